@@ -8,14 +8,14 @@ use thiserror::Error;
 
 /// The port of `opc.udp` (OPC 10000-14, 7.3.2.2).
 pub const UDP_PORT: u16 = 4840;
-/// Where discovery messages are sent to and expected (OPC 10000-14, 7.3.2.1).
+/// Address of discovery messages (OPC 10000-14, 7.3.2.1).
 pub const DISCOVERY_ADDRESS: &str = "opc.udp://224.0.2.14:4840";
 /// The port of `mqtt` (OPC 10000-14, 7.3.4.2).
 pub const MQTT_PORT: u16 = 1883;
 /// The port of `mqtts` (OPC 10000-14, 7.3.4.2).
 pub const MQTTS_PORT: u16 = 8883;
 
-/// Where messages go to or come from.
+/// Address of a link.
 ///
 /// ```
 /// use takt_link::Address;
@@ -53,7 +53,7 @@ pub enum Address {
     },
     /// `opc.iox2://<name>`: shared memory of this host. The name is up to those who use it.
     Iox2 {
-        /// Of the PubSub stream.
+        /// Name of the PubSub stream.
         name: String,
     },
 }
@@ -71,23 +71,23 @@ pub struct VlanTag {
     pub priority: u8,
 }
 
-/// Why a text is not an [`Address`].
+/// Error in the text of an [`Address`].
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum AddressError {
-    /// The scheme is missing or not one of ours.
+    /// The scheme is missing or unknown.
     #[error("{0:?} begins with none of opc.udp://, opc.eth://, opc.iox2://, mqtt:// and mqtts://")]
     Scheme(String),
-    /// Nothing follows the scheme.
+    /// There is no address after the scheme.
     #[error("{0:?} names no host, as in opc.udp://239.0.0.1:4840")]
     NoHost(String),
-    /// Something follows the port.
+    /// There is text after the port.
     #[error("{0:?} has a path; topics and queues are not part of the address")]
     Path(String),
     /// The port is not a number from 1 to 65535.
     #[error("{0:?} is not a port: a number from 1 to 65535")]
     Port(String),
-    /// A bracket is missing, or what is in it is no IPv6 address.
+    /// A bracket is missing, or the text in brackets is not an IPv6 address.
     #[error("{0:?} is not an IPv6 address in brackets, as in [ff02::1]:4840")]
     Ipv6(String),
     /// Not six groups of two hexadecimal digits.
@@ -110,7 +110,7 @@ impl Address {
     /// Reads an address; the same as [`str::parse`].
     ///
     /// # Errors
-    /// [`AddressError`] says what is wrong and what would be right.
+    /// [`AddressError`], with the error and the expected form.
     pub fn parse(text: &str) -> Result<Self, AddressError> {
         let unknown = || AddressError::Scheme(text.to_owned());
         let (scheme, rest) = text.split_once("://").ok_or_else(unknown)?;
@@ -253,7 +253,7 @@ impl fmt::Display for Address {
     }
 }
 
-/// A host as it stands in a URL.
+/// Host as written in a URL.
 struct Bracketed<'a>(&'a str);
 
 impl fmt::Display for Bracketed<'_> {
@@ -271,7 +271,7 @@ impl VlanTag {
 }
 
 impl MacAddress {
-    /// Whether it is that of a group: multicast or broadcast.
+    /// Returns true if this is the address of a group: multicast or broadcast.
     #[must_use]
     pub fn is_group(self) -> bool {
         self.0[0] & 1 != 0

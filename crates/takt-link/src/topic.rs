@@ -36,14 +36,14 @@ pub enum MqttMessageType {
     ActionResponder,
 }
 
-/// Why there is no such topic.
+/// Error in the parts of a topic.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum TopicError {
-    /// A level is empty, or has a character that means something else in topics.
+    /// A level is empty, or has a character with a special meaning in topics.
     #[error("{0:?} cannot be a level of a topic: it is empty or has one of / + # in it")]
     Level(String),
-    /// It is longer than MQTT allows.
+    /// The topic is longer than MQTT allows.
     #[error("the topic has {0} bytes; 65535 are allowed")]
     TooLong(usize),
     /// A DataSetWriter without a WriterGroup, or a message type that needs both without them.
@@ -52,7 +52,7 @@ pub enum TopicError {
 }
 
 impl MqttMessageType {
-    /// Its name in topics.
+    /// Returns the name of the level in topics.
     #[must_use]
     pub fn topic_level(self) -> &'static str {
         match self {

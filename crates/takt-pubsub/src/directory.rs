@@ -1,4 +1,4 @@
-//! What is known of the DataSetMessages of many Publishers: for tools that show messages, and read none of them as a Subscriber does.
+//! DataSets of many Publishers, for tools that show messages without being a Subscriber.
 
 #[cfg(test)]
 mod tests;
@@ -27,7 +27,7 @@ use crate::subscriber::{DEFAULT_MAX_MEMORY, meta_data_size, same_publisher, text
 pub struct DataSetDirectory {
     entries: Vec<Entry>,
     places: Vec<Place>,
-    /// What announcements may make it hold, in bytes.
+    /// Limit of the memory for announcements, in bytes.
     max_memory: usize,
 }
 
@@ -41,7 +41,7 @@ impl Default for DataSetDirectory {
     }
 }
 
-/// Whose DataSetMessages. What is null or 0 is any.
+/// Key of a DataSetWriter; null and 0 match any.
 #[derive(Debug)]
 struct Writer {
     publisher_id: Option<PublisherId>,
@@ -68,7 +68,7 @@ impl Entry {
     }
 }
 
-/// Where a DataSetWriter's messages are in NetworkMessages without a PayloadHeader.
+/// Place of a DataSetWriter's messages in NetworkMessages without a PayloadHeader.
 #[derive(Debug)]
 struct Place {
     writer: Writer,
@@ -77,7 +77,7 @@ struct Place {
     configured_size: u16,
 }
 
-/// What is known of the DataSetMessages of a NetworkMessage, in their order.
+/// DataSets of the DataSetMessages of a NetworkMessage, in their order.
 #[derive(Debug, Default)]
 pub struct DataSetsOfMessage<'d> {
     /// The fields of each, as far as its metadata is known.
@@ -146,7 +146,7 @@ impl DataSetDirectory {
     /// Takes what a Publisher has announced. It replaces what was known of the same DataSetWriter.
     ///
     /// # Errors
-    /// What is known would take more than [`DEFAULT_MAX_MEMORY`]; the announcement is not taken.
+    /// The announcement would exceed [`DEFAULT_MAX_MEMORY`] and is not taken.
     pub fn learn(
         &mut self,
         publisher_id: PublisherIdRef<'_>,
@@ -200,7 +200,7 @@ impl DataSetDirectory {
         }
     }
 
-    /// What is known of the DataSetMessages of a message, whose payload must have been decrypted.
+    /// Returns the DataSets of the DataSetMessages of a message, whose payload must have been decrypted.
     pub fn data_sets_of(&self, message: &NetworkMessageRef<'_>) -> DataSetsOfMessage<'_> {
         let mut ids = message.data_set_writer_ids().peekable();
         if ids.peek().is_some() {
@@ -325,7 +325,7 @@ impl Writer {
     }
 }
 
-/// Which messages the DataSetWriters of a group share, in which order (6.3.1.1.3).
+/// Returns the messages that the DataSetWriters of a group share, and their order (OPC 10000-14, 6.3.1.1.3).
 fn places_of_group(publisher_id: Option<&PublisherId>, group: &WriterGroupDataType) -> Vec<Place> {
     let settings: UadpWriterGroupMessageDataType =
         decode_settings(&group.message_settings).unwrap_or_default();
@@ -375,7 +375,7 @@ fn meta_data_of<'c>(
     })
 }
 
-/// Where DataSetMessages are.
+/// Returns the bytes in which the DataSetMessages are.
 fn payload(message: &NetworkMessageRef<'_>) -> Option<Range<usize>> {
     let layout = message.security_layout(crate::security::SIGNATURE_LENGTH);
     layout.ok().map(|layout| layout.encrypted)

@@ -1,4 +1,4 @@
-//! What can be wrong with a configuration, and with messages.
+//! Errors of configurations and messages.
 
 use takt_rt::memory_budget::BudgetExhausted;
 use takt_ua::StatusCode;
@@ -13,11 +13,11 @@ use crate::security::{ProtectError, VerifyError};
 pub struct ConfigurationError {
     /// The component, named from the outside in: connection, group, writer or reader, field.
     pub component: String,
-    /// What is wrong with it.
+    /// Error of the component.
     pub problem: ConfigurationProblem,
 }
 
-/// What is wrong with a component.
+/// Error in the configuration of a component.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum ConfigurationProblem {
     /// A parameter has a value that it may not have.
@@ -25,7 +25,7 @@ pub enum ConfigurationProblem {
     Parameter {
         /// Name in the standard.
         parameter: &'static str,
-        /// What it should be.
+        /// Expected value.
         what: String,
     },
     /// A DataSetWriter names a PublishedDataSet that is not there.
@@ -146,9 +146,9 @@ pub enum ReceiveError {
     MetaDataVersion {
         /// Name of the DataSetReader.
         reader: String,
-        /// What the reader knows.
+        /// Version that the reader has.
         expected: u32,
-        /// What the message says.
+        /// Version in the message.
         found: u32,
     },
     /// It has more fields than the metadata, or one with an index beyond it.
@@ -161,10 +161,10 @@ pub enum ReceiveError {
         /// Number of fields in the metadata.
         count: usize,
     },
-    /// What a Publisher says of itself is not kept: the budget of the Subscriber is spent.
+    /// An announcement is not kept, because the memory budget of the Subscriber is spent.
     #[error("{what} is not kept: {source}")]
     Memory {
-        /// What would have to be kept.
+        /// Content of the announcement.
         what: String,
         /// The budget.
         source: BudgetExhausted,
@@ -184,7 +184,7 @@ pub enum ReceiveError {
         reader: String,
         /// Index of the field.
         index: usize,
-        /// What the target says.
+        /// StatusCode of the target.
         status: StatusCode,
     },
 }

@@ -2,12 +2,12 @@
 
 use std::time::{Duration, Instant};
 
-/// What a sequence number says of a message.
+/// Order of a message, from its sequence number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
     /// The next message, after as many that are missing.
     New {
-        /// How many are missing.
+        /// Number of missing messages.
         missing: u16,
     },
     /// One that was there before, or one that newer ones have overtaken: it is discarded.

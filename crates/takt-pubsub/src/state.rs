@@ -2,7 +2,7 @@
 
 use takt_ua::enumerations::PubSubState;
 
-/// How a component is by itself, whatever its parent is.
+/// Condition of a component, apart from the state of its parent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Condition {
     /// It waits for something: keys, or the first message.

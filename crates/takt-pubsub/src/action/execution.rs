@@ -15,13 +15,13 @@ const MEMORY: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub(super) struct Execution {
     pub(super) ticket: ActionTicket,
-    /// Whose request it is, with the CorrelationData and where responses go.
+    /// Requestor, CorrelationData, and address of the response.
     pub(super) requestor: ActionMessage,
-    /// What is answered to it.
+    /// Response.
     pub(super) answer: Exchange,
     pub(super) deadline: Instant,
     pub(super) forget: Instant,
-    /// When the answer is sent again.
+    /// Time at which the response is sent again.
     pub(super) resend: Option<Instant>,
 }
 
@@ -70,7 +70,7 @@ impl Execution {
         self.resend = again.filter(|at| *at < self.deadline);
     }
 
-    /// When something is to be done about it.
+    /// Returns the time of its next action.
     pub(super) fn next_timeout(&self) -> Instant {
         let end = match self.is_executing() {
             true => self.deadline,

@@ -1,4 +1,4 @@
-//! Who carries Actions out, and what he is told.
+//! Handlers of Actions, and their requests.
 
 use std::time::Instant;
 
@@ -29,7 +29,7 @@ pub struct ActionCall<'a> {
     pub deadline: Instant,
 }
 
-/// What became of a request.
+/// Result of a request.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ActionOutcome {
     /// It was carried out, with these results.

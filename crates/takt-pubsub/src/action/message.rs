@@ -19,7 +19,7 @@ use crate::error::{PublishError, ReceiveError};
 use crate::settings::milliseconds;
 use crate::subscriber::is_json;
 
-/// How Action messages are encoded.
+/// Encoding of Action messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ActionMapping {
     /// UADP, with the layout UADP-Dynamic.

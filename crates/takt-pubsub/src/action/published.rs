@@ -1,4 +1,4 @@
-//! What is known of Actions (OPC 10000-14, 6.2.3.10 and 7.2.4.6.11).
+//! Published Actions (OPC 10000-14, 6.2.3.10 and 7.2.4.6.11).
 
 use takt_ua::structures::{
     ActionMethodDataType, ActionTargetDataType, DataSetMetaDataType, DataSetWriterDataType,

@@ -19,7 +19,7 @@ use crate::time::Now;
 /// Requests that may be under way at a time.
 const MAX_REQUESTS: usize = 1024;
 
-/// What a [`Requestor`] has to tell.
+/// Event of a [`Requestor`].
 #[derive(Debug, Clone, PartialEq)]
 pub enum ActionEvent {
     /// The Responder has begun; only those say so to which messages may be lost.
@@ -52,7 +52,7 @@ pub enum RequestError {
     Publish(#[from] PublishError),
 }
 
-/// How far a request is.
+/// Progress of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
     /// Nobody has answered.
@@ -69,7 +69,7 @@ struct Pending {
     phase: Phase,
     timeout: Duration,
     deadline: Instant,
-    /// When the request is sent again.
+    /// Time at which the request is sent again.
     resend: Option<Instant>,
 }
 
@@ -289,7 +289,7 @@ impl Requestor {
         Ok(())
     }
 
-    /// When [`handle_timeout`](Self::handle_timeout) wants to be called.
+    /// Returns the time at which [`handle_timeout`](Self::handle_timeout) is to be called.
     pub fn next_timeout(&self) -> Option<Instant> {
         let pending = self.pending.iter();
         let due = pending.map(|it| it.resend.map_or(it.deadline, |at| at.min(it.deadline)));
@@ -329,12 +329,12 @@ impl Requestor {
         self.transmits.pop_front()
     }
 
-    /// What has happened next.
+    /// Returns the next event.
     pub fn poll_event(&mut self) -> Option<ActionEvent> {
         self.events.pop_front()
     }
 
-    /// When a message is to be sent again, if messages may be lost.
+    /// Returns the time at which a message is to be sent again, if messages may be lost.
     fn next(&self, now: Instant) -> Option<Instant> {
         let interval = self.publishing_interval;
         (!interval.is_zero()).then_some(now + interval)

@@ -20,7 +20,7 @@ use crate::error::{ConfigurationError, ConfigurationProblem, PublishError};
 use crate::settings::milliseconds;
 use crate::time::Now;
 
-/// How long an Action may take if the Requestor does not say how long it waits.
+/// Longest time of an Action whose Requestor has no timeout.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The longest time that an Action may take, whatever the Requestor says.
@@ -114,7 +114,7 @@ impl Responder {
         self
     }
 
-    /// What it offers.
+    /// Returns the Actions that the Responder offers.
     pub fn actions(&self) -> &[PublishedAction] {
         &self.actions
     }
@@ -170,7 +170,7 @@ impl Responder {
         Ok(true)
     }
 
-    /// When [`handle_timeout`](Self::handle_timeout) wants to be called.
+    /// Returns the time at which [`handle_timeout`](Self::handle_timeout) is to be called.
     pub fn next_timeout(&self) -> Option<Instant> {
         let executions = self.executions.iter();
         executions.map(Execution::next_timeout).min()
@@ -240,7 +240,7 @@ impl Responder {
         Ok(messages)
     }
 
-    /// What is answered to a request; `None` if it is none, or somebody else's.
+    /// Returns the response to a request; `None` if it is not a request for this Responder.
     fn answer(
         &mut self,
         now: Instant,

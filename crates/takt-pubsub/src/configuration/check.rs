@@ -1,4 +1,4 @@
-//! What publishers and subscribers would say of a configuration, without values to publish or targets to write to.
+//! Check of a configuration by its publishers and subscribers, without sources and targets.
 
 use takt_ua::DataValue;
 use takt_ua::structures::{

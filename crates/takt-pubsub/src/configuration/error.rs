@@ -1,4 +1,4 @@
-//! What can be wrong with a configuration file.
+//! Errors in a configuration file.
 
 use std::ops::Range;
 
@@ -31,9 +31,9 @@ pub enum BinaryFileError {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{}{message}", .line.map(|line| format!("line {line}, column {}: ", .column.unwrap_or(1))).unwrap_or_default())]
 pub struct TomlError {
-    /// What is wrong.
+    /// Error.
     pub message: String,
-    /// Where, as byte offsets into the text.
+    /// Place of the error, as byte offsets into the text.
     pub span: Option<Range<usize>>,
     /// Line of the beginning, from 1.
     pub line: Option<usize>,
@@ -67,7 +67,7 @@ pub enum UnrepresentableError {
     /// It cannot be written at all.
     #[error("TOML cannot say it: {0}")]
     Text(String),
-    /// What was written is not read back.
+    /// The written file is not read back with the same values.
     #[error("TOML would not be read back: {0}")]
     Read(#[from] TomlError),
     /// The configuration has no binary encoding to compare with.

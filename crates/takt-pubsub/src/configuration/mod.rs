@@ -25,7 +25,7 @@ pub use check::check;
 pub use error::{BinaryFileError, TomlError, UnrepresentableError};
 pub use toml::{from_toml, to_toml};
 
-/// What a configuration file holds.
+/// Content of a configuration file.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ConfigurationFile {
     /// The configuration.
@@ -33,9 +33,9 @@ pub struct ConfigurationFile {
     /// URIs of the namespaces that NodeIds and QualifiedNames in the configuration have indexes of, from index 0 on. Often empty:
     /// then only namespace 0 is used, or the application knows better.
     pub namespaces: Vec<UaString>,
-    /// What else describes the file: `FileHeader`.
+    /// Further properties of the file: `FileHeader`.
     pub file_header: Vec<KeyValuePair>,
-    /// Where DataTypes are described that are not the standard's: `SchemaLocation`.
+    /// Location of the description of DataTypes that are not the standard's: `SchemaLocation`.
     pub schema_location: UaString,
     /// DataTypes that are described in the file itself. Its `namespaces` are empty here: they are those of the file.
     pub data_types: DataTypeSchemaHeader,

@@ -24,7 +24,7 @@ use crate::time::Now;
 /// DiscoveryMaxMessageSize of `opc.udp`, if none is configured (7.3.2.1).
 const DEFAULT_MAX_MESSAGE_SIZE: usize = 4096;
 
-/// Tells of one connection, and answers probes.
+/// Announces one connection, and answers probes.
 ///
 /// It has no clock and no socket: [`receive`](Self::receive) takes probes, [`next_timeout`](Self::next_timeout) says when
 /// [`handle_timeout`](Self::handle_timeout) has something to send. Answers wait 100 ms to 500 ms, so that one will do for all who ask
@@ -46,7 +46,7 @@ pub struct Announcer {
     schedule: Schedule<Topic>,
 }
 
-/// What protects the metadata of a WriterGroup.
+/// Protection of the metadata of a WriterGroup.
 #[derive(Debug)]
 struct GroupProtection {
     security_group_id: String,
@@ -54,7 +54,7 @@ struct GroupProtection {
     protection: Protection,
 }
 
-/// What is announced of a WriterGroup again and again (6.4.1.3.7).
+/// Periodic announcement of a WriterGroup (OPC 10000-14, 6.4.1.3.7).
 #[derive(Debug)]
 struct GroupCycle {
     writer_group_id: u16,
@@ -181,7 +181,7 @@ impl Announcer {
         Ok(())
     }
 
-    /// What a probe asks for, as far as it is to be answered.
+    /// Returns the announcements that a probe asks for and that are to be sent.
     fn topics(&self, probe: DiscoveryProbe) -> Vec<Topic> {
         let for_publisher = |topic| match self.speaks_for_publisher {
             true => vec![topic],
@@ -249,7 +249,7 @@ impl Announcer {
                 && !connections.any(|other| group_of(&other.writer_groups, id).is_some())
     }
 
-    /// When [`handle_timeout`](Self::handle_timeout) wants to be called.
+    /// Returns the time at which [`handle_timeout`](Self::handle_timeout) is to be called.
     pub fn next_timeout(&self) -> Option<Instant> {
         let waiting = self.schedule.next_timeout();
         let cycles = self.cycles.iter().map(|cycle| cycle.next);

@@ -1,4 +1,4 @@
-//! What a Publisher can tell (OPC 10000-14, 7.2.4.6.3 to 7.2.4.6.9).
+//! Content of a Publisher's announcements (OPC 10000-14, 7.2.4.6.3 to 7.2.4.6.9).
 
 use takt_ua::structures::{
     ApplicationDescription, DataSetMetaDataType, DataSetWriterDataType, EndpointDescription,
@@ -10,18 +10,18 @@ use takt_wire::{AnnouncementContent, ApplicationInformation};
 
 use crate::action::{PublishedAction, offers_actions};
 
-/// What the application says of itself. Who has nothing to say has neither name nor Endpoints.
+/// Description of the application; empty without a name and Endpoints.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Application {
-    /// What it is: the answer to FindApplications.
+    /// ApplicationDescription, the answer to FindApplications.
     pub description: Option<ApplicationDescription>,
-    /// What it can do, in the words of OPC 10000-12.
+    /// Capabilities, with the identifiers of OPC 10000-12.
     pub capabilities: Vec<UaString>,
-    /// Where its Server is.
+    /// Endpoints of its Server.
     pub endpoints: Vec<EndpointDescription>,
 }
 
-/// What can be announced. Each is delayed for itself.
+/// Kind of announcement; each kind is delayed separately.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Topic {
     Application,
@@ -43,7 +43,7 @@ pub(super) enum Topic {
     },
 }
 
-/// What is known of a connection and its Publisher.
+/// Content of the announcements of a connection.
 #[derive(Debug)]
 pub(super) struct Knowledge {
     pub(super) groups: Vec<WriterGroupDataType>,

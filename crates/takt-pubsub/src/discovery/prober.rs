@@ -7,7 +7,7 @@ use takt_wire::{DiscoveryProbe, PublisherId, WireEncodeError};
 use super::probe_message;
 use super::schedule::RandomDelay;
 
-/// How long a Subscriber waits for the first answer.
+/// Time that a Subscriber waits for the first answer.
 const FIRST_PATIENCE: Duration = Duration::from_millis(500);
 
 /// The longest time between two probes for the same.
@@ -71,7 +71,7 @@ impl Prober {
         }
     }
 
-    /// When [`handle_timeout`](Self::handle_timeout) wants to be called.
+    /// Returns the time at which [`handle_timeout`](Self::handle_timeout) is to be called.
     pub fn next_timeout(&self) -> Option<Instant> {
         self.questions.iter().map(|question| question.due).min()
     }

@@ -1,8 +1,8 @@
-//! When announcements are due (OPC 10000-14, 7.2.4.6.12.2).
+//! Due times of announcements (OPC 10000-14, 7.2.4.6.12.2).
 
 use std::time::{Duration, Instant};
 
-/// What was announced is not announced again for so long.
+/// Time in which an announcement is not repeated.
 const SUBSEQUENT: Duration = Duration::from_millis(500);
 
 /// The least and the most that a probe or an answer waits, in milliseconds: others may ask for the same, and many Publishers may answer.
@@ -33,7 +33,7 @@ impl RandomDelay {
     }
 }
 
-/// What waits to be announced, each thing once.
+/// Announcements that wait, each once.
 #[derive(Debug)]
 pub(super) struct Schedule<T> {
     waiting: Vec<(Instant, T)>,
@@ -50,7 +50,7 @@ impl<T: PartialEq + Clone> Schedule<T> {
         }
     }
 
-    /// When the answer to a probe that comes now is due.
+    /// Returns the due time of the answer to a probe that is received now.
     pub(super) fn delay(&mut self, now: Instant) -> Instant {
         self.delay.after(now)
     }
@@ -74,7 +74,7 @@ impl<T: PartialEq + Clone> Schedule<T> {
         self.waiting.iter().map(|(due, _)| *due).min()
     }
 
-    /// What is due, and what waits and is to be announced together with it.
+    /// Takes the announcements that are due, and those that are to be sent together with them.
     pub(super) fn take(&mut self, now: Instant, together: impl Fn(&T, &T) -> bool) -> Vec<T> {
         self.announced.retain(|(at, _)| *at + SUBSEQUENT > now);
         let is_due = |(due, _): &(Instant, T)| *due <= now;

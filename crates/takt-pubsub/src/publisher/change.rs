@@ -1,9 +1,9 @@
-//! What counts as a change: only that is in delta frames (OPC 10000-14, 6.2.3.7.1; OPC 10000-4, 7.22.2).
+//! Changes of values, which delta frames contain (OPC 10000-14, 6.2.3.7.1; OPC 10000-4, 7.22.2).
 
 use takt_ua::structures::PublishedVariableDataType;
 use takt_ua::{DataValue, Variant};
 
-/// How much a value must differ from the one that was sent last.
+/// Smallest difference from the last sent value that is a change.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct Deadband {
     /// 0 for any difference.

@@ -21,7 +21,7 @@ use crate::time::Now;
 /// Events that wait to be sent; more are refused.
 const MAX_EVENTS: usize = 1000;
 
-/// How the fields of a DataSetMessage are represented (6.2.4.2).
+/// Representation of the fields of a DataSetMessage (OPC 10000-14, 6.2.4.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FieldEncoding {
     Variant,
@@ -52,7 +52,7 @@ pub(crate) struct WriterField {
     deadband: Deadband,
 }
 
-/// What a DataSetWriter sends in one interval.
+/// Content of a DataSetMessage of one interval.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Sample {
     /// UADP has its lower 16 bits.
@@ -83,7 +83,7 @@ pub struct DataSetWriter {
     pub(crate) data_set_class_id: takt_ua::Guid,
     pub(crate) fields: Vec<WriterField>,
     pub(crate) raw_data: Option<RawDataLayout>,
-    /// What RawData fields are if there is no value.
+    /// Values of RawData fields without a value.
     pub(crate) raw_defaults: Vec<Variant>,
     key_frame_count: u32,
     intervals_since_key_frame: u32,
@@ -191,7 +191,7 @@ impl DataSetWriter {
         fits
     }
 
-    /// What is to be sent now; `None` for nothing. May be called again in the same interval as long as it gives events.
+    /// Returns the sample to be sent now, if any. May be called again in the same interval as long as it returns events.
     pub(super) fn sample(&mut self, now: Now, keep_alive_time: Duration) -> Option<Sample> {
         let kind = match self.key_frame_count {
             0 => self.events.pop_front().map(SampleKind::Event),

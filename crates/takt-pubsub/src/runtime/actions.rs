@@ -26,18 +26,18 @@ use crate::action::{
 use crate::error::{ConfigurationError, ConfigurationProblem};
 use crate::time::Now;
 
-/// How long a thread waits for messages before it looks whether it shall end, or an Action has.
+/// Longest wait for messages before a thread checks whether it shall end, or an Action has ended.
 const LONGEST_WAIT: Duration = Duration::from_millis(20);
 
 /// Links that are kept for ResponseAddresses; whoever asks is not to have any number of them opened.
 const MAX_RESPONSE_LINKS: usize = 64;
 
-/// Where the messages of a Responder go.
+/// Links of a Responder.
 #[derive(Debug, Clone)]
 pub struct ActionLinks {
-    /// Where it gets requests.
+    /// Link of requests.
     pub request: LinkPlan,
-    /// Where responses go if the request does not say; `None`: such requests are not answered.
+    /// Link of responses to requests without a response address; `None`: such requests are not answered.
     pub response: Option<LinkPlan>,
 }
 
@@ -102,7 +102,7 @@ pub struct ActionCompleter(mpsc::Sender<Completion>);
 type Completion = (ActionTicket, Result<Vec<Variant>, StatusCode>);
 
 impl ActionCompleter {
-    /// Says how an Action ended; `false` if its Responder does not run any more.
+    /// Reports the result of an Action; returns `false` if its Responder does not run any more.
     pub fn complete(&self, ticket: ActionTicket, result: Result<Vec<Variant>, StatusCode>) -> bool {
         self.0.send((ticket, result)).is_ok()
     }
@@ -174,7 +174,7 @@ impl Drop for RunningResponders {
     }
 }
 
-/// What the thread needs; the links are opened on it.
+/// State of the thread, which opens the links.
 struct ResponderThread {
     responder: Responder,
     component: String,
@@ -315,7 +315,7 @@ pub enum ActionCallError {
     /// It was not asked for.
     #[error(transparent)]
     Request(#[from] RequestError),
-    /// What the Responder says, or BadTimeout.
+    /// StatusCode of the Responder, or BadTimeout.
     #[error("the Action failed: {0}")]
     Failed(StatusCode),
 }
@@ -337,7 +337,7 @@ impl ActionClient {
         })
     }
 
-    /// What it asks with.
+    /// Requestor of the Actions.
     pub fn requestor(&mut self) -> &mut Requestor {
         &mut self.requestor
     }

@@ -16,13 +16,13 @@ use crate::discovery::Announcer;
 use crate::error::ConfigurationError;
 use crate::security::KeyRing;
 
-/// How long the thread waits for probes before it looks whether it shall end.
+/// Longest wait for probes before the thread checks whether it shall end.
 const LONGEST_WAIT: Duration = Duration::from_millis(100);
 
 /// Both ends of the DiscoveryAddress.
 type Links = (Box<dyn Sender>, Box<dyn Receiver>);
 
-/// What the thread needs; the links are opened on it.
+/// State of the thread, which opens the link.
 struct AnnouncerThread {
     announcer: Announcer,
     link: LinkPlan,
@@ -31,7 +31,7 @@ struct AnnouncerThread {
     stop: Arc<AtomicBool>,
 }
 
-/// What the thread is told: the keys of a SecurityGroup.
+/// Command of the thread: the keys of a SecurityGroup.
 pub(super) type AnnouncerCommand = (String, KeyRing);
 
 /// The thread from outside.

@@ -1,10 +1,10 @@
-//! How threads that have no time are told something: without a lock that the teller could hold.
+//! Commands for real-time threads, which never wait for the thread that sends a command.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Tells.
+/// Sends commands.
 #[derive(Debug)]
 pub(super) struct CommandSender<T> {
     /// One teller at a time, so that what is counted is complete.
@@ -30,7 +30,7 @@ pub(super) fn channel<T>() -> (CommandSender<T>, CommandReceiver<T>) {
 }
 
 impl<T> CommandSender<T> {
-    /// Says `false` if nobody listens any more.
+    /// Returns `false` if the receiver is gone.
     pub(super) fn send(&self, command: T) -> bool {
         let sender = self.sender.lock().unwrap_or_else(PoisonError::into_inner);
         let sent = sender.send(command).is_ok();

@@ -1,4 +1,4 @@
-//! Which links a configuration asks for (OPC 10000-14, 6.2.7.5, 6.4.1 and 6.4.2).
+//! Links of a configuration (OPC 10000-14, 6.2.7.5, 6.4.1 and 6.4.2).
 
 use takt_link::{Address, AddressError, Content, Options};
 use takt_ua::ExtensionObject;
@@ -18,9 +18,9 @@ use crate::error::{ConfigurationError, ConfigurationProblem};
 /// A link that is to be opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LinkPlan {
-    /// Where messages go to, or come from.
+    /// Address of the link.
     pub address: Address,
-    /// How it is opened.
+    /// Options of the link.
     pub options: Options,
 }
 

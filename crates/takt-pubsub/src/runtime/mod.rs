@@ -55,7 +55,7 @@ pub struct ComponentState {
     pub name: String,
     /// Its state.
     pub state: PubSubState,
-    /// What its thread has done.
+    /// Numbers of messages of its thread.
     pub statistics: Statistics,
 }
 
@@ -362,7 +362,7 @@ fn meta_data_queue(group: &WriterGroupDataType, id: u16, link: LinkPlan) -> Meta
     }
 }
 
-/// How many lower priorities WriterGroups of the configuration have.
+/// Returns the number of lower priorities among the WriterGroups of the configuration.
 fn rank(configuration: &PubSubConfiguration2DataType, priority: u8) -> u8 {
     let groups = configuration.connections.iter();
     let groups = groups.flat_map(|connection| &connection.writer_groups);

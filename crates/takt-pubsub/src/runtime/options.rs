@@ -1,4 +1,4 @@
-//! How a configuration is run, and why it may not start.
+//! Options of a running configuration, and errors of starting it.
 
 use std::time::Duration;
 
@@ -10,14 +10,14 @@ use takt_rt::priority::{Policy, PriorityError};
 use crate::discovery::Application;
 use crate::error::ConfigurationError;
 
-/// How the threads run.
+/// Scheduling of threads.
 #[derive(Debug, Clone, Default)]
 pub struct RealTime {
     /// Their scheduling policy; `None` leaves what the starting thread has.
     pub policy: Option<Policy>,
     /// The core that they are pinned to.
     pub core: Option<usize>,
-    /// How long before the start of a publishing interval a thread wakes up and spins.
+    /// Time before the start of a publishing interval at which a thread wakes up and spins.
     pub spin: Duration,
 }
 
@@ -48,10 +48,10 @@ impl RealTime {
     }
 }
 
-/// How a configuration is run.
+/// Options of a running configuration.
 #[derive(Debug, Clone, Default)]
 pub struct RuntimeOptions {
-    /// How links are opened, as far as the configuration does not say.
+    /// Options of links that the configuration does not have.
     pub link: Options,
     /// Threads of WriterGroups.
     pub publishing: RealTime,
@@ -60,7 +60,7 @@ pub struct RuntimeOptions {
     /// Whether UDP connections without a DiscoveryAddress use the standard's, `opc.udp://224.0.2.14:4840`: they answer probes there,
     /// and take metadata from there. Those with one use theirs in any case.
     pub default_discovery: bool,
-    /// What Publishers tell of the application.
+    /// Description of the application, which Publishers announce.
     pub application: Application,
 }
 
@@ -75,7 +75,7 @@ pub enum StartError {
     Link {
         /// WriterGroup or connection.
         component: String,
-        /// Why.
+        /// Cause.
         source: LinkError,
     },
     /// The scheduling policy is not allowed.

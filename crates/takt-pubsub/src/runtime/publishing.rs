@@ -21,7 +21,7 @@ use crate::publisher::WriterGroup;
 use crate::security::KeyRing;
 use crate::time::Now;
 
-/// What a WriterGroup is told.
+/// Command of a WriterGroup.
 #[derive(Debug)]
 pub(super) enum PublisherCommand {
     SetKeys(KeyRing),
@@ -31,7 +31,7 @@ pub(super) enum PublisherCommand {
     MetaData,
 }
 
-/// Where the metadata of a DataSetWriter goes, and how often (6.4.2.5.5).
+/// Queue of the metadata of a DataSetWriter, and its update time (OPC 10000-14, 6.4.2.5.5).
 pub(super) struct MetaDataQueue {
     pub(super) data_set_writer_id: u16,
     pub(super) link: LinkPlan,
@@ -47,7 +47,7 @@ struct Links {
     meta_data: Vec<Box<dyn Sender>>,
 }
 
-/// What the thread needs; all of it can move to another thread, the link cannot.
+/// State of the thread. It can move to another thread; the link cannot, and is opened there.
 pub(super) struct PublisherThread {
     pub(super) group: WriterGroup,
     pub(super) link: LinkPlan,

@@ -1,21 +1,21 @@
-//! What threads say of themselves, without waiting for those who look.
+//! Status of threads, which never wait for its readers.
 
 use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
 
 use takt_ua::enumerations::PubSubState;
 
-/// What a thread has done so far.
+/// Numbers of messages of a thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Statistics {
     /// NetworkMessages that were sent or received.
     pub network_messages: u64,
-    /// How many of them took the fast path.
+    /// Number of those that were made on the fast path.
     pub fixed: u64,
     /// Messages that were not made, not sent, or not accepted.
     pub errors: u64,
     /// Publishing intervals that passed before they could be used.
     pub overruns: u64,
-    /// How much later than planned a publishing interval has begun at worst, in nanoseconds.
+    /// Greatest wake-up latency of a publishing interval, in nanoseconds.
     pub max_wake_up_latency: u64,
 }
 

@@ -17,32 +17,32 @@ use crate::security::KeyRing;
 use crate::subscriber::{Observer, Subscriber};
 use crate::time::Now;
 
-/// How long the thread waits for messages before it looks whether it is told something.
+/// Longest wait for messages before the thread checks for commands.
 const LONGEST_WAIT: Duration = Duration::from_millis(100);
 
 /// How often it is looked for metadata that is missing: comparing all readers with all questions after each message would take longer
 /// than the message.
 const PROBE_INTERVAL: Duration = Duration::from_millis(20);
 
-/// What a connection is told.
+/// Command of a connection.
 #[derive(Debug)]
 pub(super) enum SubscriberCommand {
     SetKeys(String, KeyRing),
     SetReaderEnabled(String, bool),
 }
 
-/// Where messages come from, and where metadata is asked for.
+/// Open links: of messages, and of probes for metadata.
 type Links = (Vec<Box<dyn Receiver>>, Option<Box<dyn Sender>>);
 
-/// What the thread needs; all of it can move to another thread, the links cannot.
+/// State of the thread. It can move to another thread; the links cannot, and are opened there.
 pub(super) struct SubscriberThread {
     pub(super) subscriber: Subscriber,
     pub(super) name: String,
     pub(super) links: Vec<LinkPlan>,
-    /// Where to ask for metadata.
+    /// Link of probes for metadata.
     pub(super) discovery: Option<LinkPlan>,
     pub(super) prober: Prober,
-    /// When it is looked for what is missing.
+    /// Time of the next check for missing metadata.
     pub(super) next_probe: Instant,
     pub(super) enabled: bool,
     pub(super) real_time: RealTime,

@@ -1,4 +1,4 @@
-//! What tools do with messages that were recorded: no Subscriber is to accept anything by this.
+//! Inspection of recorded messages by tools. A Subscriber must not accept messages with it.
 
 use takt_wire::NetworkMessageRef;
 
@@ -6,7 +6,7 @@ use super::keys::SecurityKeys;
 use super::policy::{MESSAGE_NONCE_LENGTH, SIGNATURE_LENGTH};
 use super::verifier::VerifyError;
 
-/// What a key says of a message.
+/// Result of inspecting a message with a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Inspection {
     /// Whether the signature was made with the key.

@@ -29,7 +29,7 @@ pub struct SecurityKeyUpdate {
     pub keys: Vec<Zeroizing<Vec<u8>>>,
     /// Time until the second key becomes the current one.
     pub time_to_next_key: Duration,
-    /// How long each of the following keys is current.
+    /// KeyLifetime: the time for which each of the following keys is current.
     pub key_lifetime: Duration,
 }
 
@@ -45,7 +45,7 @@ impl std::fmt::Debug for SecurityKeyUpdate {
     }
 }
 
-/// Why an answer of the SecurityKeyService cannot be used. The ring is as it was before.
+/// Error in an answer of the SecurityKeyService. The ring is unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum KeyRingError {
     /// The SecurityPolicy is not known.
@@ -54,9 +54,9 @@ pub enum KeyRingError {
     /// A key is not what the policy asks for.
     #[error("key with SecurityTokenId {security_token_id}: {source}")]
     Key {
-        /// Which key.
+        /// Index of the key.
         security_token_id: u32,
-        /// What is wrong with it.
+        /// Error of the key.
         source: KeyDataError,
     },
     /// There is no key.
@@ -67,7 +67,7 @@ pub enum KeyRingError {
     KeyLifetime(Duration),
 }
 
-/// Why there is no key to send with.
+/// Reason why there is no key for sending.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NoSendingKey {
     /// The ring was never filled.

@@ -11,15 +11,15 @@ use super::policy::{
     KEY_NONCE_LENGTH, MESSAGE_NONCE_LENGTH, SIGNATURE_LENGTH, SIGNING_KEY_LENGTH, SecurityPolicy,
 };
 
-/// Why bytes are not the keys of a token.
+/// Error in the keys of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum KeyDataError {
     /// The key data has a length that is not that of the SecurityPolicy.
     #[error("key data of {found} bytes where the SecurityPolicy has {expected}")]
     Length {
-        /// What the policy says.
+        /// Length in the SecurityPolicy.
         expected: usize,
-        /// What was there.
+        /// Length of the bytes.
         found: usize,
     },
     /// 0 stands for messages without security (7.2.4.4.2).

@@ -12,7 +12,7 @@ pub const MESSAGE_NONCE_LENGTH: usize = 8;
 pub(super) const SIGNING_KEY_LENGTH: usize = 32;
 pub(super) const KEY_NONCE_LENGTH: usize = 4;
 
-/// How messages are signed and encrypted.
+/// SecurityPolicy of messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SecurityPolicy {
     /// `PubSub-Aes128-CTR`: HMAC-SHA256 and AES-128 in counter mode.

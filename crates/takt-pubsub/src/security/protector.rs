@@ -1,4 +1,4 @@
-//! What a Publisher does with a message that is encoded.
+//! Protection of an encoded message by a Publisher.
 
 use std::ops::Range;
 use std::time::Instant;
@@ -13,7 +13,7 @@ use super::policy::{MESSAGE_NONCE_LENGTH, SIGNATURE_LENGTH, SecurityModeError, e
 const SIGNED: u8 = 0x01;
 const ENCRYPTED: u8 = 0x02;
 
-/// Why a Publisher cannot protect messages.
+/// Reason why a Publisher cannot protect messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ProtectorError {
     /// The SecurityMode does not protect.
@@ -24,7 +24,7 @@ pub enum ProtectorError {
     Random(#[from] getrandom::Error),
 }
 
-/// Why a message was not protected. It must not be sent.
+/// Reason why a message was not protected. It must not be sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ProtectError {
     /// There is no key to send with.
@@ -40,9 +40,9 @@ pub enum ProtectError {
         "the SecurityFlags 0x{found:02X} of the message are not those of SecurityMode {mode:?}"
     )]
     SecurityFlags {
-        /// What the message has.
+        /// MessageSecurityMode of the message.
         found: u8,
-        /// What the Publisher is configured for.
+        /// MessageSecurityMode in the configuration.
         mode: MessageSecurityMode,
     },
 }

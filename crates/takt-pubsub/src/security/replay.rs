@@ -1,4 +1,4 @@
-//! Which messages were there before: by token, Publisher and WriterGroup.
+//! Detection of replayed messages, by token, Publisher and WriterGroup.
 
 use super::policy::MESSAGE_NONCE_LENGTH;
 
@@ -25,7 +25,7 @@ impl Default for ReplayLimits {
     }
 }
 
-/// Why a message with a good signature was refused.
+/// Reason why a message with a valid signature was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Replay {
     /// It was there before, or it is too old to tell.
@@ -92,7 +92,7 @@ impl ReplayWindows {
     }
 }
 
-/// What was seen of one WriterGroup with one token.
+/// Messages of one WriterGroup with one token.
 #[derive(Debug, Default)]
 struct Source {
     /// In the order in which they were seen.

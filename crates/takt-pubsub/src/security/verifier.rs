@@ -1,4 +1,4 @@
-//! What a Subscriber does with a message before it reads the payload.
+//! Verification of a message by a Subscriber, before it reads the payload.
 
 use std::hash::BuildHasher;
 use std::time::Instant;
@@ -11,7 +11,7 @@ use super::key_ring::KeyRing;
 use super::policy::{MESSAGE_NONCE_LENGTH, SIGNATURE_LENGTH, SecurityModeError, encrypts};
 use super::replay::{Replay, ReplayLimits, ReplayWindows};
 
-/// Why a message was refused. What it says must not be used.
+/// Reason why a message was refused. Its content must not be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum VerifyError {
     /// The headers are wrong, or the message is too short for its signature.
@@ -26,7 +26,7 @@ pub enum VerifyError {
     /// No key is known by this SecurityTokenId, or it is not accepted any more. See [`KeyRing::unknown_token`].
     #[error("no key with SecurityTokenId {0} is known, or it has expired")]
     UnknownToken(u32),
-    /// Whoever made or changed the message has not the key.
+    /// The message was made or changed without the key.
     #[error("the signature is wrong")]
     Signature,
     /// The message is genuine, but was there before, or that cannot be told.
@@ -34,7 +34,7 @@ pub enum VerifyError {
     Replay(#[from] Replay),
 }
 
-/// What is known of a message that was verified.
+/// Verified message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Verified {
     /// With which key.

@@ -1,4 +1,4 @@
-//! What a connection receives (OPC 10000-14, 6.2.7 and 6.2.8).
+//! Subscriber of a connection (OPC 10000-14, 6.2.7 and 6.2.8).
 
 use std::time::Instant;
 
@@ -19,7 +19,7 @@ use crate::security::KeyRing;
 use crate::state::Condition;
 use crate::time::Now;
 
-/// What became of a message.
+/// Result of receiving a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Reception {
     /// DataSetMessages that readers have accepted.
@@ -54,9 +54,9 @@ pub struct Subscriber {
     pub(super) changes: StateChanges,
     /// The state of the connection when states were told last.
     told: Option<PubSubState>,
-    /// How many readers may be made for DataSetWriters that nobody asked for.
+    /// Limit of the readers for discovered DataSetWriters.
     pub(super) max_discovered: usize,
-    /// What Publishers have told: names, metadata and layouts.
+    /// Memory for names, metadata and layouts of Publishers.
     pub(super) memory: MemoryBudget,
 }
 
@@ -277,7 +277,7 @@ impl Subscriber {
         protected.unwrap_or(&mut self.reassembler)
     }
 
-    /// When [`handle_timeout`](Self::handle_timeout) wants to be called.
+    /// Returns the time at which [`handle_timeout`](Self::handle_timeout) is to be called.
     pub fn next_timeout(&self) -> Option<Instant> {
         let readers = self.readers.iter().filter_map(DataSetReader::next_timeout);
         let chunks = self.reassembler.next_timeout().into_iter();

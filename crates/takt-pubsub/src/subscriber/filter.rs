@@ -1,4 +1,4 @@
-//! Which messages a DataSetReader wants (OPC 10000-14, 6.2.9.1 to 6.2.9.3).
+//! Filter of a DataSetReader (OPC 10000-14, 6.2.9.1 to 6.2.9.3).
 
 use takt_wire::{NetworkMessageRef, PublisherId, PublisherIdRef};
 

@@ -1,4 +1,4 @@
-//! What a DataSetReader does with a DataSetMessage, whatever its mapping is.
+//! DataSetMessages of any mapping at a DataSetReader.
 
 use takt_ua::{DataValue, DateTime, StatusCode};
 use takt_wire::{DataSetContentRef, DataSetMessageRef, NetworkMessageRef};

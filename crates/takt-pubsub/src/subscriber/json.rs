@@ -28,7 +28,7 @@ pub(crate) fn is_json(message: &[u8]) -> bool {
     matches!(first, Some(b'{' | b'['))
 }
 
-/// Who sends a DataSetMessage; what it does not say is empty, and cannot be compared.
+/// Sender of a DataSetMessage; missing parts are empty, and are not compared.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct JsonSource<'a> {
     pub(super) publisher_id: &'a str,

@@ -1,4 +1,4 @@
-//! What Publishers say of themselves in JSON (OPC 10000-14, 7.2.5.5): the same as in UADP.
+//! Announcements of Publishers in JSON (OPC 10000-14, 7.2.5.5), with the content of those in UADP.
 
 use takt_ua::{DateTime, StatusCode};
 use takt_wire::json::{JsonDiscoveryContent, JsonDiscoveryMessage};

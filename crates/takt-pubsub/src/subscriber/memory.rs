@@ -20,7 +20,7 @@ pub const DEFAULT_MAX_MEMORY: usize = 64 << 20;
 /// A DataSetWriter that was discovered and then silent for so long makes room for others.
 pub(super) const FORGET_READER_AFTER: Duration = Duration::from_secs(60);
 
-/// What the allocator keeps beside each allocation, in bytes.
+/// Overhead of the allocator for each allocation, in bytes.
 const ALLOCATION: usize = 16;
 
 /// What a field takes beside its metadata, in bytes: its place in the layout of RawData.

@@ -13,7 +13,7 @@ use crate::time::Now;
 /// Pairs of SecurityGroup and SecurityMode of a connection.
 pub(super) const MAX_PROTECTIONS: usize = 64;
 
-/// What readers with one SecurityGroup and one SecurityMode share.
+/// State shared by readers with one SecurityGroup and one SecurityMode.
 #[derive(Debug)]
 pub(super) struct Protection {
     security_group_id: String,

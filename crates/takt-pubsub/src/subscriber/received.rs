@@ -1,4 +1,4 @@
-//! What readers have received.
+//! Messages received by readers.
 
 use takt_ua::enumerations::PubSubState;
 use takt_ua::{DataValue, DateTime, StatusCode};
@@ -25,11 +25,11 @@ pub enum DataSetKind {
 pub struct ReceivedDataSet<'a> {
     /// The reader.
     pub reader: &'a DataSetReader,
-    /// What was received.
+    /// Kind of the message.
     pub kind: DataSetKind,
     /// SequenceNumber of the DataSetMessage, else that of the NetworkMessage.
     pub sequence_number: Option<u16>,
-    /// How many messages are missing before this one, as its number says.
+    /// Number of messages missing before this one, according to its sequence number.
     pub missing: u16,
     /// Timestamp of the DataSetMessage, else that of the NetworkMessage.
     pub timestamp: Option<DateTime>,

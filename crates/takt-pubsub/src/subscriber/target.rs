@@ -1,4 +1,4 @@
-//! Where received fields go (OPC 10000-14, 6.2.10 and 6.2.11).
+//! Targets of received fields (OPC 10000-14, 6.2.10 and 6.2.11).
 
 use std::collections::HashMap;
 use std::fmt;
@@ -11,14 +11,14 @@ use takt_ua::{DataValue, DateTime, NodeId, NumericRange, StatusCode, Variant};
 
 use crate::error::ConfigurationProblem;
 
-/// Writes a value; says what is wrong with it.
+/// Function that writes a value, and returns the StatusCode of an error.
 pub type WriteCallback = Box<dyn Fn(&DataValue) -> Result<(), StatusCode> + Send>;
 
-/// Where the value of a field goes.
+/// Target of the value of a field.
 pub enum FieldTarget {
     /// A cell, which a Provider may serve and a real-time thread read. Only these are set without allocation.
     Cell(Arc<Cell>),
-    /// Whatever is called, on the receiving thread.
+    /// A function, called on the receiving thread.
     Callback(WriteCallback),
 }
 
@@ -31,7 +31,7 @@ impl fmt::Debug for FieldTarget {
     }
 }
 
-/// A field for which a target is looked for.
+/// Field that needs a target.
 #[derive(Debug, Clone, Copy)]
 pub struct SubscribedField<'a> {
     /// The reader that receives it.
@@ -42,7 +42,7 @@ pub struct SubscribedField<'a> {
     pub target: Option<&'a FieldTargetDataType>,
 }
 
-/// Knows where values go.
+/// Finds the targets of fields.
 pub trait DataTarget {
     /// The target of a field. `None` is an error if the configuration names a target Variable; otherwise it says that nobody wants
     /// the value.

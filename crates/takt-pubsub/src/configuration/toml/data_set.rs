@@ -28,7 +28,7 @@ struct Version {
     minor_version: u32,
 }
 
-/// What metadata has besides its fields.
+/// Keys of metadata beside its fields.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct MetaData {

@@ -21,7 +21,7 @@ use std::ops::Range;
 use super::{ConfigurationFile, TomlError, UnrepresentableError, to_binary_file};
 use document::Document;
 
-/// What is wrong, where it was found.
+/// Error, and its place in the text.
 #[derive(Debug)]
 struct Problem {
     message: String,
@@ -63,7 +63,7 @@ pub fn to_toml(file: &ConfigurationFile) -> Result<String, UnrepresentableError>
     Err(UnrepresentableError::Lost(lost(file, &read)))
 }
 
-/// Which part is not read back as it was.
+/// Returns the name of the part that is read back with another value.
 fn lost(file: &ConfigurationFile, read: &ConfigurationFile) -> String {
     let (file, read) = (&file.configuration, &read.configuration);
     let connections = file.connections.iter().zip(&read.connections);

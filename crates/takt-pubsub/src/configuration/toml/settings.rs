@@ -15,7 +15,7 @@ use super::mask::{
 use super::scalar::{Enumeration, Milliseconds, Text, is_default, read_string, write_string};
 use super::value::AnyStructure;
 
-/// What MessageSettings are if none are said: that of UADP or that of JSON, as the TransportProfileUri says.
+/// Mapping without MessageSettings: UADP or JSON, as in the TransportProfileUri.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mapping {
     Uadp,
@@ -199,7 +199,7 @@ pub(super) struct MessageSettings<U, J> {
 }
 
 impl<U: Settings + Default, J: Settings + Default> MessageSettings<U, J> {
-    /// Which mapping they are of.
+    /// Returns the mapping of the settings.
     pub(super) fn mapping(&self, usual: Mapping) -> Mapping {
         match (&self.uadp, &self.json) {
             (Some(_), _) => Mapping::Uadp,
