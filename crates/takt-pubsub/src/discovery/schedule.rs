@@ -5,13 +5,14 @@ use std::time::{Duration, Instant};
 /// Time in which an announcement is not repeated.
 const SUBSEQUENT: Duration = Duration::from_millis(500);
 
-/// The least and the most that a probe or an answer waits, in milliseconds: others may ask for the same, and many Publishers may answer.
+/// Shortest and longest delay of a probe or an answer, in milliseconds: others may ask for the same, and many Publishers may
+/// answer.
 const DELAY: (u64, u64) = (100, 500);
 
-/// Announcements that wait; a probe that asks for more is not answered completely.
+/// Maximum number of waiting announcements; a probe that asks for more is answered in part.
 const MAX_WAITING: usize = 4096;
 
-/// Delays that Publishers and Subscribers do not have in common.
+/// Random delays, which differ between Publishers and Subscribers.
 #[derive(Debug)]
 pub(super) struct RandomDelay {
     /// State of a generator of random numbers (xorshift); not 0.
@@ -23,7 +24,7 @@ impl RandomDelay {
         Self { random: seed | 1 }
     }
 
-    /// A time after this one.
+    /// Returns a time after this one, by a random delay.
     pub(super) fn after(&mut self, now: Instant) -> Instant {
         self.random ^= self.random << 13;
         self.random ^= self.random >> 7;
@@ -55,7 +56,7 @@ impl<T: PartialEq + Clone> Schedule<T> {
         self.delay.after(now)
     }
 
-    /// Announces something at this time, or later if it was announced just now. What waits already is not announced twice.
+    /// Adds an announcement at this time, or later if it was announced just now. One that waits already is not added twice.
     pub(super) fn add(&mut self, due: Instant, what: T) {
         if self.waiting.len() >= MAX_WAITING || self.waiting.iter().any(|(_, it)| *it == what) {
             return;
@@ -65,7 +66,7 @@ impl<T: PartialEq + Clone> Schedule<T> {
         self.waiting.push((due, what));
     }
 
-    /// Does not announce something that waits.
+    /// Removes an announcement that waits.
     pub(super) fn forget(&mut self, what: &T) {
         self.waiting.retain(|(_, waiting)| waiting != what);
     }
@@ -122,7 +123,7 @@ mod tests {
         assert!(schedule.take(at(99), together).is_empty());
         assert_eq!(schedule.take(at(100), together), [1, 2]);
         assert_eq!(schedule.take(at(200), together), [20]);
-        // Not again for 500 ms.
+        // The announcement is not repeated for 500 ms.
         schedule.add(at(300), 1);
         assert_eq!(schedule.next_timeout(), Some(at(600)));
         assert_eq!(schedule.take(at(600), together), [1]);

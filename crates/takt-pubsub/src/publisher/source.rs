@@ -10,16 +10,16 @@ use takt_ua::{DataValue, NodeId, StatusCode, Variant};
 
 /// Source of the value of a field.
 pub enum FieldSource {
-    /// A cell, which a Provider may serve and a real-time thread set. Only these are read without allocation.
+    /// Cell, which a Provider may serve and a real-time thread may set. Only cells are read without allocation.
     Cell(Arc<Cell>),
-    /// A function, called once in each publishing interval on the publishing thread.
+    /// Function, called once in each publishing interval on the publishing thread.
     Callback(Box<dyn Fn() -> DataValue + Send>),
-    /// A value that never changes, such as an extension field.
+    /// Value that never changes, such as an extension field.
     Constant(DataValue),
 }
 
 impl FieldSource {
-    /// The value as it is now.
+    /// Returns the current value.
     pub fn read(&self) -> DataValue {
         match self {
             Self::Cell(cell) => cell.get().unwrap_or_else(failed),
@@ -53,15 +53,15 @@ impl fmt::Debug for FieldSource {
 /// Field that needs a source.
 #[derive(Debug, Clone, Copy)]
 pub struct PublishedField<'a> {
-    /// The DataSet that it belongs to.
+    /// DataSet of the field.
     pub data_set: &'a PublishedDataSetDataType,
-    /// Its name and type.
+    /// Name and type of the field.
     pub meta_data: &'a FieldMetaData,
-    /// The Variable, if the DataSet is made of Variables.
+    /// Variable of the field, if the DataSet consists of Variables.
     pub variable: Option<&'a PublishedVariableDataType>,
 }
 
-/// Finds the sources of fields.
+/// Set of sources of fields.
 pub trait DataSource {
     /// Returns the source of a field; `None` if there is none here.
     fn source(&mut self, field: PublishedField<'_>) -> Option<FieldSource>;
