@@ -33,7 +33,7 @@ impl ShmClient {
     ///
     /// # Errors
     /// [`ShmError::NoSuchApplication`] at once if none of that name is running, [`ShmError::AccessDenied`] if this process may
-    /// not connect to it, or its user has no right to the name, [`ShmError::Refused`] if it refuses the client,
+    /// not connect to it, or if the user that runs it has no right to the name, [`ShmError::Refused`] if it refuses the client,
     /// [`ShmError::Busy`] if it takes no more connections, [`ShmError::Timeout`] if it does not answer.
     pub fn connect(
         name: &ApplicationName,

@@ -1,5 +1,4 @@
-//! Public services over iceoryx2, which any program of the same user can call: their names, both ends, and the limits that both
-//! ends have in common.
+//! Public services over iceoryx2, which any program of the same user can call: their names, both ends, and their common limits.
 
 pub(crate) mod abandoned;
 pub(crate) mod client;
