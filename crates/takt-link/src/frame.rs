@@ -7,13 +7,14 @@
 
 use crate::address::{MacAddress, VlanTag};
 
-/// The EtherType of UADP NetworkMessages (OPC 10000-14, 7.3.3).
+/// EtherType of UADP NetworkMessages (OPC 10000-14, 7.3.3).
 pub const ETHERTYPE: u16 = 0xB62C;
 /// EtherType of an 802.1Q tag.
 pub(crate) const TAG_PROTOCOL: u16 = 0x8100;
-/// The longest NetworkMessage: a frame is at most 1522 bytes long, with tag and check sequence (OPC 10000-14, 7.3.3).
+/// Length of the longest NetworkMessage, in bytes: a frame is at most 1522 bytes long, with tag and check sequence (OPC 10000-14,
+/// 7.3.3).
 pub(crate) const MAX_PAYLOAD: usize = 1500;
-/// The length of a header with a tag.
+/// Length of a header with a tag, in bytes.
 pub(crate) const MAX_HEADER: usize = 18;
 
 /// Header of sent frames, with or without a tag.
@@ -47,7 +48,7 @@ impl Header {
 }
 
 impl VlanTag {
-    /// The tag's second half: PCP and VID; DEI is 0.
+    /// Returns the second half of the tag: PCP and VID; DEI is 0.
     fn control_information(self) -> u16 {
         (u16::from(self.priority & 7) << 13) | (self.id & 0xFFF)
     }

@@ -5,7 +5,7 @@ use crate::options::Options;
 
 const MAX_BATCH: usize = 1024;
 
-/// Size of batches in the options.
+/// Returns the size of batches in the options.
 ///
 /// # Errors
 /// [`LinkError::Option`].
@@ -16,7 +16,7 @@ pub(crate) fn batch(options: &Options) -> Result<usize, LinkError> {
     }
 }
 
-/// Longest message in the options, which is at most the longest of the link.
+/// Returns the length of the longest message in the options, which is at most the longest of the link.
 ///
 /// # Errors
 /// [`LinkError::Option`].

@@ -51,7 +51,7 @@ pub(super) enum Occurrence {
     Other,
 }
 
-/// Passes messages and requests to the connection.
+/// Handle that passes messages and requests to the connection.
 pub(super) enum Client {
     V3(rumqttc::AsyncClient),
     V5(v5::AsyncClient, PublishProperties),
@@ -77,7 +77,7 @@ pub(super) fn open(
     let mut network = NetworkOptions::new();
     network.set_tcp_nodelay(true);
     let max_packet_size = max_message_size + options.topic.len() + PACKET_OVERHEAD;
-    // One whom others must know again has a session that the broker keeps.
+    // A client with a fixed identifier has a session that the broker keeps.
     let is_clean = options.client_id.is_none();
     match options.version {
         MqttVersion::V3 => {
@@ -119,7 +119,7 @@ pub(super) fn open(
     }
 }
 
-/// The quality of service of both versions (OPC 10000-14, 7.3.4.5).
+/// Returns the quality of service in both versions (OPC 10000-14, 7.3.4.5).
 fn qualities(level: u8) -> (QoS, QoS5) {
     match level {
         0 => (QoS::AtMostOnce, QoS5::AtMostOnce),
@@ -158,9 +158,9 @@ impl Client {
         }
     }
 
-    /// Tells the broker of the end of the connection.
+    /// Disconnects from the broker.
     pub(super) async fn disconnect(&self) {
-        // It may have ended already.
+        // The connection may have ended already.
         let _ = match self {
             Self::V3(client) => client.disconnect().await.is_ok(),
             Self::V5(client, _) => client.disconnect().await.is_ok(),
@@ -169,7 +169,7 @@ impl Client {
 }
 
 impl Connection {
-    /// Waits for the next occurrence; connects if that is needed.
+    /// Waits for the next event; connects if that is needed.
     pub(super) async fn poll(&mut self) -> Result<Occurrence, DownReason> {
         match self {
             Self::V3(connection) => match connection.poll().await {
@@ -188,7 +188,7 @@ impl Connection {
 
 fn outgoing(packet: &Outgoing) -> Occurrence {
     match packet {
-        // Nobody answers to a message without an identifier.
+        // A message without an identifier is not acknowledged.
         Outgoing::Publish(0) => Occurrence::Delivered,
         Outgoing::Disconnect => Occurrence::Disconnected,
         _ => Occurrence::Other,
@@ -231,7 +231,7 @@ fn incoming5(packet: Packet5) -> Occurrence {
             PubAckReason::Success | PubAckReason::NoMatchingSubscribers => Occurrence::Delivered,
             _ => Occurrence::Rejected,
         },
-        // With a refusal it ends here.
+        // A refusal ends the delivery here.
         Packet5::PubRec(answer) => match answer.reason {
             PubRecReason::Success | PubRecReason::NoMatchingSubscribers => Occurrence::Other,
             _ => Occurrence::Rejected,

@@ -1,4 +1,4 @@
-//! The thread that has the connection to the broker.
+//! Thread that holds the connection to the broker.
 
 use std::collections::VecDeque;
 use std::os::fd::OwnedFd;
@@ -13,7 +13,7 @@ use super::session::{Client, Connection, Occurrence};
 use crate::error::{DownReason, LinkError, LinkState};
 use crate::options::MqttOptions;
 
-/// Pause between two attempts to connect, at first and at most.
+/// Pause between two attempts to connect, at first.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 /// Time that a closed sender waits for undelivered messages.
@@ -31,7 +31,7 @@ pub(super) struct Shared {
     /// Signal that there is a message to send, or that the connection is up.
     wake: Notify,
     close: Notify,
-    /// Readable while there are received messages.
+    /// Descriptor that is readable while there are received messages.
     pub(super) arrived: OwnedFd,
 }
 
@@ -74,7 +74,7 @@ impl Shared {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Messages for the broker.
+    /// Queues messages for the broker.
     pub(super) fn send(&self, payloads: impl Iterator<Item = Vec<u8>>) {
         let mut inner = self.lock();
         for payload in payloads {
@@ -87,11 +87,11 @@ impl Shared {
         self.wake.notify_one();
     }
 
-    /// A message from the broker.
+    /// Queues a message from the broker.
     fn arrive(&self, message: Message) {
         let mut inner = self.lock();
         inner.push(message);
-        // Only a full counter would refuse it, and that is readable.
+        // Only a full counter would refuse it, and a full counter is readable.
         let _ = rustix::io::write(&self.arrived, &1_u64.to_ne_bytes());
     }
 
@@ -101,7 +101,7 @@ impl Shared {
         let count = count.min(inner.messages.len());
         taken.extend(inner.messages.drain(..count));
         if inner.messages.is_empty() {
-            // If it was readable, it is not any more.
+            // The descriptor is not readable any more.
             let _ = rustix::io::read(&self.arrived, &mut [0; 8]);
         }
     }
@@ -181,7 +181,7 @@ impl Drop for Worker {
     fn drop(&mut self) {
         self.shared.close.notify_one();
         if let Some(thread) = self.thread.take() {
-            // If it panicked, there is nobody left to say it to.
+            // A panic of the thread cannot be reported here.
             let _ = thread.join();
         }
     }
