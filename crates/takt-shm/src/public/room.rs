@@ -9,8 +9,10 @@ pub(crate) const PUBLIC_SERVICES: u64 = 4 << 20;
 /// Memory of a message beside its bytes, in bytes: pages that are touched for the first time.
 const AROUND_A_MESSAGE: u64 = 64 << 10;
 
+/// Checks that /dev/shm has room for `needed` more bytes.
+///
 /// # Errors
-/// [`ShmError::SharedMemoryFull`] if /dev/shm has no room for so many bytes more.
+/// [`ShmError::SharedMemoryFull`] if it has not.
 pub(crate) fn check(needed: u64) -> Result<(), ShmError> {
     // A check is not possible if the file system has no status.
     let Ok(status) = rustix::fs::statvfs(SHARED_MEMORY_DIRECTORY) else {
