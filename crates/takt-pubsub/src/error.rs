@@ -25,7 +25,7 @@ pub enum ConfigurationProblem {
     Parameter {
         /// Name of the parameter in the standard.
         parameter: &'static str,
-        /// Allowed values.
+        /// Description of the error.
         what: String,
     },
     /// A DataSetWriter names a PublishedDataSet that does not exist.
@@ -164,7 +164,7 @@ pub enum ReceiveError {
     /// An announcement is not kept, because the memory budget of the Subscriber is spent.
     #[error("{what} is not kept: {source}")]
     Memory {
-        /// Kind of the announcement.
+        /// Content that is not kept, with the name of the reader.
         what: String,
         /// Error of the memory budget.
         source: BudgetExhausted,

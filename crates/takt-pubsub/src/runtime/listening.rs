@@ -30,8 +30,8 @@ impl PubSub {
         Self::listen_and_ask(link, None, real_time, observer)
     }
 
-    /// Listens as [`listen`](Self::listen) does, and also asks for metadata at a DiscoveryAddress and receives it there: so RawData gets names
-    /// and types.
+    /// Listens as [`listen`](Self::listen) does, and also asks for metadata at a DiscoveryAddress and receives it there: so RawData
+    /// gets names and types.
     ///
     /// # Errors
     /// The errors are those of [`listen`](Self::listen).

@@ -97,7 +97,7 @@ pub struct KeyRing {
 #[derive(Debug, Clone)]
 struct TimedKeys {
     keys: Arc<SecurityKeys>,
-    /// Time at which the keys become current; `None` for the first keys of the ring.
+    /// Time at which the keys become current; `None` if the service had them as current.
     starts_at: Option<Instant>,
     /// Time after which the keys are no longer used or accepted.
     expires_at: Instant,

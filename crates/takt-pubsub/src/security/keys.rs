@@ -67,7 +67,7 @@ impl SecurityKeys {
         }
         let (signing_key, rest) = key_data.split_at(SIGNING_KEY_LENGTH);
         let (encrypting_key, key_nonce) = rest.split_at(security_policy.encrypting_key_length());
-        // None of the following can fail: the lengths are what they have to be.
+        // None of the following can fail: the lengths are those of the policy.
         let encrypting = match security_policy {
             SecurityPolicy::PubSubAes128Ctr => {
                 Aes128Enc::new_from_slice(encrypting_key).map(EncryptingKey::Aes128)

@@ -56,8 +56,8 @@
 //! # Protection
 //!
 //! A holder of the key of the SecurityGroup can write and read everything: Publishers and Subscribers of a group trust each
-//! other. Without the key, nobody can make a message that is accepted, or change one, or read the payload of an encrypted one;
-//! headers stay readable.
+//! other. Without the key, it is not possible to make a message that is accepted, or to change one, or to read the payload of an
+//! encrypted one; headers stay readable.
 //!
 //! **Nonces.** With AES-CTR a nonce must never be used twice with a key: two messages with the same nonce reveal the difference
 //! of their payloads. The MessageNonce (OPC 10000-14, 7.2.4.4.3.2) is a random part of 4 bytes and a sequence number of 4 bytes.

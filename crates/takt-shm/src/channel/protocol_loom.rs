@@ -191,7 +191,6 @@ fn loom_who_falls_asleep_sees_the_message_or_is_rung() {
     });
 }
 
-/// The client finds its mark and leaves it, while the server takes it away.
 /// A side sleeps on the rings only as long as their number is the one it read: the kernel compares it, and wakes the side if it
 /// changes later.
 #[test]
@@ -214,6 +213,7 @@ fn loom_who_sleeps_on_rings_sees_the_message_or_another_number() {
     });
 }
 
+/// The client finds its mark and leaves it, while the server takes it away.
 #[test]
 fn loom_a_request_while_its_mark_is_taken_away() {
     model(|| {

@@ -49,7 +49,7 @@ fn address(path: &Path) -> Result<SocketAddrUnix, ShmError> {
     })
 }
 
-/// Listens at `path`, which must not exist. `mode` determines who can connect.
+/// Listens at `path`, which must not exist. `mode` determines the users that can connect.
 pub(crate) fn listen(path: &Path, mode: Mode) -> Result<OwnedFd, ShmError> {
     let socket = new_socket()?;
     let failed = |e: Errno| ShmError::io("listen on the socket", e);
@@ -181,7 +181,7 @@ pub(crate) fn receive(socket: &OwnedFd) -> Post {
     }
 }
 
-/// Tells the server that the client disconnects.
+/// Notifies the server that the client disconnects.
 pub(crate) fn say_goodbye(socket: &OwnedFd) {
     // If it cannot be sent, the server learns it from the end of the connection.
     let _ = send(socket, Mail::Goodbye, &[]);

@@ -164,7 +164,7 @@ impl Runtime {
     /// Opens `path`, or else `$TAKT_RUNTIME_DIR`, or else the default directory; makes it if it is not there.
     ///
     /// # Errors
-    /// [`ShmError::RuntimeDirectory`] if it cannot be made, or is not safe to use: not a directory, not ours, or
+    /// [`ShmError::RuntimeDirectory`] if it cannot be made, or is not safe to use: not a directory, not the user's, or
     /// writable by others.
     pub fn open(path: Option<&Path>) -> Result<Arc<Self>, ShmError> {
         // iceoryx2 reports on stderr what it returns as an error too; its errors reach the callers.

@@ -124,7 +124,7 @@ impl<H: Handler> ShmServer<H> {
         if let Some(doorbell) = &doorbell {
             // The count of the doorbell is not read.
             let interest = Interest::READ | Interest::EDGE;
-            // It may fail: closing the socket takes it out of the set again.
+            // After a failure, closing the socket takes the socket out of the set again.
             self.readiness
                 .add(doorbell.as_fd(), key(Event::Doorbell(slot)), interest)
                 .ok()?;
@@ -165,7 +165,7 @@ impl<H: Handler> ShmServer<H> {
     }
 }
 
-/// Tells a client of the refusal. If that fails, the client sees the connection closed.
+/// Sends a client the refusal. If that fails, the client sees the connection closed.
 fn refuse(socket: &OwnedFd, status: StatusCode) {
     let _ = socket::send(socket, Mail::Refused { status }, &[]);
 }

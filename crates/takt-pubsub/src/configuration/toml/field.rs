@@ -237,7 +237,7 @@ impl Field {
         }
     }
 
-    /// Returns a key that is not allowed here: some keys are for published fields only, others for subscribed ones.
+    /// Returns an error if a key is set without the key that it needs: some are for published fields only, others for targets.
     pub(super) fn stray_key(&self) -> Option<&'static str> {
         let published = self.published_variable.is_some();
         let target = self.target_node_id.is_some();

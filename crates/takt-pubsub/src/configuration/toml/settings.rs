@@ -199,7 +199,7 @@ pub(super) struct MessageSettings<U, J> {
 }
 
 impl<U: Settings + Default, J: Settings + Default> MessageSettings<U, J> {
-    /// Returns the mapping of the settings.
+    /// Returns the mapping of the settings; `usual` if there are none.
     pub(super) fn mapping(&self, usual: Mapping) -> Mapping {
         match (&self.uadp, &self.json) {
             (Some(_), _) => Mapping::Uadp,

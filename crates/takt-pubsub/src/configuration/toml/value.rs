@@ -86,7 +86,7 @@ pub(super) fn from_json(value: &Json) -> Value {
     }
 }
 
-/// Returns true if this is the value of a structure that is left out.
+/// Returns true if the value is left out of a structure: null and an empty array are the defaults of fields.
 fn says_nothing(value: &Json) -> bool {
     value.is_null() || value.as_array().is_some_and(Vec::is_empty)
 }

@@ -1,0 +1,52 @@
+//! Freed memory goes back to the system. A process of its own, because resident memory counts for all of its threads.
+#![cfg(all(target_env = "gnu", not(miri)))]
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::hint::black_box;
+use std::sync::{Mutex, PoisonError};
+
+use takt_rt::heap::{give_back, return_large_buffers};
+
+fn resident() -> usize {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let line = line.unwrap().trim().trim_end_matches(" kB");
+    line.parse::<usize>().unwrap() << 10
+}
+
+/// Lock for running one test at a time, because resident memory is counted for the whole process.
+static ALONE: Mutex<()> = Mutex::new(());
+
+#[test]
+fn large_buffers_go_back_when_they_are_freed() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    return_large_buffers();
+    let use_and_free = || {
+        let before = resident();
+        // The first buffer would make glibc raise its limits; the second one would come from the heap of this
+        // thread, and stay.
+        for mebibytes in [31, 24] {
+            drop(black_box(vec![1_u8; mebibytes << 20]));
+        }
+        resident().saturating_sub(before)
+    };
+    let kept = std::thread::spawn(use_and_free).join().unwrap();
+    assert!(kept < 8 << 20, "{kept} bytes stay");
+}
+
+#[test]
+fn freed_memory_goes_back() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    // Small pieces, of which every hundredth stays: this memory is not returned automatically.
+    let mut pieces: Vec<_> = (0..64_000).map(|_| vec![1_u8; 1000]).collect();
+    let mut index = 0;
+    pieces.retain(|_| {
+        index += 1;
+        index % 100 == 0
+    });
+    let before = resident();
+    give_back();
+    let after = resident();
+    assert!(after + (16 << 20) < before, "{before} {after}");
+    assert_eq!(pieces.len(), 640);
+}
