@@ -21,7 +21,7 @@ use takt_ua::{DateTime, StatusCode, Variant};
 use support::Setup;
 
 const UP: PubSubState = PubSubState::Operational;
-/// A day has 86 400 s, and 10 million messages.
+/// Interval of messages: a day has 86 400 s, and 10 million messages.
 const INTERVAL: Duration = Duration::from_micros(8640);
 const MESSAGES_OF_A_KEY: u64 = 10_000;
 const KEY_LIFETIME: Duration = Duration::from_micros(8640 * MESSAGES_OF_A_KEY);

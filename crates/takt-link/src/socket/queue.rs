@@ -110,7 +110,8 @@ impl<C: Controls> SendQueue<C> {
                 // this message.
                 Err(Errno::CONNREFUSED) if refusals > 0 => refusals -= 1,
                 Err(Errno::INTR) => {}
-                // The queueing discipline does not take this message, whose launch time has passed: it would not take it later either.
+                // The queueing discipline does not take this message, whose launch time has passed: it would not take it later
+                // either.
                 Err(Errno::NOBUFS) if C::ARE_SENT => {
                     counters.discarded += 1;
                     self.first += 1;
@@ -180,7 +181,8 @@ mod tests {
         queue
     }
 
-    /// The kernel refuses SCM_TXTIME on a socket without SO_TXTIME: it gets the control message if and only if there is a launch time.
+    /// The kernel refuses SCM_TXTIME on a socket without SO_TXTIME: it gets the control message if and only if there is a launch
+    /// time.
     #[test]
     fn a_launch_time_reaches_the_kernel_as_a_control_message() {
         let (sender, receiver) = sockets();

@@ -78,7 +78,7 @@ pub(crate) struct ReceiveBatch {
     controls: Vec<Control>,
 }
 
-/// A message of a [`ReceiveBatch`].
+/// Message of a [`ReceiveBatch`].
 pub(crate) struct Datagram<'a> {
     pub(crate) bytes: &'a mut [u8],
     /// True if the message was longer than the room for it.

@@ -29,7 +29,7 @@ pub(super) struct GroupParameters {
 
 /// Destination of encoded messages.
 pub(super) trait Sink {
-    /// Length of the longest NetworkMessage, in bytes.
+    /// Returns the length of the longest NetworkMessage, in bytes.
     fn limit(&self) -> usize;
 
     /// Sends a message; it is protected if it has a layout of its security.
@@ -54,8 +54,8 @@ pub(super) trait MessageMapping: Debug + Send {
         now: Now,
     ) -> Option<FixedNetworkMessage>;
 
-    /// Sends samples of writers that share a NetworkMessage, in one message or in several if that is too long. Returns the number of
-    /// messages. `number` is the NetworkMessageNumber of the plan.
+    /// Sends samples of writers that share a NetworkMessage, in one message or in several if that is too long. Returns the number
+    /// of messages. `number` is the NetworkMessageNumber of the plan.
     #[allow(
         clippy::too_many_arguments,
         reason = "the parts of a WriterGroup are borrowed separately"

@@ -175,8 +175,8 @@ impl WriterGroup {
         }
     }
 
-    /// Puts an event into the queue of a writer whose KeyFrameCount is 0; it is sent in the next interval. Returns `false` if there is
-    /// no such writer, if the number of fields differs from the metadata, or if 1000 events wait already.
+    /// Puts an event into the queue of a writer whose KeyFrameCount is 0; it is sent in the next interval. Returns `false` if
+    /// there is no such writer, if the number of fields differs from the metadata, or if 1000 events wait already.
     pub fn queue_event(&mut self, data_set_writer_id: u16, fields: Vec<Variant>) -> bool {
         let mut writers = self.writers.iter_mut();
         let found = writers.find(|writer| writer.data_set_writer_id == data_set_writer_id);
@@ -186,8 +186,8 @@ impl WriterGroup {
     /// Sends the messages of one publishing interval; `connection` is the state of the connection.
     ///
     /// # Errors
-    /// The first error; the other messages are sent nevertheless. The DataSetWriters of a message that cannot be encoded are in state
-    /// Error until one can.
+    /// The first error; the other messages are sent nevertheless. The DataSetWriters of a message that cannot be encoded are in
+    /// state Error until one can.
     pub fn publish<O: Output>(
         &mut self,
         now: Now,

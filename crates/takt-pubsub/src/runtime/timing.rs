@@ -25,8 +25,9 @@ struct Offsets {
 }
 
 impl Timing {
-    /// Without launch times, the thread wakes up and sends at the PublishingOffset. With launch times, it makes the messages at the
-    /// SamplingOffset, and they leave at the next PublishingOffset; without a SamplingOffset, it makes them one interval before.
+    /// Creates the times of a group. Without launch times, the thread wakes up and sends at the PublishingOffset. With launch
+    /// times, it makes the messages at the SamplingOffset, and they leave at the next PublishingOffset; without a SamplingOffset,
+    /// it makes them one interval before.
     pub(super) fn new(
         settings: Option<&UadpWriterGroupMessageDataType>,
         interval: Duration,

@@ -75,6 +75,8 @@ impl Mail {
         bytes
     }
 
+    /// Reads a mail.
+    ///
     /// # Errors
     /// The bytes are not a mail, or of another version, or of an unknown kind.
     pub(crate) fn parse(bytes: &[u8]) -> Result<Self, &'static str> {

@@ -97,7 +97,7 @@ impl ShmClient {
         }
     }
 
-    /// Sleeps, and returns nothing if no response came in that time.
+    /// Sleeps until a response comes; returns `None` if there was none in that time.
     fn nap(
         &mut self,
         id: Option<u32>,

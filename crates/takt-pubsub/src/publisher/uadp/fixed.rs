@@ -117,8 +117,8 @@ impl FixedNetworkMessage {
         Some(())
     }
 
-    /// Stores the values of all cells. Returns `false` if one of them does not fit the layout now, because it is Bad, longer, or of
-    /// another type; the general encoder then makes the message.
+    /// Stores the values of all cells. Returns `false` if one of them does not fit the layout now, because it is Bad, longer, or
+    /// of another type; the general encoder then makes the message.
     #[inline]
     pub(in crate::publisher) fn store(&mut self, now: Now) -> bool {
         for number in &self.numbers {
