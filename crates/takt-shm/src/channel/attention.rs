@@ -5,7 +5,7 @@
 //! it is set; the server clears it when there were no requests for a while, and looks once more then. A busy client thus finds
 //! its bit set and writes nothing; 255 idle clients cost the server four words.
 //!
-//! The server writes to memory, which only it can write, whether it sleeps; only then does the client ring.
+//! The server writes whether it sleeps to memory that only it can write; a client rings only if it sleeps.
 //!
 //! ```text
 //! map, writable by all clients          state, writable by the server
