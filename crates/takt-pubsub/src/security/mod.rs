@@ -76,9 +76,9 @@
 //! The layout of the standard allows no better. Many Publishers should have a SecurityGroup each, or keys with a shorter
 //! lifetime; [`MessageProtector::with_random_part`] takes random parts from a central place that assigns each only once.
 //!
-//! **Replay.** A Subscriber remembers, for each Publisher, WriterGroup and token, the random parts that it has received and for
-//! each of them the last 128 sequence numbers; older and repeated messages are refused. A restart brings a new random part and is
-//! accepted; the old one is still remembered, as long as the token is accepted. The limits:
+//! **Replay.** A Subscriber remembers, for each Publisher, WriterGroup and token, the random parts that it has received, and for
+//! each of them the received ones among the last 128 sequence numbers; older and repeated messages are refused. A restart brings
+//! a new random part and is accepted; the old one is still remembered, as long as the token is accepted. The limits:
 //!
 //! * Memory is bounded, and messages beyond it are refused, not forgotten: see [`MAX_RANDOM_PARTS`], [`ReplayLimits`].
 //! * A Subscriber that has just started remembers nothing: messages recorded with a token that is still accepted can be replayed
