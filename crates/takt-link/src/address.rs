@@ -6,16 +6,16 @@ use std::str::FromStr;
 
 use thiserror::Error;
 
-/// The port of `opc.udp` (OPC 10000-14, 7.3.2.2).
+/// Port of `opc.udp` (OPC 10000-14, 7.3.2.2).
 pub const UDP_PORT: u16 = 4840;
-/// Where discovery messages are sent to and expected (OPC 10000-14, 7.3.2.1).
+/// Address of discovery messages (OPC 10000-14, 7.3.2.1).
 pub const DISCOVERY_ADDRESS: &str = "opc.udp://224.0.2.14:4840";
-/// The port of `mqtt` (OPC 10000-14, 7.3.4.2).
+/// Port of `mqtt` (OPC 10000-14, 7.3.4.2).
 pub const MQTT_PORT: u16 = 1883;
-/// The port of `mqtts` (OPC 10000-14, 7.3.4.2).
+/// Port of `mqtts` (OPC 10000-14, 7.3.4.2).
 pub const MQTTS_PORT: u16 = 8883;
 
-/// Where messages go to or come from.
+/// Address of a link.
 ///
 /// ```
 /// use takt_link::Address;
@@ -27,42 +27,43 @@ pub const MQTTS_PORT: u16 = 8883;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Address {
-    /// `opc.udp://<address>[:<port>]`, IPv6 addresses in brackets. Receivers of `localhost` listen on all interfaces (7.3.2.3).
+    /// `opc.udp://<address>[:<port>]`, IPv6 addresses in brackets. Receivers of `localhost` listen on all interfaces (OPC
+    /// 10000-14, 7.3.2.3).
     Udp {
-        /// An IP address without brackets, or a name that is resolved when the link is opened.
+        /// IP address without brackets, or a name that is resolved when the link is opened.
         host: String,
-        /// The UDP port.
+        /// UDP port.
         port: u16,
     },
-    /// `opc.eth://<host>[:<VID>[.PCP]]` (7.3.3). The host has to be a MAC address: nothing here resolves names or IP
-    /// addresses to one, which the standard leaves to the system.
+    /// `opc.eth://<host>[:<VID>[.PCP]]` (OPC 10000-14, 7.3.3). The host has to be a MAC address: this crate does not resolve
+    /// names or IP addresses to one, which the standard leaves to the system.
     Ethernet {
-        /// The destination of frames.
+        /// Destination of frames.
         host: MacAddress,
-        /// The 802.1Q tag of frames; without one they have none.
+        /// 802.1Q tag of frames; `None` for frames without a tag.
         vlan: Option<VlanTag>,
     },
-    /// `mqtt://<domain name>[:<port>]` or `mqtts://` (7.3.4.2).
+    /// `mqtt://<domain name>[:<port>]` or `mqtts://` (OPC 10000-14, 7.3.4.2).
     Mqtt {
-        /// The broker's name or IP address.
+        /// Name or IP address of the broker.
         host: String,
-        /// Its TCP port.
+        /// TCP port of the broker.
         port: u16,
-        /// Whether TLS protects the connection.
+        /// True if TLS protects the connection.
         is_secure: bool,
     },
-    /// `opc.iox2://<name>`: shared memory of this host. The name is up to those who use it.
+    /// `opc.iox2://<name>`: shared memory of this host. The applications choose the name.
     Iox2 {
-        /// Of the PubSub stream.
+        /// Name of the PubSub stream.
         name: String,
     },
 }
 
-/// A MAC address.
+/// MAC address.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct MacAddress(pub [u8; 6]);
 
-/// The 802.1Q tag of a frame.
+/// 802.1Q tag of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct VlanTag {
     /// VID, 0 to 4094; with 0 the frame belongs to no VLAN and only has a priority.
@@ -71,26 +72,26 @@ pub struct VlanTag {
     pub priority: u8,
 }
 
-/// Why a text is not an [`Address`].
+/// Error in the text of an [`Address`].
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum AddressError {
-    /// The scheme is missing or not one of ours.
+    /// The scheme is missing or unknown.
     #[error("{0:?} begins with none of opc.udp://, opc.eth://, opc.iox2://, mqtt:// and mqtts://")]
     Scheme(String),
-    /// Nothing follows the scheme.
+    /// There is no address after the scheme.
     #[error("{0:?} names no host, as in opc.udp://239.0.0.1:4840")]
     NoHost(String),
-    /// Something follows the port.
+    /// There is text after the port.
     #[error("{0:?} has a path; topics and queues are not part of the address")]
     Path(String),
     /// The port is not a number from 1 to 65535.
     #[error("{0:?} is not a port: a number from 1 to 65535")]
     Port(String),
-    /// A bracket is missing, or what is in it is no IPv6 address.
+    /// A bracket is missing, or the text in brackets is not an IPv6 address.
     #[error("{0:?} is not an IPv6 address in brackets, as in [ff02::1]:4840")]
     Ipv6(String),
-    /// Not six groups of two hexadecimal digits.
+    /// The host is not six groups of two hexadecimal digits.
     #[error(
         "{0:?} is not a MAC address: six groups of two hexadecimal digits with hyphens, as in 01-00-5E-00-00-01"
     )]
@@ -110,7 +111,7 @@ impl Address {
     /// Reads an address; the same as [`str::parse`].
     ///
     /// # Errors
-    /// [`AddressError`] says what is wrong and what would be right.
+    /// [`AddressError`], with the error and the expected form.
     pub fn parse(text: &str) -> Result<Self, AddressError> {
         let unknown = || AddressError::Scheme(text.to_owned());
         let (scheme, rest) = text.split_once("://").ok_or_else(unknown)?;
@@ -141,7 +142,7 @@ fn mqtt(text: &str, rest: &str, is_secure: bool) -> Result<Address, AddressError
 }
 
 fn host_and_port(text: &str, rest: &str, default: u16) -> Result<(String, u16), AddressError> {
-    // A slash alone says nothing.
+    // A slash alone is no path.
     let rest = rest.strip_suffix('/').unwrap_or(rest);
     if rest.contains(['/', '?', '#']) {
         return Err(AddressError::Path(text.to_owned()));
@@ -212,7 +213,7 @@ fn name(text: &str) -> Result<String, AddressError> {
     Ok(text.to_owned())
 }
 
-/// A decimal number of digits alone: `parse` would take a sign.
+/// Returns a decimal number of digits alone: `parse` would accept a sign.
 fn number(text: &str) -> Option<u16> {
     if text.bytes().all(|byte| byte.is_ascii_digit()) {
         text.parse().ok()
@@ -253,7 +254,7 @@ impl fmt::Display for Address {
     }
 }
 
-/// A host as it stands in a URL.
+/// Host as written in a URL.
 struct Bracketed<'a>(&'a str);
 
 impl fmt::Display for Bracketed<'_> {
@@ -266,12 +267,12 @@ impl fmt::Display for Bracketed<'_> {
 }
 
 impl VlanTag {
-    /// The greatest VID; 4095 is reserved (IEEE 802.1Q).
+    /// Greatest VID; 4095 is reserved (IEEE 802.1Q).
     pub const MAX_ID: u16 = 4094;
 }
 
 impl MacAddress {
-    /// Whether it is that of a group: multicast or broadcast.
+    /// Returns true if this is the address of a group: multicast or broadcast.
     #[must_use]
     pub fn is_group(self) -> bool {
         self.0[0] & 1 != 0

@@ -6,7 +6,7 @@ use crate::reservation::LaunchTime;
 /// Size of a `struct cmsghdr`: length, level, type.
 const HEADER: usize = size_of::<usize>() + 8;
 
-/// First `N` bytes of the first control message of this level and type.
+/// Returns the first `N` bytes of the first control message of this level and type.
 pub(crate) fn find<const N: usize>(mut control: &[u8], level: i32, kind: i32) -> Option<[u8; N]> {
     loop {
         let (&length, rest) = control.split_first_chunk()?;
@@ -21,7 +21,7 @@ pub(crate) fn find<const N: usize>(mut control: &[u8], level: i32, kind: i32) ->
     }
 }
 
-/// Time of reception, from the `struct timespec` of SO_TIMESTAMPNS.
+/// Returns the time of reception, from the `struct timespec` of SO_TIMESTAMPNS.
 pub(crate) fn receive_time(control: &[u8]) -> Option<ReceiveTime> {
     let data: [u8; 16] = find(control, libc::SOL_SOCKET, libc::SCM_TIMESTAMPNS)?;
     let (&seconds, rest) = data.split_first_chunk()?;
@@ -48,7 +48,7 @@ impl Item {
         Self(bytes)
     }
 
-    /// SCM_TXTIME: the time at which a message shall leave.
+    /// Returns an SCM_TXTIME: the time at which a message shall leave.
     pub(crate) fn launch_time(time: LaunchTime) -> Self {
         let data = time.tai_nanos().to_ne_bytes();
         Self::new(libc::SOL_SOCKET, libc::SCM_TXTIME, data)
@@ -93,7 +93,7 @@ mod tests {
         let found = find::<8>(item.as_bytes(), libc::SOL_SOCKET, libc::SCM_TXTIME);
         assert_eq!(found.map(u64::from_ne_bytes), Some(time.tai_nanos()));
         assert_eq!(item.as_bytes().as_ptr().addr() % 8, 0);
-        // As `CMSG_DATA` and `CMSG_LEN(8)` lay it out on 64-bit Linux, little-endian.
+        // The bytes are laid out like `CMSG_DATA` and `CMSG_LEN(8)` on 64-bit Linux, little-endian.
         #[cfg(all(target_pointer_width = "64", target_endian = "little"))]
         assert_eq!(
             item.as_bytes(),
@@ -106,7 +106,7 @@ mod tests {
         );
     }
 
-    /// The control messages of a datagram with SO_RXQ_OVFL and SO_TIMESTAMPNS, as Linux 6.18 passed them on x86-64.
+    /// The control messages are those of a datagram with SO_RXQ_OVFL and SO_TIMESTAMPNS, as Linux 6.18 passed them on x86-64.
     #[cfg(all(target_pointer_width = "64", target_endian = "little"))]
     #[test]
     fn the_time_of_reception_is_read_from_recorded_control_messages() {

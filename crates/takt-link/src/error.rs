@@ -18,7 +18,7 @@ pub enum LinkState {
 }
 
 impl LinkState {
-    /// Whether it is [`Up`](Self::Up).
+    /// Returns true if the state is [`Up`](Self::Up).
     #[must_use]
     pub fn is_up(self) -> bool {
         self == Self::Up
@@ -87,13 +87,13 @@ pub enum LinkError {
     /// The operating system refused to send or to receive.
     #[error("error of the operating system: {0}")]
     System(Errno),
-    /// The address cannot be understood.
+    /// The address is invalid.
     #[error(transparent)]
     Address(#[from] AddressError),
     /// No network interface has that name, IP address or MAC address.
     #[error("there is no network interface {name:?}; this host has {known}")]
     NoSuchInterface {
-        /// Name that was asked for.
+        /// Name of the interface.
         name: String,
         /// Names of the interfaces of this host.
         known: String,
@@ -104,7 +104,7 @@ pub enum LinkError {
     /// The host name cannot be resolved.
     #[error("cannot resolve {host:?}: {cause}")]
     Resolve {
-        /// The host name.
+        /// Host name.
         host: String,
         /// Cause.
         cause: io::Error,
@@ -122,7 +122,7 @@ pub enum LinkError {
     /// The operating system refused a step of opening the link.
     #[error("cannot {operation}: {cause}{}", advice(.cause))]
     Open {
-        /// The step.
+        /// Name of the step.
         operation: &'static str,
         /// Error of the step.
         cause: io::Error,
@@ -130,15 +130,15 @@ pub enum LinkError {
     /// iceoryx2 reports an error.
     #[error("iceoryx2: cannot {operation}: {cause}")]
     Iceoryx2 {
-        /// The failed operation.
+        /// Name of the operation.
         operation: &'static str,
-        /// Error of the step.
+        /// Error of iceoryx2.
         cause: String,
     },
     /// A certificate or key cannot be used.
     #[error("cannot use {what}: {cause}")]
     Certificate {
-        /// The certificate or key.
+        /// Name of the certificate or key.
         what: &'static str,
         /// Cause.
         cause: String,
@@ -183,7 +183,7 @@ impl LinkError {
 }
 
 impl DownReason {
-    /// Reason for an error of the operating system; `None` if the error is not about the link.
+    /// Returns the reason for an error of the operating system; `None` if the error is not about the link.
     pub(crate) fn of(errno: Errno) -> Option<Self> {
         Some(match errno {
             Errno::NETDOWN => Self::InterfaceDown,

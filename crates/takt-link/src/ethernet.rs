@@ -73,7 +73,7 @@ impl Ethernet {
             .map_err(|errno| LinkError::open("make a packet socket", errno))
     }
 
-    /// Interface, and the length of the longest message that it takes.
+    /// Returns the interface, and the length of the longest message that it takes.
     fn limits(&self) -> Result<(Interface, usize), LinkError> {
         let interface = Interface::find(&self.interface)?;
         let mtu = interface.mtu(Self::socket()?.as_fd());
@@ -153,7 +153,7 @@ impl Incoming for Ethernet {
     }
 }
 
-/// Tag that the kernel removed from a frame, from a `struct tpacket_auxdata`.
+/// Returns the tag that the kernel removed from a frame, from a `struct tpacket_auxdata`.
 fn stripped_tag(control: &[u8]) -> Option<VlanTag> {
     let data: [u8; 20] = control::find(control, libc::SOL_PACKET, libc::PACKET_AUXDATA)?;
     let status = u32::from_ne_bytes([data[0], data[1], data[2], data[3]]);
@@ -161,7 +161,7 @@ fn stripped_tag(control: &[u8]) -> Option<VlanTag> {
     (status & libc::TP_STATUS_VLAN_VALID != 0).then(|| VlanTag::from_control_information(number))
 }
 
-/// Filter for frames to `host` with the EtherType of UADP, tagged or not.
+/// Returns a filter for frames to `host` with the EtherType of UADP, tagged or not.
 fn filter(host: MacAddress) -> [Instruction; 9] {
     const LOAD_WORD: u16 = 0x20; // BPF_LD | BPF_W | BPF_ABS
     const LOAD_HALF: u16 = 0x28; // BPF_LD | BPF_H | BPF_ABS

@@ -7,16 +7,17 @@
 
 use crate::address::{MacAddress, VlanTag};
 
-/// The EtherType of UADP NetworkMessages (OPC 10000-14, 7.3.3).
+/// EtherType of UADP NetworkMessages (OPC 10000-14, 7.3.3).
 pub const ETHERTYPE: u16 = 0xB62C;
-/// That of an 802.1Q tag.
+/// EtherType of an 802.1Q tag.
 pub(crate) const TAG_PROTOCOL: u16 = 0x8100;
-/// The longest NetworkMessage: a frame is at most 1522 bytes long, with tag and check sequence (OPC 10000-14, 7.3.3).
+/// Length of the longest NetworkMessage, in bytes: a frame is at most 1522 bytes long, with tag and check sequence (OPC 10000-14,
+/// 7.3.3).
 pub(crate) const MAX_PAYLOAD: usize = 1500;
-/// The length of a header with a tag.
+/// Length of a header with a tag, in bytes.
 pub(crate) const MAX_HEADER: usize = 18;
 
-/// The header of frames that are sent; its length says whether there is a tag.
+/// Header of sent frames, with or without a tag.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Header {
     bytes: [u8; MAX_HEADER],
@@ -47,7 +48,7 @@ impl Header {
 }
 
 impl VlanTag {
-    /// The tag's second half: PCP and VID; DEI is 0.
+    /// Returns the second half of the tag: PCP and VID; DEI is 0.
     fn control_information(self) -> u16 {
         (u16::from(self.priority & 7) << 13) | (self.id & 0xFFF)
     }
@@ -60,7 +61,7 @@ impl VlanTag {
     }
 }
 
-/// A frame that was received.
+/// Received frame.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Frame<'a> {
     pub(crate) destination: MacAddress,

@@ -4,7 +4,7 @@
 use crate::address::VlanTag;
 use crate::{control, frame};
 
-/// Length of the payload of an Ethernet frame, if it is one of UADP, with and without a tag that the kernel removed.
+/// Returns the length of the payload of an Ethernet frame, if it is one of UADP, with and without a tag that the kernel removed.
 pub fn ethernet_payload(bytes: &mut [u8]) -> Option<usize> {
     let tag = VlanTag::from_control_information(0xC005);
     let with_tag = frame::Frame::parse(bytes, Some(tag)).map(|frame| frame.payload.len());
@@ -12,7 +12,7 @@ pub fn ethernet_payload(bytes: &mut [u8]) -> Option<usize> {
     with_tag.max(without)
 }
 
-/// Reads control messages of all kinds that links look for.
+/// Reads control messages of all kinds that links use.
 pub fn control_data(bytes: &[u8]) {
     for (level, kind) in [(263, 8), (1, 40), (0, 8), (41, 50)] {
         let _ = control::find::<4>(bytes, level, kind);

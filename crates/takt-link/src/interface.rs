@@ -9,7 +9,7 @@ use crate::address::MacAddress;
 use crate::error::{DownReason, LinkError, LinkState};
 use crate::unsafe_code::interfaces::{self, Question};
 
-/// A network interface of this host.
+/// Network interface of this host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Interface {
     pub(crate) name: String,
@@ -28,7 +28,7 @@ impl Interface {
             interface.name == wanted
                 || address.is_some_and(|address| interface.addresses.contains(&address))
                 || (mac.is_some() && mac == interface.mac)
-                // All of 127.0.0.0/8 is loopback's.
+                // All of 127.0.0.0/8 belongs to loopback.
                 || (interface.name == "lo" && address.is_some_and(|address| address.is_loopback()))
         });
         found.cloned().ok_or_else(|| {
@@ -65,12 +65,12 @@ impl Interface {
             }
         })
         .map_err(|errno| LinkError::open("list the network interfaces", errno))?;
-        // Only what has a packet address has an index; there is nothing else that messages could go to.
+        // Only interfaces with a packet address have an index; messages cannot go to others.
         all.retain(|interface| interface.index != 0);
         Ok(all)
     }
 
-    /// Its first IPv4 address.
+    /// Returns the first IPv4 address of the interface.
     pub(crate) fn ipv4(&self) -> Option<Ipv4Addr> {
         self.addresses.iter().find_map(|address| match address {
             IpAddr::V4(address) => Some(*address),
@@ -78,7 +78,7 @@ impl Interface {
         })
     }
 
-    /// An address of the family of `other`.
+    /// Returns an address of the family of `other`.
     pub(crate) fn address_like(&self, other: IpAddr) -> Option<IpAddr> {
         let mut addresses = self.addresses.iter();
         addresses
@@ -86,14 +86,14 @@ impl Interface {
             .copied()
     }
 
-    /// The longest payload of a frame, in bytes.
+    /// Returns the length of the longest payload of a frame, in bytes.
     pub(crate) fn mtu(&self, socket: BorrowedFd<'_>) -> Result<usize, Errno> {
         interfaces::ask_interface(socket, &self.name, Question::Mtu).map(|mtu| mtu as usize)
     }
 
-    /// Whether frames get through it. Allocates nothing.
+    /// Returns the state of the interface: up if frames get through it. Allocates nothing.
     pub(crate) fn state(&self, socket: BorrowedFd<'_>) -> LinkState {
-        // One of the same name may be another one.
+        // An interface of the same name may be another one.
         if rustix::net::netdevice::name_to_index(socket, &self.name) != Ok(self.index) {
             return LinkState::Down(DownReason::InterfaceGone);
         }
@@ -110,7 +110,7 @@ impl Interface {
     }
 }
 
-/// Bytes `from..from + N`, if they are there.
+/// Returns bytes `from..from + N`, if they exist.
 fn part<const N: usize>(bytes: &[u8], from: usize) -> Option<[u8; N]> {
     bytes.get(from..from + N)?.try_into().ok()
 }
@@ -119,8 +119,8 @@ fn family(bytes: &[u8]) -> Option<i32> {
     part(bytes, 0).map(|bytes| i32::from(u16::from_ne_bytes(bytes)))
 }
 
-/// The IP address and port of a `struct sockaddr_in` or `struct sockaddr_in6`; an IPv4 address as such, also where a socket of both
-/// families says it in IPv6.
+/// Returns the IP address and port of a `struct sockaddr_in` or `struct sockaddr_in6`; an IPv4 address as such, also where a
+/// socket of both families has it in IPv6.
 pub(crate) fn socket_address(bytes: &[u8]) -> Option<SocketAddr> {
     let port = u16::from_be_bytes(part(bytes, 2)?);
     let address = match family(bytes)? {
@@ -131,7 +131,7 @@ pub(crate) fn socket_address(bytes: &[u8]) -> Option<SocketAddr> {
     Some(SocketAddr::new(address, port))
 }
 
-/// The interface's index and the MAC address of a `struct sockaddr_ll`. Loopback has one of zeros.
+/// Returns the index of the interface and the MAC address of a `struct sockaddr_ll`. Loopback has one of zeros.
 pub(crate) fn packet_address(bytes: &[u8]) -> Option<(u32, MacAddress)> {
     if family(bytes)? != libc::AF_PACKET {
         return None;

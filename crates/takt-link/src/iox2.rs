@@ -45,9 +45,9 @@ use crate::unsafe_code::listener;
 
 type Ipc = ipc::Service;
 
-/// Senders, or receivers, of one stream.
+/// Maximum number of senders, and of receivers, of one stream.
 const MAX_PORTS: usize = 8;
-/// Messages that wait for one receiver.
+/// Number of messages that wait for one receiver.
 const BUFFER: usize = 32;
 const DEFAULT_MESSAGE_SIZE: usize = 65_536;
 const LONGEST: usize = 1 << 28;
@@ -116,7 +116,7 @@ fn max_message_size(options: &Options) -> Result<usize, LinkError> {
     }
 }
 
-/// Writes messages into shared memory.
+/// Sender that writes messages into shared memory.
 pub(crate) struct Iox2Sender {
     publisher: Publisher<Ipc, [u8], ()>,
     notifier: Notifier<Ipc>,
@@ -238,10 +238,10 @@ impl Sender for Iox2Sender {
     }
 }
 
-/// Reads messages from shared memory.
+/// Receiver that reads messages from shared memory.
 pub(crate) struct Iox2Receiver {
     subscriber: Subscriber<Ipc, [u8], ()>,
-    /// `None` with `poll_only`.
+    /// Listener for wake-ups; `None` with `poll_only`.
     listener: Option<Listener<Ipc>>,
     _stream: Stream,
     message: Vec<u8>,
@@ -255,7 +255,7 @@ impl Iox2Receiver {
         let batch = limits::batch(options)?;
         let max_message_size = max_message_size(options)?;
         let stream = Stream::open(name, options.runtime_directory.as_deref())?;
-        // Before the subscriber, so that no wake-up is missed.
+        // The listener is opened before the subscriber, so that no wake-up is missed.
         let listener = if options.poll_only {
             None
         } else {

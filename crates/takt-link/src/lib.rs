@@ -58,7 +58,7 @@ pub use topic::{DEFAULT_PREFIX, MqttMessageType, TopicError, TopicTree};
 /// Opens a link to send to `address`.
 ///
 /// # Errors
-/// Wrong address or options, or missing rights. A link that is down is no error.
+/// The address or an option is wrong, or rights are missing. A link that is down is no error.
 pub fn open_sender(address: &Address, options: &Options) -> Result<Box<dyn Sender>, LinkError> {
     Ok(match address {
         Address::Udp { host, port } => udp::open_sender(host, *port, options)?,
@@ -81,7 +81,7 @@ pub fn open_sender(address: &Address, options: &Options) -> Result<Box<dyn Sende
 /// Opens a link to receive the messages sent to `address`.
 ///
 /// # Errors
-/// As for [`open_sender`].
+/// The errors are those of [`open_sender`].
 pub fn open_receiver(address: &Address, options: &Options) -> Result<Box<dyn Receiver>, LinkError> {
     Ok(match address {
         Address::Udp { host, port } => udp::open_receiver(host, *port, options)?,

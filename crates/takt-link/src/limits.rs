@@ -1,11 +1,11 @@
-//! Sizes that are asked for, and those that are possible.
+//! Limits of batches and messages.
 
 use crate::error::LinkError;
 use crate::options::Options;
 
 const MAX_BATCH: usize = 1024;
 
-/// The size of batches that is asked for.
+/// Returns the size of batches in the options.
 ///
 /// # Errors
 /// [`LinkError::Option`].
@@ -16,7 +16,7 @@ pub(crate) fn batch(options: &Options) -> Result<usize, LinkError> {
     }
 }
 
-/// The longest message that is asked for, which is at most what the link takes.
+/// Returns the length of the longest message in the options, which is at most the longest of the link.
 ///
 /// # Errors
 /// [`LinkError::Option`].

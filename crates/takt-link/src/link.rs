@@ -1,4 +1,4 @@
-//! Interface that all links implement.
+//! Interface of all links.
 
 use std::net::SocketAddr;
 use std::os::fd::BorrowedFd;
@@ -8,7 +8,7 @@ use crate::address::{MacAddress, VlanTag};
 use crate::error::{LinkError, LinkState};
 use crate::reservation::Reservation;
 
-/// Sends messages to one destination. It need not move to another thread: open it on the thread that uses it.
+/// Sender of messages to one destination. It need not move to another thread: open it on the thread that uses it.
 ///
 /// ```
 /// use takt_link::{Address, Options, Sender, open_sender};
@@ -22,33 +22,33 @@ use crate::reservation::Reservation;
 /// # Ok::<(), takt_link::LinkError>(())
 /// ```
 pub trait Sender {
-    /// Reserves room for one message of `length` bytes, with any bytes in it. The message is queued by
+    /// Reserves room for one message of `length` bytes; its content is undefined. The message is queued by
     /// [`Reservation::commit`]; a reservation that is dropped sends nothing. If the batch is full, it is flushed first.
     ///
     /// # Errors
     /// [`LinkError::TooLarge`], [`LinkError::Full`], or those of `flush`.
     fn reserve(&mut self, length: usize) -> Result<Reservation<'_>, LinkError>;
 
-    /// Hands all queued messages to the operating system, in one system call where it has such a call, and returns the number of
-    /// messages sent. Messages that it has no room for stay queued.
+    /// Passes all queued messages to the operating system, in one system call where it has such a call, and returns the number of
+    /// messages sent. Messages for which it has no room stay queued.
     ///
     /// # Errors
     /// [`LinkError::Down`], [`LinkError::System`]; the queued messages are then discarded.
     fn flush(&mut self) -> Result<usize, LinkError>;
 
-    /// State of the link, as far as this host can see.
+    /// Returns the state of the link, as far as this host can see.
     fn state(&self) -> LinkState;
 
-    /// Length of the longest message, in bytes.
+    /// Returns the length of the longest message, in bytes.
     fn max_message_size(&self) -> usize;
 
-    /// Numbers of messages sent and lost so far.
+    /// Returns the numbers of messages sent and lost so far.
     fn counters(&self) -> Counters;
 
     /// Copies and sends one message at once.
     ///
     /// # Errors
-    /// Those of [`reserve`](Self::reserve), [`Reservation::commit`] and [`flush`](Self::flush).
+    /// The errors of [`reserve`](Self::reserve), [`Reservation::commit`] and [`flush`](Self::flush).
     fn send(&mut self, message: &[u8]) -> Result<(), LinkError> {
         let mut reservation = self.reserve(message.len())?;
         reservation.copy_from_slice(message);
@@ -57,10 +57,10 @@ pub trait Sender {
     }
 }
 
-/// Receives the messages of one address.
+/// Receiver of the messages of one address.
 pub trait Receiver {
-    /// Waits at most `timeout` for messages, not at all if it is zero, and passes those that are there to `each`, at most a batch.
-    /// Returns their number; 0 if the wait ended without a message.
+    /// Waits at most `timeout` for messages, not at all if it is zero, and passes the available messages to `each`, at most a
+    /// batch. Returns their number; 0 if the wait ended without a message.
     ///
     /// The kernel does not tell a UDP socket that its interface was removed; this is checked when a wait ends without a message. A
     /// caller that never waits should look at [`state`](Self::state) now and then, and open the link anew if the interface is gone.
@@ -74,28 +74,29 @@ pub trait Receiver {
         each: &mut dyn FnMut(Received<'_>),
     ) -> Result<usize, LinkError>;
 
-    /// Descriptor that becomes readable when there are messages, for epoll; `None` if the link has none, or none at the moment.
-    /// The descriptor changes when a link opens its socket anew, because the interface or route had gone.
+    /// Returns a descriptor that becomes readable when there are messages, for epoll; `None` if the link has none, or none at the
+    /// moment. The descriptor changes when a link opens its socket anew, because the interface or route had gone.
     fn as_fd(&self) -> Option<BorrowedFd<'_>>;
 
-    /// State of the link, as far as this host can see.
+    /// Returns the state of the link, as far as this host can see.
     fn state(&self) -> LinkState;
 
-    /// Length of the longest message, in bytes.
+    /// Returns the length of the longest message, in bytes.
     fn max_message_size(&self) -> usize;
 
-    /// Numbers of messages received and lost so far.
+    /// Returns the numbers of messages received and lost so far.
     fn counters(&self) -> Counters;
 }
 
-/// A received message.
+/// Received message.
 #[derive(Debug)]
 pub struct Received<'a> {
-    /// The NetworkMessage. On Ethernet, zeros may follow it: short frames are padded. It may be changed: decryption is in place.
+    /// Bytes of the NetworkMessage. On Ethernet, zeros may follow it: short frames are padded. They may be changed: decryption is
+    /// in place.
     pub bytes: &'a mut [u8],
-    /// Sender of the message, as the message says; it is not authenticated.
+    /// Sender of the message, from the message itself; it is not authenticated.
     pub source: Source,
-    /// Topic that the message was published to, if the link has topics.
+    /// Topic of the message, if the link has topics.
     pub topic: Option<&'a str>,
     /// Time of reception, if [`Options::receive_times`](crate::Options::receive_times) is set and the link has such times.
     pub time: Option<ReceiveTime>,
@@ -106,12 +107,12 @@ pub struct Received<'a> {
 pub struct ReceiveTime(i64);
 
 impl ReceiveTime {
-    /// A time of CLOCK_REALTIME, in nanoseconds.
+    /// Creates a time of CLOCK_REALTIME, in nanoseconds.
     pub(crate) const fn from_realtime_nanos(nanos: i64) -> Self {
         Self(nanos)
     }
 
-    /// Nanoseconds of CLOCK_REALTIME.
+    /// Returns the nanoseconds of CLOCK_REALTIME.
     #[must_use]
     pub const fn realtime_nanos(self) -> i64 {
         self.0
@@ -125,9 +126,9 @@ pub enum Source {
     Udp(SocketAddr),
     /// `opc.eth`: the sender's MAC address, and the 802.1Q tag if there was one.
     Ethernet {
-        /// The source address of the frame.
+        /// Source address of the frame.
         address: MacAddress,
-        /// The tag, also if the network card or the kernel had removed it from the frame.
+        /// 802.1Q tag, also if the network card or the kernel had removed it from the frame.
         vlan: Option<VlanTag>,
     },
     /// `mqtt`: a broker does not name the publisher.
@@ -139,13 +140,14 @@ pub enum Source {
 /// Numbers of messages since a link was opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counters {
-    /// Messages sent, or received and passed on.
+    /// Number of messages sent, or received and passed on.
     pub messages: u64,
     /// Bytes of these messages, without headers of the link.
     pub bytes: u64,
-    /// Messages discarded by this side: queued while the link was down, or longer than the longest message.
+    /// Number of messages discarded by this side: queued while the link was down, or longer than the longest message.
     pub discarded: u64,
-    /// Messages lost because this application was too slow: the kernel's or the link's queue was full, as far as that is known.
+    /// Number of messages lost because this application was too slow: the kernel's or the link's queue was full, as far as that
+    /// is known.
     pub overflowed: u64,
 }
 

@@ -5,36 +5,37 @@ use std::time::Duration;
 /// Options of all links. Each option names the links that it is for; other links ignore it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
-    /// `opc.udp`, `opc.eth`: the network interface, by its name, one of its IP addresses, or its MAC address
-    /// (NetworkInterface, OPC 10000-14, 6.2.7.5.3). `opc.eth` needs it; for `opc.udp` the routes decide if it is `None`.
+    /// `opc.udp`, `opc.eth`: network interface, by its name, one of its IP addresses, or its MAC address (NetworkInterface, OPC
+    /// 10000-14, 6.2.7.5.3). `opc.eth` needs it; for `opc.udp` the routes decide if it is `None`.
     pub interface: Option<String>,
-    /// The longest message in bytes, sent or received. `None`: the longest that the link takes, which is
-    /// 65 507 (IPv4) or 65 487 (IPv6) bytes for `opc.udp`, the interface's MTU (at most 1 500) for `opc.eth`, 64 KiB for
-    /// `opc.iox2`, and 1 MiB for MQTT. It costs memory: as many bytes as this times `batch`.
+    /// Length of the longest message in bytes, sent or received. `None`: the longest that the link takes, which is 65 507 (IPv4)
+    /// or 65 487 (IPv6) bytes for `opc.udp`, the interface's MTU (at most 1 500) for `opc.eth`, 64 KiB for `opc.iox2`, and 1 MiB
+    /// for MQTT. It costs memory: as many bytes as this times `batch`.
     pub max_message_size: Option<usize>,
     /// Number of messages that are queued before they must be flushed, and that are received with one system call: 1 to 1024.
     pub batch: usize,
     /// `opc.udp`: number of routers that a message may cross, TTL or hop limit. `None`: 1 for multicast, the system's for unicast.
     pub ttl: Option<u8>,
-    /// `opc.udp`: the Differentiated Services Code Point, 0 to 63.
+    /// `opc.udp`: Differentiated Services Code Point, 0 to 63.
     pub dscp: Option<u8>,
-    /// `opc.udp`: whether subscribers on this host get multicast messages too.
+    /// `opc.udp`: true if subscribers on this host get multicast messages too.
     pub multicast_loopback: bool,
     /// `opc.udp`, `opc.eth`: SO_PRIORITY, by which queueing disciplines choose the traffic class: 0 to 15, above 6 for
     /// CAP_NET_ADMIN only. `None`: for `opc.eth` the PCP of the address, if it has one.
     pub priority: Option<u32>,
-    /// `opc.udp`, `opc.eth`: the kernel's buffer in bytes, for sending or receiving. `None`: the system's default.
+    /// `opc.udp`, `opc.eth`: size of the kernel's buffer in bytes, for sending or receiving. `None`: the system's default.
     pub socket_buffer: Option<usize>,
-    /// `opc.udp`, `opc.eth`: whether messages are sent with their launch time (SO_TXTIME, CLOCK_TAI), for a queueing discipline such as
-    /// ETF, and how that treats it. Needs CAP_NET_ADMIN. Messages committed without a launch time are sent without one, and ETF drops
-    /// them. A message that the queueing discipline does not take is discarded and counted. `opc.iox2` and MQTT ignore launch times.
+    /// `opc.udp`, `opc.eth`: mode in which messages are sent with their launch time (SO_TXTIME, CLOCK_TAI), for a queueing
+    /// discipline such as ETF; `None`: they are sent without. It needs CAP_NET_ADMIN. Messages committed without a launch time
+    /// are sent without one, and ETF drops them. A message that the queueing discipline does not take is discarded and counted.
+    /// `opc.iox2` and MQTT ignore launch times.
     pub launch_times: Option<LaunchMode>,
-    /// `opc.udp`, `opc.eth`: whether received messages have the time at which the kernel received them
+    /// `opc.udp`, `opc.eth`: true if received messages have the time at which the kernel received them
     /// ([`Received::time`](crate::Received::time)). `opc.iox2` and MQTT have no such time.
     pub receive_times: bool,
-    /// `opc.iox2`: the runtime directory in which processes meet, if not the usual one.
+    /// `opc.iox2`: runtime directory in which processes meet, if not the usual one.
     pub runtime_directory: Option<std::path::PathBuf>,
-    /// `opc.iox2`: whether the receiver is always called without a timeout. Senders then need not wake it, which saves them
+    /// `opc.iox2`: true if the receiver is always called without a timeout. Senders then need not wake it, which saves them
     /// system calls, and it has no descriptor.
     pub poll_only: bool,
     /// Options of MQTT.
@@ -73,28 +74,28 @@ pub enum LaunchMode {
 /// Options of MQTT alone (OPC 10000-14, 7.3.4).
 #[derive(Clone, PartialEq, Eq)]
 pub struct MqttOptions {
-    /// The topic to publish to, or the topic filter to subscribe to (QueueName, OPC 10000-14, 6.4.2.3.1).
+    /// Topic to publish to, or topic filter to subscribe to (QueueName, OPC 10000-14, 6.4.2.3.1).
     pub topic: String,
-    /// The version of the protocol.
+    /// Version of the protocol.
     pub version: MqttVersion,
-    /// BestEffort and AtMostOnce are 0, AtLeastOnce 1, ExactlyOnce 2 (OPC 10000-14, 7.3.4.5).
+    /// Quality of service: BestEffort and AtMostOnce are 0, AtLeastOnce 1, ExactlyOnce 2 (OPC 10000-14, 7.3.4.5).
     pub quality_of_service: u8,
-    /// Whether the broker keeps the last message for later subscribers, as metadata and status messages need.
+    /// True if the broker keeps the last message for later subscribers, as metadata and status messages need.
     pub retain: bool,
     /// Encoding of the messages, which MQTT 5 sends as the content type.
     pub content: Content,
-    /// The client identifier; two links with the same one would push each other out. With one, the broker keeps a session of MQTT 3.1.1 for
-    /// good. `None`: one that no other client has, for this time only.
+    /// Client identifier; two links with the same one would disconnect each other. With an identifier, the broker keeps a session
+    /// of MQTT 3.1.1 for good. `None`: one that no other client has, for this time only.
     pub client_id: Option<String>,
     /// User name and password.
     pub credentials: Option<(String, String)>,
-    /// The certificates of the authorities to trust, PEM. `None`: those of the operating system.
+    /// Certificates of the trusted authorities, PEM. `None`: those of the operating system.
     pub trusted_certificates: Option<Vec<u8>>,
-    /// The client's certificate chain and private key, PEM.
+    /// Certificate chain and private key of the client, PEM.
     pub client_certificate: Option<(Vec<u8>, Vec<u8>)>,
     /// Time after which a keep-alive is sent if nothing else is: 5 to 65535 seconds.
     pub keep_alive: Duration,
-    /// Number of messages that wait, for the broker or for the application; then the oldest is discarded and counted.
+    /// Maximum number of messages that wait, for the broker or for the application; then the oldest is discarded and counted.
     pub queue: usize,
 }
 
@@ -136,7 +137,7 @@ impl std::fmt::Debug for MqttOptions {
     }
 }
 
-/// Versions of MQTT that the standard names.
+/// Version of MQTT that the standard names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MqttVersion {
     /// Version 3.1.1.
@@ -145,7 +146,7 @@ pub enum MqttVersion {
     V5,
 }
 
-/// The encoding of NetworkMessages.
+/// Encoding of NetworkMessages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Content {
     /// UADP (OPC 10000-14, 7.3.4.9.2).
@@ -155,7 +156,7 @@ pub enum Content {
 }
 
 impl Content {
-    /// The ContentType property of MQTT 5 (OPC 10000-14, 7.3.4.9).
+    /// Returns the ContentType property of MQTT 5 (OPC 10000-14, 7.3.4.9).
     #[must_use]
     pub fn content_type(self) -> &'static str {
         match self {
@@ -164,7 +165,7 @@ impl Content {
         }
     }
 
-    /// The level `<Encoding>` of the topic tree (OPC 10000-14, Table 206).
+    /// Returns the level `<Encoding>` of the topic tree (OPC 10000-14, Table 206).
     #[must_use]
     pub fn topic_level(self) -> &'static str {
         match self {

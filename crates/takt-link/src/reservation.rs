@@ -10,14 +10,14 @@ use crate::error::LinkError;
 pub struct LaunchTime(u64);
 
 impl LaunchTime {
-    /// A time of CLOCK_TAI, in nanoseconds. Times before 1970 become 1970.
+    /// Creates a time of CLOCK_TAI, in nanoseconds. Times before 1970 become 1970.
     #[must_use]
     #[inline]
     pub const fn from_tai_nanos(nanos: i64) -> Self {
         Self(if nanos < 0 { 0 } else { nanos as u64 })
     }
 
-    /// Nanoseconds of CLOCK_TAI.
+    /// Returns the nanoseconds of CLOCK_TAI.
     #[must_use]
     #[inline]
     pub const fn tai_nanos(self) -> u64 {
@@ -52,7 +52,7 @@ pub struct Reservation<'a> {
     place: Place<'a>,
 }
 
-/// Memory that a message is written to, and the queue that takes it.
+/// Memory to which a message is written, and the queue that takes it.
 enum Place<'a> {
     /// Memory of the link.
     Own {
@@ -95,11 +95,11 @@ impl<'a> Reservation<'a> {
         self.commit_at(None)
     }
 
-    /// As [`commit`](Self::commit), with the time at which the message shall leave this host. Links without
-    /// [`Options::launch_times`](crate::Options::launch_times) ignore it, as do `opc.iox2` and MQTT.
+    /// Queues the message as [`commit`](Self::commit) does, with the time at which the message shall leave this host. Links
+    /// without [`Options::launch_times`](crate::Options::launch_times) ignore it, as do `opc.iox2` and MQTT.
     ///
     /// # Errors
-    /// As for [`commit`](Self::commit).
+    /// The errors are those of [`commit`](Self::commit).
     #[inline]
     pub fn commit_at(self, launch_time: Option<LaunchTime>) -> Result<(), LinkError> {
         match self.place {

@@ -1,4 +1,4 @@
-//! The topic tree of MQTT (OPC 10000-14, 7.3.4.7).
+//! Topic tree of MQTT (OPC 10000-14, 7.3.4.7).
 //!
 //! ```text
 //! <Prefix>/<Encoding>/<MqttMessageType>/<PublisherId>[/<WriterGroup>[/<DataSetWriter>]]
@@ -8,10 +8,10 @@ use thiserror::Error;
 
 use crate::options::Content;
 
-/// The prefix that the standard uses in its examples (OPC 10000-14, 5.3.8); any other may be chosen.
+/// Prefix in the examples of the standard (OPC 10000-14, 5.3.8); any other may be chosen.
 pub const DEFAULT_PREFIX: &str = "opcua";
 
-/// The level `<MqttMessageType>` (OPC 10000-14, Table 204).
+/// Level `<MqttMessageType>` (OPC 10000-14, Table 204).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MqttMessageType {
     /// DataSetMessages.
@@ -36,23 +36,23 @@ pub enum MqttMessageType {
     ActionResponder,
 }
 
-/// Why there is no such topic.
+/// Error in the parts of a topic.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum TopicError {
-    /// A level is empty, or has a character that means something else in topics.
+    /// A level is empty, or has a character with a special meaning in topics.
     #[error("{0:?} cannot be a level of a topic: it is empty or has one of / + # in it")]
     Level(String),
-    /// It is longer than MQTT allows.
+    /// The topic is longer than MQTT allows.
     #[error("the topic has {0} bytes; 65535 are allowed")]
     TooLong(usize),
-    /// A DataSetWriter without a WriterGroup, or a message type that needs both without them.
+    /// The topic has a DataSetWriter without a WriterGroup, or a message type that needs both without them.
     #[error("a topic {0:?} needs other levels: see OPC 10000-14, 7.3.4.7")]
     Levels(MqttMessageType),
 }
 
 impl MqttMessageType {
-    /// Its name in topics.
+    /// Returns the name of the level in topics.
     #[must_use]
     pub fn topic_level(self) -> &'static str {
         match self {
@@ -69,7 +69,7 @@ impl MqttMessageType {
         }
     }
 
-    /// Whether the broker keeps the last message (RETAIN in OPC 10000-14, Table 204).
+    /// Returns true if the broker keeps the last message (RETAIN in OPC 10000-14, Table 204).
     #[must_use]
     pub fn retain(self) -> bool {
         !matches!(
@@ -79,7 +79,7 @@ impl MqttMessageType {
     }
 }
 
-/// The topics of a system.
+/// Topics of a system.
 ///
 /// ```
 /// use takt_link::{Content, MqttMessageType, TopicTree};
@@ -97,7 +97,7 @@ pub struct TopicTree {
 }
 
 impl TopicTree {
-    /// The topics below a prefix, which may have several levels, for one encoding.
+    /// Creates the topics below a prefix, which may have several levels, for one encoding.
     ///
     /// # Errors
     /// [`TopicError::Level`].
@@ -111,8 +111,9 @@ impl TopicTree {
         })
     }
 
-    /// The topic of messages of a Publisher (or Responder). `publisher_id` is its PublisherId as text; data has at least a WriterGroup, Actions have
-    /// just that, metadata a DataSetWriter too, and what concerns a whole Publisher neither.
+    /// Returns the topic of messages of a Publisher (or Responder). `publisher_id` is its PublisherId as text; data has at least
+    /// a WriterGroup, Actions have only a WriterGroup, metadata has a DataSetWriter too, and messages about a whole Publisher
+    /// have neither.
     ///
     /// # Errors
     /// [`TopicError`].
@@ -145,7 +146,7 @@ impl TopicTree {
         checked(topic)
     }
 
-    /// The filter for all messages of that type, of one Publisher or of all.
+    /// Returns the filter for all messages of that type, of one Publisher or of all.
     ///
     /// # Errors
     /// [`TopicError`].

@@ -15,16 +15,16 @@ use crate::socket::{self, Incoming, Opened, Outgoing, set_receive_options, set_s
 use crate::unsafe_code::batches::Datagram;
 use crate::unsafe_code::sockets::set_option;
 
-/// Longest message: 65 535 bytes less the headers (OPC 10000-14, 7.3.2.1).
+/// Length of the longest message, in bytes: 65 535 less the headers (OPC 10000-14, 7.3.2.1).
 const LONGEST_IPV4: usize = 65_535 - 20 - 8;
 const LONGEST_IPV6: usize = 65_535 - 40 - 8;
 /// Host name of receivers on all interfaces (OPC 10000-14, 7.3.2.3).
 const LOCALHOST: &str = "localhost";
 
-/// Address, and how to open sockets for it.
+/// Address and options of a socket.
 struct Udp {
     address: SocketAddr,
-    /// Whether it receives on all interfaces, of both families.
+    /// True if it receives on all interfaces, of both families.
     listens_everywhere: bool,
     options: Options,
     /// Number of lost messages that the kernel counted last (SO_RXQ_OVFL).
@@ -57,13 +57,13 @@ fn resolve(host: &str, port: u16) -> Result<SocketAddr, LinkError> {
         cause,
     };
     let found: Vec<SocketAddr> = (host, port).to_socket_addrs().map_err(failed)?.collect();
-    // Of a name with addresses of both families, IPv4 is used, which controllers have.
+    // A name with addresses of both families is resolved to IPv4, which controllers have.
     let ipv4 = found.iter().find(|address| address.is_ipv4());
     let address = ipv4.or_else(|| found.first()).copied();
     address.ok_or_else(|| failed(std::io::ErrorKind::NotFound.into()))
 }
 
-/// Error of a step of opening, which may only mean that the link is down.
+/// Returns the error of a step of opening, which may only mean that the link is down.
 fn step(operation: &'static str) -> impl Fn(Errno) -> LinkError {
     move |errno| match DownReason::of(errno) {
         // In these steps the address is one of this host. An address that no interface has is a mistake of the caller.
@@ -197,7 +197,7 @@ impl Outgoing for Udp {
         sockopt::set_socket_broadcast(&socket, true)
             .map_err(|errno| LinkError::open("allow broadcasts", errno))?;
         self.set_outgoing(&socket, interface.as_ref())?;
-        // After DSCP, which changes the priority.
+        // These follow DSCP, which changes the priority.
         set_send_options(&socket, &self.options)?;
         if let Some(interface) = &interface
             && !address.ip().is_multicast()
@@ -232,7 +232,7 @@ impl Incoming for Udp {
         let socket = socket.map_err(|errno| LinkError::open("make a UDP socket", errno))?;
         if self.listens_everywhere {
             if let Some(interface) = &interface {
-                // It then receives at the address of this interface.
+                // The socket then receives at the address of this interface.
                 let own = interface
                     .ipv4()
                     .ok_or(LinkError::Down(DownReason::Unreachable))?;

@@ -1,5 +1,5 @@
-//! Once open, sending and receiving allocate nothing, at the level of malloc, but for what iceoryx2 does in a loan. Of `opc.eth`,
-//! `tests/tests/links` says it.
+//! Open links allocate nothing for sending and receiving, at the level of malloc, except for the loans of iceoryx2.
+//! `tests/tests/links` tests this for `opc.eth`.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod common;
@@ -10,7 +10,7 @@ use std::net::UdpSocket;
 
 use takt_link::{LaunchMode, Options, open_receiver, open_sender};
 
-/// One test: others in the same process would be counted too.
+/// This is a single test: others in the same process would be counted too.
 #[test]
 fn nothing_is_allocated_per_message() {
     let options = Options {

@@ -1,5 +1,5 @@
-//! Conformance suite over all links that need no privileges and no broker. Ethernet's is in `tests/tests/links`, since
-//! it needs root, and MQTT's in `tests/tests/interop_mosquitto.rs`.
+//! Conformance suite over all links that need no privileges and no broker. That of Ethernet is in `tests/tests/links`, since it
+//! needs root, and that of MQTT in `tests/tests/interop_mosquitto.rs`.
 #![allow(
     clippy::panic,
     clippy::unwrap_used,
@@ -14,7 +14,7 @@ use std::time::Duration;
 use common::{Pair, conforms, message, queue, receive};
 use takt_link::{Address, LaunchMode, LinkError, Options, Source, open_receiver, open_sender};
 
-/// A UDP port that nobody has.
+/// Returns a UDP port that is not in use.
 fn free_port() -> u16 {
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
     socket.local_addr().unwrap().port()
@@ -144,7 +144,7 @@ fn messages_for_which_a_slow_receiver_had_no_room_are_counted() {
         sender.send(&message(number, 100)).unwrap();
     }
     while receiver.receive(Duration::ZERO, &mut |_| {}).unwrap() > 0 {}
-    // The kernel says it with the next message that it has room for.
+    // The kernel reports it with the next message for which it has room.
     sender.send(&message(COUNT, 100)).unwrap();
     receive(&mut *receiver, 1);
     let counters = receiver.counters();
@@ -239,7 +239,7 @@ fn what_cannot_be_right_is_refused() {
     ));
     let error = open("opc.eth://01-00-5E-00-00-01", default());
     assert!(matches!(error, LinkError::InterfaceRequired));
-    // An address of documentation (RFC 5737): nobody has it.
+    // This is an address of documentation (RFC 5737), which no host has.
     let foreign: Address = "opc.udp://192.0.2.1:4840".parse().unwrap();
     let error = open_receiver(&foreign, &default()).map(drop).unwrap_err();
     assert!(
@@ -248,7 +248,7 @@ fn what_cannot_be_right_is_refused() {
     );
 }
 
-/// Options with launch times; `None`, with a word to the reader of the test's output, without CAP_NET_ADMIN.
+/// Returns options with launch times; `None`, with a note in the test's output, without CAP_NET_ADMIN.
 fn launching(mode: LaunchMode) -> Option<Options> {
     let options = Options {
         launch_times: Some(mode),
@@ -310,7 +310,7 @@ fn udp_with_times_of_reception() {
     }
 }
 
-/// A directory in which only this test's processes meet.
+/// Returns a directory in which only this test's processes meet.
 fn shared_memory() -> (tempfile::TempDir, Options) {
     let directory = tempfile::tempdir_in("/dev/shm").unwrap();
     let options = Options {
@@ -392,14 +392,14 @@ fn a_message_wakes_a_receiver_of_shared_memory() {
     assert_ne!(receiving.join().unwrap(), 0);
 }
 
-/// Names the directory in which the process that is killed shares memory.
+/// Environment variable with the directory in which the process that is killed shares memory.
 const VICTIM: &str = "TAKT_LINK_TEST_VICTIM";
 
 #[test]
 fn what_killed_processes_leave_in_shared_memory_is_in_nobodys_way() {
     let address = "opc.iox2://Line1".parse().unwrap();
     let (directory, options) = match std::env::var_os(VICTIM) {
-        // This process is the one to be killed.
+        // This process is the one that is killed.
         Some(directory) => {
             let options = Options {
                 runtime_directory: Some(directory.into()),
@@ -414,7 +414,7 @@ fn what_killed_processes_leave_in_shared_memory_is_in_nobodys_way() {
         }
         None => shared_memory(),
     };
-    // More than can send and receive at a time.
+    // These are more than can send and receive at a time.
     for _ in 0..10 {
         let mut receiver = open_receiver(&address, &options).unwrap();
         let mut command = std::process::Command::new(std::env::current_exe().unwrap());

@@ -1,7 +1,8 @@
-//! How many instructions the hot paths take, counted with callgrind: unlike times these are the same on every run, so that each has a
-//! limit. `./test instructions` runs it; a count above its limit is a failure.
+//! Instruction counts of the hot paths, counted with callgrind. Unlike times, they are the same on every run, so each has a
+//! limit. `./test instructions` runs the benchmark; a count above its limit is a failure.
 //!
-//! Limits are a quarter above what was counted, for other compilers. Whoever makes something faster lowers them.
+//! Limits are a quarter above the measured counts, because other compilers give other counts. Lower them when a path becomes
+//! faster.
 
 #![allow(clippy::unwrap_used, reason = "a benchmark fails by panicking")]
 #![allow(missing_docs, reason = "the macros make public functions")]
@@ -26,7 +27,7 @@ use takt_wire::{
 
 use support::{Buffer, Setup};
 
-/// At most so many instructions.
+/// Returns a configuration that fails above this number of instructions.
 fn limit(instructions: u64) -> LibraryBenchmarkConfig {
     LibraryBenchmarkConfig::default()
         .tool(Callgrind::default().hard_limits([(EventKind::Ir, instructions)]))
@@ -47,7 +48,7 @@ fn message(fields: u32) -> NetworkMessage {
     NetworkMessage::data(Some(PublisherId::UInt16(5)), vec![message])
 }
 
-/// A message of fixed layout, where its fields are, and values for them.
+/// Message of fixed layout, the places of its fields, and values for them.
 struct Fixed {
     message: FixedMessage,
     slots: SlotSeries<u32>,
@@ -87,7 +88,7 @@ fn read(mut fixed: Fixed) -> Fixed {
     fixed
 }
 
-/// A message, its bytes, and room for them.
+/// Returns a message, its bytes, and a buffer for them.
 fn general(fields: u32) -> (NetworkMessage, Vec<u8>, Vec<u8>) {
     let message = message(fields);
     let bytes = message.encode_to_vec().unwrap();
@@ -113,7 +114,7 @@ fn decode(general: (NetworkMessage, Vec<u8>, Vec<u8>)) -> (NetworkMessage, Vec<u
 
 // ---- publishers and subscribers
 
-/// Both ends of a connection, warm: the layout is built, and learned.
+/// Both ends of a connection that is warm: the Publisher has built the layout, and the Subscriber has learned it.
 struct Ends {
     group: WriterGroup,
     subscriber: Subscriber,

@@ -1,4 +1,4 @@
-//! What publishing costs beside the system call that it cannot do without: a bare `sendto` of the same bytes.
+//! Cost of publishing, compared with the system call that it needs: a bare `sendto` of the same bytes.
 
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)] // A benchmark may panic.
 
@@ -18,7 +18,7 @@ use takt_ua::enumerations::{DataSetFieldContentMask, MessageSecurityMode, PubSub
 
 use support::Setup;
 
-/// Messages go to a socket that nobody reads: what is full is dropped by the kernel, which takes as long each time.
+/// Sends messages to a socket that is never read: the kernel drops messages when it is full, which takes the same time.
 fn benchmark(criterion: &mut Criterion) {
     let target = UdpSocket::bind("127.0.0.1:0").unwrap();
     let to = target.local_addr().unwrap();

@@ -60,7 +60,7 @@ fn message(fields: usize) -> (Vec<u8>, SecurityLayout) {
     (bytes, layout)
 }
 
-/// What cannot be done with less: AES-CTR of the payload, HMAC-SHA256 of all that is signed.
+/// Performs the cryptographic operations that are unavoidable: AES-CTR of the payload, HMAC-SHA256 of all signed bytes.
 fn raw(mac: &Hmac<Sha256>, cipher: &Aes128Enc, message: &mut [u8], layout: &SecurityLayout) {
     let core = CtrCore::<&Aes128Enc, Ctr32BE>::inner_iv_init(cipher, &[3; 16].into());
     let payload = &mut message[layout.encrypted.clone()];

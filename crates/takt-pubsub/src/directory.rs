@@ -1,4 +1,4 @@
-//! What is known of the DataSetMessages of many Publishers: for tools that show messages, and read none of them as a Subscriber does.
+//! DataSets of many Publishers, for tools that show messages without being a Subscriber.
 
 #[cfg(test)]
 mod tests;
@@ -22,12 +22,12 @@ use takt_wire::{
 use crate::settings::decode_settings;
 use crate::subscriber::{DEFAULT_MAX_MEMORY, meta_data_size, same_publisher, text_size};
 
-/// The DataSets of a configuration, and those that Publishers have announced.
+/// DataSets of a configuration, and those that Publishers have announced.
 #[derive(Debug)]
 pub struct DataSetDirectory {
     entries: Vec<Entry>,
     places: Vec<Place>,
-    /// What announcements may make it hold, in bytes.
+    /// Limit of the memory for announcements, in bytes.
     max_memory: usize,
 }
 
@@ -41,7 +41,7 @@ impl Default for DataSetDirectory {
     }
 }
 
-/// Whose DataSetMessages. What is null or 0 is any.
+/// Key of a DataSetWriter; null and 0 match any.
 #[derive(Debug)]
 struct Writer {
     publisher_id: Option<PublisherId>,
@@ -49,12 +49,12 @@ struct Writer {
     data_set_writer_id: u16,
 }
 
-/// The metadata of a DataSetWriter.
+/// Metadata of a DataSetWriter.
 #[derive(Debug)]
 struct Entry {
     writer: Writer,
     fields: DataSetFields,
-    /// Bytes that it takes.
+    /// Size of the entry in bytes.
     size: usize,
 }
 
@@ -68,7 +68,7 @@ impl Entry {
     }
 }
 
-/// Where a DataSetWriter's messages are in NetworkMessages without a PayloadHeader.
+/// Place of a DataSetWriter's messages in NetworkMessages without a PayloadHeader.
 #[derive(Debug)]
 struct Place {
     writer: Writer,
@@ -77,17 +77,17 @@ struct Place {
     configured_size: u16,
 }
 
-/// What is known of the DataSetMessages of a NetworkMessage, in their order.
+/// DataSets of the DataSetMessages of a NetworkMessage, in their order.
 #[derive(Debug, Default)]
 pub struct DataSetsOfMessage<'d> {
-    /// The fields of each, as far as its metadata is known.
+    /// Fields of each DataSetMessage, if its metadata is known.
     pub fields: Vec<Option<&'d DataSetFields>>,
-    /// The size in bytes of each, where the message does not say it and the configuration does.
+    /// Size of each in bytes, if only the configuration has it and the message does not.
     pub sizes: Vec<u16>,
 }
 
 impl DataSetDirectory {
-    /// The DataSets that a configuration publishes and subscribes.
+    /// Creates a directory of the DataSets that a configuration publishes and subscribes.
     pub fn of_configuration(configuration: &PubSubConfiguration2DataType) -> Self {
         let mut directory = Self::default();
         for connection in &configuration.connections {
@@ -143,10 +143,10 @@ impl DataSetDirectory {
         });
     }
 
-    /// Takes what a Publisher has announced. It replaces what was known of the same DataSetWriter.
+    /// Adds the announcement of a Publisher. It replaces earlier metadata of the same DataSetWriter.
     ///
     /// # Errors
-    /// What is known would take more than [`DEFAULT_MAX_MEMORY`]; the announcement is not taken.
+    /// The announcement would exceed [`DEFAULT_MAX_MEMORY`] and is not taken.
     pub fn learn(
         &mut self,
         publisher_id: PublisherIdRef<'_>,
@@ -188,7 +188,7 @@ impl DataSetDirectory {
         Ok(())
     }
 
-    /// Whether there is room for so many bytes more.
+    /// Checks that there is room for this many more bytes.
     fn make_sure_of(&self, more: usize) -> Result<(), BudgetExhausted> {
         let entries = self.entries.iter().map(|entry| entry.size);
         let used: usize = entries.chain(self.places.iter().map(Place::size)).sum();
@@ -200,7 +200,7 @@ impl DataSetDirectory {
         }
     }
 
-    /// What is known of the DataSetMessages of a message, whose payload must have been decrypted.
+    /// Returns the DataSets of the DataSetMessages of a message, whose payload must have been decrypted.
     pub fn data_sets_of(&self, message: &NetworkMessageRef<'_>) -> DataSetsOfMessage<'_> {
         let mut ids = message.data_set_writer_ids().peekable();
         if ids.peek().is_some() {
@@ -226,7 +226,7 @@ impl DataSetDirectory {
         self.placed(message, places)
     }
 
-    /// DataSetMessages that only their places tell apart.
+    /// Returns the DataSets of DataSetMessages that only their places distinguish.
     fn placed(
         &self,
         message: &NetworkMessageRef<'_>,
@@ -239,7 +239,7 @@ impl DataSetDirectory {
                 .iter()
                 .any(|place| Some(place.network_message_number) != number)
             {
-                // The message does not say its number, so that it may be any of several.
+                // The message has no number, so that it may be any of several.
                 return DataSetsOfMessage::default();
             }
             let sizes = places.iter().map(|place| place.configured_size);
@@ -252,7 +252,7 @@ impl DataSetDirectory {
                 },
             };
         }
-        // The first one may have no offset; any other without is not there.
+        // The first one may have no offset; any other one without an offset is absent.
         places.sort_by_key(|place| place.data_set_offset);
         let unplaced = places.iter().filter(|it| it.data_set_offset == 0).count();
         places.drain(..unplaced.saturating_sub(1));
@@ -276,7 +276,7 @@ impl DataSetDirectory {
         found
     }
 
-    /// The fields of a DataSetWriter: those that say most exactly whose they are.
+    /// Returns the fields of a DataSetWriter, from the entry that matches most exactly.
     fn fields(&self, message: &NetworkMessageRef<'_>, id: u16) -> Option<&DataSetFields> {
         let group = message
             .group_header
@@ -299,14 +299,14 @@ impl DataSetDirectory {
 }
 
 impl Place {
-    /// Bytes that it takes.
+    /// Returns the size of the entry in bytes.
     fn size(&self) -> usize {
         size_of::<Self>() + self.writer.name_size()
     }
 }
 
 impl Writer {
-    /// Bytes that the name of its Publisher takes.
+    /// Returns the size of the name of its Publisher in bytes.
     fn name_size(&self) -> usize {
         match &self.publisher_id {
             Some(PublisherId::String(name)) => text_size(name.as_str()),
@@ -314,7 +314,7 @@ impl Writer {
         }
     }
 
-    /// Whether it may be one of this Publisher and group. What is not known cannot be compared.
+    /// Returns true if it may be one of this Publisher and group. Unknown parts are not compared.
     fn is_of(&self, publisher_id: Option<PublisherIdRef<'_>>, group: Option<u16>) -> bool {
         let publisher = match (&self.publisher_id, publisher_id) {
             (Some(known), Some(found)) => same_publisher(known.as_ref(), found),
@@ -325,7 +325,7 @@ impl Writer {
     }
 }
 
-/// Which messages the DataSetWriters of a group share, in which order (6.3.1.1.3).
+/// Returns the messages that the DataSetWriters of a group share, and their order (OPC 10000-14, 6.3.1.1.3).
 fn places_of_group(publisher_id: Option<&PublisherId>, group: &WriterGroupDataType) -> Vec<Place> {
     let settings: UadpWriterGroupMessageDataType =
         decode_settings(&group.message_settings).unwrap_or_default();
@@ -337,7 +337,7 @@ fn places_of_group(publisher_id: Option<&PublisherId>, group: &WriterGroupDataTy
     let place = |writer: &DataSetWriterDataType| {
         let settings: UadpDataSetWriterMessageDataType =
             decode_settings(&writer.message_settings).unwrap_or_default();
-        // Without a number and a size it has a NetworkMessage of its own, and those are counted from 1.
+        // Without a number and a size, the writer has a NetworkMessage of its own; these are counted from 1.
         let number = match (settings.network_message_number, settings.configured_size) {
             (0, 0) => u16::try_from(numbers.len() + 1).unwrap_or(0),
             (number, _) => number,
@@ -359,7 +359,7 @@ fn places_of_group(publisher_id: Option<&PublisherId>, group: &WriterGroupDataTy
     writers.into_iter().map(place).collect()
 }
 
-/// The metadata that a reader expects.
+/// Returns the metadata that a reader expects.
 fn meta_data_of<'c>(
     reader: &'c DataSetReaderDataType,
     standalone: &'c [StandaloneSubscribedDataSetDataType],
@@ -375,7 +375,7 @@ fn meta_data_of<'c>(
     })
 }
 
-/// Where DataSetMessages are.
+/// Returns the bytes in which the DataSetMessages are.
 fn payload(message: &NetworkMessageRef<'_>) -> Option<Range<usize>> {
     let layout = message.security_layout(crate::security::SIGNATURE_LENGTH);
     layout.ok().map(|layout| layout.encrypted)

@@ -1,4 +1,4 @@
-//! What can be wrong with a configuration, and with messages.
+//! Errors of configurations and messages.
 
 use takt_rt::memory_budget::BudgetExhausted;
 use takt_ua::StatusCode;
@@ -7,37 +7,37 @@ use takt_wire::{FixedMessageError, RawDataError, ReassemblyError, WireEncodeErro
 
 use crate::security::{ProtectError, VerifyError};
 
-/// A part of a configuration cannot be used.
+/// Error of a part of a configuration.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{component}: {problem}")]
 pub struct ConfigurationError {
-    /// The component, named from the outside in: connection, group, writer or reader, field.
+    /// Component, named from the outside in: connection, group, writer or reader, field.
     pub component: String,
-    /// What is wrong with it.
+    /// Error of the component.
     pub problem: ConfigurationProblem,
 }
 
-/// What is wrong with a component.
+/// Error in the configuration of a component.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum ConfigurationProblem {
-    /// A parameter has a value that it may not have.
+    /// A parameter has a forbidden value.
     #[error("{parameter}: {what}")]
     Parameter {
-        /// Name in the standard.
+        /// Name of the parameter in the standard.
         parameter: &'static str,
-        /// What it should be.
+        /// Description of the error.
         what: String,
     },
-    /// A DataSetWriter names a PublishedDataSet that is not there.
+    /// A DataSetWriter names a PublishedDataSet that does not exist.
     #[error("there is no PublishedDataSet '{0}'")]
     UnknownDataSet(String),
-    /// Nobody has the values of a field, or wants them.
+    /// A field has no source or no target.
     #[error("the field has no {0}")]
     Unbound(&'static str),
-    /// Its metadata cannot be RawData.
+    /// The metadata does not allow RawData.
     #[error(transparent)]
     RawData(#[from] RawDataError),
-    /// It should have a fixed layout, and cannot.
+    /// The message is configured with a fixed layout, but cannot have one.
     #[error(transparent)]
     Fixed(#[from] FixedMessageError),
 }
@@ -59,14 +59,14 @@ impl ConfigurationProblem {
 }
 
 impl ReceiveError {
-    /// Whether a limit of the Subscriber is the reason, and not the message.
+    /// Returns true if a limit of the Subscriber is the reason, and not the message.
     pub fn is_limit(&self) -> bool {
         matches!(self, Self::Memory { .. } | Self::TooManyReaders { .. })
     }
 }
 
 impl ConfigurationError {
-    /// The same, said of a part of `component`.
+    /// Returns the same error for a part of `component`.
     pub(crate) fn within(self, component: &str) -> Self {
         Self {
             component: format!("{component}/{}", self.component),
@@ -75,49 +75,49 @@ impl ConfigurationError {
     }
 }
 
-/// A message was not made, or not sent.
+/// Reason why a message was not made, or not sent.
 #[derive(Debug, thiserror::Error)]
 pub enum PublishError {
-    /// It cannot be encoded.
+    /// The message cannot be encoded.
     #[error(transparent)]
     Encode(#[from] WireEncodeError),
-    /// Fields cannot be RawData: a value has another type, or is longer than the metadata says.
+    /// Fields cannot be RawData: a value has another type, or is longer than the metadata allows.
     #[error(transparent)]
     RawData(#[from] RawDataError),
-    /// It cannot be protected, and so is not sent.
+    /// The message cannot be protected, and so is not sent.
     #[error(transparent)]
     Security(#[from] ProtectError),
-    /// It cannot be written as JSON.
+    /// The message cannot be written as JSON.
     #[error(transparent)]
     Json(#[from] JsonMessageError),
-    /// It is longer than is allowed, and cannot be divided.
+    /// The message is longer than is allowed, and cannot be divided.
     #[error(
         "the message has {length} bytes; {limit} are allowed, and JSON messages have no chunks"
     )]
     TooLong {
-        /// Its length, in bytes.
+        /// Length of the message, in bytes.
         length: usize,
-        /// The longest message that can be sent, or that MaxNetworkMessageSize allows.
+        /// Length of the longest message that can be sent, or that MaxNetworkMessageSize allows, in bytes.
         limit: usize,
     },
-    /// There is less room than was asked for.
+    /// The output has less room than was reserved.
     #[error("the way to the wire has given too little room")]
     NoRoom,
-    /// It cannot be sent.
+    /// The message cannot be sent.
     #[error("the way to the wire does not take the message")]
     Output(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
 
-/// A message was not accepted.
+/// Reason why a message was not accepted.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum ReceiveError {
-    /// It is no message of OPC 10000-14.
+    /// The bytes are not a message of OPC 10000-14.
     #[error(transparent)]
     Wire(#[from] WireError),
-    /// It is JSON, but no message of OPC 10000-14.
+    /// The text is JSON, but not a message of OPC 10000-14.
     #[error(transparent)]
     Json(#[from] JsonMessageError),
-    /// None of its fields is in the metadata.
+    /// None of the message's fields is in the metadata.
     #[error(
         "DataSetReader '{reader}': the metadata knows no field '{name}', nor any other of the message"
     )]
@@ -127,31 +127,31 @@ pub enum ReceiveError {
         /// Name of the first field.
         name: String,
     },
-    /// It is not protected as it should be, or by somebody else.
+    /// The message is not protected as configured, or not with the expected keys.
     #[error(transparent)]
     Security(#[from] VerifyError),
-    /// It is protected, and no reader expects that of it.
+    /// The message is protected, but no reader expects protection.
     #[error("the message is signed, and no DataSetReader has keys for its Publisher")]
     NotExpected,
-    /// Its chunks do not fit together.
+    /// The chunks of the message do not fit together.
     #[error(transparent)]
     Reassembly(#[from] ReassemblyError),
-    /// Its RawData fields are not what the metadata says.
+    /// The RawData fields of the message do not match the metadata.
     #[error(transparent)]
     RawData(#[from] RawDataError),
-    /// It has other metadata than the reader knows.
+    /// The message has another version of the metadata than the reader.
     #[error(
         "DataSetReader '{reader}': the message has major version {found} of the metadata, the reader {expected}"
     )]
     MetaDataVersion {
         /// Name of the DataSetReader.
         reader: String,
-        /// What the reader knows.
+        /// Version that the reader has.
         expected: u32,
-        /// What the message says.
+        /// Version in the message.
         found: u32,
     },
-    /// It has more fields than the metadata, or one with an index beyond it.
+    /// The message has more fields than the metadata, or one with an index beyond it.
     #[error("DataSetReader '{reader}': field {index}, of {count} that the metadata has")]
     Field {
         /// Name of the DataSetReader.
@@ -161,15 +161,15 @@ pub enum ReceiveError {
         /// Number of fields in the metadata.
         count: usize,
     },
-    /// What a Publisher says of itself is not kept: the budget of the Subscriber is spent.
+    /// An announcement is not kept, because the memory budget of the Subscriber is spent.
     #[error("{what} is not kept: {source}")]
     Memory {
-        /// What would have to be kept.
+        /// Content that is not kept, with the name of the reader.
         what: String,
-        /// The budget.
+        /// Error of the memory budget.
         source: BudgetExhausted,
     },
-    /// There are as many readers as there may be, none of which was silent for long.
+    /// The limit of readers is reached, and none of them has been silent for long.
     #[error("{name} is not read: {count} other DataSetWriters are")]
     TooManyReaders {
         /// Name of the DataSetWriter.
@@ -184,7 +184,7 @@ pub enum ReceiveError {
         reader: String,
         /// Index of the field.
         index: usize,
-        /// What the target says.
+        /// StatusCode of the target.
         status: StatusCode,
     },
 }

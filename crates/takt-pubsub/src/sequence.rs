@@ -2,29 +2,29 @@
 
 use std::time::{Duration, Instant};
 
-/// What a sequence number says of a message.
+/// Order of a message, from its sequence number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
-    /// The next message, after as many that are missing.
+    /// The message is the next one, after this number of missing messages.
     New {
-        /// How many are missing.
+        /// Number of missing messages.
         missing: u16,
     },
-    /// One that was there before, or one that newer ones have overtaken: it is discarded.
+    /// The message was received before, or after newer ones: it is discarded.
     Old,
-    /// The Publisher has begun to count anew.
+    /// The Publisher has restarted its count.
     Restarted,
 }
 
-/// The latest sequence number of one sender.
+/// Latest sequence number of one sender.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SequenceNumbers {
     latest: Option<(u16, Instant)>,
 }
 
 impl SequenceNumbers {
-    /// Says what a number means, and remembers it. What was received longer than `forget_after` ago is forgotten: the
-    /// Publisher may have begun anew.
+    /// Returns the order of a number, and remembers it. A number that was received longer than `forget_after` ago is forgotten:
+    /// the Publisher may have restarted.
     pub fn check(&mut self, number: u16, now: Instant, forget_after: Duration) -> Order {
         let order = match self.latest {
             Some((latest, at)) if now.saturating_duration_since(at) <= forget_after => {
@@ -38,8 +38,8 @@ impl SequenceNumbers {
         order
     }
 
-    /// A keep-alive names the number that comes next: how many messages are missing before it, and whether it is no
-    /// older than what has been received.
+    /// Returns the order of a keep-alive, which has the number of the next message: the number of missing messages before it, or
+    /// that it is older than received messages.
     pub fn check_next(&mut self, next: u16, now: Instant) -> Order {
         let Some((latest, _)) = self.latest else {
             return Order::New { missing: 0 };
@@ -55,7 +55,8 @@ impl SequenceNumbers {
     }
 }
 
-/// Numbers wrap: a quarter of them ahead is newer, a quarter behind is older, anything else is neither.
+/// Compares numbers, which wrap: up to a quarter of them ahead is newer, a quarter behind is older, any other distance is
+/// neither.
 fn order(latest: u16, number: u16) -> Order {
     match number.wrapping_sub(latest).wrapping_sub(1) {
         missing @ 0..16_384 => Order::New { missing },

@@ -6,7 +6,7 @@ use takt_ua::{ExtensionObject, Structure};
 
 use crate::error::ConfigurationProblem;
 
-/// The parameters; their defaults if there are none.
+/// Decodes the parameters; returns their defaults if there are none.
 pub(crate) fn decode_settings<T: Structure + Default>(
     settings: &ExtensionObject,
 ) -> Result<T, ConfigurationProblem> {
@@ -18,7 +18,7 @@ pub(crate) fn decode_settings<T: Structure + Default>(
         .map_err(|error| ConfigurationProblem::parameter("MessageSettings", error.to_string()))
 }
 
-/// A Duration of OPC UA, in milliseconds; what is none is zero.
+/// Converts a Duration of OPC UA in milliseconds; an invalid one becomes zero.
 pub(crate) fn milliseconds(value: f64) -> Duration {
     Duration::try_from_secs_f64(value / 1000.0).unwrap_or_default()
 }

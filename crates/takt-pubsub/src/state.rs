@@ -2,23 +2,23 @@
 
 use takt_ua::enumerations::PubSubState;
 
-/// How a component is by itself, whatever its parent is.
+/// Condition of a component, apart from the state of its parent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Condition {
-    /// It waits for something: keys, or the first message.
+    /// The component waits: for keys, or for the first message.
     #[default]
     Preparing,
-    /// It works.
+    /// The component works.
     Ready,
-    /// It does not work, until it does again.
+    /// The component has an error, until it works again.
     Failed,
 }
 
-/// The state that follows from the parent's and from what the component is by itself (Table 2). The root's parent is
-/// Operational.
+/// Returns the state that follows from the state of the parent and the component's own condition (OPC 10000-14, Table 2). The
+/// parent of the root is Operational.
 ///
-/// Below a parent that is in Error or PreOperational, what the standard's table leaves open, nothing is more than PreOperational:
-/// no message comes or goes.
+/// Below a parent in Error or PreOperational, where the standard's table is open, a component is at most PreOperational: it sends
+/// and receives no messages.
 pub(crate) fn state(enabled: bool, parent: PubSubState, condition: Condition) -> PubSubState {
     if !enabled {
         return PubSubState::Disabled;
@@ -31,7 +31,7 @@ pub(crate) fn state(enabled: bool, parent: PubSubState, condition: Condition) ->
     }
 }
 
-/// The state of a connection whose link is in this state; its parent, the PublishSubscribe object, is Operational.
+/// Returns the state of a connection whose link is in this state; its parent, the PublishSubscribe object, is Operational.
 #[cfg(feature = "runtime")]
 pub(crate) fn of_connection(enabled: bool, link: PubSubState) -> PubSubState {
     let condition = match link {

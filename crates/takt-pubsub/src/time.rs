@@ -1,15 +1,15 @@
-//! The time that is passed in.
+//! Time that is passed in.
 
 use std::time::Instant;
 
 use takt_ua::DateTime;
 
-/// One moment, on both clocks: timestamps are of one, intervals of the other.
+/// Moment on both clocks: one is for timestamps, the other for intervals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Now {
-    /// For intervals; it never goes back.
+    /// Time for intervals; it never goes back.
     pub instant: Instant,
-    /// For timestamps.
+    /// Time for timestamps.
     pub date_time: DateTime,
 }
 

@@ -1,4 +1,4 @@
-//! Responders that run, and Requestors that ask them over UDP.
+//! Running Responders, and Requestors that send them requests over UDP.
 
 #![allow(clippy::unwrap_used, clippy::panic)] // A failing test may panic.
 
@@ -22,7 +22,7 @@ use takt_ua::structures::{
 use takt_ua::{ExtensionObject, StatusCode, Variant};
 use takt_wire::PublisherId;
 
-/// What must happen happens long before.
+/// Longest wait for an expected event, which usually happens long before.
 const PATIENCE: Duration = Duration::from_secs(60);
 const INTERVAL: Duration = Duration::from_millis(20);
 
@@ -54,7 +54,7 @@ fn configuration(mapping: ActionMapping, url: &str) -> PubSubConfiguration2DataT
     configuration
 }
 
-/// Divides; what takes longer is done elsewhere.
+/// Starts a Responder that divides; longer divisions are done on another thread.
 fn start(configuration: &PubSubConfiguration2DataType) -> RunningResponders {
     let mut handlers = |_: &WriterGroupDataType, completer: ActionCompleter| {
         let handler = move |call: ActionCall<'_>| match call.arguments {
@@ -111,7 +111,7 @@ fn a_multicast_group_carries_requests_and_responses_and_discovery_tells_of_them(
             ..DatagramConnectionTransport2DataType::default()
         });
     let _responders = start(&configuration);
-    // What is announced comes from the PubSub of the same configuration, which publishes nothing of this group.
+    // Announcements come from the PubSub of the same configuration, which publishes nothing of this group.
     let mut nobody = |_: &PubSubConnectionDataType| -> Box<dyn Observer + Send> { Box::new(()) };
     let mut source = |_: takt_pubsub::publisher::PublishedField<'_>| None;
     let mut target = std::collections::HashMap::new();

@@ -12,7 +12,7 @@ use support::{Buffer, Setup};
 
 const CYCLES: u32 = 10_000;
 
-// One test: the counter counts the whole process.
+// This is a single test, because the counter counts the whole process.
 #[test]
 fn the_cyclic_publisher_and_subscriber_allocate_nothing() {
     use DataSetFieldContentMask as Mask;

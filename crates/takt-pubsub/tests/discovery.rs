@@ -1,4 +1,4 @@
-//! Subscribers that know nothing but addresses, and Publishers that run and tell them, over UDP.
+//! Subscribers that have only addresses, and running Publishers that announce, over UDP.
 
 #![allow(clippy::unwrap_used, clippy::panic)] // A failing test may panic.
 
@@ -24,10 +24,10 @@ use takt_wire::DiscoveryProbe;
 
 use support::Setup;
 
-/// What must happen happens long before.
+/// Longest wait for an expected event, which usually happens long before.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Passes on names and values of what it is told.
+/// Observer that passes on names and values.
 struct Names(Sender<Vec<(String, Variant)>>);
 
 impl Observer for Names {
@@ -37,7 +37,7 @@ impl Observer for Names {
             let name = names.get(index)?.name.to_string();
             Some((name, value.value.unwrap_or_default()))
         });
-        // Nobody may listen any more.
+        // The receiver may be gone.
         let _ = self.0.send(fields.collect());
     }
 }
@@ -47,7 +47,7 @@ fn free_port() -> u16 {
     socket.local_addr().unwrap().port()
 }
 
-/// RawData of one field, `Speed`.
+/// Returns a setup with RawData of one field, `Speed`.
 fn raw_data() -> Setup {
     let mut setup = Setup::new(&[Variant::UInt32(17)]);
     setup.writer().data_set_field_content_mask = DataSetFieldContentMask::RawData;
@@ -55,7 +55,7 @@ fn raw_data() -> Setup {
     setup
 }
 
-/// A Publisher whose messages go to a group that only this host has, as do probes and answers.
+/// Returns the configuration of a Publisher whose messages, probes and answers go to a group of this host only.
 fn configuration(setup: &Setup) -> (PubSubConfiguration2DataType, [String; 2]) {
     let urls = [1, 2].map(|group| format!("opc.udp://239.255.43.{group}:{}", free_port()));
     let [data, discovery] = urls.each_ref().map(|url| {
@@ -97,7 +97,7 @@ fn a_probe_gives_raw_data_its_names() {
     let options = RuntimeOptions::default();
     let (source, target) = (&mut setup.cells, &mut setup.received);
     let _running = PubSub::start(&configuration, source, target, &mut nobody, &options).unwrap();
-    // What is announced at the start has gone.
+    // The announcements at the start have been sent.
     std::thread::sleep(Duration::from_millis(100));
     let options = Options {
         interface: Some("127.0.0.1".to_owned()),
@@ -142,7 +142,7 @@ fn a_probe_gives_raw_data_its_names() {
         }
     }
     assert!(probed.is_some());
-    // Before that there were values that nobody could name.
+    // Earlier values had no names.
     assert_eq!(seen[0], []);
 }
 
@@ -178,7 +178,7 @@ fn a_reader_without_metadata_asks_for_it() {
     let mut start =
         |configuration| PubSub::start(configuration, source, target, &mut observers, &options);
     let _publisher = start(&publishing).unwrap();
-    // What is announced at the start has gone.
+    // The announcements at the start have been sent.
     std::thread::sleep(Duration::from_millis(100));
     let _subscriber = start(&receiving).unwrap();
     let deadline = Instant::now() + PATIENCE;

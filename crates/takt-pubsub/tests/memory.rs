@@ -1,4 +1,4 @@
-//! The memory that Publishers can make a Subscriber hold, counted by the allocator.
+//! Memory that Publishers can make a Subscriber hold, counted by the allocator.
 #![allow(
     clippy::expect_used,
     clippy::panic,
@@ -16,7 +16,7 @@ use takt_pubsub::subscriber::{DEFAULT_MAX_MEMORY, Subscriber};
 use takt_ua::DateTime;
 use takt_ua::enumerations::PubSubState;
 
-/// Counts the bytes that the allocations of each thread hold.
+/// Allocator that counts the bytes that the allocations of each thread hold.
 struct Counting;
 
 thread_local! {
@@ -49,7 +49,7 @@ fn held() -> usize {
     HELD.get().max(0).cast_unsigned()
 }
 
-/// Time of a test: as far from its start as it says.
+/// Clock of a test, which starts at this time.
 struct Clock(Instant);
 
 impl Clock {
@@ -67,7 +67,7 @@ fn receive(subscriber: &mut Subscriber, now: Now, text: String) -> Result<usize,
     received.map(|reception| reception.accepted)
 }
 
-/// An announcement of metadata by Publisher `publisher`; `parts` are further members of the metadata.
+/// Returns an announcement of metadata by Publisher `publisher`; `parts` are further members of the metadata.
 fn meta_data(publisher: &str, version: usize, parts: &str) -> String {
     format!(
         r#"{{"MessageId":"1","MessageType":"ua-metadata","PublisherId":"{publisher}","DataSetWriterId":1,"MetaData":{{"Name":"D",
@@ -94,10 +94,10 @@ fn fields(count: usize, name: &str, more: &str) -> String {
     format!(r#""Fields":[{fields}]"#)
 }
 
-/// Makes the message with this number.
+/// Function that returns the message with this number.
 type Attack = Box<dyn Fn(usize) -> String>;
 
-/// Messages that make a Subscriber keep much, by name.
+/// Returns messages that make a Subscriber keep much memory, by name.
 fn attacks() -> Vec<(&'static str, Attack)> {
     let publisher = |number: usize| format!("P{number}");
     let long = "x".repeat(100_000);
@@ -185,7 +185,7 @@ fn what_publishers_say_of_themselves_stays_within_the_budget() {
             }
             let (used, held) = (subscriber.memory().used(), held() - before);
             assert!(used <= DEFAULT_MAX_MEMORY, "{name}: {used} bytes charged");
-            // What is held is charged, but for what does not grow with messages.
+            // All held memory is charged, except a part that does not grow with messages.
             assert!(
                 held <= used + (256 << 10),
                 "{name}: {held} bytes held, {used} charged"
@@ -201,12 +201,12 @@ fn what_publishers_say_of_themselves_stays_within_the_budget() {
             subscriber.readers().len()
         );
         assert!(subscriber.readers().len() > 1, "{name}");
-        // Nested values are charged for the worst that they may be.
+        // Nested values are charged with their maximum size.
         assert!(
             20 * (held() - before) > subscriber.memory().used(),
             "{name}"
         );
-        // A minute later, others have their room.
+        // A minute later, there is room for others.
         let honest = meta_data("Honest", 1, &fields(100, "F", ""));
         receive(&mut subscriber, clock.at(62), honest).unwrap();
         let reader = subscriber.readers().last().unwrap();
@@ -248,7 +248,7 @@ fn a_thousand_forged_publishers_lock_nobody_out_for_long() {
         }
     }
     assert_eq!(subscriber.readers().len(), 1_000);
-    // Whoever has a reader keeps it, others wait until the forged ones were silent for a minute.
+    // A Publisher with a reader keeps it, others wait until the forged ones were silent for a minute.
     assert_eq!(send(&mut subscriber, "Honest", 50), Ok(1));
     let refused = send(&mut subscriber, "New", 50).unwrap_err();
     assert!(refused.is_limit());

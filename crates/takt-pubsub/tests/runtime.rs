@@ -1,4 +1,4 @@
-//! Configurations that run: threads, links, keys.
+//! Running configurations: threads, links, keys.
 
 #![allow(clippy::unwrap_used, clippy::panic)] // A failing test may panic.
 
@@ -20,22 +20,22 @@ use takt_ua::{DateTime, ExtensionObject, StatusCode, Variant};
 
 use support::Setup;
 
-/// What must happen happens long before.
+/// Longest wait for an expected event, which usually happens long before.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Passes on the first field of what it is told.
+/// Observer that passes on the first field of each message.
 struct Values(Sender<Variant>);
 
 impl Observer for Values {
     fn data_set(&mut self, received: &ReceivedDataSet<'_>) {
         for (_, value) in received.fields().take(1) {
-            // Nobody may listen any more.
+            // The receiver may be gone.
             let _ = self.0.send(value.value.unwrap_or_default());
         }
     }
 }
 
-/// A port that nobody uses at the moment.
+/// Returns a port that is not in use at the moment.
 fn free_port() -> u16 {
     UdpSocket::bind("127.0.0.1:0")
         .unwrap()
@@ -44,7 +44,7 @@ fn free_port() -> u16 {
         .port()
 }
 
-/// A connection that sends to an address, and one that receives from it.
+/// Returns a configuration with a connection that sends to an address, and one that receives from it.
 fn configuration(setup: &Setup, url: &str) -> PubSubConfiguration2DataType {
     let address = ExtensionObject::from_structure(&NetworkAddressUrlDataType {
         network_interface: "".into(),
@@ -120,7 +120,7 @@ fn a_value_goes_from_cell_to_cell_over_udp() {
     let connection = running.connections().next().unwrap();
     assert!(connection.statistics.network_messages > 0);
     assert!(running.links_are_up());
-    // Silence when it is disabled, until it is enabled again.
+    // The group is silent while it is disabled, until it is enabled again.
     assert!(running.set_writer_group_enabled("Out/Group", false));
     let quiet = Duration::from_millis(300);
     let deadline = Instant::now() + PATIENCE;
@@ -183,7 +183,7 @@ fn what_cannot_start_says_why() {
         error.to_string(),
         "Out/Group: Address: no NetworkAddressUrl"
     );
-    // Not an address of this host, so that nobody can receive there.
+    // This is not an address of this host, so that receiving there is not possible.
     let error = start(&configuration);
     assert!(
         matches!(&error, StartError::Link { component, .. } if component == "In"),

@@ -1,4 +1,4 @@
-//! Protecting and verifying messages allocates nothing, while keys change too.
+//! Protecting and verifying messages allocates nothing, also while keys change.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

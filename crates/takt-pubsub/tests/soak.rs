@@ -1,6 +1,6 @@
-//! A day of protected messages over UDP, in less time: one each 8.64 ms, keys that change every 10 000 messages.
+//! Protected messages of a day over UDP, in less time: one each 8.64 ms, keys that change every 10 000 messages.
 //!
-//! `TAKT_SOAK_MESSAGES` says how many there are; 10 000 000 are a day.
+//! `TAKT_SOAK_MESSAGES` is the number of messages; 10 000 000 are a day.
 
 #![allow(clippy::unwrap_used, clippy::panic)] // A failing test may panic.
 
@@ -21,12 +21,12 @@ use takt_ua::{DateTime, StatusCode, Variant};
 use support::Setup;
 
 const UP: PubSubState = PubSubState::Operational;
-/// A day has 86 400 s, and 10 million messages.
+/// Interval of messages: a day has 86 400 s, and 10 million messages.
 const INTERVAL: Duration = Duration::from_micros(8640);
 const MESSAGES_OF_A_KEY: u64 = 10_000;
 const KEY_LIFETIME: Duration = Duration::from_micros(8640 * MESSAGES_OF_A_KEY);
 
-/// Sees that every value comes once, and in order.
+/// Observer that checks that every value is received once, and in order.
 #[derive(Default)]
 struct Count {
     next: u64,
@@ -42,7 +42,7 @@ impl Observer for Count {
     }
 }
 
-/// What the service says at a time: the current key and the next.
+/// Returns the answer of the service at a time: the current key and the next.
 fn ask(start: Instant, now: Instant) -> SecurityKeyUpdate {
     let age = now.saturating_duration_since(start);
     let token = (age.as_nanos() / KEY_LIFETIME.as_nanos()) as u32;
@@ -90,7 +90,7 @@ fn no_message_is_lost_and_none_is_accepted_twice() {
             instant,
             date_time: DateTime(132_000_000_000_000_000 + number as i64),
         };
-        // Both ask when their rings say so, the subscriber a quarter of a KeyLifetime later.
+        // Both request keys when their rings demand it, the subscriber a quarter of a KeyLifetime later.
         if sending.request_at().is_none_or(|at| at <= instant) {
             sending.update(&ask(start, instant), instant).unwrap();
             group.set_keys(&sending);

@@ -5,15 +5,15 @@ use std::str::FromStr;
 
 use thiserror::Error;
 
-/// The URL scheme of endpoints over shared memory.
+/// URL scheme of endpoints over shared memory.
 pub const URL_SCHEME: &str = "opc.iox2";
 
-/// What `transportProfileUri` of an EndpointDescription says (OPC 10000-4, 7.14): messages in the binary
-/// DataEncoding (OPC 10000-6, 5.2) without a secure channel, over iceoryx2 shared memory. The OPC Foundation
-/// has no profile for this transport; the URI is Takt's own.
+/// Value of `transportProfileUri` in an EndpointDescription (OPC 10000-4, 7.14): messages in the binary DataEncoding (OPC
+/// 10000-6, 5.2) without a secure channel, over iceoryx2 shared memory. The OPC Foundation has no profile for this transport; the
+/// URI is Takt's own.
 pub const TRANSPORT_PROFILE_URI: &str = "urn:takt:transport:iox2-uabinary";
 
-/// Why a text is not an [`ApplicationName`].
+/// Error in the text of an [`ApplicationName`].
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ApplicationNameError {
     /// The name has no characters.
@@ -22,17 +22,17 @@ pub enum ApplicationNameError {
     /// The name has more than [`ApplicationName::MAX_LENGTH`] characters.
     #[error("the ApplicationName has {length} characters; at most {max} are allowed", max = ApplicationName::MAX_LENGTH)]
     TooLong {
-        /// How many bytes it has.
+        /// Length of the name in bytes.
         length: usize,
     },
-    /// A character that could be mistaken for part of a path or URL, or that cannot be printed.
+    /// The name contains a character that could be mistaken for part of a path or URL, or that cannot be printed.
     #[error(
         "the ApplicationName contains {character:?} at byte {position}; letters, digits and - _ . ~ + @ are allowed"
     )]
     Character {
-        /// The first such character.
+        /// First such character.
         character: char,
-        /// Its offset in bytes.
+        /// Offset of the character in bytes.
         position: usize,
     },
     /// The name begins with a dot, as `.`, `..` and hidden files do.
@@ -40,7 +40,7 @@ pub enum ApplicationNameError {
     LeadingDot,
 }
 
-/// The name under which an application offers its services on this host.
+/// Name under which an application offers its services on this host.
 ///
 /// It becomes part of service names, file names and URLs, and is therefore limited to 64 of the ASCII letters
 /// and digits and `-`, `_`, `.`, `~`, `+`, `@`, not beginning with a dot.
@@ -57,13 +57,13 @@ pub enum ApplicationNameError {
 pub struct ApplicationName(Box<str>);
 
 impl ApplicationName {
-    /// The greatest length, in bytes.
+    /// Maximum length, in bytes.
     pub const MAX_LENGTH: usize = 64;
 
-    /// Checks a name.
+    /// Creates a name after checking it.
     ///
     /// # Errors
-    /// [`ApplicationNameError`] says what is wrong with it.
+    /// [`ApplicationNameError`], with the error in the name.
     pub fn new(name: &str) -> Result<Self, ApplicationNameError> {
         if name.is_empty() {
             return Err(ApplicationNameError::Empty);
@@ -84,13 +84,13 @@ impl ApplicationName {
         Ok(Self(name.into()))
     }
 
-    /// The name.
+    /// Returns the name as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// `opc.iox2://<ApplicationName>`.
+    /// Returns `opc.iox2://<ApplicationName>`.
     #[must_use]
     pub fn endpoint_url(&self) -> String {
         format!("{URL_SCHEME}://{}", self.0)
@@ -111,28 +111,28 @@ impl FromStr for ApplicationName {
     }
 }
 
-/// Why a text is not an [`EndpointUrl`].
+/// Error in the text of an [`EndpointUrl`].
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum EndpointUrlError {
-    /// It does not begin with `opc.iox2://`.
+    /// The text does not begin with `opc.iox2://`.
     #[error("the endpoint URL does not begin with {URL_SCHEME}://")]
     Scheme,
-    /// What follows is not an ApplicationName.
+    /// The rest of the text is not an ApplicationName.
     #[error("in the endpoint URL: {0}")]
     ApplicationName(#[from] ApplicationNameError),
 }
 
-/// An endpoint over shared memory, `opc.iox2://<ApplicationName>`.
+/// Endpoint over shared memory, `opc.iox2://<ApplicationName>`.
 ///
 /// The scheme is read in any case, and one slash at the end is ignored, as in other URLs without a path.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct EndpointUrl {
-    /// Whom it addresses.
+    /// Application that the URL addresses.
     pub application_name: ApplicationName,
 }
 
 impl EndpointUrl {
-    /// Whether `url` has the scheme of this transport, be the rest right or wrong.
+    /// Returns true if `url` has the scheme of this transport; the rest may be invalid.
     #[must_use]
     pub fn has_scheme(url: &str) -> bool {
         strip_scheme(url).is_some()

@@ -1,4 +1,4 @@
-//! What can go wrong, and the StatusCode for it.
+//! Errors, and their StatusCodes.
 
 use std::fmt::Display;
 use std::io;
@@ -12,49 +12,49 @@ use thiserror::Error;
 use crate::address::{ApplicationName, ApplicationNameError};
 use crate::header::HeaderError;
 
-/// Why something over shared memory did not work.
+/// Error of an operation over shared memory.
 #[derive(Debug, Error)]
 pub enum ShmError {
-    /// The ApplicationName cannot be one.
+    /// The text is not an ApplicationName.
     #[error(transparent)]
     ApplicationName(#[from] ApplicationNameError),
     /// The runtime directory cannot be used.
     #[error("the runtime directory {path} {reason}; TAKT_RUNTIME_DIR names another one", path = path.display())]
     RuntimeDirectory {
-        /// Which directory.
+        /// Path of the directory.
         path: PathBuf,
-        /// What is wrong with it.
+        /// Error of the directory.
         reason: String,
     },
-    /// The directory in which a group shares cannot be used.
+    /// The directory of a group cannot be used.
     #[error(
         "the directory {path} of the group {group} {reason}; root makes a good one with \
          `install -d -o root -g {group} -m 2770 {path}`",
         path = path.display()
     )]
     GroupDirectory {
-        /// Which directory.
+        /// Path of the directory.
         path: PathBuf,
-        /// Whose it should be.
+        /// Group to which it should belong.
         group: String,
-        /// What is wrong with it.
+        /// Error of the directory.
         reason: String,
     },
     /// There is no Unix group of that name.
     #[error("there is no group {0:?}")]
     NoSuchGroup(String),
-    /// The Unix user or group of one side may not talk to the other.
+    /// The Unix user or group of one side may not communicate with the other.
     #[error("access denied: {0}")]
     AccessDenied(String),
     /// A running application has this ApplicationName.
     #[error("another application is running under the name {name}{}", describe_process(*process))]
     NameInUse {
-        /// The name.
+        /// ApplicationName in use.
         name: ApplicationName,
-        /// Its process id, if that is known.
+        /// Process id of the application, if it is known.
         process: Option<u32>,
     },
-    /// Nobody offers services under this ApplicationName.
+    /// No application offers services under this ApplicationName.
     #[error("no application with the name {0} is running")]
     NoSuchApplication(ApplicationName),
     /// The other side has ended or closed the connection.
@@ -63,16 +63,16 @@ pub enum ShmError {
     /// There was no answer in time.
     #[error("no answer in time")]
     Timeout,
-    /// The server has as many connections, or as many of our requests, as it takes.
+    /// The server has its maximum number of connections, or of requests of this client.
     #[error("{0}: the server takes no more")]
     Busy(&'static str),
-    /// The request does not fit into what was agreed with the server.
+    /// The request is longer than the limit that was agreed with the server.
     #[error("the request is longer than {limit} bytes")]
     RequestTooLarge {
-        /// The greatest length of a body.
+        /// Maximum length of a body, in bytes.
         limit: u32,
     },
-    /// A value cannot be encoded at all.
+    /// A value cannot be encoded.
     #[error(transparent)]
     Encoding(EncodeError),
     /// The other side sent something that is not a message of this transport.
@@ -87,36 +87,36 @@ pub enum ShmError {
     /// There is not enough room below /dev/shm; writing on would end the process with SIGBUS.
     #[error("/dev/shm has no room for {needed} bytes more: {free} are free")]
     SharedMemoryFull {
-        /// How many bytes were wanted.
+        /// Number of needed bytes.
         needed: u64,
-        /// How many there are.
+        /// Number of free bytes.
         free: u64,
     },
     /// Another user has made a file that iceoryx2 needs.
     #[error("the file {path} belongs to user {user}, who or root has to remove it", path = path.display())]
     ForeignFile {
-        /// Which file.
+        /// Path of the file.
         path: PathBuf,
-        /// Whose it is.
+        /// Owner of the file.
         user: u32,
     },
     /// The application may hold no more memory on behalf of others.
     #[error(transparent)]
     MemorySpent(#[from] BudgetExhausted),
-    /// iceoryx2 refused something.
+    /// An operation of iceoryx2 failed.
     #[error("iceoryx2: cannot {operation}: {cause}")]
     Iceoryx {
-        /// What was tried.
+        /// Name of the operation.
         operation: &'static str,
-        /// Its error.
+        /// Error of iceoryx2.
         cause: String,
     },
-    /// The operating system refused something.
+    /// An operation of the operating system failed.
     #[error("cannot {operation}: {cause}")]
     Io {
-        /// What was tried.
+        /// Name of the operation.
         operation: &'static str,
-        /// Its error.
+        /// Error of the operating system.
         cause: io::Error,
     },
 }
@@ -142,7 +142,7 @@ impl ShmError {
         }
     }
 
-    /// The StatusCode (OPC 10000-4, 7.38) that a caller of the API sees.
+    /// Returns the StatusCode (OPC 10000-4, 7.38) that a caller of the API sees.
     #[must_use]
     pub fn status_code(&self) -> StatusCode {
         match self {
@@ -167,9 +167,9 @@ impl ShmError {
         }
     }
 
-    /// Whether the connection cannot be used any more and a new one is needed.
+    /// Returns true if the connection cannot be used any more and a new one is needed.
     ///
-    /// After a [`Timeout`](Self::Timeout), for example, it can: a late answer is discarded.
+    /// After a [`Timeout`](Self::Timeout), for example, it can be used: a late answer is discarded.
     #[must_use]
     pub fn is_fatal(&self) -> bool {
         !matches!(

@@ -1,7 +1,7 @@
-//! A broken peer, as the bytes of an input tell it to be: for the fuzz target `shm_peer`, and for tests.
+//! Broken peer that is controlled by the bytes of an input: for the fuzz target `shm_peer`, and for tests.
 //!
-//! It has what a peer has, no more: its own outbox, the map of attention if it is a client, and the socket. The other side, a
-//! real server or client, must neither panic nor hang, and what it takes for a message must lie within its bounds.
+//! It has only what a peer has: its own outbox, the map of attention if it is a client, and the socket. The other side, a real
+//! server or client, must neither panic nor hang, and messages that it accepts must lie within its bounds.
 #![allow(
     clippy::expect_used,
     clippy::unwrap_used,
@@ -36,12 +36,12 @@ use crate::{
     ServerConfig, ShmClient, ShmServer, WaitPolicy,
 };
 
-/// The longest message of either side.
+/// Length of the longest message of either side, in bytes.
 const LIMIT: u32 = 100_000;
-/// Acts of the peer for one input.
+/// Number of acts of the peer for one input.
 const ACTS: usize = 200;
 
-/// Answers every second request with its own bytes, and the others later.
+/// Handler that answers every second request with its own bytes at once, and the others later.
 struct Echo;
 
 impl Handler for Echo {
@@ -80,7 +80,7 @@ impl Handler for Echo {
     fn disconnect(&self, _: Self::Connection) {}
 }
 
-/// What is left of the input.
+/// Remaining bytes of the input.
 struct Input<'a>(&'a [u8]);
 
 impl<'a> Input<'a> {
@@ -103,7 +103,7 @@ impl<'a> Input<'a> {
     }
 }
 
-/// What both kinds of peers can do.
+/// State and acts of both kinds of peers.
 struct Peer {
     socket: OwnedFd,
     outbox: Segment,
@@ -130,11 +130,11 @@ impl Peer {
     }
 
     fn send(&self, mail: Mail, descriptors: &[BorrowedFd<'_>]) {
-        // Its buffer may be full, or the other side gone.
+        // The buffer may be full, or the other side gone.
         let _ = socket::send(&self.socket, mail, descriptors);
     }
 
-    /// Something that a good peer would do too, or nearly.
+    /// Publishes a message that is nearly correct.
     fn publish(&mut self, input: &mut Input<'_>) {
         let sent = self.load(SENT);
         let kind = input.byte();
@@ -162,7 +162,7 @@ impl Peer {
         self.store(SENT, sent.wrapping_add(1));
     }
 
-    /// A mail: a good one with the wrong descriptors, or no mail at all.
+    /// Sends a mail: a good one with the wrong descriptors, or no mail at all.
     fn mail(&mut self, input: &mut Input<'_>) {
         let kind = input.byte();
         let number = input.number() as u32;
@@ -200,14 +200,14 @@ impl Peer {
         self.large = Some(memory);
     }
 
-    /// One act; `false` if it is the other side's turn.
+    /// Performs one act; returns `false` if it is the other side's turn.
     fn act(&mut self, input: &mut Input<'_>) -> bool {
         match input.byte() % 8 {
             0 => {
                 let word = input.number() as usize;
                 self.store(word, input.number());
             }
-            // One of those that count.
+            // This is one of the words that matter.
             1 => {
                 let word = SENT + usize::from(input.byte() % 8);
                 self.store(word, input.number());
@@ -230,7 +230,7 @@ impl Peer {
     }
 }
 
-/// A broken client and a good server.
+/// Runs a broken client and a good server.
 pub fn broken_client(input: &[u8]) {
     let mut input = Input(input);
     let readiness = Arc::new(Readiness::new().unwrap());
@@ -277,7 +277,7 @@ pub fn broken_client(input: &[u8]) {
             words[usize::from(input.byte()) % words.len()].store(input.number(), Ordering::SeqCst);
             bell.wake();
             serve();
-            // More requests than there is room for responses: it takes none of those by itself.
+            // There are more requests than there is room for responses: the client takes none of those by itself.
             for _ in 0..input.byte() % 8 {
                 peer.publish(&mut input);
                 bell.wake();
@@ -289,7 +289,7 @@ pub fn broken_client(input: &[u8]) {
     serve();
 }
 
-/// A broken server and a good client.
+/// Runs a broken server and a good client.
 pub fn broken_server(input: &[u8]) {
     let mut input = Input(input);
     let (ours, theirs) = rustix::net::socketpair(
@@ -356,13 +356,13 @@ fn directory() -> PathBuf {
     std::env::temp_dir().join(format!("takt-fuzz-{user}"))
 }
 
-/// Held for good, so that servers that come and go do not sweep the directory each time.
+/// Directory that is held for good, so that servers that come and go do not sweep it each time.
 struct Held {
     runtime: Arc<Runtime>,
     _directory: Directory,
 }
 
-/// Removes the directory, if nobody else has put anything into it.
+/// Directory, which is removed if no other process has put anything into it.
 struct Directory;
 
 impl Drop for Directory {

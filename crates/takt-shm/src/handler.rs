@@ -1,4 +1,4 @@
-//! Who answers the requests.
+//! Handlers of requests.
 
 use std::sync::Arc;
 
@@ -8,34 +8,34 @@ use takt_ua::binary::Encoder;
 use crate::address::ApplicationName;
 use crate::channel::socket::PeerCredentials;
 
-/// What became of a request.
+/// Result of handling a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
-    /// The response was encoded. If nothing was, the client is told that it would have been too large.
+    /// The response was encoded. If it is empty, the client is told that it would have been too large.
     Complete,
-    /// The response will come by [`Handler::take_completed`].
+    /// The response will be returned by [`Handler::take_completed`].
     Deferred,
 }
 
-/// Where a current value is.
+/// Place of a current value.
 #[derive(Debug, Clone)]
 pub struct Located {
-    /// The number of the segment, and the segment, which stays the same.
+    /// Number of the segment, and the segment, which stays the same.
     pub segment: (u32, Arc<Segment>),
-    /// Where in the segment it is, and what it is.
+    /// Location in the segment, and the kind of the value.
     pub location: Vec<u8>,
 }
 
-/// Wakes a server when a deferred response is ready; may be called from any thread.
+/// Function that wakes a server when a deferred response is ready; it may be called from any thread.
 pub type CompletionWaker = Arc<dyn Fn() + Send + Sync>;
 
-/// Answers the requests that a [`ShmServer`](crate::ShmServer) receives.
+/// Handler of the requests that a [`ShmServer`](crate::ShmServer) receives.
 pub trait Handler {
-    /// What it keeps for each channel; one more is kept for all public services together.
+    /// State that the handler keeps for each channel; one more is kept for all public services together.
     type Connection;
 
-    /// A channel was opened by `peer`, or, with `None`, the public services were. The latter can be used by every process of
-    /// the same Unix user.
+    /// Creates the state of a channel that was opened by `peer`, or, with `None`, of the public services. The latter can be used
+    /// by every process of the same Unix user.
     fn connect(
         &self,
         peer: Option<PeerCredentials>,
@@ -43,8 +43,8 @@ pub trait Handler {
         waker: CompletionWaker,
     ) -> Self::Connection;
 
-    /// Handles a request: TypeId and structure (OPC 10000-6, 5.2.2.15 and 6.7.2.5). Encodes one response in the same form, a
-    /// ServiceFault at worst, unless it is deferred; `request_id` then says which request an answer belongs to.
+    /// Handles a request: TypeId and structure (OPC 10000-6, 5.2.2.15 and 6.7.2.5). It encodes one response in the same form, a
+    /// ServiceFault at worst, unless it is deferred; `request_id` then identifies the request of an answer.
     fn handle(
         &self,
         connection: &mut Self::Connection,
@@ -53,16 +53,17 @@ pub trait Handler {
         response: &mut Encoder<'_>,
     ) -> Outcome;
 
-    /// Where the current value of a node (its NodeId in the binary DataEncoding) can be read without asking; `None` if
-    /// nowhere, or not by everybody. The handler and its clients agree on what is there; this crate only passes it on.
+    /// Returns the place where the current value of a node (its NodeId in the binary DataEncoding) can be read without a request;
+    /// `None` if there is none, or not for every client. The handler and its clients agree on the content; this crate only passes
+    /// it on.
     fn locate(&self, connection: &mut Self::Connection, node_id: &[u8]) -> Option<Located> {
         let _ = (connection, node_id);
         None
     }
 
-    /// The next deferred response that is ready.
+    /// Returns the next deferred response that is ready.
     fn take_completed(&self, connection: &mut Self::Connection) -> Option<(u32, Vec<u8>)>;
 
-    /// The channel was closed, or its client has died.
+    /// Ends the state of a channel that was closed, or whose client has died.
     fn disconnect(&self, connection: Self::Connection);
 }

@@ -1,4 +1,4 @@
-//! The layout of every message: a fixed header, then the body.
+//! Layout of every message: a fixed header, then the body.
 //!
 //! ```text
 //! offset  size  field          (all little-endian)
@@ -25,27 +25,27 @@ use std::ops::Range;
 use takt_ua::StatusCode;
 use thiserror::Error;
 
-/// The bytes that every message begins with.
+/// First bytes of every message.
 pub const MAGIC: [u8; 4] = *b"TAKT";
-/// The version of the layout that this crate writes and reads.
+/// Version of the layout that this crate writes and reads.
 pub const VERSION: u16 = 1;
-/// The length of the header that this crate writes, in bytes.
+/// Length of the header that this crate writes, in bytes.
 pub const HEADER_LENGTH: usize = 32;
 
-/// The longest body unless configured otherwise: a value of 64 MiB, and 64 KiB for what is around it.
+/// Default length of the longest body, in bytes: a value of 64 MiB, and 64 KiB for the data around it.
 pub const MAX_MESSAGE: u32 = (64 << 20) + (64 << 10);
 
 /// Flag of a request: the body is a NodeId (OPC 10000-6, 5.2.2.9). The response has the number of the segment that holds the
-/// node's current value (UInt32), and where it is there; or nothing, if the value has to be asked for.
+/// node's current value (UInt32), and its location there; or it is empty, if the value has to be requested.
 pub const FLAG_LOCATE: u32 = 1;
 
-/// Why the bytes that a peer sent are not a message.
+/// Error in the bytes of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum HeaderError {
-    /// They are fewer than a header has.
+    /// The bytes are fewer than those of a header.
     #[error("the message has {0} bytes, fewer than its header")]
     TooShort(usize),
-    /// They do not begin with [`MAGIC`].
+    /// The bytes do not begin with [`MAGIC`].
     #[error("the message does not begin with \"TAKT\"")]
     Magic,
     /// The layout has another version.
@@ -57,23 +57,23 @@ pub enum HeaderError {
     /// The body would reach beyond the end of the message.
     #[error("the body of {length} bytes reaches beyond the message, which has {available}")]
     BodyLength {
-        /// What the header says.
+        /// Length in the header, in bytes.
         length: u32,
-        /// What is there.
+        /// Number of available bytes.
         available: usize,
     },
     /// The body is longer than was agreed.
     #[error("the body of {length} bytes is longer than the limit of {limit}")]
     TooLarge {
-        /// What the header says.
+        /// Length in the header, in bytes.
         length: u32,
-        /// What was agreed.
+        /// Agreed limit, in bytes.
         limit: u32,
     },
 }
 
 impl HeaderError {
-    /// What the peer is told.
+    /// Returns the StatusCode for the peer.
     #[must_use]
     pub fn status_code(&self) -> StatusCode {
         match self {
@@ -84,23 +84,23 @@ impl HeaderError {
     }
 }
 
-/// The header of a message; see the [module](self).
+/// Header of a message; see the [module](self).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct MessageHeader {
-    /// Chosen by the client, repeated by the server.
+    /// Request id, chosen by the client and repeated by the server.
     pub request_id: u32,
-    /// [`FLAG_LOCATE`] or 0.
+    /// Flags: [`FLAG_LOCATE`] or 0.
     pub flags: u32,
-    /// Bytes of the body.
+    /// Length of the body in bytes.
     pub body_length: u32,
-    /// Why a response has no body.
+    /// StatusCode of a response without a body.
     pub status: u32,
-    /// How long the client waits, in nanoseconds.
+    /// Time that the client waits, in nanoseconds.
     pub timeout_nanos: u64,
 }
 
 impl MessageHeader {
-    /// The header as bytes.
+    /// Returns the header as bytes.
     #[must_use]
     pub fn to_bytes(&self) -> [u8; HEADER_LENGTH] {
         let mut bytes = [0; HEADER_LENGTH];
@@ -120,13 +120,12 @@ impl MessageHeader {
         bytes
     }
 
-    /// Reads the header of a message and says where in the message its body is.
+    /// Reads the header of a message and returns it with the place of the body in the message.
     ///
-    /// The fields are copied out before they are checked, so that a peer that changes the memory meanwhile
-    /// gains nothing by it.
+    /// The fields are copied out before they are checked, so that a peer that changes the memory meanwhile gains nothing.
     ///
     /// # Errors
-    /// When the message is not one, or its body is longer than `limit` bytes.
+    /// The message is invalid, or its body is longer than `limit` bytes.
     pub fn parse(message: &[u8], limit: u32) -> Result<(Self, Range<usize>), HeaderError> {
         match message.first_chunk::<HEADER_LENGTH>() {
             Some(bytes) => Self::parse_bytes(*bytes, message.len(), limit),
@@ -134,10 +133,10 @@ impl MessageHeader {
         }
     }
 
-    /// The same for the copied header of a message of `message_length` bytes.
+    /// Reads the copied header of a message of `message_length` bytes.
     ///
     /// # Errors
-    /// As for [`parse`](Self::parse).
+    /// The errors are those of [`parse`](Self::parse).
     #[inline]
     pub fn parse_bytes(
         bytes: [u8; HEADER_LENGTH],
@@ -183,7 +182,7 @@ impl MessageHeader {
         Ok((header, start..start + length as usize))
     }
 
-    /// The request id of something that may be a message, to answer it with an error.
+    /// Returns the request id of bytes that may be a message, so that they can be answered with an error.
     #[must_use]
     pub fn request_id_of(message: &[u8]) -> u32 {
         let id = message.get(8..).and_then(|tail| tail.first_chunk::<4>());

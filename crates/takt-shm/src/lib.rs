@@ -1,48 +1,50 @@
 //! OPC UA services over iceoryx2 shared memory: endpoint `opc.iox2://<ApplicationName>`.
 //!
-//! This room moves messages between processes of one host and knows nothing of what is in them: the bodies are those of
-//! OPC UA over TCP, TypeId and structure in the binary DataEncoding (OPC 10000-6, 5.2). It follows section 5.2 of the paper
-//! "OPC UA over shared memory with iceoryx2": one request-response service of iceoryx2 for each service, named
-//! `<ApplicationName>/<ServiceSet>/<Service>` ([`names`]), and adds what the paper leaves open: timeouts, the death of either side,
-//! identity, and a channel for each client whose cost does not depend on the others.
+//! This crate moves messages between processes of one host and does not interpret their bodies. The bodies are those of OPC UA
+//! over TCP, TypeId and structure in the binary DataEncoding (OPC 10000-6, 5.2). It follows section 5.2 of the paper "OPC UA over
+//! shared memory with iceoryx2": one request-response service of iceoryx2 for each service, named
+//! `<ApplicationName>/<ServiceSet>/<Service>` ([`names`]). It adds the parts that the paper leaves open: timeouts, the death of
+//! either side, identity, and a channel for each client whose cost does not depend on the others.
 //!
-//! # What there is
+//! # Parts
 //!
-//! * **Public services.** Every process of the same Unix user can call them with nothing but iceoryx2: slices of bytes,
-//!   header and body as in [`header`], iceoryx2 configured by [`Runtime::iceoryx2_config`]. After sending, it notifies the event
-//!   service `<ApplicationName>/Wake`. Four clients at a time can be connected to each, with one unanswered request; a
-//!   response other than that of Read or Call has room for 128 KiB. A client that waits cannot see its server die.
-//! * **Channels.** A [`ShmClient`] and the server each make a piece of memory that they alone can write and the other reads,
-//!   and pass it to each other. Requests and responses are encoded straight into it and allocate nothing; a response can be read where
-//!   it is ([`ShmClient::request_in_place`]). Up to four messages of 16 KiB wait in each direction; a longer one, up to 64 MiB or what
-//!   the configuration says, gets memory of its own, which is given back when it is not needed any more.
-//! * **Attention.** A map with a bit for each connection says where the server has to look, so that 255 idle clients cost
-//!   nothing; and the server says whether it sleeps, so that it is rung only then.
-//! * **A Unix socket** over which client and server come together, `<ApplicationName>.sock` in the [runtime directory](Runtime). The
-//!   kernel vouches for the process and the user at its other end, and closes it when a process dies, however it dies: a waiting
+//! * **Public services.** Every process of the same Unix user can call them with iceoryx2 alone: slices of bytes, header and body
+//!   as in [`header`], iceoryx2 configured by [`Runtime::iceoryx2_config`]. After sending, it notifies the event service
+//!   `<ApplicationName>/Wake`. Four clients at a time can be connected to each, with one unanswered request; a response other
+//!   than that of Read or Call has room for 128 KiB. A client that waits cannot see its server die.
+//! * **Channels.** A [`ShmClient`] and the server each make a piece of memory that only they can write and the other side reads,
+//!   and pass it to each other. Requests and responses are encoded directly into it and allocate nothing; a response can be read
+//!   in place ([`ShmClient::request_in_place`]). Up to four messages of 16 KiB wait in each direction; a longer one, up to 64 MiB
+//!   or the configured limit, gets separate memory, which is given back when it is not needed any more.
+//! * **Attention.** A map with a bit for each connection tells the server which channels to look at, so that 255 idle clients
+//!   cost nothing; and the server shows whether it sleeps, so that clients ring it only then.
+//! * **A Unix socket** over which client and server connect, `<ApplicationName>.sock` in the [runtime directory](Runtime). The
+//!   kernel identifies the process and the user at its other end, and closes it when a process dies, in whatever way: a waiting
 //!   client gets [`ShmError::ConnectionClosed`] at once, and a server drops the channel. The memory and an eventfd, the doorbell
-//!   by which a client wakes its server, are passed through it: nothing of a channel has a name in a file system.
+//!   with which a client wakes its server, are passed through it: nothing of a channel has a name in a file system.
 //! * **A lock**, `<ApplicationName>.lock`: a second application of that name gets [`ShmError::NameInUse`].
 //!
 //! # Waiting
 //!
-//! Each side waits as its [`WaitPolicy`] says, and says in its memory whether it sleeps; only then is it rung. A message between two
-//! spinning threads is a few cache lines; a doorbell costs two system calls and the kernel's wake-up, twice per request.
+//! Each side waits according to its [`WaitPolicy`], and shows in its memory whether it sleeps; only then is it rung. A message
+//! between two spinning threads is a few cache lines; a doorbell costs two system calls and the kernel's wake-up, twice per
+//! request.
 //!
-//! # Whom is trusted
+//! # Trust
 //!
-//! Processes of one Unix user, or of the members of one Unix group ([`ServerConfig::group`]). The [runtime directory](Runtime) and the
-//! socket can be used by them alone, both sides look at who is at the other end of the socket, and memory can be used only by those
-//! to whom it was passed. Within that every message is treated as hostile: what a peer can still write is copied out before it is looked
-//! at, sizes and numbers are bounded, the memory cannot shrink (it is sealed), and nothing is waited for without an end. What
-//! iceoryx2 keeps in shared memory for the public services, its queues and lists of ports, it trusts: a process of the same user that
-//! writes there on purpose can disturb others. A group has no public services. `docs/threat-model.md` says what remains.
+//! Processes of one Unix user, or of the members of one Unix group ([`ServerConfig::group`]), trust each other. Only they can use
+//! the [runtime directory](Runtime) and the socket, both sides check the peer at the other end of the socket, and only the
+//! processes to which memory was passed can use it. Within these limits every message is treated as hostile: data that a peer can
+//! still write is copied out before it is checked, sizes and numbers are bounded, the memory cannot shrink (it is sealed), and no
+//! wait is without an end. iceoryx2 trusts the data that it keeps in shared memory for the public services, its queues and lists
+//! of ports: a process of the same user that writes there on purpose can disturb others. A group has no public services.
+//! `docs/threat-model.md` describes the remaining threats.
 //!
 //! # Cleaning up
 //!
-//! A process that ends in good order leaves nothing behind, and a channel never does: its memory is gone with the last process that
-//! has it. What a killed server leaves of its public services and its name is removed by the next process that begins, by
-//! [`clean_dead`], and by the last process to leave.
+//! A process that ends normally leaves nothing behind, and a channel never does: its memory is gone with the last process that
+//! has it. The public services and the name of a killed server are removed by the next process that starts, by [`clean_dead`],
+//! and by the last process to leave.
 //!
 //! # Example
 //!

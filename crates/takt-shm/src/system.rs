@@ -1,7 +1,7 @@
 //! System calls about Unix groups and about the process at the other end of a socket.
 //!
-//! `rustix` has no `SO_PEERGROUPS`, and takes the process id of `SO_PEERCRED` to be one, which it is not when the peer is in a
-//! PID namespace that cannot be seen from here: then the kernel says 0.
+//! `rustix` has no `SO_PEERGROUPS`, and expects a valid process id in `SO_PEERCRED`, which is 0 when the peer is in a PID
+//! namespace that cannot be seen from this one.
 
 use std::ffi::CString;
 use std::io;
@@ -11,12 +11,12 @@ use std::ptr;
 
 use libc::{c_int, c_void, gid_t, socklen_t, ucred};
 
-/// More groups than this has nobody: the kernel's `NGROUPS_MAX`.
+/// Maximum number of groups of a process: the kernel's `NGROUPS_MAX`.
 const MAX_GROUPS: usize = 65_536;
-/// An entry of the group database that is longer, for all its members, is not looked at.
+/// Length of the longest entry of the group database that is read, with all members, in bytes.
 const LONGEST_ENTRY: usize = 1 << 20;
 
-/// Process, user and group at the other end of a Unix socket.
+/// Returns process, user and group at the other end of a Unix socket.
 pub(crate) fn peer(socket: BorrowedFd<'_>) -> io::Result<ucred> {
     let mut credentials = MaybeUninit::<ucred>::uninit();
     let size = size_of::<ucred>();
@@ -36,7 +36,7 @@ pub(crate) fn peer(socket: BorrowedFd<'_>) -> io::Result<ucred> {
     Ok(unsafe { credentials.assume_init() })
 }
 
-/// The supplementary groups of the process at the other end of a Unix socket.
+/// Returns the supplementary groups of the process at the other end of a Unix socket.
 pub(crate) fn peer_groups(socket: BorrowedFd<'_>) -> io::Result<Vec<gid_t>> {
     let mut groups: Vec<gid_t> = Vec::new();
     let mut room = 64;
@@ -64,7 +64,7 @@ pub(crate) fn peer_groups(socket: BorrowedFd<'_>) -> io::Result<Vec<gid_t>> {
     }
 }
 
-/// Reads an option of a socket; says how many bytes the kernel has written.
+/// Reads an option of a socket; returns the number of bytes that the kernel has written.
 ///
 /// # Safety
 /// At `value` there is room for `size` bytes.
@@ -91,7 +91,7 @@ unsafe fn get_option(
     }
 }
 
-/// The number of the group with this name, from wherever the system has its groups; `None` if there is none.
+/// Returns the number of the group with this name, from the group database of the system; `None` if there is none.
 pub(crate) fn group_id(name: &str) -> Option<u32> {
     let name = CString::new(name).ok()?;
     let mut strings: Vec<u8> = vec![0; 1024];

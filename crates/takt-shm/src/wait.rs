@@ -34,7 +34,7 @@ impl WaitPolicy {
         spin_for: Duration::from_micros(20),
     };
 
-    /// The longest spin of a client before it sleeps; `None` is without end.
+    /// Returns the longest spin of a client before it sleeps; `None` is without end.
     #[must_use]
     pub const fn spin_for(self) -> Option<Duration> {
         match self {
@@ -50,7 +50,7 @@ impl WaitPolicy {
         !matches!(self, Self::Spin)
     }
 
-    /// The learner of a client that waits adaptively.
+    /// Returns the learner of a client that waits adaptively.
     #[must_use]
     pub fn budget(self) -> Option<SpinBudget> {
         match self {
@@ -59,7 +59,7 @@ impl WaitPolicy {
         }
     }
 
-    /// The learner of a server that waits adaptively.
+    /// Returns the learner of a server that waits adaptively.
     #[must_use]
     pub fn arrivals(self) -> Option<Arrivals> {
         match self {

@@ -1,4 +1,4 @@
-//! A request allocates nothing: neither in the client, nor in the server, nor in what lies below them.
+//! A request allocates nothing, neither in the client nor in the server, including the libraries that they use.
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic)]
 
 mod common;
@@ -24,7 +24,7 @@ fn requests_allocate_nothing() {
                     assert_eq!(response.len(), size);
                 }
             };
-            // The first ones find out how much memory is needed.
+            // The first requests determine how much memory is needed.
             requests(10);
             let counted = takt_malloc::least(|| requests(count));
             assert_eq!(counted, 0, "{wait:?}, {size} bytes");

@@ -1,4 +1,5 @@
-//! 256 clients at once, all sending back to back: each gets its share. A process of its own: it has descriptors enough.
+//! Fairness of 256 clients that all send back to back: each gets its share. It is a process of its own: it has enough
+//! descriptors.
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic)]
 
 mod common;
@@ -11,11 +12,11 @@ use takt_shm::{ShmClient, ShmError, WaitPolicy};
 use takt_ua::StatusCode;
 
 const CLIENTS: usize = 256;
-/// The window in which requests are counted.
+/// Time in which requests are counted.
 const WINDOW: Duration = Duration::from_secs(2);
-/// Each client has so many requests on the way, always.
+/// Number of pending requests of each client.
 const ON_THE_WAY: usize = 3;
-/// So many requests of a client in the window are the least that says something; it may be longer for that.
+/// Smallest number of requests of a client in the window that is meaningful; the window may be longer for that.
 const MIN_MEDIAN: u64 = 30;
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -25,7 +26,7 @@ fn send(client: &mut ShmClient) {
         .unwrap();
 }
 
-/// Takes what has been answered, and asks again: says how often.
+/// Takes the answers, and sends new requests: returns their number.
 fn turn(client: &mut ShmClient) -> u64 {
     for answered in 0..ON_THE_WAY as u64 {
         match client.receive(Duration::ZERO) {
@@ -44,7 +45,8 @@ fn median(counts: &[u64]) -> u64 {
     sorted[sorted.len() / 2]
 }
 
-/// One thread plays all clients, so that it is the server that is measured and not in which order the kernel wakes threads.
+/// Measures the shares. One thread plays all clients, so that the server is measured and not the order in which the kernel wakes
+/// threads.
 fn share(wait: WaitPolicy) {
     let directory = RuntimeDirectory::new();
     let _server =
@@ -80,7 +82,7 @@ fn share(wait: WaitPolicy) {
         least >= median / 2,
         "{wait:?}: {least} to {most}, median {median}"
     );
-    // One that leaves makes room.
+    // A client that leaves makes room.
     clients.pop();
     eventually("a place is free", || {
         connect(directory.path(), "Echo").is_ok()

@@ -1,5 +1,5 @@
-//! A program that knows iceoryx2 and the documented layouts, but not this crate's server and client; and what it gets
-//! for doing something wrong.
+//! Program that uses iceoryx2 and the documented layouts, but not this crate's server and client, and the errors for its
+//! mistakes.
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic)]
 
 mod common;
@@ -14,7 +14,7 @@ use takt_shm::Runtime;
 use takt_shm::header::MessageHeader;
 use takt_ua::StatusCode;
 
-/// Calls a public service with nothing but iceoryx2; gives the whole answer.
+/// Calls a public service with iceoryx2 alone; returns the whole answer.
 fn call(runtime: &Runtime, service: &str, message: &[u8]) -> Vec<u8> {
     let node = NodeBuilder::new()
         .config(runtime.iceoryx2_config())
@@ -61,7 +61,7 @@ fn message(id: u32, body: &[u8]) -> Vec<u8> {
     [&header.to_bytes(), body].concat()
 }
 
-/// The status and the body of an answer, read as the layout is documented.
+/// Returns the status and the body of an answer, read from the documented layout.
 fn parse(answer: &[u8], id: u32) -> (StatusCode, &[u8]) {
     assert_eq!(answer[..8], *b"TAKT\x01\0\x20\0");
     assert_eq!(answer[8..12], id.to_le_bytes());
@@ -110,7 +110,7 @@ fn public_services_are_for_every_iceoryx2_program() {
     assert_eq!(request(&mut client, b"fine").unwrap(), b"fine");
 }
 
-/// A mail as it is documented: kind, two numbers, and no descriptors.
+/// Returns a mail in the documented layout: kind, two numbers, and no descriptors.
 fn mail(kind: u16, first: u32, second: u32) -> Vec<u8> {
     let mut bytes = b"TAKT\x04\0".to_vec();
     bytes.extend(kind.to_le_bytes());

@@ -10,7 +10,7 @@ use common::*;
 use takt_shm::{Group, Runtime, ServerConfig, ShmClient, ShmError, WaitPolicy, clean_dead};
 use takt_ua::StatusCode;
 
-/// A directory for the group of this process.
+/// Directory for the group of this process.
 struct GroupDirectory {
     _parent: tempfile::TempDir,
     path: PathBuf,
@@ -70,7 +70,7 @@ fn a_group_shares_through_its_directory() {
     let large = vec![7; 100_000];
     assert_eq!(request(&mut client, &large).unwrap(), large);
     assert_eq!(client.server_user(), rustix::process::geteuid().as_raw());
-    // Nothing of iceoryx2, and only for the group.
+    // There are no files of iceoryx2, and the directory is only for the group.
     assert_eq!(directory.names(), ["Echo.lock", "Echo.sock"]);
     assert_eq!(directory.mode("Echo.lock"), 0o660);
     assert_eq!(directory.mode("Echo.sock"), 0o660);
@@ -99,7 +99,7 @@ fn a_name_is_taken_while_its_application_lives_and_free_afterwards() {
             "{error}"
         );
         drop(server);
-        // What a killed application leaves.
+        // These are the leftovers of a killed application.
         std::fs::write(directory.path.join("Echo.lock"), "4000000000").unwrap();
         drop(std::os::unix::net::UnixListener::bind(directory.path.join("Echo.sock")).unwrap());
         std::fs::write(directory.path.join("Other.lock"), "").unwrap();

@@ -1,4 +1,4 @@
-//! Peers that mean harm: what they do costs themselves something, and nobody else.
+//! Hostile peers, which harm only themselves.
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic)]
 
 mod common;
@@ -35,7 +35,7 @@ const SLOT_0: usize = 4096 / 8;
 const OPEN: u16 = 2;
 const LARGE_MEMORY: u16 = 5;
 
-/// A socket at which the application listens, and nothing said yet.
+/// Returns a socket to the application, without any mail.
 fn connect_socket(directory: &Path) -> OwnedFd {
     let kind = SocketType::SEQPACKET;
     let flags = SocketFlags::CLOEXEC;
@@ -45,7 +45,7 @@ fn connect_socket(directory: &Path) -> OwnedFd {
     socket
 }
 
-/// The next mail: its bytes, and the descriptors that came with it.
+/// Returns the next mail: its bytes, and the descriptors that came with it.
 fn receive(socket: &OwnedFd) -> (Vec<u8>, Vec<OwnedFd>) {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(4))];
     let mut control = RecvAncillaryBuffer::new(&mut space);
@@ -62,7 +62,7 @@ fn receive(socket: &OwnedFd) -> (Vec<u8>, Vec<OwnedFd>) {
 }
 
 fn send(socket: &OwnedFd, hello: &[u8], kind: u16, numbers: [u32; 2], memory: &Segment) {
-    // Of the version that the server speaks.
+    // The mail has the version that the server uses.
     let mut mail = hello[..6].to_vec();
     mail.extend(kind.to_le_bytes());
     mail.extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
@@ -79,7 +79,7 @@ fn is_eventfd(fd: &OwnedFd) -> bool {
     link.to_string_lossy().contains("eventfd")
 }
 
-/// Has everybody wait who writes to one of these.
+/// Makes every process wait that writes to one of these.
 fn block_eventfds(descriptors: &[OwnedFd]) -> usize {
     let eventfds = descriptors.iter().filter(|fd| is_eventfd(fd));
     eventfds
@@ -96,7 +96,7 @@ fn store(memory: &Segment, word: usize, value: u64) {
     memory.words()[word].store(value.to_le(), Ordering::SeqCst);
 }
 
-/// Writes a request into slot 0, and says that it is there and that we sleep at the doorbell.
+/// Writes a request into slot 0, and publishes it with the state that the client sleeps at the doorbell.
 fn publish_request(outbox: &Segment, body: [u8; 8]) {
     let header = MessageHeader {
         request_id: 1,
@@ -149,7 +149,7 @@ fn who_says_nothing_gives_way_to_those_who_do() {
     };
     let _server = ServerThread::start("Echo", config).unwrap();
     let mut first = connect(directory.path(), "Echo").unwrap();
-    // Each is greeted, so each has a place.
+    // Each gets a Hello, so each has a place.
     let silent: Vec<OwnedFd> = (0..3)
         .map(|_| {
             let socket = connect_socket(directory.path());
@@ -160,11 +160,11 @@ fn who_says_nothing_gives_way_to_those_who_do() {
     let mut second = connect(directory.path(), "Echo").unwrap();
     assert_eq!(request(&mut second, b"second").unwrap(), b"second");
     assert_eq!(request(&mut first, b"first").unwrap(), b"first");
-    // The oldest of them.
+    // The oldest of them is closed.
     assert!(receive(&silent[0]).0.is_empty());
 }
 
-/// Reading what was never written takes memory, of whoever reads it.
+/// Reading memory that was never written takes memory of the reading process.
 #[test]
 fn a_large_message_without_memory_is_refused_and_takes_none() {
     const LENGTH: usize = 16 << 20;
@@ -213,7 +213,7 @@ fn what_a_server_holds_for_its_clients_is_bounded_and_given_back() {
         .map(|_| connect(directory.path(), "Echo").unwrap())
         .collect();
     let idle = memory.used();
-    // For each of them both outboxes.
+    // Each of them needs both outboxes.
     assert_eq!(idle, 2 * clients.len() * OUTBOX);
     let (large, too_large) = (vec![7; 1_000_000], vec![7; 7_900_000]);
     let error = request(&mut clients[0], &too_large).unwrap_err();
@@ -221,9 +221,9 @@ fn what_a_server_holds_for_its_clients_is_bounded_and_given_back() {
     assert!(request(&mut clients[1], &large).unwrap() == large);
     assert!(memory.peak() > 2 * large.len());
     assert!(memory.peak() <= memory.limit());
-    // Who was refused goes on.
+    // A refused client can continue.
     for client in &mut clients {
-        // The second one says that the response to the first, in the memory of the large one, is taken.
+        // The second one acknowledges the response to the first, in the memory of the large one.
         for _ in 0..2 {
             assert_eq!(request(client, b"small").unwrap(), b"small");
         }
@@ -236,7 +236,7 @@ fn what_a_server_holds_for_its_clients_is_bounded_and_given_back() {
     eventually("all is given back", || memory.used() < 1024);
 }
 
-/// The part of a server that gets no more descriptors than it has, and a few.
+/// Runs a server with only a few more descriptors than it has.
 #[test]
 fn server_with_few_descriptors() {
     const FEW: usize = 14;
@@ -250,7 +250,7 @@ fn server_with_few_descriptors() {
     };
     let mut server =
         ShmServer::new(name("Echo"), Echo::default(), &readiness, TAG, config).unwrap();
-    // Descriptors that were inherited may be anywhere: the limit leaves room for a few new ones beside them.
+    // Inherited descriptors may have any number: the limit leaves room for a few new ones beside them.
     let is_free = |number: &u64| !Path::new(&format!("/proc/self/fd/{number}")).exists();
     let last = (0..).filter(is_free).nth(FEW - 1).unwrap();
     let mut limit = getrlimit(Resource::Nofile);

@@ -69,10 +69,10 @@ fn payloads_grow_to_the_limit_and_no_further() {
             .enumerate()
             .all(|(at, byte)| *byte == at as u8)
     );
-    // A handler that has encoded nothing has not found room for a ServiceFault.
+    // A handler that encodes nothing had no room for a ServiceFault.
     let error = request(&mut client, b"").unwrap_err();
     assert_eq!(error.status_code(), StatusCode::BadResponseTooLarge);
-    // The handler gets an error from the encoder and answers something else.
+    // The handler gets an error from the encoder and answers with another response.
     let response = request(&mut client, format!("size {}", (2 << 20) + 1).as_bytes());
     assert_eq!(response.unwrap(), b"too large");
     assert_eq!(request(&mut client, b"after").unwrap(), b"after");
@@ -127,7 +127,7 @@ fn a_late_answer_is_discarded() {
         let mut client = ShmClient::connect(&name("Echo"), &config, TIMEOUT).unwrap();
         let begin = Instant::now();
         let timeout = Duration::from_millis(30);
-        // The server does not go on before the client has given up.
+        // The server does not continue before the client has given up.
         let error = client
             .request(|encoder| encoder.bytes(b"block"), timeout)
             .unwrap_err();
@@ -267,7 +267,7 @@ fn a_client_outlives_its_server_and_connects_to_the_next() {
 fn services_that_were_half_removed_are_in_nobodys_way() {
     let directory = RuntimeDirectory::new();
     let config = || server_config(directory.path());
-    // While somebody is there, nobody may simply remove everything.
+    // While another process is there, not all files may be removed.
     let _bystander = ServerThread::start("Bystander", config()).unwrap();
     let before = files(directory.path());
     let server = ServerThread::start("Echo", config()).unwrap();
@@ -285,7 +285,7 @@ fn services_that_were_half_removed_are_in_nobodys_way() {
     let contents: Vec<_> = contents.collect();
     drop(server);
     for (number, (file, (content, metadata))) in descriptions.iter().zip(&contents).enumerate() {
-        // As if killed before the last step of removing it, or before the last step of making it.
+        // The state is that of a process killed before the last step of removing it, or before the last step of making it.
         std::fs::write(file, content).unwrap();
         if number.is_multiple_of(2) {
             std::fs::set_permissions(file, metadata.permissions()).unwrap();
@@ -304,7 +304,7 @@ fn services_that_were_half_removed_are_in_nobodys_way() {
     std::fs::set_permissions(file, metadata.permissions()).unwrap();
     let opened = std::fs::File::open(file).unwrap();
     let (now, minute) = (std::time::SystemTime::now(), Duration::from_secs(60));
-    // Young however long this test takes.
+    // The files stay young however long this test takes.
     opened.set_modified(now + minute).unwrap();
     clean_dead(Some(directory.path())).unwrap();
     assert!(file.exists());
@@ -348,7 +348,7 @@ fn public_services_answer_without_a_channel() {
         let response = public.request(read, |encoder| encoder.bytes(&body), TIMEOUT);
         assert!(response.unwrap() == body);
     }
-    // What is not a Read is refused by the service named Read.
+    // The service named Read refuses everything but a Read.
     for wrong in [&[][..], &[1, 0, 0x78, 0x02], b"peer"] {
         let error = public
             .request(read, |encoder| encoder.bytes(wrong), TIMEOUT)
@@ -441,7 +441,7 @@ fn who_is_there_can_be_seen() {
     for _ in 0..5 {
         request(&mut client, b"x").unwrap();
     }
-    // Nobody has to ask: the memory is shared. A request is counted once it is answered, when its client goes on already.
+    // The counts are in shared memory. A request is counted once it is answered, when its client may have continued already.
     let deadline = Instant::now() + TIMEOUT;
     while list[0].counts().unwrap().requests < before.requests + 5 {
         assert!(Instant::now() < deadline, "{:?}", list[0].counts());

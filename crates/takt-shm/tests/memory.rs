@@ -1,11 +1,11 @@
-//! What an application takes for being reachable. A process of its own: others would be counted.
+//! Memory of an application's endpoint. It is a process of its own: other applications would be counted.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 mod common;
 
 use common::*;
 
-/// The proportional set size of this process, in KiB.
+/// Returns the proportional set size of this process, in KiB.
 fn pss() -> u64 {
     let text = std::fs::read_to_string("/proc/self/smaps_rollup").unwrap();
     let line = text.lines().find(|line| line.starts_with("Pss:")).unwrap();
@@ -19,7 +19,7 @@ fn a_server_with_public_services_takes_two_megabytes() {
         let config = server_config(directory.path());
         ServerThread::start(&format!("Server{number}"), config).unwrap()
     };
-    // With the first one come the code and what a process has once.
+    // The first one includes the code and the memory that a process has once.
     let _first = start(0);
     let before = pss();
     let servers: Vec<_> = (1..9).map(start).collect();

@@ -1,4 +1,4 @@
-//! Servers and clients in processes of their own, that get killed.
+//! Servers and clients in processes of their own, which are killed.
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic)]
 
 mod common;
@@ -31,7 +31,7 @@ fn client_role() {
     }
 }
 
-/// A process that is killed when the test ends.
+/// Process that is killed when the test ends.
 struct Killed(Child);
 
 impl Killed {
@@ -40,7 +40,7 @@ impl Killed {
     }
 
     fn end(&mut self) {
-        // SIGKILL: nothing in the process gets a chance to clean up.
+        // The process gets SIGKILL: nothing in it can clean up.
         self.0.kill().unwrap();
         self.0.wait().unwrap();
     }
@@ -83,7 +83,7 @@ fn a_request_ends_when_the_server_is_killed() {
         assert_eq!(error.status_code(), StatusCode::BadConnectionClosed);
         let killed = killer.join().unwrap();
         let took = ended.duration_since(killed);
-        // At once, but tests may run on a busy machine; the request itself would have waited for all of its time.
+        // It fails at once, but tests may run on a busy machine; the request itself would have waited for all of its time.
         assert!(took < TIMEOUT / 2, "{wait:?}: {took:?}");
         let error = request(&mut client, b"hello").unwrap_err();
         assert!(matches!(error, ShmError::ConnectionClosed), "{error}");
@@ -145,7 +145,7 @@ fn killed_servers_are_cleaned_up_by_whoever_asks() {
     assert!(files(directory.path()).len() > before.len());
     let mut removed = 0;
     eventually("as many files as before", || {
-        // One thread of a process at a time can remove something; other tests do, too.
+        // One thread of a process at a time can remove files; other tests do, too.
         removed += clean_dead(Some(directory.path()))
             .unwrap()
             .applications
@@ -169,7 +169,7 @@ fn eight_clients_at_once() {
             std::thread::spawn(move || {
                 let mut client = connect(&directory, "Echo").unwrap();
                 for round in 0..500_u32 {
-                    // Of different lengths, so that an answer to somebody else would be noticed.
+                    // The bodies have different lengths, so that an answer to another client would be noticed.
                     let mut body = vec![number as u8; (round * (number + 1) % 3000) as usize];
                     body.extend_from_slice(&round.to_le_bytes());
                     assert!(request(&mut client, &body).unwrap() == body);

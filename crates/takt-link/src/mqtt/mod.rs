@@ -1,11 +1,11 @@
 //! `mqtt://` and `mqtts://`: messages through a broker (OPC 10000-14, 7.3.4), MQTT 3.1.1 and 5.
 //!
-//! A thread of the link has the connection, and connects again after pauses that grow to five seconds. Without a connection the
+//! A thread of the link holds the connection, and connects again after pauses that grow to five seconds. Without a connection the
 //! state is [`LinkState::Down`] and messages wait; if there are too many, the oldest are discarded and counted
-//! ([`Counters::overflowed`]). Messages that were lost with a broken connection count as [`Counters::discarded`], as far as the quality
-//! of service reveals them: with 0, the fate of a message that has left is unknown. With MQTT 5 a session outlives its connection by a
-//! minute, so no message with quality 1 or 2 is lost. A link that is closed waits up to two seconds for undelivered messages.
-//! Launch times are ignored, and received messages have no time.
+//! ([`Counters::overflowed`]). Messages that were lost with a broken connection count as [`Counters::discarded`], as far as the
+//! quality of service reveals them: with 0, the fate of a message that has left is unknown. With MQTT 5 a session outlives its
+//! connection by a minute, so no message with quality 1 or 2 is lost. A link that is closed waits up to two seconds for
+//! undelivered messages. Launch times are ignored, and received messages have no time.
 
 mod session;
 mod tls;
@@ -27,7 +27,7 @@ use crate::options::{MqttOptions, Options};
 use crate::reservation::{LaunchTime, Queue, Reservation};
 
 const DEFAULT_MESSAGE_SIZE: usize = 1 << 20;
-/// Longest message: the longest packet of MQTT, less topic and properties.
+/// Length of the longest message, in bytes: the longest packet of MQTT, less topic and properties.
 const LONGEST: usize = (1 << 28) - (1 << 17);
 
 /// Starts a thread that connects.
@@ -110,13 +110,14 @@ fn check(role: Role, mqtt: &MqttOptions) -> Result<(), LinkError> {
     Ok(())
 }
 
-/// Random client identifier, distinct from those of other clients: every broker takes 23 letters and digits (MQTT 3.1.1, 3.1.3.1).
+/// Returns a random client identifier, distinct from those of other clients: every broker takes 23 letters and digits (MQTT
+/// 3.1.1, 3.1.3.1).
 fn random_client_id() -> String {
     let random = RandomState::new().build_hasher().finish();
     format!("takt{random:016x}")
 }
 
-/// Publishes to a topic.
+/// Sender that publishes to a topic.
 pub(crate) struct MqttSender {
     worker: Worker,
     buffer: Vec<u8>,
@@ -165,7 +166,7 @@ impl Sender for MqttSender {
         Ok(Reservation::own(&mut self.buffer, &mut self.queued))
     }
 
-    /// Hands the messages to the thread. Without a connection they wait there, and this is no error.
+    /// Passes the messages to the thread. Without a connection they wait there, and this is no error.
     fn flush(&mut self) -> Result<usize, LinkError> {
         for message in &self.queued.0 {
             self.counters.count(message.len());
@@ -193,7 +194,7 @@ impl Sender for MqttSender {
     }
 }
 
-/// Subscribes to a topic filter.
+/// Receiver that subscribes to a topic filter.
 pub(crate) struct MqttReceiver {
     worker: Worker,
     taken: Vec<Message>,

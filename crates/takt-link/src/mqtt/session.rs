@@ -1,4 +1,4 @@
-//! The two versions of the protocol as one.
+//! One interface to both versions of the protocol.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,54 +16,54 @@ use rustls::ClientConfig;
 use crate::error::DownReason;
 use crate::options::{MqttOptions, MqttVersion};
 
-/// What the library keeps between this side and the broker.
+/// Number of messages that the library holds for the broker.
 const CHANNEL: usize = 16;
-/// How long a broker of version 5 keeps a session whose connection broke, in seconds.
+/// Time that a broker of version 5 keeps a session after its connection broke, in seconds.
 const SESSION_EXPIRY: u32 = 60;
-/// What a packet has around its payload and topic.
+/// Bytes of a packet beside its payload and topic.
 const PACKET_OVERHEAD: usize = 1024;
 
-/// Where the broker is.
+/// Address of the broker.
 pub(super) struct Broker {
     pub(super) host: String,
     pub(super) port: u16,
     pub(super) tls: Option<Arc<ClientConfig>>,
 }
 
-/// What happened on a connection.
+/// Event of a connection.
 pub(super) enum Occurrence {
     /// The broker has accepted the connection.
     Connected {
-        /// It remembers the connection before, so that what was not acknowledged is sent again.
+        /// The session is that of the previous connection, so unacknowledged messages are sent again.
         is_resumed: bool,
     },
     /// The broker has answered a subscription.
     Subscribed { is_accepted: bool },
-    /// A message came in.
+    /// A message was received.
     Message { topic: String, payload: Vec<u8> },
-    /// A message is with the broker, as certainly as was asked for.
+    /// The broker has a message, with the requested quality of service.
     Delivered,
-    /// The broker has refused a message; MQTT 3.1.1 has no words for that.
+    /// The broker has refused a message; MQTT 3.1.1 cannot report this.
     Rejected,
-    /// The end of the connection was told to the broker.
+    /// The broker was told of the end of the connection.
     Disconnected,
-    /// Anything else.
+    /// Any other event.
     Other,
 }
 
-/// Hands messages and wishes to the connection.
+/// Handle that passes messages and requests to the connection.
 pub(super) enum Client {
     V3(rumqttc::AsyncClient),
     V5(v5::AsyncClient, PublishProperties),
 }
 
-/// A connection, made again whenever it is polled after it broke.
+/// Connection, which is opened again when it is polled after it broke.
 pub(super) enum Connection {
     V3(Box<rumqttc::EventLoop>),
     V5(Box<v5::EventLoop>),
 }
 
-/// Makes both; nothing is connected yet.
+/// Creates both ends, not connected yet.
 pub(super) fn open(
     broker: Broker,
     client_id: &str,
@@ -77,7 +77,7 @@ pub(super) fn open(
     let mut network = NetworkOptions::new();
     network.set_tcp_nodelay(true);
     let max_packet_size = max_message_size + options.topic.len() + PACKET_OVERHEAD;
-    // One whom others must know again has a session that the broker keeps.
+    // A client with a fixed identifier has a session that the broker keeps.
     let is_clean = options.client_id.is_none();
     match options.version {
         MqttVersion::V3 => {
@@ -119,7 +119,7 @@ pub(super) fn open(
     }
 }
 
-/// The quality of service of both versions (OPC 10000-14, 7.3.4.5).
+/// Returns the quality of service in both versions (OPC 10000-14, 7.3.4.5).
 fn qualities(level: u8) -> (QoS, QoS5) {
     match level {
         0 => (QoS::AtMostOnce, QoS5::AtMostOnce),
@@ -129,7 +129,7 @@ fn qualities(level: u8) -> (QoS, QoS5) {
 }
 
 impl Client {
-    /// Hands a message over as soon as there is room. `false` if it is not accepted.
+    /// Passes a message on as soon as there is room; returns `false` if it is not accepted.
     pub(super) async fn publish(&self, options: &MqttOptions, payload: Vec<u8>) -> bool {
         let (quality3, quality5) = qualities(options.quality_of_service);
         let (topic, retain) = (options.topic.as_str(), options.retain);
@@ -148,7 +148,7 @@ impl Client {
         }
     }
 
-    /// Asks for messages.
+    /// Subscribes to the topic filter.
     pub(super) fn subscribe(&self, options: &MqttOptions) -> bool {
         let (quality3, quality5) = qualities(options.quality_of_service);
         let topic = options.topic.as_str();
@@ -158,9 +158,9 @@ impl Client {
         }
     }
 
-    /// Tells the broker that this is the end.
+    /// Disconnects from the broker.
     pub(super) async fn disconnect(&self) {
-        // It may have ended already.
+        // The connection may have ended already.
         let _ = match self {
             Self::V3(client) => client.disconnect().await.is_ok(),
             Self::V5(client, _) => client.disconnect().await.is_ok(),
@@ -169,7 +169,7 @@ impl Client {
 }
 
 impl Connection {
-    /// Waits for the next occurrence; connects if that is needed.
+    /// Waits for the next event; connects if that is needed.
     pub(super) async fn poll(&mut self) -> Result<Occurrence, DownReason> {
         match self {
             Self::V3(connection) => match connection.poll().await {
@@ -188,7 +188,7 @@ impl Connection {
 
 fn outgoing(packet: &Outgoing) -> Occurrence {
     match packet {
-        // Nobody answers to a message without an identifier.
+        // A message without an identifier is not acknowledged.
         Outgoing::Publish(0) => Occurrence::Delivered,
         Outgoing::Disconnect => Occurrence::Disconnected,
         _ => Occurrence::Other,
@@ -231,7 +231,7 @@ fn incoming5(packet: Packet5) -> Occurrence {
             PubAckReason::Success | PubAckReason::NoMatchingSubscribers => Occurrence::Delivered,
             _ => Occurrence::Rejected,
         },
-        // With a refusal it ends here.
+        // A refusal ends the delivery here.
         Packet5::PubRec(answer) => match answer.reason {
             PubRecReason::Success | PubRecReason::NoMatchingSubscribers => Occurrence::Other,
             _ => Occurrence::Rejected,
@@ -261,5 +261,5 @@ fn down5(error: &v5::ConnectionError) -> DownReason {
     }
 }
 
-/// The shortest sign of life that both versions of the library take.
+/// Shortest keep-alive of both versions of the library.
 pub(super) const MIN_KEEP_ALIVE: Duration = Duration::from_secs(5);

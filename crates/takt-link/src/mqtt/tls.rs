@@ -1,4 +1,4 @@
-//! The TLS side of `mqtts://`.
+//! TLS side of `mqtts://`.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ fn failed<E: ToString>(what: &'static str) -> impl Fn(E) -> LinkError {
     }
 }
 
-/// Certificates and versions; those of TLS are 1.2 and 1.3.
+/// Returns the configuration of certificates and versions; those of TLS are 1.2 and 1.3.
 pub(super) fn config(options: &MqttOptions) -> Result<Arc<ClientConfig>, LinkError> {
     let mut roots = RootCertStore::empty();
     match &options.trusted_certificates {

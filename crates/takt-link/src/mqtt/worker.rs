@@ -1,4 +1,4 @@
-//! The thread that has the connection to the broker.
+//! Thread that holds the connection to the broker.
 
 use std::collections::VecDeque;
 use std::os::fd::OwnedFd;
@@ -13,25 +13,25 @@ use super::session::{Client, Connection, Occurrence};
 use crate::error::{DownReason, LinkError, LinkState};
 use crate::options::MqttOptions;
 
-/// Between two attempts to connect, at first and at last.
+/// Pause between two attempts to connect, at first.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
-/// How long a sender that is closed waits for what it has not delivered yet.
+/// Time that a closed sender waits for undelivered messages.
 const FAREWELL: Duration = Duration::from_secs(2);
 
-/// A message and the topic that it came from.
+/// Message, and the topic that it was received from.
 pub(super) struct Message {
     pub(super) topic: String,
     pub(super) payload: Vec<u8>,
 }
 
-/// What a link and its thread share.
+/// State shared by a link and its thread.
 pub(super) struct Shared {
     inner: Mutex<Inner>,
-    /// There is something to send, or the connection is up.
+    /// Signal that there is a message to send, or that the connection is up.
     wake: Notify,
     close: Notify,
-    /// Readable while there are messages that came in.
+    /// Descriptor that is readable while there are received messages.
     pub(super) arrived: OwnedFd,
 }
 
@@ -39,11 +39,11 @@ pub(super) struct Inner {
     pub(super) state: LinkState,
     pub(super) messages: VecDeque<Message>,
     limit: usize,
-    /// Messages that had no place in `messages`.
+    /// Number of messages for which `messages` had no place.
     pub(super) overflowed: u64,
-    /// Messages that a connection that broke took with it, or that the broker refused.
+    /// Number of messages that were lost with a broken connection, or refused by the broker.
     pub(super) lost: u64,
-    /// Handed to the connection, but not known to be delivered.
+    /// Number of messages passed to the connection whose delivery is not confirmed.
     pending: u64,
     is_disconnected: bool,
 }
@@ -74,7 +74,7 @@ impl Shared {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Messages for the broker.
+    /// Queues messages for the broker.
     pub(super) fn send(&self, payloads: impl Iterator<Item = Vec<u8>>) {
         let mut inner = self.lock();
         for payload in payloads {
@@ -87,21 +87,21 @@ impl Shared {
         self.wake.notify_one();
     }
 
-    /// A message from the broker.
+    /// Queues a message from the broker.
     fn arrive(&self, message: Message) {
         let mut inner = self.lock();
         inner.push(message);
-        // Only a full counter would refuse it, and that is readable.
+        // Only a full counter would refuse it, and a full counter is readable.
         let _ = rustix::io::write(&self.arrived, &1_u64.to_ne_bytes());
     }
 
-    /// Takes messages that came in, at most `count`.
+    /// Takes received messages, at most `count`.
     pub(super) fn take(&self, count: usize, taken: &mut Vec<Message>) {
         let mut inner = self.lock();
         let count = count.min(inner.messages.len());
         taken.extend(inner.messages.drain(..count));
         if inner.messages.is_empty() {
-            // If it was readable, it is not any more.
+            // The descriptor is not readable any more.
             let _ = rustix::io::read(&self.arrived, &mut [0; 8]);
         }
     }
@@ -127,14 +127,14 @@ impl Inner {
     }
 }
 
-/// What the thread does.
+/// Direction of a link.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
     Send,
     Receive,
 }
 
-/// The thread, which ends with this.
+/// Thread of the connection, which ends when this is dropped.
 pub(super) struct Worker {
     pub(super) shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
@@ -177,17 +177,17 @@ impl Worker {
 }
 
 impl Drop for Worker {
-    /// Waits until what was sent is delivered, but no longer than a moment.
+    /// Waits a short time until sent messages are delivered.
     fn drop(&mut self) {
         self.shared.close.notify_one();
         if let Some(thread) = self.thread.take() {
-            // If it panicked, there is nobody left to say it to.
+            // A panic of the thread cannot be reported here.
             let _ = thread.join();
         }
     }
 }
 
-/// Keeps the connection, and does what comes from it.
+/// Keeps the connection and handles its events.
 async fn attend(
     role: Role,
     connection: &mut Connection,
@@ -241,7 +241,7 @@ async fn attend(
     }
 }
 
-/// Passes on what is to be sent, while the connection is up.
+/// Passes messages on while the connection is up.
 async fn feed(client: &Client, options: &MqttOptions, shared: &Shared) {
     loop {
         shared.wake.notified().await;
@@ -255,7 +255,7 @@ async fn feed(client: &Client, options: &MqttOptions, shared: &Shared) {
     }
 }
 
-/// Ends in good order when the link is closed.
+/// Disconnects when the link is closed.
 async fn bid_farewell(role: Role, client: &Client, shared: &Shared) {
     const LOOK_AGAIN: Duration = Duration::from_millis(2);
     shared.close.notified().await;

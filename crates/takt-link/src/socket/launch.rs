@@ -10,25 +10,25 @@ use crate::error::LinkError;
 use crate::options::LaunchMode;
 use crate::reservation::LaunchTime;
 
-/// Control messages of queued messages. Which there are is known when the link is opened, so that links without them pay nothing.
+/// Control messages of queued messages. Their kind is known when the link is opened, so that links without them have no cost.
 pub(crate) trait Controls {
-    /// Whether messages are sent with control messages.
+    /// True if messages are sent with control messages.
     const ARE_SENT: bool;
 
-    /// For a batch of messages.
+    /// Creates the control messages of a batch.
     fn new(batch: usize) -> Self;
 
-    /// Adds that of the next message.
+    /// Adds the control message of the next message.
     fn push(&mut self, launch_time: Option<LaunchTime>);
 
-    /// That of a message; `None` if it has none.
+    /// Returns the control message of a message; `None` if it has none.
     fn get(&self, index: usize) -> Option<&Item>;
 
-    /// Removes those of all messages.
+    /// Removes the control messages of all messages.
     fn clear(&mut self);
 }
 
-/// No message has a control message.
+/// Control messages of a link without any.
 pub(crate) struct NoControls;
 
 impl Controls for NoControls {

@@ -50,7 +50,7 @@ impl Socket {
         })
     }
 
-    /// The socket, unless the link is known to be down.
+    /// Returns the socket, unless the link is known to be down.
     fn get(
         &mut self,
         open: impl FnOnce() -> Result<Opened, LinkError>,
@@ -95,7 +95,7 @@ impl Socket {
         }
     }
 
-    /// Error of the link for an error of the operating system.
+    /// Returns the error of the link for an error of the operating system.
     #[cold]
     fn failed(&mut self, errno: Errno) -> LinkError {
         let Some(mut reason) = DownReason::of(errno) else {
@@ -133,7 +133,7 @@ impl Opened {
     }
 }
 
-/// Sets the options of a socket to send with.
+/// Sets the options of a socket for sending.
 pub(crate) fn set_send_options(socket: &OwnedFd, options: &Options) -> Result<(), LinkError> {
     set_common_options(socket, options, libc::SO_SNDBUF)?;
     match options.launch_times {
@@ -142,7 +142,7 @@ pub(crate) fn set_send_options(socket: &OwnedFd, options: &Options) -> Result<()
     }
 }
 
-/// Sets the options of a socket to receive with.
+/// Sets the options of a socket for receiving.
 pub(crate) fn set_receive_options(socket: &OwnedFd, options: &Options) -> Result<(), LinkError> {
     set_common_options(socket, options, libc::SO_RCVBUF)?;
     match options.receive_times {

@@ -11,10 +11,10 @@ use crate::link::Counters;
 use crate::reservation::{LaunchTime, Queue, Reservation};
 use crate::unsafe_code::batches::SendHeaders;
 
-/// Messages in order, each in a place of its own behind the header of the link, which is there already.
+/// Messages in order, each in a place of its own behind the header of the link, which is written already.
 pub(crate) struct SendQueue<C> {
     places: Vec<u8>,
-    /// Size of a place, header included.
+    /// Size of a place in bytes, header included.
     place: usize,
     batch: usize,
     headers: SendHeaders,
@@ -23,11 +23,11 @@ pub(crate) struct SendQueue<C> {
     first: usize,
 }
 
-/// Messages that were committed.
+/// Committed messages.
 struct Waiting<C> {
-    /// Length of the header in front of each message.
+    /// Length of the header in front of each message, in bytes.
     header: usize,
-    /// Lengths of the messages, header included.
+    /// Lengths of the messages in bytes, header included.
     lengths: Vec<usize>,
     controls: C,
 }
@@ -95,7 +95,7 @@ impl<C: Controls> SendQueue<C> {
         counters: &mut Counters,
     ) -> Result<usize, Errno> {
         let mut total = 0;
-        // The kernel can report once for each message that nobody has listened to an earlier one.
+        // The kernel can report once for each message that no socket listened for an earlier one.
         let mut refusals = self.waiting.lengths.len() - self.first;
         while self.first < self.waiting.lengths.len() {
             match self.send(socket) {
@@ -106,10 +106,12 @@ impl<C: Controls> SendQueue<C> {
                     self.first += taken;
                     total += taken;
                 }
-                // The answer to an earlier message, over UDP, of a host on which nobody listens now. Not an error of this message.
+                // This is the answer to an earlier message, over UDP, from a host where no socket listens. It is not an error of
+                // this message.
                 Err(Errno::CONNREFUSED) if refusals > 0 => refusals -= 1,
                 Err(Errno::INTR) => {}
-                // The queueing discipline does not take this message, whose launch time has passed: it would not take it later either.
+                // The queueing discipline does not take this message, whose launch time has passed: it would not take it later
+                // either.
                 Err(Errno::NOBUFS) if C::ARE_SENT => {
                     counters.discarded += 1;
                     self.first += 1;
@@ -137,7 +139,7 @@ impl<C: Controls> SendQueue<C> {
             return self.headers.send::<true>(socket, messages);
         }
         match (waiting.len(), messages.next()) {
-            // A single message is the usual case of a cyclic publisher, and this the shorter way.
+            // A single message is the usual case of a cyclic publisher, and this is the shorter way.
             (1, Some(message)) => {
                 let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
                 rustix::net::send(socket, message, flags).map(|_| 1)
@@ -179,7 +181,8 @@ mod tests {
         queue
     }
 
-    /// The kernel refuses SCM_TXTIME on a socket without SO_TXTIME: it gets the control message if and only if there is a launch time.
+    /// The kernel refuses SCM_TXTIME on a socket without SO_TXTIME: it gets the control message if and only if there is a launch
+    /// time.
     #[test]
     fn a_launch_time_reaches_the_kernel_as_a_control_message() {
         let (sender, receiver) = sockets();

@@ -1,4 +1,4 @@
-//! Receives from any bound socket.
+//! Receiver over any bound socket.
 
 use std::marker::PhantomData;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -15,7 +15,7 @@ use crate::link::{Counters, Received, Receiver};
 use crate::options::Options;
 use crate::unsafe_code::batches::{Datagram, ReceiveBatch};
 
-/// Kind of link: opens sockets to receive with, and reads what they receive.
+/// Kind of link that opens sockets for receiving, and reads the received messages.
 pub(crate) trait Incoming {
     /// Opens a socket.
     ///
@@ -26,7 +26,7 @@ pub(crate) trait Incoming {
     /// Reads a message; `None` if it is not for this link.
     fn unpack<'a>(&self, datagram: Datagram<'a>) -> Option<Received<'a>>;
 
-    /// Number of messages that the kernel had no room for, since the last call; `last` is the last message received.
+    /// Returns the number of messages for which the kernel had no room since the last call; `last` is the last message received.
     fn overflows(&mut self, socket: BorrowedFd<'_>, last: &Datagram<'_>) -> u64;
 }
 
@@ -52,7 +52,7 @@ pub(crate) fn open_receiver(
     })
 }
 
-/// A [`Receiver`] over a socket.
+/// [`Receiver`] over a socket.
 struct SocketReceiver<W, T> {
     way: W,
     socket: Socket,
@@ -74,7 +74,7 @@ impl<W: Incoming, T: ReceiveTimes> SocketReceiver<W, T> {
         })
     }
 
-    /// Receives the messages that are there and returns their number; `None` if there are none.
+    /// Receives the available messages and returns their number; `None` if there are none.
     fn receive_now(
         &mut self,
         each: &mut dyn FnMut(Received<'_>),
@@ -108,7 +108,7 @@ impl<W: Incoming, T: ReceiveTimes> SocketReceiver<W, T> {
         Ok(Some(passed_on))
     }
 
-    /// Waits until there may be a message; `false` after the timeout.
+    /// Waits until there may be a message; returns `false` after the timeout.
     fn wait(&mut self, timeout: Duration) -> Result<bool, LinkError> {
         let Some(opened) = &self.socket.opened else {
             return Ok(false);
@@ -149,7 +149,7 @@ impl<W: Incoming, T: ReceiveTimes> Receiver for SocketReceiver<W, T> {
         }
         let end = Instant::now().checked_add(timeout);
         loop {
-            // Far in the future is never.
+            // A time that the clock cannot represent is never.
             let left = end.map_or(timeout, |end| end.saturating_duration_since(Instant::now()));
             if !self.wait(left)? {
                 return Ok(0);

@@ -7,14 +7,14 @@ use crate::error::LinkError;
 use crate::link::ReceiveTime;
 use crate::unsafe_code::sockets::set_option;
 
-/// Times at which messages of a socket were received. Whether there are any is known when the link is opened, so that links without
-/// them pay nothing.
+/// Times at which messages of a socket were received. Whether there are any is known when the link is opened, so that links
+/// without them have no cost.
 pub(crate) trait ReceiveTimes {
-    /// Time of the message with these control messages.
+    /// Returns the time of the message with these control messages.
     fn time(control: &[u8]) -> Option<ReceiveTime>;
 }
 
-/// No message has a time of reception.
+/// Times of a link without any.
 pub(crate) struct NoReceiveTimes;
 
 impl ReceiveTimes for NoReceiveTimes {

@@ -1,4 +1,4 @@
-//! Sends over any connected or bound socket.
+//! Sender over any connected or bound socket.
 
 use std::os::fd::AsFd;
 
@@ -11,7 +11,7 @@ use crate::link::{Counters, Sender};
 use crate::options::Options;
 use crate::reservation::Reservation;
 
-/// Kind of link: opens sockets to send with.
+/// Kind of link that opens sockets for sending.
 pub(crate) trait Outgoing {
     /// Opens a socket on which `send` needs no address.
     ///
@@ -40,7 +40,7 @@ pub(crate) fn open_sender(
     })
 }
 
-/// A [`Sender`] over a socket.
+/// [`Sender`] over a socket.
 struct SocketSender<W, C> {
     way: W,
     socket: Socket,

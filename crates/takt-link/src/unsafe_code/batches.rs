@@ -78,17 +78,17 @@ pub(crate) struct ReceiveBatch {
     controls: Vec<Control>,
 }
 
-/// A message of a [`ReceiveBatch`].
+/// Message of a [`ReceiveBatch`].
 pub(crate) struct Datagram<'a> {
     pub(crate) bytes: &'a mut [u8],
-    /// Whether it was longer than the room for it.
+    /// True if the message was longer than the room for it.
     pub(crate) is_truncated: bool,
     pub(crate) name: &'a [u8],
     pub(crate) control: &'a [u8],
 }
 
 impl ReceiveBatch {
-    /// For `batch` messages of at most `slot` bytes.
+    /// Creates room for `batch` messages of at most `slot` bytes.
     pub(crate) fn new(batch: usize, slot: usize) -> Self {
         Self {
             slot,
@@ -100,7 +100,7 @@ impl ReceiveBatch {
         }
     }
 
-    /// Takes the messages that are there, without waiting, and returns their number.
+    /// Takes the available messages, without waiting, and returns their number.
     pub(crate) fn receive(&mut self, socket: BorrowedFd<'_>) -> Result<usize, Errno> {
         let places = self.headers.iter_mut().zip(&mut self.vectors);
         let others = self.names.iter_mut().zip(&mut self.controls);
@@ -130,7 +130,7 @@ impl ReceiveBatch {
         })
     }
 
-    /// The first `count` messages, which the last call of [`receive`](Self::receive) gave.
+    /// Returns the first `count` messages of the last call of [`receive`](Self::receive).
     pub(crate) fn messages(&mut self, count: usize) -> impl Iterator<Item = Datagram<'_>> {
         let others = self.names.iter().zip(&self.controls);
         let buffers = self.buffers.chunks_exact_mut(self.slot);

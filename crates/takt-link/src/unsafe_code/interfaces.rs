@@ -9,16 +9,16 @@ use rustix::io::Errno;
 
 use super::result;
 
-/// Property of an interface that the kernel is asked for.
+/// Property of an interface that the kernel returns.
 #[derive(Clone, Copy)]
 pub(crate) enum Question {
     /// IFF_UP, IFF_RUNNING and others.
     Flags,
-    /// The MTU, in bytes.
+    /// MTU, in bytes.
     Mtu,
 }
 
-/// Asks for a property of the interface of that name, with any socket.
+/// Reads a property of the interface of that name, with any socket.
 pub(crate) fn ask_interface(
     socket: BorrowedFd<'_>,
     name: &str,

@@ -11,7 +11,7 @@ use std::io;
 
 use rustix::io::Errno;
 
-/// Result of a system call.
+/// Returns the result of a system call.
 fn result(returned: c_int) -> Result<usize, Errno> {
     usize::try_from(returned).map_err(|_| last_error())
 }

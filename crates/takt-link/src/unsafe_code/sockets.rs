@@ -1,4 +1,4 @@
-//! Options of sockets, and what packet sockets need.
+//! Options of sockets, and system calls of packet sockets.
 
 use std::ffi::c_int;
 use std::marker::PhantomData;
@@ -11,7 +11,7 @@ use rustix::io::Errno;
 use super::result;
 use crate::address::MacAddress;
 
-/// Value of a socket option, which knows its option.
+/// Value of a socket option, with the option.
 ///
 /// # Safety
 /// The option wants this type. Pointers in the value are valid for as long as the value lives.
@@ -89,7 +89,7 @@ unsafe impl OptionValue for libc::packet_mreq {
     const NAME: c_int = libc::PACKET_ADD_MEMBERSHIP;
 }
 
-/// Has the network card of an interface receive the frames to a multicast address, for as long as the packet socket is open.
+/// Makes the network card of an interface receive the frames to a multicast address, for as long as the packet socket is open.
 pub(crate) fn join_packet_group(
     socket: BorrowedFd<'_>,
     index: u32,
@@ -117,7 +117,7 @@ struct Filter<'a> {
 }
 
 impl<'a> Filter<'a> {
-    /// `None` if there are too many instructions.
+    /// Creates a filter; `None` if there are too many instructions.
     fn new(instructions: &'a mut [libc::sock_filter]) -> Option<Self> {
         Some(Self {
             program: libc::sock_fprog {
@@ -135,7 +135,7 @@ unsafe impl OptionValue for Filter<'_> {
     const NAME: c_int = libc::SO_ATTACH_FILTER;
 }
 
-/// Has the kernel keep only the packets for which the filter returns a number other than 0.
+/// Makes the kernel keep only the packets for which the filter returns a number other than 0.
 pub(crate) fn attach_filter(socket: BorrowedFd<'_>, program: &[Instruction]) -> Result<(), Errno> {
     let mut instructions: Vec<libc::sock_filter> = program
         .iter()
@@ -145,7 +145,7 @@ pub(crate) fn attach_filter(socket: BorrowedFd<'_>, program: &[Instruction]) -> 
     set(socket, &filter)
 }
 
-/// Number of packets that a packet socket had no room for since the last call.
+/// Returns the number of packets for which a packet socket had no room since the last call.
 pub(crate) fn packet_drops(socket: BorrowedFd<'_>) -> Result<u32, Errno> {
     let mut statistics = [0_u32; 2]; // struct tpacket_stats: tp_packets, tp_drops
     let mut size = size_of::<[u32; 2]>() as libc::socklen_t;

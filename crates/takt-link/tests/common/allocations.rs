@@ -1,4 +1,4 @@
-//! Counts calls of malloc while messages are sent and received.
+//! Count of calls of malloc while messages are sent and received.
 #![allow(
     clippy::unwrap_used,
     dead_code,
@@ -12,10 +12,10 @@ use takt_link::LaunchTime;
 
 use super::common::Pair;
 
-/// How many cycles are run.
+/// Number of cycles.
 pub const CYCLES: usize = 10_000;
 
-/// Runs cycles of `per_cycle` messages, and says how often something was allocated meanwhile.
+/// Runs cycles of `per_cycle` messages, and returns the number of allocations meanwhile.
 pub fn allocations((mut sender, mut receiver): Pair, per_cycle: usize) -> u64 {
     let launch_time = Some(LaunchTime::from_tai_nanos(1));
     let mut cycle = || {

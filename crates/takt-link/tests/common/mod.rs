@@ -12,16 +12,16 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use takt_link::{LaunchTime, LinkError, LinkState, Options, Received, Receiver, Sender};
 
-/// Long enough for any machine.
+/// Longest wait, which is enough for any machine.
 pub const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Both ends of a link.
 pub type Pair = (Box<dyn Sender>, Box<dyn Receiver>);
 
-/// Opens a link anew.
+/// Function that opens a link anew.
 pub type Open<'a> = &'a dyn Fn(&Options) -> Pair;
 
-/// The whole suite.
+/// Runs the whole suite.
 pub fn conforms(open: Open<'_>) {
     messages_arrive_in_order_and_unchanged(open);
     a_full_batch_is_flushed(open);
@@ -30,7 +30,7 @@ pub fn conforms(open: Open<'_>) {
     waiting_ends(open);
 }
 
-/// Some message with its number in it.
+/// Returns a message that contains its number.
 pub fn message(number: usize, length: usize) -> Vec<u8> {
     let mut bytes: Vec<u8> = (0..length).map(|i| (i * 7 + number) as u8).collect();
     let number = (number as u32).to_le_bytes();
@@ -48,7 +48,7 @@ pub fn queue(sender: &mut dyn Sender, message: &[u8]) {
     reservation.commit().unwrap();
 }
 
-/// Receives as many messages, and those that come with the last of them.
+/// Receives this number of messages, and those that come with the last of them.
 pub fn receive(receiver: &mut dyn Receiver, count: usize) -> Vec<Vec<u8>> {
     let mut messages = Vec::new();
     let end = Instant::now() + PATIENCE;
@@ -56,7 +56,7 @@ pub fn receive(receiver: &mut dyn Receiver, count: usize) -> Vec<Vec<u8>> {
         assert!(Instant::now() < end, "{} of {count} came", messages.len());
         let left = Duration::from_millis(100);
         let result = receiver.receive(left, &mut |received| {
-            // It may be changed, as decryption does.
+            // The bytes may be changed, as decryption does.
             received.bytes.iter_mut().for_each(|byte| *byte ^= 0xFF);
             messages.push(received.bytes.iter().map(|byte| byte ^ 0xFF).collect());
             assert_eq!(received.time, None, "times were not asked for");
@@ -153,7 +153,7 @@ pub fn a_full_batch_is_flushed(open: Open<'_>) {
     for message in &expected {
         queue(&mut *sender, message);
     }
-    // Two batches have gone; shared memory has no batches, and so all of them may have.
+    // Two batches have been sent; shared memory has no batches, and so all of them may have been.
     let mut received = receive(&mut *receiver, 8);
     sender.flush().unwrap();
     if received.len() == 8 {
@@ -179,7 +179,7 @@ pub fn the_largest_message_arrives_and_a_larger_one_is_refused(open: Open<'_>) {
         };
         assert_eq!((told, limit), (length, maximum));
     }
-    // That was no harm.
+    // The link still works.
     let small = message(2, 4);
     sender.send(&small).unwrap();
     assert_eq!(receive(&mut *receiver, 1), [small]);

@@ -1,4 +1,4 @@
-//! Requests that are being carried out, or were.
+//! Requests of a Responder that are being carried out or have ended.
 
 use std::time::{Duration, Instant};
 
@@ -8,25 +8,25 @@ use takt_ua::{StatusCode, Variant};
 use super::handler::ActionTicket;
 use super::message::{ActionMessage, Exchange};
 
-/// For how long a request is remembered after its time, so that a duplicate that is late is not carried out.
+/// Time for which a request is remembered after its end, so that a late duplicate is not carried out.
 const MEMORY: Duration = Duration::from_secs(10);
 
-/// A request that has come, and what is remembered of it.
+/// Received request, and its state.
 #[derive(Debug)]
 pub(super) struct Execution {
     pub(super) ticket: ActionTicket,
-    /// Whose request it is, with the CorrelationData and where responses go.
+    /// Requestor, CorrelationData, and address of the response.
     pub(super) requestor: ActionMessage,
-    /// What is answered to it.
+    /// Response.
     pub(super) answer: Exchange,
     pub(super) deadline: Instant,
     pub(super) forget: Instant,
-    /// When the answer is sent again.
+    /// Time at which the response is sent again.
     pub(super) resend: Option<Instant>,
 }
 
 impl Execution {
-    /// One that has begun.
+    /// Creates the state of a request that begins now.
     pub(super) fn begin(
         ticket: ActionTicket,
         requestor: ActionMessage,
@@ -50,7 +50,8 @@ impl Execution {
         self.answer.action_state == ActionState::Executing
     }
 
-    /// A RequestId is unique for a RequestorId and CorrelationData (6.2.11.2.2).
+    /// Returns true if the message contains this request. A RequestId is unique for a RequestorId and CorrelationData (OPC
+    /// 10000-14, 6.2.11.2.2).
     pub(super) fn is_of(&self, message: &ActionMessage, request: &Exchange) -> bool {
         self.answer.request_id == request.request_id
             && self.answer.data_set_writer_id == request.data_set_writer_id
@@ -58,7 +59,7 @@ impl Execution {
             && self.requestor.requestor_id == message.requestor_id
     }
 
-    /// It has ended; over transports that lose messages the answer is sent again and again until its time is over.
+    /// Sets the result. Over transports that lose messages, the response is sent again and again until its time is over.
     pub(super) fn finish(
         &mut self,
         now: Instant,
@@ -70,7 +71,7 @@ impl Execution {
         self.resend = again.filter(|at| *at < self.deadline);
     }
 
-    /// When something is to be done about it.
+    /// Returns the time of its next action.
     pub(super) fn next_timeout(&self) -> Instant {
         let end = match self.is_executing() {
             true => self.deadline,
@@ -80,7 +81,7 @@ impl Execution {
     }
 }
 
-/// The last response to a request.
+/// Returns the last response to a request.
 pub(super) fn answered(request: Exchange, result: Result<Vec<Variant>, StatusCode>) -> Exchange {
     Exchange {
         action_state: ActionState::Done,

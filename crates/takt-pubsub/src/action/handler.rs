@@ -1,4 +1,4 @@
-//! Who carries Actions out, and what he is told.
+//! Handlers of Actions, and their requests.
 
 use std::time::Instant;
 
@@ -8,41 +8,41 @@ use takt_wire::PublisherId;
 
 use super::published::PublishedAction;
 
-/// Names a request to a [`Responder`](super::Responder).
+/// Identifier of a request to a [`Responder`](super::Responder).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ActionTicket(pub(super) u64);
 
-/// A request that is to be carried out.
+/// Request that is to be carried out.
 #[derive(Debug)]
 pub struct ActionCall<'a> {
-    /// To complete it later with.
+    /// Ticket for completing the request later.
     pub ticket: ActionTicket,
-    /// The Action.
+    /// Action of the request.
     pub action: &'a PublishedAction,
-    /// What it is to be done with.
+    /// Target of the Action.
     pub action_target: &'a ActionTargetDataType,
-    /// Who asks; nobody vouches for that.
+    /// PublisherId of the Requestor; it is not authenticated.
     pub requestor_id: Option<&'a PublisherId>,
-    /// As many as the Action has fields in its request, and of their types.
+    /// Arguments: as many as the Action has fields in its request, and of their types.
     pub arguments: &'a [Variant],
-    /// Until when the Requestor waits.
+    /// Time until which the Requestor waits.
     pub deadline: Instant,
 }
 
-/// What became of a request.
+/// Result of a request.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ActionOutcome {
-    /// It was carried out, with these results.
+    /// The request was carried out, with these results.
     Done(Vec<Variant>),
-    /// It was not.
+    /// The request was not carried out.
     Failed(StatusCode),
-    /// It goes on: [`Responder::complete`](super::Responder::complete) says how it ended.
+    /// The request is still being carried out: [`Responder::complete`](super::Responder::complete) reports its result.
     Executing,
 }
 
-/// Carries out Actions.
+/// Handler that carries out Actions.
 pub trait ActionHandler {
-    /// Carries out a request. It is called once for each, however often that is sent.
+    /// Carries out a request. It is called once for each request, even if the request is received several times.
     fn execute(&mut self, call: ActionCall<'_>) -> ActionOutcome;
 }
 

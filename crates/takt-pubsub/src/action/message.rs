@@ -1,4 +1,4 @@
-//! Action messages, whatever their mapping (OPC 10000-14, 7.2.4.4.2, 7.2.4.5.9, 7.2.4.5.10 and 7.2.5.6).
+//! Action messages of both mappings (OPC 10000-14, 7.2.4.4.2, 7.2.4.5.9, 7.2.4.5.10 and 7.2.5.6).
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ use crate::error::{PublishError, ReceiveError};
 use crate::settings::milliseconds;
 use crate::subscriber::is_json;
 
-/// How Action messages are encoded.
+/// Encoding of Action messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ActionMapping {
     /// UADP, with the layout UADP-Dynamic.
@@ -28,11 +28,11 @@ pub enum ActionMapping {
     Json,
 }
 
-/// Requests, or responses, that share a NetworkMessage.
+/// Requests or responses that share a NetworkMessage.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct ActionMessage {
     pub(super) is_request: bool,
-    /// Of the Responder.
+    /// PublisherId of the Responder.
     pub(super) publisher_id: PublisherId,
     pub(super) response_address: Option<String>,
     pub(super) correlation_data: Option<Vec<u8>>,
@@ -42,7 +42,7 @@ pub(super) struct ActionMessage {
     pub(super) exchanges: Vec<Exchange>,
 }
 
-/// One request, or the response to it.
+/// Request, or the response to it.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Exchange {
     pub(super) data_set_writer_id: u16,
@@ -50,16 +50,16 @@ pub(super) struct Exchange {
     pub(super) request_id: u16,
     pub(super) action_state: ActionState,
     pub(super) status: StatusCode,
-    /// Arguments or results; an error if they are not what the metadata says.
+    /// Arguments or results; an error if they do not match the metadata.
     pub(super) fields: Result<Vec<Variant>, StatusCode>,
 }
 
-/// The metadata of a DataSetWriter's requests, or responses.
+/// Function that returns the metadata of the requests or responses of a DataSetWriter.
 pub(super) type MetaDataOf<'m> = &'m dyn Fn(u16) -> Option<&'m DataSetMetaDataType>;
 
 impl ActionMessage {
-    /// Reads a message of either mapping; `None` if it is none of Actions. `meta_data` is asked for that of requests if the first argument
-    /// is true.
+    /// Reads a message of either mapping; `None` if it is not an Action message. `meta_data` returns the metadata of requests if
+    /// its first argument is true.
     pub(super) fn decode<'m>(
         bytes: &[u8],
         meta_data: &dyn Fn(bool, u16) -> Option<&'m DataSetMetaDataType>,
@@ -136,7 +136,7 @@ impl ActionMessage {
         }
     }
 
-    /// Writes the message. `message_id` is that of a message in JSON.
+    /// Writes the message. `message_id` is the MessageId of a message in JSON.
     pub(super) fn encode(
         &self,
         mapping: ActionMapping,
@@ -229,7 +229,7 @@ impl Exchange {
         })
     }
 
-    /// Fields are found by their names, in the order of the metadata.
+    /// Reads the fields of a JSON message by their names, in the order of the metadata.
     fn of_json(action: &JsonAction, meta_data: Option<&DataSetMetaDataType>) -> Self {
         let empty = JsonPayload::default();
         let payload = action.payload.as_ref().unwrap_or(&empty);
@@ -301,18 +301,18 @@ fn text(text: &UaString) -> Option<String> {
     text.map(str::to_owned)
 }
 
-/// Whether two PublisherIds are the same. JSON has them as texts.
+/// Returns true if two PublisherIds are the same. JSON represents them as texts.
 pub(super) fn same_id(one: &PublisherId, other: &PublisherId) -> bool {
     one.to_string() == other.to_string()
 }
 
-/// A message was not understood, or its answer not made.
+/// Error: a message was not understood, or its response was not made.
 #[derive(Debug, thiserror::Error)]
 pub enum ActionError {
-    /// It is no message of OPC 10000-14.
+    /// The bytes are not a message of OPC 10000-14.
     #[error(transparent)]
     Receive(#[from] ReceiveError),
-    /// The answer cannot be encoded.
+    /// The response cannot be encoded.
     #[error(transparent)]
     Publish(#[from] PublishError),
 }

@@ -1,4 +1,4 @@
-//! What is known of Actions (OPC 10000-14, 6.2.3.10 and 7.2.4.6.11).
+//! Published Actions (OPC 10000-14, 6.2.3.10 and 7.2.4.6.11).
 
 use takt_ua::structures::{
     ActionMethodDataType, ActionTargetDataType, DataSetMetaDataType, DataSetWriterDataType,
@@ -9,25 +9,25 @@ use takt_ua::{BuiltInType, StatusCode, UaString, Variant};
 use takt_wire::AnnouncementContent;
 use takt_wire::json::JsonDiscoveryContent;
 
-/// An Action that a DataSetWriter of the Responder offers: its ActionMetaData.
+/// Action that a DataSetWriter of the Responder offers: its ActionMetaData.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct PublishedAction {
-    /// The DataSetWriter of the Responder.
+    /// DataSetWriterId of the Responder's DataSetWriter.
     pub data_set_writer_id: u16,
-    /// Its name.
+    /// Name of the DataSetWriter.
     pub data_set_writer_name: UaString,
-    /// What the Action can be done with.
+    /// Targets of the Action.
     pub action_targets: Vec<ActionTargetDataType>,
-    /// Fields of requests. Its name is that of the Action.
+    /// Metadata of requests. Its name is the name of the Action.
     pub request: Box<DataSetMetaDataType>,
-    /// Fields of responses.
+    /// Metadata of responses.
     pub response: Box<DataSetMetaDataType>,
-    /// The Methods behind the targets: none, or one for each target.
+    /// Methods of the targets: none, or one for each target.
     pub action_methods: Vec<ActionMethodDataType>,
 }
 
 impl PublishedAction {
-    /// The Action that a DataSetWriter offers; `None` if its PublishedDataSet is no published Action.
+    /// Returns the Action of a DataSetWriter; `None` if its PublishedDataSet is not a PublishedAction.
     pub fn of_writer(
         writer: &DataSetWriterDataType,
         data_sets: &[PublishedDataSetDataType],
@@ -62,7 +62,7 @@ impl PublishedAction {
         })
     }
 
-    /// The Action that a Responder announces, if it is one that is announced.
+    /// Returns the Action of an announcement; `None` if it does not announce an Action.
     pub fn of_announcement(content: &AnnouncementContent) -> Option<Self> {
         match content {
             AnnouncementContent::ActionMetaData {
@@ -83,7 +83,7 @@ impl PublishedAction {
         }
     }
 
-    /// The same of a message in JSON.
+    /// Returns the Action of an announcement in JSON; `None` if it does not announce an Action.
     pub fn of_json(content: &JsonDiscoveryContent) -> Option<Self> {
         match content {
             JsonDiscoveryContent::ActionMetaData {
@@ -105,7 +105,7 @@ impl PublishedAction {
         }
     }
 
-    /// What a Responder announces of it.
+    /// Returns the Responder's announcement of the Action.
     pub fn announcement(&self) -> AnnouncementContent {
         AnnouncementContent::ActionMetaData {
             data_set_writer_id: self.data_set_writer_id,
@@ -116,7 +116,7 @@ impl PublishedAction {
         }
     }
 
-    /// The same for a message in JSON.
+    /// Returns the Responder's announcement of the Action in JSON.
     pub fn json(&self) -> JsonDiscoveryContent {
         JsonDiscoveryContent::ActionMetaData {
             data_set_writer_id: Some(self.data_set_writer_id),
@@ -128,16 +128,16 @@ impl PublishedAction {
         }
     }
 
-    /// The target with an ActionTargetId.
+    /// Returns the target with an ActionTargetId.
     pub fn target(&self, action_target_id: u16) -> Option<&ActionTargetDataType> {
         let mut targets = self.action_targets.iter();
         targets.find(|target| target.action_target_id == action_target_id)
     }
 
-    /// Whether these are arguments of the Action: as many as there are fields, each of its type.
+    /// Checks arguments of the Action: their number must be the number of fields, and each must have the type of its field.
     ///
     /// # Errors
-    /// BadArgumentsMissing, BadTooManyArguments or BadTypeMismatch, as a Method has them (OPC 10000-4, 5.12.2.2).
+    /// BadArgumentsMissing, BadTooManyArguments or BadTypeMismatch, as for a Method (OPC 10000-4, 5.12.2.2).
     pub fn check_arguments(&self, arguments: &[Variant]) -> Result<(), StatusCode> {
         let fields = &self.request.fields;
         if arguments.len() < fields.len() {
@@ -165,7 +165,7 @@ impl PublishedAction {
     }
 }
 
-/// Whether a WriterGroup is one of a Responder: all its DataSetWriters offer Actions, and none sends data.
+/// Returns true if a WriterGroup is that of a Responder: all its DataSetWriters offer Actions, and none sends data.
 pub(crate) fn offers_actions(
     group: &WriterGroupDataType,
     data_sets: &[PublishedDataSetDataType],
@@ -175,7 +175,7 @@ pub(crate) fn offers_actions(
         && writers.all(|writer| PublishedAction::of_writer(writer, data_sets).is_some())
 }
 
-/// The metadata of requests or responses of a DataSetWriter.
+/// Returns the metadata of requests or responses of a DataSetWriter.
 pub(super) fn meta_data(
     actions: &[PublishedAction],
     is_request: bool,

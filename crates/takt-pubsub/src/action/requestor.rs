@@ -1,4 +1,4 @@
-//! Asks for Actions (OPC 10000-14, 6.2.11.2.2, Table 83).
+//! Requestor of Actions (OPC 10000-14, 6.2.11.2.2, Table 83).
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -16,35 +16,35 @@ use crate::error::PublishError;
 use crate::subscriber::is_json;
 use crate::time::Now;
 
-/// Requests that may be under way at a time.
+/// Maximum number of pending requests.
 const MAX_REQUESTS: usize = 1024;
 
-/// What a [`Requestor`] has to tell.
+/// Event of a [`Requestor`].
 #[derive(Debug, Clone, PartialEq)]
 pub enum ActionEvent {
-    /// The Responder has begun; only those say so to which messages may be lost.
+    /// The Responder has begun. Responders report it only over transports that may lose messages.
     Executing(u16),
-    /// A request, by its RequestId, has ended: with results, or with why not. BadTimeout: nobody has answered in time.
+    /// The request with this RequestId has ended, with its results or an error. BadTimeout: there was no response in time.
     Done(u16, Result<Vec<Variant>, StatusCode>),
 }
 
-/// A request was not made.
+/// Reason why a request was not made.
 #[derive(Debug, thiserror::Error)]
 pub enum RequestError {
-    /// No such Action is known: it was neither configured nor announced.
+    /// The Action is unknown: it was neither configured nor announced.
     #[error(
         "no Action of DataSetWriter {data_set_writer_id} with target {action_target_id} is known"
     )]
     UnknownAction {
-        /// The DataSetWriter.
+        /// DataSetWriterId of the Action.
         data_set_writer_id: u16,
-        /// The target.
+        /// ActionTargetId of the Action.
         action_target_id: u16,
     },
-    /// These are not its arguments.
+    /// The arguments do not match the Action.
     #[error("the arguments are not those of the Action: {0}")]
     Arguments(StatusCode),
-    /// Too many requests are under way.
+    /// Too many requests are pending.
     #[error("{MAX_REQUESTS} requests are under way")]
     TooMany,
     /// The message cannot be encoded.
@@ -52,14 +52,14 @@ pub enum RequestError {
     Publish(#[from] PublishError),
 }
 
-/// How far a request is.
+/// Progress of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
-    /// Nobody has answered.
+    /// There is no response yet.
     Requested,
-    /// It is being carried out.
+    /// The Responder carries the request out.
     Executing,
-    /// The results are there; the Responder is told, until it says that it knows.
+    /// The results were received; the Requestor acknowledges them until the Responder confirms it.
     Acknowledging,
 }
 
@@ -69,11 +69,11 @@ struct Pending {
     phase: Phase,
     timeout: Duration,
     deadline: Instant,
-    /// When the request is sent again.
+    /// Time at which the request is sent again.
     resend: Option<Instant>,
 }
 
-/// Asks one Responder for Actions.
+/// Requestor of the Actions of one Responder.
 #[derive(Debug)]
 pub struct Requestor {
     responder_id: PublisherId,
@@ -91,8 +91,8 @@ pub struct Requestor {
 }
 
 impl Requestor {
-    /// Asks the Responder with this PublisherId, under a PublisherId of its own. `correlation_data` is a random number, so that requests
-    /// of a Requestor that began anew are not taken for those of before.
+    /// Creates a Requestor of the Responder with this PublisherId, with a PublisherId of its own. `correlation_data` is a random
+    /// number, so that requests of a restarted Requestor are not taken for earlier ones.
     pub fn new(
         responder_id: PublisherId,
         requestor_id: PublisherId,
@@ -115,33 +115,34 @@ impl Requestor {
         }
     }
 
-    /// Messages may be lost: requests are sent again every PublishingInterval of the Responder.
+    /// Sets the PublishingInterval of the Responder, at which requests are sent again because messages may be lost.
     #[must_use]
     pub fn with_publishing_interval(mut self, interval: Duration) -> Self {
         self.publishing_interval = interval;
         self
     }
 
-    /// Where responses shall go. Without, they go where the Responder sends them.
+    /// Sets the address for responses. Without it, the Responder sends responses to its default address.
     #[must_use]
     pub fn with_response_address(mut self, address: &str) -> Self {
         self.response_address = Some(address.to_owned());
         self
     }
 
-    /// Takes what is known of an Action; it replaces what was known of the same DataSetWriter.
+    /// Adds an Action; it replaces a known Action of the same DataSetWriter.
     pub fn learn(&mut self, action: PublishedAction) {
         let id = action.data_set_writer_id;
         self.actions.retain(|known| known.data_set_writer_id != id);
         self.actions.push(action);
     }
 
-    /// The Actions that are known.
+    /// Returns the known Actions.
     pub fn actions(&self) -> &[PublishedAction] {
         &self.actions
     }
 
-    /// Asks for an Action; gives the RequestId that events name it by. It is given up after `timeout`, which the Responder is told.
+    /// Requests an Action, and returns the RequestId of its events. The request ends after `timeout`, which is sent to the
+    /// Responder.
     ///
     /// # Errors
     /// [`RequestError`].
@@ -188,10 +189,11 @@ impl Requestor {
         Ok(request_id)
     }
 
-    /// Takes a message; what is neither a response to a request of this Requestor nor announces Actions of its Responder is ignored.
+    /// Receives a message. Ignores messages that are neither responses to this Requestor nor announcements of its Responder's
+    /// Actions.
     ///
     /// # Errors
-    /// It is no message of OPC 10000-14, or what is to be said to it cannot be encoded.
+    /// The message is not one of OPC 10000-14, or the next message to the Responder cannot be encoded.
     pub fn receive(&mut self, now: Now, message: &[u8]) -> Result<(), ActionError> {
         let actions = &self.actions;
         let meta_data = |is_request, id| meta_data(actions, is_request, id);
@@ -289,14 +291,14 @@ impl Requestor {
         Ok(())
     }
 
-    /// When [`handle_timeout`](Self::handle_timeout) wants to be called.
+    /// Returns the time at which [`handle_timeout`](Self::handle_timeout) is to be called.
     pub fn next_timeout(&self) -> Option<Instant> {
         let pending = self.pending.iter();
         let due = pending.map(|it| it.resend.map_or(it.deadline, |at| at.min(it.deadline)));
         due.min()
     }
 
-    /// Sends requests again that nobody has answered, and gives up those whose time is over.
+    /// Sends requests without a response again, and ends requests whose time is over.
     ///
     /// # Errors
     /// A request cannot be encoded.
@@ -324,17 +326,17 @@ impl Requestor {
         Ok(())
     }
 
-    /// The next message that is to be sent.
+    /// Returns the next message that is to be sent.
     pub fn poll_transmit(&mut self) -> Option<Vec<u8>> {
         self.transmits.pop_front()
     }
 
-    /// What has happened next.
+    /// Returns the next event.
     pub fn poll_event(&mut self) -> Option<ActionEvent> {
         self.events.pop_front()
     }
 
-    /// When a message is to be sent again, if messages may be lost.
+    /// Returns the time at which a message is to be sent again, if messages may be lost.
     fn next(&self, now: Instant) -> Option<Instant> {
         let interval = self.publishing_interval;
         (!interval.is_zero()).then_some(now + interval)
@@ -344,7 +346,7 @@ impl Requestor {
         loop {
             let id = self.next_request_id;
             self.next_request_id = id.wrapping_add(1).max(1);
-            // There are many more ids than requests under way.
+            // The loop ends: there are many more ids than pending requests.
             if !self.pending.iter().any(|it| it.request.request_id == id) {
                 return id;
             }

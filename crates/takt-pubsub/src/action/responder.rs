@@ -1,4 +1,4 @@
-//! Carries out what Requestors ask for (OPC 10000-14, 6.2.11.2.2, Table 84).
+//! Responder of Actions (OPC 10000-14, 6.2.11.2.2, Table 84).
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -20,46 +20,46 @@ use crate::error::{ConfigurationError, ConfigurationProblem, PublishError};
 use crate::settings::milliseconds;
 use crate::time::Now;
 
-/// How long an Action may take if the Requestor does not say how long it waits.
+/// Longest time of an Action whose Requestor has no timeout.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// The longest time that an Action may take, whatever the Requestor says.
+/// Longest time of an Action, even if the Requestor asks for more.
 const LONGEST_TIMEOUT: Duration = Duration::from_secs(3600);
 
-/// Requests that are remembered at most. Who asks for more is answered with BadTooManyOperations.
+/// Maximum number of remembered requests. Further requests are answered with BadTooManyOperations.
 const MAX_EXECUTIONS: usize = 1024;
 
-/// A response that is to be sent.
+/// Response that is to be sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ActionTransmit {
-    /// Where the Requestor wants it; `None`: where responses of this Responder always go.
+    /// Address from the request; `None`: the default address of this Responder.
     pub response_address: Option<String>,
-    /// The message.
+    /// Bytes of the message.
     pub bytes: Vec<u8>,
 }
 
-/// The Actions of a WriterGroup.
+/// Responder of the Actions of a WriterGroup.
 #[derive(Debug)]
 pub struct Responder {
     publisher_id: PublisherId,
     mapping: ActionMapping,
-    /// Zero if the transport loses nothing.
+    /// Interval at which responses are sent again; zero if the transport does not lose messages.
     publishing_interval: Duration,
     max_message_size: usize,
     actions: Vec<PublishedAction>,
     executions: Vec<Execution>,
     transmits: VecDeque<ActionTransmit>,
     tickets: u64,
-    /// For MessageIds that are unique.
+    /// Random first part of MessageIds, which makes them unique.
     id: u64,
     messages: u64,
 }
 
 impl Responder {
-    /// The Actions of a WriterGroup. `id` is a random number: MessageIds in JSON begin with it.
+    /// Creates a Responder of the Actions of a WriterGroup. `id` is a random number: MessageIds in JSON begin with it.
     ///
     /// # Errors
-    /// The connection has no PublisherId, the group a SecurityMode, or a DataSetWriter is not of an Action.
+    /// The connection has no PublisherId, the group has a SecurityMode, or a DataSetWriter does not offer an Action.
     pub fn new(
         connection: &PubSubConnectionDataType,
         group: &WriterGroupDataType,
@@ -107,22 +107,23 @@ impl Responder {
         })
     }
 
-    /// The longest message that can be sent; a longer response is BadResponseTooLarge.
+    /// Sets the length of the longest message. A longer response is replaced by BadResponseTooLarge.
     #[must_use]
     pub fn with_max_message_size(mut self, bytes: usize) -> Self {
         self.max_message_size = self.max_message_size.min(bytes);
         self
     }
 
-    /// What it offers.
+    /// Returns the Actions that the Responder offers.
     pub fn actions(&self) -> &[PublishedAction] {
         &self.actions
     }
 
-    /// Takes a message; what is no request to this Responder is ignored. Says how many requests were carried out, or begun.
+    /// Receives a message, and ignores it if it is not a request to this Responder. Returns the number of requests carried out or
+    /// begun.
     ///
     /// # Errors
-    /// It is no message of OPC 10000-14, or the response cannot be encoded.
+    /// The message is not one of OPC 10000-14, or the response cannot be encoded.
     pub fn receive(
         &mut self,
         now: Now,
@@ -148,7 +149,8 @@ impl Responder {
         Ok(begun)
     }
 
-    /// Ends an Action that was [`Executing`](ActionOutcome::Executing); says `false` if it is not, perhaps because its time is over.
+    /// Ends an Action that was [`Executing`](ActionOutcome::Executing); returns `false` if it is not, perhaps because its time is
+    /// over.
     ///
     /// # Errors
     /// The response cannot be encoded.
@@ -170,13 +172,13 @@ impl Responder {
         Ok(true)
     }
 
-    /// When [`handle_timeout`](Self::handle_timeout) wants to be called.
+    /// Returns the time at which [`handle_timeout`](Self::handle_timeout) is to be called.
     pub fn next_timeout(&self) -> Option<Instant> {
         let executions = self.executions.iter();
         executions.map(Execution::next_timeout).min()
     }
 
-    /// Sends responses again that nobody has acknowledged, ends Actions whose time is over with BadTimeout, and forgets old ones.
+    /// Sends responses again that were not acknowledged, ends Actions whose time is over with BadTimeout, and forgets old ones.
     ///
     /// # Errors
     /// A response cannot be encoded.
@@ -200,15 +202,15 @@ impl Responder {
         Ok(())
     }
 
-    /// The next response that is to be sent.
+    /// Returns the next response that is to be sent.
     pub fn poll_transmit(&mut self) -> Option<ActionTransmit> {
         self.transmits.pop_front()
     }
 
-    /// The messages that tell of the Actions, by DataSetWriterId, as the group's mapping has them.
+    /// Returns the messages that announce the Actions, by DataSetWriterId, in the mapping of the group.
     ///
     /// # Errors
-    /// One cannot be encoded.
+    /// A message cannot be encoded.
     pub fn meta_data_messages(&mut self, now: Now) -> Result<Vec<(u16, Vec<u8>)>, PublishError> {
         let mut messages = Vec::new();
         for (number, action) in self.actions.iter().enumerate() {
@@ -240,7 +242,7 @@ impl Responder {
         Ok(messages)
     }
 
-    /// What is answered to a request; `None` if it is none, or somebody else's.
+    /// Returns the response to a request; `None` if it is not a request for this Responder.
     fn answer(
         &mut self,
         now: Instant,
@@ -256,7 +258,7 @@ impl Responder {
         let mut executions = self.executions.iter_mut();
         let known = executions.find(|it| it.is_of(message, &request));
         if request.action_state == ActionState::Idle {
-            // The Requestor has the results, and is told that this is known.
+            // The Requestor has the results; the response confirms the acknowledgement.
             if let Some(known) = known {
                 known.resend = None;
             }
@@ -292,7 +294,7 @@ impl Responder {
         }
         let answer = execution.answer.clone();
         self.executions.push(execution);
-        // Where nothing is lost, nobody needs to be told that it goes on.
+        // Over a transport that loses nothing, the state Executing need not be reported.
         (!is_executing || !self.publishing_interval.is_zero()).then_some(answer)
     }
 

@@ -1,4 +1,4 @@
-//! The standard's binary file (OPC 10000-14, 6.2.12.1 and 9.1.3.7.1).
+//! Binary configuration file of the standard (OPC 10000-14, 6.2.12.1 and 9.1.3.7.1).
 
 use takt_ua::binary::{Decode, Decoder, Encode, EncodeError, Encoder, Limits};
 use takt_ua::structures::{
@@ -8,10 +8,10 @@ use takt_ua::{ExtensionObject, ExtensionObjectBody, Structure, Variant};
 
 use super::{BinaryFileError, ConfigurationFile};
 
-/// Reads a binary file. A body of the older PubSubConfigurationDataType, which open62541 writes, is taken as well.
+/// Reads a binary file. Also reads a body of the older type PubSubConfigurationDataType, which open62541 writes.
 ///
 /// # Errors
-/// If the bytes are something else, or damaged.
+/// The bytes are not such a file, or are damaged.
 pub fn from_binary_file(bytes: &[u8]) -> Result<ConfigurationFile, BinaryFileError> {
     if bytes.trim_ascii_start().starts_with(b"<") {
         return Err(BinaryFileError::Xml("file"));
@@ -68,7 +68,7 @@ fn configuration_of(
 /// Writes a binary file with a PubSubConfiguration2DataType.
 ///
 /// # Errors
-/// If something in it is longer than the binary encoding can say.
+/// A part is longer than the binary encoding can represent.
 pub fn to_binary_file(file: &ConfigurationFile) -> Result<Vec<u8>, EncodeError> {
     let body = encoded(&file.configuration)?;
     let structure = file.to_structure(Variant::from(body));

@@ -1,4 +1,4 @@
-//! Binary files: those of others, and those that are none.
+//! Binary files of other products, and invalid ones.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -10,8 +10,8 @@ use super::*;
 
 const PUBLISHER: &str = include_str!("../../../../examples/pubsub/publisher.toml");
 
-/// The bytes that open62541 writes: an ExtensionObject (i=15422) with the UABinaryFileDataType, whose body is a Variant with an
-/// ExtensionObject of the older PubSubConfigurationDataType (i=21154).
+/// Reads the bytes that open62541 writes: an ExtensionObject (i=15422) with the UABinaryFileDataType, whose body is a Variant
+/// with an ExtensionObject of the older PubSubConfigurationDataType (i=21154).
 #[test]
 fn files_of_the_older_type_are_read() {
     let configuration = from_toml(PUBLISHER).unwrap().configuration;

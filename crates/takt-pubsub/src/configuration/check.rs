@@ -1,4 +1,4 @@
-//! What publishers and subscribers would say of a configuration, without values to publish or targets to write to.
+//! Check of a configuration by its publishers and subscribers, without sources and targets.
 
 use takt_ua::DataValue;
 use takt_ua::structures::{
@@ -11,8 +11,8 @@ use crate::action::{Responder, offers_actions};
 use crate::publisher::{FieldSource, PublishedField, WriterGroup};
 use crate::subscriber::{FieldTarget, SubscribedField, Subscriber};
 
-/// Everything that is found to be wrong: one error for each WriterGroup, and one for the readers of each connection. What has the
-/// settings of the JSON mapping is not looked into.
+/// Returns all errors that are found: at most one for each WriterGroup, and one for the readers of each connection. Components
+/// with settings of the JSON mapping are not checked.
 pub fn check(configuration: &PubSubConfiguration2DataType) -> Vec<ConfigurationError> {
     let connections = configuration.connections.iter();
     let found = connections.flat_map(|connection| {

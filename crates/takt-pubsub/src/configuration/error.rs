@@ -1,43 +1,43 @@
-//! What can be wrong with a configuration file.
+//! Errors in a configuration file.
 
 use std::ops::Range;
 
 use takt_ua::NodeId;
 use takt_ua::binary::{DecodeError, EncodeError};
 
-/// The bytes are no binary configuration file that can be used.
+/// Error in the bytes of a binary configuration file.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum BinaryFileError {
-    /// They cannot be decoded.
+    /// The bytes cannot be decoded.
     #[error("the file cannot be decoded: {0}")]
     Decode(#[from] DecodeError),
-    /// They begin with another structure.
+    /// The bytes begin with another structure.
     #[error("the file begins with the structure {0}, not with a UABinaryFileDataType (i=15422)")]
     NoBinaryFile(NodeId),
     /// The file is in the XML DataEncoding, or its body is.
     #[error("the {0} is in the XML DataEncoding; only the binary one can be read")]
     Xml(&'static str),
-    /// There is something after the file's end.
+    /// There are bytes after the end of the file.
     #[error("the file ends after {0} bytes, but there are more")]
     TrailingBytes(usize),
-    /// It is a file with something else.
+    /// The body of the file is another structure.
     #[error(
         "the body of the file is {0}, not a PubSubConfiguration2DataType (i=23854) or PubSubConfigurationDataType (i=21154)"
     )]
     NoConfiguration(String),
 }
 
-/// A text is no TOML configuration.
+/// Error in the text of a TOML configuration.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{}{message}", .line.map(|line| format!("line {line}, column {}: ", .column.unwrap_or(1))).unwrap_or_default())]
 pub struct TomlError {
-    /// What is wrong.
+    /// Description of the error.
     pub message: String,
-    /// Where, as byte offsets into the text.
+    /// Place of the error, as byte offsets into the text.
     pub span: Option<Range<usize>>,
-    /// Line of the beginning, from 1.
+    /// Line of the beginning of the place, from 1.
     pub line: Option<usize>,
-    /// Column of the beginning, in characters, from 1.
+    /// Column of the beginning of the place, in characters, from 1.
     pub column: Option<usize>,
 }
 
@@ -58,16 +58,16 @@ impl TomlError {
     }
 }
 
-/// A configuration cannot be written as TOML without losing something.
+/// Reason why a configuration cannot be written as TOML without loss.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum UnrepresentableError {
-    /// It is not read back as it was.
+    /// A part is read back with another value.
     #[error("TOML cannot say all of {0}")]
     Lost(String),
-    /// It cannot be written at all.
+    /// A part cannot be written.
     #[error("TOML cannot say it: {0}")]
     Text(String),
-    /// What was written is not read back.
+    /// The written file is not read back with the same values.
     #[error("TOML would not be read back: {0}")]
     Read(#[from] TomlError),
     /// The configuration has no binary encoding to compare with.

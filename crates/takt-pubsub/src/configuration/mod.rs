@@ -1,9 +1,8 @@
-//! Configuration files: the standard's binary one, and a TOML one for people.
+//! Configuration files: the binary one of the standard, and a TOML one for people.
 //!
-//! Both hold a [`PubSubConfiguration2DataType`], which is what publishers and subscribers are made from, and the namespaces that
-//! its NodeIds mean. The binary file is that of OPC 10000-14, 6.2.12 and 9.1.3.7.1: an ExtensionObject with a
-//! `UABinaryFileDataType` (OPC 10000-5, 12.36), whose body is the configuration. `docs/pubsub.md` is the reference of the TOML
-//! file.
+//! Both hold a [`PubSubConfiguration2DataType`], from which publishers and subscribers are made, and the namespaces of its
+//! NodeIds. The binary file is that of OPC 10000-14, 6.2.12 and 9.1.3.7.1: an ExtensionObject with a `UABinaryFileDataType` (OPC
+//! 10000-5, 12.36), whose body is the configuration. `docs/pubsub.md` is the reference of the TOML file.
 
 mod binary;
 #[cfg(test)]
@@ -25,24 +24,24 @@ pub use check::check;
 pub use error::{BinaryFileError, TomlError, UnrepresentableError};
 pub use toml::{from_toml, to_toml};
 
-/// What a configuration file holds.
+/// Content of a configuration file.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ConfigurationFile {
-    /// The configuration.
+    /// PubSub configuration.
     pub configuration: PubSubConfiguration2DataType,
-    /// URIs of the namespaces that NodeIds and QualifiedNames in the configuration have indexes of, from index 0 on. Often empty:
-    /// then only namespace 0 is used, or the application knows better.
+    /// URIs of the namespaces, from index 0 on, to which the indexes of NodeIds and QualifiedNames refer. Often empty: then only
+    /// namespace 0 is used, or the application knows the namespaces.
     pub namespaces: Vec<UaString>,
-    /// What else describes the file: `FileHeader`.
+    /// Further properties of the file: `FileHeader`.
     pub file_header: Vec<KeyValuePair>,
-    /// Where DataTypes are described that are not the standard's: `SchemaLocation`.
+    /// Location of the description of DataTypes that are not the standard's: `SchemaLocation`.
     pub schema_location: UaString,
-    /// DataTypes that are described in the file itself. Its `namespaces` are empty here: they are those of the file.
+    /// DataTypes that are described in the file itself. Its `namespaces` are empty here: they are the namespaces of the file.
     pub data_types: DataTypeSchemaHeader,
 }
 
 impl ConfigurationFile {
-    /// A file with a configuration and nothing else.
+    /// Creates a file with a configuration and nothing else.
     pub fn new(configuration: PubSubConfiguration2DataType) -> Self {
         Self {
             configuration,

@@ -1,4 +1,4 @@
-//! Any configuration goes through both files and comes back as it was.
+//! Round trips of random configurations through both files.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -54,7 +54,7 @@ fn variant() -> impl Strategy<Value = Variant> {
     ]
 }
 
-/// An ExtensionObject: of one of these structures, or nothing, or something else.
+/// Returns an ExtensionObject: with one of these structures, without a body, or with another body.
 fn object<T: Structure + std::fmt::Debug + Clone + 'static>(
     known: impl Strategy<Value = T> + 'static,
 ) -> BoxedStrategy<ExtensionObject> {

@@ -29,7 +29,7 @@ struct Nothing;
 
 impl Observer for Nothing {}
 
-/// Through TOML and through the binary file, and both times the same again.
+/// Writes and reads the file as TOML and as binary, and checks that it stays the same.
 fn round_trip(file: &ConfigurationFile) -> String {
     let bytes = to_binary_file(file).unwrap();
     assert_eq!(from_binary_file(&bytes).unwrap(), *file);
@@ -307,7 +307,7 @@ fn mistakes_are_told_with_their_place() {
     }
 }
 
-/// What stands for a target of one field of several: its id, since there is no position.
+/// Targets name their fields by id when one field of several has a target, since there is no position then.
 #[test]
 fn targets_name_their_fields() {
     let file = from_toml(
@@ -383,7 +383,7 @@ fn what_has_no_short_form_is_kept() {
         ..UadpWriterGroupMessageDataType::default()
     });
     group.data_set_writers[0].message_settings = ExtensionObject::NULL;
-    // A structure of someone else, and one that is not encoded as usual.
+    // A structure of another vendor, and one that is not encoded as usual.
     group.transport_settings = ExtensionObject {
         type_id: NodeId::numeric(3, 5),
         body: ExtensionObjectBody::Binary(vec![1, 2, 3]),
@@ -398,7 +398,7 @@ fn what_has_no_short_form_is_kept() {
     );
 }
 
-/// A property of a name that TOML texts cannot say.
+/// A property has a name that TOML texts cannot represent.
 #[test]
 fn what_would_be_lost_is_an_error() {
     let mut file = from_toml(PUBLISHER).unwrap();
@@ -433,7 +433,7 @@ fn what_an_engine_would_refuse_is_found() {
     );
 }
 
-/// Every example in the reference is one.
+/// Every example in the reference is a valid configuration.
 #[test]
 fn the_reference_is_right() {
     let reference = include_str!("../../../../docs/pubsub.md");

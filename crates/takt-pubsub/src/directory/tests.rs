@@ -51,7 +51,7 @@ fn announcements_beyond_the_limit_are_refused() {
         .count();
     assert!((10..200).contains(&learned), "{learned}");
     assert_eq!(directory.entries.len(), learned);
-    // The place of what was announced before can be taken again.
+    // The memory of earlier announcements can be used again.
     for _ in 0..100 {
         directory
             .learn(PublisherIdRef::UInt16(7), &meta_data(1))

@@ -1,4 +1,4 @@
-//! Publishers that tell of themselves.
+//! Announcements of Publishers.
 
 use std::time::{Duration, Instant};
 
@@ -21,17 +21,17 @@ use crate::security::KeyRing;
 use crate::subscriber::same_publisher;
 use crate::time::Now;
 
-/// DiscoveryMaxMessageSize of `opc.udp`, if none is configured (7.3.2.1).
+/// DiscoveryMaxMessageSize of `opc.udp`, in bytes, if none is configured (OPC 10000-14, 7.3.2.1).
 const DEFAULT_MAX_MESSAGE_SIZE: usize = 4096;
 
-/// Tells of one connection, and answers probes.
+/// Announcer of one connection, which also answers probes.
 ///
-/// It has no clock and no socket: [`receive`](Self::receive) takes probes, [`next_timeout`](Self::next_timeout) says when
-/// [`handle_timeout`](Self::handle_timeout) has something to send. Answers wait 100 ms to 500 ms, so that one will do for all who ask
-/// at the same time, and nothing is announced twice within 500 ms (7.2.4.6.12.2).
+/// It has no clock and no socket: [`receive`](Self::receive) takes probes, and [`next_timeout`](Self::next_timeout) returns the
+/// time at which [`handle_timeout`](Self::handle_timeout) has messages to send. Answers wait 100 ms to 500 ms, so that one
+/// answers all Subscribers that ask at the same time, and nothing is announced twice within 500 ms (OPC 10000-14, 7.2.4.6.12.2).
 ///
-/// Metadata of DataSetWriters whose messages are protected is protected the same way, with the keys of their SecurityGroup. As long as there
-/// are none, it is refused with `BadSecurityModeInsufficient`. Nothing else is protected.
+/// Metadata of DataSetWriters whose messages are protected is protected the same way, with the keys of their SecurityGroup.
+/// Without keys, it is refused with `BadSecurityModeInsufficient`. Nothing else is protected.
 #[derive(Debug)]
 pub struct Announcer {
     publisher_id: PublisherId,
@@ -46,7 +46,7 @@ pub struct Announcer {
     schedule: Schedule<Topic>,
 }
 
-/// What protects the metadata of a WriterGroup.
+/// Protection of the metadata of a WriterGroup.
 #[derive(Debug)]
 struct GroupProtection {
     security_group_id: String,
@@ -54,7 +54,7 @@ struct GroupProtection {
     protection: Protection,
 }
 
-/// What is announced of a WriterGroup again and again (6.4.1.3.7).
+/// Periodic announcement of a WriterGroup (OPC 10000-14, 6.4.1.3.7).
 #[derive(Debug)]
 struct GroupCycle {
     writer_group_id: u16,
@@ -64,8 +64,8 @@ struct GroupCycle {
 }
 
 impl Announcer {
-    /// Tells of a connection of a configuration, beginning with the metadata of all its DataSetWriters. `seed` makes the delays
-    /// random.
+    /// Creates the announcer of a connection of a configuration. It begins with the metadata of all its DataSetWriters. `seed`
+    /// makes the delays random.
     ///
     /// # Errors
     /// The connection has no PublisherId.
@@ -112,7 +112,7 @@ impl Announcer {
         Ok(announcer)
     }
 
-    /// Leaves what concerns the whole Publisher to the announcer of another connection with the same PublisherId.
+    /// Leaves announcements of the whole Publisher to the announcer of another connection with the same PublisherId.
     #[must_use]
     pub fn for_connection_only(mut self) -> Self {
         self.speaks_for_publisher = false;
@@ -120,7 +120,7 @@ impl Announcer {
         self
     }
 
-    /// Announces the metadata of all DataSetWriters that can be told, and of all Actions.
+    /// Announces the metadata of all DataSetWriters that may be announced, and of all Actions.
     pub fn announce_meta_data(&mut self, now: Instant) {
         for (id, meta_data) in &self.knowledge.meta_data {
             let protection = self.protections.iter().find(|it| it.is_of(*id));
@@ -133,13 +133,13 @@ impl Announcer {
         }
     }
 
-    /// The SecurityGroups whose keys it needs; one may be there twice.
+    /// Returns the SecurityGroups whose keys it needs; one may be there twice.
     pub fn security_group_ids(&self) -> impl Iterator<Item = &str> {
         let protections = self.protections.iter();
         protections.map(|protection| protection.security_group_id.as_str())
     }
 
-    /// The keys of a SecurityGroup, to protect metadata with. With the first ones it is announced.
+    /// Sets the keys of a SecurityGroup, which protect metadata. With the first keys, the metadata is announced.
     pub fn set_keys(&mut self, now: Instant, security_group_id: &str, keys: &KeyRing) {
         for group in &mut self.protections {
             if group.security_group_id != security_group_id {
@@ -155,10 +155,10 @@ impl Announcer {
         }
     }
 
-    /// Takes a message. What is no probe, or not for this Publisher, is ignored.
+    /// Receives a message. Ignores it if it is not a probe, or not for this Publisher.
     ///
     /// # Errors
-    /// It is no message of OPC 10000-14.
+    /// The message is not one of OPC 10000-14.
     pub fn receive(&mut self, now: Instant, message: &[u8]) -> Result<(), ReceiveError> {
         let message = NetworkMessageRef::new_checked(message)?;
         if message.network_message_type != NetworkMessageType::DiscoveryProbe {
@@ -181,7 +181,7 @@ impl Announcer {
         Ok(())
     }
 
-    /// What a probe asks for, as far as it is to be answered.
+    /// Returns the announcements that a probe asks for and that are to be sent.
     fn topics(&self, probe: DiscoveryProbe) -> Vec<Topic> {
         let for_publisher = |topic| match self.speaks_for_publisher {
             true => vec![topic],
@@ -241,7 +241,8 @@ impl Announcer {
         }
     }
 
-    /// Whether a DataSetWriter is of this connection; one that no connection of the Publisher has is denied.
+    /// Returns true if a DataSetWriter is of this connection, or if it must be denied because no connection of the Publisher has
+    /// it.
     fn answers_for(&self, id: u16) -> bool {
         let mut connections = self.knowledge.connections.iter();
         group_of(&self.knowledge.groups, id).is_some()
@@ -249,7 +250,7 @@ impl Announcer {
                 && !connections.any(|other| group_of(&other.writer_groups, id).is_some())
     }
 
-    /// When [`handle_timeout`](Self::handle_timeout) wants to be called.
+    /// Returns the time at which [`handle_timeout`](Self::handle_timeout) is to be called.
     pub fn next_timeout(&self) -> Option<Instant> {
         let waiting = self.schedule.next_timeout();
         let cycles = self.cycles.iter().map(|cycle| cycle.next);
@@ -260,10 +261,10 @@ impl Announcer {
             .min()
     }
 
-    /// The messages that are to be sent now. Announcements that are longer than DiscoveryMaxMessageSize are in chunks.
+    /// Returns the messages that are to be sent now. Announcements that are longer than DiscoveryMaxMessageSize are in chunks.
     ///
     /// # Errors
-    /// One cannot be encoded or protected; the others may be sent with the next call.
+    /// A message cannot be encoded or protected; the others may be sent with the next call.
     pub fn handle_timeout(&mut self, now: Instant) -> Result<Vec<Vec<u8>>, PublishError> {
         for cycle in self.cycles.iter_mut().filter(|cycle| cycle.next <= now) {
             cycle.next = now + cycle.announce_rate;
@@ -325,7 +326,7 @@ impl Announcer {
         let payload = Payload::DiscoveryAnnouncement(Box::new(announcement));
         let mut message = NetworkMessage::discovery(self.publisher_id.clone(), payload);
         if let Some(protection) = &protection {
-            // Chunks leave room for it.
+            // Chunks leave room for the SecurityHeader and the signature.
             protection.prepare(&mut message);
         }
         let limit = self.max_message_size;
@@ -350,7 +351,7 @@ impl Announcer {
 }
 
 impl GroupProtection {
-    /// `None` for a group without security.
+    /// Returns the protection; `None` for a group without security.
     fn new(group: &WriterGroupDataType) -> Result<Option<Self>, ConfigurationError> {
         let protection = Protection::new(group.security_mode)
             .map_err(|problem| problem.at(group.name.as_str()))?;
@@ -371,7 +372,7 @@ impl GroupProtection {
 }
 
 impl GroupCycle {
-    /// `None` for a group without a DiscoveryAnnounceRate.
+    /// Returns the cycle; `None` for a group without a DiscoveryAnnounceRate.
     fn new(group: &WriterGroupDataType, now: Instant) -> Option<Self> {
         let settings: DatagramWriterGroupTransport2DataType =
             group.transport_settings.decode_as().ok()?;

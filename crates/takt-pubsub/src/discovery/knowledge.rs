@@ -1,4 +1,4 @@
-//! What a Publisher can tell (OPC 10000-14, 7.2.4.6.3 to 7.2.4.6.9).
+//! Content of a Publisher's announcements (OPC 10000-14, 7.2.4.6.3 to 7.2.4.6.9).
 
 use takt_ua::structures::{
     ApplicationDescription, DataSetMetaDataType, DataSetWriterDataType, EndpointDescription,
@@ -10,18 +10,18 @@ use takt_wire::{AnnouncementContent, ApplicationInformation};
 
 use crate::action::{PublishedAction, offers_actions};
 
-/// What the application says of itself. Who has nothing to say has neither name nor Endpoints.
+/// Description of the application; empty without a name and Endpoints.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Application {
-    /// What it is: the answer to FindApplications.
+    /// ApplicationDescription, the answer to FindApplications.
     pub description: Option<ApplicationDescription>,
-    /// What it can do, in the words of OPC 10000-12.
+    /// Capabilities, with the identifiers of OPC 10000-12.
     pub capabilities: Vec<UaString>,
-    /// Where its Server is.
+    /// Endpoints of its Server.
     pub endpoints: Vec<EndpointDescription>,
 }
 
-/// What can be announced. Each is delayed for itself.
+/// Kind of announcement; each kind is delayed separately.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Topic {
     Application,
@@ -33,9 +33,9 @@ pub(super) enum Topic {
     },
     /// Metadata of a DataSetWriter, or of its Action.
     MetaData(u16),
-    /// The connections with Actions.
+    /// Connections with Actions.
     ActionResponder,
-    /// A DataSetWriter, and the index of its WriterGroup.
+    /// DataSetWriter, and the index of its WriterGroup.
     Writer(Option<usize>, u16),
     Group {
         id: u16,
@@ -43,17 +43,17 @@ pub(super) enum Topic {
     },
 }
 
-/// What is known of a connection and its Publisher.
+/// Content of the announcements of a connection.
 #[derive(Debug)]
 pub(super) struct Knowledge {
     pub(super) groups: Vec<WriterGroupDataType>,
-    /// By DataSetWriterId: the metadata, or why it is not told.
+    /// Metadata by DataSetWriterId, or the reason why it is not announced.
     pub(super) meta_data: Vec<(u16, Result<Box<DataSetMetaDataType>, StatusCode>)>,
-    /// Those that DataSetWriters of the connection offer.
+    /// Actions that DataSetWriters of the connection offer.
     pub(super) actions: Vec<PublishedAction>,
-    /// The connections of the Publisher with WriterGroups of Actions alone.
+    /// Connections of the Publisher that have WriterGroups of Actions only.
     pub(super) responders: Vec<PubSubConnectionDataType>,
-    /// All of the Publisher, without ReaderGroups.
+    /// All connections of the Publisher, without ReaderGroups.
     pub(super) connections: Vec<PubSubConnectionDataType>,
     pub(super) application: Application,
 }
@@ -96,7 +96,7 @@ impl Knowledge {
         }
     }
 
-    /// The announcements of these; one for all DataSetWriters of a WriterGroup.
+    /// Returns the announcements of these topics; one for all DataSetWriters of a WriterGroup.
     pub(super) fn contents(&self, topics: &[Topic]) -> Vec<AnnouncementContent> {
         let mut contents = Vec::new();
         let mut done = Vec::new();
@@ -194,7 +194,7 @@ impl Knowledge {
         }
     }
 
-    /// The configuration of DataSetWriters of one WriterGroup, or a denial.
+    /// Returns the configuration of DataSetWriters of one WriterGroup, or a denial.
     fn writers(&self, group: Option<usize>, ids: Vec<u16>) -> AnnouncementContent {
         let group = group.and_then(|index| self.groups.get(index));
         let status = match group {
@@ -228,7 +228,7 @@ impl Knowledge {
     }
 }
 
-/// What is told of a connection with Actions: nothing but these, and no properties (7.2.5.5.8).
+/// Returns the announced part of a connection with Actions: only these, and no properties (OPC 10000-14, 7.2.5.5.8).
 fn responder(
     connection: &PubSubConnectionDataType,
     data_sets: &[PublishedDataSetDataType],
@@ -256,7 +256,7 @@ fn responder(
     })
 }
 
-/// Index of the WriterGroup that has a DataSetWriter.
+/// Returns the index of the WriterGroup that has a DataSetWriter.
 pub(super) fn group_of(groups: &[WriterGroupDataType], data_set_writer_id: u16) -> Option<usize> {
     groups.iter().position(|group| {
         let mut writers = group.data_set_writers.iter();

@@ -1,7 +1,7 @@
-//! Discovery over datagrams (OPC 10000-14, 7.2.4.6): Subscribers ask with probes, Publishers tell of themselves with announcements.
+//! Discovery over datagrams (OPC 10000-14, 7.2.4.6): Subscribers send probes, Publishers send announcements.
 //!
-//! An [`Announcer`] is sans-io: probes and the time go in, announcements come out. A [`Prober`] makes the probes for what a
-//! [`Subscriber`](crate::subscriber::Subscriber) has no metadata of; that takes the answers like any other message.
+//! An [`Announcer`] is sans-io: probes and the time go in, announcements come out. A [`Prober`] makes the probes for the missing
+//! metadata of a [`Subscriber`](crate::subscriber::Subscriber), which receives the answers like any other message.
 
 mod announcer;
 mod knowledge;
@@ -14,13 +14,13 @@ pub use announcer::Announcer;
 pub use knowledge::Application;
 pub use prober::Prober;
 
-/// A probe, to be sent to the DiscoveryAddress. Publishers with another PublisherId do not answer; that of FindApplications is null,
-/// and all answer.
+/// Returns a probe for the DiscoveryAddress. Publishers with another PublisherId do not answer; that of FindApplications is null,
+/// and all Publishers answer.
 ///
-/// When to send it is said in 7.2.4.6.12.2; for metadata a [`Prober`] knows.
+/// OPC 10000-14, 7.2.4.6.12.2, defines when to send it; for metadata, a [`Prober`] does this.
 ///
 /// # Errors
-/// It cannot be encoded.
+/// The probe cannot be encoded.
 pub fn probe_message(
     publisher_id: PublisherId,
     probe: DiscoveryProbe,

@@ -1,4 +1,4 @@
-//! Subscribers that ask for metadata.
+//! Probes of Subscribers for metadata.
 
 use std::time::{Duration, Instant};
 
@@ -7,14 +7,15 @@ use takt_wire::{DiscoveryProbe, PublisherId, WireEncodeError};
 use super::probe_message;
 use super::schedule::RandomDelay;
 
-/// How long a Subscriber waits for the first answer.
+/// Time that a Subscriber waits for the first answer.
 const FIRST_PATIENCE: Duration = Duration::from_millis(500);
 
-/// The longest time between two probes for the same.
+/// Longest time between two probes for the same metadata.
 const LONGEST_PATIENCE: Duration = Duration::from_secs(60);
 
-/// Asks for what is missing, as 7.2.4.6.12.2 wants it: first after 100 ms to 500 ms at random, and not at all if the answer to another
-/// Subscriber has come until then; then again after 500 ms, and each time after twice as long, up to a minute.
+/// Sender of probes for missing metadata, as in OPC 10000-14, 7.2.4.6.12.2. The first probe is sent after a random time of 100 ms
+/// to 500 ms, and not at all if the answer to another Subscriber has come by then. It is sent again after 500 ms, and then after
+/// twice the time before, up to a minute.
 #[derive(Debug)]
 pub struct Prober {
     questions: Vec<Question>,
@@ -30,7 +31,7 @@ struct Question {
 }
 
 impl Prober {
-    /// `seed` makes the delays random.
+    /// Creates a prober. `seed` makes the delays random.
     pub fn new(seed: u64) -> Self {
         Self {
             questions: Vec::new(),
@@ -38,14 +39,13 @@ impl Prober {
         }
     }
 
-    /// With a seed that the system gives. Without, it works as well, if there is only one Subscriber.
+    /// Creates a prober with a seed of the operating system. Without such a seed it still works if there is only one Subscriber.
     #[cfg(feature = "runtime")]
     pub(crate) fn with_random_delays() -> Self {
         Self::new(getrandom::u64().unwrap_or_default())
     }
 
-    /// Says what is missing, all of it: see
-    /// [`Subscriber::missing_meta_data`](crate::subscriber::Subscriber::missing_meta_data).
+    /// Sets all that is missing: see [`Subscriber::missing_meta_data`](crate::subscriber::Subscriber::missing_meta_data).
     pub fn set_missing(&mut self, now: Instant, missing: &[(PublisherId, Vec<u16>)]) {
         let is_missing = |question: &Question| {
             missing.iter().any(|(publisher_id, ids)| {
@@ -71,15 +71,15 @@ impl Prober {
         }
     }
 
-    /// When [`handle_timeout`](Self::handle_timeout) wants to be called.
+    /// Returns the time at which [`handle_timeout`](Self::handle_timeout) is to be called.
     pub fn next_timeout(&self) -> Option<Instant> {
         self.questions.iter().map(|question| question.due).min()
     }
 
-    /// The probes that are to be sent now, one for each Publisher: it asks for all that is missing of one.
+    /// Returns the probes that are to be sent now, one for each Publisher: it asks for all that is missing of one.
     ///
     /// # Errors
-    /// One cannot be encoded.
+    /// A probe cannot be encoded.
     pub fn handle_timeout(&mut self, now: Instant) -> Result<Vec<Vec<u8>>, WireEncodeError> {
         let mut probes: Vec<(PublisherId, Vec<u16>)> = Vec::new();
         for question in self.questions.iter_mut().filter(|it| it.due <= now) {

@@ -1,17 +1,18 @@
-//! When announcements are due (OPC 10000-14, 7.2.4.6.12.2).
+//! Due times of announcements (OPC 10000-14, 7.2.4.6.12.2).
 
 use std::time::{Duration, Instant};
 
-/// What was announced is not announced again for so long.
+/// Time in which an announcement is not repeated.
 const SUBSEQUENT: Duration = Duration::from_millis(500);
 
-/// The least and the most that a probe or an answer waits, in milliseconds: others may ask for the same, and many Publishers may answer.
+/// Shortest and longest delay of a probe or an answer, in milliseconds: others may ask for the same, and many Publishers may
+/// answer.
 const DELAY: (u64, u64) = (100, 500);
 
-/// Announcements that wait; a probe that asks for more is not answered completely.
+/// Maximum number of waiting announcements; a probe that asks for more is answered in part.
 const MAX_WAITING: usize = 4096;
 
-/// Delays that Publishers and Subscribers do not have in common.
+/// Random delays, which differ between Publishers and Subscribers.
 #[derive(Debug)]
 pub(super) struct RandomDelay {
     /// State of a generator of random numbers (xorshift); not 0.
@@ -23,7 +24,7 @@ impl RandomDelay {
         Self { random: seed | 1 }
     }
 
-    /// A time after this one.
+    /// Returns a time after this one, by a random delay.
     pub(super) fn after(&mut self, now: Instant) -> Instant {
         self.random ^= self.random << 13;
         self.random ^= self.random >> 7;
@@ -33,7 +34,7 @@ impl RandomDelay {
     }
 }
 
-/// What waits to be announced, each thing once.
+/// Announcements that wait, each once.
 #[derive(Debug)]
 pub(super) struct Schedule<T> {
     waiting: Vec<(Instant, T)>,
@@ -50,12 +51,12 @@ impl<T: PartialEq + Clone> Schedule<T> {
         }
     }
 
-    /// When the answer to a probe that comes now is due.
+    /// Returns the due time of the answer to a probe that is received now.
     pub(super) fn delay(&mut self, now: Instant) -> Instant {
         self.delay.after(now)
     }
 
-    /// Announces something at this time, or later if it was announced just now. What waits already is not announced twice.
+    /// Adds an announcement at this time, or later if it was announced just now. One that waits already is not added twice.
     pub(super) fn add(&mut self, due: Instant, what: T) {
         if self.waiting.len() >= MAX_WAITING || self.waiting.iter().any(|(_, it)| *it == what) {
             return;
@@ -65,7 +66,7 @@ impl<T: PartialEq + Clone> Schedule<T> {
         self.waiting.push((due, what));
     }
 
-    /// Does not announce something that waits.
+    /// Removes an announcement that waits.
     pub(super) fn forget(&mut self, what: &T) {
         self.waiting.retain(|(_, waiting)| waiting != what);
     }
@@ -74,7 +75,7 @@ impl<T: PartialEq + Clone> Schedule<T> {
         self.waiting.iter().map(|(due, _)| *due).min()
     }
 
-    /// What is due, and what waits and is to be announced together with it.
+    /// Takes the announcements that are due, and those that are to be sent together with them.
     pub(super) fn take(&mut self, now: Instant, together: impl Fn(&T, &T) -> bool) -> Vec<T> {
         self.announced.retain(|(at, _)| *at + SUBSEQUENT > now);
         let is_due = |(due, _): &(Instant, T)| *due <= now;
@@ -122,7 +123,7 @@ mod tests {
         assert!(schedule.take(at(99), together).is_empty());
         assert_eq!(schedule.take(at(100), together), [1, 2]);
         assert_eq!(schedule.take(at(200), together), [20]);
-        // Not again for 500 ms.
+        // The announcement is not repeated for 500 ms.
         schedule.add(at(300), 1);
         assert_eq!(schedule.next_timeout(), Some(at(600)));
         assert_eq!(schedule.take(at(600), together), [1]);

@@ -1,12 +1,12 @@
-//! What counts as a change: only that is in delta frames (OPC 10000-14, 6.2.3.7.1; OPC 10000-4, 7.22.2).
+//! Changes of values, which delta frames contain (OPC 10000-14, 6.2.3.7.1; OPC 10000-4, 7.22.2).
 
 use takt_ua::structures::PublishedVariableDataType;
 use takt_ua::{DataValue, Variant};
 
-/// How much a value must differ from the one that was sent last.
+/// Smallest difference from the last sent value that is a change.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct Deadband {
-    /// 0 for any difference.
+    /// Smallest absolute difference; 0 for any difference.
     absolute: f64,
 }
 
@@ -14,8 +14,8 @@ pub(crate) struct Deadband {
 const ABSOLUTE: u32 = 1;
 
 impl Deadband {
-    /// That of a Variable. A deadband in percent needs the Variable's EURange, which a Publisher does not have: any difference
-    /// counts then.
+    /// Returns the deadband of a Variable. A deadband in percent needs the Variable's EURange, which a Publisher does not have:
+    /// any difference counts then.
     pub(crate) fn of_variable(variable: &PublishedVariableDataType) -> Self {
         let absolute = variable.deadband_type == ABSOLUTE && variable.deadband_value > 0.0;
         Self {
@@ -27,7 +27,7 @@ impl Deadband {
         }
     }
 
-    /// Whether `value` is to be sent after `sent`.
+    /// Returns true if `value` is a change after `sent`.
     pub(crate) fn is_change(self, sent: &DataValue, value: &DataValue) -> bool {
         if sent.status_code() != value.status_code() {
             return true;
@@ -61,7 +61,7 @@ impl Deadband {
 
     fn far(self, sent: f64, value: f64) -> bool {
         let difference = (sent - value).abs();
-        // NaN came, or went.
+        // The value has become NaN, or is no longer NaN.
         difference > self.absolute || sent.is_nan() != value.is_nan()
     }
 }

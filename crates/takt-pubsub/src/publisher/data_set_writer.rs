@@ -1,4 +1,4 @@
-//! DataSetWriters: what of a DataSet is sent in a publishing interval (OPC 10000-14, 6.2.4 and 6.3.1.3).
+//! DataSetWriters, which select the part of a DataSet that is sent in a publishing interval (OPC 10000-14, 6.2.4 and 6.3.1.3).
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -18,15 +18,15 @@ use crate::error::{ConfigurationError, ConfigurationProblem};
 use crate::state::Condition;
 use crate::time::Now;
 
-/// Events that wait to be sent; more are refused.
+/// Maximum number of events that wait to be sent; more are refused.
 const MAX_EVENTS: usize = 1000;
 
-/// How the fields of a DataSetMessage are represented (6.2.4.2).
+/// Representation of the fields of a DataSetMessage (OPC 10000-14, 6.2.4.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FieldEncoding {
     Variant,
     RawData,
-    /// With these members of the DataValue: bits of a DataSetFieldContentMask.
+    /// DataValue with these members: bits of a DataSetFieldContentMask.
     DataValue(u32),
 }
 
@@ -43,7 +43,7 @@ impl FieldEncoding {
     }
 }
 
-/// A field, and where it comes from.
+/// Field, and its source.
 #[derive(Debug)]
 pub(crate) struct WriterField {
     pub(crate) meta_data: FieldMetaData,
@@ -52,10 +52,10 @@ pub(crate) struct WriterField {
     deadband: Deadband,
 }
 
-/// What a DataSetWriter sends in one interval.
+/// Content of a DataSetMessage of one interval.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Sample {
-    /// UADP has its lower 16 bits.
+    /// Sequence number; UADP has its lower 16 bits.
     pub(crate) sequence_number: u32,
     pub(crate) kind: SampleKind,
 }
@@ -64,13 +64,13 @@ pub(crate) struct Sample {
 pub(crate) enum SampleKind {
     /// All values of the writer.
     KeyFrame,
-    /// Those with these indexes.
+    /// Values with these indexes.
     DeltaFrame(Vec<u16>),
     Event(Vec<Variant>),
     KeepAlive,
 }
 
-/// Makes DataSetMessages of one PublishedDataSet. Without one it sends heartbeats: key frames without fields.
+/// Writer of DataSetMessages of one PublishedDataSet. Without a DataSet, it sends heartbeats: key frames without fields.
 #[derive(Debug)]
 pub struct DataSetWriter {
     name: String,
@@ -83,15 +83,15 @@ pub struct DataSetWriter {
     pub(crate) data_set_class_id: takt_ua::Guid,
     pub(crate) fields: Vec<WriterField>,
     pub(crate) raw_data: Option<RawDataLayout>,
-    /// What RawData fields are if there is no value.
+    /// Values of RawData fields without a value.
     pub(crate) raw_defaults: Vec<Variant>,
     key_frame_count: u32,
     intervals_since_key_frame: u32,
     sequence_number: u32,
     last_sent: Option<Instant>,
-    /// As they are now.
+    /// Current values.
     pub(crate) values: Vec<DataValue>,
-    /// As they were sent last.
+    /// Values that were sent last.
     sent: Vec<DataValue>,
     events: VecDeque<Vec<Variant>>,
 }
@@ -158,17 +158,17 @@ impl DataSetWriter {
         })
     }
 
-    /// Its name.
+    /// Returns the name of the writer.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Its identifier, unique within the Publisher.
+    /// Returns the identifier of the writer, unique within the Publisher.
     pub fn data_set_writer_id(&self) -> u16 {
         self.data_set_writer_id
     }
 
-    /// Whether it takes part, given the state of its WriterGroup.
+    /// Returns true if the writer takes part, given the state of its WriterGroup.
     pub(super) fn is_operational(&self, group: PubSubState) -> bool {
         self.state(group) == PubSubState::Operational
     }
@@ -177,12 +177,12 @@ impl DataSetWriter {
         crate::state::state(self.enabled, group, self.condition)
     }
 
-    /// Whether every interval has a key frame.
+    /// Returns true if every interval has a key frame.
     pub(super) fn only_key_frames(&self) -> bool {
         self.key_frame_count == 1
     }
 
-    /// Puts an event into the queue; `false` if that is full, or if the event has another number of fields.
+    /// Puts an event into the queue; returns `false` if that is full, or if the event has another number of fields.
     pub(super) fn queue_event(&mut self, fields: Vec<Variant>) -> bool {
         let fits = fields.len() == self.fields.len() && self.events.len() < MAX_EVENTS;
         if fits {
@@ -191,7 +191,7 @@ impl DataSetWriter {
         fits
     }
 
-    /// What is to be sent now; `None` for nothing. May be called again in the same interval as long as it gives events.
+    /// Returns the sample to be sent now, if any. May be called again in the same interval as long as it returns events.
     pub(super) fn sample(&mut self, now: Now, keep_alive_time: Duration) -> Option<Sample> {
         let kind = match self.key_frame_count {
             0 => self.events.pop_front().map(SampleKind::Event),
@@ -217,19 +217,19 @@ impl DataSetWriter {
         })
     }
 
-    /// Whether more events wait.
+    /// Returns true if more events wait.
     pub(super) fn has_events(&self) -> bool {
         !self.events.is_empty()
     }
 
-    /// The number of a message that is sent.
+    /// Returns the number of the message that is being sent, and counts it.
     pub(super) fn next_sequence_number(&mut self) -> u32 {
         let number = self.sequence_number;
         self.sequence_number = number.wrapping_add(1);
         number
     }
 
-    /// A key frame was sent without [`sample`](Self::sample).
+    /// Notes that a key frame was sent without [`sample`](Self::sample).
     pub(super) fn note_sent(&mut self, now: Now) {
         self.last_sent = Some(now.instant);
     }
@@ -265,7 +265,7 @@ impl DataSetWriter {
         (!changed.is_empty()).then_some(SampleKind::DeltaFrame(changed))
     }
 
-    /// Quality of the DataSet as a whole: that of its worst field.
+    /// Returns the quality of the DataSet as a whole: that of its worst field.
     pub(super) fn status(&self) -> StatusCode {
         let worst = |worst: StatusCode, value: &DataValue| {
             let status = value.status_code();
@@ -283,9 +283,9 @@ impl DataSetWriter {
     }
 }
 
-/// Zeros, decoded: numbers that are 0, strings and arrays that are empty (OPC 10000-6, 5.1.2).
+/// Returns decoded zeros: numbers that are 0, strings and arrays that are empty (OPC 10000-6, 5.1.2).
 fn raw_defaults(layout: &RawDataLayout) -> Vec<Variant> {
-    // Without a fixed size every string and array is a length.
+    // Without a fixed size, every string and array is only a length.
     const LENGTHS: usize = 64 << 10;
     let zeros = vec![0; layout.fixed_size().unwrap_or(LENGTHS)];
     let decoded = layout.decode_start(&zeros);
@@ -296,7 +296,7 @@ fn severity(status: StatusCode) -> u32 {
     status.0 >> 30
 }
 
-/// The fields of a DataSet: its Variables, then its extension fields, or whatever the source knows by name.
+/// Returns the fields of a DataSet: its Variables, then its extension fields, or the fields that the source has by name.
 fn fields_of(
     data_set: &PublishedDataSetDataType,
     source: &mut dyn DataSource,

@@ -26,11 +26,11 @@ use crate::time::Now;
 /// JSON mapping of a WriterGroup.
 #[derive(Debug)]
 pub(super) struct JsonMapping {
-    /// A JsonNetworkMessageContentMask.
+    /// Bits of a JsonNetworkMessageContentMask.
     mask: u32,
     layout: JsonLayout,
     writers: Vec<JsonWriter>,
-    /// Random, so that MessageIds differ from those of other Publishers and of earlier runs.
+    /// Random number, so that MessageIds differ from those of other Publishers and of earlier runs.
     id: u64,
     messages: u64,
 }
@@ -38,7 +38,7 @@ pub(super) struct JsonMapping {
 /// Settings of a DataSetWriter.
 #[derive(Debug)]
 struct JsonWriter {
-    /// A JsonDataSetMessageContentMask.
+    /// Bits of a JsonDataSetMessageContentMask.
     mask: u32,
     fields: JsonFieldEncoding,
 }
@@ -75,7 +75,7 @@ impl JsonMapping {
         self.mask & bit != 0
     }
 
-    /// MessageId of the next message, which no other message has.
+    /// Returns the MessageId of the next message, which no other message has.
     fn next_message_id(&mut self) -> UaString {
         self.messages += 1;
         UaString::from(format!("{:016x}-{}", self.id, self.messages).as_str())
@@ -121,8 +121,8 @@ impl JsonMapping {
         }
     }
 
-    /// NetworkMessage with the headers of the NetworkMessageContentMask (OPC 10000-14, 6.3.2.1.1); `first` is the writer of the first
-    /// DataSetMessage.
+    /// Returns a NetworkMessage with the headers of the NetworkMessageContentMask (OPC 10000-14, 6.3.2.1.1); `first` is the
+    /// writer of the first DataSetMessage.
     fn network_message(
         &mut self,
         group: &GroupParameters,
@@ -144,7 +144,7 @@ impl JsonMapping {
         }
     }
 
-    /// DataSetMessage of a sample; `None` if the layout cannot represent it.
+    /// Returns the DataSetMessage of a sample; `None` if the layout cannot represent it.
     fn data_set_message(
         &self,
         group: &GroupParameters,
@@ -215,7 +215,8 @@ impl MessageMapping for JsonMapping {
         false
     }
 
-    /// All writers share a NetworkMessage, or those with one DataSetClassId if it is in the header (OPC 10000-14, 6.3.2.1.1).
+    /// Returns the plans: all writers share a NetworkMessage, or those with one DataSetClassId if it is in the header (OPC
+    /// 10000-14, 6.3.2.1.1).
     fn plans(&self, writers: &[DataSetWriter]) -> Vec<Plan> {
         let with_class = self.has(JsonNetworkMessageContentMask::DataSetClassId);
         let class = |index: usize| writers.get(index).map(|it| it.data_set_class_id);
@@ -240,7 +241,7 @@ impl MessageMapping for JsonMapping {
         plans
     }
 
-    /// Numbers as text have no fixed length.
+    /// Returns `None`: numbers as text have no fixed length.
     fn fixed(
         &self,
         _: &GroupParameters,
@@ -298,7 +299,7 @@ impl MessageMapping for JsonMapping {
     }
 }
 
-/// PublisherId as text, as JSON messages have it.
+/// Returns the PublisherId as text, as JSON messages have it.
 fn publisher_id(group: &GroupParameters) -> UaString {
     group.publisher_id.to_string().as_str().into()
 }
@@ -346,7 +347,7 @@ impl DataSetWriter {
     }
 }
 
-/// The text if it is wanted, otherwise null.
+/// Returns the text if `is_wanted`, otherwise null.
 fn when(is_wanted: bool, text: UaString) -> UaString {
     match is_wanted {
         true => text,

@@ -29,7 +29,7 @@ pub(super) struct GroupParameters {
 
 /// Destination of encoded messages.
 pub(super) trait Sink {
-    /// Length of the longest NetworkMessage, in bytes.
+    /// Returns the length of the longest NetworkMessage, in bytes.
     fn limit(&self) -> usize;
 
     /// Sends a message; it is protected if it has a layout of its security.
@@ -39,13 +39,13 @@ pub(super) trait Sink {
 
 /// Mapping of the DataSetMessages of a WriterGroup to NetworkMessages.
 pub(super) trait MessageMapping: Debug + Send {
-    /// Whether RawData fields need a layout, because they have no names.
+    /// Returns true if RawData fields need a layout, because they have no names.
     fn has_raw_data_layout(&self) -> bool;
 
-    /// Plans of the NetworkMessages: the writers whose DataSetMessages share one.
+    /// Returns the plans of the NetworkMessages: the writers whose DataSetMessages share one.
     fn plans(&self, writers: &[DataSetWriter]) -> Vec<Plan>;
 
-    /// NetworkMessage of a plan that is built once and then only stored into; `None` if its layout is not fixed.
+    /// Returns the NetworkMessage of a plan that is built once and then only stored into; `None` if its layout is not fixed.
     fn fixed(
         &self,
         group: &GroupParameters,
@@ -54,8 +54,8 @@ pub(super) trait MessageMapping: Debug + Send {
         now: Now,
     ) -> Option<FixedNetworkMessage>;
 
-    /// Sends samples of writers that share a NetworkMessage, in one message or in several if that is too long. Returns the number of
-    /// messages. `number` is the NetworkMessageNumber of the plan.
+    /// Sends samples of writers that share a NetworkMessage, in one message or in several if that is too long. Returns the number
+    /// of messages. `number` is the NetworkMessageNumber of the plan.
     #[allow(
         clippy::too_many_arguments,
         reason = "the parts of a WriterGroup are borrowed separately"
@@ -70,7 +70,7 @@ pub(super) trait MessageMapping: Debug + Send {
         sink: &mut dyn Sink,
     ) -> Result<usize, PublishError>;
 
-    /// Message with the metadata of a writer.
+    /// Returns a message with the metadata of a writer.
     fn meta_data_message(
         &mut self,
         group: &GroupParameters,
@@ -80,14 +80,14 @@ pub(super) trait MessageMapping: Debug + Send {
     ) -> Result<Vec<u8>, PublishError>;
 }
 
-/// Whether the MessageSettings of a WriterGroup are those of JSON; UADP otherwise.
+/// Returns true if the MessageSettings of a WriterGroup are those of JSON; otherwise they are those of UADP.
 pub(super) fn is_json(group: &WriterGroupDataType) -> bool {
     group
         .message_settings
         .is::<JsonWriterGroupMessageDataType>()
 }
 
-/// Mapping of the MessageSettings of a WriterGroup and its writers.
+/// Returns the mapping of the MessageSettings of a WriterGroup and its writers.
 pub(super) fn mapping(
     group: &WriterGroupDataType,
 ) -> Result<Box<dyn MessageMapping>, ConfigurationError> {
@@ -97,7 +97,7 @@ pub(super) fn mapping(
     })
 }
 
-/// MessageSettings of the writers of a group.
+/// Returns the MessageSettings of the writers of a group.
 pub(super) fn writer_settings<T: Structure + Default>(
     group: &WriterGroupDataType,
 ) -> Result<Vec<T>, ConfigurationError> {

@@ -7,11 +7,11 @@ use crate::error::PublishError;
 use crate::time::Now;
 
 impl WriterGroup {
-    /// Message with the metadata of a DataSetWriter, in the mapping of the group. `None` if there is no such writer, if it has no
-    /// DataSet, or if the group is protected: this message would not be.
+    /// Returns a message with the metadata of a DataSetWriter, in the mapping of the group. `None` if there is no such writer, if
+    /// it has no DataSet, or if the group is protected, because this message would not be protected.
     ///
     /// # Errors
-    /// It cannot be encoded.
+    /// The message cannot be encoded.
     pub fn meta_data_message(
         &mut self,
         data_set_writer_id: u16,
@@ -35,7 +35,7 @@ impl WriterGroup {
     /// Sends the metadata of all DataSetWriters and returns the number of messages.
     ///
     /// # Errors
-    /// The first one; the other messages are sent nevertheless.
+    /// The first error; the other messages are sent nevertheless.
     pub fn publish_meta_data<O: Output>(
         &mut self,
         now: Now,

@@ -1,4 +1,4 @@
-//! Publishers: WriterGroups and what is in them.
+//! Publishers: WriterGroups and their DataSetWriters.
 
 mod change;
 mod data_set_writer;

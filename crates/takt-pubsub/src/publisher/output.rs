@@ -1,6 +1,6 @@
 //! Destination of messages.
 
-/// Takes messages, which are written to the memory from which they will be sent: a batch, or loaned shared memory.
+/// Destination of messages, which are written to the memory from which they will be sent: a batch, or loaned shared memory.
 pub trait Output {
     /// Error of an output that does not take a message.
     type Error: std::error::Error + Send + Sync + 'static;
@@ -10,10 +10,10 @@ pub trait Output {
     where
         Self: 'a;
 
-    /// Length of the longest message, in bytes.
+    /// Returns the length of the longest message, in bytes.
     fn max_message_size(&self) -> usize;
 
-    /// Reserves room for one message of `length` bytes, with any bytes in it.
+    /// Reserves room for one message of `length` bytes; its content is undefined.
     ///
     /// # Errors
     /// There is no room.
@@ -32,7 +32,7 @@ pub trait Reserved: AsMut<[u8]> {
     fn commit(self) -> Result<(), Self::Error>;
 }
 
-/// Keeps messages: for tests, and for applications with their own link.
+/// Output that keeps messages: for tests, and for applications with their own link.
 impl Output for Vec<Vec<u8>> {
     type Error = std::convert::Infallible;
     type Reservation<'a> = KeptMessage<'a>;

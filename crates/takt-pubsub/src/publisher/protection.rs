@@ -11,7 +11,7 @@ use crate::security::{KeyRing, MessageProtector, SIGNATURE_LENGTH, SecurityPolic
 use crate::state::Condition;
 use crate::time::Now;
 
-/// MessageSecurityMode of protected messages; `None` without security. Configurations without a mode have Invalid.
+/// Returns the MessageSecurityMode of protected messages; `None` without security. Configurations without a mode have Invalid.
 pub(crate) fn mode(mode: MessageSecurityMode) -> Option<MessageSecurityMode> {
     match mode {
         MessageSecurityMode::None | MessageSecurityMode::Invalid => None,
@@ -35,7 +35,7 @@ pub(crate) struct Protection {
 }
 
 impl Protection {
-    /// `None` for a group without security.
+    /// Returns the protection; `None` for a group without security.
     pub(crate) fn new(mode: MessageSecurityMode) -> Result<Option<Self>, ConfigurationProblem> {
         let Some(mode) = self::mode(mode) else {
             return Ok(None);
@@ -50,7 +50,8 @@ impl Protection {
         }))
     }
 
-    /// Condition of the group: it waits for its first key, and is in Error when the last key has expired (OPC 10000-14, 6.2.12.2).
+    /// Returns the condition of the group: it waits for its first key, and is in Error when the last key has expired (OPC
+    /// 10000-14, 6.2.12.2).
     pub(crate) fn condition(&self, now: Now) -> Condition {
         match self.keys.sending(now.instant) {
             Ok(_) => Condition::Ready,

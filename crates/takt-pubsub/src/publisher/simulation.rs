@@ -1,4 +1,4 @@
-//! Values for trying things out.
+//! Simulated values for experiments.
 
 use std::time::Instant;
 
@@ -6,15 +6,15 @@ use takt_ua::{Array, BuiltInType, DataValue, DateTime, Elements, Variant};
 
 use super::source::{DataSource, FieldSource, PublishedField};
 
-/// Makes up the values of all fields: numbers follow a sine of 10 s between 0 and 100, integers count tenths of seconds, Booleans change
-/// every second, texts say how many seconds have passed.
+/// Source of simulated values for all fields: numbers follow a sine of 10 s between 0 and 100, integers count tenths of seconds,
+/// Booleans change every second, texts contain the elapsed seconds.
 #[derive(Debug, Clone, Copy)]
 pub struct Simulation {
     start: Instant,
 }
 
 impl Simulation {
-    /// Begins now.
+    /// Creates a simulation that begins now.
     #[must_use]
     pub fn new() -> Self {
         Self {
@@ -30,7 +30,7 @@ impl Default for Simulation {
 }
 
 impl DataSource for Simulation {
-    /// `None` for types of which there is nothing to make up, such as structures.
+    /// Returns a source; `None` for types that are not simulated, such as structures.
     fn source(&mut self, field: PublishedField<'_>) -> Option<FieldSource> {
         let built_in_type = BuiltInType::from_u8(field.meta_data.built_in_type)?;
         let count = match (
@@ -50,7 +50,7 @@ impl DataSource for Simulation {
                 None => value,
                 Some(count) => {
                     let mut elements = Elements::empty(built_in_type);
-                    // Of the type that the elements have.
+                    // The elements have the type of the array.
                     let pushed = (0..count).all(|_| elements.push(value.clone()).is_ok());
                     debug_assert!(pushed);
                     Variant::from(Array::new(elements))

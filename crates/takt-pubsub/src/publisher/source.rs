@@ -1,4 +1,4 @@
-//! Where the fields of PublishedDataSets come from.
+//! Sources of the fields of PublishedDataSets.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -8,18 +8,18 @@ use takt_cell::{Cell, CellError};
 use takt_ua::structures::{FieldMetaData, PublishedDataSetDataType, PublishedVariableDataType};
 use takt_ua::{DataValue, NodeId, StatusCode, Variant};
 
-/// Where the value of a field comes from.
+/// Source of the value of a field.
 pub enum FieldSource {
-    /// A cell, which a Provider may serve and a real-time thread set. Only these are read without allocation.
+    /// Cell, which a Provider may serve and a real-time thread may set. Only cells are read without allocation.
     Cell(Arc<Cell>),
-    /// Whatever is called: once for each publishing interval, on the publishing thread.
+    /// Function, called once in each publishing interval on the publishing thread.
     Callback(Box<dyn Fn() -> DataValue + Send>),
-    /// A value that never changes, such as an extension field.
+    /// Value that never changes, such as an extension field.
     Constant(DataValue),
 }
 
 impl FieldSource {
-    /// The value as it is now.
+    /// Returns the current value.
     pub fn read(&self) -> DataValue {
         match self {
             Self::Cell(cell) => cell.get().unwrap_or_else(failed),
@@ -50,20 +50,20 @@ impl fmt::Debug for FieldSource {
     }
 }
 
-/// A field for which a source is looked for.
+/// Field that needs a source.
 #[derive(Debug, Clone, Copy)]
 pub struct PublishedField<'a> {
-    /// The DataSet that it belongs to.
+    /// DataSet of the field.
     pub data_set: &'a PublishedDataSetDataType,
-    /// Its name and type.
+    /// Name and type of the field.
     pub meta_data: &'a FieldMetaData,
-    /// The Variable, if the DataSet is made of Variables.
+    /// Variable of the field, if the DataSet consists of Variables.
     pub variable: Option<&'a PublishedVariableDataType>,
 }
 
-/// Knows where values come from.
+/// Set of sources of fields.
 pub trait DataSource {
-    /// The source of a field; `None` if this one does not know it.
+    /// Returns the source of a field; `None` if there is none here.
     fn source(&mut self, field: PublishedField<'_>) -> Option<FieldSource>;
 }
 
@@ -81,7 +81,7 @@ impl DataSource for HashMap<NodeId, Arc<Cell>> {
     }
 }
 
-/// What is published of a source's value: a SubstituteValue takes the place of one that is Bad (6.2.11.1, Table 79).
+/// Returns the published value: a SubstituteValue replaces a Bad value (OPC 10000-14, 6.2.11.1, Table 79).
 pub(crate) fn substituted(value: DataValue, substitute: &Variant) -> DataValue {
     if !value.status_code().is_bad() || substitute.is_empty() {
         return value;

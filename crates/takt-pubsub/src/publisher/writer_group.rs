@@ -30,7 +30,7 @@ pub struct PublishedMessages {
     pub fixed: usize,
 }
 
-/// Makes the NetworkMessages of its DataSetWriters in each publishing interval.
+/// Group of DataSetWriters, which makes their NetworkMessages in each publishing interval.
 ///
 /// It has no clock and no socket: [`publish`](Self::publish) is called every [`publishing_interval`](Self::publishing_interval),
 /// with the time and an [`Output`] for the messages. A message is built once, and each interval only stores its values, if all its
@@ -107,37 +107,37 @@ impl WriterGroup {
         Ok(group)
     }
 
-    /// Name of the group.
+    /// Returns the name of the group.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Interval at which [`publish`](Self::publish) is to be called.
+    /// Returns the interval at which [`publish`](Self::publish) is to be called.
     pub fn publishing_interval(&self) -> Duration {
         milliseconds(self.parameters.configuration.publishing_interval)
     }
 
-    /// Parameters of the group, without its writers.
+    /// Returns the parameters of the group, without its writers.
     pub fn configuration(&self) -> &WriterGroupDataType {
         &self.parameters.configuration
     }
 
-    /// Whether its messages are JSON.
+    /// Returns true if its messages are JSON.
     pub fn is_json(&self) -> bool {
         is_json(&self.parameters.configuration)
     }
 
-    /// Writers of the group.
+    /// Returns the writers of the group.
     pub fn writers(&self) -> &[DataSetWriter] {
         &self.writers
     }
 
-    /// State of the group, given that of the connection.
+    /// Returns the state of the group, given that of the connection.
     pub fn state(&self, connection: PubSubState) -> PubSubState {
         crate::state::state(self.enabled, connection, self.condition)
     }
 
-    /// State of one of its writers, given that of the connection.
+    /// Returns the state of one of its writers, given that of the connection.
     pub fn writer_state(&self, index: usize, connection: PubSubState) -> Option<PubSubState> {
         let group = self.state(connection);
         Some(self.writers.get(index)?.state(group))
@@ -162,7 +162,7 @@ impl WriterGroup {
         }
     }
 
-    /// SecurityGroup whose keys the group needs; `None` if its messages are not protected.
+    /// Returns the SecurityGroup whose keys the group needs; `None` if its messages are not protected.
     pub fn security_group_id(&self) -> Option<&str> {
         self.protection.as_ref()?;
         Some(self.parameters.configuration.security_group_id.as_str())
@@ -175,8 +175,8 @@ impl WriterGroup {
         }
     }
 
-    /// Puts an event into the queue of a writer whose KeyFrameCount is 0; it is sent in the next interval. Returns `false` if there is
-    /// no such writer, if the number of fields differs from the metadata, or if 1000 events wait already.
+    /// Puts an event into the queue of a writer whose KeyFrameCount is 0; it is sent in the next interval. Returns `false` if
+    /// there is no such writer, if the number of fields differs from the metadata, or if 1000 events wait already.
     pub fn queue_event(&mut self, data_set_writer_id: u16, fields: Vec<Variant>) -> bool {
         let mut writers = self.writers.iter_mut();
         let found = writers.find(|writer| writer.data_set_writer_id == data_set_writer_id);
@@ -186,8 +186,8 @@ impl WriterGroup {
     /// Sends the messages of one publishing interval; `connection` is the state of the connection.
     ///
     /// # Errors
-    /// The first error; the other messages are sent nevertheless. The DataSetWriters of a message that cannot be encoded are in state
-    /// Error until one can.
+    /// The first error; the other messages are sent nevertheless. The DataSetWriters of a message that cannot be encoded are in
+    /// state Error until one can.
     pub fn publish<O: Output>(
         &mut self,
         now: Now,
@@ -299,7 +299,7 @@ impl WriterGroup {
         }
     }
 
-    /// Samples of these writers, with their indexes, and whether one of them has more.
+    /// Returns samples of these writers, with their indexes, and true if one of them has more.
     fn sample(
         &mut self,
         members: &[usize],
@@ -326,7 +326,7 @@ impl WriterGroup {
         (samples, more)
     }
 
-    /// Length of the longest NetworkMessage, in bytes.
+    /// Returns the length of the longest NetworkMessage, in bytes.
     pub(super) fn limit<O: Output>(&self, output: &O) -> usize {
         match self.parameters.configuration.max_network_message_size {
             0 => output.max_message_size(),

@@ -26,26 +26,27 @@ use crate::action::{
 use crate::error::{ConfigurationError, ConfigurationProblem};
 use crate::time::Now;
 
-/// How long a thread waits for messages before it looks whether it shall end, or an Action has.
+/// Longest wait for messages before a thread checks whether it shall end, or an Action has ended.
 const LONGEST_WAIT: Duration = Duration::from_millis(20);
 
-/// Links that are kept for ResponseAddresses; whoever asks is not to have any number of them opened.
+/// Maximum number of links that are kept for ResponseAddresses, so that a Requestor cannot make the Responder open any number.
 const MAX_RESPONSE_LINKS: usize = 64;
 
-/// Where the messages of a Responder go.
+/// Links of a Responder.
 #[derive(Debug, Clone)]
 pub struct ActionLinks {
-    /// Where it gets requests.
+    /// Link of requests.
     pub request: LinkPlan,
-    /// Where responses go if the request does not say; `None`: such requests are not answered.
+    /// Link of responses to requests without a response address; `None`: such requests are not answered.
     pub response: Option<LinkPlan>,
 }
 
-/// The links of a Responder's WriterGroup. With a broker requests come to its QueueName, or else to the topic `action-request` of the
-/// standard's tree, and responses go to `action-response` (7.3.4.7.9 and 7.3.4.7.10); what is multicast goes where requests come from.
+/// Returns the links of a Responder's WriterGroup. With a broker, requests come to its QueueName, or else to the topic
+/// `action-request` of the standard's tree, and responses go to `action-response` (OPC 10000-14, 7.3.4.7.9 and 7.3.4.7.10). With
+/// multicast, responses go to the address of the requests.
 ///
 /// # Errors
-/// The address is none.
+/// The address is invalid.
 pub fn action_links(
     connection: &PubSubConnectionDataType,
     group: &WriterGroupDataType,
@@ -85,7 +86,7 @@ pub fn action_links(
         None => topic(MqttMessageType::ActionRequest)?,
     };
     response.options.mqtt.topic = topic(MqttMessageType::ActionResponse)?;
-    // AtLeastOnce or better (6.2.11.2.3).
+    // The quality of service is AtLeastOnce or better (OPC 10000-14, 6.2.11.2.3).
     for plan in [&mut request, &mut response] {
         plan.options.mqtt.quality_of_service = plan.options.mqtt.quality_of_service.max(1);
     }
@@ -95,20 +96,20 @@ pub fn action_links(
     })
 }
 
-/// Ends Actions of a [`RunningResponders`] that are executing.
+/// Handle that ends Actions of a [`RunningResponders`] that are executing.
 #[derive(Debug, Clone)]
 pub struct ActionCompleter(mpsc::Sender<Completion>);
 
 type Completion = (ActionTicket, Result<Vec<Variant>, StatusCode>);
 
 impl ActionCompleter {
-    /// Says how an Action ended; `false` if its Responder does not run any more.
+    /// Reports the result of an Action; returns `false` if its Responder does not run any more.
     pub fn complete(&self, ticket: ActionTicket, result: Result<Vec<Variant>, StatusCode>) -> bool {
         self.0.send((ticket, result)).is_ok()
     }
 }
 
-/// The Responders of a configuration, each with a thread, until it is dropped.
+/// Responders of a configuration, each with a thread. They run until this is dropped.
 #[derive(Debug)]
 pub struct RunningResponders {
     threads: Vec<JoinHandle<()>>,
@@ -116,10 +117,11 @@ pub struct RunningResponders {
 }
 
 impl RunningResponders {
-    /// Starts a Responder for each WriterGroup of a configuration that offers Actions. `handlers` gives each who carries them out; that
-    /// is called on the Responder's thread.
+    /// Starts a Responder for each WriterGroup of a configuration that offers Actions. `handlers` returns the handler of each,
+    /// which is called on the Responder's thread.
     ///
-    /// A [`PubSub`](super::PubSub) of the same configuration publishes its other groups, and tells of the Actions at the DiscoveryAddress.
+    /// A [`PubSub`](super::PubSub) of the same configuration publishes its other groups, and announces the Actions at the
+    /// DiscoveryAddress.
     ///
     /// # Errors
     /// [`StartError`]; nothing runs then.
@@ -143,7 +145,7 @@ impl RunningResponders {
                 let within = |error: ConfigurationError| error.within(connection.name.as_str());
                 let links = action_links(connection, group, &options.link).map_err(within)?;
                 let meta_data = meta_data_links(connection, group, &options.link);
-                // Without randomness MessageIds are not unique, and nothing else happens.
+                // Without randomness, MessageIds are not unique; there is no other consequence.
                 let id = getrandom::u64().unwrap_or_default();
                 let (completer, completions) = mpsc::channel();
                 let thread = ResponderThread {
@@ -168,13 +170,13 @@ impl Drop for RunningResponders {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
         for thread in self.threads.drain(..) {
-            // One that panicked has said so already.
+            // A thread that panicked has reported it already.
             let _ = thread.join();
         }
     }
 }
 
-/// What the thread needs; the links are opened on it.
+/// State of the thread, which opens the links.
 struct ResponderThread {
     responder: Responder,
     component: String,
@@ -186,7 +188,7 @@ struct ResponderThread {
     stop: Arc<AtomicBool>,
 }
 
-/// Links for responses: where they always go, and those that Requestors asked for.
+/// Links for responses: the default one, and those of Requestors' ResponseAddresses.
 struct Responses {
     usual: Option<Box<dyn Sender>>,
     asked_for: Vec<(String, Box<dyn Sender>)>,
@@ -210,7 +212,7 @@ impl ResponderThread {
         let queues = self.tell_meta_data();
         while !self.stop.load(Ordering::Relaxed) {
             for (ticket, result) in self.completions.try_iter() {
-                // One that cannot be encoded is answered by BadTimeout.
+                // A response that cannot be encoded becomes a BadTimeout.
                 let _ = self.responder.complete(Now::read(), ticket, result);
             }
             let _ = self.responder.handle_timeout(Now::read());
@@ -220,7 +222,7 @@ impl ResponderThread {
             let wait = wait(self.responder.next_timeout());
             let (responder, handler) = (&mut self.responder, self.handler.as_mut());
             let received = receiver.receive(wait, &mut |received| {
-                // Others may send there too.
+                // The address may carry messages of others.
                 let _ = responder.receive(Now::read(), received.bytes, handler);
             });
             if received.is_err() {
@@ -241,7 +243,7 @@ impl ResponderThread {
         Ok((open_receiver(address, options)?, responses))
     }
 
-    /// A broker keeps what Actions there are. The links go on trying for as long as they are there.
+    /// Sends the ActionMetaData to a broker, which keeps it. The links try again for as long as they are open.
     fn tell_meta_data(&mut self) -> Vec<Box<dyn Sender>> {
         let messages = self.responder.meta_data_messages(Now::read());
         let messages = messages.unwrap_or_default();
@@ -258,7 +260,7 @@ impl ResponderThread {
 }
 
 impl Responses {
-    /// A response that does not get out is asked for again, or given up by the Requestor.
+    /// Sends a response. One that is not sent is requested again, or given up by the Requestor.
     fn send(&mut self, links: &ActionLinks, transmit: ActionTransmit) {
         let sender = match &transmit.response_address {
             Some(address) => self.sender_to(links, address),
@@ -269,7 +271,7 @@ impl Responses {
         }
     }
 
-    /// A ResponseAddress is a topic of the same broker, or an `opc.udp` URL where requests come by UDP.
+    /// Returns a sender to a ResponseAddress: a topic of the same broker, or an `opc.udp` URL if requests come by UDP.
     fn sender_to(&mut self, links: &ActionLinks, wanted: &str) -> Option<&mut Box<dyn Sender>> {
         let known = self
             .asked_for
@@ -281,7 +283,7 @@ impl Responses {
         let mut plan = links.request.clone();
         match &plan.address {
             Address::Mqtt { .. } => {
-                // A wildcard is no topic to send to.
+                // A topic with a wildcard cannot be sent to.
                 if wanted.contains(['+', '#']) {
                     return None;
                 }
@@ -302,26 +304,26 @@ impl Responses {
     }
 }
 
-/// A [`Requestor`] with links, for callers that wait.
+/// [`Requestor`] with links, for callers that wait.
 pub struct ActionClient {
     requestor: Requestor,
     sender: Box<dyn Sender>,
     receiver: Box<dyn Receiver>,
 }
 
-/// An Action was not carried out.
+/// Reason why an Action was not carried out.
 #[derive(Debug, thiserror::Error)]
 pub enum ActionCallError {
-    /// It was not asked for.
+    /// The Action was not requested.
     #[error(transparent)]
     Request(#[from] RequestError),
-    /// What the Responder says, or BadTimeout.
+    /// StatusCode of the Responder, or BadTimeout.
     #[error("the Action failed: {0}")]
     Failed(StatusCode),
 }
 
 impl ActionClient {
-    /// Sends requests through one link, and gets responses, and announcements, through the other.
+    /// Creates a client that sends requests through one link, and receives responses and announcements through the other.
     ///
     /// # Errors
     /// A link cannot be opened.
@@ -337,12 +339,12 @@ impl ActionClient {
         })
     }
 
-    /// What it asks with.
+    /// Returns the Requestor of the Actions.
     pub fn requestor(&mut self) -> &mut Requestor {
         &mut self.requestor
     }
 
-    /// Asks for an Action and waits for its results.
+    /// Requests an Action and waits for its results.
     ///
     /// # Errors
     /// [`ActionCallError`].
@@ -366,7 +368,7 @@ impl ActionClient {
             while let Some(event) = self.requestor.poll_event() {
                 match event {
                     ActionEvent::Done(done, result) if done == id => {
-                        // The Responder is told that the results are there.
+                        // The acknowledgement of the results is sent to the Responder.
                         self.flush();
                         return result.map_err(ActionCallError::Failed);
                     }
@@ -376,12 +378,12 @@ impl ActionClient {
         }
     }
 
-    /// Sends what is to be sent, and takes what comes until `wait` is over.
+    /// Sends all waiting messages, and receives messages until `wait` is over.
     pub fn step(&mut self, wait: Duration) {
         self.flush();
         let requestor = &mut self.requestor;
         let received = self.receiver.receive(wait, &mut |received| {
-            // Others may send there too.
+            // The address may carry messages of others.
             let _ = requestor.receive(Now::read(), received.bytes);
         });
         if received.is_err() {
@@ -392,7 +394,7 @@ impl ActionClient {
 
     fn flush(&mut self) {
         while let Some(message) = self.requestor.poll_transmit() {
-            // It is sent again, or given up.
+            // The message is sent again later, or given up.
             let _ = self.sender.send(&message);
         }
     }

@@ -1,4 +1,4 @@
-//! The thread of a connection that answers probes.
+//! Thread of a connection that answers probes.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,13 +16,13 @@ use crate::discovery::Announcer;
 use crate::error::ConfigurationError;
 use crate::security::KeyRing;
 
-/// How long the thread waits for probes before it looks whether it shall end.
+/// Longest wait for probes before the thread checks whether it shall end.
 const LONGEST_WAIT: Duration = Duration::from_millis(100);
 
 /// Both ends of the DiscoveryAddress.
 type Links = (Box<dyn Sender>, Box<dyn Receiver>);
 
-/// What the thread needs; the links are opened on it.
+/// State of the thread, which opens the link.
 struct AnnouncerThread {
     announcer: Announcer,
     link: LinkPlan,
@@ -31,10 +31,10 @@ struct AnnouncerThread {
     stop: Arc<AtomicBool>,
 }
 
-/// What the thread is told: the keys of a SecurityGroup.
+/// Command of the thread: the keys of a SecurityGroup.
 pub(super) type AnnouncerCommand = (String, KeyRing);
 
-/// The thread from outside.
+/// Handle of the thread.
 pub(super) struct RunningAnnouncer {
     pub(super) commands: CommandSender<AnnouncerCommand>,
     pub(super) security_group_ids: Vec<String>,
@@ -42,8 +42,8 @@ pub(super) struct RunningAnnouncer {
 }
 
 impl PubSub {
-    /// Starts the thread of a connection that publishes and has somewhere to tell of itself; says whether it does. Of several with one
-    /// PublisherId only the first speaks for the Publisher.
+    /// Starts the thread of a connection that publishes and has an address for announcements; returns true if it has. Of several
+    /// connections with one PublisherId, only the first announces the whole Publisher.
     pub(super) fn start_announcer(
         &mut self,
         configuration: &PubSubConfiguration2DataType,
@@ -56,7 +56,7 @@ impl PubSub {
         let Some(link) = link.filter(|_| !connection.writer_groups.is_empty()) else {
             return Ok(false);
         };
-        // Without randomness it works as well, if there is only one Publisher.
+        // Without randomness, it works as well if there is only one Publisher.
         let seed = getrandom::u64().unwrap_or_default();
         let application = options.application.clone();
         let now = Instant::now();
@@ -85,7 +85,7 @@ impl PubSub {
 }
 
 impl AnnouncerThread {
-    /// Opens the links, says whether that worked, and answers until it is stopped.
+    /// Opens the links, reports the result, and answers until it is stopped.
     fn run(mut self, started: &SyncSender<Result<(), StartError>>) {
         let (mut sender, mut receiver) = match self.open() {
             Ok(links) => links,
@@ -107,7 +107,7 @@ impl AnnouncerThread {
             let wait = wait.min(LONGEST_WAIT);
             let announcer = &mut self.announcer;
             let received = receiver.receive(wait, &mut |received| {
-                // Others send there too, and what is no probe is nothing to us.
+                // The address may carry messages of others, which are ignored.
                 let _ = announcer.receive(Instant::now(), received.bytes);
             });
             if received.is_err() {
@@ -117,7 +117,7 @@ impl AnnouncerThread {
     }
 
     fn announce(&mut self, sender: &mut dyn Sender) {
-        // Who has not been told asks again.
+        // A message that is not sent is requested again.
         for message in self
             .announcer
             .handle_timeout(Instant::now())

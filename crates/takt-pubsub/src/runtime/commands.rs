@@ -1,18 +1,18 @@
-//! How threads that have no time are told something: without a lock that the teller could hold.
+//! Commands for real-time threads, which never wait for the thread that sends a command.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Tells.
+/// Sender of commands.
 #[derive(Debug)]
 pub(super) struct CommandSender<T> {
-    /// One teller at a time, so that what is counted is complete.
+    /// Channel; one thread at a time sends, so that all counted commands are complete.
     sender: Mutex<mpsc::Sender<T>>,
     pending: Arc<AtomicUsize>,
 }
 
-/// Is told, and never waits.
+/// Receiver of commands, which never waits.
 #[derive(Debug)]
 pub(super) struct CommandReceiver<T> {
     receiver: mpsc::Receiver<T>,
@@ -30,7 +30,7 @@ pub(super) fn channel<T>() -> (CommandSender<T>, CommandReceiver<T>) {
 }
 
 impl<T> CommandSender<T> {
-    /// Says `false` if nobody listens any more.
+    /// Returns `false` if the receiver is gone.
     pub(super) fn send(&self, command: T) -> bool {
         let sender = self.sender.lock().unwrap_or_else(PoisonError::into_inner);
         let sent = sender.send(command).is_ok();
@@ -42,8 +42,8 @@ impl<T> CommandSender<T> {
 }
 
 impl<T> CommandReceiver<T> {
-    /// The next command. Only those are looked for that have been sent completely: a receiver of the standard library would wait for one
-    /// that is being sent, and its sender may not run as long as this thread does.
+    /// Returns the next command. Only commands that were sent completely are received: the receiver of the standard library would
+    /// wait for one that is being sent, and its sender may not run as long as this thread does.
     #[inline]
     pub(super) fn next(&self) -> Option<T> {
         if self.pending.load(Ordering::Acquire) == 0 {

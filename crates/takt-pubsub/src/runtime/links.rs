@@ -1,4 +1,4 @@
-//! Which links a configuration asks for (OPC 10000-14, 6.2.7.5, 6.4.1 and 6.4.2).
+//! Links of a configuration (OPC 10000-14, 6.2.7.5, 6.4.1 and 6.4.2).
 
 use takt_link::{Address, AddressError, Content, Options};
 use takt_ua::ExtensionObject;
@@ -15,17 +15,17 @@ use takt_ua::structures::{
 use super::RuntimeOptions;
 use crate::error::{ConfigurationError, ConfigurationProblem};
 
-/// A link that is to be opened.
+/// Link that is to be opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LinkPlan {
-    /// Where messages go to, or come from.
+    /// Address of the link.
     pub address: Address,
-    /// How it is opened.
+    /// Options of the link.
     pub options: Options,
 }
 
 impl LinkPlan {
-    /// Whether several can receive what is sent there.
+    /// Returns true if several receivers can receive the messages of the link.
     pub(super) fn is_shared(&self) -> bool {
         let host: Option<std::net::IpAddr> = match &self.address {
             Address::Udp { host, .. } => host.parse().ok(),
@@ -35,7 +35,7 @@ impl LinkPlan {
     }
 }
 
-/// The link that a WriterGroup sends through. What the configuration does not say is taken from `base`.
+/// Returns the link through which a WriterGroup sends. Options that the configuration does not have are taken from `base`.
 pub fn writer_group_link(
     connection: &PubSubConnectionDataType,
     group: &WriterGroupDataType,
@@ -82,7 +82,8 @@ pub fn writer_group_link(
     Ok(plan)
 }
 
-/// Where a UDP connection asks, is asked and answers: its DiscoveryAddress (6.4.1.2.1), or the standard's if the options say so.
+/// Returns the link of probes and announcements of a UDP connection: its DiscoveryAddress (OPC 10000-14, 6.4.1.2.1), or that of
+/// the standard if the options say so.
 pub fn discovery_link(
     connection: &PubSubConnectionDataType,
     options: &RuntimeOptions,
@@ -117,8 +118,8 @@ pub fn discovery_link(
     plan(&configured, &options.link).map(Some).map_err(at)
 }
 
-/// Where the metadata of DataSetWriters goes, by their DataSetWriterIds: to the MetaDataQueueNames of a broker, which keeps it for
-/// those who come later (6.4.2.5.4).
+/// Returns the links of the metadata of DataSetWriters, by their DataSetWriterIds: the MetaDataQueueNames of a broker, which
+/// keeps the metadata for later subscribers (OPC 10000-14, 6.4.2.5.4).
 pub fn meta_data_links(
     connection: &PubSubConnectionDataType,
     group: &WriterGroupDataType,
@@ -139,7 +140,7 @@ pub fn meta_data_links(
     Ok(writers.filter_map(link).collect())
 }
 
-/// The links that the readers of a connection receive through, each once.
+/// Returns the links through which the readers of a connection receive, each once.
 pub fn reader_links(
     connection: &PubSubConnectionDataType,
     base: &Options,
@@ -203,7 +204,7 @@ fn plan(address: &ExtensionObject, base: &Options) -> Result<LinkPlan, Configura
     Ok(LinkPlan { address, options })
 }
 
-/// The topic tree of the standard (7.3.4.7): data of a WriterGroup.
+/// Returns the topic of the data of a WriterGroup in the topic tree of the standard (OPC 10000-14, 7.3.4.7).
 fn default_topic(
     connection: &PubSubConnectionDataType,
     group: &WriterGroupDataType,

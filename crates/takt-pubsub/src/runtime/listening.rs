@@ -13,15 +13,15 @@ use super::{PubSub, RealTime, Running, StartError, spawn};
 use crate::discovery::Prober;
 use crate::subscriber::{Observer, Subscriber};
 
-/// DataSetWriters that are listened to at most.
+/// Maximum number of DataSetWriters that are listened to.
 const MAX_READERS: usize = 1000;
 
 impl PubSub {
-    /// Receives whatever comes from a link: readers are made for the DataSetWriters that are heard of, see
+    /// Receives all messages of a link: readers are made for the DataSetWriters that are discovered, see
     /// [`Subscriber::discovering`].
     ///
     /// # Errors
-    /// The link cannot be opened, or the thread not be started.
+    /// The link cannot be opened, or the thread cannot be started.
     pub fn listen(
         link: LinkPlan,
         real_time: RealTime,
@@ -30,10 +30,11 @@ impl PubSub {
         Self::listen_and_ask(link, None, real_time, observer)
     }
 
-    /// The same, and asks for metadata at a DiscoveryAddress, which is listened to as well: so RawData gets names and types.
+    /// Listens as [`listen`](Self::listen) does, and also asks for metadata at a DiscoveryAddress and receives it there: so RawData
+    /// gets names and types.
     ///
     /// # Errors
-    /// As for [`listen`](Self::listen).
+    /// The errors are those of [`listen`](Self::listen).
     pub fn listen_and_ask(
         link: LinkPlan,
         discovery: Option<LinkPlan>,

@@ -1,4 +1,4 @@
-//! Threads and links for a configuration: one thread for each WriterGroup, one for each connection that receives.
+//! Threads and links of a configuration: one thread for each WriterGroup, and one for each connection that receives.
 
 mod actions;
 mod announcing;
@@ -48,18 +48,18 @@ use status::Status;
 use subscribing::{SubscriberCommand, SubscriberThread};
 use timing::Timing;
 
-/// A component with a state of its own.
+/// State of a component.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ComponentState {
-    /// Connection, and WriterGroup if it is one.
+    /// Name of the connection, and of the WriterGroup if it is one.
     pub name: String,
-    /// Its state.
+    /// State of the component.
     pub state: PubSubState,
-    /// What its thread has done.
+    /// Numbers of messages of its thread.
     pub statistics: Statistics,
 }
 
-/// A configuration that runs, until it is dropped.
+/// Running configuration. It stops when this is dropped.
 pub struct PubSub {
     writer_groups: Vec<Running<PublisherCommand>>,
     connections: Vec<Running<SubscriberCommand>>,
@@ -76,8 +76,7 @@ struct Running<C> {
 }
 
 impl PubSub {
-    /// Starts all connections of a configuration that are enabled. `observers` gives each connection that receives someone who is told
-    /// of it.
+    /// Starts all enabled connections of a configuration. `observers` returns the observer of each connection that receives.
     ///
     /// # Errors
     /// [`StartError`]; nothing runs then. A link that is down is no error: it is a state.
@@ -104,7 +103,7 @@ impl PubSub {
             }
             let data_sets = &configuration.published_data_sets;
             let groups = connection.writer_groups.iter();
-            // Those of Actions wait for requests: see `RunningResponders`.
+            // Groups of Actions wait for requests: see `RunningResponders`.
             for group in groups.filter(|group| !offers_actions(group, data_sets)) {
                 running.start_group(configuration, connection, group, source, options)?;
             }
@@ -120,7 +119,7 @@ impl PubSub {
         Ok(running)
     }
 
-    /// Gives keys to all groups that need those of this SecurityGroup.
+    /// Sets the keys of all groups that use this SecurityGroup.
     pub fn set_keys(&self, security_group_id: &str, keys: &KeyRing) {
         let needs = |ids: &[String]| ids.iter().any(|id| id == security_group_id);
         for group in self
@@ -148,7 +147,7 @@ impl PubSub {
         }
     }
 
-    /// The SecurityGroups whose keys are needed, each once.
+    /// Returns the SecurityGroups whose keys are needed, each once.
     pub fn security_group_ids(&self) -> Vec<String> {
         let groups = self
             .writer_groups
@@ -164,12 +163,12 @@ impl PubSub {
         ids
     }
 
-    /// Enables or disables a WriterGroup, by the name `CONNECTION/GROUP`; says `false` if there is none.
+    /// Enables or disables a WriterGroup, by the name `CONNECTION/GROUP`; returns `false` if there is none.
     pub fn set_writer_group_enabled(&self, name: &str, enabled: bool) -> bool {
         self.tell_group(name, PublisherCommand::SetEnabled(enabled))
     }
 
-    /// Enables or disables a DataSetWriter of a WriterGroup; says `false` if there is no such group.
+    /// Enables or disables a DataSetWriter of a WriterGroup; returns `false` if there is no such group.
     pub fn set_writer_enabled(&self, group: &str, data_set_writer_id: u16, enabled: bool) -> bool {
         self.tell_group(
             group,
@@ -177,7 +176,7 @@ impl PubSub {
         )
     }
 
-    /// Enables or disables a DataSetReader of a connection; says `false` if there is no such connection.
+    /// Enables or disables a DataSetReader of a connection; returns `false` if there is no such connection.
     pub fn set_reader_enabled(&self, connection: &str, reader: &str, enabled: bool) -> bool {
         let found = self
             .connections
@@ -187,29 +186,29 @@ impl PubSub {
         found.is_some_and(|connection| connection.commands.send(command))
     }
 
-    /// Sends an event with the next publishing interval; says `false` if there is no such group. One that the writer does not take is
-    /// counted as an error.
+    /// Sends an event with the next publishing interval; returns `false` if there is no such group. An event that the writer
+    /// refuses is counted as an error.
     pub fn send_event(&self, group: &str, data_set_writer_id: u16, fields: Vec<Variant>) -> bool {
         self.tell_group(group, PublisherCommand::Event(data_set_writer_id, fields))
     }
 
-    /// Sends the metadata of a WriterGroup's DataSetWriters again; says `false` if there is no such group. When a group starts, this is
-    /// done by itself: to the MetaDataQueueNames of a broker, and where JSON goes without a broker, with the data.
+    /// Sends the metadata of a WriterGroup's DataSetWriters again; returns `false` if there is no such group. The start of a
+    /// group sends it automatically: to the MetaDataQueueNames of a broker, and for JSON without a broker, with the data.
     pub fn publish_meta_data(&self, group: &str) -> bool {
         self.tell_group(group, PublisherCommand::MetaData)
     }
 
-    /// States and statistics of the WriterGroups.
+    /// Returns states and statistics of the WriterGroups.
     pub fn writer_groups(&self) -> impl Iterator<Item = ComponentState> + '_ {
         self.writer_groups.iter().map(Running::state)
     }
 
-    /// States and statistics of the connections that receive.
+    /// Returns states and statistics of the connections that receive.
     pub fn connections(&self) -> impl Iterator<Item = ComponentState> + '_ {
         self.connections.iter().map(Running::state)
     }
 
-    /// Whether no link is known to be down.
+    /// Returns true if no link is known to be down.
     pub fn links_are_up(&self) -> bool {
         let groups = self.writer_groups.iter().map(|group| &group.status);
         let connections = self.connections.iter().map(|connection| &connection.status);
@@ -284,7 +283,7 @@ impl PubSub {
     ) -> Result<(), StartError> {
         let within = |error: ConfigurationError| error.within(connection.name.as_str());
         let mut links = reader_links(connection, &options.link).map_err(within)?;
-        // Metadata may come from there.
+        // Metadata may be received there.
         let discovery = discovery_link(connection, options).map_err(within)?;
         let discovery = discovery.filter(LinkPlan::is_shared);
         if let Some(link) = discovery.clone().filter(|link| !links.contains(link)) {
@@ -343,7 +342,7 @@ impl Drop for PubSub {
         let announcers = self.announcers.iter_mut().map(|it| &mut it.thread);
         let threads = groups.chain(connections).chain(announcers);
         for thread in threads.filter_map(Option::take) {
-            // One that panicked has said so already.
+            // A thread that panicked has reported it already.
             let _ = thread.join();
         }
     }
@@ -362,7 +361,7 @@ fn meta_data_queue(group: &WriterGroupDataType, id: u16, link: LinkPlan) -> Meta
     }
 }
 
-/// How many lower priorities WriterGroups of the configuration have.
+/// Returns the number of lower priorities among the WriterGroups of the configuration.
 fn rank(configuration: &PubSubConfiguration2DataType, priority: u8) -> u8 {
     let groups = configuration.connections.iter();
     let groups = groups.flat_map(|connection| &connection.writer_groups);
@@ -375,7 +374,7 @@ fn rank(configuration: &PubSubConfiguration2DataType, priority: u8) -> u8 {
     u8::try_from(lower.len()).unwrap_or(u8::MAX)
 }
 
-/// Starts a thread and waits until it says that it has begun.
+/// Starts a thread and waits until it reports its start.
 fn spawn(
     name: &str,
     work: impl FnOnce(&SyncSender<Result<(), StartError>>) + Send + 'static,

@@ -1,4 +1,4 @@
-//! How a configuration is run, and why it may not start.
+//! Options of a running configuration, and errors of starting it.
 
 use std::time::Duration;
 
@@ -10,20 +10,20 @@ use takt_rt::priority::{Policy, PriorityError};
 use crate::discovery::Application;
 use crate::error::ConfigurationError;
 
-/// How the threads run.
+/// Scheduling of threads.
 #[derive(Debug, Clone, Default)]
 pub struct RealTime {
-    /// Their scheduling policy; `None` leaves what the starting thread has.
+    /// Scheduling policy of the threads; `None` keeps that of the starting thread.
     pub policy: Option<Policy>,
-    /// The core that they are pinned to.
+    /// Core to which the threads are pinned.
     pub core: Option<usize>,
-    /// How long before the start of a publishing interval a thread wakes up and spins.
+    /// Time before the start of a publishing interval at which a thread wakes up and spins.
     pub spin: Duration,
 }
 
 impl RealTime {
-    /// The same with a real-time priority that is higher by `rank`: of two WriterGroups that have to send at the same time, the one
-    /// with the higher Priority does so first (OPC 10000-14, 6.2.6.4).
+    /// Returns these settings with a real-time priority that is higher by `rank`: of two WriterGroups that have to send at the
+    /// same time, the one with the higher Priority does so first (OPC 10000-14, 6.2.6.4).
     pub(super) fn raised(&self, rank: u8) -> Self {
         let policy = match self.policy {
             Some(Policy::Fifo(priority)) => {
@@ -48,23 +48,23 @@ impl RealTime {
     }
 }
 
-/// How a configuration is run.
+/// Options of a running configuration.
 #[derive(Debug, Clone, Default)]
 pub struct RuntimeOptions {
-    /// How links are opened, as far as the configuration does not say.
+    /// Options of links that the configuration does not have.
     pub link: Options,
-    /// Threads of WriterGroups.
+    /// Scheduling of the threads of WriterGroups.
     pub publishing: RealTime,
-    /// Threads of connections that receive.
+    /// Scheduling of the threads of connections that receive.
     pub subscribing: RealTime,
-    /// Whether UDP connections without a DiscoveryAddress use the standard's, `opc.udp://224.0.2.14:4840`: they answer probes there,
-    /// and take metadata from there. Those with one use theirs in any case.
+    /// True if UDP connections without a DiscoveryAddress use that of the standard, `opc.udp://224.0.2.14:4840`: they answer
+    /// probes there, and receive metadata there. Connections with a DiscoveryAddress use theirs in any case.
     pub default_discovery: bool,
-    /// What Publishers tell of the application.
+    /// Description of the application, which Publishers announce.
     pub application: Application,
 }
 
-/// A configuration does not start. Nothing of it runs then.
+/// Reason why a configuration does not start. No part of it runs then.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     /// The configuration cannot be used.
@@ -73,21 +73,21 @@ pub enum StartError {
     /// A link cannot be opened.
     #[error("{component}: {source}")]
     Link {
-        /// WriterGroup or connection.
+        /// Name of the WriterGroup or connection.
         component: String,
-        /// Why.
+        /// Error of the link.
         source: LinkError,
     },
     /// The scheduling policy is not allowed.
     #[error(transparent)]
     Priority(#[from] PriorityError),
-    /// The core is not there.
+    /// The core does not exist.
     #[error(transparent)]
     Affinity(#[from] AffinityError),
-    /// The publishing interval is none.
+    /// The publishing interval is invalid.
     #[error(transparent)]
     Cycle(#[from] CyclicError),
-    /// The system has no thread to give.
+    /// The system cannot start a thread.
     #[error("no thread: {0}")]
     Thread(std::io::Error),
 }

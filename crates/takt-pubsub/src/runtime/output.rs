@@ -11,7 +11,7 @@ pub struct LinkOutput<'l> {
 }
 
 impl<'l> LinkOutput<'l> {
-    /// Messages without a launch time.
+    /// Creates an output whose messages have no launch time.
     #[inline]
     pub fn new(link: &'l mut dyn Sender) -> Self {
         Self {
@@ -20,7 +20,7 @@ impl<'l> LinkOutput<'l> {
         }
     }
 
-    /// All messages shall leave at this time. Links without [`Options::launch_times`](takt_link::Options::launch_times) ignore it.
+    /// Sets the launch time of all messages. Links without [`Options::launch_times`](takt_link::Options::launch_times) ignore it.
     #[must_use]
     #[inline]
     pub fn with_launch_time(mut self, launch_time: Option<LaunchTime>) -> Self {

@@ -1,4 +1,4 @@
-//! The thread of a WriterGroup.
+//! Thread of a WriterGroup.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use crate::publisher::WriterGroup;
 use crate::security::KeyRing;
 use crate::time::Now;
 
-/// What a WriterGroup is told.
+/// Command of a WriterGroup.
 #[derive(Debug)]
 pub(super) enum PublisherCommand {
     SetKeys(KeyRing),
@@ -31,23 +31,23 @@ pub(super) enum PublisherCommand {
     MetaData,
 }
 
-/// Where the metadata of a DataSetWriter goes, and how often (6.4.2.5.5).
+/// Queue of the metadata of a DataSetWriter, and its update time (OPC 10000-14, 6.4.2.5.5).
 pub(super) struct MetaDataQueue {
     pub(super) data_set_writer_id: u16,
     pub(super) link: LinkPlan,
-    /// Zero: only at the start, and when somebody wants it.
+    /// Interval of updates. Zero: the metadata is sent only at the start and on request.
     pub(super) update_time: Duration,
     pub(super) next: Option<Instant>,
 }
 
-/// Links that are open, in the thread that uses them.
+/// Open links, in the thread that uses them.
 struct Links {
     data: Box<dyn Sender>,
-    /// One for each queue.
+    /// Links of the metadata, one for each queue.
     meta_data: Vec<Box<dyn Sender>>,
 }
 
-/// What the thread needs; all of it can move to another thread, the link cannot.
+/// State of the thread. It can move to another thread; the link cannot, and is opened there.
 pub(super) struct PublisherThread {
     pub(super) group: WriterGroup,
     pub(super) link: LinkPlan,
@@ -61,12 +61,12 @@ pub(super) struct PublisherThread {
 }
 
 impl PublisherThread {
-    /// Opens the link, says whether that worked, and publishes until it is stopped.
+    /// Opens the link, reports the result, and publishes until it is stopped.
     pub(super) fn run(mut self, started: &SyncSender<Result<(), StartError>>) {
         let (mut links, cyclic) = match self.prepare() {
             Ok(prepared) => prepared,
             Err(error) => {
-                // Whoever started the thread waits for this.
+                // The starting thread waits for this.
                 let _ = started.send(Err(error));
                 return;
             }
@@ -126,7 +126,7 @@ impl PublisherThread {
         ControlFlow::Continue(())
     }
 
-    /// Metadata goes where it is configured to go; without queues JSON messages bring it along.
+    /// Sends metadata to its configured queues; without queues, JSON messages are sent with the data.
     #[cold]
     fn send_meta_data(&mut self, now: Now, launch_time: Option<LaunchTime>, links: &mut Links) {
         let all = std::mem::take(&mut self.meta_data_is_due);

@@ -1,25 +1,25 @@
-//! What threads say of themselves, without waiting for those who look.
+//! Status of threads, which never wait for its readers.
 
 use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
 
 use takt_ua::enumerations::PubSubState;
 
-/// What a thread has done so far.
+/// Numbers of messages of a thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Statistics {
-    /// NetworkMessages that were sent or received.
+    /// Number of NetworkMessages that were sent or received.
     pub network_messages: u64,
-    /// How many of them took the fast path.
+    /// Number of those that were made on the fast path.
     pub fixed: u64,
-    /// Messages that were not made, not sent, or not accepted.
+    /// Number of messages that were not made, not sent, or not accepted.
     pub errors: u64,
-    /// Publishing intervals that passed before they could be used.
+    /// Number of publishing intervals that passed unused.
     pub overruns: u64,
-    /// How much later than planned a publishing interval has begun at worst, in nanoseconds.
+    /// Greatest wake-up latency of a publishing interval, in nanoseconds.
     pub max_wake_up_latency: u64,
 }
 
-/// Shared with the thread.
+/// State shared with the thread.
 #[derive(Debug)]
 pub(super) struct Status {
     state: AtomicI32,
@@ -60,7 +60,7 @@ impl Status {
         self.state.store(group.0, Ordering::Relaxed);
     }
 
-    /// Only the thread itself adds, so that nothing is lost by adding without an atomic operation.
+    /// Adds numbers. Only the thread itself adds, so that additions need not be atomic.
     #[inline]
     pub(super) fn add(&self, network_messages: u64, fixed: u64, errors: u64) {
         let add = |counter: &AtomicU64, number: u64| {

@@ -1,4 +1,4 @@
-//! The thread of a connection that receives.
+//! Thread of a connection that receives.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,32 +17,32 @@ use crate::security::KeyRing;
 use crate::subscriber::{Observer, Subscriber};
 use crate::time::Now;
 
-/// How long the thread waits for messages before it looks whether it is told something.
+/// Longest wait for messages before the thread checks for commands.
 const LONGEST_WAIT: Duration = Duration::from_millis(100);
 
-/// How often it is looked for metadata that is missing: comparing all readers with all questions after each message would take longer
-/// than the message.
+/// Interval of checks for missing metadata. Comparing all readers with all probes after each message would take longer than the
+/// message.
 const PROBE_INTERVAL: Duration = Duration::from_millis(20);
 
-/// What a connection is told.
+/// Command of a connection.
 #[derive(Debug)]
 pub(super) enum SubscriberCommand {
     SetKeys(String, KeyRing),
     SetReaderEnabled(String, bool),
 }
 
-/// Where messages come from, and where metadata is asked for.
+/// Open links: of messages, and of probes for metadata.
 type Links = (Vec<Box<dyn Receiver>>, Option<Box<dyn Sender>>);
 
-/// What the thread needs; all of it can move to another thread, the links cannot.
+/// State of the thread. It can move to another thread; the links cannot, and are opened there.
 pub(super) struct SubscriberThread {
     pub(super) subscriber: Subscriber,
     pub(super) name: String,
     pub(super) links: Vec<LinkPlan>,
-    /// Where to ask for metadata.
+    /// Link of probes for metadata.
     pub(super) discovery: Option<LinkPlan>,
     pub(super) prober: Prober,
-    /// When it is looked for what is missing.
+    /// Time of the next check for missing metadata.
     pub(super) next_probe: Instant,
     pub(super) enabled: bool,
     pub(super) real_time: RealTime,
@@ -53,7 +53,7 @@ pub(super) struct SubscriberThread {
 }
 
 impl SubscriberThread {
-    /// Opens the links, says whether that worked, and receives until it is stopped.
+    /// Opens the links, reports the result, and receives until it is stopped.
     pub(super) fn run(mut self, started: &SyncSender<Result<(), StartError>>) {
         let (mut receivers, mut discovery) = match self.prepare() {
             Ok(links) => links,
@@ -79,7 +79,7 @@ impl SubscriberThread {
         }
     }
 
-    /// Asks for metadata that readers have not.
+    /// Sends probes for missing metadata.
     fn probe(&mut self, sender: &mut dyn Sender) {
         let now = Instant::now();
         if now < self.next_probe {
@@ -88,7 +88,7 @@ impl SubscriberThread {
         self.next_probe = now + PROBE_INTERVAL;
         let missing = self.subscriber.missing_meta_data();
         self.prober.set_missing(now, &missing);
-        // It asks again anyway.
+        // A probe that is not sent is repeated later.
         for probe in self.prober.handle_timeout(now).unwrap_or_default() {
             let _ = sender.send(&probe);
         }
@@ -118,7 +118,7 @@ impl SubscriberThread {
         let until = next.map_or(LONGEST_WAIT, |next| {
             next.saturating_duration_since(Instant::now())
         });
-        // Several links take turns.
+        // Several links share the time.
         let wait = until.min(LONGEST_WAIT) / u32::try_from(receivers.len().max(1)).unwrap_or(1);
         let up = receivers.iter().all(|receiver| receiver.state().is_up());
         let link = if up {
@@ -135,7 +135,7 @@ impl SubscriberThread {
         } = self;
         for receiver in receivers.iter_mut() {
             let outcome = receiver.receive(wait, &mut |received| {
-                // A message has come, so there is a link.
+                // There was a message, so there is a link.
                 let connection = match connection {
                     PubSubState::Error => PubSubState::Operational,
                     connection => connection,

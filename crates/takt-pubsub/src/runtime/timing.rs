@@ -25,8 +25,9 @@ struct Offsets {
 }
 
 impl Timing {
-    /// Without launch times, the thread wakes up and sends at the PublishingOffset. With launch times, it makes the messages at the
-    /// SamplingOffset, and they leave at the next PublishingOffset; without a SamplingOffset, it makes them one interval before.
+    /// Creates the times of a group. Without launch times, the thread wakes up and sends at the PublishingOffset. With launch
+    /// times, it makes the messages at the SamplingOffset, and they leave at the next PublishingOffset; without a SamplingOffset,
+    /// it makes them one interval before.
     pub(super) fn new(
         settings: Option<&UadpWriterGroupMessageDataType>,
         interval: Duration,
@@ -58,7 +59,7 @@ impl Timing {
         Self { interval, offsets }
     }
 
-    /// Cycles in which the thread wakes up.
+    /// Returns the cycles in which the thread wakes up.
     pub(super) fn cycles(&self) -> Result<Cyclic, CyclicError> {
         let cyclic = Cyclic::new(self.interval)?;
         Ok(match self.offsets {
@@ -67,7 +68,7 @@ impl Timing {
         })
     }
 
-    /// Time at which the messages of a cycle shall leave.
+    /// Returns the time at which the messages of a cycle shall leave.
     #[inline]
     pub(super) fn launch_time(&self, cycle: &Cycle) -> Option<LaunchTime> {
         let delay = self.offsets?.launch_delay;
@@ -76,7 +77,7 @@ impl Timing {
     }
 }
 
-/// Nanoseconds of an offset in milliseconds; `None` if it is not configured, which a negative number means.
+/// Returns an offset in nanoseconds; `None` if it is not configured, which a negative number means.
 fn nanos(milliseconds: f64) -> Option<i64> {
     (milliseconds.is_finite() && milliseconds >= 0.0).then_some((milliseconds * 1e6) as i64)
 }
@@ -95,7 +96,7 @@ mod tests {
         }
     }
 
-    /// Offset of the wake-up in the interval, and launch time of a cycle that starts at 5 ms.
+    /// Returns the offset of the wake-up in the interval, and the launch time of a cycle that starts at 5 ms.
     fn times(
         sampling: f64,
         publishing: &[f64],

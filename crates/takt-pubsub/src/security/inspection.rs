@@ -1,4 +1,4 @@
-//! What tools do with messages that were recorded: no Subscriber is to accept anything by this.
+//! Inspection of recorded messages by tools. A Subscriber must not accept messages with it.
 
 use takt_wire::NetworkMessageRef;
 
@@ -6,18 +6,18 @@ use super::keys::SecurityKeys;
 use super::policy::{MESSAGE_NONCE_LENGTH, SIGNATURE_LENGTH};
 use super::verifier::VerifyError;
 
-/// What a key says of a message.
+/// Result of inspecting a message with a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Inspection {
-    /// Whether the signature was made with the key.
+    /// True if the signature was made with the key.
     pub genuine: bool,
-    /// Whether the payload was encrypted, and has been decrypted.
+    /// True if the payload was encrypted, and has been decrypted.
     pub decrypted: bool,
 }
 
 impl SecurityKeys {
-    /// Verifies the signature of a message and decrypts it in place, whatever the signature is and whether it was there before: this
-    /// shows messages, and is not for a Subscriber. After an error the message is as it was.
+    /// Verifies the signature of a message and decrypts it in place, even if the signature is wrong or the message is a replay.
+    /// It is for showing messages, not for a Subscriber. After an error the message is unchanged.
     ///
     /// The key must be the one that the SecurityTokenId of the message names.
     pub fn inspect(&self, message: &mut [u8]) -> Result<Inspection, VerifyError> {

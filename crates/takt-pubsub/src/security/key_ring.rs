@@ -1,4 +1,4 @@
-//! The keys of a SecurityGroup over time (OPC 10000-14, 6.2.12.2 and 8.3.2).
+//! Keys of a SecurityGroup over time (OPC 10000-14, 6.2.12.2 and 8.3.2).
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -8,28 +8,28 @@ use zeroize::Zeroizing;
 use super::keys::{KeyDataError, SecurityKeys};
 use super::policy::SecurityPolicy;
 
-/// How many keys a ring holds at most. Of an answer with more, the first are taken.
+/// Maximum number of keys in a ring. Of an answer with more keys, the first are used.
 pub const MAX_KEYS: usize = 64;
 
-/// For how many times the KeyLifetime a key is still used by a Publisher that got no newer one, and accepted by Subscribers
-/// (6.2.12.2).
+/// Number of KeyLifetimes for which a Publisher without a newer key still uses a key, and Subscribers accept it (OPC 10000-14,
+/// 6.2.12.2).
 const GRACE: u32 = 2;
 
-/// Requests to the SecurityKeyService are at least this part of a KeyLifetime apart.
+/// Fraction of a KeyLifetime that is the shortest time between two requests to the SecurityKeyService.
 const REQUEST_INTERVAL: u32 = 16;
 
-/// What `GetSecurityKeys` answered (8.3.2), asked with a StartingTokenId of 0: the current key comes first.
+/// Answer to `GetSecurityKeys` (OPC 10000-14, 8.3.2) with a StartingTokenId of 0: the current key comes first.
 #[derive(Clone, PartialEq, Eq)]
 pub struct SecurityKeyUpdate {
-    /// URI of the SecurityPolicy that the keys are for.
+    /// URI of the SecurityPolicy of the keys.
     pub security_policy_uri: String,
-    /// SecurityTokenId of the first key; those that follow have the numbers that follow.
+    /// SecurityTokenId of the first key; the following keys have the following numbers.
     pub first_token_id: u32,
     /// Key data: see [`SecurityKeys::new`].
     pub keys: Vec<Zeroizing<Vec<u8>>>,
     /// Time until the second key becomes the current one.
     pub time_to_next_key: Duration,
-    /// How long each of the following keys is current.
+    /// KeyLifetime: the time for which each of the following keys is current.
     pub key_lifetime: Duration,
 }
 
@@ -45,51 +45,51 @@ impl std::fmt::Debug for SecurityKeyUpdate {
     }
 }
 
-/// Why an answer of the SecurityKeyService cannot be used. The ring is as it was before.
+/// Error in an answer of the SecurityKeyService. The ring is unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum KeyRingError {
-    /// The SecurityPolicy is not known.
+    /// The SecurityPolicy is unknown.
     #[error("SecurityPolicy {0:?} is not supported")]
     SecurityPolicy(String),
-    /// A key is not what the policy asks for.
+    /// A key does not match the SecurityPolicy.
     #[error("key with SecurityTokenId {security_token_id}: {source}")]
     Key {
-        /// Which key.
+        /// SecurityTokenId of the key.
         security_token_id: u32,
-        /// What is wrong with it.
+        /// Error of the key.
         source: KeyDataError,
     },
     /// There is no key.
     #[error("no key in the answer")]
     NoKey,
-    /// A KeyLifetime of nothing, or a time of centuries.
+    /// The KeyLifetime is zero, or a time is centuries long.
     #[error("a KeyLifetime of {0:?} is none")]
     KeyLifetime(Duration),
 }
 
-/// Why there is no key to send with.
+/// Reason why there is no key for sending.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NoSendingKey {
-    /// The ring was never filled.
+    /// The ring has never had keys.
     #[error("there is no key yet")]
     Empty,
-    /// The last key expired, and no other has come within two times the KeyLifetime: the Publisher goes into the state
-    /// Error (6.2.12.2).
+    /// The last key has expired, and no other has come within two times the KeyLifetime: the Publisher goes into the state Error
+    /// (OPC 10000-14, 6.2.12.2).
     #[error("the last key, with SecurityTokenId {0}, has expired")]
     Expired(u32),
 }
 
-/// The keys of a SecurityGroup: current, past and future. Times are handed in.
+/// Keys of a SecurityGroup: current, past and future. Times are passed in.
 ///
-/// A Publisher sends with the key that is current, and changes to the next one on time without asking anybody. A Subscriber
-/// accepts any key of the ring: future ones too, because a Publisher's clock may be ahead, and past ones for
-/// two times the KeyLifetime, because a Publisher that cannot reach the SecurityKeyService uses its last key for so long. So nothing is lost
-/// while keys change, if there is a future key: ask for two keys or more.
+/// A Publisher sends with the current key, and changes to the next one on time without a request. A Subscriber accepts any key of
+/// the ring: future ones too, because a Publisher's clock may be ahead, and past ones for two times the KeyLifetime, because a
+/// Publisher that cannot reach the SecurityKeyService uses its last key for this time. So nothing is lost while keys change, if
+/// there is a future key: request two keys or more.
 ///
 /// A clone shares the keys.
 #[derive(Debug, Clone, Default)]
 pub struct KeyRing {
-    /// In the order of their tokens.
+    /// Keys in the order of their tokens.
     keys: Vec<TimedKeys>,
     schedule: Option<Schedule>,
 }
@@ -97,9 +97,9 @@ pub struct KeyRing {
 #[derive(Debug, Clone)]
 struct TimedKeys {
     keys: Arc<SecurityKeys>,
-    /// When they become current; `None` for those that were from the start.
+    /// Time at which the keys become current; `None` if the service had them as current.
     starts_at: Option<Instant>,
-    /// When they are no longer used or accepted.
+    /// Time after which the keys are no longer used or accepted.
     expires_at: Instant,
 }
 
@@ -115,7 +115,7 @@ impl TimedKeys {
 
 #[derive(Debug, Clone, Copy)]
 struct Schedule {
-    /// The token that was current when the service answered.
+    /// Token that was current when the service answered.
     current: u32,
     next_key_at: Instant,
     key_lifetime: Duration,
@@ -124,7 +124,7 @@ struct Schedule {
 }
 
 impl Schedule {
-    /// When the token after this one becomes current; `None` if that is further away than time can say.
+    /// Returns the time at which the token after this one becomes current; `None` if an [`Instant`] cannot represent it.
     fn ends_at(&self, token: u32) -> Option<Instant> {
         let distance = self
             .key_lifetime
@@ -135,7 +135,7 @@ impl Schedule {
         }
     }
 
-    /// `None` if the keys are too far in the past or in the future to be of use.
+    /// Adds times to keys; `None` if the keys are too far in the past or in the future to be used.
     fn timed(&self, keys: Arc<SecurityKeys>) -> Option<TimedKeys> {
         let token = keys.security_token_id();
         let starts_at = (token > self.current).then(|| self.ends_at(token - 1));
@@ -153,20 +153,20 @@ impl Schedule {
     }
 }
 
-/// Longer times cannot be meant, and would not fit into an [`Instant`] everywhere.
+/// Longest accepted time. Longer times are errors, and would not fit into an [`Instant`] on every system.
 const LONGEST: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 
 impl KeyRing {
-    /// A ring without keys.
+    /// Creates a ring without keys.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Takes what the SecurityKeyService answered at `now`.
+    /// Adds the answer of the SecurityKeyService, received at `now`.
     ///
-    /// Keys that were known before stay for as long as they are accepted. But if the current token is newer than all
-    /// that are known, and the last of these has not had its time yet, then the keys were invalidated (8.4.2), and the
-    /// old ones are forgotten at once.
+    /// Known keys stay for as long as they are accepted. But if the current token is newer than all known tokens, and the last of
+    /// these has not had its time yet, then the keys were invalidated (OPC 10000-14, 8.4.2), and the old ones are forgotten at
+    /// once.
     pub fn update(&mut self, update: &SecurityKeyUpdate, now: Instant) -> Result<(), KeyRingError> {
         let policy = SecurityPolicy::from_uri(&update.security_policy_uri)
             .ok_or_else(|| KeyRingError::SecurityPolicy(update.security_policy_uri.clone()))?;
@@ -199,7 +199,7 @@ impl KeyRing {
             request_at: now,
         };
         let until_last_ends = schedule.ends_at(last).unwrap_or(now) - now;
-        // 8.3.2 asks for half the KeyLifetime; without a future key it has to be sooner.
+        // OPC 10000-14, 8.3.2, requires half the KeyLifetime; without a future key, the time is shorter.
         let wait = (update.key_lifetime / 2)
             .min(until_last_ends)
             .max(update.key_lifetime / REQUEST_INTERVAL);
@@ -209,7 +209,7 @@ impl KeyRing {
         if invalidated {
             old.clear();
         }
-        // What has expired stays so, whatever the KeyLifetime is now: what came with it may be forgotten already.
+        // An expired key stays expired with any new KeyLifetime: the received messages of its token may be forgotten already.
         old.retain(|old| {
             old.keys.security_policy() == policy
                 && old.token() < update.first_token_id
@@ -229,7 +229,7 @@ impl KeyRing {
         last.is_some_and(|last| current > last.token() && !last.have_started(now))
     }
 
-    /// The key to send with.
+    /// Returns the key to send with.
     #[inline]
     pub fn sending(&self, now: Instant) -> Result<&SecurityKeys, NoSendingKey> {
         let mut newest_first = self.keys.iter().rev();
@@ -242,7 +242,7 @@ impl KeyRing {
         }
     }
 
-    /// The key of a message that was received, if it is known and accepted.
+    /// Returns the key of a received message, if it is known and accepted.
     #[inline]
     pub fn receiving(&self, security_token_id: u32, now: Instant) -> Option<&SecurityKeys> {
         let keys = self
@@ -252,21 +252,21 @@ impl KeyRing {
         (now <= keys.expires_at).then_some(&*keys.keys)
     }
 
-    /// When to call `GetSecurityKeys` again: after half the KeyLifetime (8.3.2), or when the last key ends if that is sooner.
-    /// `None` if the ring was never filled: now.
+    /// Returns the time of the next call of `GetSecurityKeys`: after half the KeyLifetime (OPC 10000-14, 8.3.2), or when the last
+    /// key ends if that is sooner. `None` if the ring has never had keys: now.
     pub fn request_at(&self) -> Option<Instant> {
         self.schedule.map(|schedule| schedule.request_at)
     }
 
-    /// The SecurityKeyService did not answer: it is asked again after a sixteenth of the KeyLifetime.
+    /// Notes that the SecurityKeyService did not answer: the next request is after a sixteenth of the KeyLifetime.
     pub fn request_failed(&mut self, now: Instant) {
         if let Some(schedule) = &mut self.schedule {
             schedule.request_at = now + schedule.key_lifetime / REQUEST_INTERVAL;
         }
     }
 
-    /// A message came with a token that is not known. If it is newer than all that are, the service is asked
-    /// soon; not at once, because anybody can send such messages.
+    /// Notes a message with an unknown token. If it is newer than all known tokens, the next request is soon; it is not
+    /// immediate, because any sender can send such messages.
     pub fn unknown_token(&mut self, security_token_id: u32) {
         let newer = self
             .keys

@@ -1,4 +1,4 @@
-//! The keys of one token, and what is computed with them.
+//! Keys of one token, and the cryptographic operations with them.
 
 use aes::{Aes128Enc, Aes256Enc};
 use ctr::cipher::{BlockCipherEncrypt, BlockSizeUser, InnerIvInit, StreamCipher, typenum::U16};
@@ -11,28 +11,28 @@ use super::policy::{
     KEY_NONCE_LENGTH, MESSAGE_NONCE_LENGTH, SIGNATURE_LENGTH, SIGNING_KEY_LENGTH, SecurityPolicy,
 };
 
-/// Why bytes are not the keys of a token.
+/// Error in the keys of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum KeyDataError {
-    /// The key data has a length that is not that of the SecurityPolicy.
+    /// The key data has another length than the SecurityPolicy requires.
     #[error("key data of {found} bytes where the SecurityPolicy has {expected}")]
     Length {
-        /// What the policy says.
+        /// Length of the SecurityPolicy's key data, in bytes.
         expected: usize,
-        /// What was there.
+        /// Length of the given key data, in bytes.
         found: usize,
     },
-    /// 0 stands for messages without security (7.2.4.4.2).
+    /// The SecurityTokenId is 0, which stands for messages without security (OPC 10000-14, 7.2.4.4.2).
     #[error("0 is not the SecurityTokenId of a key")]
     TokenId,
 }
 
-/// The message was longer than a counter of 32 bits can count: 64 GiB.
+/// Error: the message is longer than a counter of 32 bits can count, 64 GiB.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct TooLong;
 
-/// The keys of one token of a SecurityGroup, made ready for use: the state of HMAC-SHA256 with the signing key, the
-/// round keys of AES.
+/// Keys of one token of a SecurityGroup, prepared for use: the state of HMAC-SHA256 with the signing key, and the round keys of
+/// AES.
 ///
 /// All of it is zeroed when it is dropped, and [`Debug`] shows nothing of it.
 pub struct SecurityKeys {
@@ -49,7 +49,7 @@ enum EncryptingKey {
 }
 
 impl SecurityKeys {
-    /// Takes apart the key data of a token: signing key, encrypting key and key nonce (7.2.4.4.3.1).
+    /// Creates keys from the key data of a token: signing key, encrypting key and key nonce (OPC 10000-14, 7.2.4.4.3.1).
     pub fn new(
         security_policy: SecurityPolicy,
         security_token_id: u32,
@@ -67,7 +67,7 @@ impl SecurityKeys {
         }
         let (signing_key, rest) = key_data.split_at(SIGNING_KEY_LENGTH);
         let (encrypting_key, key_nonce) = rest.split_at(security_policy.encrypting_key_length());
-        // None of the following can fail: the lengths are what they have to be.
+        // None of the following can fail: the lengths are those of the policy.
         let encrypting = match security_policy {
             SecurityPolicy::PubSubAes128Ctr => {
                 Aes128Enc::new_from_slice(encrypting_key).map(EncryptingKey::Aes128)
@@ -85,12 +85,12 @@ impl SecurityKeys {
         })
     }
 
-    /// The SecurityTokenId that names these keys in messages.
+    /// Returns the SecurityTokenId that names these keys in messages.
     pub fn security_token_id(&self) -> u32 {
         self.security_token_id
     }
 
-    /// What the keys are for.
+    /// Returns the SecurityPolicy of the keys.
     pub fn security_policy(&self) -> SecurityPolicy {
         self.security_policy
     }
@@ -101,15 +101,15 @@ impl SecurityKeys {
         signing.finalize().into_bytes().into()
     }
 
-    /// Compares in a time that does not depend on where the difference is.
+    /// Verifies a signature in a time that does not depend on the place of a difference.
     pub(super) fn verify(&self, signed: &[u8], signature: &[u8]) -> bool {
         let mut signing = self.signing.clone();
         signing.update(signed);
         signing.verify_slice(signature).is_ok()
     }
 
-    /// Encrypts, or decrypts, in place. The counter block is key nonce, MessageNonce, and a big-endian counter of 32 bits
-    /// that begins with 1 (7.2.4.4.3.2).
+    /// Encrypts or decrypts in place. The counter block is key nonce, MessageNonce, and a big-endian counter of 32 bits that
+    /// begins with 1 (OPC 10000-14, 7.2.4.4.3.2).
     pub(super) fn apply_keystream(
         &self,
         message_nonce: [u8; MESSAGE_NONCE_LENGTH],
@@ -145,14 +145,14 @@ where
 
 impl Drop for SecurityKeys {
     fn drop(&mut self) {
-        // The others do so themselves, see ZeroizeOnDrop below.
+        // The other members zero themselves, see ZeroizeOnDrop below.
         self.key_nonce.zeroize();
     }
 }
 
 const _: () = {
     const fn zeroed_when_dropped<T: ZeroizeOnDrop>() {}
-    // Of these the HMAC consists.
+    // The HMAC consists of these types.
     zeroed_when_dropped::<Sha256>();
     zeroed_when_dropped::<Aes128Enc>();
     zeroed_when_dropped::<Aes256Enc>();

@@ -1,11 +1,11 @@
 //! Message security of UADP (OPC 10000-14, 7.2.4.4.3 and 8): the SecurityPolicies PubSub-Aes128-CTR and
 //! PubSub-Aes256-CTR, Sign and SignAndEncrypt.
 //!
-//! * [`KeyRing`]: the keys of a SecurityGroup: the current one, those of the past and those of the future. It is filled with
-//!   what `GetSecurityKeys` answered, and says when to ask again.
-//! * [`MessageProtector`]: what a Publisher does with a message that is encoded: encrypts and signs it in place.
-//! * [`MessageVerifier`]: what a Subscriber does with a message before it reads the payload: verifies it, refuses what was
-//!   there before, and decrypts in place.
+//! * [`KeyRing`]: the keys of a SecurityGroup: the current key, past keys and future keys. It takes the answers to
+//!   `GetSecurityKeys`, and returns the time of the next request.
+//! * [`MessageProtector`]: the protection of a Publisher's encoded messages: it encrypts and signs them in place.
+//! * [`MessageVerifier`]: the verification of messages by a Subscriber, before it reads the payload: it verifies them, refuses
+//!   replayed ones, and decrypts in place.
 //!
 //! ```
 //! use std::time::{Duration, Instant};
@@ -53,18 +53,18 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # What it protects
+//! # Protection
 //!
-//! Whoever has the key of the SecurityGroup can write and read everything: Publishers and Subscribers of a group trust each
-//! other. Whoever has not can neither make a message that is accepted, nor change one, nor read the payload of one that is
-//! encrypted; headers stay readable.
+//! A holder of the key of the SecurityGroup can write and read everything: Publishers and Subscribers of a group trust each
+//! other. Without the key, it is not possible to make a message that is accepted, or to change one, or to read the payload of an
+//! encrypted one; headers stay readable.
 //!
-//! **Nonces.** With AES-CTR a nonce must never be used twice with a key: who has both messages has the difference of their
-//! payloads. The MessageNonce (7.2.4.4.3.2) is a random part of 4 bytes and a sequence number of 4 bytes. A
-//! [`MessageProtector`] draws its random part from the operating system when it is made, counts from 1 with each token, and
-//! goes on with the next random part when the sequence number is used up. So it never repeats a nonce itself. Two
-//! protectors that share a key (several WriterGroups or Publishers, or one before and after a restart) repeat nonces if both drew the
-//! same random part. With *n* protectors during the life of one key that happens with a probability of *n*·(*n* − 1)/2³³:
+//! **Nonces.** With AES-CTR a nonce must never be used twice with a key: two messages with the same nonce reveal the difference
+//! of their payloads. The MessageNonce (OPC 10000-14, 7.2.4.4.3.2) is a random part of 4 bytes and a sequence number of 4 bytes.
+//! A [`MessageProtector`] draws its random part from the operating system when it is created, counts from 1 with each token, and
+//! continues with the next random part when the sequence number is used up. So it never repeats a nonce itself. Two protectors
+//! that share a key (several WriterGroups or Publishers, or one before and after a restart) repeat nonces if both drew the same
+//! random part. With *n* protectors during the life of one key, this happens with a probability of *n*·(*n* − 1)/2³³:
 //!
 //! | protectors with one key, restarts included | probability, for each key |
 //! |---|---|
@@ -73,20 +73,20 @@
 //! | 100 | 1 · 10⁻⁶ |
 //! | 1000 | 1 · 10⁻⁴ |
 //!
-//! The layout of the standard allows no more. Many Publishers do better with a SecurityGroup each, or with keys that
-//! live shorter; [`MessageProtector::with_random_part`] takes random parts that are given out by someone who knows them all.
+//! The layout of the standard allows no better. Many Publishers should have a SecurityGroup each, or keys with a shorter
+//! lifetime; [`MessageProtector::with_random_part`] takes random parts from a central place that assigns each only once.
 //!
-//! **Replay.** A Subscriber remembers, for each Publisher, WriterGroup and token, the random parts that it has seen and for each
-//! which of the last 128 sequence numbers; what is older, or was there before, is refused. A restart brings a new random part and is
-//! accepted; the old one is still remembered, as long as the token is accepted. The limits:
+//! **Replay.** A Subscriber remembers, for each Publisher, WriterGroup and token, the random parts that it has received, and for
+//! each of them the received ones among the last 128 sequence numbers; older and repeated messages are refused. A restart brings
+//! a new random part and is accepted; the old one is still remembered, as long as the token is accepted. The limits:
 //!
-//! * Memory is bounded, and what does not fit into it is refused, not forgotten: see [`MAX_RANDOM_PARTS`], [`ReplayLimits`].
-//! * A Subscriber that has just started remembers nothing: messages recorded with a token that is still accepted can be replayed to
-//!   it once. So can messages that were recorded and never arrived, for as long as the token is accepted.
-//! * Some Publishers (open62541) draw a random part for each message. They are recognized by it; from then on only
-//!   sequence numbers count, and a restart is refused until the next token.
+//! * Memory is bounded, and messages beyond it are refused, not forgotten: see [`MAX_RANDOM_PARTS`], [`ReplayLimits`].
+//! * A Subscriber that has just started remembers nothing: messages recorded with a token that is still accepted can be replayed
+//!   to it once. The same is true for messages that were recorded and never arrived, for as long as the token is accepted.
+//! * Some Publishers (open62541) draw a random part for each message. They are recognized by it; from then on only sequence
+//!   numbers count, and a restart is refused until the next token.
 //!
-//! **Keys** are zeroed when they are dropped. (What the compiler has left on the stack on the way is not.)
+//! **Keys** are zeroed when they are dropped. (Copies that the compiler has left on the stack are not zeroed.)
 
 mod inspection;
 mod key_ring;

@@ -1,4 +1,4 @@
-//! SecurityPolicies of UADP, and what follows from them and the SecurityMode (OPC 10000-7; OPC 10000-14, 7.2.4.4.3).
+//! SecurityPolicies of UADP, and the values that follow from them and the SecurityMode (OPC 10000-7; OPC 10000-14, 7.2.4.4.3).
 
 use takt_ua::enumerations::MessageSecurityMode;
 use takt_wire::SecurityHeader;
@@ -6,13 +6,13 @@ use takt_wire::SecurityHeader;
 /// Length of a signature in bytes: HMAC-SHA256, with both policies.
 pub const SIGNATURE_LENGTH: usize = 32;
 
-/// Length of the MessageNonce in bytes (7.2.4.4.3.2).
+/// Length of the MessageNonce in bytes (OPC 10000-14, 7.2.4.4.3.2).
 pub const MESSAGE_NONCE_LENGTH: usize = 8;
 
 pub(super) const SIGNING_KEY_LENGTH: usize = 32;
 pub(super) const KEY_NONCE_LENGTH: usize = 4;
 
-/// How messages are signed and encrypted.
+/// SecurityPolicy of messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SecurityPolicy {
     /// `PubSub-Aes128-CTR`: HMAC-SHA256 and AES-128 in counter mode.
@@ -21,12 +21,12 @@ pub enum SecurityPolicy {
     PubSubAes256Ctr,
 }
 
-/// SecurityModes that protect are Sign and SignAndEncrypt.
+/// Error: the SecurityMode does not protect messages. Those that do are Sign and SignAndEncrypt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("SecurityMode {0:?} does not protect messages: Sign or SignAndEncrypt does")]
 pub struct SecurityModeError(pub MessageSecurityMode);
 
-/// Whether a SecurityMode that protects encrypts.
+/// Returns true if a SecurityMode encrypts; an error if it does not protect.
 pub(super) fn encrypts(mode: MessageSecurityMode) -> Result<bool, SecurityModeError> {
     match mode {
         MessageSecurityMode::Sign => Ok(false),
@@ -39,7 +39,7 @@ impl SecurityPolicy {
     /// All policies.
     pub const ALL: [Self; 2] = [Self::PubSubAes128Ctr, Self::PubSubAes256Ctr];
 
-    /// The URI that names the policy.
+    /// Returns the URI of the policy.
     pub fn uri(self) -> &'static str {
         match self {
             Self::PubSubAes128Ctr => "http://opcfoundation.org/UA/SecurityPolicy#PubSub-Aes128-CTR",
@@ -47,12 +47,12 @@ impl SecurityPolicy {
         }
     }
 
-    /// The policy of a URI, if it is one of these.
+    /// Returns the policy with a URI, if it is one of these.
     pub fn from_uri(uri: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|policy| policy.uri() == uri)
     }
 
-    /// Length of the encrypting key in bytes.
+    /// Returns the length of the encrypting key in bytes.
     pub fn encrypting_key_length(self) -> usize {
         match self {
             Self::PubSubAes128Ctr => 16,
@@ -60,13 +60,14 @@ impl SecurityPolicy {
         }
     }
 
-    /// Length in bytes of the key data of a token: signing key, encrypting key and key nonce (7.2.4.4.3.1).
+    /// Returns the length in bytes of the key data of a token: signing key, encrypting key and key nonce (OPC 10000-14,
+    /// 7.2.4.4.3.1).
     pub fn key_data_length(self) -> usize {
         SIGNING_KEY_LENGTH + self.encrypting_key_length() + KEY_NONCE_LENGTH
     }
 
-    /// The SecurityHeader of a message to protect. SecurityTokenId and MessageNonce are for the
-    /// [`MessageProtector`](super::MessageProtector) to fill in.
+    /// Returns the SecurityHeader of a message to protect. The [`MessageProtector`](super::MessageProtector) fills in
+    /// SecurityTokenId and MessageNonce.
     pub fn security_header(
         self,
         mode: MessageSecurityMode,

@@ -1,4 +1,4 @@
-//! What a Publisher does with a message that is encoded.
+//! Protection of an encoded message by a Publisher.
 
 use std::ops::Range;
 use std::time::Instant;
@@ -9,14 +9,14 @@ use takt_wire::SecurityLayout;
 use super::key_ring::{KeyRing, NoSendingKey};
 use super::policy::{MESSAGE_NONCE_LENGTH, SIGNATURE_LENGTH, SecurityModeError, encrypts};
 
-/// SecurityFlags (7.2.4.4.2).
+/// Bits of SecurityFlags (OPC 10000-14, 7.2.4.4.2).
 const SIGNED: u8 = 0x01;
 const ENCRYPTED: u8 = 0x02;
 
-/// Why a Publisher cannot protect messages.
+/// Reason why a Publisher cannot protect messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ProtectorError {
-    /// The SecurityMode does not protect.
+    /// The SecurityMode does not protect messages.
     #[error(transparent)]
     SecurityMode(#[from] SecurityModeError),
     /// The operating system gave no random number.
@@ -24,34 +24,34 @@ pub enum ProtectorError {
     Random(#[from] getrandom::Error),
 }
 
-/// Why a message was not protected. It must not be sent.
+/// Reason why a message was not protected. It must not be sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ProtectError {
     /// There is no key to send with.
     #[error(transparent)]
     NoKey(#[from] NoSendingKey),
-    /// The layout is not that of the message, or nonce and signature have not the lengths of the SecurityPolicy.
+    /// The layout is not that of the message, or nonce and signature do not have the lengths of the SecurityPolicy.
     #[error(
         "the message has no room for the nonce and signature of its SecurityPolicy, or a different layout"
     )]
     Layout,
-    /// SecurityFlags of the message are not those of the SecurityMode.
+    /// The SecurityFlags of the message are not those of the SecurityMode.
     #[error(
         "the SecurityFlags 0x{found:02X} of the message are not those of SecurityMode {mode:?}"
     )]
     SecurityFlags {
-        /// What the message has.
+        /// SecurityFlags of the message.
         found: u8,
-        /// What the Publisher is configured for.
+        /// MessageSecurityMode of the protector.
         mode: MessageSecurityMode,
     },
 }
 
-/// Encrypts and signs the messages of a Publisher, in place. Nothing is allocated.
+/// Protector that encrypts and signs the messages of a Publisher, in place. It allocates nothing.
 ///
-/// No two messages have the same nonce with the same key: see the [module's](super) documentation for what that rests on.
-/// Not `Clone`, because a copy would use the same nonces again. One protector may serve several WriterGroups that use
-/// one SecurityGroup.
+/// No two messages have the same nonce with the same key: see the [module's](super) documentation for the conditions. It is not
+/// `Clone`, because a copy would use the same nonces again. One protector may serve several WriterGroups that use one
+/// SecurityGroup.
 #[derive(Debug)]
 pub struct MessageProtector {
     mode: MessageSecurityMode,
@@ -60,7 +60,7 @@ pub struct MessageProtector {
 }
 
 impl MessageProtector {
-    /// Draws a random part for nonces.
+    /// Creates a protector with a random part of nonces from the operating system.
     pub fn new(mode: MessageSecurityMode) -> Result<Self, ProtectorError> {
         let mut random_part = [0; 4];
         getrandom::fill(&mut random_part)?;
@@ -70,9 +70,9 @@ impl MessageProtector {
         )?)
     }
 
-    /// Begins with a given random part. The caller guarantees that no other protector ever has, or comes to, the same
-    /// with the same keys: a restart is another protector. One goes on with the next number each time that the token
-    /// changes or the sequence number is used up.
+    /// Creates a protector with a given random part. The caller guarantees that no other protector ever has, or reaches, the same
+    /// random part with the same keys: a restart creates another protector. A protector changes to the next random part each time
+    /// that the token changes or the sequence number is used up.
     pub fn with_random_part(
         mode: MessageSecurityMode,
         random_part: u32,
@@ -139,14 +139,15 @@ impl MessageProtector {
     }
 }
 
-/// Where SecurityFlags (1 byte), SecurityTokenId (4) and NonceLength (1) are: before the MessageNonce (7.2.4.4.2).
+/// Returns the place of SecurityFlags (1 byte), SecurityTokenId (4) and NonceLength (1): before the MessageNonce (OPC 10000-14,
+/// 7.2.4.4.2).
 fn header_before_nonce(layout: &SecurityLayout) -> Option<Range<usize>> {
     let nonce = &layout.message_nonce;
     let start = nonce.start.checked_sub(1 + size_of::<u32>() + 1)?;
     (nonce.len() == MESSAGE_NONCE_LENGTH).then_some(start..nonce.start)
 }
 
-/// Numbers that are used once.
+/// Generator of nonces.
 #[derive(Debug)]
 struct Nonces {
     random_part: u32,
@@ -155,11 +156,11 @@ struct Nonces {
 }
 
 impl Nonces {
-    /// The next MessageNonce with a key: random part, and sequence number from 1 (7.2.4.4.3.2).
+    /// Returns the next MessageNonce with a key: random part, and sequence number from 1 (OPC 10000-14, 7.2.4.4.3.2).
     fn next(&mut self, security_token_id: u32) -> [u8; MESSAGE_NONCE_LENGTH] {
         let begins = self.security_token_id != Some(security_token_id);
         if begins || self.sequence_number == u32::MAX {
-            // The random part changes with the token as well: should an older token ever come back, its nonces are not used again.
+            // The random part changes with the token as well: if an older token ever comes back, its nonces are not used again.
             if self.security_token_id.is_some() {
                 self.random_part = self.random_part.wrapping_add(1);
             }

@@ -1,34 +1,35 @@
-//! Which messages were there before: by token, Publisher and WriterGroup.
+//! Detection of replayed messages, by token, Publisher and WriterGroup.
 
 use super::policy::MESSAGE_NONCE_LENGTH;
 
-/// How many random parts of nonces a Publisher may use with one token, for each of its WriterGroups: one for each restart. More
-/// are refused until the next token.
+/// Maximum number of random parts of nonces that a Publisher may use with one token, for each of its WriterGroups: one for each
+/// restart. More are refused until the next token.
 pub const MAX_RANDOM_PARTS: usize = 16;
 
-/// After so many random parts, one message each and numbers that rise, a Publisher is one that draws a random part for each message.
+/// Number of random parts, each with one message and with rising numbers, after which a Publisher is one that draws a random part
+/// for each message.
 const DRAWS_EACH_TIME: usize = 4;
 
-/// How much a Subscriber remembers to recognize messages that were there before. The memory, 600 bytes for each of `sources`, is
-/// allocated when the verifier is made; what would not fit is refused.
+/// Limits of the memory for recognizing replayed messages. The memory, 600 bytes for each of `sources`, is allocated when the
+/// verifier is made; messages beyond it are refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReplayLimits {
-    /// How many combinations of token, Publisher and WriterGroup. While keys change, each Publisher counts for every
-    /// token that is still accepted: up to five.
+    /// Number of combinations of token, Publisher and WriterGroup. While keys change, each Publisher counts once for every token
+    /// that is still accepted: up to five times.
     pub sources: usize,
 }
 
 impl Default for ReplayLimits {
-    /// For 50 WriterGroups: 150 kB.
+    /// Returns limits for 50 WriterGroups: 150 kB.
     fn default() -> Self {
         Self { sources: 256 }
     }
 }
 
-/// Why a message with a good signature was refused.
+/// Reason why a message with a valid signature was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Replay {
-    /// It was there before, or it is too old to tell.
+    /// The message was received before, or it is too old to check.
     #[error("a message with this nonce was received before, or it is older than the last 128")]
     Seen,
     /// The Publisher has used [`MAX_RANDOM_PARTS`] random parts with this token.
@@ -42,10 +43,10 @@ pub enum Replay {
 /// Token, and fingerprint of PublisherId and WriterGroupId.
 pub(super) type SourceId = (u32, u64);
 
-/// The nonces of all sources that were seen.
+/// Received nonces of all sources.
 #[derive(Debug)]
 pub(super) struct ReplayWindows {
-    /// In the order of their ids; never more than its capacity.
+    /// Sources in the order of their ids; never more than the capacity.
     sources: Vec<(SourceId, Source)>,
     limits: ReplayLimits,
 }
@@ -58,8 +59,8 @@ impl ReplayWindows {
         }
     }
 
-    /// Takes note of the nonce of a message that is genuine; says why if it is to be refused. `accepted` says of a token
-    /// whether messages with it may still come; what is remembered of others is forgotten when there is no room.
+    /// Notes the nonce of an authentic message; returns an error if the message is to be refused. `accepted` returns true for a
+    /// token whose messages are still accepted; sources with other tokens are forgotten when there is no room.
     pub(super) fn note(
         &mut self,
         id: SourceId,
@@ -92,13 +93,13 @@ impl ReplayWindows {
     }
 }
 
-/// What was seen of one WriterGroup with one token.
+/// Messages of one WriterGroup with one token.
 #[derive(Debug, Default)]
 struct Source {
-    /// In the order in which they were seen.
+    /// Windows in the order of their first messages.
     windows: [Window; MAX_RANDOM_PARTS],
     count: usize,
-    /// Set once it is known that each message has a random part of its own: then only sequence numbers count.
+    /// Window of all messages, once it is known that each has a random part of its own: then only sequence numbers count.
     any_random_part: Option<Window>,
 }
 
@@ -121,7 +122,7 @@ impl Source {
         Ok(())
     }
 
-    /// Joins the last windows to one if the Publisher draws a random part for each message.
+    /// Joins the last windows into one if the Publisher draws a random part for each message.
     fn recognize_draws(&mut self) {
         let Some(first) = self.count.checked_sub(DRAWS_EACH_TIME) else {
             return;
@@ -135,7 +136,7 @@ impl Source {
         }
         let mut joined = Window::default();
         for window in last {
-            // They rise: none is refused.
+            // The numbers rise: none is refused.
             let _ = joined.note(window.highest);
         }
         self.any_random_part = Some(joined);
@@ -143,7 +144,7 @@ impl Source {
     }
 }
 
-/// Which of the last sequence numbers of a random part were there. They do not wrap: a nonce would be used twice.
+/// Received sequence numbers among the last 128 of a random part. They do not wrap: a nonce would be used twice.
 #[derive(Debug, Default, Clone, Copy)]
 struct Window {
     random_part: [u8; 4],
@@ -202,7 +203,7 @@ mod tests {
             assert_eq!(seen.note(7, number), Ok(()), "{number}");
             assert_eq!(seen.note(7, number), Err(Replay::Seen), "{number}");
         }
-        // 128 numbers back it is too old, whether it was there or not.
+        // A number 128 back is too old, received or not.
         assert_eq!(seen.note(7, 3), Err(Replay::Seen));
         assert_eq!(seen.note(7, 5), Ok(()));
         assert_eq!(seen.note(7, u32::MAX), Ok(()));

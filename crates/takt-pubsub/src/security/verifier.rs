@@ -1,4 +1,4 @@
-//! What a Subscriber does with a message before it reads the payload.
+//! Verification of a message by a Subscriber, before it reads the payload.
 
 use std::hash::BuildHasher;
 use std::time::Instant;
@@ -11,41 +11,41 @@ use super::key_ring::KeyRing;
 use super::policy::{MESSAGE_NONCE_LENGTH, SIGNATURE_LENGTH, SecurityModeError, encrypts};
 use super::replay::{Replay, ReplayLimits, ReplayWindows};
 
-/// Why a message was refused. What it says must not be used.
+/// Reason why a message was refused. Its content must not be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum VerifyError {
     /// The headers are wrong, or the message is too short for its signature.
     #[error(transparent)]
     Wire(#[from] WireError),
-    /// The message is not signed, or not encrypted, where the Subscriber is configured for it.
+    /// The message is not signed or not encrypted, but the Subscriber is configured for it.
     #[error("the message is less protected than SecurityMode {0:?} asks for")]
     SecurityModeTooLow(MessageSecurityMode),
-    /// The MessageNonce has another length than the SecurityPolicies have (7.2.4.4.3.2).
+    /// The MessageNonce has another length than that of the SecurityPolicies (OPC 10000-14, 7.2.4.4.3.2).
     #[error("a MessageNonce of {0} bytes where the SecurityPolicy has 8")]
     MessageNonce(usize),
-    /// No key is known by this SecurityTokenId, or it is not accepted any more. See [`KeyRing::unknown_token`].
+    /// There is no key with this SecurityTokenId, or it is not accepted any more. See [`KeyRing::unknown_token`].
     #[error("no key with SecurityTokenId {0} is known, or it has expired")]
     UnknownToken(u32),
-    /// Whoever made or changed the message has not the key.
+    /// The message was made or changed without the key.
     #[error("the signature is wrong")]
     Signature,
-    /// The message is genuine, but was there before, or that cannot be told.
+    /// The message is authentic, but it was received before, or this cannot be checked.
     #[error(transparent)]
     Replay(#[from] Replay),
 }
 
-/// What is known of a message that was verified.
+/// Verified message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Verified {
-    /// With which key.
+    /// SecurityTokenId of the key.
     pub security_token_id: u32,
-    /// All keys become invalid soon: ask the SecurityKeyService for new ones.
+    /// True if all keys become invalid soon: request new ones from the SecurityKeyService.
     pub force_key_reset: bool,
 }
 
-/// Verifies and decrypts messages for a Subscriber, in place. Allocates nothing after it has been made.
+/// Verifier that verifies and decrypts messages for a Subscriber, in place. It allocates nothing after its creation.
 ///
-/// It remembers which messages were there: use the same one for as long as keys are the same.
+/// It remembers received messages: use the same verifier for as long as keys are the same.
 #[derive(Debug)]
 pub struct MessageVerifier {
     mode: MessageSecurityMode,
@@ -55,12 +55,12 @@ pub struct MessageVerifier {
 }
 
 impl MessageVerifier {
-    /// Accepts messages that are protected at least as this SecurityMode says.
+    /// Creates a verifier that accepts messages with at least the protection of this SecurityMode.
     pub fn new(mode: MessageSecurityMode) -> Result<Self, SecurityModeError> {
         Self::with_limits(mode, ReplayLimits::default())
     }
 
-    /// The same with other limits.
+    /// Creates a verifier with other limits.
     pub fn with_limits(
         mode: MessageSecurityMode,
         limits: ReplayLimits,
@@ -73,8 +73,9 @@ impl MessageVerifier {
         })
     }
 
-    /// Verifies the signature, refuses what was there before, and decrypts. After that the message can be read with a
-    /// [`signature_length`](takt_wire::PayloadParameters::signature_length) of [`SIGNATURE_LENGTH`]; after an error it is as it was.
+    /// Verifies the signature, refuses replayed messages, and decrypts. After that the message can be read with a
+    /// [`signature_length`](takt_wire::PayloadParameters::signature_length) of [`SIGNATURE_LENGTH`]; after an error it is
+    /// unchanged.
     pub fn verify(
         &mut self,
         keys: &KeyRing,

@@ -1,4 +1,4 @@
-//! What a connection receives (OPC 10000-14, 6.2.7 and 6.2.8).
+//! Subscriber of a connection (OPC 10000-14, 6.2.7 and 6.2.8).
 
 use std::time::Instant;
 
@@ -19,12 +19,12 @@ use crate::security::KeyRing;
 use crate::state::Condition;
 use crate::time::Now;
 
-/// What became of a message.
+/// Result of receiving a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Reception {
-    /// DataSetMessages that readers have accepted.
+    /// Number of DataSetMessages that readers have accepted.
     pub accepted: usize,
-    /// Whether it took the fast path.
+    /// True if the message took the fast path.
     pub fixed: bool,
 }
 
@@ -34,12 +34,12 @@ pub(super) struct ReaderGroup {
     enabled: bool,
 }
 
-/// The ReaderGroups of a PubSubConnection.
+/// Subscriber with the ReaderGroups of a PubSubConnection.
 ///
-/// It has no clock and no socket: [`receive`](Self::receive) takes messages and the time, [`next_timeout`](Self::next_timeout)
-/// says when [`handle_timeout`](Self::handle_timeout) wants to be called. A message whose fields have a fixed size is decoded
-/// once; the next ones of the same layout are recognized by the bytes that never change, and their values go from where they stand
-/// into cells, without allocation.
+/// It has no clock and no socket: [`receive`](Self::receive) takes messages and the time, and
+/// [`next_timeout`](Self::next_timeout) returns the time at which [`handle_timeout`](Self::handle_timeout) is to be called. A
+/// message whose fields have a fixed size is decoded once; the next ones of the same layout are recognized by their constant
+/// bytes, and their values are copied from their places into cells, without allocation.
 #[derive(Debug)]
 pub struct Subscriber {
     pub(super) groups: Vec<ReaderGroup>,
@@ -52,11 +52,11 @@ pub struct Subscriber {
     pub(super) layouts: FixedLayouts,
     pub(super) reassembler: ChunkReassembler,
     pub(super) changes: StateChanges,
-    /// The state of the connection when states were told last.
+    /// State of the connection at the last report of states.
     told: Option<PubSubState>,
-    /// How many readers may be made for DataSetWriters that nobody asked for.
+    /// Limit of the readers for discovered DataSetWriters.
     pub(super) max_discovered: usize,
-    /// What Publishers have told: names, metadata and layouts.
+    /// Memory for names, metadata and layouts of Publishers.
     pub(super) memory: MemoryBudget,
 }
 
@@ -79,10 +79,11 @@ impl Default for Subscriber {
 }
 
 impl Subscriber {
-    /// The ReaderGroups of a connection; `standalone` are the SubscribedDataSets of the whole configuration.
+    /// Creates a subscriber with the ReaderGroups of a connection; `standalone` are the SubscribedDataSets of the whole
+    /// configuration.
     ///
     /// # Errors
-    /// A parameter has a value that the standard forbids, or `target` does not know a target Variable.
+    /// A parameter has a value that the standard forbids, or `target` has no target for a target Variable.
     pub fn new(
         connection: &PubSubConnectionDataType,
         standalone: &[StandaloneSubscribedDataSetDataType],
@@ -110,12 +111,12 @@ impl Subscriber {
         Ok(subscriber)
     }
 
-    /// A subscriber that makes a reader for every DataSetWriter that it hears of, up to a number of them. Readers get their
-    /// metadata from announcements; without, they take what says its type itself. Names are
+    /// Creates a subscriber that makes a reader for every DataSetWriter that it discovers, up to a number of them. Readers get
+    /// their metadata from announcements; without metadata, they accept fields that contain their type. Names are
     /// `PublisherId/WriterGroupId/DataSetWriterId`.
     ///
-    /// When there are so many, or the budget is spent, readers whose DataSetWriters were silent for a minute make room for others; if
-    /// there are none, others are refused.
+    /// At this number of readers, or when the budget is spent, readers whose DataSetWriters were silent for a minute make room
+    /// for others; if there are none, further DataSetWriters are refused.
     pub fn discovering(max_readers: usize) -> Self {
         Self {
             groups: vec![ReaderGroup {
@@ -127,17 +128,18 @@ impl Subscriber {
         }
     }
 
-    /// The budget for what Publishers tell: [`DEFAULT_MAX_MEMORY`](super::DEFAULT_MAX_MEMORY) bytes of names, metadata and layouts.
+    /// Returns the memory budget of announcements: [`DEFAULT_MAX_MEMORY`](super::DEFAULT_MAX_MEMORY) bytes of names, metadata and
+    /// layouts.
     pub fn memory(&self) -> &MemoryBudget {
         &self.memory
     }
 
-    /// The readers of all groups.
+    /// Returns the readers of all groups.
     pub fn readers(&self) -> &[DataSetReader] {
         &self.readers
     }
 
-    /// Names and states of the groups, given the state of the connection.
+    /// Returns names and states of the groups, given the state of the connection.
     pub fn group_states(
         &self,
         connection: PubSubState,
@@ -148,8 +150,8 @@ impl Subscriber {
             .map(move |group| (group.name.as_str(), state(group)))
     }
 
-    /// Which DataSetWriters of which Publishers are read by readers that have no metadata yet: what to probe for. Those whose messages are
-    /// protected take only metadata that is, too.
+    /// Returns the DataSetWriters, by Publisher, whose readers have no metadata yet: they are to be probed for. Readers of
+    /// protected messages accept only protected metadata.
     pub fn missing_meta_data(&self) -> Vec<(PublisherId, Vec<u16>)> {
         let mut missing: Vec<(PublisherId, Vec<u16>)> = Vec::new();
         let readers = self.readers.iter();
@@ -163,16 +165,16 @@ impl Subscriber {
         missing
     }
 
-    /// The state of a reader, given that of the connection.
+    /// Returns the state of a reader, given that of the connection.
     pub fn reader_state(&self, index: usize, connection: PubSubState) -> Option<PubSubState> {
         let group = self.groups.get(*self.group_of.get(index)?)?;
         Some(self.readers.get(index)?.state(group.state(connection)))
     }
 
-    /// Enables or disables a reader; says `false` if there is none with this name.
+    /// Enables or disables a reader; returns `false` if there is none with this name.
     pub fn set_reader_enabled(&mut self, name: &str, enabled: bool) -> bool {
         let found = self.readers.iter_mut().find(|reader| reader.name() == name);
-        // Who wants which layout is not the same any more.
+        // The readers of the layouts have changed.
         self.layouts.clear();
         found.is_some_and(|reader| {
             reader.set_enabled(enabled);
@@ -180,22 +182,22 @@ impl Subscriber {
         })
     }
 
-    /// The SecurityGroups whose keys it needs; one may be there twice.
+    /// Returns the SecurityGroups whose keys it needs; one may be there twice.
     pub fn security_group_ids(&self) -> impl Iterator<Item = &str> {
         self.protections.group_ids()
     }
 
-    /// The keys of a SecurityGroup, if it needs them. They know when to ask for others.
+    /// Returns the keys of a SecurityGroup, if it needs them. They contain the time of the next request.
     pub fn keys(&self, security_group_id: &str) -> Option<&KeyRing> {
         self.protections.keys(security_group_id)
     }
 
-    /// The keys of a SecurityGroup, to verify and decrypt messages with.
+    /// Sets the keys of a SecurityGroup, which verify and decrypt messages.
     pub fn set_keys(&mut self, security_group_id: &str, keys: &KeyRing) {
         self.protections.set_keys(security_group_id, keys);
     }
 
-    /// Takes a NetworkMessage; one that is encrypted is decrypted in place.
+    /// Receives a NetworkMessage; an encrypted one is decrypted in place.
     ///
     /// # Errors
     /// The message, or a part of it, was not accepted. The other parts were.
@@ -238,7 +240,7 @@ impl Subscriber {
         outcome
     }
 
-    /// Verifies and decrypts a message that is signed, and says with what; `None` if it is not signed.
+    /// Verifies and decrypts a signed message, and returns the index of its protection; `None` if it is not signed.
     fn verify(
         &mut self,
         now: Now,
@@ -271,13 +273,14 @@ impl Subscriber {
             .map(|(index, _)| Some(index))
     }
 
-    /// Where the chunks of messages with this protection are put together: never with chunks that others may have sent.
+    /// Returns the reassembler of chunks with this protection. Chunks with another protection, which others may have sent, are
+    /// not mixed in.
     pub(super) fn reassembler(&mut self, protection: Option<usize>) -> &mut ChunkReassembler {
         let protected = protection.and_then(|index| self.protections.reassembler(index));
         protected.unwrap_or(&mut self.reassembler)
     }
 
-    /// When [`handle_timeout`](Self::handle_timeout) wants to be called.
+    /// Returns the time at which [`handle_timeout`](Self::handle_timeout) is to be called.
     pub fn next_timeout(&self) -> Option<Instant> {
         let readers = self.readers.iter().filter_map(DataSetReader::next_timeout);
         let chunks = self.reassembler.next_timeout().into_iter();
@@ -285,7 +288,8 @@ impl Subscriber {
         readers.chain(chunks).chain(protected).min()
     }
 
-    /// Readers that have waited for too long are in Error (6.2.9.6). Also to be called when the state of the connection changes.
+    /// Sets readers that have waited for too long to Error (OPC 10000-14, 6.2.9.6). It is also called when the state of the
+    /// connection changes.
     pub fn handle_timeout(
         &mut self,
         now: Now,
@@ -300,7 +304,7 @@ impl Subscriber {
         self.tell_states(now, connection, observer);
     }
 
-    /// Tells of states that are not what they were. Nothing is looked at if neither the connection nor a reader has changed.
+    /// Reports changed states to the observer. It checks nothing if neither the connection nor a reader has changed.
     #[inline]
     fn tell_states(&mut self, now: Now, connection: PubSubState, observer: &mut dyn Observer) {
         if !self.changes.take() && self.told == Some(connection) {

@@ -1,4 +1,4 @@
-//! From DataSetMessages to DataValues (OPC 10000-14, 6.2.4.2).
+//! Decoding of DataSetMessages to DataValues (OPC 10000-14, 6.2.4.2).
 
 use takt_ua::{DataValue, DateTime, Variant};
 use takt_wire::{DataSetContentRef, DataSetMessageRef, DeltaFieldsRef, FieldsRef, RawDataLayout};
@@ -7,7 +7,7 @@ use super::data_set_reader::DataSetReader;
 use crate::error::ReceiveError;
 
 impl DataSetReader {
-    /// The fields with their indexes, as DataValues whatever their encoding is (6.2.4.2).
+    /// Decodes the fields, with their indexes, to DataValues from any encoding (OPC 10000-14, 6.2.4.2).
     pub(super) fn decode(
         &self,
         message: &DataSetMessageRef<'_>,
@@ -30,7 +30,7 @@ impl DataSetReader {
             DataSetContentRef::KeyFrame(FieldsRef::RawData(bytes)) => {
                 let values = match &self.raw_data {
                     Some(layout) => layout.decode_start(bytes)?.0,
-                    // Says what the metadata lacks.
+                    // The error names the part that the metadata lacks.
                     None => RawDataLayout::new(&self.meta_data)?.decode_start(bytes)?.0,
                 };
                 let status = message.status.filter(|status| !status.is_good());
@@ -72,7 +72,7 @@ impl DataSetReader {
             .map(|(index, _)| *index)
             .find(|index| *index >= count);
         match beyond {
-            // A reader without metadata takes what says its type itself.
+            // A reader without metadata accepts fields that contain their type.
             Some(index) if count > 0 => {
                 let reader = self.name.clone();
                 Err(ReceiveError::Field {
@@ -86,7 +86,8 @@ impl DataSetReader {
     }
 }
 
-/// A StatusCode in place of a value is the status of a field that is Bad, a DataValue one that is Uncertain (Table 162).
+/// Converts a Variant: a StatusCode is the status of a Bad field, and a DataValue is an Uncertain value (OPC 10000-14, Table
+/// 162).
 fn from_variant(value: Variant) -> DataValue {
     match value {
         Variant::StatusCode(status) if status.is_bad() => DataValue::status(status),

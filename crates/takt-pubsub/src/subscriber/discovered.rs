@@ -1,4 +1,4 @@
-//! Readers of DataSetWriters that were discovered, and metadata that was announced: what Publishers make a Subscriber keep.
+//! Readers of discovered DataSetWriters, and announced metadata: the memory that Publishers can make a Subscriber use.
 
 use takt_ua::structures::{DataSetMetaDataType, DataSetReaderDataType};
 
@@ -10,10 +10,10 @@ use crate::error::ReceiveError;
 use crate::time::Now;
 
 impl Subscriber {
-    /// Makes a reader for a DataSetWriter that was discovered. `writer_name` tells it apart if it has no DataSetWriterId.
+    /// Makes a reader for a discovered DataSetWriter. `writer_name` identifies it if it has no DataSetWriterId.
     ///
     /// # Errors
-    /// There is no room for it.
+    /// There is no room for the reader.
     pub(super) fn add_reader(
         &mut self,
         configuration: &DataSetReaderDataType,
@@ -31,7 +31,7 @@ impl Subscriber {
             });
         }
         let mut nowhere = |_: SubscribedField<'_>| None;
-        // Nothing in it can be wrong.
+        // Nothing in this configuration can be invalid.
         let made = DataSetReader::new(configuration, &[], &mut nowhere, &self.memory);
         if let Ok(mut reader) = made {
             reader.data_set_writer_name = writer_name.to_owned();
@@ -49,10 +49,10 @@ impl Subscriber {
         Ok(())
     }
 
-    /// Gives metadata that was announced to the readers that want it.
+    /// Passes announced metadata to the readers that need it.
     ///
     /// # Errors
-    /// There is no room for it.
+    /// There is no room for the metadata.
     pub(super) fn give_meta_data(
         &mut self,
         meta_data: &DataSetMetaDataType,
@@ -87,7 +87,7 @@ impl Subscriber {
         outcome
     }
 
-    /// Forgets the readers that were discovered and then silent for long; `false` if there are none.
+    /// Removes discovered readers that were silent for long; returns `false` if there are none.
     fn forget_silent_readers(&mut self, now: Now) -> bool {
         if self.max_discovered == 0 {
             return false;

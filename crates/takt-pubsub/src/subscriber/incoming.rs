@@ -1,4 +1,4 @@
-//! What a DataSetReader does with a DataSetMessage, whatever its mapping is.
+//! DataSetMessages of any mapping at a DataSetReader.
 
 use takt_ua::{DataValue, DateTime, StatusCode};
 use takt_wire::{DataSetContentRef, DataSetMessageRef, NetworkMessageRef};
@@ -8,7 +8,7 @@ use super::received::{DataSetKind, Observer, ReceivedDataSet, ReceivedFields};
 use crate::error::ReceiveError;
 use crate::time::Now;
 
-/// The header of a DataSetMessage, with what the header of the NetworkMessage says instead.
+/// Header of a DataSetMessage, completed from the header of the NetworkMessage.
 #[derive(Debug)]
 pub(super) struct Incoming {
     pub(super) kind: DataSetKind,
@@ -19,7 +19,7 @@ pub(super) struct Incoming {
 }
 
 impl DataSetReader {
-    /// Takes a UADP DataSetMessage that was decoded by the general decoder.
+    /// Receives a UADP DataSetMessage from the general decoder.
     pub(super) fn receive(
         &mut self,
         network_message: &NetworkMessageRef<'_>,
@@ -47,8 +47,8 @@ impl DataSetReader {
         self.take(&incoming, decode, now, observer)
     }
 
-    /// Checks version and order, writes the fields to their targets, and tells the observer. Says `false` if the message is
-    /// discarded.
+    /// Checks version and order, writes the fields to their targets, and reports to the observer. Returns `false` if the message
+    /// is discarded.
     pub(super) fn take(
         &mut self,
         incoming: &Incoming,
@@ -75,7 +75,7 @@ impl DataSetReader {
             return Ok(false);
         };
         if kind == DataSetKind::DeltaFrame && !self.has_key_frame() {
-            // What did not change is not known yet.
+            // The unchanged fields are not known yet.
             return Ok(false);
         }
         let fields = decode(self)?;

@@ -20,7 +20,8 @@ use super::received::{DataSetKind, Observer};
 use crate::error::ReceiveError;
 use crate::time::Now;
 
-/// Whether a message is JSON. The first byte of a UADP message has its version, 1, in the lower bits, as none of these has.
+/// Returns true if a message is JSON. The first byte of a UADP message has its version, 1, in the lower bits; no first byte of
+/// JSON has.
 #[inline]
 pub(crate) fn is_json(message: &[u8]) -> bool {
     let space = |byte: &&u8| matches!(byte, b' ' | b'\t' | b'\r' | b'\n');
@@ -28,7 +29,7 @@ pub(crate) fn is_json(message: &[u8]) -> bool {
     matches!(first, Some(b'{' | b'['))
 }
 
-/// Who sends a DataSetMessage; what it does not say is empty, and cannot be compared.
+/// Sender of a DataSetMessage; missing parts are empty, and are not compared.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct JsonSource<'a> {
     pub(super) publisher_id: &'a str,
@@ -95,7 +96,7 @@ impl Subscriber {
         })
     }
 
-    /// Reads a message as it looks, unless the readers know that it has fewer headers: fields may be named like those of headers.
+    /// Decodes a message by its form, unless the readers are configured with fewer headers: fields may have the names of headers.
     fn decode_json(&self, text: &[u8]) -> Result<JsonMessage, JsonMessageError> {
         let message = JsonMessage::decode(text);
         let mut layouts = self.readers.iter().filter(|reader| reader.takes_json);
@@ -114,7 +115,7 @@ impl Subscriber {
         }
     }
 
-    /// How many readers have accepted the message.
+    /// Passes a message on to readers; returns the number of readers that have accepted it.
     fn pass_on_json(
         &mut self,
         source: JsonSource<'_>,
@@ -129,7 +130,7 @@ impl Subscriber {
             let group = self.group_of.get(index);
             let group = group.and_then(|group| self.groups.get(*group));
             let listens = group.is_some_and(|group| reader.listens(group.state(connection)));
-            // What should be protected cannot be JSON.
+            // JSON messages are not protected, so readers of protected messages do not accept them.
             let unprotected = self.protection_of.get(index) == Some(&None);
             if !listens || !unprotected || !reader.wants_json(source) {
                 continue;
@@ -142,10 +143,10 @@ impl Subscriber {
         outcome.map(|()| accepted)
     }
 
-    /// Makes a reader for a DataSetWriter that nobody reads yet.
+    /// Makes a reader for a DataSetWriter that has none yet.
     ///
     /// # Errors
-    /// There is no room for it.
+    /// There is no room for the reader.
     pub(super) fn discover_json(
         &mut self,
         source: JsonSource<'_>,
@@ -183,7 +184,7 @@ impl Subscriber {
 }
 
 impl DataSetReader {
-    /// Whether a DataSetMessage is of the Publisher and the DataSetWriter that it wants. PublisherIds are texts here.
+    /// Returns true if a DataSetMessage is from the configured Publisher and DataSetWriter. PublisherIds are texts here.
     fn wants_json(&self, source: JsonSource<'_>) -> bool {
         let writer = source.data_set_writer_id;
         self.takes_json
@@ -192,7 +193,7 @@ impl DataSetReader {
             && self.is_named(source.data_set_writer_name)
     }
 
-    /// Whether metadata is of the DataSetWriter that it reads.
+    /// Returns true if metadata is of the DataSetWriter that it reads.
     pub(super) fn is_of(&self, source: JsonSource<'_>) -> bool {
         let same_id = match source.data_set_writer_id {
             Some(id) => self.data_set_writer_id == id,
@@ -211,7 +212,7 @@ impl DataSetReader {
         wanted.is_empty() || writer.is_empty() || wanted == writer
     }
 
-    /// Takes a JSON DataSetMessage; says `false` if it is discarded.
+    /// Receives a JSON DataSetMessage; returns `false` if it is discarded.
     fn receive_json(
         &mut self,
         source: JsonSource<'_>,
@@ -232,7 +233,7 @@ impl DataSetReader {
         };
         let foreign = payload.as_object().keys().next();
         if let Some(name) = foreign.filter(|_| !self.knows_any(&payload)) {
-            // Without headers, names alone tell whose message it is.
+            // Without headers, only the names of fields identify the writer.
             return match source.says_writer() {
                 false => Ok(false),
                 true => Err(ReceiveError::FieldName {
@@ -259,12 +260,12 @@ impl DataSetReader {
             || fields.any(|field| payload.as_object().contains_key(field.name.as_str()))
     }
 
-    /// Whether no metadata was told, so that names are taken from messages.
+    /// Returns true if no metadata was announced, so that names are taken from messages.
     fn has_learned(&self) -> bool {
         self.is_learned || self.meta_data.fields.is_empty()
     }
 
-    /// The fields with their indexes in the metadata. Others are ignored; a reader without metadata notes their names.
+    /// Decodes the fields, with their indexes in the metadata. Others are ignored; a reader without metadata notes their names.
     fn decode_json(
         &mut self,
         payload: &JsonPayload,
@@ -276,7 +277,7 @@ impl DataSetReader {
         let meta_data = Some(&self.meta_data).filter(|_| !self.is_learned);
         let status = message.status.filter(|status| !status.is_good());
         let fields = self.meta_data.fields.iter().enumerate();
-        // Of two with one name the first one counts.
+        // Of two fields with one name, the first one counts.
         let indexes: HashMap<&str, usize> = fields
             .rev()
             .map(|(index, field)| (field.name.as_str(), index))
@@ -317,10 +318,10 @@ impl DataSetReader {
     }
 }
 
-/// Names that a reader without metadata keeps; messages may have others each time.
+/// Maximum number of names that a reader without metadata keeps; messages may have others each time.
 const MAX_LEARNED: usize = 1000;
 
-/// ValueRank of what may be a scalar or an array (OPC 10000-3, 5.6.2).
+/// ValueRank of a scalar or an array (OPC 10000-3, 5.6.2).
 const ANY_RANK: i32 = -2;
 
 fn has_fewer_headers(one: JsonLayout, other: JsonLayout) -> bool {

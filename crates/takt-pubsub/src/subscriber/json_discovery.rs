@@ -1,4 +1,4 @@
-//! What Publishers say of themselves in JSON (OPC 10000-14, 7.2.5.5): the same as in UADP.
+//! Announcements of Publishers in JSON (OPC 10000-14, 7.2.5.5), with the content of those in UADP.
 
 use takt_ua::{DateTime, StatusCode};
 use takt_wire::json::{JsonDiscoveryContent, JsonDiscoveryMessage};
@@ -13,7 +13,7 @@ use crate::error::ReceiveError;
 use crate::time::Now;
 
 impl Subscriber {
-    /// Gives readers their metadata, and tells the observer of whatever it is.
+    /// Passes metadata on to readers, and reports every announcement to the observer.
     pub(super) fn take_json_discovery(
         &mut self,
         message: JsonDiscoveryMessage,
@@ -44,7 +44,7 @@ impl Subscriber {
             outcome = outcome.and(given);
         }
         let announcement = DiscoveryAnnouncement {
-            // JSON has none.
+            // JSON has no sequence number.
             sequence_number: 0,
             content: announcement(message.content, message.timestamp),
         };
@@ -54,7 +54,7 @@ impl Subscriber {
     }
 }
 
-/// The announcement that says the same.
+/// Converts JSON content to the UADP announcement with the same content.
 fn announcement(content: JsonDiscoveryContent, timestamp: DateTime) -> AnnouncementContent {
     match content {
         JsonDiscoveryContent::DataSetMetaData {

@@ -1,8 +1,8 @@
-//! The memory that a Subscriber holds for what Publishers have told it, and how long it is kept.
+//! Memory that a Subscriber holds for announcements of Publishers, and the time for which it is kept.
 //!
-//! Anybody who can send to a link can send metadata. Every Subscriber therefore has a [`MemoryBudget`]: names, metadata and learned
-//! layouts are charged to it, and what exceeds it is refused. Sizes are those of the decoded values, which are several times
-//! as large as the messages.
+//! Any host that can send to a link can send metadata. Every Subscriber therefore has a [`MemoryBudget`]: names, metadata and
+//! learned layouts are charged to it, and anything beyond it is refused. Sizes are those of the decoded values, which are several
+//! times as large as the messages.
 
 use std::time::Duration;
 
@@ -14,27 +14,27 @@ use takt_ua::structures::{
 };
 use takt_ua::{Identifier, LocalizedText, NodeId, QualifiedName, UaString, Variant};
 
-/// Bytes that a Subscriber holds of what Publishers have told it, unless it is given another budget.
+/// Default limit of the memory that a Subscriber holds for announcements, in bytes.
 pub const DEFAULT_MAX_MEMORY: usize = 64 << 20;
 
-/// A DataSetWriter that was discovered and then silent for so long makes room for others.
+/// Time of silence after which a discovered DataSetWriter makes room for others.
 pub(super) const FORGET_READER_AFTER: Duration = Duration::from_secs(60);
 
-/// What the allocator keeps beside each allocation, in bytes.
+/// Overhead of the allocator for each allocation, in bytes.
 const ALLOCATION: usize = 16;
 
-/// What a field takes beside its metadata, in bytes: its place in the layout of RawData.
+/// Memory of a field beside its metadata, in bytes: its place in the layout of RawData.
 const LAYOUT: usize = 192;
 
-/// What an encoded byte of a nested value becomes at most, once it is decoded: a DiagnosticInfo without content has one byte.
+/// Maximum decoded size of an encoded byte of a nested value, in bytes: a DiagnosticInfo without content has one byte.
 const NESTED: usize = 192;
 
-/// The budget of a Subscriber that was given none.
+/// Returns the default budget of a Subscriber.
 pub(super) fn default_budget() -> MemoryBudget {
     MemoryBudget::new(DEFAULT_MAX_MEMORY)
 }
 
-/// Size of a text on the heap, in bytes.
+/// Returns the size of a text on the heap, in bytes.
 pub(crate) fn text_size(text: &str) -> usize {
     match text.len() {
         0 => 0,
@@ -42,14 +42,15 @@ pub(crate) fn text_size(text: &str) -> usize {
     }
 }
 
-/// Size of metadata and of the layout that is derived from it, in bytes. Never less than what they take.
+/// Returns the size of metadata and of the layout that is derived from it, in bytes. It is never less than the memory that they
+/// take.
 pub(crate) fn meta_data_size(meta_data: &DataSetMetaDataType) -> usize {
     size_of::<DataSetMetaDataType>()
         + text(&meta_data.name)
         + localized(&meta_data.description)
         + list(&meta_data.namespaces, text)
         + list(&meta_data.fields, |field: &FieldMetaData| {
-            // The layout has the name, too.
+            // The layout also has the name.
             LAYOUT
                 + 2 * text(&field.name)
                 + localized(&field.description)

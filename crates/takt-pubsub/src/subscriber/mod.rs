@@ -1,4 +1,4 @@
-//! Subscribers: ReaderGroups and what is in them.
+//! Subscribers: ReaderGroups and their DataSetReaders.
 
 mod connection;
 mod data_set_reader;

@@ -10,10 +10,10 @@ use crate::error::{ConfigurationProblem, ReceiveError};
 use crate::security::{KeyRing, MessageVerifier, Verified, VerifyError};
 use crate::time::Now;
 
-/// Pairs of SecurityGroup and SecurityMode of a connection.
+/// Maximum number of pairs of SecurityGroup and SecurityMode of a connection.
 pub(super) const MAX_PROTECTIONS: usize = 64;
 
-/// What readers with one SecurityGroup and one SecurityMode share.
+/// State shared by readers with one SecurityGroup and one SecurityMode.
 #[derive(Debug)]
 pub(super) struct Protection {
     security_group_id: String,
@@ -23,14 +23,15 @@ pub(super) struct Protection {
     reassembler: ChunkReassembler,
 }
 
-/// All of a connection. Readers name theirs by its index.
+/// Protections of a connection. Readers refer to theirs by its index.
 #[derive(Debug, Default)]
 pub(super) struct Protections {
     protections: Vec<Protection>,
 }
 
 impl Protections {
-    /// The index for a reader; `None` if its messages are not protected. What the reader does not say, its group does (6.2.9.9).
+    /// Returns the index for a reader; `None` if its messages are not protected. Parameters that the reader does not have are
+    /// those of its group (OPC 10000-14, 6.2.9.9).
     pub(super) fn of(
         &mut self,
         group: &ReaderGroupDataType,
@@ -86,7 +87,8 @@ impl Protections {
         }
     }
 
-    /// Verifies and decrypts a message in place with the first of these that has its key. Says which that was.
+    /// Verifies and decrypts a message in place with the first of these protections that has its key. Returns the index of that
+    /// protection.
     pub(super) fn verify(
         &mut self,
         candidates: impl Iterator<Item = usize>,
@@ -107,7 +109,7 @@ impl Protections {
                     if let VerifyError::UnknownToken(token) = error {
                         protection.keys.unknown_token(token);
                     }
-                    // What is wrong with the key that fits says more than that others do not.
+                    // An error with the matching key is more precise than that of a missing key.
                     let unknown = matches!(error, VerifyError::UnknownToken(_));
                     if refused.is_none() || !unknown {
                         refused = Some(error);
@@ -137,7 +139,7 @@ impl Protections {
         }
     }
 
-    /// When the keys of a SecurityGroup should be asked for.
+    /// Returns the keys of a SecurityGroup, if it is known here.
     pub(super) fn keys(&self, security_group_id: &str) -> Option<&KeyRing> {
         let mut protections = self.protections.iter();
         let found = protections.find(|it| it.security_group_id == security_group_id)?;
@@ -145,7 +147,7 @@ impl Protections {
     }
 }
 
-/// Whether a message says that it is signed.
+/// Returns true if a message has a signature.
 #[inline]
 pub(super) fn is_signed(message: &NetworkMessageRef<'_>) -> bool {
     message.security_header.is_some_and(|header| header.signed)

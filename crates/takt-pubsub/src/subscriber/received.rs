@@ -1,4 +1,4 @@
-//! What readers have received.
+//! Messages received by readers.
 
 use takt_ua::enumerations::PubSubState;
 use takt_ua::{DataValue, DateTime, StatusCode};
@@ -7,29 +7,29 @@ use takt_wire::{DiscoveryAnnouncement, FixedMessageRef, FixedValue, PublisherIdR
 use super::data_set_reader::DataSetReader;
 use crate::error::ReceiveError;
 
-/// Kinds of DataSetMessages.
+/// Kind of a DataSetMessage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum DataSetKind {
-    /// All fields.
+    /// The message has all fields.
     KeyFrame,
-    /// The fields that changed.
+    /// The message has the fields that changed.
     DeltaFrame,
-    /// The fields of an event.
+    /// The message has the fields of an event.
     Event,
-    /// The Publisher is there, and has nothing to say.
+    /// The message has no fields, and shows that the Publisher is running.
     KeepAlive,
 }
 
-/// A DataSetMessage that a reader has accepted.
+/// DataSetMessage that a reader has accepted.
 #[derive(Debug)]
 pub struct ReceivedDataSet<'a> {
-    /// The reader.
+    /// Reader of the message.
     pub reader: &'a DataSetReader,
-    /// What was received.
+    /// Kind of the message.
     pub kind: DataSetKind,
     /// SequenceNumber of the DataSetMessage, else that of the NetworkMessage.
     pub sequence_number: Option<u16>,
-    /// How many messages are missing before this one, as its number says.
+    /// Number of messages missing before this one, according to its sequence number.
     pub missing: u16,
     /// Timestamp of the DataSetMessage, else that of the NetworkMessage.
     pub timestamp: Option<DateTime>,
@@ -49,7 +49,7 @@ pub(super) enum ReceivedFields<'a> {
 }
 
 impl ReceivedDataSet<'_> {
-    /// Number of fields in the message.
+    /// Returns the number of fields in the message.
     pub fn len(&self) -> usize {
         match &self.fields {
             ReceivedFields::Decoded(fields) => fields.len(),
@@ -57,12 +57,13 @@ impl ReceivedDataSet<'_> {
         }
     }
 
-    /// Whether there are no fields.
+    /// Returns true if there are no fields.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The fields with their indexes in the metadata. Of a message on the fast path each is decoded when it is asked for.
+    /// Returns the fields with their indexes in the metadata. Fields of a message on the fast path are decoded when they are
+    /// read.
     pub fn fields(&self) -> impl Iterator<Item = (usize, DataValue)> + '_ {
         (0..self.len()).filter_map(|position| match &self.fields {
             ReceivedFields::Decoded(fields) => fields.get(position).cloned(),
@@ -74,7 +75,8 @@ impl ReceivedDataSet<'_> {
         })
     }
 
-    /// A value where it stands in the message, without decoding or allocation; `None` if the message did not take the fast path.
+    /// Returns a value from its place in the message, without decoding or allocation; `None` if the message did not take the fast
+    /// path.
     pub fn scalar<T: FixedValue + Default>(&self, slot: Slot<T>) -> Option<T> {
         match &self.fields {
             ReceivedFields::Fixed { message, .. } => Some(message.get(slot)),
@@ -97,24 +99,24 @@ pub(super) fn fixed_value(
     })
 }
 
-/// Is told what happens at a subscriber; each method does nothing unless it is written.
+/// Observer of a subscriber. The default implementation of each method does nothing.
 pub trait Observer {
-    /// A reader has accepted a DataSetMessage; its values have been written to their targets.
+    /// Reports a DataSetMessage that a reader has accepted; its values have been written to their targets.
     fn data_set(&mut self, received: &ReceivedDataSet<'_>) {
         let _ = received;
     }
 
-    /// A reader has another state than before.
+    /// Reports a new state of a reader.
     fn state_changed(&mut self, reader: &str, state: PubSubState) {
         let _ = (reader, state);
     }
 
-    /// A message, or a part of it, was not accepted.
+    /// Reports that a message, or a part of it, was not accepted.
     fn refused(&mut self, error: &ReceiveError) {
         let _ = error;
     }
 
-    /// A Publisher has told of itself.
+    /// Reports an announcement of a Publisher.
     fn announced(
         &mut self,
         publisher_id: PublisherIdRef<'_>,
@@ -124,5 +126,5 @@ pub trait Observer {
     }
 }
 
-/// Wants to know nothing.
+/// Observer that ignores everything.
 impl Observer for () {}

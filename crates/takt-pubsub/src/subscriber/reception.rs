@@ -1,4 +1,4 @@
-//! Messages that go through the general decoder, and DataSetWriters that are discovered by them.
+//! Messages that go through the general decoder, and the discovery of DataSetWriters by them.
 
 use takt_ua::Variant;
 use takt_ua::enumerations::PubSubState;
@@ -26,7 +26,7 @@ impl Subscriber {
         observer: &mut dyn Observer,
     ) -> Result<Reception, ReceiveError> {
         let message = NetworkMessageRef::new_checked(bytes)?;
-        // Those that have a reader are served even if there is no room for others.
+        // Existing readers receive the message even if there is no room for new ones.
         let mut outcome = match self.max_discovered {
             0 => Ok(()),
             _ => self.discover(&message, now),
@@ -45,7 +45,7 @@ impl Subscriber {
         };
         let mut accepted = Vec::new();
         let mut declined = false;
-        // Messages without a PayloadHeader: a reader may know where its DataSetMessage is (6.3.1.4.3).
+        // Messages without a PayloadHeader: a reader may have the place of its DataSetMessage (OPC 10000-14, 6.3.1.4.3).
         let (placed, wanted): (Vec<_>, Vec<_>) = wanted.into_iter().partition(|index| {
             let offset = self
                 .readers
@@ -96,7 +96,7 @@ impl Subscriber {
         match payload {
             PayloadRef::DataSetMessages(messages) => {
                 for (position, found) in messages.iter().enumerate() {
-                    // One that cannot be understood is skipped; the others are not.
+                    // A DataSetMessage that cannot be decoded is skipped; the others are not.
                     let found = match found {
                         Ok(found) => found,
                         Err(error) => {
@@ -139,7 +139,7 @@ impl Subscriber {
         })
     }
 
-    /// Makes readers for DataSetWriters that nobody reads yet.
+    /// Makes readers for DataSetWriters that have none yet.
     fn discover(&mut self, message: &NetworkMessageRef<'_>, now: Now) -> Result<(), ReceiveError> {
         if message.network_message_type != NetworkMessageType::DataSetMessage || is_signed(message)
         {
@@ -150,7 +150,7 @@ impl Subscriber {
             .and_then(|group| group.writer_group_id)
             .unwrap_or(0);
         let mut outcome = Ok(());
-        // Without a PayloadHeader there is one for all.
+        // Without a PayloadHeader, there is one reader for all.
         let unnamed = message.data_set_writer_ids().next().is_none().then_some(0);
         for id in message.data_set_writer_ids().chain(unnamed) {
             let known = |reader: &DataSetReader| reader.wants(message) && reader.reads(id);
@@ -175,7 +175,7 @@ impl Subscriber {
         outcome
     }
 
-    /// Indexes of the readers that want a message.
+    /// Returns the indexes of the readers that accept a message.
     fn wanting(
         &self,
         message: &NetworkMessageRef<'_>,
@@ -192,7 +192,7 @@ impl Subscriber {
         wanting.map(|(index, _)| index).collect()
     }
 
-    /// Whether the reader has accepted the DataSetMessage; `None` if it is not for it.
+    /// Passes a DataSetMessage to the reader; returns true if it has accepted it, `None` if it is not for it.
     fn pass_on(
         &mut self,
         index: usize,
@@ -212,7 +212,7 @@ impl Subscriber {
         }
     }
 
-    /// Gives metadata to readers; to those whose messages are protected only if the announcement is, too.
+    /// Passes metadata to readers; to readers of protected messages only if the announcement is protected, too.
     fn take_announcement(
         &mut self,
         publisher_id: PublisherIdRef<'_>,

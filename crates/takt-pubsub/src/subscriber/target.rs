@@ -1,4 +1,4 @@
-//! Where received fields go (OPC 10000-14, 6.2.10 and 6.2.11).
+//! Targets of received fields (OPC 10000-14, 6.2.10 and 6.2.11).
 
 use std::collections::HashMap;
 use std::fmt;
@@ -11,14 +11,14 @@ use takt_ua::{DataValue, DateTime, NodeId, NumericRange, StatusCode, Variant};
 
 use crate::error::ConfigurationProblem;
 
-/// Writes a value; says what is wrong with it.
+/// Function that writes a value, and returns the StatusCode of an error.
 pub type WriteCallback = Box<dyn Fn(&DataValue) -> Result<(), StatusCode> + Send>;
 
-/// Where the value of a field goes.
+/// Target of the value of a field.
 pub enum FieldTarget {
-    /// A cell, which a Provider may serve and a real-time thread read. Only these are set without allocation.
+    /// Cell, which a Provider may serve and a real-time thread may read. Only cells are set without allocation.
     Cell(Arc<Cell>),
-    /// Whatever is called, on the receiving thread.
+    /// Function, called on the receiving thread.
     Callback(WriteCallback),
 }
 
@@ -31,21 +31,21 @@ impl fmt::Debug for FieldTarget {
     }
 }
 
-/// A field for which a target is looked for.
+/// Field that needs a target.
 #[derive(Debug, Clone, Copy)]
 pub struct SubscribedField<'a> {
-    /// The reader that receives it.
+    /// Reader of the field.
     pub reader: &'a DataSetReaderDataType,
-    /// Its name and type.
+    /// Name and type of the field.
     pub meta_data: &'a FieldMetaData,
-    /// The target Variable, if the configuration names one.
+    /// Target Variable, if the configuration names one.
     pub target: Option<&'a FieldTargetDataType>,
 }
 
-/// Knows where values go.
+/// Set of targets of fields.
 pub trait DataTarget {
-    /// The target of a field. `None` is an error if the configuration names a target Variable; otherwise it says that nobody wants
-    /// the value.
+    /// Returns the target of a field. `None` is an error if the configuration names a target Variable; otherwise the value is not
+    /// written.
     fn target(&mut self, field: SubscribedField<'_>) -> Option<FieldTarget>;
 }
 
@@ -63,7 +63,7 @@ impl DataTarget for HashMap<NodeId, Arc<Cell>> {
     }
 }
 
-/// A target, and what to write when there is no good value.
+/// Target, and the values to write when there is no good value.
 #[derive(Debug)]
 pub(super) struct ReaderTarget {
     /// Index of the field in the metadata.
@@ -74,7 +74,7 @@ pub(super) struct ReaderTarget {
     handling: OverrideValueHandling,
     override_value: Variant,
     default_value: Variant,
-    /// Of a callback; a cell keeps it itself.
+    /// Last usable value of a callback; a cell keeps it itself.
     last_usable: Option<Variant>,
 }
 
@@ -108,7 +108,7 @@ impl ReaderTarget {
         })
     }
 
-    /// Whether a value can be stored as it is, by its encoding.
+    /// Returns the cell, if a value can be stored in it in its encoding.
     pub(super) fn plain_cell(&self) -> Option<&Arc<Cell>> {
         let ranges = self.receiver_index_range.is_some() || self.write_index_range.is_some();
         match &self.target {
@@ -117,7 +117,7 @@ impl ReaderTarget {
         }
     }
 
-    /// Writes a received value; what is Bad is replaced as the configuration says (Table 80).
+    /// Writes a received value; a Bad value is replaced as configured (OPC 10000-14, Table 80).
     pub(super) fn write(&mut self, value: DataValue, now: DateTime) -> Result<(), StatusCode> {
         if value.status_code().is_bad() {
             let status = value.status_code();
@@ -130,7 +130,7 @@ impl ReaderTarget {
         self.store(value, now)
     }
 
-    /// Writes what takes the place of values while the reader is not Operational.
+    /// Writes the replacement of the value while the reader is not Operational.
     pub(super) fn write_state(
         &mut self,
         state: PubSubState,
@@ -161,7 +161,7 @@ impl ReaderTarget {
         };
         let outcome = self.store(instead.with_source_timestamp(now), now);
         match outcome {
-            // The cell holds no value of which a part could be replaced.
+            // The cell holds no value, so no part of it can be replaced.
             Err(_) if self.write_index_range.is_some() => Ok(()),
             outcome => outcome,
         }
@@ -201,7 +201,7 @@ impl ReaderTarget {
     }
 }
 
-/// The default value of the field's type, for a field without a last usable value: zero, or nothing.
+/// Returns the default value of the field's type, for a field without a last usable value: zero or empty.
 fn default_value(meta_data: &FieldMetaData) -> Variant {
     let Some(built_in_type) = takt_ua::BuiltInType::from_u8(meta_data.built_in_type) else {
         return Variant::Empty;

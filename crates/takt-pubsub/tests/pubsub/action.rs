@@ -43,7 +43,7 @@ fn drill() -> Vec<Variant> {
     vec![Variant::Double(2.5), Variant::UInt32(10)]
 }
 
-/// What the drill does, and how often it was asked to.
+/// Handler of the drill, which counts its calls.
 #[derive(Default)]
 struct Drill {
     calls: usize,
@@ -87,7 +87,7 @@ fn a_request_is_carried_out_once_and_answered() {
             response.response_address.as_deref(),
             Some("opc.udp://127.0.0.1:7")
         );
-        // A duplicate gets the same results, and nothing is done again.
+        // A duplicate gets the same results, and the Action is not carried out again.
         assert_eq!(responder.receive(now, &message, &mut drill).unwrap(), 0);
         assert!(responder.poll_transmit().is_some());
         assert_eq!(drill.calls, 1);
@@ -99,7 +99,7 @@ fn a_request_is_carried_out_once_and_answered() {
         // Nothing is lost here, so that nothing is acknowledged, or sent again.
         assert_eq!(requestor.poll_transmit(), None);
         assert_eq!(requestor.next_timeout(), None);
-        // Its own messages are nothing to either.
+        // Both ignore their own messages.
         requestor.receive(now, &message).unwrap();
         assert_eq!(
             responder.receive(now, &response.bytes, &mut drill).unwrap(),
@@ -119,7 +119,7 @@ fn what_is_lost_is_sent_again() {
             ..Drill::default()
         };
         let id = ask(&mut requestor, at(start, 0));
-        // The first request is lost, the second comes twice.
+        // The first request is lost, the second is received twice.
         requestor.poll_transmit().unwrap();
         let now = at(start, 50);
         assert_eq!(requestor.next_timeout(), Some(now.instant));
@@ -133,7 +133,7 @@ fn what_is_lost_is_sent_again() {
         requestor.receive(now, &executing.bytes).unwrap();
         assert_eq!(requestor.poll_event(), Some(ActionEvent::Executing(id)));
         assert!(responder.poll_transmit().is_some());
-        // It is known that it goes on: no more requests.
+        // The Requestor knows that the Action continues: there are no more requests.
         requestor.handle_timeout(at(start, 500)).unwrap();
         assert_eq!(requestor.poll_transmit(), None);
 
@@ -142,7 +142,7 @@ fn what_is_lost_is_sent_again() {
         let ticket = drill.ticket.unwrap();
         assert!(responder.complete(now, ticket, results.clone()).unwrap());
         assert!(!responder.complete(now, ticket, results.clone()).unwrap());
-        // The response is lost, too, and so is the first acknowledgement.
+        // The response is also lost, and so is the first acknowledgement.
         responder.poll_transmit().unwrap();
         let now = at(start, 1050);
         responder.handle_timeout(now).unwrap();
@@ -160,7 +160,7 @@ fn what_is_lost_is_sent_again() {
         let last = responder.poll_transmit().unwrap();
         requestor.receive(now, &last.bytes).unwrap();
         assert_eq!(requestor.next_timeout(), None);
-        // Neither says more; a late duplicate of the request is not carried out.
+        // Both are silent; a late duplicate of the request is not carried out.
         responder.handle_timeout(at(start, 1500)).unwrap();
         assert_eq!(responder.poll_transmit(), None);
         responder
@@ -201,10 +201,10 @@ fn what_takes_too_long_has_failed() {
             .complete(late, drill.ticket.unwrap(), results)
             .unwrap()
     );
-    // A Requestor that hears nothing gives up at the same time.
+    // A Requestor without a response gives up at the same time.
     requestor.handle_timeout(late).unwrap();
     assert_eq!(requestor.poll_event(), timeout());
-    // What is remembered is forgotten some time.
+    // Remembered requests are forgotten at some time.
     let end = responder.next_timeout().unwrap();
     assert!(end > late.instant);
     responder.handle_timeout(at(end, 0)).unwrap();
@@ -353,7 +353,7 @@ fn actions_are_announced() {
     assert_eq!(known.response, expected.actions()[0].response);
     assert_eq!(known.action_targets, expected.actions()[0].action_targets);
 
-    // The same in JSON, as a broker keeps it.
+    // JSON announces the same, as a broker keeps it.
     let json = crate::drill::configuration(ActionMapping::Json, Duration::ZERO);
     let mut responder = responder(&json);
     let messages = responder.meta_data_messages(at(now, 0)).unwrap();

@@ -1,4 +1,4 @@
-//! Subscribers that know nothing, and Publishers that tell them.
+//! Subscribers without metadata, and Publishers that announce it.
 
 use std::time::{Duration, Instant};
 
@@ -59,7 +59,7 @@ fn readers_are_discovered_and_take_the_metadata_that_is_published() {
     let typed = names_and_values(&[("A", values[0].clone()), ("B", values[1].clone())]);
     assert_eq!(log.data_sets[1].2, typed);
     assert_eq!(subscriber.readers().len(), 1);
-    // There is nothing to tell of a writer that does not exist.
+    // There is no metadata of a writer that does not exist.
     assert!(group.meta_data_message(9, now()).unwrap().is_none());
 }
 
@@ -80,7 +80,7 @@ fn metadata_of_uadp_writers_is_an_announcement() {
     };
     let mut output = Vec::new();
     group.publish(now(), UP, &mut output).unwrap();
-    // RawData is nothing without metadata.
+    // RawData cannot be read without metadata.
     assert_eq!(pass(std::mem::take(&mut output)), []);
     assert_eq!(group.publish_meta_data(now(), &mut output).unwrap(), 1);
     group.publish(now(), UP, &mut output).unwrap();
@@ -101,7 +101,7 @@ fn configuration(setup: &Setup) -> PubSubConfiguration2DataType {
     }
 }
 
-/// An announcer that has said what it says at the start.
+/// Returns an announcer after its first announcements.
 fn announcer(configuration: &PubSubConfiguration2DataType, start: Instant) -> Announcer {
     let application = Application {
         description: Some(ApplicationDescription {
@@ -121,7 +121,7 @@ fn ask(announcer: &mut Announcer, probe: DiscoveryProbe, at: Instant) {
     announcer.receive(at, &probe).unwrap();
 }
 
-/// What is announced up to a time, chunks put together.
+/// Returns the announcements up to a time, with chunks reassembled.
 fn answers(announcer: &mut Announcer, until: Instant) -> Vec<DiscoveryAnnouncement> {
     let mut subscriber = Subscriber::discovering(0);
     let mut log = Log::default();
@@ -171,7 +171,7 @@ fn raw_data_has_names_and_types_after_a_probe() {
         let probe = probe_message(publisher_id, probe).unwrap();
         announcer.receive(start, &probe).unwrap();
     }
-    // It was announced at the start, and is not again for half a second.
+    // It was announced at the start, and is not announced again for half a second.
     let due = announcer.next_timeout().unwrap();
     assert!(due - start >= Duration::from_millis(500));
     for mut message in announcer.handle_timeout(due).unwrap() {
@@ -198,7 +198,7 @@ fn probes_are_answered_once_and_later() {
     let writers = |ids: &[u16]| DiscoveryProbe::DataSetWriterConfiguration {
         data_set_writer_ids: ids.to_vec(),
     };
-    // Two ask at the same time, one of them for more: all of one WriterGroup is answered at once.
+    // Two Subscribers ask at the same time, one of them for more: all DataSetWriters of one WriterGroup are answered at once.
     ask(&mut announcer, writers(&[7]), at(600));
     ask(&mut announcer, writers(&[7, 8, 99]), at(600));
     assert!(announcer.next_timeout().unwrap() >= at(700));
@@ -221,11 +221,11 @@ fn probes_are_answered_once_and_later() {
     assert_eq!(summary.len(), 2);
     assert!(summary.contains(&(vec![7, 8], vec![StatusCode::Good; 2], 2)));
     assert!(summary.contains(&(vec![99], vec![denied], 0)));
-    // Numbers go on from the metadata at the start.
+    // Numbers continue from the metadata at the start.
     let numbers: Vec<u16> = found.iter().map(|it| it.sequence_number).collect();
     assert_eq!(numbers, [2, 3]);
     assert_eq!(announcer.next_timeout(), None);
-    // Another Publisher is asked, and something that is no probe is said.
+    // A probe for another Publisher, and a message that is not a probe.
     let other = DiscoveryProbe::PublisherEndpoints;
     let probe = probe_message(PublisherId::UInt16(5), other.clone()).unwrap();
     announcer.receive(at(2000), &probe).unwrap();
@@ -234,7 +234,7 @@ fn probes_are_answered_once_and_later() {
     announcer.receive(at(2000), &output[0]).unwrap();
     assert!(announcer.receive(at(2000), b"noise").is_err());
     assert_eq!(announcer.next_timeout(), None);
-    // The same PublisherId on another connection: one of them speaks for both.
+    // Another connection has the same PublisherId: one of them speaks for both.
     let mut quiet = self::announcer(&configuration, start).for_connection_only();
     ask(&mut quiet, other, start);
     ask(&mut quiet, writers(&[99]), start);
@@ -319,7 +319,7 @@ fn long_metadata_is_cut_and_told_again_and_again() {
 
 #[test]
 fn metadata_of_protected_messages_is_protected_too() {
-    // What does not fit into one message is in protected chunks.
+    // Metadata that does not fit into one message is in protected chunks.
     for name_length in [10, 6000] {
         let mut setup = Setup::new(&[Variant::UInt32(1)]);
         setup.protect(MessageSecurityMode::SignAndEncrypt);
@@ -331,7 +331,7 @@ fn metadata_of_protected_messages_is_protected_too() {
         let probe = || DiscoveryProbe::DataSetMetaData {
             data_set_writer_ids: vec![7],
         };
-        // Without keys it is not told.
+        // Without keys, the metadata is not announced.
         ask(&mut announcer, probe(), start);
         let found = answers(&mut announcer, start + Duration::from_secs(1));
         let refused = AnnouncementContent::DataSetMetaData {
@@ -342,7 +342,7 @@ fn metadata_of_protected_messages_is_protected_too() {
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].content, refused);
 
-        // With the first keys it is announced, once.
+        // With the first keys, it is announced once.
         let later = start + Duration::from_secs(2);
         announcer.set_keys(later, "Others", &keys(1, later));
         assert_eq!(announcer.next_timeout(), None);
@@ -373,7 +373,7 @@ fn metadata_of_protected_messages_is_protected_too() {
             let fields = &subscriber.readers()[0].meta_data().fields;
             (refused, fields.first().map(|field| field.name.clone()))
         };
-        // Nobody without the keys, or with others, can read it; what was changed is not believed.
+        // It cannot be read without the keys, or with others; a changed message is not accepted.
         let mut subscriber = setup.build_subscriber();
         assert_eq!(receive(&mut subscriber, None), (messages.len(), None));
         subscriber.set_keys("Keys", &keys(5, later));

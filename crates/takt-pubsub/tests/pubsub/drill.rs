@@ -1,4 +1,4 @@
-//! The configuration of a Responder.
+//! Configuration of a Responder.
 
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ pub(crate) fn fields(fields: &[(&str, BuiltInType)]) -> DataSetMetaDataType {
     }
 }
 
-/// An Action `Drill` with target 3: depth and speed in, time out.
+/// Returns a configuration with an Action `Drill` with target 3: depth and speed are arguments, time is the result.
 pub(crate) fn configuration(
     mapping: ActionMapping,
     interval: Duration,

@@ -1,4 +1,4 @@
-//! The JSON message mapping, from WriterGroup to Subscriber.
+//! JSON message mapping, from WriterGroup to Subscriber.
 
 use std::time::Duration;
 
@@ -33,7 +33,7 @@ pub(crate) const DATA_SET_HEADER: u32 = DataSetMask::DataSetWriterId
 /// Names and values.
 type Fields = Vec<(String, Variant)>;
 
-/// What a reader has received.
+/// Observer that keeps the messages of a reader.
 #[derive(Default)]
 pub(crate) struct Log {
     pub(crate) data_sets: Vec<(DataSetKind, Option<u16>, Fields)>,
@@ -58,7 +58,7 @@ impl Observer for Log {
     }
 }
 
-/// The fields are named `A`, `B` and so on.
+/// Returns a setup whose fields are named `A`, `B` and so on.
 pub(crate) fn setup(values: &[Variant], mask: u32, data_set_mask: u32) -> Setup {
     let mut setup = Setup::new(values);
     for meta_data in [
@@ -202,7 +202,7 @@ fn delta_frames_have_what_changed_and_keep_alives_nothing() {
     ];
     assert_eq!(log.data_sets, expected);
     assert_eq!(setup.target(1).get().unwrap().value, Some(true.into()));
-    // Without a header there is no keep-alive.
+    // Without a header, there is no keep-alive.
     let mut setup = self::setup(&values, Mask::SingleDataSetMessage, 0);
     setup.writer().key_frame_count = 10;
     let mut group = setup.build();
@@ -245,7 +245,7 @@ fn headers_have_what_the_masks_say() {
         r#","MessageType":"ua-data","PublisherId":"4","Messages":[{{{header}"WriterGroupName":"Group",{rest}]}}"#
     );
     assert_eq!(after, expected);
-    // Without the header around it, the DataSetMessage says whose it is.
+    // Without the NetworkMessage header, the DataSetMessage has the identity of its writer.
     let single = Mask::DataSetMessageHeader | Mask::SingleDataSetMessage;
     let mut setup = self::setup(&[Variant::UInt32(1)], single, data_set_mask);
     let text = texts(&mut setup.build(), now()).concat();
@@ -291,7 +291,7 @@ fn json_has_no_security() {
     let error = WriterGroup::new(&setup.connection, &setup.group, data_sets, &mut setup.cells);
     let error = error.unwrap_err().to_string();
     assert!(error.starts_with("Group: SecurityMode: "), "{error}");
-    // A reader that wants protected messages takes no others.
+    // A reader of protected messages accepts no others.
     let mut subscriber = setup.build_subscriber();
     setup.protect(MessageSecurityMode::None);
     let texts = texts(&mut setup.build(), now());
@@ -315,7 +315,7 @@ fn messages_of_version_1_04_and_sloppy_ones_are_read() {
         let text = version_1_04(fields, number);
         receive(&mut subscriber, &text, &mut log).map(|reception| reception.accepted)
     };
-    // Reversible and not, in any order, and with fields that nobody knows. Numbers are longer than those of UADP.
+    // Fields are reversible and not, in any order, and some are unknown. Numbers are longer than those of UADP.
     let accepted = pass(
         r#"{"B":{"Type":1,"Body":true},"A":{"Type":7,"Body":8}}"#,
         70_000,
@@ -376,7 +376,7 @@ fn others_are_not_received() {
             .unwrap()
     };
     assert_eq!(count(&|_| {}, &data), 1);
-    // Numbers are compared as texts, whatever their type is.
+    // Numbers of any type are compared as texts.
     assert_eq!(
         count(&|reader| reader.publisher_id = Variant::UInt64(4), &data),
         1
@@ -387,7 +387,7 @@ fn others_are_not_received() {
         0
     );
     assert_eq!(count(&|reader| reader.data_set_writer_id = 8, &data), 0);
-    // A reader without MessageSettings takes both mappings.
+    // A reader without MessageSettings accepts both mappings.
     let any = |reader: &mut DataSetReaderDataType| reader.message_settings = ExtensionObject::NULL;
     assert_eq!(count(&any, &data), 1);
     assert_eq!(count(&|_| {}, r#"[{"Other":1}]"#), 0);

@@ -1,4 +1,4 @@
-//! WriterGroups publish, subscribers receive.
+//! WriterGroups that publish, and subscribers that receive.
 
 #![allow(clippy::unwrap_used, clippy::panic)] // A failing test may panic.
 

@@ -27,7 +27,7 @@ fn protected_messages_take_the_fast_path_through_a_change_of_keys() {
         setup.protect(mode);
         let (mut group, mut subscriber) = (setup.build(), setup.build_subscriber());
         let mut time = now();
-        // Without keys nobody says anything.
+        // Without keys, there are no messages.
         assert!(publish(&mut group, time).is_empty());
         assert_eq!(group.state(UP), PubSubState::PreOperational);
         assert_eq!(group.security_group_id(), Some("Keys"));
@@ -155,7 +155,7 @@ fn what_is_not_protected_as_the_reader_expects_is_refused() {
             let accepted = outcome
                 .as_ref()
                 .is_ok_and(|reception| reception.accepted == 1);
-            // More protection than asked for will do, if there are keys.
+            // More protection than configured is accepted, if there are keys.
             let expected = if wanted == 0 {
                 found == 0
             } else {

@@ -69,7 +69,7 @@ fn the_fast_path_and_the_general_encoder_give_the_same_bytes() {
                 .cell(0)
                 .set(&Variant::UInt32(step * 1000), StatusCode::Good, at)
                 .unwrap();
-            // A value that is Uncertain concerns the whole DataSetMessage.
+            // An Uncertain value sets the status of the whole DataSetMessage.
             let uncertain = step == 2;
             if uncertain {
                 let value = Variant::Boolean(false);
@@ -103,7 +103,7 @@ fn raw_data_is_on_the_fast_path_too_and_bad_values_leave_it() {
     let message = only(&output);
     assert_eq!(message.content, raw(&[1, 0, 0, 0, 0, 0]));
     assert_eq!(message.status, Some(StatusCode::Bad));
-    // Both ways count on.
+    // Both paths continue the count.
     assert_eq!(message.sequence_number, Some(1));
 }
 
@@ -163,7 +163,7 @@ fn between_key_frames_only_changes_are_sent_and_a_keep_alive_if_there_are_none()
     assert_eq!(fields.len(), 1);
     assert_eq!((fields[0].field_index, &fields[0].field_value), (1, &value));
     assert_eq!(delta.sequence_number, Some(1));
-    // 100 ms of silence, in intervals of 10 ms.
+    // There is silence for 100 ms, in intervals of 10 ms.
     let sent: Vec<_> = (0..10).map(|_| next(&mut group)).collect();
     assert!(sent.iter().take(9).all(|messages| messages.is_empty()));
     let keep_alive = only(&sent[9]);
@@ -201,7 +201,7 @@ fn events_are_sent_once() {
     let mut setup = Setup::new(&[Variant::UInt32(1)]);
     setup.writer().key_frame_count = 0;
     let mut group = setup.build();
-    // The keep-alive that says that there is a Publisher.
+    // The keep-alive shows that there is a Publisher.
     assert_eq!(
         only(&publish(&mut group, now()).1).content,
         DataSetContent::KeepAlive

@@ -17,7 +17,7 @@ use takt_pubsub::subscriber::*;
 
 const UP: PubSubState = PubSubState::Operational;
 
-/// What a reader has received.
+/// Message that a reader has received.
 struct Entry {
     kind: DataSetKind,
     number: Option<u16>,
@@ -25,7 +25,7 @@ struct Entry {
     fields: Vec<(usize, Variant)>,
 }
 
-/// Keeps what it is told.
+/// Observer that keeps its events.
 #[derive(Default)]
 struct Log {
     data_sets: Vec<Entry>,
@@ -60,7 +60,7 @@ fn messages(group: &mut WriterGroup, now: Now) -> Vec<Vec<u8>> {
     output
 }
 
-/// Publishes once, and receives what was published.
+/// Publishes once, and receives the messages.
 fn pass(
     group: &mut WriterGroup,
     subscriber: &mut Subscriber,
@@ -269,7 +269,7 @@ fn only_messages_that_are_wanted_are_taken() {
         let reception = pass(&mut group, &mut subscriber, now(), &mut Log::default());
         assert_eq!(reception.accepted, 0, "change {change}");
     }
-    // Null is anybody, and a number is the same in any size.
+    // Null matches any PublisherId, and a number matches in any size.
     for publisher_id in [Variant::Empty, Variant::UInt64(4), Variant::Byte(4)] {
         let mut setup = Setup::new(&[Variant::UInt32(0)]);
         setup.reader.publisher_id = publisher_id;
@@ -310,7 +310,7 @@ fn silence_is_an_error_until_the_next_message() {
         setup.target(0).get().unwrap().status_code(),
         StatusCode::Good
     );
-    // A connection that is down pauses nothing, but nothing can come.
+    // A connection that is down does not pause readers, but they receive no messages.
     subscriber.handle_timeout(time, PubSubState::Error, &mut log);
     assert_eq!(log.states.last(), Some(&PubSubState::PreOperational));
 }
@@ -388,7 +388,7 @@ fn a_reader_without_metadata_takes_what_says_its_type() {
     let mut log = Log::default();
     pass(&mut group, &mut subscriber, now(), &mut log);
     assert_eq!(log.data_sets[0].fields, [(0, Variant::UInt32(3))]);
-    // More fields than the metadata has are an error otherwise.
+    // More fields than in the metadata are otherwise an error.
     let mut setup = Setup::new(&[Variant::UInt32(3), Variant::UInt32(4)]);
     setup.reader.data_set_meta_data.fields.truncate(1);
     setup.reader.subscribed_data_set = ExtensionObject::NULL;
@@ -441,7 +441,7 @@ fn readers_are_made_for_writers_that_are_heard_of() {
     }
     assert_eq!(subscriber.readers()[0].name(), "4/3/7");
     assert_eq!(log.data_sets[2].fields, [(0, Variant::UInt32(3))]);
-    // One more would be too many.
+    // A further reader would exceed the limit.
     setup.connection.publisher_id = Variant::UInt16(5);
     let mut other = setup.build();
     let [mut message] = <[_; 1]>::try_from(messages(&mut other, now())).unwrap();

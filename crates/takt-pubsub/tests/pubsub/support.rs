@@ -25,14 +25,14 @@ use takt_pubsub::security::{KeyRing, SecurityKeyUpdate, SecurityPolicy};
 use takt_pubsub::subscriber::Subscriber;
 use zeroize::Zeroizing;
 
-/// A connection with a WriterGroup and a ReaderGroup, a writer and a reader for one DataSet, and the cells of its fields on both
-/// sides.
+/// Setup of a test: a connection with a WriterGroup and a ReaderGroup, a writer and a reader for one DataSet, and the cells of
+/// its fields on both sides.
 pub(crate) struct Setup {
     pub(crate) connection: PubSubConnectionDataType,
     pub(crate) group: WriterGroupDataType,
     pub(crate) reader: DataSetReaderDataType,
     pub(crate) data_set: PublishedDataSetDataType,
-    /// What is published, and what is received.
+    /// Cells of published and received fields.
     pub(crate) cells: HashMap<NodeId, Arc<Cell>>,
     pub(crate) received: HashMap<NodeId, Arc<Cell>>,
 }
@@ -160,17 +160,17 @@ impl Setup {
         &mut self.group.data_set_writers[0]
     }
 
-    /// The cell that is published as a field.
+    /// Returns the cell that is published as a field.
     pub(crate) fn cell(&self, index: u32) -> Arc<Cell> {
         self.cells[&NodeId::numeric(1, index)].clone()
     }
 
-    /// The cell that a field is received into.
+    /// Returns the cell into which a field is received.
     pub(crate) fn target(&self, index: u32) -> Arc<Cell> {
         self.received[&NodeId::numeric(1, index)].clone()
     }
 
-    /// Both sides protect their messages, with the keys of SecurityGroup `Keys`.
+    /// Configures both sides to protect their messages, with the keys of SecurityGroup `Keys`.
     pub(crate) fn protect(&mut self, mode: MessageSecurityMode) {
         self.group.security_mode = mode;
         self.group.security_group_id = "Keys".into();
@@ -197,7 +197,8 @@ impl Setup {
     }
 }
 
-/// What a SecurityKeyService answers: two keys, the first of them with this token, current for another minute.
+/// Returns the keys from the answer of a SecurityKeyService: two keys, the first of them with this token, current for another
+/// minute.
 pub(crate) fn keys(first_token_id: u32, now: Instant) -> KeyRing {
     let key = |token: u32| Zeroizing::new(vec![token as u8; 68]);
     let mut ring = KeyRing::new();
@@ -212,7 +213,7 @@ pub(crate) fn keys(first_token_id: u32, now: Instant) -> KeyRing {
     ring
 }
 
-/// A moment of which the second clock stands still.
+/// Returns the current time with a fixed time of day.
 pub(crate) fn now() -> Now {
     Now {
         instant: Instant::now(),
@@ -220,14 +221,14 @@ pub(crate) fn now() -> Now {
     }
 }
 
-/// One message, in memory that is there already.
+/// Output for one message, in memory that is allocated already.
 pub(crate) struct Buffer {
     bytes: Vec<u8>,
     length: usize,
 }
 
 impl Buffer {
-    /// The message that was committed last.
+    /// Returns the message that was committed last.
     pub(crate) fn message(&mut self) -> &mut [u8] {
         &mut self.bytes[..self.length]
     }

@@ -1,11 +1,11 @@
-//! How a client gets the attention of a server that has many.
+//! Attention of a server with many clients: the way in which a client makes the server look at its channel.
 //!
 //! A server that looks at every channel again and again gets slower with each client. So there is a map with a bit for each
-//! connection, and the server looks at the channels whose bit is set. A client sets its bit after it has sent a request,
-//! unless it is set; the server clears it when there were no requests for a while, and looks once more then. A client that is busy
-//! thus finds its bit set and writes nothing; 255 idle ones cost the server four words.
+//! connection, and the server looks at the channels whose bit is set. A client sets its bit after it has sent a request, unless
+//! it is set; the server clears it when there were no requests for a while, and looks once more then. A busy client thus finds
+//! its bit set and writes nothing; 255 idle clients cost the server four words.
 //!
-//! Whether the server sleeps is said in memory that it alone can write; then, and only then, the client rings.
+//! The server writes whether it sleeps to memory that only it can write; a client rings only if it sleeps.
 //!
 //! ```text
 //! map, writable by all clients          state, writable by the server
@@ -17,9 +17,9 @@
 //! ```
 //!
 //! Nothing is lost: each side writes what the other looks for (a request, or "I am asleep", or a cleared bit), and only then
-//! looks at what the other has written, with a full fence in between. So at least one of them sees the other. A broken client
-//! can clear the bits of others; for that the server looks at every channel [now and then](Attention::takes_stock) while it is awake,
-//! and once more before it sleeps. While it sleeps it is rung whatever the bits are: it needs no timer.
+//! looks at what the other has written, with a full fence in between. So at least one of them sees the other. A broken client can
+//! clear the bits of others; for that the server looks at every channel [now and then](Attention::takes_stock) while it is awake,
+//! and once more before it sleeps. While it sleeps, clients ring it whatever the bits are: it needs no timer.
 
 use std::os::fd::{BorrowedFd, OwnedFd};
 use std::sync::atomic::Ordering;
@@ -31,7 +31,7 @@ use crate::channel::protocol::{self, Load, Store};
 use crate::error::ShmError;
 use crate::header::MAGIC;
 
-/// Connections that the map has room for.
+/// Number of connections for which the map has room.
 pub(crate) const MAX_CONNECTIONS: usize = 8 * MAP;
 const MAP: usize = 4096;
 const STATE: usize = 4096;
@@ -42,22 +42,22 @@ const ASLEEP: usize = 8;
 const REQUESTS: usize = 16;
 const CONNECTIONS: usize = 17;
 
-/// Looks between two at everything.
+/// Number of looks between two looks at all channels.
 const LOOKS_PER_STOCKTAKING: u32 = 1 << 20;
 
-/// The server's side.
+/// Server's side of the map and the state.
 #[derive(Debug)]
 pub(crate) struct Attention {
     map: Segment,
     state: Segment,
-    /// Words of the map that can have bits.
+    /// Number of words of the map that can have bits.
     words: usize,
     requests: u64,
     looks: u32,
 }
 
 impl Attention {
-    /// For connections 0 to `max_connections - 1`. Until [`set_awake`](Self::set_awake) clients ring.
+    /// Creates the side for connections 0 to `max_connections - 1`. Until [`set_awake`](Self::set_awake) clients ring.
     pub(crate) fn new(max_connections: usize) -> Result<Self, ShmError> {
         let failed = |e| ShmError::io("make memory for the state of the server", e);
         let mut attention = Self {
@@ -75,7 +75,7 @@ impl Attention {
         Ok(attention)
     }
 
-    /// What a client gets: state and map.
+    /// Returns the descriptors for a client: state and map.
     pub(crate) fn descriptors(&self) -> [BorrowedFd<'_>; 2] {
         [self.state.fd(), self.map.fd()]
     }
@@ -85,16 +85,17 @@ impl Attention {
         Store::store(&self.state, index, value, Ordering::Relaxed);
     }
 
-    /// Whether clients need not ring. Who falls asleep has to look at the channels once more after saying so.
+    /// Sets whether the server is awake, so that clients need not ring. A server that falls asleep has to look at the channels
+    /// once more after this.
     pub(crate) fn set_awake(&mut self, awake: bool) {
         protocol::set_server_asleep(&self.state, ASLEEP, !awake);
         if !awake {
-            // The next look is at everything.
+            // The next look is at all channels.
             self.looks = LOOKS_PER_STOCKTAKING - 1;
         }
     }
 
-    /// Counts answered requests, for whoever looks at the state.
+    /// Counts answered requests, for readers of the state.
     #[inline]
     pub(crate) fn count_request(&mut self) {
         self.requests += 1;
@@ -105,32 +106,32 @@ impl Attention {
         self.store(CONNECTIONS, connections as u64);
     }
 
-    /// The marked connections of the word `index` of the map.
+    /// Returns the marked connections of the word `index` of the map.
     #[inline]
     pub(crate) fn marked(&self, index: usize) -> u64 {
         self.map.load(index, Ordering::Relaxed)
     }
 
-    /// How many words the map has.
+    /// Returns the number of words of the map.
     #[inline]
     pub(crate) fn words(&self) -> usize {
         self.words
     }
 
-    /// Whether it is time to look at every channel, marked or not.
+    /// Returns true if it is time to look at every channel, marked or not.
     #[inline]
     pub(crate) fn takes_stock(&mut self) -> bool {
         self.looks = (self.looks + 1) % LOOKS_PER_STOCKTAKING;
         self.looks == 0
     }
 
-    /// Does not look at a connection any more; the caller looks once more after this.
+    /// Clears the bit of a connection; the caller looks at its channel once more after this.
     pub(crate) fn unmark(&self, connection: usize) {
         protocol::unmark(&self.map, connection);
     }
 }
 
-/// The client's side.
+/// Client's side of the map and the state.
 #[derive(Debug)]
 pub(crate) struct ServerState {
     map: Segment,
@@ -139,7 +140,7 @@ pub(crate) struct ServerState {
 }
 
 impl ServerState {
-    /// The server's state and map; the map has a bit for `connection`.
+    /// Creates the client's side from the server's state and map; the map has a bit for `connection`.
     pub(crate) fn new(state: &OwnedFd, map: OwnedFd, connection: u32) -> Result<Self, ShmError> {
         let failed = |e| ShmError::io("map the state of the server", e);
         let largest = STATE.next_multiple_of(takt_rt::segment::page_size());
@@ -159,7 +160,7 @@ impl ServerState {
         Load::load(&self.state, index, Ordering::Acquire)
     }
 
-    /// Makes the server look at our channel; to be called after sending.
+    /// Makes the server look at the channel of this client; to be called after sending.
     #[inline]
     pub(crate) fn call(&self, ring: impl FnOnce()) {
         if protocol::call(&self.map, &self.state, ASLEEP, self.connection) {
@@ -167,7 +168,7 @@ impl ServerState {
         }
     }
 
-    /// What the server says of itself: requests answered so far, and connections.
+    /// Returns the server's counts: requests answered so far, and connections.
     pub(crate) fn counts(&self) -> (u64, u64) {
         (self.load(REQUESTS), self.load(CONNECTIONS))
     }
@@ -201,7 +202,7 @@ mod tests {
         assert_eq!(attention.marked(1), 0);
         assert!(!rings());
         assert_eq!(attention.marked(1), 1 << 6);
-        // Before it sleeps it looks at everything, and then not for long.
+        // Before the server sleeps, it looks at all channels, and then not again for a while.
         attention.set_awake(false);
         assert!(attention.takes_stock());
         assert!(!(0..1000).any(|_| attention.takes_stock()));

@@ -1,10 +1,10 @@
-//! How a client wakes a server that sleeps.
+//! Doorbell, with which a client wakes a server that sleeps.
 //!
-//! Nobody may be kept waiting by ringing. An eventfd belongs to all who have it: whoever clears its O_NONBLOCK and fills its counter
-//! makes the next writer wait, and Linux has no way to write it without waiting whatever its flags are. So servers never write to
-//! an eventfd that a client has, and clients do so only where the server is a process of the same user, which could stop
-//! them anyway. In a group they send a mail instead: a socket can be told with each call not to wait (MSG_DONTWAIT). That
-//! takes 0.25 µs more to send and 0.6 µs to receive, which is why it is not done everywhere.
+//! Ringing must not block. An eventfd belongs to all processes that have it: one that clears its O_NONBLOCK and fills its counter
+//! blocks the next writer, and Linux cannot write it without waiting if the flag is cleared. So servers never write to an eventfd
+//! that a client has, and clients do so only where the server is a process of the same user, which could stop them anyway. In a
+//! group they send a mail instead: each call on a socket can demand not to wait (MSG_DONTWAIT). That takes 0.25 µs more to send
+//! and 0.6 µs to receive, so it is not done everywhere.
 
 use std::os::fd::OwnedFd;
 
@@ -13,17 +13,17 @@ use takt_rt::readiness::Waker;
 use crate::channel::post::PostBox;
 use crate::error::ShmError;
 
-/// See the [module](self).
+/// Doorbell of a server; see the [module](self).
 #[derive(Debug)]
 pub(crate) enum Doorbell {
-    /// An eventfd, which the server waits for.
+    /// An eventfd, for which the server waits.
     Eventfd(Waker),
-    /// A mail.
+    /// A mail over the socket.
     Mail,
 }
 
 impl Doorbell {
-    /// What came with a Hello: an eventfd from a server of the same user, nothing in a group.
+    /// Creates a doorbell from the descriptor of a Hello: an eventfd from a server of the same user, none in a group.
     pub(crate) fn new(eventfd: Option<OwnedFd>, is_group: bool) -> Result<Self, ShmError> {
         match eventfd {
             Some(fd) if !is_group => Waker::from_eventfd(fd)
@@ -34,7 +34,7 @@ impl Doorbell {
         }
     }
 
-    /// Wakes the server at the other end of the socket. Never waits.
+    /// Wakes the server at the other end of the socket. It never waits.
     #[inline]
     pub(crate) fn ring(&self, post: &PostBox) {
         match self {
@@ -52,7 +52,7 @@ mod tests {
 
     fn post() -> (PostBox, OwnedFd) {
         let kind = SocketType::SEQPACKET;
-        // As a member of a group may make it: its flags do not count.
+        // A member of a group may create such a socket: its flags have no effect.
         let (ours, theirs) =
             socketpair(AddressFamily::UNIX, kind, SocketFlags::CLOEXEC, None).unwrap();
         (PostBox::new(ours), theirs)
@@ -76,7 +76,7 @@ mod tests {
     fn a_server_that_hears_nothing_keeps_nobody_waiting() {
         let (mut post, theirs) = post();
         let doorbell = Doorbell::new(None, true).unwrap();
-        // More than its buffer holds.
+        // These are more rings than the buffer holds.
         for _ in 0..10_000 {
             doorbell.ring(&post);
         }
@@ -85,7 +85,7 @@ mod tests {
             matches!(other.next(), crate::channel::socket::Post::Kept).then_some(())
         });
         assert!((1..10_000).contains(&rings.count()));
-        // And the other way.
+        // The other direction is the same.
         other.ring();
         assert!(matches!(
             post.receive(),

@@ -1,7 +1,7 @@
-//! The receiving end of one direction of a channel: the other side's outbox, seen from here.
+//! Receiving end of one direction of a channel: the other side's outbox, as this side sees it.
 //!
-//! The other side may be broken. Whatever it writes, and whenever, what is looked at is copied out first, and is inside the memory:
-//! the worst that it can do is to deliver other bytes than it meant to.
+//! The other side may be broken. All data is copied out before it is checked, at any time of its changes, and is inside the
+//! memory: in the worst case, the other side delivers other bytes than intended.
 
 use std::os::fd::OwnedFd;
 use std::sync::atomic::Ordering;
@@ -18,35 +18,35 @@ use crate::channel::protocol::{self, Load, Receiver, Sleep};
 use crate::error::ShmError;
 use crate::header::{HEADER_LENGTH, MessageHeader};
 
-/// Gets the large segment of a generation, which the other side has passed on.
+/// Function that gets the large segment of a generation, which the other side has passed on.
 pub(crate) type Fetch<'a> = &'a mut dyn FnMut(u32) -> Result<OwnedFd, ShmError>;
 
-/// See the [module](self).
+/// Receiving end; see the [module](self).
 #[derive(Debug)]
 pub(crate) struct Inbox {
     view: SegmentView,
     large: Option<Large>,
-    /// For what of the other side's memory is mapped.
+    /// Charge for the mapped memory of the other side.
     charge: Charge,
     receiver: Receiver,
     small_in_a_row: u32,
     limit: u32,
 }
 
-/// Memory for large messages.
+/// Segment of a large message.
 #[derive(Debug)]
 struct Large {
     generation: u32,
     fd: OwnedFd,
-    /// It can be given back, and mapped again when it is needed.
+    /// Mapping of the segment. It can be given back, and mapped again when it is needed.
     view: Option<SegmentView>,
-    /// Only what the last message needs of it is charged: there was no more.
+    /// True if memory is scarce: only the part that the last message needs is charged.
     is_scarce: bool,
-    /// So many of its bytes have memory. With the others it would be us who take it.
+    /// Number of its bytes that have memory. The rest would take memory that is charged to this side.
     allocated: usize,
 }
 
-/// A message that was received and is still where the other side wrote it.
+/// Received message, which is still in the memory of the sender.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Message {
     pub(crate) header: MessageHeader,
@@ -55,7 +55,7 @@ pub(crate) struct Message {
 }
 
 impl Message {
-    /// Bytes of the body.
+    /// Returns the length of the body in bytes.
     #[inline]
     pub(crate) fn length(&self) -> usize {
         self.header.body_length as usize
@@ -63,7 +63,7 @@ impl Message {
 }
 
 impl Inbox {
-    /// The outbox behind `fd`, for bodies of up to `limit` bytes. What is mapped is charged to `memory`.
+    /// Creates an inbox from the outbox behind `fd`, for bodies of up to `limit` bytes. The mapped memory is charged to `memory`.
     pub(crate) fn new(fd: &OwnedFd, limit: u32, memory: &MemoryBudget) -> Result<Self, ShmError> {
         let charge = memory.charge(OUTBOX)?;
         let view = SegmentView::open(fd, OUTBOX.next_multiple_of(takt_rt::segment::page_size()))
@@ -81,54 +81,54 @@ impl Inbox {
         })
     }
 
-    /// How many of our messages the other side has taken.
+    /// Returns the number of this side's messages that the other side has taken.
     #[inline]
     pub(crate) fn taken(&self) -> u64 {
         Load::load(&self.view, TAKEN, Ordering::Acquire)
     }
 
-    /// How the other side has to be rung; to be asked after sending.
+    /// Returns how the other side has to be rung; to be called after sending.
     #[inline]
     pub(crate) fn sleep_of(&self) -> Sleep {
         protocol::sleep_of(&self.view)
     }
 
-    /// The processor on which the other side last fell asleep, if it ever did.
+    /// Returns the processor on which the other side last fell asleep, if it ever did.
     #[inline]
     pub(crate) fn processor(&self) -> Option<usize> {
         protocol::processor(&self.view)
     }
 
-    /// The other side's rings so far; see [`Sleep::Rings`].
+    /// Returns the other side's number of rings so far; see [`Sleep::Rings`].
     #[inline]
     pub(crate) fn rings(&self) -> u32 {
         protocol::rings(&self.view)
     }
 
-    /// Sleeps until the other side rings, if it has not since `rings` were seen, or until the time is over.
+    /// Sleeps until the other side rings, if it has not rung since `rings` was read, or until the time is over.
     pub(crate) fn sleep_on(&self, rings: u32, timeout: Duration) {
         self.view.wait(layout::RINGS, rings, timeout);
     }
 
-    /// Whether the other side waits for us to take messages.
+    /// Returns true if the other side waits for this side to take messages.
     #[inline]
     pub(crate) fn has_backlog(&self) -> bool {
         protocol::has_backlog(&self.view)
     }
 
-    /// How many messages were received.
+    /// Returns the number of received messages.
     #[inline]
     pub(crate) fn received(&self) -> u64 {
         self.receiver.received()
     }
 
-    /// Whether there is a message.
+    /// Returns true if there is a message.
     #[inline]
     pub(crate) fn is_ready(&self) -> bool {
         self.receiver.is_ready(&self.view)
     }
 
-    /// The next message, if there is one. It stays where it is until the sender learns that it was taken.
+    /// Returns the next message, if there is one. It stays in its place until the sender learns that it was taken.
     ///
     /// An invalid header is an error of its own, with the id that the message may have: other messages may follow.
     #[inline]
@@ -169,7 +169,7 @@ impl Inbox {
         }
     }
 
-    /// Whether the first `length` bytes of a message have memory, so that copying them takes none.
+    /// Returns true if the first `length` bytes of a message have memory, so that copying them takes none.
     #[inline]
     fn has_memory(&mut self, place: Place, length: usize) -> bool {
         match (place, &mut self.large) {
@@ -179,17 +179,17 @@ impl Inbox {
         }
     }
 
-    /// The body of the message received last.
+    /// Returns the body of the message received last.
     #[inline]
     pub(crate) fn body(&self, message: &Message) -> SharedBytes<'_> {
         let end = message.start + message.length();
         let memory = self.memory(message.place);
-        // Checked when it was received; the memory has not become smaller.
+        // The range was checked when the message was received; the memory has not become smaller.
         memory.get(message.start..end).unwrap_or(SharedBytes::EMPTY)
     }
 
-    /// Appends `length` bytes of the body of the message received last, from `offset` on. Reads what is in a segment of its own without
-    /// touching the mapping, which would make each page a page fault, and all of them work for whoever unmaps it.
+    /// Appends `length` bytes of the body of the message received last, from `offset` on. It reads a large segment without
+    /// touching the mapping, where each page would be a page fault, and would add to the work of unmapping.
     pub(crate) fn read_body(
         &self,
         message: &Message,
@@ -261,7 +261,7 @@ impl Inbox {
         large.is_scarce = self.charge.resize(OUTBOX + view.len()).is_err();
         if large.is_scarce {
             let mut bytes = [0; HEADER_LENGTH];
-            // Not by way of the mapping: reading the file takes no memory.
+            // Reading the file, unlike the mapping, takes no memory.
             let _ = rustix::io::pread(&large.fd, &mut bytes, 0);
             let needed = match MessageHeader::parse_bytes(bytes, view.len(), self.limit) {
                 Ok((_, body)) => body.end,
@@ -279,13 +279,13 @@ impl Inbox {
         Ok(Ok(()))
     }
 
-    /// Whether memory for large messages is mapped.
+    /// Returns true if memory for large messages is mapped.
     #[inline]
     pub(crate) fn has_large(&self) -> bool {
         matches!(&self.large, Some(Large { view: Some(_), .. }))
     }
 
-    /// Does without the memory for large messages until the next one comes.
+    /// Unmaps the memory for large messages until the next one comes.
     pub(crate) fn trim(&mut self) {
         if let Some(large) = &mut self.large {
             large.view = None;
@@ -302,7 +302,7 @@ impl Inbox {
     #[cold]
     fn settle(&mut self) {
         self.small_in_a_row += 1;
-        // A little later than the sender, who may use it again for the very next message.
+        // This is a little later than in the sender, which may use the segment again for the very next message.
         if self.small_in_a_row > 2 * SMALL_IN_A_ROW {
             self.give_large_back();
         }
@@ -312,18 +312,18 @@ impl Inbox {
 impl Large {
     fn has_memory(&mut self, length: usize) -> bool {
         if length > self.allocated {
-            // It never becomes less: the seals forbid that.
+            // The length never decreases: the seals forbid that.
             self.allocated = segment::allocated_length(&self.fd).unwrap_or_default();
         }
         length <= self.allocated
     }
 }
 
-/// A message that is none, or that there is no memory for.
+/// Error: a message is invalid, or there is no memory for it.
 #[derive(Debug)]
 pub(crate) struct Invalid {
     pub(crate) request_id: u32,
-    /// What its sender is told.
+    /// StatusCode for its sender.
     pub(crate) status: StatusCode,
     pub(crate) error: ShmError,
 }

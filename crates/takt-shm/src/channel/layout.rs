@@ -1,4 +1,4 @@
-//! Where things are in the memory of a channel.
+//! Layout of the memory of a channel.
 //!
 //! Each side of a channel makes one [segment](takt_rt::segment), its *outbox*, which it alone can write and the other side reads:
 //!
@@ -15,10 +15,10 @@
 //!   4096  slot 0, 1, 2, 3    16 KiB each: a message, header and body
 //! ```
 //!
-//! A place is the number of a slot, or [`LARGE`] and the generation of a segment of its own that holds one message, which came
-//! through the socket beforehand. Messages are taken in the order in which they were sent; the places of those that were
-//! taken are free again, and the lowest free slot is used next, so that a client that sends one request at a time touches
-//! the same few pages again and again.
+//! A place is the number of a slot, or [`LARGE`] and the generation of a separate segment that holds one message, which was
+//! passed through the socket beforehand. Messages are taken in the order in which they were sent. The places of taken messages
+//! are free again, and the lowest free slot is used next, so that a client that sends one request at a time touches the same few
+//! pages again and again.
 //!
 //! All numbers are little-endian 64-bit words, stored and loaded atomically. `sent` is stored last and loaded first.
 
@@ -26,18 +26,18 @@ use std::sync::atomic::AtomicU64;
 
 use crate::header::{HEADER_LENGTH, MAGIC};
 
-/// Of this layout and of the [mails](crate::channel::mail).
+/// Version of this layout and of the [mails](crate::channel::mail).
 pub(crate) const VERSION: u16 = 4;
 
-/// How many messages may wait to be taken in one direction.
+/// Number of messages that may wait to be taken in one direction.
 pub(crate) const QUEUE: usize = 4;
-/// The size of a slot in bytes. Miri looks at every word of the memory for each borrow.
+/// Size of a slot in bytes. Miri checks every word of the memory for each borrow.
 pub(crate) const SLOT: usize = if cfg!(miri) { 512 } else { 16 << 10 };
-/// The longest body that a slot has room for.
+/// Length of the longest body for which a slot has room, in bytes.
 pub(crate) const SLOT_BODY: usize = SLOT - HEADER_LENGTH;
-/// Where slot 0 begins.
+/// Offset of slot 0 in bytes.
 const SLOTS: usize = 4096;
-/// The size of an outbox.
+/// Size of an outbox in bytes.
 pub(crate) const OUTBOX: usize = SLOTS + QUEUE * SLOT;
 
 // Indices of words.
@@ -49,15 +49,15 @@ pub(crate) const BACKLOG: usize = 15;
 pub(crate) const RINGS: usize = 16;
 pub(crate) const PROCESSOR: usize = 17;
 
-/// In a place: the message has a segment of its own, whose generation is in the lower half.
+/// Bit of a place: the message has a separate segment, whose generation is in the lower half.
 const LARGE: u64 = 1 << 32;
 
-/// Where a message is.
+/// Place of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// In the outbox.
+    /// Slot of the outbox with this number.
     Slot(usize),
-    /// In the large segment of that generation.
+    /// Large segment of this generation.
     Large(u32),
 }
 
@@ -69,7 +69,7 @@ impl Place {
         }
     }
 
-    /// `None` if there is no such place.
+    /// Returns the place of a word; `None` if there is no such place.
     pub(crate) fn from_word(word: u64) -> Option<Self> {
         if word & LARGE != 0 {
             return Some(Self::Large(word as u32));
@@ -79,18 +79,18 @@ impl Place {
     }
 }
 
-/// The word that says where message `number` is.
+/// Returns the index of the word with the place of message `number`.
 pub(crate) fn place_word(number: u64) -> usize {
     PLACES + (number % QUEUE as u64) as usize
 }
 
-/// Where a slot is in its outbox.
+/// Returns the bytes of a slot in its outbox.
 pub(crate) fn slot(number: usize) -> std::ops::Range<usize> {
     let start = SLOTS + number * SLOT;
     start..start + SLOT
 }
 
-/// Puts the description at the start of a new outbox.
+/// Writes the description to the start of a new outbox.
 pub(crate) fn describe(words: &[AtomicU64]) {
     let [a, b, c, d] = MAGIC;
     let [v0, v1] = VERSION.to_le_bytes();

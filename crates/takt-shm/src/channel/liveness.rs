@@ -1,8 +1,8 @@
-//! Whether the process at the other end of a socket is still there, without asking the kernel each time.
+//! Liveness of the process at the other end of a socket, without a system call for each check.
 //!
-//! Whoever reads a current value in a tenth of a microsecond cannot afford a system call for this. So one thread of the process
-//! waits for all such sockets to close, and says so in memory. It begins with the first that is watched, and sleeps until
-//! one closes: at once when a process dies, however it dies.
+//! Reading a current value takes a tenth of a microsecond, in which a system call has no place. So one thread of the process
+//! waits for all such sockets to close, and notes it in memory. It begins with the first watched socket, and sleeps until one
+//! closes: at once when a process dies, in whatever way.
 
 use std::collections::HashMap;
 use std::os::fd::{AsFd, OwnedFd};
@@ -13,12 +13,12 @@ use takt_rt::readiness::{Events, Interest, Readiness};
 
 use crate::error::ShmError;
 
-/// Says whether a connection is still there.
+/// Liveness of a connection.
 #[derive(Debug, Clone)]
 pub struct Liveness(Arc<AtomicBool>);
 
 impl Liveness {
-    /// Whether it is.
+    /// Returns true if the connection is still open.
     #[must_use]
     #[inline]
     pub fn is_alive(&self) -> bool {
@@ -33,7 +33,7 @@ impl Liveness {
         let alive = Arc::new(AtomicBool::new(true));
         let key = watcher.next_key.fetch_add(1, Ordering::Relaxed);
         let mut watched = watcher.watched();
-        // Hang-ups are reported without being asked for.
+        // Hang-ups are always reported.
         watcher
             .readiness
             .add(socket.as_fd(), key, Interest::NONE)
@@ -45,7 +45,7 @@ impl Liveness {
 
 type Watched = HashMap<u64, (OwnedFd, Weak<AtomicBool>)>;
 
-/// The thread and what it watches.
+/// Thread, and the sockets that it watches.
 struct Watcher {
     readiness: Readiness,
     watched: Mutex<Watched>,
@@ -61,7 +61,7 @@ impl Watcher {
         if let Some(watcher) = WATCHER.get() {
             return Ok(watcher);
         }
-        // For the life of the process, as its thread.
+        // The watcher lives as long as the process, as its thread does.
         let watcher: &Self = Box::leak(Box::new(Self {
             readiness: Readiness::new().map_err(failed)?,
             watched: Mutex::default(),

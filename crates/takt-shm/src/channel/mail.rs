@@ -1,4 +1,4 @@
-//! What the two sides say to each other over their Unix socket: how a client comes to a channel, and what concerns its memory.
+//! Mails between the two sides over their Unix socket: they open a channel, and pass on its memory.
 //!
 //! ```text
 //! server: Hello    its state, its map of attention, and outside of groups its doorbell (2 or 3 descriptors)
@@ -11,8 +11,8 @@
 //! server: Refused  instead of Hello or Opened, and closes the socket
 //! ```
 //!
-//! A mail is one packet: "TAKT", version u16, kind u16, and two numbers u32, all little-endian. Mails may get longer in
-//! later versions; receivers ignore what they do not know.
+//! A mail is one packet: "TAKT", version u16, kind u16, and two numbers u32, all little-endian. Mails may get longer in later
+//! versions; receivers ignore the unknown part.
 
 use std::os::fd::OwnedFd;
 
@@ -21,29 +21,29 @@ use takt_ua::StatusCode;
 use crate::channel::layout::VERSION;
 use crate::header::MAGIC;
 
-/// The most descriptors that come with a mail.
+/// Maximum number of descriptors of a mail.
 pub(crate) const MAX_DESCRIPTORS: usize = 3;
-/// Bytes of a mail.
+/// Length of a mail in bytes.
 pub(crate) const LENGTH: usize = 16;
 
-/// See the [module](self).
+/// Mail; see the [module](self).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mail {
-    /// The client has this place in the server's map.
+    /// Place of the client in the server's map.
     Hello { connection: u32 },
-    /// The client takes responses of up to so many bytes.
+    /// Request for a channel; the client takes responses of up to this number of bytes.
     Open { max_response: u32 },
-    /// What was agreed.
+    /// Agreed limits of the channel, in bytes.
     Opened { max_request: u32, max_response: u32 },
-    /// There will be no channel.
+    /// Refusal of a channel.
     Refused { status: StatusCode },
-    /// The memory of that generation.
+    /// Memory of this generation.
     Large { generation: u32 },
-    /// The client ends.
+    /// End of the client.
     Goodbye,
-    /// The memory of that number.
+    /// Memory of this number.
     Values { number: u32 },
-    /// There is something to look at.
+    /// Ring: the receiver has something to look at.
     Ring,
 }
 
@@ -75,8 +75,10 @@ impl Mail {
         bytes
     }
 
+    /// Reads a mail.
+    ///
     /// # Errors
-    /// What is wrong: it is no mail, of another version, or of a kind that is not known.
+    /// The bytes are not a mail, or of another version, or of an unknown kind.
     pub(crate) fn parse(bytes: &[u8]) -> Result<Self, &'static str> {
         let Some(bytes) = bytes.first_chunk::<LENGTH>() else {
             return Err("a mail is too short");
@@ -129,7 +131,7 @@ impl Mail {
     }
 }
 
-/// A mail and the descriptors that came with it.
+/// Mail, and the descriptors that came with it.
 #[derive(Debug)]
 pub(crate) struct Received {
     pub(crate) mail: Mail,

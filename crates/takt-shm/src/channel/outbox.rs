@@ -1,8 +1,8 @@
-//! The sending end of one direction of a channel; [`layout`](crate::channel::layout) has the memory.
+//! Sending end of one direction of a channel; [`layout`](crate::channel::layout) describes the memory.
 //!
-//! A message is encoded straight into the memory that the other side reads. It goes into a slot if it fits, otherwise into a
-//! segment of its own, as large as it needs (a power of two), whose descriptor is passed on before. A sender whose last message
-//! was large begins with that segment; after [`SMALL_IN_A_ROW`] small ones its memory is given back.
+//! A message is encoded directly into the memory that the other side reads. It goes into a slot if it fits, otherwise into a
+//! separate segment, as large as it needs (a power of two), whose descriptor is passed on before. A sender whose last message was
+//! large begins with that segment; after [`SMALL_IN_A_ROW`] small ones its memory is given back.
 
 use std::mem::MaybeUninit;
 use std::os::fd::BorrowedFd;
@@ -16,34 +16,34 @@ use crate::channel::protocol::{self, Sender, Sleep};
 use crate::error::ShmError;
 use crate::header::{HEADER_LENGTH, MessageHeader};
 
-/// After so many messages that fit a slot, a large segment is given back.
+/// Number of successive messages that fit a slot after which a large segment is given back.
 pub(crate) const SMALL_IN_A_ROW: u32 = 1024;
 
-/// So much of what did not fit is kept for the next time.
+/// Number of spilled bytes for which the buffer is kept.
 const KEPT_SPILL: usize = 64 << 10;
 
-/// Every slot is free.
+/// Mask with all slots free.
 const ALL_FREE: u8 = (1 << QUEUE) - 1;
 
-/// Passes the descriptor of a large segment to the other side, with its generation.
+/// Function that passes the descriptor of a large segment to the other side, with its generation.
 pub(crate) type PassOn<'a> = &'a mut dyn FnMut(u32, BorrowedFd<'_>) -> Result<(), ShmError>;
 
-/// There is no place free: the other side has not taken the last messages.
+/// Error: no place is free, because the other side has not taken the last messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Full;
 
-/// What became of a message that could be encoded only once.
+/// Result of sending a message that could be encoded only once.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Once {
-    /// Nothing was written, and nothing sent.
+    /// No message was written or sent.
     Nothing,
-    /// It is sent.
+    /// The message is sent.
     Sent,
-    /// No place was free for it: here it is.
+    /// No place was free for the message, which is here.
     Kept(Vec<u8>),
 }
 
-/// See the [module](self).
+/// Sending end; see the [module](self).
 #[derive(Debug)]
 pub(crate) struct Outbox {
     segment: OwnMemory,
@@ -54,7 +54,7 @@ pub(crate) struct Outbox {
     small_in_a_row: u32,
     limit: u32,
     spill: Vec<u8>,
-    /// For the segments, and for what has spilled.
+    /// Charge for the segments, and for the spilled bytes.
     charge: Charge,
 }
 
@@ -66,7 +66,7 @@ struct Large {
 }
 
 impl Outbox {
-    /// An outbox for bodies of up to `limit` bytes. What it takes is charged to `memory`.
+    /// Creates an outbox for bodies of up to `limit` bytes. Its memory is charged to `memory`.
     pub(crate) fn new(limit: u32, memory: &MemoryBudget) -> Result<Self, ShmError> {
         let charge = memory.charge(OUTBOX)?;
         let segment = OwnMemory::create("takt-channel", OUTBOX)
@@ -85,12 +85,12 @@ impl Outbox {
         })
     }
 
-    /// To be passed to the other side.
+    /// Returns the descriptor, which is to be passed to the other side.
     pub(crate) fn fd(&self) -> BorrowedFd<'_> {
         self.segment.fd()
     }
 
-    /// The longest body.
+    /// Returns the length of the longest body.
     pub(crate) fn limit(&self) -> u32 {
         self.limit
     }
@@ -99,30 +99,30 @@ impl Outbox {
         self.limit = limit;
     }
 
-    /// The other side learns with our next message that so many of its messages are taken.
+    /// Acknowledges the number of taken messages together with the next message of this side.
     #[inline]
     pub(crate) fn acknowledge_with_next(&mut self, taken: u64) {
         self.sender.acknowledge_with_next(taken);
     }
 
-    /// How many of its messages it knows to be taken.
+    /// Returns the number of messages that the other side knows to be taken.
     pub(crate) fn acknowledged(&self) -> u64 {
         self.sender.acknowledged()
     }
 
-    /// It learns it now.
+    /// Acknowledges the taken messages now.
     #[inline]
     pub(crate) fn acknowledge_now(&mut self) {
         self.sender.acknowledge_now(&*self.segment);
     }
 
-    /// Asks to be rung after each message, or not; to be followed by a look.
+    /// Sets whether this side is to be rung after each message; the caller has to look for messages afterwards.
     #[inline]
     pub(crate) fn set_asleep(&self, asleep: Sleep) {
         protocol::set_asleep(&*self.segment, asleep);
     }
 
-    /// Tells on which processor this side falls asleep.
+    /// Sets the processor on which this side falls asleep.
     #[inline]
     pub(crate) fn set_processor(&self, processor: usize) {
         protocol::set_processor(&*self.segment, processor);
@@ -135,12 +135,12 @@ impl Outbox {
         self.segment.wake(layout::RINGS);
     }
 
-    /// Asks to be rung when a message is taken, or not; to be followed by a look.
+    /// Sets whether this side is to be rung when a message is taken; the caller has to look afterwards.
     pub(crate) fn set_backlog(&self, backlog: bool) {
         protocol::set_backlog(&*self.segment, backlog);
     }
 
-    /// The other side has taken so many messages; more than were sent count as those.
+    /// Frees the places of the messages that the other side has taken; a number above that of sent messages counts as that.
     #[inline]
     pub(crate) fn free_taken(&mut self, taken: u64) {
         if self.sender.free_taken(taken)
@@ -184,8 +184,8 @@ impl Outbox {
         }
     }
 
-    /// Sends a message that `write` encodes and that cannot be encoded twice; `write` says `false` if there is none after
-    /// all. What does not fit is copied once more; what is above the limit, `write` gets an error for.
+    /// Sends a message that `write` encodes and that cannot be encoded twice; `write` returns `false` if there is no message. A
+    /// message that does not fit is copied once more; for one above the limit, `write` gets an error.
     #[inline]
     pub(crate) fn send_once(
         &mut self,
@@ -216,7 +216,7 @@ impl Outbox {
         }
         match self.send_bytes(header, pass_on, &spill)? {
             Ok(()) => {
-                // A longer one is encoded straight into its segment the next time.
+                // A longer message is encoded directly into its segment the next time.
                 if spill.capacity() <= KEPT_SPILL {
                     self.spill = spill;
                 }
@@ -226,7 +226,7 @@ impl Outbox {
         }
     }
 
-    /// Sends a message whose body is there already.
+    /// Sends a message whose body is encoded already.
     pub(crate) fn send_bytes(
         &mut self,
         header: MessageHeader,
@@ -236,7 +236,7 @@ impl Outbox {
         self.send(header, pass_on, |encoder| encoder.bytes(body))
     }
 
-    /// Sends bytes as a whole message, header and all; what follows them in the slot is zero.
+    /// Sends bytes as a whole message with its header; the rest of the slot is zero.
     #[cfg(test)]
     pub(crate) fn send_raw(&mut self, bytes: &[u8]) {
         let (place, memory) = self.place(false).expect("a free slot");
@@ -262,7 +262,7 @@ impl Outbox {
         self.large.as_ref().is_some_and(|large| !large.in_use)
     }
 
-    /// Memory for the next message.
+    /// Returns memory for the next message.
     #[inline]
     fn place(&mut self, large: bool) -> Option<(Place, Memory<'_>)> {
         if !self.sender.has_room() {
@@ -306,13 +306,13 @@ impl Outbox {
         }
     }
 
-    /// Whether there is memory for large messages.
+    /// Returns true if there is memory for large messages.
     #[inline]
     pub(crate) fn has_large(&self) -> bool {
         self.large.is_some()
     }
 
-    /// Does without the memory for large messages until the next one, if the other side has taken the last.
+    /// Gives back the memory for large messages until the next one, if the other side has taken the last.
     #[cold]
     pub(crate) fn trim(&mut self) {
         if self.large_is_free() {
@@ -355,7 +355,7 @@ impl Outbox {
     }
 }
 
-/// A place for one message.
+/// Memory of one message.
 struct Memory<'a> {
     bytes: &'a mut [MaybeUninit<u8>],
 }

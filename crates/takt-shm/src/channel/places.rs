@@ -1,4 +1,4 @@
-//! Memory that this side made and alone can write, borrowed exclusively for one message at a time.
+//! Memory that this side has made and only it can write, borrowed exclusively for one message at a time.
 
 use std::io;
 use std::mem::MaybeUninit;
@@ -15,8 +15,8 @@ impl OwnMemory {
         Segment::create(name, length).map(Self)
     }
 
-    /// Bytes of one message; `None` if the range is not inside. The other side must not have been told of a message there that it
-    /// has not taken, or it reads garbage.
+    /// Returns the bytes of one message; `None` if the range is not inside. The other side must not have been told of a message
+    /// there that it has not taken, or it reads garbage.
     #[inline]
     pub(super) fn exclusive(&mut self, range: Range<usize>) -> Option<&mut [MaybeUninit<u8>]> {
         // SAFETY: this is the only handle of the mapping, it was made by `create`, and it is borrowed mutably for as long as the

@@ -6,23 +6,23 @@ use crate::channel::mail::{Mail, Received};
 use crate::channel::socket::{self, Post};
 use crate::error::ShmError;
 
-/// See the [module](self).
+/// Post box of a socket; see the [module](self).
 #[derive(Debug)]
 pub(crate) struct PostBox {
     socket: OwnedFd,
     large: Option<(u32, OwnedFd)>,
-    /// Memory with current values that nobody has fetched yet.
+    /// Memory with current values that was not fetched yet.
     values: Vec<(u32, OwnedFd)>,
     max_values: usize,
 }
 
-/// More memory with current values than this never waits to be fetched: the one is sent because the other was asked for.
+/// Maximum number of pieces of memory with current values that wait to be fetched: each is sent because it was requested.
 const MAX_VALUES: usize = 8;
-/// More mails than this cannot wait in a socket's buffer: who has sent more, sends without end.
+/// Maximum number of mails that can wait in a socket's buffer: a sender of more mails sends without end.
 const MAX_MAILS: usize = 512;
 
 impl PostBox {
-    /// That of a client.
+    /// Creates the post box of a client.
     pub(crate) fn new(socket: OwnedFd) -> Self {
         Self {
             socket,
@@ -32,7 +32,7 @@ impl PostBox {
         }
     }
 
-    /// That of a server: a client has no values to pass on.
+    /// Creates the post box of a server: a client has no values to pass on.
     pub(crate) fn of_server(socket: OwnedFd) -> Self {
         Self {
             max_values: 0,
@@ -44,7 +44,7 @@ impl PostBox {
         &self.socket
     }
 
-    /// Takes one mail. Memory is kept, and a ring says nothing more.
+    /// Takes one mail. Memory is kept, and a ring needs no handling.
     pub(crate) fn next(&mut self) -> Post {
         let Received {
             mail,
@@ -73,7 +73,7 @@ impl PostBox {
         }
     }
 
-    /// Takes what has come, up to a mail that is for the caller.
+    /// Takes the received mails, up to one that is for the caller.
     pub(crate) fn receive(&mut self) -> Post {
         for _ in 0..MAX_MAILS {
             match self.next() {
@@ -84,7 +84,7 @@ impl PostBox {
         Post::Garbage("it sends mails without end")
     }
 
-    /// The memory with current values of that number, which came before the message that speaks of it.
+    /// Returns the memory with current values of that number, which was sent before the message that names it.
     pub(crate) fn fetch_values(&mut self, number: u32) -> Result<OwnedFd, ShmError> {
         self.receive_memory()?;
         let at = self.values.iter().position(|(ours, _)| *ours == number);
@@ -92,7 +92,7 @@ impl PostBox {
         Ok(self.values.swap_remove(at).1)
     }
 
-    /// Takes what has come, and there must be nothing but memory.
+    /// Takes the received mails, which may contain only memory.
     fn receive_memory(&mut self) -> Result<(), ShmError> {
         match self.receive() {
             Post::Nothing => Ok(()),
@@ -104,7 +104,7 @@ impl PostBox {
         }
     }
 
-    /// The memory of a generation, which came before the message that is in it.
+    /// Returns the memory of a generation, which was sent before the message that is in it.
     pub(crate) fn fetch(&mut self, generation: u32) -> Result<OwnedFd, ShmError> {
         if self
             .large
@@ -119,7 +119,7 @@ impl PostBox {
         }
     }
 
-    /// Wakes the other side. If there is no room for the mail, there are others that do.
+    /// Wakes the other side. If there is no room for the mail, the waiting mails wake it.
     pub(crate) fn ring(&self) {
         let _ = socket::send(&self.socket, Mail::Ring, &[]);
     }

@@ -1,9 +1,9 @@
-//! Models of the protocol that `loom` runs under every order of steps, and every outcome of relaxed loads, that the memory
-//! model allows (up to a bound on preemptions). What they show: messages arrive whole and in order while their slots are used
-//! again, and whoever sleeps has been rung, or had nothing to wake up for.
+//! Models of the protocol that `loom` runs under every order of steps, and every outcome of relaxed loads, that the memory model
+//! allows (up to a bound on preemptions). They show: messages arrive whole and in order while their slots are used again, and a
+//! side that sleeps has been rung, or had no reason to wake up.
 //!
-//! The protocol is generic over its memory, so that these are tests as any others: `cargo test -p takt-shm loom`. Without any one of its
-//! fences but that of the backlog (which `sleep_of` repeats), or with `sent` stored relaxed, one of them fails.
+//! The protocol is generic over its memory, so that these are ordinary tests: `cargo test -p takt-shm loom`. Without any one of
+//! its fences but that of the backlog (which `sleep_of` repeats), or with `sent` stored relaxed, one of them fails.
 
 use std::sync::atomic::Ordering;
 
@@ -14,9 +14,9 @@ use loom::thread::{self, JoinHandle};
 use crate::channel::layout::{Place, QUEUE, RINGS};
 use crate::channel::protocol::*;
 
-/// The word of a server's state that says that it sleeps.
+/// Word of a server's state that is set while it sleeps.
 const SLEEPS: usize = 0;
-/// A connection of a server.
+/// Connection of a server.
 const FIRST: usize = 3;
 const SECOND: usize = 5;
 
@@ -55,12 +55,12 @@ impl Bits for Words {
     }
 }
 
-/// All that a client and a server share.
+/// Memory that a client and a server share.
 struct Memory {
-    /// The outboxes.
+    /// Words of the outboxes.
     client: Words,
     server: Words,
-    /// Two words for each slot of the client's.
+    /// Two words for each slot of the client's outbox.
     slots: Words,
     map: Words,
     state: Words,
@@ -77,7 +77,7 @@ impl Memory {
         })
     }
 
-    /// The client sends a message that says its number twice, as soon as there is a place; whether there was one.
+    /// Sends a message from the client that contains its number twice, if there is a place; returns true if there was one.
     fn send(&self, sender: &mut Sender, number: u64) -> bool {
         sender.free_taken(
             self.server
@@ -93,7 +93,7 @@ impl Memory {
         true
     }
 
-    /// The server takes a message, which has to be the next one, and whole.
+    /// Takes a message in the server, which has to be the next one, and whole.
     fn take(&self, receiver: &mut Receiver, answers: &mut Sender) -> bool {
         let Some(place) = receiver.next(&self.client).unwrap() else {
             return false;
@@ -110,7 +110,7 @@ impl Memory {
         true
     }
 
-    /// The client sends its only request, and says whether it rang.
+    /// Sends the only request of the client, and returns true if it rang.
     fn request(memory: &Arc<Self>, connection: usize) -> JoinHandle<bool> {
         let memory = Arc::clone(memory);
         thread::spawn(move || {
@@ -125,7 +125,7 @@ impl Memory {
         self.map.load(word, Ordering::Relaxed) & bit != 0
     }
 
-    /// The server looks at a connection if it is marked.
+    /// Looks at a connection in the server if it is marked.
     fn look(&self, connection: usize) -> bool {
         self.is_marked(connection) && Receiver::default().is_ready(&self.client)
     }
@@ -139,7 +139,7 @@ fn model(test: impl Fn() + Send + Sync + 'static) {
     builder.check(test);
 }
 
-/// More messages than slots, one of which is used again while the other side still looks at it, unless it waits for it.
+/// Sends more messages than slots, one of which is used again while the other side still looks at it, unless it waits for it.
 fn messages(slots: u8, count: u64) {
     model(move || {
         let memory = Memory::new();
@@ -147,7 +147,7 @@ fn messages(slots: u8, count: u64) {
         let sending = thread::spawn(move || {
             let mut sender = Sender::new(slots);
             let mut number = 0;
-            // Each message is tried for twice; the server may be as slow as it likes.
+            // Each message is tried twice; the server may be arbitrarily slow.
             for _ in 0..2 * count {
                 if number < count && other.send(&mut sender, number + 1) {
                     number += 1;
@@ -191,8 +191,8 @@ fn loom_who_falls_asleep_sees_the_message_or_is_rung() {
     });
 }
 
-/// The client finds its mark and leaves it, while the server takes it away.
-/// Who sleeps on the rings does so only as long as their number is what he saw: the kernel compares it, and wakes him if it is changed later.
+/// A side sleeps on the rings only as long as their number is the one it read: the kernel compares it, and wakes the side if it
+/// changes later.
 #[test]
 fn loom_who_sleeps_on_rings_sees_the_message_or_another_number() {
     model(|| {
@@ -213,6 +213,7 @@ fn loom_who_sleeps_on_rings_sees_the_message_or_another_number() {
     });
 }
 
+/// The client finds its mark and leaves it, while the server takes it away.
 #[test]
 fn loom_a_request_while_its_mark_is_taken_away() {
     model(|| {
@@ -226,7 +227,7 @@ fn loom_a_request_while_its_mark_is_taken_away() {
     });
 }
 
-/// The server says that it sleeps, and looks once more.
+/// The server sets that it sleeps, and looks once more.
 #[test]
 fn loom_a_request_while_the_server_falls_asleep() {
     model(|| {
@@ -239,7 +240,7 @@ fn loom_a_request_while_the_server_falls_asleep() {
     });
 }
 
-/// The same while somebody takes away marks that are not his: the server does not ask for them then.
+/// A request while another client clears marks that are not its own: the server does not use them then.
 #[test]
 fn loom_a_request_whose_mark_somebody_else_takes_away() {
     model(|| {
@@ -255,7 +256,7 @@ fn loom_a_request_whose_mark_somebody_else_takes_away() {
     });
 }
 
-/// Both, one after the other: the mark that was just taken away may have been the reason not to ring.
+/// Both, one after the other: the mark that was just cleared may have been the reason not to ring.
 #[test]
 fn loom_a_request_while_the_server_forgets_it_and_falls_asleep() {
     model(|| {
@@ -289,13 +290,13 @@ fn loom_marks_of_others_stay() {
     });
 }
 
-/// A server that has more responses than places, and a client that takes one and falls asleep: the response that waits is sent, or
-/// somebody is woken who sees to it.
+/// A server has more responses than places, and a client takes one and falls asleep: the waiting response is sent, or a side that
+/// sends it is woken.
 #[test]
 fn loom_a_response_that_waits_for_room_is_not_forgotten() {
     model(|| {
         let memory = Memory::new();
-        // The server's only place is taken.
+        // The only place of the server is taken.
         let mut responses = Sender::new(0b1);
         responses.publish(&memory.server, Place::Slot(0));
         set_server_asleep(&memory.state, SLEEPS, true);

@@ -44,7 +44,7 @@ impl Bits for Segment {
 }
 
 impl Load for SegmentView {
-    /// With acquire ordering, which is the strongest that the protocol asks for.
+    /// Loads with acquire ordering, which is the strongest that the protocol uses.
     #[inline]
     fn load(&self, index: usize, _: Ordering) -> u64 {
         u64::from_le(SegmentView::load(self, 8 * index).unwrap_or_default())

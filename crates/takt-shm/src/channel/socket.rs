@@ -1,7 +1,7 @@
-//! The Unix socket beside the shared memory.
+//! Unix socket beside the shared memory.
 //!
-//! It carries the [mails](crate::channel::mail) with the descriptors of doorbells and memory. And it is there for what the kernel does with
-//! it: it vouches for the peer's process and user (`SO_PEERCRED`), and closes when a process ends, however it ends.
+//! It carries the [mails](crate::channel::mail) with the descriptors of doorbells and memory. The kernel also identifies the
+//! peer's process and user with it (`SO_PEERCRED`), and closes it when a process ends, in whatever way.
 
 use std::io::{IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
@@ -20,15 +20,15 @@ use crate::channel::mail::{MAX_DESCRIPTORS, Mail, Received};
 use crate::error::ShmError;
 use crate::system;
 
-/// More connections than this wait for `accept` only if the server hangs.
+/// Maximum number of connections that wait for `accept`; more wait only if the server hangs.
 const BACKLOG: i32 = 64;
 
-/// Who is at the other end of a socket, as the kernel says.
+/// Process and user at the other end of a socket, from the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PeerCredentials {
     /// Unix user id.
     pub user: u32,
-    /// Process id; 0 if it is in a PID namespace that cannot be seen from ours, as in another container.
+    /// Process id; 0 if it is in a PID namespace that cannot be seen from this one, as in another container.
     pub process: u32,
 }
 
@@ -49,18 +49,18 @@ fn address(path: &Path) -> Result<SocketAddrUnix, ShmError> {
     })
 }
 
-/// Listens at `path`, where nothing may be. Those can connect whom `mode` names.
+/// Listens at `path`, which must not exist. `mode` determines the users that can connect.
 pub(crate) fn listen(path: &Path, mode: Mode) -> Result<OwnedFd, ShmError> {
     let socket = new_socket()?;
     let failed = |e: Errno| ShmError::io("listen on the socket", e);
     rustix::net::bind(&socket, &address(path)?).map_err(failed)?;
-    // Between these two calls nobody can connect: the socket does not listen yet.
+    // Between these two calls, no process can connect: the socket does not listen yet.
     set_mode(path, mode).map_err(failed)?;
     rustix::net::listen(&socket, BACKLOG).map_err(failed)?;
     Ok(socket)
 }
 
-/// Sets the mode of a socket of ours, and of nothing else: a member of a group could have put a link in its place.
+/// Sets the mode of a socket of this process, and of nothing else: a member of a group could have put a link in its place.
 fn set_mode(path: &Path, mode: Mode) -> Result<(), Errno> {
     let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let file = rustix::fs::open(path, flags, Mode::empty())?;
@@ -72,7 +72,7 @@ fn set_mode(path: &Path, mode: Mode) -> Result<(), Errno> {
     rustix::fs::chmod(format!("/proc/self/fd/{}", file.as_raw_fd()), mode)
 }
 
-/// Takes the next connection; `None` when there is none.
+/// Accepts the next connection; `None` when there is none.
 pub(crate) fn accept(listener: &OwnedFd) -> Result<Option<OwnedFd>, Errno> {
     loop {
         let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
@@ -85,13 +85,13 @@ pub(crate) fn accept(listener: &OwnedFd) -> Result<Option<OwnedFd>, Errno> {
     }
 }
 
-/// Whether somebody waits at a listener.
+/// Returns true if a connection waits at a listener.
 pub(crate) fn is_readable(listener: &OwnedFd) -> bool {
     let mut descriptors = [PollFd::new(listener, PollFlags::IN)];
     poll(&mut descriptors, Some(&Timespec::default())).is_ok_and(|ready| ready > 0)
 }
 
-/// Connects; `None` when nobody listens there.
+/// Connects; `None` when no process listens there.
 pub(crate) fn connect(path: &Path) -> Result<Option<OwnedFd>, ShmError> {
     let socket = new_socket()?;
     match rustix::net::connect(&socket, &address(path)?) {
@@ -107,7 +107,7 @@ pub(crate) fn connect(path: &Path) -> Result<Option<OwnedFd>, ShmError> {
     }
 }
 
-/// Who connected.
+/// Returns the credentials of the peer.
 pub(crate) fn peer(socket: &OwnedFd) -> std::io::Result<PeerCredentials> {
     let credentials = system::peer(socket.as_fd())?;
     Ok(PeerCredentials {
@@ -116,8 +116,7 @@ pub(crate) fn peer(socket: &OwnedFd) -> std::io::Result<PeerCredentials> {
     })
 }
 
-/// Sends a mail with descriptors. The socket's buffer has room for all mails that one side sends unasked: this never has to
-/// wait.
+/// Sends a mail with descriptors. The socket's buffer has room for all mails that one side sends unasked: this never has to wait.
 pub(crate) fn send(
     socket: &OwnedFd,
     mail: Mail,
@@ -137,22 +136,22 @@ pub(crate) fn send(
     Ok(())
 }
 
-/// What a socket has for us.
+/// Result of receiving from a socket.
 #[derive(Debug)]
 pub(crate) enum Post {
-    /// Nothing now.
+    /// There is no mail now.
     Nothing,
-    /// A mail.
+    /// There is a mail for the caller.
     Mail(Received),
-    /// A mail that the [`PostBox`](crate::channel::post::PostBox) has kept.
+    /// The [`PostBox`](crate::channel::post::PostBox) has kept a mail.
     Kept,
-    /// Something that is no mail.
+    /// The bytes are not a mail.
     Garbage(&'static str),
-    /// The other side has closed it, or its process has ended.
+    /// The other side has closed the socket, or its process has ended.
     Closed,
 }
 
-/// Takes what has come, without waiting.
+/// Takes the next mail, without waiting.
 pub(crate) fn receive(socket: &OwnedFd) -> Post {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS))];
     let mut control = RecvAncillaryBuffer::new(&mut space);
@@ -182,9 +181,9 @@ pub(crate) fn receive(socket: &OwnedFd) -> Post {
     }
 }
 
-/// Tells the server that the client leaves in good order.
+/// Notifies the server that the client disconnects.
 pub(crate) fn say_goodbye(socket: &OwnedFd) {
-    // If it cannot be sent the server learns it from the end of the connection.
+    // If it cannot be sent, the server learns it from the end of the connection.
     let _ = send(socket, Mail::Goodbye, &[]);
 }
 

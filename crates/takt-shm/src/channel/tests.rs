@@ -1,4 +1,4 @@
-//! Both ends of a channel in two threads, without a socket: what Miri can run of it.
+//! Both ends of a channel in two threads, without a socket: the part that Miri can run.
 
 use std::collections::HashMap;
 use std::os::fd::OwnedFd;
@@ -12,17 +12,17 @@ use crate::header::MessageHeader;
 const MESSAGES: u32 = if cfg!(miri) { 12 } else { 2_000 };
 const LIMIT: u32 = 4 * SLOT as u32;
 
-/// The large segments that were passed on.
+/// Large segments that were passed on.
 type Passed = Arc<Mutex<HashMap<u32, OwnedFd>>>;
 
-/// One end.
+/// One end of a channel.
 struct End {
     outbox: Outbox,
     inbox: Inbox,
     passed: Passed,
 }
 
-/// Two ends that are connected.
+/// Returns two connected ends.
 fn ends() -> [End; 2] {
     let memory = takt_rt::memory_budget::MemoryBudget::unlimited();
     let outboxes = [(); 2].map(|()| Outbox::new(LIMIT, &memory).unwrap());
@@ -40,7 +40,7 @@ fn ends() -> [End; 2] {
     })
 }
 
-/// The body of a message: every fourth one needs a segment of its own.
+/// Returns the body of a message: every fourth one needs a separate segment.
 fn body(number: u32) -> Vec<u8> {
     let length = match number % 4 {
         3 => 2 * SLOT,

@@ -1,4 +1,4 @@
-//! Making a connection; [`mail`](crate::channel::mail) has what is said.
+//! Connecting to a server; [`mail`](crate::channel::mail) describes the mails.
 
 use std::collections::HashMap;
 use std::os::fd::{AsFd, OwnedFd};
@@ -24,7 +24,7 @@ use crate::directory::name_lock;
 use crate::directory::runtime::Runtime;
 use crate::error::ShmError;
 
-/// A server that has no place left for those who have no channel yet closes their connections again; a client tries so often.
+/// Number of attempts of a client. A server without a place for connections that have no channel yet closes them again.
 const ATTEMPTS: u32 = 20;
 const PAUSE: Duration = Duration::from_millis(1);
 
@@ -32,8 +32,8 @@ impl ShmClient {
     /// Connects to an application on this host, in at most `timeout`.
     ///
     /// # Errors
-    /// [`ShmError::NoSuchApplication`] at once if none of that name is running, [`ShmError::AccessDenied`] if we may not talk to it,
-    /// or it is run by somebody who has no right to the name, [`ShmError::Refused`] if it does not want us,
+    /// [`ShmError::NoSuchApplication`] at once if none of that name is running, [`ShmError::AccessDenied`] if this process may
+    /// not connect to it, or if the user that runs it has no right to the name, [`ShmError::Refused`] if it refuses the client,
     /// [`ShmError::Busy`] if it takes no more connections, [`ShmError::Timeout`] if it does not answer.
     pub fn connect(
         name: &ApplicationName,
@@ -50,14 +50,14 @@ impl ShmClient {
                     attempts -= 1;
                     std::thread::sleep(PAUSE);
                 }
-                // It has no descriptors left for us, or it ends.
+                // The server has no descriptors left for this client, or it ends.
                 Err(ShmError::ConnectionClosed) => return Err(ShmError::Busy("connections")),
                 result => return result,
             }
         }
     }
 
-    /// Opens a channel over a socket that is connected.
+    /// Opens a channel over a connected socket.
     pub(crate) fn open(
         socket: OwnedFd,
         runtime: Arc<Runtime>,
@@ -71,7 +71,7 @@ impl ShmClient {
             state,
         } = hello(socket, &runtime, deadline)?;
 
-        // What a client holds is its own affair.
+        // The memory of a client is not limited.
         let memory = MemoryBudget::unlimited();
         let mut outbox = Outbox::new(u32::MAX, &memory)?;
         let open = Mail::Open {
@@ -123,14 +123,14 @@ impl ShmClient {
     }
 }
 
-/// What a server says first.
+/// First mail of a server.
 pub(crate) struct Hello {
     pub(super) post: Connected,
     pub(super) doorbell: Doorbell,
     pub(crate) state: ServerState,
 }
 
-/// Waits for it.
+/// Waits for the Hello.
 pub(crate) fn hello(
     socket: OwnedFd,
     runtime: &Runtime,
@@ -152,7 +152,7 @@ pub(crate) fn hello(
     })
 }
 
-/// A server that has closed the connection can be asked again.
+/// Returns the error of a server that has closed the connection, and can be asked again.
 fn asking_failed(error: Errno) -> ShmError {
     match error {
         Errno::PIPE | Errno::CONNRESET => ShmError::ConnectionClosed,
@@ -160,7 +160,7 @@ fn asking_failed(error: Errno) -> ShmError {
     }
 }
 
-/// What a server says instead of what was expected.
+/// Returns the error of a mail that was not expected.
 fn refused(mail: Mail) -> ShmError {
     match mail {
         Mail::Refused {
@@ -191,8 +191,8 @@ fn connect_socket(
     }
 }
 
-/// Connects to the application of that name, if there is one, and if it is run by somebody who shares here: whoever can make
-/// files in the directory can listen there.
+/// Connects to the application of that name, if there is one, and if its user is one of those who share here: any process that
+/// can make files in the directory can listen there.
 pub(crate) fn reach(
     runtime: &Runtime,
     name: &ApplicationName,

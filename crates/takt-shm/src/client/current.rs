@@ -1,4 +1,4 @@
-//! Current values: where they are.
+//! Current values, and their places.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,32 +10,32 @@ use crate::channel::liveness::Liveness;
 use crate::error::ShmError;
 use crate::header::FLAG_LOCATE;
 
-/// The most memory with current values in one piece, in bytes.
+/// Maximum size of one piece of memory with current values, in bytes.
 const MAX_SEGMENT: usize = 1 << 31;
 
-/// Where a current value is.
+/// Place of a current value.
 #[derive(Debug, Clone)]
 pub struct CurrentValue {
-    /// The memory that it is in.
+    /// Memory of the value.
     pub memory: Arc<SegmentView>,
-    /// Where it is there, as the server's handler says.
+    /// Location in the memory, as the server's handler describes it.
     pub location: Vec<u8>,
-    /// Whether the server is still there.
+    /// Liveness of the server.
     pub alive: Liveness,
 }
 
 impl ShmClient {
-    /// Asks where the current value of a node (its NodeId in the binary DataEncoding) can be read without asking. The response
-    /// is to be [received](Self::receive) and handed to [`located`](Self::located).
+    /// Requests the place where the current value of a node (its NodeId in the binary DataEncoding) can be read without a
+    /// request. The response is to be [received](Self::receive) and passed to [`located`](Self::located).
     ///
     /// # Errors
-    /// As for [`send`](Self::send).
+    /// The errors are those of [`send`](Self::send).
     pub fn send_locate(&mut self, node_id: &[u8], timeout: Duration) -> Result<u32, ShmError> {
         let sent = self.post(FLAG_LOCATE, |encoder| encoder.bytes(node_id), timeout);
         self.note(sent)
     }
 
-    /// What the response to [`send_locate`](Self::send_locate) says; `None` if the value has to be asked for.
+    /// Returns the place in the response to [`send_locate`](Self::send_locate); `None` if the value has to be requested.
     ///
     /// # Errors
     /// The server broke the protocol, or the memory cannot be mapped.

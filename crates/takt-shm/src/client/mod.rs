@@ -1,4 +1,4 @@
-//! The client: one connection to one application.
+//! Client: one connection to one application.
 
 mod connect;
 mod current;
@@ -34,16 +34,16 @@ use crate::wait::WaitPolicy;
 pub(crate) use connect::{hello, reach};
 pub use current::CurrentValue;
 
-/// How a client is set up.
+/// Options of a client.
 #[derive(Debug, Clone)]
 pub struct ClientConfig {
-    /// How it waits for responses.
+    /// Way of waiting for responses.
     pub wait: WaitPolicy,
-    /// The longest response, in bytes, that it takes.
+    /// Length of the longest accepted response, in bytes.
     pub max_response: u32,
-    /// Another runtime directory than the usual one of the user or the group.
+    /// Runtime directory other than the usual one of the user or the group.
     pub runtime_directory: Option<PathBuf>,
-    /// The Unix group, by name or number, that the application shares with; by default it is one of the same user.
+    /// Unix group, by name or number, with which the application shares; by default it is one of the same user.
     pub group: Option<String>,
 }
 
@@ -58,7 +58,7 @@ impl Default for ClientConfig {
     }
 }
 
-/// A connection to the endpoint `opc.iox2://<ApplicationName>`, with a channel of its own.
+/// Connection to the endpoint `opc.iox2://<ApplicationName>`, with a channel of its own.
 ///
 /// A request allocates nothing once its largest request and response have been seen. When the server ends or dies, a waiting
 /// request fails at once with [`ShmError::ConnectionClosed`], as do all later ones: make a new connection then.
@@ -67,16 +67,16 @@ pub struct ShmClient {
     inbox: Inbox,
     socket: Connected,
     state: ServerState,
-    /// We ring it.
+    /// Doorbell of the server.
     doorbell: Doorbell,
-    /// The socket.
+    /// Readiness of the socket.
     readiness: Readiness,
     events: Events,
     wait: WaitPolicy,
-    /// What the client learned of spinning, if its policy is adaptive.
+    /// Learned spinning time of the client, if its policy is adaptive.
     budget: Option<SpinBudget>,
     next_id: u32,
-    /// The request that was refused last.
+    /// Id of the request that was refused last.
     refused: u32,
     closed: bool,
     response: Vec<u8>,
@@ -87,7 +87,7 @@ pub struct ShmClient {
     _runtime: Arc<Runtime>,
 }
 
-/// The socket; says goodbye when dropped.
+/// Connected socket; it sends Goodbye when it is dropped.
 #[derive(Debug)]
 struct Connected(PostBox);
 
@@ -103,7 +103,7 @@ impl Drop for Connected {
     }
 }
 
-/// The socket: it hangs up when the server ends.
+/// Descriptor of the socket, which hangs up when the server ends.
 impl AsFd for ShmClient {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.socket.socket().as_fd()
@@ -113,14 +113,14 @@ impl AsFd for ShmClient {
 impl ShmClient {
     /// Sends a request and waits for its response.
     ///
-    /// `encode` writes TypeId and structure of the request (OPC 10000-6, 5.2.2.15 and 6.7.2.5) straight into shared memory; if
-    /// the memory turns out to be too small it runs again with more. The response is copied out of shared memory,
-    /// where the server could still change it.
+    /// `encode` writes TypeId and structure of the request (OPC 10000-6, 5.2.2.15 and 6.7.2.5) directly into shared memory; if
+    /// the memory turns out to be too small, it runs again with more. The response is copied out of shared memory, where the
+    /// server could still change it.
     ///
     /// # Errors
-    /// [`ShmError::ConnectionClosed`] when the server has ended, [`ShmError::Timeout`] when there is no answer in time (a
-    /// late answer is discarded), [`ShmError::Refused`] when it answered with a StatusCode instead of a message,
-    /// [`ShmError::Busy`] when it has too many of our requests already.
+    /// [`ShmError::ConnectionClosed`] when the server has ended, [`ShmError::Timeout`] when there is no answer in time (a late
+    /// answer is discarded), [`ShmError::Refused`] when it answered with a StatusCode instead of a message, [`ShmError::Busy`]
+    /// when it has too many requests of this client already.
     pub fn request(
         &mut self,
         encode: impl FnMut(&mut Encoder<'_>) -> Result<(), EncodeError>,
@@ -131,11 +131,12 @@ impl ShmClient {
         Ok(&self.response)
     }
 
-    /// The same, but the response stays where the server wrote it, until the next request: nothing is copied that is not looked
-    /// at. A broken server could still be writing there, so what it holds has to be copied out before it is checked.
+    /// Sends a request and waits for its response, which stays in the server's memory until the next request: only the bytes that
+    /// are read are copied. A broken server could still be writing there, so its content has to be copied out before it is
+    /// checked.
     ///
     /// # Errors
-    /// As for [`request`](Self::request).
+    /// The errors are those of [`request`](Self::request).
     pub fn request_in_place(
         &mut self,
         encode: impl FnMut(&mut Encoder<'_>) -> Result<(), EncodeError>,
@@ -160,7 +161,7 @@ impl ShmClient {
     /// Sends a request without waiting for its response: see [`receive`](Self::receive).
     ///
     /// # Errors
-    /// As [`request`](Self::request), apart from those of the response.
+    /// The errors of [`request`](Self::request), apart from those of the response.
     pub fn send(
         &mut self,
         encode: impl FnMut(&mut Encoder<'_>) -> Result<(), EncodeError>,
@@ -170,11 +171,11 @@ impl ShmClient {
         self.note(sent)
     }
 
-    /// Waits for the next response, whichever request it answers: its id, and the message or the StatusCode that it
-    /// was refused with. Answers that came too late for [`request`](Self::request) are among them.
+    /// Waits for the next response to any request: its id, and the message or the StatusCode of its refusal. Answers that came
+    /// too late for [`request`](Self::request) are among them.
     ///
     /// # Errors
-    /// [`ShmError::Timeout`] when nothing came in time, [`ShmError::ConnectionClosed`] when the server has ended.
+    /// [`ShmError::Timeout`] when there was none in time, [`ShmError::ConnectionClosed`] when the server has ended.
     pub fn receive(
         &mut self,
         timeout: Duration,
@@ -193,7 +194,7 @@ impl ShmClient {
         }
     }
 
-    /// Remembers an error after which there is nothing more to be had.
+    /// Remembers an error that ends the connection.
     fn note<T>(&mut self, result: Result<T, ShmError>) -> Result<T, ShmError> {
         if let Err(error) = &result {
             self.closed |= error.is_fatal();
@@ -232,7 +233,7 @@ impl ShmClient {
                 Ok(id)
             }
             Err(Full) if self.is_connected() => {
-                // It may wait for room as we do.
+                // The server may wait for room, as this side does.
                 self.make_room();
                 Err(ShmError::Busy("requests without an answer"))
             }
@@ -240,43 +241,43 @@ impl ShmClient {
         }
     }
 
-    /// Makes the server look at our channel.
+    /// Makes the server look at the channel of this client.
     #[inline]
     fn call(&self) {
         self.state.call(|| self.doorbell.ring(&self.socket.0));
     }
 
-    /// Whether the server is still there. Asks the kernel, which knows at once.
+    /// Returns true if the server is still there. It asks the kernel, which knows at once.
     #[must_use]
     pub fn is_connected(&mut self) -> bool {
         !self.closed && matches!(self.socket.0.receive(), Post::Nothing)
     }
 
-    /// The Unix user id of the server, from the kernel.
+    /// Returns the Unix user id of the server, from the kernel.
     #[must_use]
     pub fn server_user(&self) -> u32 {
         self.peer.user
     }
 
-    /// The process id of the server, from the kernel; 0 if it is in a PID namespace that cannot be seen from ours.
+    /// Returns the process id of the server, from the kernel; 0 if it is in a PID namespace that cannot be seen from this one.
     #[must_use]
     pub fn server_process(&self) -> u32 {
         self.peer.process
     }
 
-    /// The longest request, in bytes, that the server takes.
+    /// Returns the length of the longest request that the server takes, in bytes.
     #[must_use]
     pub fn max_request(&self) -> u32 {
         self.outbox.limit()
     }
 
-    /// How this side waits.
+    /// Returns the way in which this side waits.
     #[must_use]
     pub fn wait_policy(&self) -> WaitPolicy {
         self.wait
     }
 
-    /// Waits in another way from the next request on.
+    /// Sets the way of waiting, from the next request on.
     pub fn set_wait_policy(&mut self, wait: WaitPolicy) {
         self.wait = wait;
         self.budget = wait.budget();

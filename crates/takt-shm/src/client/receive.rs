@@ -12,11 +12,11 @@ use crate::channel::protocol::Sleep;
 use crate::channel::socket::Post;
 use crate::error::ShmError;
 
-/// Looks at the shared memory between two looks at the clock. One of each takes about 30 ns.
+/// Number of looks at the shared memory between two readings of the clock. One of each takes about 30 ns.
 const LOOKS_PER_CLOCK: u32 = 32;
-/// How long to sleep where the server's death is not heard.
+/// Longest sleep where the server's death is not noticed.
 const NAP: Duration = Duration::from_millis(50);
-/// Looks at the clock between two looks whether the server is still there, which is a system call; about 1 ms.
+/// Number of readings of the clock between two checks that the server is still there, which is a system call; about 1 ms.
 const CLOCKS_PER_CALL: u32 = 1024;
 
 impl ShmClient {
@@ -26,7 +26,7 @@ impl ShmClient {
         start: Instant,
         timeout: Duration,
     ) -> Result<Message, ShmError> {
-        // A timeout beyond what the clock can say is none.
+        // A timeout beyond the range of the clock is no timeout.
         let deadline = start.checked_add(timeout);
         let spin_for = match &mut self.budget {
             Some(budget) => Some(budget.next_wait()),
@@ -79,11 +79,11 @@ impl ShmClient {
         }
     }
 
-    /// Sleeps on the server's rings for a while, which is the shortest way to be woken, and then where its death is heard too.
+    /// Sleeps on the server's rings for a while, which is the fastest way to be woken, and then where its death is noticed too.
     fn sleep(&mut self, id: Option<u32>, deadline: Option<Instant>) -> Result<Message, ShmError> {
-        // A server that is bound to the same processor does not spin then.
+        // A server on the same processor does not spin then.
         self.outbox.set_processor(affinity::current());
-        // Before looking: what comes after that, the server rings for.
+        // This is before looking: the server rings for all later messages.
         self.outbox.set_asleep(Sleep::Rings);
         let mut result = self.nap(id, deadline);
         if let Ok(None) = result {
@@ -97,7 +97,7 @@ impl ShmClient {
         }
     }
 
-    /// Nothing if no response came in that time.
+    /// Sleeps until a response comes; returns `None` if there was none in that time.
     fn nap(
         &mut self,
         id: Option<u32>,
@@ -146,7 +146,7 @@ impl ShmClient {
         }
     }
 
-    /// Fails if the server is gone, unless it answered before it went.
+    /// Returns an error if the server is gone, unless it answered before it ended.
     fn last_words(&mut self, id: Option<u32>) -> Result<Option<Message>, ShmError> {
         match self.socket.0.receive() {
             Post::Nothing => return Ok(None),
@@ -163,8 +163,7 @@ impl ShmClient {
         }
     }
 
-    /// Takes the responses that are there, until the one to `id`, or any, is among them. Others come too late: nobody waits
-    /// for them any more.
+    /// Takes the available responses, until the one to `id`, or any, is among them. Other responses are late and discarded.
     #[inline]
     fn look(&mut self, id: Option<u32>) -> Result<Option<Message>, ShmError> {
         while self.inbox.is_ready() {
@@ -195,7 +194,7 @@ impl ShmClient {
         }
     }
 
-    /// Tells the server what we have taken, at once: it may have more for us than there is room.
+    /// Acknowledges the taken messages at once: the server may have more responses than there is room.
     #[cold]
     pub(super) fn make_room(&mut self) {
         if self.outbox.acknowledged() != self.inbox.received() {

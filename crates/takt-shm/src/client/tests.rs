@@ -1,4 +1,4 @@
-//! What a buggy or hostile client can do to a server through its channel: get errors.
+//! Buggy and hostile clients, which get errors from a server through their channel.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -96,7 +96,7 @@ impl Drop for Server {
     }
 }
 
-/// Sends bytes in place of a message, and waits for the answer to it.
+/// Sends bytes in place of a message, and waits for the answer.
 fn send_raw(client: &mut ShmClient, bytes: &[u8]) -> Result<Vec<u8>, ShmError> {
     client.outbox.acknowledge_with_next(client.inbox.received());
     client.outbox.free_taken(client.inbox.taken());
@@ -169,7 +169,7 @@ fn random_bytes_are_answered_and_harm_nobody() {
     let other = RefCell::new(server.connect());
     let bytes = || prop::collection::vec(any::<u8>(), 0..200);
     let headed = (bytes(), bytes()).prop_map(|(mut head, tail)| {
-        // A good header, overwritten in places, leads further into the server than noise does.
+        // A good header, overwritten in places, tests more of the server than noise does.
         let mut message = message(tail.len() as u32, &tail);
         head.truncate(16);
         for pair in head.chunks_exact(2) {
@@ -181,7 +181,7 @@ fn random_bytes_are_answered_and_harm_nobody() {
     let mut runner = proptest::test_runner::TestRunner::default();
     runner
         .run(&prop_oneof![bytes(), headed], |message| {
-            // Any answer will do, as long as there is one.
+            // Any answer is accepted, but there must be one.
             let result = send_raw(&mut client.borrow_mut(), &message);
             let ended = matches!(result, Err(ShmError::Timeout | ShmError::ConnectionClosed));
             prop_assert!(!ended, "{result:?}");
@@ -197,7 +197,7 @@ fn random_bytes_are_answered_and_harm_nobody() {
 fn a_client_that_writes_nonsense_loses_its_connection_and_nothing_else() {
     let server = Server::start();
     let mut other = server.connect();
-    // More messages than there is room for, a place that is none, a large segment that never came.
+    // More messages than there is room for, an invalid place, a large segment that was never passed on.
     for (word, value) in [(8, 99), (8, u64::MAX), (9, 4), (9, 1 << 32 | 7)] {
         let mut client = server.connect();
         client.outbox.scribble(word, value);
@@ -213,7 +213,7 @@ fn a_client_that_writes_nonsense_loses_its_connection_and_nothing_else() {
         let answer = other.request(|e| e.bytes(b"fine"), TIMEOUT);
         assert_eq!(answer.unwrap(), b"fine");
     }
-    // What it says it has taken, and whether it sleeps, harms nobody.
+    // The acknowledgement and the sleep flag cannot harm the server.
     for (word, value) in [(13, u64::MAX), (14, 1), (15, 1)] {
         let mut client = server.connect();
         client.outbox.scribble(word, value);
@@ -274,7 +274,7 @@ fn responses_come_for_whichever_request_was_sent() {
     let mut sent = std::collections::VecDeque::new();
     let mut received = 0_u32;
     for number in 0..100_u32 {
-        // Until there is no room in either direction: then somebody has to take responses.
+        // Requests are sent until there is no room in either direction: then responses have to be taken.
         let id = loop {
             match client.send(|e| e.u32(number), TIMEOUT) {
                 Ok(id) => break id,

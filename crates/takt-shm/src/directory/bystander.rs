@@ -1,7 +1,8 @@
-//! Somebody who looks at a runtime directory and is nobody there.
+//! Observer of a runtime directory that takes no part in it.
 //!
-//! Whoever opens a [`Runtime`](crate::Runtime) and finds himself alone removes what the dead have left. One who only wants to see it, or to
-//! count it while it is removed, holds the shared lock on the directory before he does, and until afterwards.
+//! A process that opens a [`Runtime`](crate::Runtime) and is alone removes the leftovers of dead processes. An observer that only
+//! lists them, or counts them while they are removed, holds the shared lock on the directory before it opens it, and until
+//! afterwards.
 
 use std::os::fd::OwnedFd;
 use std::path::Path;
@@ -11,7 +12,7 @@ use rustix::io::Errno;
 
 use crate::directory::runtime::{Location, open_directory};
 
-/// See the [module](self). While it lives, nobody sweeps the directory.
+/// Lock of an observer; see the [module](self). While it lives, no process sweeps the directory.
 #[derive(Debug)]
 pub(crate) struct Bystander(rustix::io::Result<OwnedFd>);
 
@@ -20,7 +21,7 @@ impl Bystander {
         Self(lock(&Location::new(path).path))
     }
 
-    /// Whether there is no such directory. If it cannot be used for another reason, whoever opens it learns which.
+    /// Returns true if there is no such directory. If it cannot be used for another reason, opening it returns the error.
     pub(crate) fn sees_nothing(&self) -> bool {
         matches!(self.0, Err(Errno::NOENT))
     }
@@ -28,7 +29,7 @@ impl Bystander {
 
 fn lock(path: &Path) -> rustix::io::Result<OwnedFd> {
     let directory = open_directory(path)?;
-    // Who sweeps holds the exclusive one, and is soon done.
+    // A process that sweeps holds the exclusive lock, and soon releases it.
     rustix::fs::flock(&directory, FlockOperation::LockShared)?;
     Ok(directory)
 }

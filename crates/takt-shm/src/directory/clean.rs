@@ -16,44 +16,45 @@ use crate::error::ShmError;
 use crate::public::Ipc;
 use crate::public::abandoned;
 
-/// How long to wait for somebody else to finish removing the same.
+/// Time to wait for another process that removes the same leftovers.
 pub(crate) const PATIENCE: Duration = Duration::from_millis(500);
 
-/// What [`clean_dead`] found.
+/// Result of [`clean_dead`].
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CleanReport {
-    /// Ended connections and servers whose shared memory was removed.
+    /// Number of ended connections and servers whose shared memory was removed.
     pub nodes: usize,
-    /// Services that were half made or half removed when their process was killed, and are not any more.
+    /// Number of removed services that were half made or half removed when their process was killed.
     pub services: usize,
     /// Applications that were not running any more and whose lock and socket were removed.
     pub applications: Vec<ApplicationName>,
-    /// Ended connections and servers that could not be removed, or are being removed by another process.
+    /// Number of ended connections and servers that could not be removed, or are being removed by another process.
     pub failed: usize,
-    /// Connections and servers that are in use.
+    /// Number of connections and servers that are in use.
     pub alive: usize,
 }
 
-/// Removes what killed processes left behind in the runtime directory (`None` is the usual one) and in /dev/shm, and nothing
-/// else.
+/// Removes only the leftovers of killed processes in the runtime directory (`None` is the usual one) and in /dev/shm.
 ///
-/// Every server does this when it starts, if an application has died and left its name. Channels leave nothing behind; it is the public services, with their files, that can.
+/// Every server does this when it starts, if an application has died and left its name. Channels leave nothing behind; only the
+/// public services, with their files, can.
 ///
 /// # Errors
 /// [`ShmError::RuntimeDirectory`] if the directory cannot be used, [`ShmError::Iceoryx`] if iceoryx2 cannot read it.
 pub fn clean_dead(runtime_directory: Option<&Path>) -> Result<CleanReport, ShmError> {
-    // Otherwise opening the directory would remove things before they are counted.
+    // Otherwise opening the directory would remove leftovers before they are counted.
     let bystander = Bystander::new(runtime_directory);
     let runtime = Runtime::open(runtime_directory)?;
     let report = runtime.clean_dead()?;
-    // Who is alone now leaves nothing at all.
+    // If this process is alone now, it leaves nothing.
     drop(bystander);
     drop(runtime);
     Ok(report)
 }
 
 impl Runtime {
-    /// As [`clean_dead`]. Of a group it removes the names that nobody has any more, as far as this user may.
+    /// Removes leftovers as the function [`clean_dead`] does. Of a group it removes the names of dead applications, as far as
+    /// this user may.
     ///
     /// # Errors
     /// [`ShmError::Iceoryx`] if iceoryx2 cannot read the directory.
@@ -71,11 +72,11 @@ impl Runtime {
     }
 }
 
-/// How long a process that begins waits for the same: it needs nothing of what the dead left.
+/// Time for which a starting process waits for the same: it needs none of the leftovers.
 pub(crate) const SHORT_PATIENCE: Duration = Duration::from_millis(50);
 
-/// Removes what is left of dead nodes. Waits for others that are removing the same, but not longer than `patience` in all.
-/// `None` if iceoryx2 cannot say which nodes there are.
+/// Removes the leftovers of dead nodes. It waits for other processes that remove the same, but not longer than `patience` in all.
+/// `None` if iceoryx2 cannot list the nodes.
 pub(crate) fn remove_dead_nodes(config: &Config, patience: Duration) -> Option<CleanReport> {
     let prefix = config.global.prefix.to_string();
     leftovers::remove_unborn(&prefix);
@@ -88,8 +89,8 @@ pub(crate) fn remove_dead_nodes(config: &Config, patience: Duration) -> Option<C
         match node {
             NodeState::Dead(_) => {
                 leftovers::remove_unfinished(&nodes.join(id.value().to_string()));
-                // A node whose cleaner was killed in turn may have lost its details. iceoryx2 then takes its global
-                // configuration for the node's own, looks in the wrong place, and finds it clean.
+                // A node whose cleaner was killed in turn may have lost its details. iceoryx2 then takes its global configuration
+                // for the node's own, looks in the wrong place, and finds it clean.
                 let details = NodeDetails::__internal_new(&None, config);
                 let removed = DeadNodeView::<Ipc>::__internal_blocking_remove_stale_resources(
                     id,
@@ -108,7 +109,7 @@ pub(crate) fn remove_dead_nodes(config: &Config, patience: Duration) -> Option<C
                 report.alive += 1;
                 listed.push(id.value());
             }
-            // Half made or half removed.
+            // The node is half made or half removed.
             NodeState::Undefined(_) => {}
         }
         CallbackProgression::Continue

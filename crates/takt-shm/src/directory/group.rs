@@ -1,4 +1,4 @@
-//! Unix groups: applications of different users that share with each other, and with nobody else.
+//! Unix groups: applications of different users that share with each other, and with no others.
 
 use std::fmt;
 use std::os::fd::AsFd;
@@ -6,7 +6,7 @@ use std::os::fd::AsFd;
 use crate::error::ShmError;
 use crate::system;
 
-/// A Unix group.
+/// Unix group.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Group {
     name: String,
@@ -14,13 +14,13 @@ pub struct Group {
 }
 
 impl Group {
-    /// The group of that name, or else the one whose number this is: in a container groups may have no names.
+    /// Finds the group with that name, or else the one with that number: in a container groups may have no names.
     ///
     /// # Errors
     /// [`ShmError::NoSuchGroup`].
     pub fn find(name: &str) -> Result<Self, ShmError> {
         let unknown = || ShmError::NoSuchGroup(name.to_owned());
-        // It becomes the name of a directory.
+        // The name becomes the name of a directory.
         if name.is_empty() || name.starts_with('.') || name.contains(['/', '\0']) {
             return Err(unknown());
         }
@@ -36,26 +36,26 @@ impl Group {
         })
     }
 
-    /// The name or number with which it was found.
+    /// Returns the name or number with which it was found.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Its number.
+    /// Returns its number.
     #[must_use]
     pub fn id(&self) -> u32 {
         self.id
     }
 
-    /// Whether the calling thread belongs to it.
+    /// Returns true if the calling thread belongs to it.
     pub(crate) fn has_us(&self) -> bool {
         rustix::process::getegid().as_raw() == self.id
             || rustix::process::getgroups()
                 .is_ok_and(|groups| groups.iter().any(|group| group.as_raw() == self.id))
     }
 
-    /// Whether the process at the other end of a socket belonged to it when it connected, or began to listen.
+    /// Returns true if the process at the other end of a socket belonged to it when it connected, or began to listen.
     pub(crate) fn has_peer(&self, socket: impl AsFd) -> bool {
         let socket = socket.as_fd();
         system::peer(socket).is_ok_and(|peer| peer.gid == self.id)

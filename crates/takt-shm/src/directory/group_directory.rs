@@ -1,11 +1,12 @@
-//! The runtime directory of a group: `/run/takt/GROUP`.
+//! Runtime directory of a group: `/run/takt/GROUP`.
 //!
-//! Root makes it (`install -d -o root -g GROUP -m 2770 /run/takt/GROUP`), so that nobody but root decides which groups share and
-//! where. It belongs to the group and is closed to everybody else; files in it inherit the group (the setgid bit). With the
-//! sticky bit besides (mode 3770) not even members can remove each other's files: then a name belongs to its user for good.
+//! Root makes it (`install -d -o root -g GROUP -m 2770 /run/takt/GROUP`), so that only root decides which groups share and where.
+//! It belongs to the group and is closed to all others; files in it inherit the group (the setgid bit). With the sticky bit (mode
+//! 3770), members cannot remove each other's files: then a name belongs to its user for good.
 //!
-//! `$TAKT_GROUP_ROOT` names another place than `/run/takt`. Then, or if the directory is named itself, it may belong to the user who
-//! runs the process instead of root: that user trusts nobody else by it. A process of another user would refuse such a directory.
+//! `$TAKT_GROUP_ROOT` names another place than `/run/takt`. Then, or if the directory is named itself, it may belong to the user
+//! who runs the process instead of root: the user trusts no other user by it. A process of another user would refuse such a
+//! directory.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -16,7 +17,7 @@ use rustix::io::Errno;
 use crate::directory::group::Group;
 use crate::error::ShmError;
 
-/// The environment variable that names another directory than `/run/takt` for the directories of groups.
+/// Environment variable that names another directory than `/run/takt` for the directories of groups.
 pub const GROUP_ROOT_VARIABLE: &str = "TAKT_GROUP_ROOT";
 
 const ROOT: &str = "/run/takt";
@@ -26,7 +27,7 @@ const STICKY: u32 = 0o1000;
 const ANYBODY: u32 = 0o007;
 const GROUP_ALL: u32 = 0o070;
 
-/// What `$TAKT_GROUP_ROOT` says.
+/// Returns the value of `$TAKT_GROUP_ROOT`.
 fn named_root() -> Option<PathBuf> {
     let root = env::var_os(GROUP_ROOT_VARIABLE).filter(|root| !root.is_empty());
     root.map(PathBuf::from)
@@ -36,7 +37,7 @@ fn root(named: Option<PathBuf>) -> PathBuf {
     named.unwrap_or_else(|| PathBuf::from(ROOT))
 }
 
-/// The names of the directories that there are for groups, ours or not.
+/// Returns the names of all directories of groups, including groups of others.
 pub(crate) fn names() -> Vec<String> {
     let Ok(entries) = fs::read_dir(root(named_root())) else {
         return Vec::new();
@@ -49,7 +50,7 @@ pub(crate) fn names() -> Vec<String> {
     names
 }
 
-/// A directory that was found to be safe for the group.
+/// Directory that was checked to be safe for the group.
 #[derive(Debug)]
 pub(crate) struct GroupDirectory {
     pub(crate) path: PathBuf,
@@ -57,10 +58,11 @@ pub(crate) struct GroupDirectory {
 }
 
 impl GroupDirectory {
-    /// Opens `path`, or else the group's directory below `$TAKT_GROUP_ROOT` or `/run/takt`, and checks it. Nothing is made.
+    /// Opens `path`, or else the group's directory below `$TAKT_GROUP_ROOT` or `/run/takt`, and checks it. It makes nothing.
     ///
     /// # Errors
-    /// [`ShmError::AccessDenied`] if we do not belong to the group, [`ShmError::GroupDirectory`] if the directory is missing or not safe.
+    /// [`ShmError::AccessDenied`] if this process does not belong to the group, [`ShmError::GroupDirectory`] if the directory is
+    /// missing or not safe.
     pub(crate) fn open(group: &Group, path: Option<&Path>) -> Result<Self, ShmError> {
         if !group.has_us() {
             return Err(ShmError::AccessDenied(format!(
@@ -95,7 +97,7 @@ impl GroupDirectory {
         }
     }
 
-    /// Whether members cannot remove each other's files.
+    /// Returns true if members cannot remove each other's files.
     pub(crate) fn is_sticky(&self) -> bool {
         self.stat.st_mode & STICKY != 0
     }
@@ -119,7 +121,7 @@ fn open_directory(path: &Path) -> Result<Stat, Failure> {
     rustix::fs::fstat(&directory).map_err(Failure)
 }
 
-/// Who may own the directory.
+/// Users that may own the directory.
 struct Owners {
     user: u32,
     usual: bool,
@@ -137,7 +139,7 @@ impl Owners {
         stat.st_uid == 0 || (!self.usual && stat.st_uid == self.user)
     }
 
-    /// Whoever can write to the directory above can put another one in its place.
+    /// Checks the parent directory: a process that can write to it can replace the directory.
     fn check_parent(&self, stat: &Stat) -> Result<(), String> {
         let others_write = stat.st_mode & 0o022 != 0 && stat.st_mode & STICKY == 0;
         match self.is_owner(stat) && !others_write {
@@ -179,7 +181,7 @@ mod tests {
         Group::find(&rustix::process::getegid().as_raw().to_string()).unwrap()
     }
 
-    /// A directory for our own group, below a safe one.
+    /// Returns a directory for the group of this process, below a safe one.
     fn directory(mode: u32) -> (tempfile::TempDir, PathBuf) {
         let parent = tempfile::tempdir().unwrap();
         let path = parent.path().join("group");

@@ -1,6 +1,7 @@
-//! What iceoryx2 does not clean up: things that were half made or half removed when their process was killed.
+//! Leftovers that iceoryx2 does not remove: files that were half made or half removed when their process was killed.
 //!
-//! They are recognised by what they lack, and by their age: whoever is at work on them has them complete in far less than a second.
+//! They are recognised by their missing parts, and by their age: a process that is at work on them completes them in far less
+//! than a second.
 
 use std::fs::{self, DirEntry, Metadata};
 use std::path::Path;
@@ -9,15 +10,15 @@ use std::time::{Duration, Instant};
 
 use crate::directory::runtime::SHARED_MEMORY_DIRECTORY;
 
-/// A shared memory object that has no size after this time never will: its owner gives it one at once, when it gets its turn.
+/// Time after which a shared memory object without a size will never get one: its owner sets it at once, when it gets its turn.
 const UNBORN: Duration = Duration::from_secs(1);
-/// A node that is neither alive nor dead after this time never will be.
+/// Time after which a node that is neither alive nor dead will stay so.
 const UNDEFINED: Duration = Duration::from_secs(2);
 
 /// Removes shared memory objects that were made but never got a size.
 ///
-/// iceoryx2 0.10 waits for such an object to get one, without end, in whoever opens it or cleans up after its owner. So this has to
-/// come before everything else.
+/// iceoryx2 0.10 waits without end for such an object to get a size, when a process opens it or cleans up after its owner. So
+/// this has to be the first step.
 pub(crate) fn remove_unborn(prefix: &str) {
     let deadline = Instant::now() + 2 * UNBORN;
     loop {
@@ -44,9 +45,9 @@ pub(crate) fn remove_unborn(prefix: &str) {
     }
 }
 
-/// Removes from the directory of a dead node what the node was making when it was killed: files that can be written to still.
+/// Removes unfinished files, which can still be written, from the directory of a dead node.
 ///
-/// iceoryx2 does not look at such files, and then cannot remove the directory that they are in.
+/// iceoryx2 ignores such files, and then cannot remove their directory.
 pub(crate) fn remove_unfinished(node: &Path) {
     for entry in entries(node) {
         let is_unfinished = |metadata: Metadata| !metadata.permissions().readonly();
@@ -56,8 +57,8 @@ pub(crate) fn remove_unfinished(node: &Path) {
     }
 }
 
-/// Removes nodes that are in no list: without the files that say whether they live, or with some of them. `is_listed` says
-/// which ones iceoryx2 knows to be alive or dead.
+/// Removes nodes that are in no list: all or some of the files are missing that show their state. `is_listed` returns true for
+/// nodes that iceoryx2 knows to be alive or dead.
 pub(crate) fn remove_undefined(nodes: &Path, prefix: &str, is_listed: impl Fn(u128) -> bool) {
     for entry in entries(nodes) {
         let file_name = name(&entry);
@@ -81,7 +82,7 @@ pub(crate) fn remove_undefined(nodes: &Path, prefix: &str, is_listed: impl Fn(u1
     }
 }
 
-/// The names of the files in a directory that are not just being made.
+/// Returns the names of the files in a directory that are not new.
 pub(crate) fn old_files(directory: &Path) -> impl Iterator<Item = String> {
     entries(directory).filter_map(|entry| {
         let metadata = metadata(&entry)?;
@@ -89,7 +90,7 @@ pub(crate) fn old_files(directory: &Path) -> impl Iterator<Item = String> {
     })
 }
 
-/// Whether a node's directory says that the node has services or ports: then there is more to remove than the directory.
+/// Returns true if a node's directory lists services or ports of the node: then there is more to remove than the directory.
 fn has_tags(directory: &Path) -> bool {
     entries(directory).any(|entry| name(&entry).ends_with("_tag"))
 }
@@ -105,7 +106,7 @@ fn name(entry: &DirEntry) -> String {
 }
 
 fn metadata(entry: &DirEntry) -> Option<Metadata> {
-    // Gone in the meantime: fine.
+    // The file may be gone in the meantime.
     entry.metadata().ok()
 }
 

@@ -1,8 +1,8 @@
-//! iceoryx2's global management segment: a file of 16 bytes in /dev/shm for all its processes of one prefix.
+//! Global management segment of iceoryx2: a file of 16 bytes in /dev/shm for all its processes of one prefix.
 //!
-//! iceoryx2 0.10 makes it with mode 0666, and makes no node while what is in it is wrong. So it is closed to other users as soon as it is
-//! there, and made anew if it was damaged before. It holds a counter of nodes, which may begin again: numbers of nodes are told apart by
-//! process and time as well.
+//! iceoryx2 0.10 makes it with mode 0666, and makes no node while its content is wrong. So it is closed to other users as soon as
+//! it exists, and made anew if it was damaged before. It holds a counter of nodes, which may begin again: process and time also
+//! distinguish the numbers of nodes.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -13,7 +13,7 @@ use crate::error::ShmError;
 const SUFFIX: &str = ".global_mgmt";
 const OURS_ALONE: u32 = 0o600;
 
-/// The segments of that prefix in a directory, and who owns each.
+/// Returns the segments of that prefix in a directory, and their owners.
 fn segments(directory: &Path, prefix: &str) -> Vec<(PathBuf, u32)> {
     let entries = fs::read_dir(directory).into_iter().flatten().flatten();
     let segments = entries.filter(|entry| {
@@ -21,7 +21,7 @@ fn segments(directory: &Path, prefix: &str) -> Vec<(PathBuf, u32)> {
         let name = name.to_string_lossy();
         name.starts_with(prefix) && name.ends_with(SUFFIX)
     });
-    // What a link points to says nothing.
+    // The target of a link is not checked.
     segments
         .filter_map(|entry| Some((entry.path(), fs::symlink_metadata(entry.path()).ok()?)))
         .filter(|(_, metadata)| metadata.is_file())
@@ -29,7 +29,7 @@ fn segments(directory: &Path, prefix: &str) -> Vec<(PathBuf, u32)> {
         .collect()
 }
 
-/// Closes it to other users.
+/// Closes the segment to other users.
 pub(crate) fn protect(directory: &Path, prefix: &str) {
     let us = rustix::process::geteuid().as_raw();
     for (path, _) in segments(directory, prefix).iter().filter(|it| it.1 == us) {
@@ -38,14 +38,14 @@ pub(crate) fn protect(directory: &Path, prefix: &str) {
     }
 }
 
-/// Whether it has no size, for which iceoryx2 waits without end.
+/// Returns true if the segment has no size, for which iceoryx2 waits without end.
 pub(crate) fn is_empty(directory: &Path, prefix: &str) -> bool {
     segments(directory, prefix)
         .iter()
         .any(|(path, _)| fs::metadata(path).is_ok_and(|it| it.len() == 0))
 }
 
-/// Removes it, because no node could be made. Whether there was one.
+/// Removes the segment, because no node could be made. Returns true if there was one.
 ///
 /// # Errors
 /// [`ShmError::ForeignFile`] if another user has made it.

@@ -1,11 +1,11 @@
-//! One application per name: an `flock` on `<ApplicationName>.lock`.
+//! Lock that ensures one application per name: an `flock` on `<ApplicationName>.lock`.
 //!
-//! The kernel releases the lock when its holder ends, however it ends. The file may then be left; it says nothing
-//! by itself: who can lock it takes the name over. In the directory of a group any member can, unless the directory is sticky:
-//! then a name stays with its user.
+//! The kernel releases the lock when its holder ends, in whatever way. The file may then remain; it means nothing by itself: a
+//! process that can lock it takes the name over. In the directory of a group any member can, unless the directory is sticky: then
+//! a name stays with its user.
 //!
-//! In the file are the process id of its holder and, after a blank, the number of the PID namespace in which it has that id: for
-//! people, and for nothing that is decided.
+//! The file contains the process id of its holder and, after a blank, the number of the PID namespace of that id. They are
+//! information for people; no decision depends on them.
 
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
@@ -23,23 +23,23 @@ use crate::error::ShmError;
 const LOCK_SUFFIX: &str = "lock";
 const SOCKET_SUFFIX: &str = "sock";
 
-/// The text of a lock is shorter: two numbers.
+/// Maximum length of the text of a lock: two numbers.
 const LONGEST: u64 = 64;
 
-/// Others may be cleaning up the same name; nobody does that so often.
+/// Number of attempts. Other processes may be removing the same name, but not so often.
 const ATTEMPTS: u32 = 1000;
 
-/// The right to be the application of that name. Dropping it removes the lock and the socket.
+/// Right to be the application of that name. Dropping it removes the lock and the socket.
 #[derive(Debug)]
 pub(crate) struct NameLock {
     lock: PathBuf,
     socket: PathBuf,
-    /// An application of that name was killed before, and may have left more than its name.
+    /// True if an application of that name was killed before, and may have left more than its name.
     had_died: bool,
     _file: OwnedFd,
 }
 
-/// Where the application of that name listens.
+/// Returns the path at which the application of that name listens.
 pub(crate) fn socket_path(runtime: &Runtime, name: &ApplicationName) -> PathBuf {
     runtime.path().join(format!("{name}.{SOCKET_SUFFIX}"))
 }
@@ -48,7 +48,7 @@ fn lock_path(runtime: &Runtime, name: &ApplicationName) -> PathBuf {
     runtime.path().join(format!("{name}.{LOCK_SUFFIX}"))
 }
 
-/// The application whose lock a file is; `None` for other files, and for those of other programs that are named like a lock.
+/// Returns the application of a lock file; `None` for other files, and for those of other programs that are named like a lock.
 fn application_of(path: &Path) -> Option<ApplicationName> {
     if path.extension()? != LOCK_SUFFIX {
         return None;
@@ -57,11 +57,11 @@ fn application_of(path: &Path) -> Option<ApplicationName> {
     is_lock(path).then_some(name)
 }
 
-/// Whether there is in a file what holders of locks write, or nothing yet.
+/// Returns true if a file has the content of a lock, or is empty.
 fn is_lock(path: &Path) -> bool {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let Ok(file) = rustix::fs::open(path, flags, Mode::empty()) else {
-        // Somebody else's, who lets nobody look.
+        // The file belongs to another user and cannot be read.
         return fs::symlink_metadata(path).is_ok_and(|it| it.is_file() && it.len() < LONGEST);
     };
     rustix::fs::fstat(&file)
@@ -81,7 +81,7 @@ fn is_text_of_lock(file: &OwnedFd) -> bool {
             .all(|byte| byte.is_ascii_digit() || *byte == b' ')
 }
 
-/// Removes the locks and sockets of all applications in a directory where nobody is.
+/// Removes the locks and sockets of all applications in a directory that no process uses.
 pub(crate) fn remove_all(directory: &Path) {
     for name in names_in(directory) {
         let file = |suffix: &str| directory.join(format!("{name}.{suffix}"));
@@ -91,7 +91,7 @@ pub(crate) fn remove_all(directory: &Path) {
 }
 
 impl NameLock {
-    /// Takes the name, and removes the socket that an application before us may have left.
+    /// Takes the name, and removes the socket that an earlier application may have left.
     ///
     /// # Errors
     /// [`ShmError::NameInUse`] while another application has it.
@@ -103,7 +103,7 @@ impl NameLock {
         for _ in 0..ATTEMPTS {
             let (file, had_died) = match open(&lock, runtime.lock_mode()) {
                 Ok(opened) => opened,
-                // It was removed between the two attempts to open it.
+                // The file was removed between the two attempts to open it.
                 Err(Errno::NOENT) => continue,
                 Err(Errno::ACCESS) => {
                     return Err(ShmError::AccessDenied(format!(
@@ -123,7 +123,7 @@ impl NameLock {
                 Err(e) => return Err(failed(e)),
             }
             if !is_at(&file, &lock) {
-                // Its holder removed it between our two steps; the name may be free or taken anew.
+                // Its holder removed it between the two steps; the name may be free or taken again.
                 continue;
             }
             if !is_text_of_lock(&file) {
@@ -144,14 +144,14 @@ impl NameLock {
         Err(failed(Errno::AGAIN))
     }
 
-    /// Removes what killed applications have left of their public services: one of this name before us, or any that has died.
+    /// Removes the leftovers of killed applications' public services: of an earlier one with this name, or of any that has died.
     pub(crate) fn clean_up(&self, runtime: &Runtime) {
         if self.had_died || is_anybody_dead(runtime) {
             clean::remove_dead_nodes(runtime.iceoryx2_config(), clean::SHORT_PATIENCE);
         }
     }
 
-    /// Where to listen.
+    /// Returns the path at which to listen.
     pub(crate) fn socket(&self) -> &Path {
         &self.socket
     }
@@ -159,18 +159,18 @@ impl NameLock {
 
 impl Drop for NameLock {
     fn drop(&mut self) {
-        // While the lock is held: nobody else can have made these meanwhile.
+        // The lock is held: no other process can have made these meanwhile.
         let _ = remove_socket(&self.socket);
         let _ = remove(&self.lock);
     }
 }
 
-/// The names that running and dead applications have.
+/// Returns the names of running and dead applications.
 pub(crate) fn names(runtime: &Runtime) -> Vec<ApplicationName> {
     names_in(runtime.path())
 }
 
-/// Whoever has a socket has a lock, which comes before it and goes after it.
+/// Returns the names by their locks: every socket has a lock, which is made before it and removed after it.
 fn names_in(directory: &Path) -> Vec<ApplicationName> {
     let Ok(entries) = fs::read_dir(directory) else {
         return Vec::new();
@@ -183,42 +183,43 @@ fn names_in(directory: &Path) -> Vec<ApplicationName> {
     names
 }
 
-/// Whether an application has died and left its name behind, so that there may be more of it to remove.
+/// Returns true if an application has died and left its name behind, so that there may be more leftovers.
 ///
-/// Looks at a file for each application, where looking at all that iceoryx2 has of them takes a hundred times as long.
+/// It reads one file for each application; reading all files of iceoryx2 would take a hundred times as long.
 fn is_anybody_dead(runtime: &Runtime) -> bool {
     names(runtime).iter().any(|name| {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        // Whoever lives holds an exclusive lock. Who is about to take it may see ours, and tries again.
+        // A living application holds an exclusive lock. A process that is about to take it may see this shared lock, and tries
+        // again.
         rustix::fs::open(lock_path(runtime, name), flags, Mode::empty()).is_ok_and(|file| {
             rustix::fs::flock(file, FlockOperation::NonBlockingLockShared).is_ok()
         })
     })
 }
 
-/// Removes the locks and sockets of applications that are not running, and says which applications that were.
+/// Removes the locks and sockets of applications that are not running, and returns these applications.
 pub(crate) fn remove_dead(runtime: &Runtime) -> Vec<ApplicationName> {
     let mut names = names(runtime);
-    // Who can take a name is the only one to have it; dropping the lock removes the files.
+    // A process that can take a name is the only one to have it; dropping the lock removes the files.
     names.retain(|name| NameLock::acquire(runtime, name).is_ok());
     names
 }
 
-/// The application that has a name now.
+/// Application that has a name now.
 #[derive(Debug)]
 pub(crate) struct Holder {
-    /// Its process id, if it is in our PID namespace.
+    /// Process id of the application, if it is in this PID namespace.
     pub(crate) process: Option<u32>,
-    /// The Unix user that made the lock.
+    /// Unix user that made the lock.
     pub(crate) user: u32,
 }
 
-/// Who has a name; `None` if nobody has it, or if we may not know. Nothing is changed by asking.
+/// Returns the holder of a name; `None` if there is none, or if this process may not know it. It changes nothing.
 pub(crate) fn holder(runtime: &Runtime, name: &ApplicationName) -> Option<Holder> {
-    // Whatever a member of a group has put there must not keep us waiting.
+    // A file of a member of a group must not block this process.
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = rustix::fs::open(lock_path(runtime, name), flags, Mode::empty()).ok()?;
-    // Whoever wants the name at this very moment tries again.
+    // A process that takes the name at this moment tries again.
     match rustix::fs::flock(&file, FlockOperation::NonBlockingLockShared) {
         Err(Errno::WOULDBLOCK) => Some(Holder {
             process: process_of(&file),
@@ -228,7 +229,7 @@ pub(crate) fn holder(runtime: &Runtime, name: &ApplicationName) -> Option<Holder
     }
 }
 
-/// Removes a socket, and leaves what is none.
+/// Removes a socket, and keeps any other file.
 fn remove_socket(path: &Path) -> io::Result<()> {
     match fs::symlink_metadata(path) {
         Ok(metadata) if !metadata.file_type().is_socket() => {
@@ -252,12 +253,12 @@ fn is_at(file: &OwnedFd, path: &Path) -> bool {
     }
 }
 
-/// Opens or makes the file of a lock, which those may open whom `mode` names. Says whether it was there.
+/// Opens or makes the file of a lock, which may be opened according to `mode`. Returns true if it existed.
 fn open(path: &Path, mode: Mode) -> Result<(OwnedFd, bool), Errno> {
     let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     match rustix::fs::open(path, flags | OFlags::CREATE | OFlags::EXCL, mode) {
         Ok(file) => {
-            // Whatever the process's umask is.
+            // The umask of the process has no effect on this mode.
             rustix::fs::fchmod(&file, mode)?;
             Ok((file, false))
         }
@@ -266,7 +267,7 @@ fn open(path: &Path, mode: Mode) -> Result<(OwnedFd, bool), Errno> {
     }
 }
 
-/// What the holder of a lock writes into it.
+/// Returns the content of a lock of this process.
 fn ourselves() -> String {
     let process = rustix::process::getpid().as_raw_nonzero();
     match pid_namespace() {
@@ -275,7 +276,7 @@ fn ourselves() -> String {
     }
 }
 
-/// The process that has written its id into the file: who has the lock. In another PID namespace the id says nothing.
+/// Returns the process id in the file: that of the holder of the lock. An id of another PID namespace has no meaning here.
 fn process_of(lock: &OwnedFd) -> Option<u32> {
     let mut text = [0; 32];
     let length = rustix::io::pread(lock, &mut text, 0).ok()?;
@@ -285,7 +286,7 @@ fn process_of(lock: &OwnedFd) -> Option<u32> {
     is_ours.then(|| process.parse().ok())?
 }
 
-/// The number of our PID namespace (namespaces(7)).
+/// Returns the number of this process's PID namespace (namespaces(7)).
 fn pid_namespace() -> Option<u64> {
     fs::metadata("/proc/self/ns/pid")
         .ok()
@@ -315,7 +316,7 @@ mod tests {
         }
         assert!(path("agent.sock").exists() && !path("Dead.sock").exists());
         drop(listener);
-        // Nobody takes their names either.
+        // Their names are not taken either.
         let runtime = Runtime::open(Some(directory.path())).unwrap();
         for name in ["Cargo", "other"] {
             NameLock::acquire(&runtime, &name.parse().unwrap()).unwrap_err();

@@ -1,7 +1,7 @@
-//! Who is there: the applications of a runtime directory, and what they say of themselves.
+//! Applications of a runtime directory, and their counts.
 //!
-//! Who lives says the socket, or else the lock of the name, and not the process id: an application in another container is a process
-//! that cannot be seen from here.
+//! The socket, or else the lock of the name, shows that an application lives, and not the process id: an application in another
+//! container is a process that cannot be seen from here.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -15,35 +15,35 @@ use crate::directory::name_lock;
 use crate::directory::runtime::Runtime;
 use crate::error::ShmError;
 
-/// How long an application may take to say hello: it has to get its turn, on a machine that may be busy. One that is stopped in a
-/// debugger says nothing.
+/// Time that an application may take to send Hello: it has to get its turn, on a machine that may be busy. One that is stopped in
+/// a debugger does not answer.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// An application that has, or had, a name in the runtime directory.
+/// Application that has, or had, a name in the runtime directory.
 #[derive(Debug)]
 pub struct Presence {
-    /// Its ApplicationName.
+    /// ApplicationName of the application.
     pub name: ApplicationName,
-    /// Whether it lives; if not, all that is left of it is its name.
+    /// True if it lives; a dead application has left only its name.
     pub is_alive: bool,
-    /// Its process id, as the kernel says. `None` if it does not live, or is in a PID namespace that cannot be seen from ours, as in
+    /// Process id, from the kernel. `None` if it does not live, or is in a PID namespace that cannot be seen from this one, as in
     /// another container.
     pub process: Option<u32>,
     state: Option<ServerState>,
 }
 
-/// What an application has counted so far.
+/// Counts of an application.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Counts {
-    /// Requests answered through channels since it began.
+    /// Number of requests answered through channels since its start.
     pub requests: u64,
-    /// Channels that are open.
+    /// Number of open channels.
     pub connections: u64,
 }
 
 impl Presence {
-    /// What it has counted by now, read from memory that it shares: it is not asked. `None` if it did not answer when it was
-    /// [listed](applications).
+    /// Returns the current counts, read from shared memory without a request. `None` if the application did not answer when it
+    /// was [listed](applications).
     #[must_use]
     pub fn counts(&self) -> Option<Counts> {
         self.state.as_ref().map(|state| {
@@ -56,8 +56,8 @@ impl Presence {
     }
 }
 
-/// The applications of a user's runtime directory (`None` is the usual one), by name; those too that were killed and have left
-/// their names behind. Nothing is changed by looking.
+/// Returns the applications of a user's runtime directory (`None` is the usual one), by name, including killed ones that have
+/// left their names behind. It changes nothing.
 ///
 /// # Errors
 /// [`ShmError::RuntimeDirectory`] if the directory cannot be used.
@@ -70,7 +70,7 @@ pub fn applications(runtime_directory: Option<&Path>) -> Result<Vec<Presence>, S
 }
 
 impl Runtime {
-    /// As [`applications`]; of a group, if it is that one's directory.
+    /// Returns the applications, as the function [`applications`] does; also those of a group, if this is a group's directory.
     #[must_use]
     pub fn applications(&self) -> Vec<Presence> {
         name_lock::names(self)
@@ -81,13 +81,13 @@ impl Runtime {
 }
 
 impl Runtime {
-    /// The Unix user that runs the application of that name, as the kernel says; `None` if none runs. The application is not waited
-    /// for.
+    /// Returns the Unix user that runs the application of that name, from the kernel; `None` if none runs. It does not wait for
+    /// the application.
     #[must_use]
     pub fn user_of(&self, name: &ApplicationName) -> Option<u32> {
         match reach(self, name) {
             Ok(Some(socket)) => socket::peer(&socket).ok().map(|peer| peer.user),
-            // It does not listen yet, or so many wait already that the kernel takes no more.
+            // The application does not listen yet, or so many connections wait already that the kernel takes no more.
             Ok(None) | Err(_) => name_lock::holder(self, name).map(|holder| holder.user),
         }
     }
@@ -103,7 +103,7 @@ fn presence(runtime: &Runtime, name: ApplicationName) -> Presence {
                 .filter(|process| *process != 0);
             (true, process, hello.map(|hello| hello.state))
         }
-        // It does not listen yet, or so many wait already that the kernel takes no more, or we may not connect.
+        // It does not listen yet, or so many wait already that the kernel takes no more, or this process may not connect.
         refused => {
             let holder = name_lock::holder(runtime, &name);
             let is_alive = holder.is_some() || matches!(refused, Err(ShmError::Busy(_)));
@@ -145,9 +145,9 @@ mod tests {
         let directory = tempfile::tempdir_in("/dev/shm").unwrap();
         let path = directory.path();
         let ours = std::process::id();
-        // Who opens the directory first tidies up there.
+        // The process that opens the directory first removes leftovers there.
         let runtime = Runtime::open(Some(path)).unwrap();
-        // It has left what a killed application leaves.
+        // The leftovers are those of a killed application.
         fs::write(path.join("Dead.lock"), ours.to_string()).unwrap();
         drop(socket::listen(&path.join("Dead.sock"), Mode::RWXU).unwrap());
         let lock = |name: &str| NameLock::acquire(&runtime, &name.parse().unwrap()).unwrap();
@@ -161,10 +161,10 @@ mod tests {
             there("Dead", false, None),
             there("Silent", true, Some(ours)),
         ];
-        // Looking changes nothing.
+        // Listing changes nothing.
         assert_eq!(seen(path), expected);
         assert_eq!(seen(path), expected);
-        // Until no more connections fit, and then what the lock says.
+        // Connections are made until no more fit; then the lock decides.
         let waiting: Vec<OwnedFd> =
             std::iter::from_fn(|| socket::connect(silent.socket()).ok().flatten()).collect();
         assert!(!waiting.is_empty());

@@ -1,16 +1,18 @@
-//! The runtime directory: where applications of one user, or of one [group](crate::Group), meet.
+//! Runtime directory: the place where applications of one user, or of one [group](crate::Group), meet.
 //!
-//! A user's is `$TAKT_RUNTIME_DIR`, or else `/dev/shm/takt-UID`: beside the shared memory itself, so that whoever sees the one
-//! sees the other (private /tmp directories, shared IPC namespaces), and emptied by a restart of the machine as that is. It
-//! belongs to the user, and nobody else can write there. If another user has made it first, it is `/run/user/UID/takt`. In it are, for each application, `<ApplicationName>.sock` and
-//! `<ApplicationName>.lock`, and the files of iceoryx2.
+//! That of a user is `$TAKT_RUNTIME_DIR`, or else `/dev/shm/takt-UID`: beside the shared memory itself, so that a process that
+//! sees the one sees the other (private /tmp directories, shared IPC namespaces), and emptied by a restart of the machine like
+//! it. It belongs to the user, and no other user can write there. If another user has made it first, the directory is
+//! `/run/user/UID/takt`. It contains, for each application, `<ApplicationName>.sock` and `<ApplicationName>.lock`, and the files
+//! of iceoryx2.
 //!
-//! Every process that uses a user's directory holds a shared `flock` on it. Whoever can get the exclusive one is alone: what is left
-//! then belongs to processes that were killed, and is removed. The last process to leave removes its own traces in the same way.
+//! Every process that uses a user's directory holds a shared `flock` on it. A process that can get the exclusive one is alone:
+//! then the remaining files belong to processes that were killed, and are removed. The last process to leave removes its own
+//! files in the same way.
 //!
-//! A group's is described in [`group_directory`]. It is made by root and never removed, nothing of iceoryx2 is in
-//! it, and nobody locks it: members could keep each other waiting by that. A name that was left there is free for the next who
-//! wants it.
+//! That of a group is described in [`group_directory`]. Root makes it, it is never removed, it contains nothing of iceoryx2, and
+//! no process locks it: members could block each other that way. A name that was left there is free for the next application that
+//! takes it.
 
 use std::ffi::OsStr;
 use std::os::fd::{AsFd, OwnedFd};
@@ -38,19 +40,19 @@ use crate::error::ShmError;
 use crate::public::Ipc;
 use crate::system;
 
-/// Where POSIX shared memory objects are visible as files.
+/// Directory in which POSIX shared memory objects are visible as files.
 pub(crate) const SHARED_MEMORY_DIRECTORY: &str = "/dev/shm";
 
-/// The environment variable that names another runtime directory.
+/// Environment variable that names another runtime directory.
 pub const RUNTIME_DIRECTORY_VARIABLE: &str = "TAKT_RUNTIME_DIR";
 
-/// The subdirectories that iceoryx2 makes in its root path.
+/// Subdirectories that iceoryx2 makes in its root path.
 const ICEORYX2_DIRECTORIES: [&str; 2] = ["nodes", "services"];
 
-/// What is wrong with the default directory if another user has made it.
+/// Error of the default directory if another user has made it.
 const TAKEN: &str = "belongs to another user, who or root has to remove it";
 
-/// An opened runtime directory. Dropping the last one of the last process removes what is in a user's.
+/// Opened runtime directory. Dropping the last one of the last process removes the content of a user's directory.
 #[derive(Debug)]
 pub struct Runtime {
     path: PathBuf,
@@ -61,27 +63,27 @@ pub struct Runtime {
 #[derive(Debug)]
 enum Kind {
     User {
-        /// Holds the shared lock.
+        /// Directory with the shared lock.
         directory: OwnedFd,
-        /// The default directory is removed with the last process; one that the user named is left.
+        /// True if this is the default directory, which is removed with the last process; a directory named by the user stays.
         is_default: bool,
     },
     Group {
         group: Group,
-        /// Members cannot remove each other's files.
+        /// True if members cannot remove each other's files.
         is_sticky: bool,
     },
 }
 
-/// Where a user's directory is.
+/// Location of a user's directory.
 pub(crate) struct Location {
     pub(crate) path: PathBuf,
-    /// Nobody has named another one.
+    /// True if no other directory was named.
     is_default: bool,
 }
 
 impl Location {
-    /// `path`, or else `$TAKT_RUNTIME_DIR`, or else the default directory.
+    /// Returns `path`, or else `$TAKT_RUNTIME_DIR`, or else the default directory.
     pub(crate) fn new(path: Option<&Path>) -> Self {
         let named = path.map(Path::to_path_buf).or_else(|| {
             env::var_os(RUNTIME_DIRECTORY_VARIABLE)
@@ -98,8 +100,8 @@ impl Location {
     }
 }
 
-/// The usual directory, unless another user has made it: then the one below the user's own directory, where nobody else can make
-/// anything. All processes of the user see the same.
+/// Returns the usual directory, unless another user has made it: then the one below the user's own directory, where no other user
+/// can make anything. All processes of the user get the same result.
 fn not_foreign(usual: PathBuf, other: PathBuf, user: u32) -> PathBuf {
     let owner = |path: &Path| fs::symlink_metadata(path).map(|metadata| metadata.uid());
     let is_foreign = owner(&usual).is_ok_and(|owner| owner != user);
@@ -116,7 +118,7 @@ impl Runtime {
     /// Opens the directory of a group if one is named, or else the user's; `path` is another directory than the usual one.
     ///
     /// # Errors
-    /// As for [`open`](Self::open) and [`open_for_group`](Self::open_for_group).
+    /// The errors are those of [`open`](Self::open) and [`open_for_group`](Self::open_for_group).
     pub fn find(group: Option<&str>, path: Option<&Path>) -> Result<Arc<Self>, ShmError> {
         match group {
             Some(group) => Self::open_for_group(group, path),
@@ -150,8 +152,8 @@ impl Runtime {
         }))
     }
 
-    /// Those of all groups that this process belongs to and that have a directory to share in, by name. One that is not safe to use,
-    /// so that nobody can be there, is left out.
+    /// Opens the directories of all groups that this process belongs to and that have one, by name. An unsafe directory, in which
+    /// no application can be, is left out.
     #[must_use]
     pub fn open_for_own_groups() -> Vec<Arc<Self>> {
         let names = group_directory::names();
@@ -162,10 +164,10 @@ impl Runtime {
     /// Opens `path`, or else `$TAKT_RUNTIME_DIR`, or else the default directory; makes it if it is not there.
     ///
     /// # Errors
-    /// [`ShmError::RuntimeDirectory`] if it cannot be made, or is not safe to use: not a directory, not ours, or
+    /// [`ShmError::RuntimeDirectory`] if it cannot be made, or is not safe to use: not a directory, not the user's, or
     /// writable by others.
     pub fn open(path: Option<&Path>) -> Result<Arc<Self>, ShmError> {
-        // iceoryx2 reports on stderr what it returns as an error too; its errors reach our callers.
+        // iceoryx2 reports on stderr what it returns as an error too; its errors reach the callers.
         set_log_level(LogLevel::Fatal);
         let Location { path, is_default } = Location::new(path);
         let uid = rustix::process::geteuid().as_raw();
@@ -173,7 +175,7 @@ impl Runtime {
             path: path.clone(),
             reason,
         };
-        // A process that leaves may remove the directory between any two of our steps: begin again then.
+        // A process that leaves may remove the directory between any two of these steps: begin again then.
         for _ in 0..100 {
             make_directory(&path).map_err(|e| refused(format!("cannot be made: {e}")))?;
             let directory = match open_directory(&path) {
@@ -217,19 +219,20 @@ impl Runtime {
         Err(refused("is removed again and again".to_owned()))
     }
 
-    /// Where it is.
+    /// Returns the path of the directory.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The configuration with which any iceoryx2 program reaches the public services: root path and prefix. A group has none.
+    /// Returns the configuration with which any iceoryx2 program reaches the public services: root path and prefix. A group has
+    /// none.
     #[must_use]
     pub fn iceoryx2_config(&self) -> &Config {
         &self.config
     }
 
-    /// A node of iceoryx2.
+    /// Creates a node of iceoryx2.
     pub(crate) fn node(&self, name: &str) -> Result<Node<Ipc>, ShmError> {
         let operation = "create a node";
         let name = NodeName::new(name).map_err(|e| ShmError::iceoryx(operation, e))?;
@@ -254,7 +257,7 @@ impl Runtime {
         node
     }
 
-    /// The group that shares here; `None` in a user's directory.
+    /// Returns the group that shares here; `None` in a user's directory.
     #[must_use]
     pub fn group(&self) -> Option<&Group> {
         match &self.kind {
@@ -263,7 +266,8 @@ impl Runtime {
         }
     }
 
-    /// Whether the process at the other end of a socket is one of those who share here: of the same user, or in the group.
+    /// Returns true if the process at the other end of a socket is one of those that share here: of the same user, or in the
+    /// group.
     pub(crate) fn admits(&self, socket: impl AsFd) -> bool {
         match &self.kind {
             Kind::User { .. } => system::peer(socket.as_fd())
@@ -272,7 +276,7 @@ impl Runtime {
         }
     }
 
-    /// Who may connect to sockets that are made here.
+    /// Returns the mode of sockets that are made here, which determines the processes that may connect.
     pub(crate) fn socket_mode(&self) -> Mode {
         match self.kind {
             Kind::User { .. } => OURS,
@@ -280,7 +284,8 @@ impl Runtime {
         }
     }
 
-    /// Who may take over the lock of a name here, once its holder has died.
+    /// Returns the mode of locks that are made here, which determines the processes that may take over a name after the death of
+    /// its holder.
     pub(crate) fn lock_mode(&self) -> Mode {
         match self.kind {
             Kind::Group {
@@ -292,18 +297,18 @@ impl Runtime {
     }
 }
 
-/// Reading and writing, for the owner.
+/// Permission to read and write for the owner.
 const OURS: Mode = Mode::RUSR.union(Mode::WUSR);
-/// And for the group.
+/// Permission to read and write for the group.
 const THE_GROUPS: Mode = Mode::RGRP.union(Mode::WGRP);
 
 fn try_exclusive(directory: &OwnedFd) -> bool {
     rustix::fs::flock(directory, FlockOperation::NonBlockingLockExclusive).is_ok()
 }
 
-/// Removes everything that processes before us left behind. Only while the exclusive lock is held.
+/// Removes everything that earlier processes left behind. It may be called only while the exclusive lock is held.
 ///
-/// What cannot be removed is left; whoever needs the name of it will get an error that says so.
+/// Files that cannot be removed stay; a process that needs their names gets an error for them.
 fn sweep(path: &Path, config: &Config) {
     // Programs that use iceoryx2 without this crate hold no lock, but they are listed as alive.
     let report = clean::remove_dead_nodes(config, clean::PATIENCE);
@@ -330,20 +335,20 @@ impl Drop for Runtime {
         else {
             return;
         };
-        // If the directory has been removed and made again, what is in it belongs to others.
+        // If the directory has been removed and made again, its content belongs to others.
         let is_current =
             rustix::fs::fstat(directory).is_ok_and(|stat| is_same_file(&self.path, &stat));
         if is_current && try_exclusive(directory) {
             sweep(&self.path, &self.config);
             if *is_default {
-                // Not if something in it could not be removed.
+                // The directory stays if a file in it could not be removed.
                 let _ = fs::remove_dir(&self.path);
             }
         }
     }
 }
 
-/// The same directory has the same number wherever it is mounted.
+/// Returns the prefix. The same directory has the same number wherever it is mounted.
 fn prefix_of(stat: &Stat) -> String {
     format!("takt_{:x}_{:x}_", stat.st_dev, stat.st_ino)
 }
@@ -397,9 +402,9 @@ fn iceoryx2_config(path: &Path, prefix: &str) -> Result<Config, String> {
     global.set_root_path(&root);
     global.prefix = FileName::new(prefix.as_bytes())
         .map_err(|e| format!("gives an invalid file prefix: {e:?}"))?;
-    // How long to wait for a service whose creator may have been killed half way.
+    // This is the time to wait for a service whose creator may have been killed half way.
     global.creation_timeout = Duration::from_millis(200);
-    // We clean up ourselves, and not for each of the services that are opened.
+    // Takt cleans up itself, and not for each of the services that are opened.
     global.node.cleanup_dead_nodes_on_creation = false;
     global.node.cleanup_dead_nodes_on_destruction = false;
     global.service.cleanup_dead_nodes_on_open = false;
@@ -427,7 +432,7 @@ mod tests {
         assert_eq!(chosen(&usual, us), usual);
         fs::create_dir(&usual).unwrap();
         assert_eq!(chosen(&usual, us), usual);
-        // There is no directory of that user's own.
+        // There is no directory of that user.
         assert_eq!(chosen(&usual, us + 1), usual);
         if std::os::unix::fs::chown(&usual, Some(us + 1), None).is_err() {
             println!("skipped: only root can make a directory of another user");

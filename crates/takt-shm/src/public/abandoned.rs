@@ -1,7 +1,7 @@
 //! Services of iceoryx2 whose owner was killed while it made or removed them.
 //!
-//! What is left of such a service keeps everybody from making it anew. It can be told from a service in use: no living node
-//! has it open.
+//! The leftovers of such a service prevent any process from making it anew. They differ from a service in use: no living node has
+//! it open.
 
 use std::fs;
 use std::path::PathBuf;
@@ -18,7 +18,7 @@ use crate::public::unsafe_code;
 
 type Hasher = <Ipc as Service>::ServiceNameHasher;
 
-/// Removes what may be left of a service that only we make: we hold the lock of the application's name.
+/// Removes the leftovers of a service that only this process makes: it holds the lock of the application's name.
 pub(crate) fn clear_the_way(
     config: &Config,
     name: &str,
@@ -29,7 +29,7 @@ pub(crate) fn clear_the_way(
     Ok(())
 }
 
-/// Removes all abandoned services that are not just being made. Says how many.
+/// Removes all abandoned services that are not being made at the moment. Returns their number.
 pub(crate) fn remove_all(config: &Config) -> usize {
     let prefix = config.global.prefix.to_string();
     let directory = config.global.service_dir().to_string();
@@ -53,13 +53,13 @@ fn remove_if_abandoned(config: &Config, hash: &ServiceHash) -> bool {
         return false;
     }
     match __internal_details::<Ipc>(config, hash) {
-        // If it fails the file is left, and making the service says why it cannot be made.
+        // If it fails the file is left, and making the service returns the reason.
         Ok(Some(service)) => unsafe_code::remove_unused_service(&service, config),
-        // Not even its description is complete.
+        // The description is not complete either.
         Ok(None) | Err(ServiceDetailsError::FailedToDeserializeStaticServiceInfo) => {
             let _ = fs::remove_file(&file);
         }
-        // Another version's, for example.
+        // The service may be of another version.
         Err(_) => return false,
     }
     !file.exists()

@@ -1,4 +1,4 @@
-//! The client's end of the public services.
+//! Client's end of the public services.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -25,14 +25,14 @@ use crate::public::{self, Ipc};
 
 type Port = Client<Ipc, [u8], (), [u8], ()>;
 
-/// How long the looks for a response are apart, once it is late. There is no doorbell for the clients of public services.
+/// Pause between two looks for a response, once it is late. There is no doorbell for the clients of public services.
 const PAUSE: Duration = Duration::from_micros(50);
 const LONGEST_PAUSE: Duration = Duration::from_millis(2);
 
-/// Calls the public services of an application, as any iceoryx2 program can, without a channel.
+/// Client of the public services of an application, as any iceoryx2 program can be, without a channel.
 ///
-/// Each request makes a connection, which takes a millisecond; a dead application is noticed by the timeout only. It is there for
-/// discovery and for tests; applications use [`ShmClient`](crate::ShmClient).
+/// Each request makes a connection, which takes a millisecond; only the timeout detects a dead application. It is for discovery
+/// and for tests; applications use [`ShmClient`](crate::ShmClient).
 pub struct PublicClient {
     node: Node<Ipc>,
     name: ApplicationName,
@@ -41,13 +41,13 @@ pub struct PublicClient {
 }
 
 impl PublicClient {
-    /// Prepares to call the services of `name`. `runtime_directory` is the usual one if `None`.
+    /// Creates a client of the services of `name`. `runtime_directory` is the usual one if `None`.
     ///
     /// # Errors
     /// [`ShmError::RuntimeDirectory`] if the directory cannot be used, [`ShmError::Iceoryx`].
     pub fn new(name: ApplicationName, runtime_directory: Option<&Path>) -> Result<Self, ShmError> {
         let runtime = Runtime::open(runtime_directory)?;
-        // A killed caller keeps its place at the services, and says nowhere that it is dead.
+        // A killed caller keeps its place at the services, and nothing shows that it is dead.
         clean::remove_dead_nodes(runtime.iceoryx2_config(), clean::SHORT_PATIENCE);
         Ok(Self {
             node: runtime.node(name.as_str())?,
@@ -60,7 +60,7 @@ impl PublicClient {
     /// Sends a request and waits for its response.
     ///
     /// # Errors
-    /// [`ShmError::NoSuchApplication`] if nobody offers the service, [`ShmError::Timeout`], [`ShmError::Refused`].
+    /// [`ShmError::NoSuchApplication`] if no application offers the service, [`ShmError::Timeout`], [`ShmError::Refused`].
     pub fn request(
         &self,
         service: &PublicService,
@@ -90,7 +90,7 @@ pub(crate) struct Exchange<'a> {
 }
 
 impl Exchange<'_> {
-    /// Sends the request and waits for the response for as long as `alive` says that the server is there.
+    /// Sends the request and waits for the response for as long as `alive` returns true.
     pub(crate) fn call(&self, body: &[u8], alive: impl Fn() -> bool) -> Result<Vec<u8>, ShmError> {
         room::check_message(body.len())?;
         let notifier = self.notifier()?;
@@ -113,7 +113,7 @@ impl Exchange<'_> {
             return Err(ShmError::NoSuchApplication(self.name.clone()));
         }
         let mut pause = PAUSE;
-        // A wake-up that finds no room in the queue finds others in it.
+        // A wake-up that finds no room in the queue is not needed: the waiting ones wake the server.
         let _ = notifier.notify();
         loop {
             let response = pending

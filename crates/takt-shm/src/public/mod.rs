@@ -1,5 +1,4 @@
-//! Public services over iceoryx2, which any program of the same user can call: their names, both ends, and the limits that both
-//! ends have in common.
+//! Public services over iceoryx2, which any program of the same user can call: their names, both ends, and their common limits.
 
 pub(crate) mod abandoned;
 pub(crate) mod client;
@@ -32,7 +31,7 @@ fn service_name(name: &str) -> Result<ServiceName, ShmError> {
     ServiceName::new(name).map_err(|e| ShmError::iceoryx("name a service", e))
 }
 
-/// Request-response service, with its limits.
+/// Returns a builder of a request-response service, with its limits.
 pub(crate) fn request_response(node: &Node<Ipc>, name: &str) -> Result<Builder, ShmError> {
     Ok(node
         .service_builder(&service_name(name)?)
@@ -50,7 +49,7 @@ pub(crate) fn request_response(node: &Node<Ipc>, name: &str) -> Result<Builder, 
         .max_borrowed_responses_per_pending_response(1))
 }
 
-/// Event service that tells the server of new requests.
+/// Returns a builder of the event service that wakes the server for new requests.
 pub(crate) fn wake(node: &Node<Ipc>, name: &str) -> Result<event::Builder<Ipc>, ShmError> {
     Ok(node
         .service_builder(&service_name(name)?)

@@ -1,18 +1,18 @@
-//! The public services and their names, `<ApplicationName>/<ServiceSet>/<Service>`.
+//! Public services and their names, `<ApplicationName>/<ServiceSet>/<Service>`.
 //!
 //! The ServiceSets are named as in the paper that this transport follows ("Views", "Attributes"), the services as in
 //! OPC 10000-4.
 
 use crate::address::ApplicationName;
 
-/// One service that can be called through an iceoryx2 request-response service of its own.
+/// Service that can be called through an iceoryx2 request-response service of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PublicService {
-    /// The ServiceSet.
+    /// Name of the ServiceSet.
     pub service_set: &'static str,
-    /// The service.
+    /// Name of the service.
     pub service: &'static str,
-    /// NodeId (namespace 0) of the binary encoding of its request: what the body of a request begins with.
+    /// NodeId (namespace 0) of the binary encoding of its request, with which the body of a request begins.
     pub request_encoding_id: u32,
 }
 
@@ -47,7 +47,7 @@ pub const PUBLIC_SERVICES: [PublicService; 18] = [
 ];
 
 impl PublicService {
-    /// The public service of that name.
+    /// Returns the public service of that name.
     #[must_use]
     pub fn find(service_set: &str, service: &str) -> Option<&'static Self> {
         PUBLIC_SERVICES
@@ -55,20 +55,20 @@ impl PublicService {
             .find(|entry| entry.service_set == service_set && entry.service == service)
     }
 
-    /// Whether its responses carry Values, which may be of any size. Those of the others have room for 128 KiB.
+    /// Returns true if its responses carry Values, which may be of any size. Those of the others have room for 128 KiB.
     #[must_use]
     pub fn carries_values(&self) -> bool {
         matches!(self.service, "Read" | "Call")
     }
 
-    /// The name of its iceoryx2 service.
+    /// Returns the name of its iceoryx2 service.
     #[must_use]
     pub fn name(&self, application: &ApplicationName) -> String {
         format!("{application}/{}/{}", self.service_set, self.service)
     }
 }
 
-/// The event service to notify after a request was sent to a public service.
+/// Returns the name of the event service to notify after a request was sent to a public service.
 #[must_use]
 pub fn wake_name(application: &ApplicationName) -> String {
     format!("{application}/Wake")

@@ -1,22 +1,24 @@
-//! Room in /dev/shm for what iceoryx2 makes there. Its files have no memory until they are touched; if there is none by then, the
+//! Room in /dev/shm for the files of iceoryx2. Its files have no memory until they are touched; if there is none by then, the
 //! kernel ends the process with SIGBUS.
 
 use crate::directory::runtime::SHARED_MEMORY_DIRECTORY;
 use crate::error::ShmError;
 
-/// What all public services of an application take when they are offered, and a reserve for their first responses.
+/// Memory of all public services of an application when they are offered, and a reserve for their first responses, in bytes.
 pub(crate) const PUBLIC_SERVICES: u64 = 4 << 20;
-/// Of a message, besides its bytes: pages that are touched for the first time.
+/// Memory of a message beside its bytes, in bytes: pages that are touched for the first time.
 const AROUND_A_MESSAGE: u64 = 64 << 10;
 
+/// Checks that /dev/shm has room for `needed` more bytes.
+///
 /// # Errors
-/// [`ShmError::SharedMemoryFull`] if /dev/shm has no room for so many bytes more.
+/// [`ShmError::SharedMemoryFull`] if it has not.
 pub(crate) fn check(needed: u64) -> Result<(), ShmError> {
-    // What cannot be asked cannot be checked.
+    // A check is not possible if the file system has no status.
     let Ok(status) = rustix::fs::statvfs(SHARED_MEMORY_DIRECTORY) else {
         return Ok(());
     };
-    // A tmpfs without a limit says 0.
+    // A tmpfs without a limit has 0 blocks.
     if status.f_blocks == 0 {
         return Ok(());
     }
@@ -27,7 +29,7 @@ pub(crate) fn check(needed: u64) -> Result<(), ShmError> {
     }
 }
 
-/// The same for a message of that length.
+/// Checks that there is room for a message of that length.
 pub(crate) fn check_message(length: usize) -> Result<(), ShmError> {
     check(AROUND_A_MESSAGE + length as u64)
 }

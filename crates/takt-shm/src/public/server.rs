@@ -1,4 +1,4 @@
-//! The server's end of the public services.
+//! Server's end of the public services.
 
 use std::collections::HashMap;
 use std::os::fd::BorrowedFd;
@@ -27,24 +27,25 @@ use crate::server::scratch::Scratch;
 type Port = Server<Ipc, [u8], (), [u8], ()>;
 type Request = ActiveRequest<Ipc, [u8], (), [u8], ()>;
 
-/// How many responses have memory: for each client one that is on its way, and one that it is reading. iceoryx2 would take three
+/// Number of responses that have memory: for each client one in transit, and one that it is reading. iceoryx2 would take three
 /// times as much, for clients that hold on to every response that they can.
 const RESPONSES: usize = 2 * MAX_CLIENTS;
-/// What a response has room for that carries Values of any size, at first; iceoryx2 reserves more when it is needed.
+/// Initial size of a response that carries Values of any size, in bytes; iceoryx2 reserves more when it is needed.
 const FIRST_LOAN: usize = 1024;
-/// What every other response has room for. It takes memory when it is used, but of a process that locks its memory all of it.
+/// Size of every other response, in bytes. It takes memory when it is used, but in a process that locks its memory all of it.
 const ROOM: usize = 128 << 10;
-/// How many requests one service can have when we look; for each that comes later there is a later wake-up. So no client can
-/// keep us from the other services and the channels.
+/// Maximum number of requests that one service can have at one look; a later request has a later wake-up. So no client can keep
+/// the server from the other services and the channels.
 const BATCH: usize = MAX_CLIENTS * MAX_ACTIVE_REQUESTS;
-/// How long an answer is kept for a client that did not say how long it waits.
+/// Time for which an answer is kept for a client without a timeout.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// How long a killed process of the same name may be in the way while others clean up after it.
+/// Maximum time for which the leftovers of a killed process of the same name may prevent the start while others clean up after
+/// it.
 const PREDECESSOR: Duration = Duration::from_secs(2);
 const PREDECESSOR_PAUSE: Duration = Duration::from_millis(5);
 
-/// A request that is answered later.
+/// Request that is answered later.
 struct Deferred {
     request: Request,
     request_id: u32,
@@ -63,7 +64,7 @@ pub(crate) struct Public<C> {
     max_response: u32,
 }
 
-/// What iceoryx2 has of the public services.
+/// Ports of iceoryx2 for the public services.
 struct Ports {
     listener: Listener<Ipc>,
     services: Vec<(&'static PublicService, Port)>,
@@ -100,7 +101,7 @@ impl<C> Public<C> {
         let ports = loop {
             match Ports::offer(node, name) {
                 Ok(ports) => break ports,
-                // Whoever has the name is alone: what is in the way was a killed process's, and somebody is removing it.
+                // A holder of the name is alone: the leftovers are of a killed process, and another process is removing them.
                 Err(ShmError::Iceoryx { .. }) if Instant::now() < give_up => {
                     clean::remove_dead_nodes(node.config(), clean::PATIENCE);
                     std::thread::sleep(PREDECESSOR_PAUSE);
@@ -120,23 +121,23 @@ impl<C> Public<C> {
         })
     }
 
-    /// What becomes readable when there may be requests.
+    /// Returns a descriptor that becomes readable when there may be requests.
     pub(crate) fn descriptor(&self) -> BorrowedFd<'_> {
         unsafe_code::descriptor(&self.listener)
     }
 
-    /// Gives back what the handler keeps for the public services.
+    /// Returns the handler's state for the public services.
     pub(crate) fn into_connection(self) -> C {
         self.connection
     }
 
-    /// Answers everything that is there, and says how much that was.
+    /// Answers all available requests, and returns their number.
     pub(crate) fn poll<H: Handler<Connection = C>>(
         &mut self,
         handler: &H,
         scratch: &mut Scratch,
     ) -> usize {
-        // Before looking for requests: a wake-up that comes meanwhile is kept for the next time.
+        // This is before looking for requests: a wake-up that comes meanwhile is kept for the next time.
         let _ = self.listener.try_wait(|_| {});
         let mut handled = 0;
         for index in 0..self.services.len() {
@@ -173,7 +174,7 @@ impl<C> Public<C> {
             let wrong = StatusCode::BadRequestTypeInvalid;
             return refuse(&request, header.request_id, wrong);
         }
-        // Clients choose their ids without knowing of each other.
+        // Clients choose their ids independently of each other.
         let id = self.next_id;
         self.next_id = self.next_id.wrapping_add(1);
         begin(&mut self.response);
@@ -222,7 +223,7 @@ fn offer(
 ) -> Result<Port, ShmError> {
     let name = service.name(name);
     abandoned::clear_the_way(node.config(), &name, MessagingPattern::RequestResponse)?;
-    // Memory that can grow costs iceoryx2 350 KiB, used or not: a list of all the pieces that there could be.
+    // Memory that can grow costs iceoryx2 350 KiB, used or not: a list of all possible pieces.
     let (room, strategy) = match service.carries_values() {
         true => (FIRST_LOAN, AllocationStrategy::PowerOfTwo),
         false => (ROOM, AllocationStrategy::Static),
@@ -246,7 +247,7 @@ fn begin(message: &mut Vec<u8>) {
     message.resize(HEADER_LENGTH, 0);
 }
 
-/// Copies the body of a request into `scratch`, away from what the client can still write.
+/// Copies the body of a request into `scratch`, where the client cannot write.
 fn parse(
     request: &Request,
     limit: u32,
@@ -265,8 +266,8 @@ fn parse(
     }
 }
 
-/// Whether the body begins with the NodeId of the request that the service takes (OPC 10000-6, 5.2.2.9: the
-/// four-byte form, as every stack writes it, or the full numeric form).
+/// Returns true if the body begins with the NodeId of the service's request (OPC 10000-6, 5.2.2.9: the four-byte form, as every
+/// stack writes it, or the full numeric form).
 fn is_request_of(service: &PublicService, body: &[u8]) -> bool {
     let id = service.request_encoding_id;
     match body {
@@ -302,7 +303,7 @@ fn refuse(request: &Request, request_id: u32, status: StatusCode) {
     let _ = send(request, &header.to_bytes());
 }
 
-/// A client that is not there any more, or takes no answer, gets none.
+/// Sends an answer. A client that has ended, or takes no answer, gets none.
 fn send(request: &Request, message: &[u8]) -> Result<(), LoanError> {
     if room::check_message(message.len()).is_err() {
         return Err(LoanError::OutOfMemory);

@@ -10,7 +10,7 @@ use iceoryx2::service::internal::ServiceInternal;
 
 use crate::public::Ipc;
 
-/// The descriptor of a listener, to wait for it.
+/// Returns the descriptor of a listener, to wait for it.
 pub(crate) fn descriptor(listener: &Listener<Ipc>) -> BorrowedFd<'_> {
     // SAFETY: the descriptor is open for as long as the listener lives, which is longer than the borrow.
     unsafe { BorrowedFd::borrow_raw(listener.file_descriptor().native_handle()) }

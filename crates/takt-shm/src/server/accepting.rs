@@ -1,4 +1,4 @@
-//! Taking connections: how many in a turn, and who gives way when places or descriptors have run out.
+//! Accepting connections: their number in a turn, and the connections that give way when places or descriptors have run out.
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
@@ -14,18 +14,19 @@ use crate::handler::Handler;
 use crate::server::ShmServer;
 use crate::server::connections::{Connection, Event};
 
-/// The most file descriptors that a server has open for one connection: the socket, the doorbell, both outboxes, and a large segment in
-/// each direction.
+/// Maximum number of file descriptors that a server has open for one connection: the socket, the doorbell, both outboxes, and a
+/// large segment in each direction.
 pub const DESCRIPTORS_PER_CONNECTION: usize = 6;
 
-/// So many are accepted in a turn: who connects again and again does not keep the others waiting.
+/// Maximum number of connections that are accepted in a turn, so that a process that connects again and again does not delay the
+/// other clients.
 const ACCEPTS_PER_TURN: usize = 8;
-/// So many that are late are dropped in a turn.
+/// Maximum number of late connections that are dropped in a turn.
 const DROPS_PER_TURN: usize = 64;
-/// How long nobody is accepted when not even one can be refused for want of a descriptor.
+/// Time without accepting when a connection cannot even be refused for want of a descriptor.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// How many connections the process has descriptors for. A quarter of them is left to everything else.
+/// Returns the number of connections for which the process has descriptors. A quarter of them is left for other uses.
 pub(super) fn affordable_connections() -> usize {
     let limit = getrlimit(Resource::Nofile).current;
     let limit = limit.map_or(usize::MAX, |limit| {
@@ -35,16 +36,16 @@ pub(super) fn affordable_connections() -> usize {
 }
 
 impl<H: Handler> ShmServer<H> {
-    /// Takes some of those who want to connect. If there are more, the listener stays readable.
+    /// Accepts some of the waiting connections. If there are more, the listener stays readable.
     pub(super) fn accept(&mut self) {
         for _ in 0..ACCEPTS_PER_TURN {
             match socket::accept(self.connections.socket()) {
                 Ok(Some(socket)) => {
-                    // A client for which something fails is dropped, and sees its connection closed.
+                    // A client is dropped after an error, and sees its connection closed.
                     let _ = self.greet(socket);
                 }
                 Ok(None) => break,
-                // The kernel says so even if nobody waits.
+                // The kernel returns this error even if no connection waits.
                 Err(Errno::MFILE | Errno::NFILE)
                     if !socket::is_readable(self.connections.socket()) =>
                 {
@@ -70,15 +71,15 @@ impl<H: Handler> ShmServer<H> {
         giving_way.is_some()
     }
 
-    /// Tells the next one that there are no descriptors left. If it were left waiting, the listener would stay readable and the
-    /// loop would never sleep.
+    /// Refuses the next connection because there are no descriptors left. If it were left waiting, the listener would stay
+    /// readable and the loop would never sleep.
     fn refuse_next(&mut self) {
         self.connections.give_spare_up();
         if let Ok(Some(socket)) = socket::accept(self.connections.socket()) {
             refuse(&socket, StatusCode::BadTcpServerTooBusy);
         }
         if !self.connections.take_spare() {
-            // Somebody else has taken it.
+            // The descriptor has been taken elsewhere in the process.
             self.listen(Interest::NONE);
             self.accept_again = Some(Instant::now() + PAUSE);
         }
@@ -121,9 +122,9 @@ impl<H: Handler> ShmServer<H> {
             .add(socket.as_fd(), key(Event::Socket(slot)), Interest::READ)
             .ok()?;
         if let Some(doorbell) = &doorbell {
-            // Nobody reads what a bell counts.
+            // The count of the doorbell is not read.
             let interest = Interest::READ | Interest::EDGE;
-            // If it fails: closing the socket takes it out of the set again.
+            // After a failure, closing the socket takes the socket out of the set again.
             self.readiness
                 .add(doorbell.as_fd(), key(Event::Doorbell(slot)), interest)
                 .ok()?;
@@ -133,7 +134,7 @@ impl<H: Handler> ShmServer<H> {
         Some(())
     }
 
-    /// Nobody has to look at the clock while all connections have their channels and no large messages.
+    /// Sets the alarm. There is none while all connections have their channels and no large messages.
     pub(super) fn set_alarm(&mut self) {
         let late = self.connections.next_late();
         let others = self.accept_again.into_iter().chain(self.trim_at);
@@ -142,7 +143,8 @@ impl<H: Handler> ShmServer<H> {
         }
     }
 
-    /// Drops those who are late with opening a channel, accepts again after a pause, and gives memory for large messages back.
+    /// Drops connections that are late with opening a channel, accepts again after a pause, and gives memory for large messages
+    /// back.
     pub(super) fn alarm_has_gone_off(&mut self) {
         self.alarm.acknowledge();
         let now = Instant::now();
@@ -163,7 +165,7 @@ impl<H: Handler> ShmServer<H> {
     }
 }
 
-/// If it cannot be told, it sees the connection closed.
+/// Sends a client the refusal. If that fails, the client sees the connection closed.
 fn refuse(socket: &OwnedFd, status: StatusCode) {
     let _ = socket::send(socket, Mail::Refused { status }, &[]);
 }

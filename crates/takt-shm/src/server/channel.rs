@@ -1,4 +1,4 @@
-//! The server's end of a channel.
+//! Server's end of a channel.
 
 use std::collections::VecDeque;
 use std::os::fd::{BorrowedFd, OwnedFd};
@@ -16,36 +16,36 @@ use crate::header::{FLAG_LOCATE, MessageHeader};
 use crate::server::connections::Slot;
 use crate::server::copies::Copies;
 
-/// Responses that a client does not take: more than these, and it is too slow or broken.
+/// Maximum number of responses that a client has not taken: with more, it is too slow or broken.
 const MAX_BACKLOG: usize = 256;
 
-/// A client's channel, and what the handler keeps for it.
+/// Channel of a client, and the handler's state for it.
 pub(super) struct Channel<C> {
     inbox: Inbox,
     outbox: Outbox,
     memory: MemoryBudget,
     /// Responses for which there was no room. While there are any, no further request is taken.
     backlog: VecDeque<Response>,
-    /// A large request that is being copied, or waits until another one has been.
+    /// Large request that is being copied, or waits until another one has been.
     begun: Option<Message>,
-    /// The segments with current values that the client has.
+    /// Numbers of the segments with current values that the client has.
     passed: Vec<u32>,
-    /// How often there was no request when we looked.
+    /// Number of looks without a request since the last one.
     pub(super) idle: u32,
     pub(super) connection: C,
 }
 
-/// A response that is encoded.
+/// Encoded response.
 struct Response {
     request_id: u32,
-    /// Not Good: the reason why there is no body.
+    /// StatusCode; if it is not Good, there is no body.
     status: StatusCode,
     body: Vec<u8>,
-    /// While it is kept.
+    /// Charge for the memory while the response is kept.
     charge: Option<Charge>,
 }
 
-/// What a look at a channel has come to.
+/// Result of a look at a channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Polled {
     /// There was no request that could be taken.
@@ -56,19 +56,19 @@ pub(super) enum Polled {
     Unfinished,
 }
 
-/// What a channel needs of its connection.
+/// Parts of the connection that a channel needs.
 pub(super) struct Line<'a> {
     pub(super) slot: Slot,
     pub(super) post: &'a mut PostBox,
 }
 
 impl<C> Channel<C> {
-    /// The processor on which the client last fell asleep, if it ever did.
+    /// Returns the processor on which the client last fell asleep, if it ever did.
     pub(super) fn client_processor(&self) -> Option<usize> {
         self.inbox.processor()
     }
 
-    /// A channel to the client that has the outbox behind `fd`. What it takes is charged to `memory`.
+    /// Creates a channel to the client that has the outbox behind `fd`. Its memory is charged to `memory`.
     pub(super) fn new(
         fd: &OwnedFd,
         memory: MemoryBudget,
@@ -88,20 +88,20 @@ impl<C> Channel<C> {
         })
     }
 
-    /// Whether it has memory for large messages.
+    /// Returns true if it has memory for large messages.
     #[inline]
     pub(super) fn has_large(&self) -> bool {
         self.inbox.has_large() || self.outbox.has_large()
     }
 
-    /// Gives back what it has for large messages, as far as it is not in use.
+    /// Gives back its memory for large messages, as far as it is not in use.
     pub(super) fn trim(&mut self) {
         self.inbox.trim();
         self.outbox.free_taken(self.inbox.taken());
         self.outbox.trim();
     }
 
-    /// Our outbox, to be passed to the client.
+    /// Returns the descriptor of the server's outbox, which is to be passed to the client.
     pub(super) fn fd(&self) -> BorrowedFd<'_> {
         self.outbox.fd()
     }
@@ -127,7 +127,7 @@ impl<C> Channel<C> {
         mut line: Line<'_>,
     ) -> Result<Polled, ShmError> {
         let message = match self.begun.take() {
-            // Even if the client takes no responses: large requests of others wait for this one.
+            // This happens even if the client takes no responses: large requests of others wait for this one.
             Some(message) => message,
             None => {
                 if !self.backlog.is_empty() && !self.send_backlog(&mut line)? {
@@ -150,7 +150,7 @@ impl<C> Channel<C> {
             flags,
             ..
         } = message.header;
-        // The client can still write to this memory: what is checked must be what is used.
+        // The client can still write to this memory: the bytes that are checked must be the bytes that are used.
         match self.copy(&message, copies, line.slot) {
             Ok(true) => {}
             Ok(false) => {
@@ -187,7 +187,7 @@ impl<C> Channel<C> {
         match sent {
             Ok(Once::Sent) => ring(&self.inbox, &self.outbox, line.post),
             Ok(Once::Nothing) if outcome == Outcome::Deferred => self.outbox.acknowledge_now(),
-            // Not even a ServiceFault had room.
+            // A ServiceFault did not fit either.
             Ok(Once::Nothing) => {
                 self.refuse(id, StatusCode::BadResponseTooLarge, &mut line)?;
             }
@@ -197,7 +197,7 @@ impl<C> Channel<C> {
         Ok(Polled::Answered)
     }
 
-    /// Copies a request, or a slice of it; whether it is complete.
+    /// Copies a request, or a slice of it; returns true if it is complete.
     #[inline]
     fn copy(
         &mut self,
@@ -207,7 +207,7 @@ impl<C> Channel<C> {
     ) -> Result<bool, ShmError> {
         match copies.copy(slot, &self.inbox, message) {
             Err(ShmError::MemorySpent(_)) => {
-                // With this request the client has taken the last response, whose memory is free now.
+                // With this request, the client has taken the last response, whose memory is free now.
                 self.outbox.free_taken(self.inbox.taken());
                 self.outbox.trim();
                 copies.copy(slot, &self.inbox, message)
@@ -216,7 +216,7 @@ impl<C> Channel<C> {
         }
     }
 
-    /// Says where a current value is, after passing on the memory that it is in.
+    /// Answers with the place of a current value, after passing on its memory.
     #[cold]
     fn locate<H: Handler<Connection = C>>(
         &mut self,
@@ -238,7 +238,7 @@ impl<C> Channel<C> {
         self.respond(Response::good(id, body), line)
     }
 
-    /// Sends the deferred responses that are ready, and says whether there were any.
+    /// Sends the deferred responses that are ready, and returns true if there were any.
     pub(super) fn complete<H: Handler<Connection = C>>(
         &mut self,
         handler: &H,
@@ -293,7 +293,7 @@ impl<C> Channel<C> {
         self.backlog.push_back(response);
         self.outbox.acknowledge_now();
         self.outbox.set_backlog(true);
-        // It may have taken some before it could see that we wait for it; if not, it is told to look.
+        // The client may have taken some before it could see the backlog; otherwise it rings later.
         self.send_backlog(line)?;
         if !self.backlog.is_empty() {
             ring(&self.inbox, &self.outbox, line.post);
@@ -301,7 +301,7 @@ impl<C> Channel<C> {
         Ok(())
     }
 
-    /// Sends what was kept, as far as there is room; whether nothing is left.
+    /// Sends the kept responses, as far as there is room; returns true if none is left.
     #[cold]
     fn send_backlog(&mut self, line: &mut Line<'_>) -> Result<bool, ShmError> {
         self.outbox.free_taken(self.inbox.taken());
@@ -319,14 +319,14 @@ impl<C> Channel<C> {
         Ok(true)
     }
 
-    /// Turns what only this response suffers from into a StatusCode.
+    /// Turns an error that concerns only this response into a StatusCode.
     #[cold]
     fn settle(&mut self, id: u32, error: ShmError, line: &mut Line<'_>) -> Result<(), ShmError> {
         match error {
             ShmError::RequestTooLarge { .. } => {
                 self.refuse(id, StatusCode::BadResponseTooLarge, line)
             }
-            // No memory, or no descriptor, for this one.
+            // There is no memory, or no descriptor, for this one.
             ShmError::MemorySpent(_) | ShmError::Io { .. } => {
                 self.refuse(id, error.status_code(), line)
             }

@@ -1,4 +1,4 @@
-//! How other threads tell the server that a deferred response is ready.
+//! Signal of other threads to the server that a deferred response is ready.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,11 +8,11 @@ use takt_rt::readiness::Waker;
 use crate::error::ShmError;
 use crate::handler::CompletionWaker;
 
-/// Says that a deferred response is ready.
+/// Signal that a deferred response is ready.
 #[derive(Clone)]
 pub(super) struct Completed {
     pub(super) waker: Waker,
-    /// The same for a loop that spins: it looks here.
+    /// Flag with the same meaning, for a loop that spins.
     pub(super) flag: Arc<AtomicBool>,
 }
 
@@ -24,7 +24,7 @@ impl Completed {
         })
     }
 
-    /// What the handler calls.
+    /// Returns the function that the handler calls.
     pub(super) fn for_handler(&self) -> CompletionWaker {
         let Self { waker, flag } = self.clone();
         Arc::new(move || {

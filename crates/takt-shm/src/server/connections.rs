@@ -1,4 +1,4 @@
-//! The connections of a server: sockets, doorbells, and the channels that were opened through them.
+//! Connections of a server: sockets, doorbells, and the channels that were opened through them.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -17,20 +17,20 @@ use crate::directory::runtime::Runtime;
 use crate::error::ShmError;
 use crate::server::channel::Channel;
 
-/// Who has not opened a channel after this time is dropped.
+/// Time after which a connection without a channel is dropped.
 const OPEN_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A place for a connection. Its number is used again, its generation is not.
+/// Place for a connection. Its number is used again, its generation is not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Slot {
     index: u16,
     generation: u32,
 }
 
-/// What a descriptor's key says.
+/// Meaning of a descriptor's key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Event {
-    /// Somebody connects.
+    /// A client connects.
     Listener,
     /// There are requests to public services.
     Public,
@@ -40,19 +40,19 @@ pub(super) enum Event {
     Socket(Slot),
     /// A client rang.
     Doorbell(Slot),
-    /// The alarm: somebody may be late with opening a channel.
+    /// The alarm has gone off: a connection may be late with opening a channel.
     Late,
 }
 
 impl Slot {
-    /// The place in the map of attention.
+    /// Returns the place in the map of attention.
     pub(super) fn number(self) -> u32 {
         self.index.into()
     }
 }
 
 impl Event {
-    /// 8 bits kind, 16 bits index, 32 bits generation: what a key has room for.
+    /// Returns the key, which has 8 bits kind, 16 bits index and 32 bits generation.
     pub(super) fn to_id(self) -> u64 {
         let (kind, slot) = match self {
             Self::Listener => (0, None),
@@ -85,22 +85,22 @@ impl Event {
     }
 }
 
-/// A client.
+/// Connection of a client.
 pub(super) struct Connection<C> {
     pub(super) post: PostBox,
-    /// The client rings it; we must not. In a group there is none: see [`doorbell`](crate::channel::doorbell).
+    /// Doorbell that the client rings; the server must not. In a group there is none: see [`doorbell`](crate::channel::doorbell).
     pub(super) doorbell: Option<Waker>,
     pub(super) peer: PeerCredentials,
     since: Instant,
-    /// Until it is opened there is none.
+    /// Channel; `None` until it is opened.
     pub(super) channel: Option<Channel<C>>,
 }
 
-/// A process, as far as it can be seen.
+/// Process and user of a peer, as far as they can be seen.
 type PeerKey = (u32, u32);
 
 impl<C> Connection<C> {
-    /// One that has no channel yet.
+    /// Creates a connection that has no channel yet.
     pub(super) fn new(socket: OwnedFd, doorbell: Option<Waker>, peer: PeerCredentials) -> Self {
         Self {
             post: PostBox::of_server(socket),
@@ -111,7 +111,7 @@ impl<C> Connection<C> {
         }
     }
 
-    /// Until then its channel has to be open.
+    /// Returns the time until which its channel has to be open.
     fn deadline(&self) -> Instant {
         self.since + OPEN_TIMEOUT
     }
@@ -123,19 +123,19 @@ impl<C> Connection<C> {
 
 pub(super) struct Connections<C> {
     listener: OwnedFd,
-    /// Knows who may connect.
+    /// Runtime directory, which determines the users that may connect.
     runtime: Arc<Runtime>,
-    /// Given up for a moment to refuse a client when there are no descriptors left, so that it does not wait for ever.
+    /// File that is closed for a moment to refuse a client when there are no descriptors left, so that it does not wait for ever.
     spare: Option<File>,
     places: Vec<(u32, Option<Connection<C>>)>,
-    /// Those with a channel, in no order.
+    /// Connections with a channel, in no order.
     open: Vec<Slot>,
     used: usize,
     max: usize,
 }
 
 impl<C> Connections<C> {
-    /// Listens at `path` for those who share in `runtime`.
+    /// Listens at `path` for the processes that share in `runtime`.
     pub(super) fn listen(path: &Path, runtime: Arc<Runtime>, max: usize) -> Result<Self, ShmError> {
         Ok(Self {
             listener: socket::listen(path, runtime.socket_mode())?,
@@ -156,12 +156,12 @@ impl<C> Connections<C> {
         &self.listener
     }
 
-    /// How many channels there are.
+    /// Returns the number of channels.
     pub(super) fn channels(&self) -> usize {
         self.open.len()
     }
 
-    /// The slot of a channel, by its place in the list of them.
+    /// Returns the slot of a channel, by its place in the list of them.
     pub(super) fn channel_slot(&self, index: usize) -> Option<Slot> {
         self.open.get(index).copied()
     }
@@ -173,7 +173,7 @@ impl<C> Connections<C> {
         }
     }
 
-    /// The channel of a connection, if both are there.
+    /// Returns the channel of a connection, if both exist.
     pub(super) fn channel(&self, slot: Slot) -> Option<&Channel<C>> {
         match self.places.get(usize::from(slot.index)) {
             Some((generation, connection)) if *generation == slot.generation => {
@@ -183,7 +183,7 @@ impl<C> Connections<C> {
         }
     }
 
-    /// The connection at a place of the map of attention, if there is one.
+    /// Returns the connection at a place of the map of attention, if there is one.
     #[inline]
     pub(super) fn at(&self, index: usize) -> Option<Slot> {
         let (generation, connection) = self.places.get(index)?;
@@ -213,15 +213,15 @@ impl<C> Connections<C> {
         connection.take()
     }
 
-    /// Removes one of those that are left.
+    /// Removes one of the remaining connections.
     pub(super) fn take_any(&mut self) -> Option<Connection<C>> {
         let slot = self.slots().next().map(|(slot, _)| slot)?;
         self.remove(slot)
     }
 
-    /// When somebody will be late with opening a channel, if nothing happens.
+    /// Returns the time at which the next connection becomes late with opening a channel.
     pub(super) fn next_late(&self) -> Option<Instant> {
-        // Mostly all have their channels.
+        // Usually all have their channels.
         if self.used == self.open.len() {
             return None;
         }
@@ -229,7 +229,7 @@ impl<C> Connections<C> {
         deadlines.min()
     }
 
-    /// Removes one who is late.
+    /// Removes a late connection.
     pub(super) fn take_late(&mut self, now: Instant) -> Option<Connection<C>> {
         let is_late = |connection: &Connection<C>| connection.deadline() <= now;
         let (slot, _) = self.unopened().find(|(_, it)| is_late(it))?;
@@ -241,8 +241,8 @@ impl<C> Connections<C> {
             .filter(|(_, connection)| connection.channel.is_none())
     }
 
-    /// Which connection gives way to a new one when there is no more room: of the process that has most of those without a channel,
-    /// the oldest. So one process that connects and says nothing does not lock others out.
+    /// Returns the connection that gives way to a new one when there is no more room: the oldest one of the process that has most
+    /// of those without a channel. So one process that connects and sends nothing does not lock others out.
     pub(super) fn giving_way(&self) -> Option<Slot> {
         let mut counts: HashMap<PeerKey, usize> = HashMap::new();
         for (_, connection) in self.unopened() {
@@ -255,7 +255,7 @@ impl<C> Connections<C> {
         Some(slot)
     }
 
-    /// Gives a connection its place.
+    /// Puts a connection into its place.
     pub(super) fn put(&mut self, slot: Slot, connection: Connection<C>) {
         if let Some((_, place)) = self.places.get_mut(usize::from(slot.index)) {
             *place = Some(connection);
@@ -263,7 +263,7 @@ impl<C> Connections<C> {
         }
     }
 
-    /// Whether the process at the other end of a socket may connect.
+    /// Returns true if the process at the other end of a socket may connect.
     pub(super) fn admits(&self, socket: &OwnedFd) -> bool {
         self.runtime.admits(socket)
     }
@@ -277,13 +277,13 @@ impl<C> Connections<C> {
         self.spare = None;
     }
 
-    /// Whether there is a descriptor again to give up the next time.
+    /// Takes the spare descriptor again; returns true if there is one for the next time.
     pub(super) fn take_spare(&mut self) -> bool {
         self.spare = spare();
         self.spare.is_some()
     }
 
-    /// A place where no connection is.
+    /// Returns a place without a connection.
     pub(super) fn free_slot(&mut self) -> Option<Slot> {
         if self.used >= self.max {
             return None;

@@ -1,8 +1,8 @@
-//! Copies of requests, away from what their clients can still write.
+//! Copies of requests, to which their clients cannot write.
 //!
-//! Fresh memory for 64 MiB, and copying as much, takes up to 50 ms. A large request is therefore copied in slices, between
-//! which the server looks at everything else. One is copied at a time: as many copies as there are clients would take the
-//! memory that their handling needs.
+//! Fresh memory for 64 MiB, and copying as much, takes up to 50 ms. A large request is therefore copied in slices, between which
+//! the server looks at all other channels. One is copied at a time: as many copies as there are clients would take the memory
+//! that their handling needs.
 
 use takt_rt::memory_budget::MemoryBudget;
 
@@ -11,18 +11,18 @@ use crate::error::ShmError;
 use crate::server::connections::Slot;
 use crate::server::scratch::Scratch;
 
-/// Bytes of a request that is copied in one go.
+/// Length of the longest request that is copied in one go, in bytes.
 const WHOLE: usize = 2 << 20;
 
-/// Bytes that are copied in one go of a longer request.
+/// Number of bytes of a longer request that are copied in one go.
 pub(super) const SLICE: usize = 1 << 20;
 
-/// See the [module](self).
+/// Copies of requests; see the [module](self).
 #[derive(Debug)]
 pub(super) struct Copies {
     pub(super) small: Scratch,
     large: Scratch,
-    /// The connection whose large request is being copied.
+    /// Connection whose large request is being copied.
     owner: Option<Slot>,
     /// True while the memory for large requests is given back, slice by slice.
     gives_back: bool,
@@ -38,8 +38,8 @@ impl Copies {
         }
     }
 
-    /// Copies a request of connection `slot`, or goes on with that for one slice; whether it is complete. After that, and after an
-    /// error, it [ends](Self::end).
+    /// Copies a request of connection `slot`, or continues with it for one slice; returns true if it is complete. After that, and
+    /// after an error, it [ends](Self::end).
     #[inline]
     pub(super) fn copy(
         &mut self,
@@ -81,7 +81,7 @@ impl Copies {
         Ok(done + slice == length)
     }
 
-    /// The copy of a request that is complete.
+    /// Returns the copy of a complete request.
     #[inline]
     pub(super) fn bytes(&self, message: &Message) -> &[u8] {
         match message.length() {
@@ -90,7 +90,7 @@ impl Copies {
         }
     }
 
-    /// The request of a connection has been handled, or the connection is closed.
+    /// Ends the copy, because the request of a connection has been handled, or the connection is closed.
     #[inline]
     pub(super) fn end(&mut self, slot: Slot) {
         if self.owner == Some(slot) {
@@ -98,12 +98,12 @@ impl Copies {
         }
     }
 
-    /// Whether a large request took more than what is kept.
+    /// Returns true if a large request took more memory than is kept.
     pub(super) fn are_large(&self) -> bool {
         self.small.is_large() || self.large.is_large()
     }
 
-    /// Gives back what large requests took.
+    /// Gives back the memory of large requests.
     pub(super) fn trim(&mut self) {
         self.small.trim();
         self.gives_back = self.owner.is_none() && self.large.is_large();

@@ -1,4 +1,4 @@
-//! The server: one thread that serves the public services and any number of channels.
+//! Server: one thread that serves the public services and any number of channels.
 
 mod accepting;
 mod channel;
@@ -41,15 +41,15 @@ use crate::server::serving::BATCH;
 pub use accepting::DESCRIPTORS_PER_CONNECTION;
 pub use config::ServerConfig;
 
-/// How often to try for a name that another process may be cleaning up.
+/// Number of attempts to take a name that another process may be cleaning up.
 const NAME_ATTEMPTS: u32 = 5;
 
-/// So many mails of one client are taken before others have their turn.
+/// Maximum number of mails of one client that are taken before others have their turn.
 const MAILS_PER_TURN: usize = 8;
 
-/// Serves an application's endpoint `opc.iox2://<ApplicationName>`.
+/// Server of an application's endpoint `opc.iox2://<ApplicationName>`.
 ///
-/// It has no thread. Its descriptors are in a [`Readiness`] that it may share with other transports; whoever waits there calls
+/// It has no thread. Its descriptors are in a [`Readiness`] that it may share with other transports; the waiting thread calls
 /// [`ready`](Self::ready) for each event that carries its tag. A loop that spins calls [`turn`](Self::turn) in between.
 ///
 /// Dropping it closes all channels and removes every trace of it from the system.
@@ -60,37 +60,37 @@ pub struct ShmServer<H: Handler> {
     name: ApplicationName,
     _name_lock: NameLock,
     attention: Attention,
-    /// Where the next turn begins.
+    /// Word of the map with which the next turn begins.
     next_word: usize,
-    /// The connection whose request was answered last.
+    /// Connection whose request was answered last.
     last_served: Option<Slot>,
     handler: H,
     config: ServerConfig,
     readiness: Arc<Readiness>,
     tag: u8,
     completed: Completed,
-    /// Goes off when a connection is late with opening its channel.
+    /// Alarm for connections that are late with opening their channel.
     alarm: Alarm,
-    /// When to accept connections again, if that was given up for a while.
+    /// Time at which to accept connections again, if that was given up for a while.
     accept_again: Option<Instant>,
-    /// When to give back what was taken for large messages.
+    /// Time at which to give back the memory for large messages.
     trim_at: Option<Instant>,
     /// Channels that had more requests than they could have answered in their turn, or a large one.
     unfinished: Vec<Slot>,
-    /// Requests, copied away from their clients.
+    /// Copies of requests.
     copies: Copies,
-    // Holds the directory until everything else is gone.
+    // The directory is held until everything else is gone.
     _runtime: Arc<Runtime>,
 }
 
-/// The public services, and the node of iceoryx2 that they belong to.
+/// Public services, and the node of iceoryx2 to which they belong.
 type PublicNode<C> = (Node<Ipc>, Public<C>);
 
 impl<H: Handler> ShmServer<H> {
     /// Takes the name and offers the services. Descriptors are added to `readiness` under `tag`.
     ///
     /// # Errors
-    /// [`ShmError::NameInUse`] if a running application has the name; others if the system or iceoryx2 refuses something.
+    /// [`ShmError::NameInUse`] if a running application has the name; others if the system or iceoryx2 refuses an operation.
     pub fn new(
         name: ApplicationName,
         handler: H,
@@ -127,7 +127,7 @@ impl<H: Handler> ShmServer<H> {
         }
         let copies = Copies::new(&config.memory);
         let attention = Attention::new(max_connections)?;
-        // Last: who finds the socket finds everything else.
+        // This is last: a client that finds the socket finds everything else.
         let connections =
             Connections::listen(name_lock.socket(), Arc::clone(&runtime), max_connections)?;
         add(connections.listener(), Event::Listener)?;
@@ -173,29 +173,29 @@ impl<H: Handler> ShmServer<H> {
         Ok((node, public))
     }
 
-    /// The name under which it is found.
+    /// Returns the name of the application.
     #[must_use]
     pub fn name(&self) -> &ApplicationName {
         &self.name
     }
 
-    /// How many channels are open.
+    /// Returns the number of open channels.
     #[must_use]
     pub fn channels(&self) -> usize {
         self.connections.channels()
     }
 
-    /// The handler.
+    /// Returns the handler.
     #[must_use]
     pub fn handler(&self) -> &H {
         &self.handler
     }
 
-    /// Whether the thread that drives the server is awake, and will call [`turn`](Self::turn) all the time: then clients do
-    /// not ring, which saves them a system call for each request. They do until this is called.
+    /// Sets whether the thread that drives the server is awake, and will call [`turn`](Self::turn) all the time: then clients do
+    /// not ring, which saves them a system call for each request. They ring until this is called.
     ///
-    /// Before sleeping again, say so, and make one more turn: that one looks at every channel, so that nobody has to do it
-    /// while the thread sleeps.
+    /// Before sleeping again, call it with `false`, and make one more turn: that one looks at every channel, so that no thread
+    /// has to do it while this one sleeps.
     pub fn set_awake(&mut self, awake: bool) {
         self.attention.set_awake(awake);
     }
@@ -210,7 +210,7 @@ impl<H: Handler> ShmServer<H> {
         channel.and_then(Channel::client_processor) == Some(processor)
     }
 
-    /// Does what an event on one of its descriptors asks for; `key` is the event's. Says how many requests were answered.
+    /// Handles an event on one of its descriptors; `key` is the event's. Returns the number of answered requests.
     pub fn ready(&mut self, key: u64) -> usize {
         match Event::from_id(key_id(key)) {
             Some(Event::Listener) => {
@@ -224,7 +224,7 @@ impl<H: Handler> ShmServer<H> {
             }
             Some(Event::Socket(slot)) => {
                 self.socket_ready(slot);
-                // A ring, maybe.
+                // The event may be a ring.
                 self.serve(slot, BATCH)
             }
             Some(Event::Doorbell(slot)) => self.serve(slot, BATCH),
@@ -242,7 +242,7 @@ impl<H: Handler> ShmServer<H> {
         self.close(slot);
     }
 
-    /// Takes some of the mails that have come. If there are more, the socket stays readable.
+    /// Takes some of the waiting mails. If there are more, the socket stays readable.
     fn socket_ready(&mut self, slot: Slot) {
         for _ in 0..MAILS_PER_TURN {
             let Some(connection) = self.connections.get(slot) else {
@@ -296,7 +296,7 @@ impl<H: Handler> ShmServer<H> {
 
     fn finish(&mut self, connection: connections::Connection<H::Connection>) {
         if let Some(doorbell) = &connection.doorbell {
-            // The client has it too: closing ours does not take it out of the set.
+            // The client has it too: closing the server's descriptor does not take it out of the set.
             let _ = self.readiness.remove(doorbell.as_fd());
         }
         let _ = self.readiness.remove(connection.post.as_fd());
@@ -317,7 +317,7 @@ impl<H: Handler> Drop for ShmServer<H> {
         if let Some((node, public)) = self.public.take() {
             let _ = self.readiness.remove(public.descriptor());
             self.handler.disconnect(public.into_connection());
-            // After its ports.
+            // The node is dropped after its ports.
             drop(node);
         }
     }

@@ -1,4 +1,4 @@
-//! Giving a client a channel of its own.
+//! Opening the channel of a client.
 
 use std::os::fd::OwnedFd;
 
@@ -12,7 +12,7 @@ use crate::server::channel::Channel;
 use crate::server::completed::Completed;
 use crate::server::connections::{Connections, Slot};
 
-/// What making a channel needs of a server.
+/// Parts of a server that are needed to make a channel.
 pub(super) struct Opening<'a> {
     pub(super) name: &'a ApplicationName,
     pub(super) config: &'a ServerConfig,
@@ -20,7 +20,7 @@ pub(super) struct Opening<'a> {
 }
 
 impl Opening<'_> {
-    /// Makes the channel that a client with this outbox asks for. On an error the connection has to be closed.
+    /// Makes the channel for a client with this outbox. On an error the connection has to be closed.
     pub(super) fn open<H: Handler>(
         &self,
         handler: &H,
@@ -46,7 +46,7 @@ impl Opening<'_> {
             Ok(channel) => channel,
             Err(error) => {
                 let status = error.status_code();
-                // If it cannot be told, it sees the connection closed.
+                // If it fails, the client sees the connection closed.
                 let _ = socket::send(connection.post.socket(), Mail::Refused { status }, &[]);
                 return Err(error);
             }
@@ -56,7 +56,7 @@ impl Opening<'_> {
             max_response,
         };
         let sent = socket::send(connection.post.socket(), opened, &[channel.fd()]);
-        // Even if it has gone: whoever removes the connection takes leave of the handler.
+        // This is done even if the client has gone: removing the connection tells the handler.
         connections.open(slot, channel);
         sent.map_err(|e| ShmError::io("answer a client", e))
     }

@@ -1,12 +1,12 @@
-//! Where the server copies each request, away from what its client can still write.
+//! Memory to which the server copies each request, where its client cannot write.
 
 use takt_rt::memory_budget::{BudgetExhausted, Charge, MemoryBudget};
 use takt_rt::shared_bytes::SharedBytes;
 
-/// Kept for the next request even if nobody asks for a while.
+/// Number of bytes that are kept for the next request, even after a pause.
 const KEPT: usize = 256 << 10;
 
-/// See the [module](self).
+/// Scratch memory; see the [module](self).
 #[derive(Debug)]
 pub(crate) struct Scratch {
     bytes: Vec<u8>,
@@ -21,7 +21,7 @@ impl Scratch {
         }
     }
 
-    /// What was copied last.
+    /// Returns the last copied bytes.
     #[inline]
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes
@@ -41,12 +41,12 @@ impl Scratch {
         Ok(())
     }
 
-    /// The copy that was [begun](Self::begin). No more than its length is to be added.
+    /// Returns the copy that was [begun](Self::begin). No more than its length is to be added.
     pub(super) fn vec(&mut self) -> &mut Vec<u8> {
         &mut self.bytes
     }
 
-    /// The same for bytes that nobody can write any more.
+    /// Copies bytes that no process can write any more.
     pub(crate) fn copy_slice(&mut self, body: &[u8]) -> Result<(), BudgetExhausted> {
         self.make_room(body.len())?;
         self.bytes.clear();
@@ -54,12 +54,12 @@ impl Scratch {
         Ok(())
     }
 
-    /// Whether a large request took more than what is kept.
+    /// Returns true if a large request took more memory than is kept.
     pub(crate) fn is_large(&self) -> bool {
         self.bytes.capacity() > KEPT
     }
 
-    /// Gives back at most `slice` bytes of the memory that a large request took: unmapping tens of MiB at once takes
+    /// Gives back at most `slice` bytes of the memory of a large request: unmapping tens of MiB at once takes
     /// milliseconds. Returns true if there is more to give back.
     pub(super) fn trim_slice(&mut self, slice: usize) -> bool {
         let capacity = self.bytes.capacity();
@@ -78,7 +78,7 @@ impl Scratch {
         length <= self.bytes.capacity()
     }
 
-    /// Gives back what a large request took.
+    /// Gives back the memory of a large request.
     pub(crate) fn trim(&mut self) {
         if self.is_large() {
             self.bytes = Vec::new();
@@ -98,7 +98,7 @@ impl Scratch {
     fn grow(&mut self, length: usize) -> Result<(), BudgetExhausted> {
         self.bytes = Vec::new();
         self.charge.force(0);
-        // Small ones grow in steps; of large ones no more than what is needed is taken.
+        // Small copies grow in steps; for large ones only the needed memory is taken.
         let capacity = match length {
             0..=KEPT => length.next_power_of_two(),
             _ => length,

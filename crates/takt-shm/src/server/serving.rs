@@ -1,4 +1,4 @@
-//! Answering requests: which channels are looked at, how often, and how many of their requests are answered at a time.
+//! Answering requests: the order and frequency of looks at channels, and the number of requests that are answered at a time.
 
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -8,18 +8,18 @@ use crate::server::ShmServer;
 use crate::server::channel::{Channel, Line, Polled};
 use crate::server::connections::Slot;
 
-/// At most so many requests of one channel are answered before others have their turn.
+/// Maximum number of requests of one channel that are answered before others have their turn.
 pub(super) const BATCH: usize = 8;
 
-/// After so many looks without a request, a channel is not looked at any more until its client asks for it.
+/// Number of looks without a request after which a channel is not looked at any more until its client marks it.
 const IDLE_LOOKS: u32 = 20_000;
 
-/// Memory for large messages is given back so long after the first of them. If there are more, it is mapped anew.
+/// Time after the first large message at which memory for large messages is given back. For later ones, it is mapped anew.
 const TRIM_AFTER: Duration = Duration::from_secs(2);
 
 impl<H: Handler> ShmServer<H> {
-    /// Looks at the channels that have had requests lately, once, without a system call, and says how many requests were
-    /// answered. Clients that are idle cost nothing.
+    /// Looks once at the channels that have had requests lately, without a system call, and returns the number of answered
+    /// requests. Idle clients cost nothing.
     pub fn turn(&mut self) -> usize {
         let mut answered = 0;
         if self.completed.flag.load(Ordering::Relaxed) {
@@ -29,7 +29,7 @@ impl<H: Handler> ShmServer<H> {
             answered += self.look_at_all();
         }
         let words = self.attention.words();
-        // Not always from the first on, whose clients would be answered before all others.
+        // The first word is not always the same, or its clients would be answered before all others.
         self.next_word = (self.next_word + 1) % words.max(1);
         for step in 0..words {
             let word = (self.next_word + step) % words;
@@ -50,7 +50,7 @@ impl<H: Handler> ShmServer<H> {
         let mut index = 0;
         while let Some(slot) = self.connections.channel_slot(index) {
             answered += usize::from(self.poll(slot) == Some(Polled::Answered));
-            // If it was closed by this, another one has taken its place in the list.
+            // If this has closed the channel, another one has taken its place in the list.
             index += usize::from(self.connections.channel_slot(index) == Some(slot));
         }
         answered
@@ -91,14 +91,14 @@ impl<H: Handler> ShmServer<H> {
                 _ => return answered,
             }
         }
-        // There may be more.
+        // There may be more requests.
         if most > 1 {
             self.come_back(slot);
         }
         answered
     }
 
-    /// Has a channel looked at again, after the others.
+    /// Makes the server look at a channel again, after the others.
     fn come_back(&mut self, slot: Slot) {
         if !self.unfinished.contains(&slot) {
             self.unfinished.push(slot);
@@ -106,7 +106,7 @@ impl<H: Handler> ShmServer<H> {
         }
     }
 
-    /// Gives those another turn who had more requests than could be answered in the last one, or a large one.
+    /// Gives another turn to channels that had more requests than could be answered in the last one, or a large one.
     pub(super) fn serve_unfinished(&mut self) -> usize {
         if self.copies.give_back() {
             self.completed.waker.wake();
@@ -158,8 +158,8 @@ impl<H: Handler> ShmServer<H> {
         self.set_alarm();
     }
 
-    /// Gives back what was taken for large messages, as far as it is not in use. Done some time after the first of them, and earlier
-    /// when a request and its response may not fit into the budget any more.
+    /// Gives back the memory for large messages, as far as it is not in use. This is done some time after the first of them, and
+    /// earlier when a request and its response may not fit into the budget any more.
     pub(super) fn trim(&mut self) {
         self.trim_at = None;
         self.copies.trim();
@@ -177,7 +177,7 @@ impl<H: Handler> ShmServer<H> {
         if !self.completed.flag.load(Ordering::Relaxed) {
             return 0;
         }
-        // Before looking: what becomes ready meanwhile sets it again.
+        // This is before looking: a response that becomes ready meanwhile sets it again.
         self.completed.flag.store(false, Ordering::Relaxed);
         std::sync::atomic::fence(Ordering::SeqCst);
         let mut completed = 0;

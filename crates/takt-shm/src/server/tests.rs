@@ -1,4 +1,4 @@
-//! What a server does without being asked.
+//! Actions of a server without a request.
 
 use std::path::Path;
 use std::thread;
@@ -14,7 +14,7 @@ use crate::handler::{CompletionWaker, Outcome};
 
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Answers a request with its own bytes.
+/// Handler that answers a request with its own bytes.
 struct Echo;
 
 impl Handler for Echo {
@@ -52,14 +52,14 @@ impl Served {
         Self { server, readiness }
     }
 
-    /// Handles events until `is_done`. Nothing but events wakes it.
+    /// Handles events until `is_done`. Only events wake it.
     fn until(&mut self, is_done: impl Fn(&ShmServer<Echo>) -> bool) {
         while !is_done(&self.server) {
             self.round();
         }
     }
 
-    /// Handles the events that are there, or the next ones.
+    /// Handles the available events, or the next ones.
     fn round(&mut self) {
         let mut events = Events::with_capacity(8);
         self.readiness.wait(&mut events, Some(TIMEOUT)).unwrap();
@@ -88,7 +88,7 @@ fn send(client: &mut ShmClient, request: &[u8]) {
         .unwrap();
 }
 
-/// Whether the response is there: the bytes of the request.
+/// Returns true if the response has come, with the bytes of the request.
 fn is_answered(client: &mut ShmClient, request: &[u8]) -> bool {
     match client.receive(Duration::ZERO) {
         Ok((_, response)) => {
@@ -118,7 +118,7 @@ fn who_opens_no_channel_is_dropped_and_nobody_else() {
     assert!(client.is_connected());
 }
 
-/// All clients can write the map of attention, a broken one too.
+/// All clients can write to the map of attention, a broken one too.
 #[test]
 fn a_request_whose_mark_was_taken_away_is_found_before_the_server_sleeps() {
     let directory = tempfile::tempdir_in("/dev/shm").unwrap();
@@ -136,7 +136,7 @@ fn a_request_whose_mark_was_taken_away_is_found_before_the_server_sleeps() {
     assert_eq!(server.turn(), 1);
     let (_, response) = client.receive(TIMEOUT).unwrap();
     assert_eq!(response.unwrap(), b"hello");
-    // Asleep it is rung, whatever the marks are.
+    // While it sleeps, clients ring it whatever the marks are.
     client
         .send(|encoder| encoder.bytes(b"again"), TIMEOUT)
         .unwrap();
@@ -150,7 +150,7 @@ fn a_request_whose_mark_was_taken_away_is_found_before_the_server_sleeps() {
     assert_eq!(answered, 1);
 }
 
-/// Who connects again and again does not keep the others waiting.
+/// A client that connects again and again does not delay the others.
 #[test]
 fn some_connections_and_mails_are_taken_at_a_time() {
     let directory = tempfile::tempdir_in("/dev/shm").unwrap();
@@ -205,7 +205,7 @@ fn others_are_answered_while_a_large_request_is_copied() {
             send(&mut small, b"small");
         }
     }
-    // A round may copy two of them: it has been rung for, too.
+    // A round may copy two slices: there was a ring, too.
     assert!(answered >= SLICES / 2, "{answered}");
 }
 
@@ -220,12 +220,12 @@ fn one_large_request_is_copied_at_a_time_and_none_waits_for_a_client_that_left()
         send(client, &request);
     }
     served.round();
-    // Each request where its client wrote it, in a segment whose length is a power of two, and one copy.
+    // The memory is each request in its client's segment, whose length is a power of two, and one copy.
     let used = served.server.config.memory.used() - idle;
     let mapped = clients.len() * (4 * copies::SLICE);
     assert!(used <= mapped + request.len(), "{used}");
     let [first, mut second, third] = clients;
-    // Whoever was first: only one of them has a copy.
+    // Either of them may be first: only one of them has a copy.
     drop((first, third));
     while !is_answered(&mut second, &request) {
         served.round();

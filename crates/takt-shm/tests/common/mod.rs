@@ -1,4 +1,4 @@
-//! A server that echoes, in a thread of this process or in a process of its own.
+//! Server that echoes, in a thread of this process or in a process of its own.
 #![allow(
     dead_code,
     missing_docs,
@@ -23,16 +23,16 @@ use takt_shm::{
 use takt_ua::binary::Encoder;
 
 pub const TAG: u8 = 3;
-/// How long something may take that must happen, on a machine that has other things to do.
+/// Longest wait for an expected event, on a busy machine.
 pub const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Answers a body with the same body, except:
+/// Handler that answers a body with the same body, except:
 ///
 /// * `hang`: never;
 /// * `sleep N`: after N milliseconds, blocking the whole server;
-/// * `block`: when [`Echo::release`] lets it, blocking the whole server;
+/// * `block`: when [`Echo::release`] releases it, blocking the whole server;
 /// * `defer N`: after N milliseconds, from another thread;
-/// * `wait`: when [`Echo::release`] lets it, from another thread;
+/// * `wait`: when [`Echo::release`] releases it, from another thread;
 /// * `size N`: with N bytes, each the low byte of its index;
 /// * `peer`: with the user and process of the peer.
 #[derive(Default, Clone)]
@@ -42,7 +42,7 @@ pub struct Echo {
     gate: Arc<Gate>,
 }
 
-/// Holds back answers until each is released.
+/// Gate that holds back answers until each is released.
 #[derive(Default)]
 struct Gate {
     released: Mutex<usize>,
@@ -58,7 +58,7 @@ impl Gate {
 }
 
 impl Echo {
-    /// Has so many answers go that are held back, or will be.
+    /// Releases this number of answers that are held back, or will be.
     pub fn release(&self, answers: usize) {
         *self.gate.released.lock().unwrap() += answers;
         self.gate.changed.notify_all();
@@ -74,7 +74,7 @@ pub struct EchoConnection {
 }
 
 impl EchoConnection {
-    /// Answers from another thread, once it has waited.
+    /// Answers from another thread, after a wait.
     fn defer(
         &self,
         request_id: u32,
@@ -202,7 +202,7 @@ pub fn request<'a>(client: &'a mut ShmClient, body: &[u8]) -> Result<&'a [u8], S
     client.request(|encoder| encoder.bytes(body), TIMEOUT)
 }
 
-/// Drives a server until `stop` says so.
+/// Drives a server until `stop` is set.
 pub fn serve<H: Handler>(
     server: &mut ShmServer<H>,
     readiness: &Readiness,
@@ -242,7 +242,7 @@ pub fn serve<H: Handler>(
     }
 }
 
-/// A server in a thread of its own.
+/// Server in a thread of its own.
 pub struct ServerThread {
     stop: Arc<AtomicBool>,
     waker: Waker,
@@ -251,7 +251,7 @@ pub struct ServerThread {
 }
 
 impl ServerThread {
-    /// One that sleeps.
+    /// Starts a server that sleeps.
     pub fn start(application: &str, config: ServerConfig) -> Result<Self, ShmError> {
         Self::start_waiting(application, config, WaitPolicy::Sleep)
     }
@@ -284,12 +284,12 @@ impl ServerThread {
         })
     }
 
-    /// Has so many answers go that are held back, or will be.
+    /// Releases this number of answers that are held back, or will be.
     pub fn release(&self, answers: usize) {
         self.echo.release(answers);
     }
 
-    /// Ends the server and says what it has counted.
+    /// Ends the server and returns its handler with the counts.
     pub fn stop(mut self) -> Echo {
         self.end();
         self.echo.clone()
@@ -310,10 +310,10 @@ impl Drop for ServerThread {
     }
 }
 
-/// Says which part a process plays that a test started.
+/// Environment variable with the role of a process that a test started.
 const ROLE: &str = "TAKT_SHM_TEST_ROLE";
 
-/// Runs the test named `role` of this binary as a process of its own, with arguments; it prints `ready` when it is.
+/// Runs the test named `role` of this binary as a process of its own, with arguments; returns when it prints `ready`.
 pub fn spawn(role: &str, arguments: &[&str]) -> Child {
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args([role, "--exact", "--nocapture", "--test-threads=1"])
@@ -328,7 +328,7 @@ pub fn spawn(role: &str, arguments: &[&str]) -> Child {
     child
 }
 
-/// The arguments of this process, if [`spawn`] started it.
+/// Returns the arguments of this process, if [`spawn`] started it.
 pub fn role() -> Option<Vec<String>> {
     let arguments = std::env::var(ROLE).ok()?;
     Some(arguments.lines().map(str::to_owned).collect())
@@ -360,7 +360,7 @@ pub fn policy_of(text: &str) -> WaitPolicy {
     }
 }
 
-/// The files that shared memory of this runtime directory consists of.
+/// Returns the files of the shared memory of this runtime directory.
 pub fn files(directory: &Path) -> Vec<PathBuf> {
     use std::os::unix::fs::MetadataExt;
     let meta = std::fs::metadata(directory).unwrap();
@@ -397,7 +397,7 @@ pub fn eventually(what: &str, mut condition: impl FnMut() -> bool) {
     }
 }
 
-/// A runtime directory for one test. Nothing may be left in it, or in /dev/shm, when the test ends well.
+/// Runtime directory of one test. It must be empty, and nothing may be left in /dev/shm, when the test ends well.
 pub struct RuntimeDirectory(tempfile::TempDir);
 
 impl RuntimeDirectory {
@@ -412,8 +412,8 @@ impl RuntimeDirectory {
 
 impl Drop for RuntimeDirectory {
     fn drop(&mut self) {
-        // Processes that other tests are just starting hold copies of our locks until they run their own program, so what
-        // the last one to leave would remove may need a second call. What is killed needs one anyway.
+        // Processes that other tests are just starting hold copies of these locks until they run their own program, so removal by
+        // the last process may need a second call. The leftovers of killed processes need one anyway.
         for _ in 0..2000 {
             takt_shm::clean_dead(Some(self.path())).unwrap();
             if files(self.path()).is_empty() {

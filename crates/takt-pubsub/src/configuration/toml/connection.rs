@@ -15,7 +15,7 @@ use super::value::{
 };
 use super::writer_group::WriterGroup;
 
-/// An address: a URL, or any other structure.
+/// Address: a URL, or any other structure.
 #[derive(Debug, Clone, PartialEq)]
 enum Address {
     Url(String),
@@ -43,7 +43,7 @@ toml_value!(Address);
 
 const PROFILES: &str = "http://opcfoundation.org/UA-Profile/Transport/";
 
-/// The TransportProfileUri that addresses of this kind have (OPC 10000-7); null if the standard has none.
+/// Returns the usual TransportProfileUri of addresses of this kind (OPC 10000-7); null if the standard has none.
 fn usual_profile(address: Option<&Address>, json: bool) -> UaString {
     let Some(Address::Url(url)) = address else {
         return UaString::null();
@@ -59,7 +59,7 @@ fn usual_profile(address: Option<&Address>, json: bool) -> UaString {
     format!("{PROFILES}pubsub-{transport}-{mapping}").into()
 }
 
-/// A PubSubConnection.
+/// PubSubConnection.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Connection {

@@ -1,4 +1,4 @@
-//! PublishedDataSets (OPC 10000-14, 6.2.3), and what Subscribers do with DataSets (6.2.10).
+//! PublishedDataSets (OPC 10000-14, 6.2.3), and SubscribedDataSets (OPC 10000-14, 6.2.10).
 
 use serde::{Deserialize, Serialize};
 use takt_ua::structures::{
@@ -28,7 +28,7 @@ struct Version {
     minor_version: u32,
 }
 
-/// What metadata has besides its fields.
+/// Keys of metadata beside its fields.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct MetaData {
@@ -51,7 +51,7 @@ pub(super) struct MetaData {
 }
 
 impl MetaData {
-    /// With a name that it has if nothing else is said.
+    /// Returns the metadata. `name` is the default of its name.
     fn read(
         said: Option<Self>,
         fields: &[Spanned<Field>],
@@ -120,7 +120,7 @@ fn check(fields: &[Spanned<Field>]) -> Result<(), Problem> {
     fields.iter().find_map(stray).map_or(Ok(()), Err)
 }
 
-/// A PublishedDataSet. Fields that have a published_variable come first.
+/// PublishedDataSet. Fields that have a published_variable come first.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PublishedDataSet {
@@ -206,7 +206,7 @@ impl PublishedDataSet {
     }
 }
 
-/// Metadata of a DataSet that is received, and its targets.
+/// Metadata of a received DataSet, and its targets.
 #[derive(Debug, Clone)]
 pub(super) struct Subscribed {
     pub(super) meta_data: Option<MetaData>,
@@ -225,7 +225,7 @@ impl Subscribed {
             let Some(id) = field.get_ref().target_node_id.clone() else {
                 continue;
             };
-            // Targets name their fields by id; without one, each belongs to the field at its position.
+            // Targets name their fields by id; a target without an id belongs to the field at its position.
             if targets.len() != index {
                 field.get_mut().identify(index);
             }
@@ -294,7 +294,7 @@ impl Subscribed {
     }
 }
 
-/// A standalone SubscribedDataSet.
+/// Standalone SubscribedDataSet.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct StandaloneSubscribedDataSet {

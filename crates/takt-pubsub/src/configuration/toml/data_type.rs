@@ -5,7 +5,8 @@ use toml::Value;
 
 use super::value::{TomlValue, toml_value};
 
-/// `"Double"`, `"UInt32[100]"`, `"Byte[3][4]"`, `"String[]"`; or the NodeId of a DataType, whose BuiltInType is said besides.
+/// DataType: `"Double"`, `"UInt32[100]"`, `"Byte[3][4]"`, `"String[]"`; or its NodeId, in which case the BuiltInType is a
+/// separate key.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum DataType {
     BuiltIn(BuiltInType, Vec<u32>),
@@ -59,7 +60,7 @@ impl TomlValue for DataType {
 
 toml_value!(DataType);
 
-/// A built-in type by name, or whatever number stands there.
+/// Built-in type: its name, or any number.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct BuiltIn(pub(super) u8);
 
@@ -86,7 +87,7 @@ impl TomlValue for BuiltIn {
 
 toml_value!(BuiltIn);
 
-/// An attribute by name or number; Value if none is said.
+/// Attribute: its name or number; Value by default.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Attribute(pub(super) u32);
 

@@ -1,4 +1,4 @@
-//! The file as a whole.
+//! Configuration file as a whole.
 
 use serde::{Deserialize, Serialize};
 use takt_ua::structures::{
@@ -18,7 +18,7 @@ use super::value::{
 };
 use crate::configuration::ConfigurationFile;
 
-/// A SecurityGroup (6.2.12.2).
+/// SecurityGroup (OPC 10000-14, 6.2.12.2).
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SecurityGroup {
@@ -72,7 +72,7 @@ impl SecurityGroup {
     }
 }
 
-/// A configuration file.
+/// Configuration file.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Document {

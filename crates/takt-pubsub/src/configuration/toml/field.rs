@@ -1,5 +1,5 @@
-//! Fields of DataSets: their metadata (OPC 10000-14, 6.2.3.2), where a Publisher gets them (6.2.3.7), and where a Subscriber puts them
-//! (6.2.10.2).
+//! Fields of DataSets: their metadata (OPC 10000-14, 6.2.3.2), their sources in a Publisher (OPC 10000-14, 6.2.3.7), and their
+//! targets in a Subscriber (OPC 10000-14, 6.2.10.2).
 
 use serde::{Deserialize, Serialize};
 use takt_ua::enumerations::OverrideValueHandling;
@@ -15,7 +15,7 @@ use super::scalar::{
 };
 use super::value::{Property, read_properties, read_variant, write_properties, write_variant};
 
-/// A field of a DataSet.
+/// Field of a DataSet.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct Field {
@@ -68,7 +68,7 @@ pub(super) struct Field {
     #[serde(skip_serializing_if = "Option::is_none")]
     override_value: Option<Spanned<Value>>,
 
-    // Of either.
+    // Keys of both.
     #[serde(skip_serializing_if = "Option::is_none")]
     attribute_id: Option<Attribute>,
 }
@@ -98,7 +98,7 @@ impl Field {
         } else {
             dimensions.len() as i32
         };
-        // Dimensions of which nothing is known are not listed.
+        // Dimensions of unknown length are not listed.
         let known = dimensions.iter().any(|length| *length != 0);
         let dimensions = if known {
             dimensions.to_vec()
@@ -226,7 +226,7 @@ impl Field {
         self.override_value = self.write_value(&target.override_value);
     }
 
-    /// Gives the field an id, which its target names it by.
+    /// Gives the field an id, by which its target names it.
     pub(super) fn identify(&mut self, index: usize) {
         if self.data_set_field_id.0 == Guid::default() {
             let number = (index as u64 + 1).to_be_bytes();
@@ -237,7 +237,7 @@ impl Field {
         }
     }
 
-    /// What only a published field, or only a subscribed one, may have.
+    /// Returns an error if a key is set without the key that it needs: some are for published fields only, others for targets.
     pub(super) fn stray_key(&self) -> Option<&'static str> {
         let published = self.published_variable.is_some();
         let target = self.target_node_id.is_some();

@@ -8,7 +8,7 @@ use toml::Value;
 
 use super::value::{TomlValue, toml_value};
 
-/// The names of an option set's bits.
+/// Names of the bits of an option set.
 pub(super) trait Bits {
     const NAMES: &'static [(&'static str, u32)];
 }
@@ -36,7 +36,7 @@ bits! {
     DataSetFieldFlags: PromotedField;
 }
 
-/// An option set: a list of names, or the number if it has bits without one.
+/// Option set: a list of names, or the number if it has bits without a name.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Mask<B>(pub(super) u32, PhantomData<B>);
 
@@ -45,7 +45,7 @@ impl<B> Mask<B> {
         Self(bits, PhantomData)
     }
 
-    /// `None` for what it would be if it was not said.
+    /// Returns the option set; `None` if it is the usual one, which is left out.
     pub(super) fn unless(bits: u32, usual: u32) -> Option<Self> {
         (bits != usual).then(|| Self::new(bits))
     }
@@ -92,7 +92,7 @@ impl<B: Bits> TomlValue for Mask<B> {
 
 toml_value!(Mask<B> where [B: Bits]);
 
-/// How fields are encoded, a DataSetFieldContentMask: `"Variant"`, `"RawData"`, `"DataValue"` (with StatusCode and SourceTimestamp),
+/// Encoding of fields, a DataSetFieldContentMask: `"Variant"`, `"RawData"`, `"DataValue"` (with StatusCode and SourceTimestamp),
 /// or the members of the DataValue.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct FieldEncoding(pub(super) u32);
@@ -133,7 +133,7 @@ impl TomlValue for FieldEncoding {
 
 toml_value!(FieldEncoding);
 
-/// What a HeaderLayoutUri is: the end of a URI of Annex A, or any other URI; `{ uri = "..." }` is taken as it is.
+/// HeaderLayoutUri: the end of a URI of Annex A, or any other URI; `{ uri = "..." }` is used unchanged.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Layout(pub(super) String);
 
@@ -172,8 +172,8 @@ impl TomlValue for Layout {
 
 toml_value!(Layout);
 
-/// What masks are if they are not said: those of the layout, or else what a Subscriber needs to tell messages apart and to see
-/// that one is missing.
+/// Defaults of masks: those of the layout, or else the bits that a Subscriber needs to tell messages apart and to notice that one
+/// is missing.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct UsualMasks {
     pub(super) uadp_network_message: u32,

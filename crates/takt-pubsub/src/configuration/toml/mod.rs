@@ -1,7 +1,7 @@
-//! The TOML file: structures that serde reads and writes, each of which becomes the standard's structure and comes from it.
+//! TOML file: structures that serde reads and writes, each of which is converted to and from the structure of the standard.
 //!
-//! What has no shorter form can be said as the standard's structure, and what was written is read again and compared: nothing is
-//! lost in silence.
+//! Parts without a shorter form can be written as the structure of the standard. A written file is read again and compared, so
+//! that nothing is lost silently.
 
 mod connection;
 mod data_set;
@@ -21,7 +21,7 @@ use std::ops::Range;
 use super::{ConfigurationFile, TomlError, UnrepresentableError, to_binary_file};
 use document::Document;
 
-/// What is wrong, where it was found.
+/// Error, and its place in the text.
 #[derive(Debug)]
 struct Problem {
     message: String,
@@ -40,7 +40,7 @@ impl Problem {
 /// Reads a TOML configuration; `docs/pubsub.md` is its reference.
 ///
 /// # Errors
-/// With line and column, if the text is no TOML, or something in it is unknown, missing or wrong.
+/// [`TomlError`], with line and column, if the text is not TOML, or a part is unknown, missing or wrong.
 pub fn from_toml(text: &str) -> Result<ConfigurationFile, TomlError> {
     let document: Document = ::toml::from_str(text)
         .map_err(|error| TomlError::new(text, error.message(), error.span()))?;
@@ -52,7 +52,7 @@ pub fn from_toml(text: &str) -> Result<ConfigurationFile, TomlError> {
 /// Writes a TOML configuration.
 ///
 /// # Errors
-/// If TOML cannot say all of it. [`from_toml`] gives back exactly what was written.
+/// TOML cannot represent all of it. [`from_toml`] returns exactly the file that was written.
 pub fn to_toml(file: &ConfigurationFile) -> Result<String, UnrepresentableError> {
     let text = ::toml::to_string(&Document::write(file))
         .map_err(|error| UnrepresentableError::Text(error.to_string()))?;
@@ -63,7 +63,7 @@ pub fn to_toml(file: &ConfigurationFile) -> Result<String, UnrepresentableError>
     Err(UnrepresentableError::Lost(lost(file, &read)))
 }
 
-/// Which part is not read back as it was.
+/// Returns the name of the part that is read back with another value.
 fn lost(file: &ConfigurationFile, read: &ConfigurationFile) -> String {
     let (file, read) = (&file.configuration, &read.configuration);
     let connections = file.connections.iter().zip(&read.connections);

@@ -20,7 +20,7 @@ use super::value::{
     write_properties, write_structures,
 };
 
-/// A ReaderGroup.
+/// ReaderGroup.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ReaderGroup {
@@ -88,7 +88,7 @@ impl ReaderGroup {
     }
 }
 
-/// A DataSetReader.
+/// DataSetReader.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct DataSetReader {

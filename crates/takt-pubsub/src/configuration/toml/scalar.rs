@@ -1,4 +1,4 @@
-//! Texts that mean something else: durations, NodeIds, names of enumeration values.
+//! Values written as text: durations, NodeIds, names of enumeration values.
 
 use std::fmt::Display;
 use std::str::FromStr;
@@ -9,7 +9,7 @@ use toml::Value;
 
 use super::value::{TomlValue, toml_value};
 
-/// Anything that has a text form: NodeId, Guid, QualifiedName.
+/// Value with a text form: NodeId, Guid, QualifiedName.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Text<T>(pub(super) T);
 
@@ -28,11 +28,11 @@ impl<T: FromStr<Err: Display> + Display> TomlValue for Text<T> {
 
 toml_value!(Text<T> where [T: FromStr<Err: Display> + Display]);
 
-/// A Duration in milliseconds: a number, or a text with its unit.
+/// Duration in milliseconds: a number, or a text with its unit.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct Milliseconds(pub(super) f64);
 
-/// Units, and how many of them a millisecond has or how many milliseconds they have.
+/// Units, the number of them in a millisecond, and the number of milliseconds in one of them.
 const UNITS: [(&str, f64, f64); 6] = [
     ("ns", 1.0, 1e6),
     ("us", 1.0, 1e3),
@@ -71,7 +71,7 @@ impl TomlValue for Milliseconds {
 
 toml_value!(Milliseconds);
 
-/// A value of the enumeration with this TypeId: its name, or its number if it has none.
+/// Value of the enumeration with this TypeId: its name, or its number if it has none.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Enumeration<const TYPE_ID: u32>(pub(super) i32);
 
@@ -98,7 +98,7 @@ impl<const TYPE_ID: u32> TomlValue for Enumeration<TYPE_ID> {
 
 toml_value!(Enumeration<TYPE_ID> where [const TYPE_ID: u32]);
 
-/// A LocalizedText: its text, or `{ locale = "de", text = "..." }`.
+/// LocalizedText: its text, or `{ locale = "de", text = "..." }`.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Localized(pub(super) LocalizedText);
 
@@ -139,7 +139,7 @@ impl TomlValue for Localized {
 
 toml_value!(Localized);
 
-/// A String that would not be null if it was left out: an empty table is null.
+/// String whose default is not null: an empty table means null.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Nullable(pub(super) UaString);
 
@@ -178,7 +178,7 @@ pub(super) fn write_strings(texts: &[UaString]) -> Vec<String> {
     texts.iter().map(|text| text.as_str().to_owned()).collect()
 }
 
-/// For what is left out if it is as usual.
+/// Returns true if the value is the default and is left out.
 pub(super) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }

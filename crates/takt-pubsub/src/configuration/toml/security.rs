@@ -12,7 +12,7 @@ pub(super) const GROUP: MessageSecurityMode = MessageSecurityMode::None;
 /// Mode of a reader that has no such key: that of its group.
 pub(super) const READER: MessageSecurityMode = MessageSecurityMode::Invalid;
 
-/// The mode, or the default without one.
+/// Returns the mode, or the default if there is none.
 pub(super) fn read(
     mode: Option<SecurityMode>,
     default: MessageSecurityMode,
@@ -20,7 +20,7 @@ pub(super) fn read(
     mode.map_or(default, |mode| MessageSecurityMode(mode.0))
 }
 
-/// The mode, unless it is the default.
+/// Returns the mode, or `None` if it is the default.
 pub(super) fn write(
     mode: MessageSecurityMode,
     default: MessageSecurityMode,

@@ -1,5 +1,5 @@
-//! Message and transport settings: tables of their own for those of the UADP and JSON mappings and of brokers, any other as what
-//! it is.
+//! Message and transport settings: separate tables for the settings of the UADP and JSON mappings and of brokers; any other
+//! settings are written as a structure.
 
 use serde::{Deserialize, Serialize};
 use takt_ua::enumerations::{BrokerTransportQualityOfService, DataSetOrderingType};
@@ -15,7 +15,7 @@ use super::mask::{
 use super::scalar::{Enumeration, Milliseconds, Text, is_default, read_string, write_string};
 use super::value::AnyStructure;
 
-/// What MessageSettings are if none are said: that of UADP or that of JSON, as the TransportProfileUri says.
+/// Mapping without MessageSettings: UADP or JSON, as in the TransportProfileUri.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mapping {
     Uadp,
@@ -74,7 +74,7 @@ macro_rules! settings {
 }
 
 settings! {
-    /// Of a WriterGroup (6.3.1.1).
+    /// Settings of a WriterGroup (OPC 10000-14, 6.3.1.1).
     UadpWriterGroup = UadpWriterGroupMessageDataType as it, usual {
         group_version: u32 = it.group_version, it.group_version;
         data_set_ordering: Option<Ordering> = DataSetOrderingType(it.data_set_ordering.map_or(0, |it| it.0)),
@@ -88,7 +88,7 @@ settings! {
             it.publishing_offset.iter().copied().map(Milliseconds).collect();
     }
 
-    /// Of a DataSetWriter (6.3.1.3).
+    /// Settings of a DataSetWriter (OPC 10000-14, 6.3.1.3).
     UadpDataSetWriter = UadpDataSetWriterMessageDataType as it, usual {
         data_set_message_content_mask: Option<Mask<UadpDataSetMessageContentMask>> =
             it.data_set_message_content_mask.map_or(usual.uadp_data_set_message, |mask| mask.0),
@@ -98,7 +98,7 @@ settings! {
         data_set_offset: u16 = it.data_set_offset, it.data_set_offset;
     }
 
-    /// Of a DataSetReader (6.3.1.4).
+    /// Settings of a DataSetReader (OPC 10000-14, 6.3.1.4).
     UadpDataSetReader = UadpDataSetReaderMessageDataType as it, usual {
         group_version: u32 = it.group_version, it.group_version;
         network_message_number: u16 = it.network_message_number, it.network_message_number;
@@ -115,21 +115,21 @@ settings! {
         processing_offset: Milliseconds = it.processing_offset.0, Milliseconds(it.processing_offset);
     }
 
-    /// Of a WriterGroup (6.3.2.1).
+    /// Settings of a WriterGroup (OPC 10000-14, 6.3.2.1).
     JsonWriterGroup = JsonWriterGroupMessageDataType as it, usual {
         network_message_content_mask: Option<Mask<JsonNetworkMessageContentMask>> =
             it.network_message_content_mask.map_or(usual.json_network_message, |mask| mask.0),
             Mask::unless(it.network_message_content_mask, usual.json_network_message);
     }
 
-    /// Of a DataSetWriter (6.3.2.3).
+    /// Settings of a DataSetWriter (OPC 10000-14, 6.3.2.3).
     JsonDataSetWriter = JsonDataSetWriterMessageDataType as it, usual {
         data_set_message_content_mask: Option<Mask<JsonDataSetMessageContentMask>> =
             it.data_set_message_content_mask.map_or(usual.json_data_set_message, |mask| mask.0),
             Mask::unless(it.data_set_message_content_mask, usual.json_data_set_message);
     }
 
-    /// Of a DataSetReader (6.3.2.4).
+    /// Settings of a DataSetReader (OPC 10000-14, 6.3.2.4).
     JsonDataSetReader = JsonDataSetReaderMessageDataType as it, usual {
         network_message_content_mask: Option<Mask<JsonNetworkMessageContentMask>> =
             it.network_message_content_mask.map_or(usual.json_network_message, |mask| mask.0),
@@ -139,14 +139,14 @@ settings! {
             Mask::unless(it.data_set_message_content_mask, usual.json_data_set_message);
     }
 
-    /// Of a connection to a broker (6.4.2.2).
+    /// Settings of a connection to a broker (OPC 10000-14, 6.4.2.2).
     BrokerConnection = BrokerConnectionTransportDataType as it, _usual {
         resource_uri: Option<String> = read_string(it.resource_uri.clone()), write_string(&it.resource_uri);
         authentication_profile_uri: Option<String> = read_string(it.authentication_profile_uri.clone()),
             write_string(&it.authentication_profile_uri);
     }
 
-    /// Of a WriterGroup at a broker (6.4.2.3).
+    /// Settings of a WriterGroup at a broker (OPC 10000-14, 6.4.2.3).
     BrokerWriterGroup = BrokerWriterGroupTransportDataType as it, _usual {
         queue_name: Option<String> = read_string(it.queue_name.clone()), write_string(&it.queue_name);
         resource_uri: Option<String> = read_string(it.resource_uri.clone()), write_string(&it.resource_uri);
@@ -156,7 +156,7 @@ settings! {
             unless_unspecified(it.requested_delivery_guarantee);
     }
 
-    /// Of a DataSetWriter at a broker (6.4.2.5).
+    /// Settings of a DataSetWriter at a broker (OPC 10000-14, 6.4.2.5).
     BrokerDataSetWriter = BrokerDataSetWriterTransportDataType as it, _usual {
         queue_name: Option<String> = read_string(it.queue_name.clone()), write_string(&it.queue_name);
         resource_uri: Option<String> = read_string(it.resource_uri.clone()), write_string(&it.resource_uri);
@@ -169,7 +169,7 @@ settings! {
         meta_data_update_time: Milliseconds = it.meta_data_update_time.0, Milliseconds(it.meta_data_update_time);
     }
 
-    /// Of a DataSetReader at a broker (6.4.2.6).
+    /// Settings of a DataSetReader at a broker (OPC 10000-14, 6.4.2.6).
     BrokerDataSetReader = BrokerDataSetReaderTransportDataType as it, _usual {
         queue_name: Option<String> = read_string(it.queue_name.clone()), write_string(&it.queue_name);
         resource_uri: Option<String> = read_string(it.resource_uri.clone()), write_string(&it.resource_uri);
@@ -190,7 +190,7 @@ fn unless_unspecified(qos: BrokerTransportQualityOfService) -> Option<Qos> {
     (qos.0 != 0).then_some(Enumeration(qos.0))
 }
 
-/// MessageSettings: `uadp`, `json`, or `message_settings`, of which there is one or none.
+/// MessageSettings: at most one of `uadp`, `json` and `message_settings`.
 #[derive(Debug, Clone)]
 pub(super) struct MessageSettings<U, J> {
     pub(super) uadp: Option<U>,
@@ -199,7 +199,7 @@ pub(super) struct MessageSettings<U, J> {
 }
 
 impl<U: Settings + Default, J: Settings + Default> MessageSettings<U, J> {
-    /// Which mapping they are of.
+    /// Returns the mapping of the settings; `usual` if there are none.
     pub(super) fn mapping(&self, usual: Mapping) -> Mapping {
         match (&self.uadp, &self.json) {
             (Some(_), _) => Mapping::Uadp,
@@ -239,7 +239,7 @@ impl<U: Settings + Default, J: Settings + Default> MessageSettings<U, J> {
         if written.uadp.is_none() && written.json.is_none() {
             written.message_settings = Some(Spanned::new(0..0, AnyStructure(settings.clone())));
         }
-        // What is as usual needs not be said.
+        // Settings with their usual values are left out.
         if mapping == Mapping::Uadp && written.uadp.as_ref().is_some_and(|it| *it == U::default()) {
             written.uadp = None;
         }
@@ -250,13 +250,13 @@ impl<U: Settings + Default, J: Settings + Default> MessageSettings<U, J> {
     }
 }
 
-/// The table, if it says all of the settings.
+/// Returns the table, if it represents all of the settings.
 fn short<S: Settings>(settings: &ExtensionObject, usual: &UsualMasks) -> Option<S> {
     let table = S::write(&settings.decode_as().ok()?, usual);
     (ExtensionObject::from_structure(&table.read(usual)) == *settings).then_some(table)
 }
 
-/// TransportSettings: `broker` or `transport_settings`, of which there is one or none.
+/// Reads TransportSettings: at most one of `broker` and `transport_settings`.
 pub(super) fn read_transport<S: Settings>(
     broker: Option<S>,
     other: Option<Spanned<AnyStructure>>,

@@ -1,6 +1,6 @@
-//! Values of any type: TOML to the compact JSON form of `takt_ua::json` and back, which the same rules hold for.
+//! Values of any type: conversion of TOML to the compact JSON form of `takt_ua::json` and back, with the same rules.
 //!
-//! TOML has no null: where there could be one, it is an empty table.
+//! TOML has no null: an empty table stands for it.
 
 use serde::{Deserialize, Serialize};
 use takt_ua::json::{VALUE_RANK_ANY, VALUE_RANK_SCALAR, from_value, structure_to_value, to_value};
@@ -10,13 +10,13 @@ use toml::Value;
 
 type Json = serde_json::Value;
 
-/// A type that is written as a TOML value.
+/// Type that is written as a TOML value.
 pub(super) trait TomlValue: Sized {
     fn read(value: &Value) -> Result<Self, String>;
     fn write(&self) -> Value;
 }
 
-/// Lets serde read and write it; errors then have the place of the value in the file.
+/// Implements reading and writing with serde; errors then have the place of the value in the file.
 macro_rules! toml_value {
     ($name:ident $(<$($parameter:ident),*> where [$($generics:tt)*])?) => {
         impl<'de $(, $($generics)*)?> serde::Deserialize<'de> for $name $(<$($parameter),*>)? {
@@ -71,7 +71,7 @@ pub(super) fn from_json(value: &Json) -> Value {
         Json::Bool(value) => Value::Boolean(*value),
         Json::Number(number) => match (number.as_i64(), number.as_f64()) {
             (Some(whole), _) => Value::Integer(whole),
-            // What is beyond a TOML integer is a text, which numbers may be read from.
+            // A number beyond a TOML integer is a text, from which numbers may be read.
             (None, _) if number.is_u64() => Value::String(number.to_string()),
             (None, Some(number)) => Value::Float(number),
             (None, None) => Value::String(number.to_string()),
@@ -86,15 +86,15 @@ pub(super) fn from_json(value: &Json) -> Value {
     }
 }
 
-/// What a structure has if it is left out.
+/// Returns true if the value is left out of a structure: null and an empty array are the defaults of fields.
 fn says_nothing(value: &Json) -> bool {
     value.is_null() || value.as_array().is_some_and(Vec::is_empty)
 }
 
-/// A value whose type is `expected` unless it says another: `5`, `{ UInt32 = 5 }`, `{ Double = [1.0, 2.0] }`.
+/// Reads a value whose type is `expected` unless it names another: `5`, `{ UInt32 = 5 }`, `{ Double = [1.0, 2.0] }`.
 pub(super) fn read_variant(value: &Value, expected: BuiltInType) -> Result<Variant, String> {
     let typed = |value: &Value, built_in_type| {
-        // An array of tables is one of structures.
+        // An array of tables is an array of structures.
         from_value(&to_json(value), built_in_type, VALUE_RANK_ANY)
             .map_err(|error| error.to_string())
     };
@@ -115,7 +115,7 @@ pub(super) fn read_variant(value: &Value, expected: BuiltInType) -> Result<Varia
     }
 }
 
-/// The same back; without its type only if that is `expected`.
+/// Writes a value; without its type only if that is `expected`.
 pub(super) fn write_variant(value: &Variant, expected: BuiltInType) -> Value {
     let Some(built_in_type) = value.built_in_type() else {
         return Value::Table(toml::Table::new());
@@ -130,7 +130,7 @@ pub(super) fn write_variant(value: &Variant, expected: BuiltInType) -> Value {
     )]))
 }
 
-/// A value of a type that nothing else says: Boolean, Int64, Double or String by its look.
+/// Value without a given type: Boolean, Int64, Double or String, according to its form.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct AnyValue(pub(super) Variant);
 
@@ -168,7 +168,7 @@ impl TomlValue for AnyValue {
 
 toml_value!(AnyValue);
 
-/// A PublisherId: a number is a UInt16.
+/// PublisherId: a number is a UInt16.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct PublisherIdValue(pub(super) Variant);
 
@@ -195,7 +195,7 @@ impl TomlValue for PublisherIdValue {
 
 toml_value!(PublisherIdValue);
 
-/// An ExtensionObject: a table with the structure's name as `$type` and its fields, named as in the standard.
+/// ExtensionObject: a table with the structure's name as `$type` and its fields, named as in the standard.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct AnyStructure(pub(super) ExtensionObject);
 
@@ -218,7 +218,7 @@ impl TomlValue for AnyStructure {
         if Self::read(&written).is_ok_and(|read| read == *self) {
             return written;
         }
-        // A body that is not encoded as usual is kept as it is.
+        // A body that is not encoded as usual is kept unchanged.
         let mut table = toml::Table::new();
         table.insert("$type".to_owned(), self.0.type_id.to_string().into());
         match &self.0.body {
@@ -236,7 +236,7 @@ impl TomlValue for AnyStructure {
 
 toml_value!(AnyStructure);
 
-/// A structure of a type that is known: a table of its fields, named as in the standard.
+/// Structure of a known type: a table of its fields, named as in the standard.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct StructureTable<T>(pub(super) T);
 
@@ -278,7 +278,7 @@ pub(super) fn write_structures<T: Clone>(structures: &[T]) -> Vec<StructureTable
     structures.iter().cloned().map(StructureTable).collect()
 }
 
-/// A KeyValuePair: `{ key = "0:Name", value = 5 }`.
+/// KeyValuePair: `{ key = "0:Name", value = 5 }`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Property {

@@ -19,7 +19,7 @@ use super::value::{
     write_structures,
 };
 
-/// A WriterGroup.
+/// WriterGroup.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct WriterGroup {
@@ -132,7 +132,7 @@ impl WriterGroup {
     }
 }
 
-/// A DataSetWriter.
+/// DataSetWriter.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct DataSetWriter {

@@ -9,7 +9,7 @@ use crate::publisher::data_set_writer::{DataSetWriter, FieldEncoding, Sample, Sa
 use crate::time::Now;
 
 impl DataSetWriter {
-    /// DataSetMessage of a sample.
+    /// Returns the DataSetMessage of a sample.
     pub(super) fn uadp_message(
         &self,
         settings: &UadpDataSetWriterMessageDataType,
@@ -101,8 +101,8 @@ impl DataSetWriter {
     }
 }
 
-/// Variant of a field: a StatusCode instead of a Bad value, and a DataValue for an Uncertain value (OPC 10000-14, 7.2.4.5.4,
-/// Table 162).
+/// Returns the Variant of a field: a StatusCode instead of a Bad value, and a DataValue for an Uncertain value (OPC 10000-14,
+/// 7.2.4.5.4, Table 162).
 pub(in crate::publisher) fn variant(value: &DataValue) -> Variant {
     let status = value.status_code();
     if status.is_bad() {
@@ -120,8 +120,8 @@ pub(in crate::publisher) fn variant(value: &DataValue) -> Variant {
     inner
 }
 
-/// DataValue with exactly the members that the mask names, so that the message always has the same size. A missing time is replaced
-/// by that of the message.
+/// Returns a DataValue with exactly the members of the mask, so that the message always has the same size. A missing time is
+/// replaced by that of the message.
 pub(in crate::publisher) fn data_value(value: &DataValue, members: u32, now: Now) -> DataValue {
     use DataSetFieldContentMask as Mask;
     let has = |bit: u32| members & bit != 0;

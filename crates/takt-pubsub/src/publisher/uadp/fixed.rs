@@ -18,7 +18,7 @@ pub(in crate::publisher) struct FixedNetworkMessage {
     pub(in crate::publisher) message: FixedMessage,
     numbers: Vec<NumberField>,
     others: Vec<FixedField>,
-    /// Room for the value of one of the other fields.
+    /// Buffer for the value of one of the other fields.
     scratch: Vec<u8>,
 }
 
@@ -49,7 +49,7 @@ struct FixedField {
 }
 
 impl FixedNetworkMessage {
-    /// `None` if messages like this one have no fixed layout, or if not all of its fields come from cells.
+    /// Creates the message; `None` if messages like this one have no fixed layout, or if not all of its fields come from cells.
     pub(in crate::publisher) fn new(
         message: &NetworkMessage,
         writers: &[DataSetWriter],
@@ -117,8 +117,8 @@ impl FixedNetworkMessage {
         Some(())
     }
 
-    /// Stores the values of all cells. Returns `false` if one of them does not fit the layout now, because it is Bad, longer, or of
-    /// another type; the general encoder then makes the message.
+    /// Stores the values of all cells. Returns `false` if one of them does not fit the layout now, because it is Bad, longer, or
+    /// of another type; the general encoder then makes the message.
     #[inline]
     pub(in crate::publisher) fn store(&mut self, now: Now) -> bool {
         for number in &self.numbers {
@@ -139,8 +139,8 @@ impl FixedNetworkMessage {
     }
 }
 
-/// Number of bytes in front of the value in a cell; `None` if a value of this type cannot be stored as it is in the cell: a text, or
-/// an array that is RawData, which is padded.
+/// Returns the number of bytes in front of the value in a cell; `None` if a value of this type cannot be stored as it is in the
+/// cell: a text, or an array that is RawData, which is padded.
 fn head_of(value: &Variant, encoding: FieldEncoding) -> Option<usize> {
     let built_in_type = value.built_in_type()?;
     built_in_type.encoded_size()?;
@@ -187,7 +187,7 @@ impl FixedField {
 }
 
 impl DataSetWriter {
-    /// Sample with the layout of key frames: every field has a Good value.
+    /// Returns a sample with the layout of key frames: every field has a Good value.
     pub(in crate::publisher) fn typical_sample(&mut self) -> Option<Sample> {
         let values: Option<Vec<DataValue>> = self
             .fields
@@ -206,7 +206,7 @@ impl DataSetWriter {
     }
 }
 
-/// Zero for a cell that has not been set yet, if its values have a fixed size.
+/// Returns a zero for a cell that has not been set yet, if its values have a fixed size.
 fn zero(cell: &Cell) -> Option<Variant> {
     let shape = cell.shape();
     let built_in_type = shape

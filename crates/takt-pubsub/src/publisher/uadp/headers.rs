@@ -12,13 +12,13 @@ use crate::publisher::protection;
 use crate::time::Now;
 
 impl UadpMapping {
-    /// Whether the NetworkMessageContentMask has this bit.
+    /// Returns true if the NetworkMessageContentMask has this bit.
     pub(super) fn has(&self, bit: u32) -> bool {
         self.settings.network_message_content_mask & bit != 0
     }
 
-    /// NetworkMessage with the headers of the NetworkMessageContentMask (OPC 10000-14, 6.3.1.1.4); `first` is the writer of the first
-    /// DataSetMessage.
+    /// Returns a NetworkMessage with the headers of the NetworkMessageContentMask (OPC 10000-14, 6.3.1.1.4); `first` is the
+    /// writer of the first DataSetMessage.
     pub(super) fn network_message(
         &self,
         group: &GroupParameters,
@@ -60,7 +60,7 @@ impl UadpMapping {
     }
 }
 
-/// PromotedFields, which can be read without decoding the payload (OPC 10000-14, 6.2.3.2.5).
+/// Returns the PromotedFields, which can be read without decoding the payload (OPC 10000-14, 6.2.3.2.5).
 fn promoted_fields(writer: &DataSetWriter) -> Vec<Variant> {
     let fields = writer.fields.iter().zip(&writer.values);
     let promoted = fields

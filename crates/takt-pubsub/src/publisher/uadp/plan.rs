@@ -7,8 +7,8 @@ use crate::publisher::data_set_writer::DataSetWriter;
 use crate::publisher::plan::Plan;
 
 impl UadpMapping {
-    /// Plans of NetworkMessages: writers with the same NetworkMessageNumber share one, unless the DataSetOrdering demands one for each
-    /// (OPC 10000-14, 6.3.1.1.3).
+    /// Returns the plans of NetworkMessages: writers with the same NetworkMessageNumber share one, unless the DataSetOrdering
+    /// demands one for each (OPC 10000-14, 6.3.1.1.3).
     pub(super) fn make_plans(&self, writers: &[DataSetWriter]) -> Vec<Plan> {
         let ordering = self.settings.data_set_ordering;
         let mut order: Vec<usize> = (0..writers.len()).collect();
@@ -24,7 +24,7 @@ impl UadpMapping {
                 continue;
             };
             let number = settings.network_message_number;
-            // Without a PayloadHeader only their sizes tell several DataSetMessages apart.
+            // Without a PayloadHeader, only their sizes separate several DataSetMessages.
             let sized = settings.configured_size != 0;
             let unmarked = !with_header && !sized;
             let alone = single || unmarked && number == 0;
@@ -37,7 +37,7 @@ impl UadpMapping {
             match plans.iter_mut().find(fits) {
                 Some(plan) => plan.writers.push(index),
                 None => {
-                    // Numbers count from 1 (6.3.1.3.4).
+                    // Numbers count from 1 (OPC 10000-14, 6.3.1.3.4).
                     let next = plans.len() as u16 + 1;
                     plans.push(Plan {
                         network_message_number: if number == 0 { next } else { number },
@@ -50,7 +50,8 @@ impl UadpMapping {
         plans
     }
 
-    /// Whether a writer can share the NetworkMessage: its header has one DataSetClassId and PromotedFields of one DataSetMessage.
+    /// Returns true if a writer can share the NetworkMessage: its header has one DataSetClassId and PromotedFields of one
+    /// DataSetMessage.
     fn shares(&self, plan: &Plan, writer: &DataSetWriter, writers: &[DataSetWriter]) -> bool {
         let first = plan.writers.first().and_then(|index| writers.get(*index));
         let class = writer.data_set_class_id;

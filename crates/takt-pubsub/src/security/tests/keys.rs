@@ -1,4 +1,4 @@
-//! Published test vectors, through the functions that messages go through.
+//! Published test vectors, checked with the functions of messages.
 
 use super::*;
 
@@ -14,7 +14,7 @@ fn hex(text: &str) -> Vec<u8> {
         .collect()
 }
 
-/// NIST SP 800-38A, F.5: the plaintext of all of its examples.
+/// Plaintext of all examples in NIST SP 800-38A, F.5.
 const PLAINTEXT: &str = "6bc1bee22e409f96e93d7e117393172a ae2d8a571e03ac9c9eb76fac45af8e51
     30c81c46a35ce411e5fbc1191a0a52ef f69f2445df4f9b17ad2b417be66c3710";
 

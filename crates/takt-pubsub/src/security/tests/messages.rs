@@ -1,4 +1,4 @@
-//! What was protected is read again, and nothing else.
+//! Protected messages are read again; others are refused.
 
 use proptest::prelude::*;
 use takt_wire::{FixedMessage, NetworkMessageRef};
@@ -59,7 +59,7 @@ proptest! {
         let before = changed.clone();
         prop_assert!(verifier.verify(&keys, &mut changed, now).is_err());
         prop_assert_eq!(changed, before);
-        // What was refused has left no trace.
+        // A refused message has left no trace.
         prop_assert!(verifier.verify(&keys, &mut message, now).is_ok());
     }
 
@@ -141,7 +141,7 @@ fn a_recorded_message_is_inspected_whatever_its_signature_is() {
         .unwrap();
     let key = |token| SecurityKeys::new(AES_128, token, &key_data(AES_128, token)).unwrap();
     let payload = layout.encrypted.clone();
-    // Not only once, as a Subscriber would.
+    // Messages are verified repeatedly, unlike in a Subscriber.
     for flipped in [0, 0, 1] {
         let mut recorded = message.clone();
         recorded[layout.signature.start] ^= flipped;

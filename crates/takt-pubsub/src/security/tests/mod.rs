@@ -20,7 +20,7 @@ const ENCRYPT: MessageSecurityMode = MessageSecurityMode::SignAndEncrypt;
 const AES_128: SecurityPolicy = SecurityPolicy::PubSubAes128Ctr;
 const LIFETIME: Duration = Duration::from_secs(100);
 
-/// Key data that is another one for each token.
+/// Returns key data that differs for each token.
 fn key_data(policy: SecurityPolicy, token: u32) -> Vec<u8> {
     let seed = token.to_le_bytes();
     let bytes = seed.into_iter().cycle().zip(0_u8..);
@@ -28,7 +28,7 @@ fn key_data(policy: SecurityPolicy, token: u32) -> Vec<u8> {
     bytes.take(policy.key_data_length()).collect()
 }
 
-/// An answer of the SecurityKeyService at a time when the next key comes after a whole KeyLifetime.
+/// Returns an answer of the SecurityKeyService at the start of a KeyLifetime.
 fn answer(policy: SecurityPolicy, first_token_id: u32, count: u32) -> SecurityKeyUpdate {
     let tokens = first_token_id..first_token_id + count;
     SecurityKeyUpdate {
@@ -75,7 +75,7 @@ fn encoded(message: &NetworkMessage) -> (Vec<u8>, SecurityLayout) {
     (bytes, layout)
 }
 
-/// A message as it is before it is protected.
+/// Returns a message before its protection.
 fn plain(
     policy: SecurityPolicy,
     mode: MessageSecurityMode,

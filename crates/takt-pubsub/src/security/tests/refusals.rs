@@ -1,4 +1,4 @@
-//! What is refused, and what the reason is called.
+//! Refused messages, and the error of each.
 
 use super::*;
 
@@ -30,7 +30,7 @@ fn less_protection_than_configured() {
         signs.verify(&keys, &mut unprotected, now),
         Err(VerifyError::SecurityModeTooLow(SIGN))
     );
-    // More than configured is welcome.
+    // More protection than configured is accepted.
     let mut encrypted = protected(ENCRYPT, &keys, now);
     assert!(signs.verify(&keys, &mut encrypted, now).is_ok());
 
@@ -126,7 +126,7 @@ fn publishers_and_groups_are_told_apart() {
                 ..GroupHeader::default()
             });
             let (mut message, layout) = encoded(&message);
-            // All drew the same random part, and count alike.
+            // All protectors drew the same random part, and count alike.
             let mut protector = MessageProtector::with_random_part(ENCRYPT, 7).unwrap();
             protector
                 .protect(&keys, &mut message, &layout, now)

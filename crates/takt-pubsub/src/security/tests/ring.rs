@@ -1,4 +1,4 @@
-//! Which key is used, and which accepted, at what time.
+//! Used and accepted keys over time.
 
 use super::*;
 
@@ -55,15 +55,15 @@ fn past_keys_are_kept_while_they_are_accepted() {
 fn keys_that_were_invalidated_are_forgotten() {
     let start = Instant::now();
     let mut keys = ring(AES_128, 1, 3, start);
-    // Forced rotation: the next one becomes current early, and the old one is accepted still.
+    // Forced rotation: the next key becomes current early, and the old one is still accepted.
     keys.update(&answer(AES_128, 2, 3), start + LIFETIME / 2)
         .unwrap();
     assert_eq!(tokens_accepted(&keys, start + LIFETIME / 2), [1, 2, 3, 4]);
-    // All that were given out are invalid.
+    // All earlier keys are invalid.
     keys.update(&answer(AES_128, 5, 3), start + LIFETIME / 2)
         .unwrap();
     assert_eq!(tokens_accepted(&keys, start + LIFETIME / 2), [5, 6, 7]);
-    // Nobody asked for a long time: time explains that there are others.
+    // There was no request for a long time: the elapsed time explains new tokens.
     let later = start + LIFETIME * 5;
     keys.update(&answer(AES_128, 10, 1), later).unwrap();
     assert_eq!(tokens_accepted(&keys, later), [7, 10]);
@@ -78,7 +78,7 @@ fn the_service_is_asked_in_time_and_not_too_often() {
     let start = Instant::now();
     let keys = ring(AES_128, 1, 2, start);
     assert_eq!(keys.request_at(), Some(start + LIFETIME / 2));
-    // Without a future key: when the current one ends.
+    // Without a future key, the next request is at the end of the current key.
     let mut keys = KeyRing::new();
     let alone = SecurityKeyUpdate {
         time_to_next_key: LIFETIME / 5,
@@ -148,7 +148,7 @@ fn answers_that_cannot_be_are_refused_and_change_nothing() {
         assert_eq!(keys.update(&update, now), Err(error));
         assert_eq!(tokens_accepted(&keys, now), [1, 2]);
     }
-    // Token 0 is none, and numbers do not wrap to it.
+    // Token 0 means no token, and numbers do not wrap to it.
     let zero = answer(AES_128, 0, 1);
     assert!(keys.update(&zero, now).is_err());
     let last = SecurityKeyUpdate {

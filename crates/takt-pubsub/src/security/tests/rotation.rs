@@ -1,10 +1,10 @@
-//! Keys change all the time, and nothing is lost or taken twice.
+//! Continuous key changes: no message is lost or accepted twice.
 
 use std::collections::VecDeque;
 
 use super::*;
 
-/// What a SecurityKeyService would answer: token n is current for the n-th KeyLifetime.
+/// Returns the answer of a SecurityKeyService: token n is current for the n-th KeyLifetime.
 fn service(start: Instant, now: Instant, keys: u32) -> SecurityKeyUpdate {
     let passed = now - start;
     let periods = (passed.as_nanos() / LIFETIME.as_nanos()) as u32;
@@ -14,15 +14,15 @@ fn service(start: Instant, now: Instant, keys: u32) -> SecurityKeyUpdate {
     }
 }
 
-/// A ring that asks when it wants to.
+/// Requests keys for a ring when its next request is due.
 fn refresh(keys: &mut KeyRing, start: Instant, now: Instant) {
     if keys.request_at().is_none_or(|at| at <= now) {
         keys.update(&service(start, now, 2), now).unwrap();
     }
 }
 
-/// 1000 messages for each key; the Subscriber's clock is behind or ahead, the network delays messages up to one and a half KeyLifetimes, and
-/// everything arrives a second time.
+/// Sends 1000 messages with each key. The Subscriber's clock is behind or ahead, the network delays messages by up to one and a
+/// half KeyLifetimes, and every message arrives a second time.
 #[test]
 fn nothing_is_lost_and_nothing_accepted_twice() {
     const MESSAGES: u32 = 30_000;

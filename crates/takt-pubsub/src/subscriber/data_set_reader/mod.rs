@@ -27,7 +27,7 @@ use crate::sequence::SequenceNumbers;
 use crate::settings::{decode_settings, milliseconds};
 use crate::state::Condition;
 
-/// Receives the DataSetMessages of one DataSetWriter.
+/// Reader of the DataSetMessages of one DataSetWriter.
 #[derive(Debug)]
 pub struct DataSetReader {
     pub(super) name: String,
@@ -45,7 +45,7 @@ pub struct DataSetReader {
     pub(super) json_layout: Option<JsonLayout>,
     pub(super) settings: UadpDataSetReaderMessageDataType,
     pub(super) meta_data: DataSetMetaDataType,
-    /// Whether the metadata has only the names in messages.
+    /// True if the metadata has only the names in messages.
     pub(super) is_learned: bool,
     pub(super) raw_data: Option<RawDataLayout>,
     message_receive_timeout: Duration,
@@ -136,17 +136,17 @@ impl DataSetReader {
         })
     }
 
-    /// Name of the reader.
+    /// Returns the name of the reader.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Metadata of the fields, as far as it is known.
+    /// Returns the metadata of the fields, as far as it is known.
     pub fn meta_data(&self) -> &DataSetMetaDataType {
         &self.meta_data
     }
 
-    /// Numbers of messages so far.
+    /// Returns the numbers of messages so far.
     pub fn statistics(&self) -> ReaderStatistics {
         self.statistics
     }
@@ -155,7 +155,7 @@ impl DataSetReader {
         self.raw_data.as_ref()
     }
 
-    /// Offset of its DataSetMessage in messages without a PayloadHeader; 0 if not configured.
+    /// Returns the offset of its DataSetMessage in messages without a PayloadHeader; 0 if not configured.
     pub(super) fn data_set_offset(&self) -> u16 {
         self.settings.data_set_offset
     }
@@ -209,14 +209,14 @@ impl DataSetReader {
         })
     }
 
-    /// Bytes of memory without metadata.
+    /// Returns the bytes of memory without metadata.
     fn own_size(&self) -> usize {
         // The name contains the PublisherId.
         size_of::<Self>() + 2 * text_size(&self.name) + text_size(&self.data_set_writer_name)
     }
 }
 
-/// First characters of a name that a Publisher has chosen.
+/// Returns the first characters of a name that a Publisher has chosen.
 pub(super) fn short(name: &str) -> &str {
     const SHOWN: usize = 100;
     name.char_indices()

@@ -38,7 +38,7 @@ impl StateChanges {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Whether there was a change since the last call.
+    /// Returns true if there was a change since the last call.
     #[inline]
     pub(in crate::subscriber) fn take(&self) -> bool {
         self.0.load(Ordering::Relaxed) && self.0.swap(false, Ordering::Relaxed)
@@ -46,7 +46,7 @@ impl StateChanges {
 }
 
 impl DataSetReader {
-    /// State of the reader, given that of the ReaderGroup.
+    /// Returns the state of the reader, given that of the ReaderGroup.
     pub fn state(&self, group: PubSubState) -> PubSubState {
         crate::state::state(self.enabled, group, self.condition)
     }
@@ -60,14 +60,14 @@ impl DataSetReader {
         self.has_key_frame = false;
     }
 
-    /// Whether the reader takes messages.
+    /// Returns true if the reader takes messages.
     pub(in crate::subscriber) fn listens(&self, group: PubSubState) -> bool {
         let state = self.state(group);
         !matches!(state, PubSubState::Disabled | PubSubState::Paused)
             && group == PubSubState::Operational
     }
 
-    /// Time of the last message.
+    /// Returns the time of the last message.
     pub(in crate::subscriber) fn last_received(&self) -> Option<Instant> {
         self.last_received
     }
@@ -132,7 +132,7 @@ impl DataSetReader {
         self.has_key_frame
     }
 
-    /// Time at which MessageReceiveTimeout has passed.
+    /// Returns the time at which MessageReceiveTimeout has passed.
     pub(in crate::subscriber) fn next_timeout(&self) -> Option<Instant> {
         if self.message_receive_timeout.is_zero() || self.condition != Condition::Ready {
             return None;

@@ -7,7 +7,7 @@ use takt_ua::structures::{DataSetMetaDataType, DataSetReaderDataType, TargetVari
 use crate::error::{ConfigurationError, ConfigurationProblem};
 use crate::subscriber::target::{DataTarget, ReaderTarget, SubscribedField};
 
-/// Targets of a reader: those of its TargetVariables, or those that `target` has for the fields of the metadata.
+/// Returns the targets of a reader: those of its TargetVariables, or those that `target` has for the fields of the metadata.
 pub(super) fn targets_of(
     configuration: &DataSetReaderDataType,
     meta_data: &DataSetMetaDataType,

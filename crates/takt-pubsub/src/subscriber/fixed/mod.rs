@@ -142,7 +142,7 @@ impl FixedLayouts {
     }
 }
 
-/// Route whose layout a message has, with its index and the message; the route at `last` is tried first.
+/// Returns the route whose layout a message has, with its index and the message; the route at `last` is tried first.
 #[inline]
 fn find<'a>(
     routes: &'a [Route],

@@ -35,7 +35,7 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// `None` if the value is not stored in a cell as it is in the message.
+    /// Returns the place; `None` if the value is not stored in a cell as it is in the message.
     pub(super) fn of(
         message: &FixedMessageRef<'_>,
         data_set_message: usize,
