@@ -1,4 +1,4 @@
-//! Sizes of frames as curves count them.
+//! Sizes of frames in bits, as curves count them.
 
 use takt_scenario::Frame;
 
