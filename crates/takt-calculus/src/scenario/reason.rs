@@ -1,25 +1,25 @@
-//! Why a bound is infinite, in words.
+//! Reasons why a bound is infinite, in words.
 
 use takt_scenario::Scenario;
 
 use crate::Rational;
 use crate::curve::Extended;
 
-/// Why a bound is infinite.
+/// The reason why a bound is infinite.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Infinite {
-    /// The port that is the reason.
+    /// Port that is the reason.
     pub port: String,
-    /// The class there.
+    /// Class at the port.
     pub class: String,
-    /// What arrives divided by what is served, if that is the reason.
+    /// Long-term arrivals divided by service, if that is the reason.
     pub utilisation: Option<Extended>,
-    /// In words: what is too much, and by how much.
+    /// Reason in words: the overload and its amount.
     pub reason: String,
 }
 
 impl Infinite {
-    /// More arrives than is served; rates in bit/s.
+    /// Makes the reason for more arrivals than service; rates in bit/s.
     pub(super) fn overload(
         port: String,
         class: String,
