@@ -10,7 +10,7 @@ pub(crate) fn ratio(numerator: i64, denominator: u64) -> Rational {
     Rational::from_parts(numerator.into(), denominator.into())
 }
 
-/// Wide-sense increasing curves, from 0 at 0, with jumps on both sides of a corner, which may become infinite at the end.
+/// Makes wide-sense increasing curves, from 0 at 0, with jumps on both sides of a corner, which may become infinite at the end.
 pub(crate) fn curve() -> impl Strategy<Value = Curve> {
     let corner = (1i64..3, 0i64..3, 0i64..3, 0i64..5);
     (
@@ -52,7 +52,7 @@ pub(crate) fn difference(own: &Extended, other: &Extended) -> Option<Extended> {
     other.finite().map(|other| own.plus(&-other))
 }
 
-/// The greatest of `own(time + lead) − other(lead)` for leads up to an end, from both sides of each.
+/// Returns the greatest of `own(time + lead) − other(lead)` for leads up to an end, from both sides of each.
 pub(crate) fn deconvolution_by_definition(
     own: &Curve,
     other: &Curve,

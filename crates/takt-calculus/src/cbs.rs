@@ -45,8 +45,8 @@ pub struct ShapedPort {
 }
 
 impl CreditBasedShaper {
-    /// A shaper of `idle_slope` on a link of `link_rate`, for frames of at most `longest` bits, where frames of lower priority have at most
-    /// `lower` bits: 0 if there are none.
+    /// Makes a shaper of `idle_slope` on a link of `link_rate`, for frames of at most `longest` bits. Frames of lower priority
+    /// have at most `lower` bits: 0 if there are none.
     ///
     /// # Errors
     /// The idleSlope is not between 0 and the link's rate, or a size is negative.
@@ -145,8 +145,8 @@ impl CreditBasedShaper {
     }
 }
 
-/// Total Flow Analysis of shapers in a row, up to the first with an infinite delay. Returns the ports and the arrivals behind the
-/// last one. `received` turns the bits that leave one port into the arrivals at the next.
+/// Computes Total Flow Analysis of shapers in a row, up to the first with an infinite delay. Returns the ports and the arrivals
+/// behind the last one. `received` turns the bits that leave one port into the arrivals at the next.
 pub(crate) fn in_a_row(
     arrival: Curve,
     shapers: impl IntoIterator<Item = CreditBasedShaper>,
@@ -166,8 +166,9 @@ pub(crate) fn in_a_row(
     Ok((ports, arrival))
 }
 
-/// Arrival curve of a source that puts one message of so many bits on a link bit by bit in each interval. The next message comes
-/// after this one has left the link, so that the bucket is lower by the bits of the next message that would come in the meantime.
+/// Returns the arrival curve of a source that puts one `message`, in bits, on a link bit by bit in each interval. The next
+/// message comes after this one has left the link, so that the bucket is lower by the bits of the next message that would come in
+/// the meantime.
 pub(crate) fn bit_by_bit(
     message: &Rational,
     interval: &Rational,

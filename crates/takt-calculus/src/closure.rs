@@ -12,8 +12,8 @@ use crate::periodic_operations::{convolution_until, cut, least_common_multiple};
 const DOUBLINGS: u32 = 24;
 
 impl Curve {
-    /// The greatest sub-additive function that is 0 at 0 and nowhere above this curve: see [`PeriodicCurve::sub_additive_closure`]. It need not end
-    /// in a line.
+    /// Returns the greatest sub-additive function that is 0 at 0 and nowhere above this curve: see
+    /// [`PeriodicCurve::sub_additive_closure`]. It need not end in a line.
     ///
     /// # Errors
     /// A curve that begins below 0, or a result that is too long.
@@ -33,8 +33,8 @@ struct Lowest {
 }
 
 impl PeriodicCurve {
-    /// The greatest sub-additive function that is 0 at 0 and nowhere above this curve, the infimum of 0 at 0, f, f ⊗ f, f ⊗ f ⊗ f and so on:
-    /// for arrivals, all that this curve says about them.
+    /// Returns the greatest sub-additive function that is 0 at 0 and nowhere above this curve: the infimum of 0 at 0, f, f ⊗ f, f
+    /// ⊗ f ⊗ f and so on. For arrivals, it is the tightest bound that follows from this curve.
     ///
     /// The time from which the result is periodic is not known in advance. The result is computed up to some time, and accepted
     /// if it is proven to continue periodically. Otherwise it is computed up to twice that time.
@@ -156,7 +156,8 @@ impl PeriodicCurve {
     }
 }
 
-/// Closure of a curve that is 0 at 0, before `horizon`: the curve is convolved with itself until the result no longer changes.
+/// Returns the closure of a curve that is 0 at 0, before `horizon`: the curve is convolved with itself until the result no longer
+/// changes.
 fn closure_until(curve: Curve, horizon: &Rational) -> Result<Curve, PeriodicError> {
     let mut closure = cut(curve, horizon).simplified();
     loop {
@@ -169,7 +170,7 @@ fn closure_until(curve: Curve, horizon: &Rational) -> Result<Curve, PeriodicErro
     }
 }
 
-/// The curve from `start` to `end`, infinite elsewhere.
+/// Returns the curve from `start` to `end`, infinite elsewhere.
 fn within(curve: &Curve, start: &Rational, end: &Rational) -> Curve {
     let outside = |time, at| Piece::new(time, at, Extended::Infinity, Rational::ZERO);
     let mut pieces = Vec::new();

@@ -15,13 +15,13 @@ struct Element {
 }
 
 impl Curve {
-    /// `(f ⊗ g)(t) = inf f(s) + g(t − s)` over 0 ≤ s ≤ t: the service curve of two servers in a row.
+    /// Returns `(f ⊗ g)(t) = inf f(s) + g(t − s)` over 0 ≤ s ≤ t: the service curve of two servers in a row.
     #[must_use]
     pub fn convolution(&self, other: &Self) -> Self {
         self.convolution_before(other, None)
     }
 
-    /// The same before `end`. The result at `end` and behind it is undefined.
+    /// Returns the same before `end`. The result at `end` and behind it is undefined.
     pub(crate) fn convolution_before(&self, other: &Self, end: Option<&Rational>) -> Self {
         let others = other.elements();
         let mut parts = Vec::new();
@@ -51,8 +51,8 @@ impl Curve {
         envelope_of(parts, Ordering::Less, Extended::Infinity)
     }
 
-    /// `(f ⊘ g)(t) = sup f(t + u) − g(u)` over u ≥ 0: the arrival curve behind a server with service curve g, for arrivals by f.
-    /// Infinite if f outgrows g. `other` must be finite at 0.
+    /// Returns `(f ⊘ g)(t) = sup f(t + u) − g(u)` over u ≥ 0: the arrival curve behind a server with service curve g, for
+    /// arrivals by f. Infinite if f outgrows g. `other` must be finite at 0.
     #[must_use]
     pub fn deconvolution(&self, other: &Self) -> Self {
         let others = other.elements();
@@ -124,8 +124,8 @@ fn line(element: &Element) -> (Rational, Option<Rational>) {
     (element.slope.clone(), element.length.clone())
 }
 
-/// A function with values in an open interval only, or at a point if all lengths are 0. Elsewhere it is `outside`. Values before
-/// time 0 are cut off. A line without end is the last piece.
+/// Makes a function with values in an open interval only, or at a point if all lengths are 0. Elsewhere it is `outside`. Values
+/// before time 0 are cut off. A line without end is the last piece.
 fn partial(
     start: Rational,
     value: Extended,
@@ -183,7 +183,7 @@ fn partial(
     }
 }
 
-/// The envelope of all parts. They are merged in pairs, so that few pieces are rarely compared with many.
+/// Returns the envelope of all parts. They are merged in pairs, so that few pieces are rarely compared with many.
 fn envelope_of(mut parts: Vec<Curve>, side: Ordering, outside: Extended) -> Curve {
     while parts.len() > 1 {
         let pairs = parts.chunks(2);

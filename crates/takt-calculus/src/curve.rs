@@ -33,7 +33,7 @@ impl Extended {
         }
     }
 
-    /// The sum, in which infinity prevails.
+    /// Returns the sum, in which infinity prevails.
     pub(crate) fn sum(&self, other: &Self) -> Self {
         match (self, other) {
             (_, Self::Finite(number)) => self.plus(number),
@@ -110,7 +110,7 @@ fn non_negative(name: &'static str, value: &Rational) -> Result<(), CurveError> 
 }
 
 impl Curve {
-    /// The same value everywhere.
+    /// Makes a curve with the same value everywhere.
     pub(crate) fn constant(value: Extended) -> Self {
         Self {
             pieces: vec![Piece::new(
@@ -122,12 +122,12 @@ impl Curve {
         }
     }
 
-    /// 0 everywhere: the arrival curve of a source that never sends.
+    /// Makes the curve that is 0 everywhere: the arrival curve of a source that never sends.
     pub fn zero() -> Self {
         Self::constant(Extended::ZERO)
     }
 
-    /// 0 at 0, then `burst + rate · t`: a leaky (or token) bucket.
+    /// Makes a leaky (or token) bucket: 0 at 0, then `burst + rate · t`.
     ///
     /// # Errors
     /// A negative parameter.
@@ -144,7 +144,7 @@ impl Curve {
         })
     }
 
-    /// `rate · max(0, t − latency)`.
+    /// Makes the curve `rate · max(0, t − latency)`.
     ///
     /// # Errors
     /// A negative parameter.
@@ -160,7 +160,7 @@ impl Curve {
         Ok(Self { pieces })
     }
 
-    /// 0 up to and including `delay`, infinite behind it: the service curve of a guaranteed delay.
+    /// Makes the service curve of a guaranteed delay: 0 up to and including `delay`, infinite behind it.
     ///
     /// # Errors
     /// A negative delay.
@@ -172,8 +172,9 @@ impl Curve {
         Ok(curve)
     }
 
-    /// `step · ⌈t / period⌉` for `steps` periods, and behind them the line through the tops of the next steps, which is never
-    /// less than the staircase. As an arrival curve it is sound, and it is exact where a bound is attained within those periods.
+    /// Makes a staircase `step · ⌈t / period⌉` for `steps` periods, and behind them the line through the tops of the next steps,
+    /// which is never less than the staircase. As an arrival curve it is sound, and it is exact where a bound is attained within
+    /// those periods.
     ///
     /// # Errors
     /// A negative step, or a period that is not positive.
@@ -265,7 +266,7 @@ impl Curve {
         &self.pieces[self.pieces.len() - 1]
     }
 
-    /// The curve as seen from a time that is later by `delay`: `f(t + delay)`.
+    /// Returns the curve as seen from a time that is later by `delay`: `f(t + delay)`.
     #[must_use]
     pub fn advanced(&self, delay: &Rational) -> Self {
         let (after, slope) = self.right(delay);

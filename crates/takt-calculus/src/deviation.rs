@@ -141,13 +141,13 @@ impl Curve {
         levels
     }
 
-    /// `inf { t : f(t) ≥ level }`: the lower pseudo-inverse.
+    /// Returns `inf { t : f(t) ≥ level }`: the lower pseudo-inverse.
     pub fn first_at_least(&self, level: &Extended) -> Option<Rational> {
         self.first(level, |value| value >= level)
     }
 
-    /// `inf { t : f(t) > level }`: the upper pseudo-inverse. For infinity, which nothing exceeds, the time at which it is
-    /// reached.
+    /// Returns `inf { t : f(t) > level }`: the upper pseudo-inverse. For infinity, which nothing exceeds, it is the time at which
+    /// infinity is reached.
     pub(crate) fn first_above(&self, level: &Extended) -> Option<Rational> {
         if *level == Extended::Infinity {
             return self.first_at_least(level);

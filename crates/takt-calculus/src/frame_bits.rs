@@ -6,9 +6,9 @@ use crate::Rational;
 
 /// A frame's sizes in bits.
 pub trait FrameBits {
-    /// [`Frame::l2`] in bits.
+    /// Returns [`Frame::l2`] in bits.
     fn l2_bits(self) -> Rational;
-    /// [`Frame::physical`] in bits.
+    /// Returns [`Frame::physical`] in bits.
     fn physical_bits(self) -> Rational;
 }
 

@@ -37,7 +37,8 @@ impl Direction {
 }
 
 impl Grid {
-    /// Steps of time, of amounts and of rates, in the units of the curves: in this project seconds, bits, and bits per second.
+    /// Makes a grid from steps of time, of amounts and of rates, in the units of the curves: in this project seconds, bits, and
+    /// bits per second.
     ///
     /// # Errors
     /// A step that is not positive.

@@ -163,7 +163,7 @@ fn add(corners: &mut Vec<Corner>, corner: Corner, slopes: Ordering) {
     corners.push(corner);
 }
 
-/// The lines from corner to corner, and behind the last corner a line of this slope.
+/// Returns the lines from corner to corner, and behind the last corner a line of this slope.
 fn lines(mut corners: Vec<Corner>, last: &Rational, slopes: Ordering) -> Curve {
     while let [.., first, second] = corners.as_slice()
         && slopes != Ordering::Equal

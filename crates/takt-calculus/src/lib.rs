@@ -11,7 +11,8 @@
 //! * [`scenario_bounds`]: the bounds of a scenario, by name.
 //! * [`EgressPort`] and [`PortNetwork`]: traffic classes with strict priority, Credit-Based Shapers, gates, ETF or FQ_CoDel, the
 //!   streams that pass them, and the bounds of each [`Analysis`] on their delays.
-//! * [`Network`]: servers and flows in general, with Total Flow Analysis, Separate Flow Analysis, Pay Multiplexing Only Once, and a linear programme.
+//! * [`Network`]: servers and flows in general, with Total Flow Analysis, Separate Flow Analysis, Pay Multiplexing Only Once, and
+//!   a linear programme.
 
 #![forbid(unsafe_code)]
 

@@ -108,7 +108,7 @@ impl PeriodicCurve {
         Ok(Self::normal(base, repetition))
     }
 
-    /// `step · ⌈t / period⌉`: one `step` at once in each period.
+    /// Makes the staircase `step · ⌈t / period⌉`: one `step` at once in each period.
     ///
     /// # Errors
     /// A negative step, or a period that is not positive.
@@ -174,7 +174,7 @@ impl PeriodicCurve {
         Ok(Curve { pieces }.simplified())
     }
 
-    /// The curve as seen from a time that is later by `delay`: `f(t + delay)`.
+    /// Returns the curve as seen from a time that is later by `delay`: `f(t + delay)`.
     ///
     /// # Errors
     /// A delay of so many periods that the result is too long.

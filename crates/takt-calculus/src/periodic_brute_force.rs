@@ -156,9 +156,9 @@ proptest! {
     }
 }
 
-/// The least sum of the curve over parts that make `time` together, for each time on the grid up to `end`. A least sum is reached
-/// with all parts but one at corners, or just before or behind them. Parts before and behind corners must be able to make up for
-/// each other.
+/// Returns the least sum of the curve over parts that make `time` together, for each time on the grid up to `end`. A least sum is
+/// reached with all parts but one at corners, or just before or behind them. Parts before and behind corners must be able to make
+/// up for each other.
 fn closure_by_parts(curve: &Curve, end: i64) -> Vec<Extended> {
     // Index: number of halves, then 1 if a part is just before a corner, and then 1 if one is just behind.
     let mut least =

@@ -24,7 +24,7 @@ impl PeriodicCurve {
     }
 }
 
-/// The curve without the pieces that begin at `end` or behind it.
+/// Returns the curve without the pieces that begin at `end` or behind it.
 pub(crate) fn trimmed(curve: Curve, end: &Rational) -> Curve {
     let mut curve = curve.simplified();
     curve.pieces.retain(|piece| piece.start < *end);

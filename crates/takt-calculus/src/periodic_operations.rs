@@ -95,7 +95,7 @@ impl PeriodicCurve {
         Ok(Self::normal(curve, repetition))
     }
 
-    /// `(f ⊗ g)(t) = inf f(s) + g(t − s)` over 0 ≤ s ≤ t: the service curve of two servers in a row.
+    /// Returns `(f ⊗ g)(t) = inf f(s) + g(t − s)` over 0 ≤ s ≤ t: the service curve of two servers in a row.
     ///
     /// # Errors
     /// The result is too long.
@@ -131,8 +131,8 @@ impl PeriodicCurve {
         ))
     }
 
-    /// `(f ⊘ g)(t) = sup f(t + u) − g(u)` over u ≥ 0: the arrival curve behind a server of service curve g, for arrivals by f.
-    /// Infinite if f outgrows g. `other` must be finite at 0.
+    /// Returns `(f ⊘ g)(t) = sup f(t + u) − g(u)` over u ≥ 0: the arrival curve behind a server of service curve g, for arrivals
+    /// by f. Infinite if f outgrows g. `other` must be finite at 0.
     ///
     /// # Errors
     /// The result is too long.
@@ -302,7 +302,7 @@ impl<'a> Pair<'a> {
     }
 }
 
-/// The convolution of both curves before `end`. The result is valid before `end`.
+/// Returns the convolution of both curves before `end`. The result is valid before `end`.
 pub(crate) fn convolution_until(
     one: &Curve,
     other: &Curve,
@@ -313,7 +313,7 @@ pub(crate) fn convolution_until(
     Ok(one.convolution_before(&other, Some(end)))
 }
 
-/// The curve before `end`, infinite from there.
+/// Returns the curve before `end`, infinite from there.
 pub(crate) fn cut(mut curve: Curve, end: &Rational) -> Curve {
     curve.pieces.retain(|piece| piece.start < *end);
     curve.pieces.push(Piece::new(
@@ -325,7 +325,7 @@ pub(crate) fn cut(mut curve: Curve, end: &Rational) -> Curve {
     curve
 }
 
-/// The curve before `end`, constant from there.
+/// Returns the curve before `end`, constant from there.
 fn held(mut curve: Curve, end: &Rational) -> Curve {
     let level = curve.left(end);
     curve.pieces.retain(|piece| piece.start < *end);
@@ -343,7 +343,7 @@ fn pairs(one: &Curve, other: &Curve) -> Rational {
     elements(one) * elements(other)
 }
 
-/// The least common multiple of two numbers, by Euclid's algorithm, which ends for fractions as well.
+/// Returns the least common multiple of two numbers, by Euclid's algorithm, which ends for fractions as well.
 pub(crate) fn least_common_multiple(one: &Rational, other: &Rational) -> Rational {
     let (mut greater, mut less) = (one.clone(), other.clone());
     while !less.is_zero() {

@@ -15,8 +15,8 @@ struct Cross {
     buckets: Vec<(Rational, Rational)>,
 }
 
-/// Service curves `(rate, latency)` that the first `length` servers of a flow's path leave for it. Their maximum need not be a
-/// service curve.
+/// Returns service curves `(rate, latency)` that the first `length` servers of a flow's path leave for it. Their maximum need not
+/// be a service curve.
 pub(crate) fn residuals(
     network: &Network,
     arrivals: &Arrivals,
@@ -63,7 +63,7 @@ pub(crate) fn residuals(
     found
 }
 
-/// The other flows that share servers with a row. A flow that leaves the row and returns counts as another flow.
+/// Returns the other flows that share servers with a row. A flow that leaves the row and returns counts as another flow.
 fn crosses(network: &Network, arrivals: &Arrivals, flow: usize, row: &[usize]) -> Vec<Cross> {
     let mut crosses = Vec::new();
     for (index, server) in row.iter().enumerate() {
@@ -90,8 +90,8 @@ fn crosses(network: &Network, arrivals: &Arrivals, flow: usize, row: &[usize]) -
     crosses
 }
 
-/// The slowest server's remaining rate, after all latencies and the bursts of all other flows, with their arrivals during the
-/// latencies.
+/// Returns the slowest server's remaining rate, after all latencies and the bursts of all other flows, with their arrivals during
+/// the latencies.
 fn residual(
     lines: &[&(Rational, Rational)],
     crosses: &[(&std::ops::Range<usize>, &(Rational, Rational))],

@@ -377,7 +377,7 @@ impl<'a> Tree<'a> {
     }
 }
 
-/// Typical delay and typical number of bits on the way.
+/// Returns a typical delay and a typical number of bits on the way.
 fn scales(network: &Network) -> (f64, f64) {
     let mut seconds = 0.0f64;
     let mut bits = 0.0f64;

@@ -1,5 +1,6 @@
-//! The round trip of a PubSub message over a line of bridges: out, through the loopback application, and back. It is here, beside the analyses of ports,
-//! because each assumption of the paper that differs from those that hold can be switched alone ([`Model`]). `docs/bounds.md` derives the model and says what differs from the paper.
+//! The round trip of a PubSub message over a line of bridges: out, through the loopback application, and back. It is here, beside
+//! the analyses of ports, because each assumption of the paper that is not sound can be switched separately ([`Model`]).
+//! `docs/bounds.md` derives the model and lists the differences from the paper.
 
 use crate::cbs::{CreditBasedShaper, ShapedPort, ShaperError, bit_by_bit, in_a_row};
 use crate::curve::{Curve, CurveError, Extended};

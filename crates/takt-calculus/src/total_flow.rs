@@ -1,6 +1,7 @@
-//! Total Flow Analysis of networks of FIFO servers of any size: at each server a delay for all flows together. It is here, beside that of ports, because
-//! published results are about such networks, because the delays are constraints of the linear programme, and because it needs one number per flow where
-//! ports need curves: a flow that is late by up to `d` at one server and by up to `e` at the next arrives behind both by `α(t + d + e)`.
+//! Total Flow Analysis of networks of FIFO servers of any size: at each server a delay for all flows together. It is here, beside
+//! that of ports, because published results are about such networks, because the delays are constraints of the linear programme,
+//! and because it needs one number per flow where ports need curves: a flow that is late by up to `d` at one server and by up to
+//! `e` at the next arrives behind both by `α(t + d + e)`.
 
 use crate::Grid;
 use crate::curve::{Curve, Extended};
@@ -72,8 +73,8 @@ fn late_by(arrival: &Curve, late: &Extended) -> Curve {
 }
 
 impl Network {
-    /// Total Flow Analysis: at each server a delay for all flows together; a flow's bound is the sum over its path. FIFO servers.
-    /// With `shaped`, flows that come over one link are limited by the link's shaping curve (TFA++).
+    /// Computes Total Flow Analysis: at each server a delay for all flows together; a flow's bound is the sum over its path. FIFO
+    /// servers. With `shaped`, flows that come over one link are limited by the link's shaping curve (TFA++).
     pub fn total_flow(&self, output: Output, shaped: bool) -> TotalFlow {
         let known = match output {
             Output::Delay => {

@@ -16,7 +16,8 @@ use takt_calculus::{
 const CYCLE: i64 = 1000;
 const PORTS: usize = 3;
 
-/// Ports whose first class has windows of `open` from `base` and a later one, each port's later by `shift`. No frame begins in the guard bands.
+/// Makes ports whose first class has windows of `open` from `base` and a later one, each port's later by `shift`. No frame begins
+/// in the guard bands.
 fn ports(open: i64, again: i64, shift: i64, guard_band: i64) -> (Vec<EgressPort>, Vec<Gates>) {
     let entries = [
         (1, open),

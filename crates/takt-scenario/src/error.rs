@@ -56,7 +56,7 @@ fn shortened(mut message: String) -> String {
     message
 }
 
-/// The name that was probably meant, if there is a similar one.
+/// Returns the name that was probably meant, if there is a similar one.
 pub(crate) fn near<'a>(written: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     if written.len() > LONGEST_NAME {
         return None;

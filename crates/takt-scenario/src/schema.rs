@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use crate::fields::SCENARIO;
 use crate::shape::{Kind, Shape};
 
-/// Schema of a number with one of these units behind it.
+/// Returns the schema of a number with one of these units behind it.
 fn quantity(sign: &str, units: &[(&str, u64)], example: &str) -> Value {
     let names: Vec<&str> = units
         .iter()
@@ -16,7 +16,7 @@ fn quantity(sign: &str, units: &[(&str, u64)], example: &str) -> Value {
     json!({ "type": "string", "pattern": pattern, "examples": [example] })
 }
 
-/// Schema of a quantity that is not 0.
+/// Returns the schema of a quantity that is not 0.
 fn positive(units: &[(&str, u64)], example: &str) -> Value {
     let mut quantity = quantity("\\+?", units, example);
     if let Some(quantity) = quantity.as_object_mut() {

@@ -204,7 +204,7 @@ pub(crate) fn forwarding(scenario: &Scenario, options: &Options) -> Vec<Forwardi
     ports.map(of_port).collect()
 }
 
-/// The Publisher and, if there is one, the loopback of each application.
+/// Makes the Publisher and, if there is one, the loopback of each application.
 pub(crate) fn applications(
     scenario: &Scenario,
     options: &Options,
@@ -255,7 +255,7 @@ pub(crate) fn generators(scenario: &Scenario, options: &Options) -> Vec<Generato
     traffic.map(build).collect()
 }
 
-/// Time between leaving the first port and the txtime, for frames of this flow.
+/// Returns the time between leaving the first port and the txtime, for frames of this flow.
 pub(crate) fn lead(scenario: &Scenario, flow: &Flow) -> Time {
     let port = flow
         .ports
@@ -276,7 +276,7 @@ pub(crate) fn lead(scenario: &Scenario, flow: &Flow) -> Time {
     }
 }
 
-/// The flows of each application: published messages and returned ones.
+/// Returns the flows of each application: that of published messages, and that of returned ones.
 pub(crate) fn flows_of(scenario: &Scenario) -> Vec<(usize, Option<usize>)> {
     let mut found = vec![(0, None); scenario.applications.len()];
     for (index, flow) in scenario.flows().iter().enumerate() {

@@ -148,7 +148,7 @@ impl Port {
         action
     }
 
-    /// Transmission selection at the moment at which the link becomes free.
+    /// Selects the frame to transmit at the moment at which the link becomes free.
     fn choose(&mut self, now: Time, drops: &mut Drops) -> (Option<Packet>, Time) {
         if now < self.busy_until || self.waiting == 0 {
             return (None, Time::MAX);

@@ -218,8 +218,8 @@ impl GateControlList {
     }
 }
 
-/// The rate-latency curve below a staircase, with its long-term rate. The time of a convolution with it does not grow with the
-/// number of windows.
+/// Returns the rate-latency curve below a staircase, with its long-term rate. The time of a convolution with it does not grow
+/// with the number of windows.
 fn line_below(staircase: &Curve) -> Result<Curve, PortError> {
     let Some(rate) = staircase.long_term_rate().filter(|rate| !rate.is_zero()) else {
         return Ok(Curve::zero());

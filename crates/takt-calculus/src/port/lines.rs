@@ -47,7 +47,7 @@ impl PortNetwork {
     }
 }
 
-/// The lesser of two bounds, as far as they are known.
+/// Returns the lesser of two bounds, as far as they are known.
 pub(super) fn lesser(
     one: Result<Extended, NotApplicable>,
     other: Result<Extended, NotApplicable>,

@@ -246,8 +246,8 @@ fn check(
     }
 }
 
-/// The queues in the order of their dependencies, and the index from which on there is no such order. The service of a class
-/// depends on all higher classes of its port.
+/// Returns the queues in the order of their dependencies, and the index from which on there is no such order. The service of a
+/// class depends on all higher classes of its port.
 fn order(visits: &[Vec<Vec<Visit>>]) -> (Vec<QueueId>, usize) {
     let queues = || {
         visits.iter().enumerate().flat_map(|(port, classes)| {

@@ -1,5 +1,8 @@
+//! Total Flow Analysis of ports with classes, on cyclic dependencies by fixed point (Thomas, Le Boudec and Mifdaoui, On Cyclic
+//! Dependencies and Regulators in Time-Sensitive Networks, RTSS 2019; Mifdaoui and Leydier, Beyond the Accuracy-Complexity
+//! Tradeoffs of Compositional Analyses using Network Calculus for Complex Networks, CRTS 2017).
 //!
-//!  It is here, beside that of networks, because the service of a class depends on the traffic of the higher classes of its port,
+//! It is here, beside that of networks, because the service of a class depends on the traffic of the higher classes of its port,
 //! because the queues of scenarios can depend on each other in a circle, and because the other analyses of ports use its delays.
 
 use std::collections::BTreeMap;
@@ -114,6 +117,8 @@ impl Progress<'_> {
 }
 
 impl PortNetwork {
+    /// Computes Total Flow Analysis: at each queue a delay for all streams of the class; a stream's bound is the sum over its
+    /// path. With `shaped`, frames that come over a link in one class are limited by its shaper and the link (TFA++).
     ///
     /// A stream's frames arrive at a queue as at its first, apart from the jitter of the way to there. Where delays depend on
     /// each other in a circle, they are raised until each is at least the delay that follows from the others: then they hold.
@@ -133,7 +138,7 @@ impl PortNetwork {
         self.total_flow_beside(lines.transpose()?.as_ref(), shaped, fixed_point)
     }
 
-    /// The same, where the result for the network with lines instead of steps is known.
+    /// Computes the same, if the result for the network with lines instead of steps is known.
     pub(super) fn total_flow_beside(
         &self,
         lines: Option<&PortBounds>,
@@ -388,7 +393,7 @@ fn utilisation(arrival: &Extended, service: &Extended) -> Extended {
     }
 }
 
-/// The least multiple of `grid` that is not less than the value.
+/// Returns the least multiple of `grid` that is not less than the value.
 fn rounded_up(value: &Rational, grid: &Rational) -> Rational {
     if *grid <= Rational::ZERO {
         return value.clone();

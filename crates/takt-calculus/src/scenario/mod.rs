@@ -177,8 +177,8 @@ fn seconds_by(time: Duration, clock: Clock) -> Rational {
     seconds(time) / speed(clock)
 }
 
-/// Seconds that a clock advances in a second. A clock that stands still or runs backwards counts as one of the lowest speed, as
-/// in a simulation.
+/// Returns the seconds that a clock advances in a second. A clock that stands still or runs backwards counts as one of the lowest
+/// speed, as in a simulation.
 fn speed(clock: Clock) -> Rational {
     let billionths = 1_000_000_000i64.saturating_add(clock.drift.billionths());
     Rational::from_parts(billionths.max(1).into(), 1_000_000_000u32.into())

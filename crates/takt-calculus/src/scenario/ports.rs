@@ -188,9 +188,10 @@ impl Mapping<'_> {
 
 /// Slopes of a Credit-Based Shaper in the calculus's units.
 ///
-/// Credit gains `idleSlope` over time and loses `sendSlope` instead while a frame is sent at the link's rate `C`: it is idleSlope times the time, less
-/// `(idleSlope + sendSlope) / C` for each bit sent. Divided by that cost, it is the credit of a shaper whose bits cost one each, and whose idleSlope is
-/// `idleSlope C / (idleSlope + sendSlope)`. Where sendSlope is the rest of the link's rate, as in IEEE 802.1Q, the cost is 1.
+/// Credit gains `idleSlope` over time and loses `sendSlope` instead while a frame is sent at the link's rate `C`: it is idleSlope
+/// times the time, less `(idleSlope + sendSlope) / C` for each bit sent. Divided by that cost, it is the credit of a shaper whose
+/// bits cost one each, and whose idleSlope is `idleSlope C / (idleSlope + sendSlope)`. Where sendSlope is the rest of the link's
+/// rate, as in IEEE 802.1Q, the cost is 1.
 struct Slopes {
     idle: Rational,
     cost: Rational,

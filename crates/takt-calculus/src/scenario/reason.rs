@@ -62,13 +62,13 @@ impl std::fmt::Display for Infinite {
     }
 }
 
-/// A rate in Mbit/s, truncated.
+/// Returns a rate in Mbit/s, truncated.
 fn rate(rate: &Rational) -> String {
     let mega = rate / Rational::from(1_000_000);
     format!("{} Mbit/s", decimal(&mega, 6))
 }
 
-/// A number with at most so many digits behind the point, truncated towards zero; zeros at the end are left out.
+/// Returns a number with at most `digits` digits behind the point, truncated towards zero; zeros at the end are left out.
 pub(super) fn decimal(number: &Rational, digits: u32) -> String {
     let scale = Rational::from(10u64.pow(digits));
     let scaled = (number * scale).trunc().to_string();
@@ -84,7 +84,7 @@ pub(super) fn decimal(number: &Rational, digits: u32) -> String {
     format!("{sign}{whole}{point}{fraction}")
 }
 
-/// The names of a port and a class.
+/// Returns the names of a port and a class.
 pub(super) fn names(
     scenario: &Scenario,
     port: takt_scenario::PortId,

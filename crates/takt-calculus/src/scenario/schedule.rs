@@ -90,7 +90,7 @@ fn application<'s>(scenario: &'s Scenario, flow: &Flow) -> Option<&'s Applicatio
     }
 }
 
-/// Lateness of a message at the node where a flow begins.
+/// Returns the lateness of a message at the node where a flow begins.
 fn late(scenario: &Scenario, flow: &Flow, application: &Application) -> Range {
     let node = match flow.source {
         FlowSource::Return(_) => application.receiver.node(),
@@ -115,8 +115,8 @@ fn release(scenario: &Scenario, flow: &Flow, gates: &Rational) -> Option<Release
     })
 }
 
-/// Time from when a message is sent until the loopback sends it again, by the cycles of both: messages that come before the user
-/// thread of a cycle are sent at the same time of that cycle.
+/// Returns the time from when a message is sent until the loopback sends it again, by the cycles of both: messages that come
+/// before the user thread of a cycle are sent at the same time of that cycle.
 fn cycles_until_sent(
     scenario: &Scenario,
     application: &Application,

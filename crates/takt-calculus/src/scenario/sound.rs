@@ -130,8 +130,8 @@ impl<'a> Mapping<'a> {
         Ok(())
     }
 
-    /// Arrivals of so many bits at once in each cycle: a staircase, exact for some cycles behind the variation of the delays on
-    /// the path, and then the line above.
+    /// Returns the arrivals of so many bits at once in each cycle: a staircase, exact for some cycles behind the variation of the
+    /// delays on the path, and then the line above.
     fn periodic(
         &self,
         bits: Rational,

@@ -20,7 +20,7 @@ impl Discipline {
     }
 }
 
-/// Index of the first class that has this PCP, or of the last class.
+/// Returns the index of the first class that has this PCP, or of the last class.
 pub(crate) fn class_of<'a>(
     priorities: impl ExactSizeIterator<Item = &'a Vec<u8>>,
     pcp: u8,

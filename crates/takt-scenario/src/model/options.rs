@@ -23,10 +23,12 @@ pub enum BoundsModel {
     Paper,
 }
 
-/// Analysis of network calculus: a way from curves to bounds. Each bound holds where the analysis applies, so that the smallest one is the answer.
+/// Analysis of network calculus: a way from curves to bounds. Each bound holds where the analysis applies, so that the smallest
+/// one is the result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Analysis {
-    /// Total Flow Analysis (TFA): the sum of the queues' delays. Holds for all queues, on circles, and where frames overtake each other between queues.
+    /// Total Flow Analysis (TFA): the sum of the queues' delays. Holds for all queues, on circles, and where frames overtake each
+    /// other between queues.
     TotalFlow,
     /// Total Flow Analysis with line shaping (TFA++): frames that come over one link are limited by the link.
     TotalFlowShaped,
@@ -36,8 +38,8 @@ pub enum Analysis {
     /// Pay Multiplexing Only Once (PMOO), for strict servers that send in any order. Applies to a stream with one queue: frames
     /// become complete between queues, and a strict server is no longer strict behind such a place.
     PayMultiplexingOnlyOnce,
-    /// Polynomial-size linear programme (PLP) of the queues on and before a stream's path, which must be FIFO. Frames of a class must keep their
-    /// order from one port to the next.
+    /// Polynomial-size linear programme (PLP) of the queues on and before a stream's path, which must be FIFO. Frames of a class
+    /// must keep their order from one port to the next.
     PolynomialLinearProgram,
     /// Bounds from the windows of the gates for which each frame waits, where applications and gates have one clock.
     Schedule,

@@ -304,7 +304,8 @@ impl Reader<'_> {
     }
 }
 
-/// Rate that flows of one frame per interval each need, in bits on the wire, changed by a share; rounded up to whole bits.
+/// Returns the rate that flows of one frame per interval each need, in bits on the wire, changed by a share; rounded up to whole
+/// bits.
 fn reservation(frames: &[(Frame, Duration)], provisioning: Share) -> Rate {
     let part = u128::from((Share::ONE.0 + provisioning.0).max(0).unsigned_abs());
     let one = u128::from(Share::ONE.0.unsigned_abs());
@@ -315,14 +316,14 @@ fn reservation(frames: &[(Frame, Duration)], provisioning: Share) -> Rate {
     Rate(u64::try_from(needs.sum::<u128>()).unwrap_or(u64::MAX))
 }
 
-/// Slope by the clock of a fast node; a slow clock does not change it.
+/// Returns the slope by the clock of a fast node; a slow clock does not change it.
 fn by_fast_clock(slope: u64, drift: Drift) -> u64 {
     let billion = 1_000_000_000;
     let speed = billion + u128::from(drift.0.max(0).unsigned_abs());
     u64::try_from((u128::from(slope) * speed).div_ceil(billion)).unwrap_or(u64::MAX)
 }
 
-/// `bytes · slope / rate`, rounded up.
+/// Returns `bytes · slope / rate`, rounded up.
 fn portion(bytes: u32, slope: u64, rate: u128) -> i64 {
     let portion = (u128::from(bytes) * u128::from(slope)).div_ceil(rate.max(1));
     i64::try_from(portion).unwrap_or(i64::MAX)

@@ -13,7 +13,7 @@ use crate::{Flow, FlowSource, Frame};
 /// Bytes of the headers of IPv4, without options, and UDP.
 const UDP_HEADERS: u64 = 20 + 8;
 
-/// The way back along the same links.
+/// Returns the way back along the same links.
 fn reversed(ports: &[PortId]) -> Vec<PortId> {
     ports.iter().rev().map(|port| PortId(port.0 ^ 1)).collect()
 }

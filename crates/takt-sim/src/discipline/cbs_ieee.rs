@@ -111,7 +111,7 @@ mod tests {
     use super::super::test::packet;
     use super::*;
 
-    /// Sizes: 1250 B on the wire take 10 µs at 1 Gbit/s, and 100 µs of an idleSlope of 100 Mbit/s.
+    /// Makes a shaper at which 1250 B on the wire take 10 µs at 1 Gbit/s, and 100 µs of an idleSlope of 100 Mbit/s.
     fn shaper() -> (CbsIeee, Drops) {
         let rate = LineRate::new(1_000_000_000);
         (

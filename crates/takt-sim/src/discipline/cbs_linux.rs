@@ -125,7 +125,7 @@ mod tests {
     use super::super::test::packet;
     use super::*;
 
-    /// 1250 B take 10 µs at 1 Gbit/s and 100 µs of idleSlope.
+    /// Makes a shaper at which 1250 B take 10 µs at 1 Gbit/s and 100 µs of idleSlope.
     fn shaper() -> (CbsLinux, Drops) {
         let parameters = CbsParameters {
             idle_slope: Rate(100_000_000),

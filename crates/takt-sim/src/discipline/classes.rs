@@ -210,7 +210,7 @@ mod tests {
         map
     }
 
-    /// Rate of 1 B/ns: a frame of 1226 B for the kernel takes 10 µs on the wire.
+    /// Returns a rate of 1 B/ns: a frame of 1226 B for the kernel takes 10 µs on the wire.
     fn rate() -> LineRate {
         LineRate::new(1_000_000_000)
     }
