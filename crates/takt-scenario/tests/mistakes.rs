@@ -243,7 +243,7 @@ fn gates() {
         "line 5, column 14: a frame of `control`, 101 B on the wire, needs 808 ns at 1 Gbit/s, but no window of class `A` is longer \
          than 800 ns"
     );
-    // The guard band is shorter than the time that a frame needs anyway, or it is longer and decides alone.
+    // The guard band is not longer than the time that a frame needs anyway, or it is longer and decides alone.
     let guarded = |guard_band: &str| {
         taprio(&format!(
             "{{ gates = [\"A\"], interval = \"800 ns\" }}, {{ gates = [\"B\"], interval = \"50 us\" }}]\nguard_band = \"{guard_band}\"\n#"

@@ -34,7 +34,7 @@ pub struct Adversary {
     pub loopbacks: Vec<Time>,
     /// Begin of each cross traffic.
     pub cross_traffic: Vec<Time>,
-    /// Occupied part of the frame that `lower_priority` allows, at each port without gates.
+    /// Interfering part of the frame that `lower_priority` allows, at each port without gates.
     pub interference: Vec<Choice>,
     /// Used part of the longest forwarding delay, behind each port.
     pub forwarding: Vec<Choice>,

@@ -23,7 +23,7 @@ struct Case {
     /// Forwarding delay in nanoseconds.
     forwarding: u64,
     best_effort: u64,
-    /// Delay of each node's clock in nanoseconds; its drift is in ppm.
+    /// Nanoseconds by which each node's clock is behind; its drift is in ppm.
     behind: u64,
     drift: i64,
     /// SendSlope of the shapers in Mbit/s, if it is not the rest of the link's rate.

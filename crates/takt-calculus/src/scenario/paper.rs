@@ -1,6 +1,5 @@
 //! The paper's model of a scenario: a Credit-Based Shaper at each port, one application in its class, Total Flow Analysis. It is
-//! here, beside the sound model, because `model = "paper"` reproduces the paper's numbers for any scenario, so that both models
-//! can be compared.
+//! here, beside the sound model, because `model = "paper"` reproduces the paper's numbers from scenario files.
 
 use takt_scenario::{
     Analysis, Distribution, Duration, Flow, FlowSource, PortId, Queue, Scenario, Scheduler,
