@@ -231,8 +231,8 @@ impl PortNetwork {
         visits: &[(QueueId, &Visit)],
         bounds: &PortBounds,
     ) -> Result<Option<(Network, Arrivals, Vec<Extended>)>, PortNetworkError> {
-        // The way between two queues is that of most streams: that of the stream itself first, then of those that come first.
-        // Other streams are cut there.
+        // One way is kept between two queues: that of the stream itself, otherwise that of the first stream with such a way.
+        // Streams with another way are cut there.
         let mut between: BTreeMap<(QueueId, QueueId), (&Rational, &Rational)> = BTreeMap::new();
         let all = (0..self.streams.len()).filter(|other| *other != stream);
         let ways: Vec<Vec<(QueueId, &Visit)>> = std::iter::once(visits.to_vec())
