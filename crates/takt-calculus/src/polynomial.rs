@@ -4,8 +4,8 @@
 //!
 //! The tree ends in the last server of a flow. The programme follows the flow's last bit backwards. It has the date when the bit
 //! left a server, the date when it arrived there, and a date since when the server has kept its service curve. For each date that
-//! a server knows, the server before it knows the arrival date of the bits that left it then. So a server at depth `d` has `d +
-//! 2` dates, and the service, the arrival curves, the order, the shaping and known delays are linear in them.
+//! a server knows, the server before it knows the arrival date of the bits that left it then. So a server at depth `d` has
+//! `d + 2` dates, and the service, the arrival curves, the order, the shaping and known delays are linear in them.
 
 use std::collections::BTreeMap;
 
