@@ -1,5 +1,5 @@
-//! How Total Flow Analysis grows from 10 to 10 000 flows, with a switch for every ten of them: time and peak memory. TFA++ is rounded to a grid of a
-//! nanosecond and a bit; exact, numbers grow with the servers that a flow depends on.
+//! Time and peak memory of Total Flow Analysis from 10 to 10 000 flows, with a switch for every ten of them. TFA++ is rounded to
+//! a grid of a nanosecond and a bit; without rounding, numbers grow with the servers that a flow depends on.
 
 #![allow(clippy::print_stdout, reason = "a benchmark prints what it measured")]
 
@@ -15,12 +15,12 @@ use takt_calculus::{
 #[path = "../tests/factory/mod.rs"]
 mod factory;
 
-/// Sets the highest amount of memory of this process to what it has now.
+/// Resets the peak memory of this process to its present memory.
 fn forget_peak() -> std::io::Result<()> {
     fs::write("/proc/self/clear_refs", "5")
 }
 
-/// The highest amount of memory since then, in MiB.
+/// Returns the peak memory since then, in MiB.
 fn peak() -> Result<f64, Box<dyn Error>> {
     let status = fs::read_to_string("/proc/self/status")?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
@@ -28,7 +28,7 @@ fn peak() -> Result<f64, Box<dyn Error>> {
     Ok(kilobytes.ok_or("no VmHWM")?.parse::<f64>()? / 1024.0)
 }
 
-/// For how long this thread has had a processor, in seconds: what the time is on a machine with nothing else to do.
+/// Returns the processor time of this thread, in seconds: the elapsed time on a machine without other load.
 fn processor() -> Result<f64, Box<dyn Error>> {
     let schedule = fs::read_to_string("/proc/thread-self/schedstat")?;
     let nanoseconds = schedule.split_whitespace().next().ok_or("no time")?;
@@ -57,12 +57,13 @@ fn row(
     Ok(())
 }
 
-/// Four steps exactly, then the line above them.
+/// A staircase with four exact steps, then the line above them.
 fn stairs(bits: Rational, cycle: Rational) -> Result<Curve, CurveError> {
     Curve::staircase(bits, cycle, 4)
 }
 
-/// The same factory as ports with two classes, of which the lower only sends its longest frame at the wrong time. Bridges take up to 2 µs.
+/// The same factory as ports with two classes. The lower class only sends its longest frame at the worst time. Bridges take up to
+/// 2 µs.
 fn ports(factory: &factory::Factory) -> Result<PortNetwork, Box<dyn Error>> {
     let class = |shortest| TrafficClass {
         selection: TransmissionSelection::StrictPriority,
@@ -148,7 +149,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             let bounds = of_ports.total_flow(true, &rounded)?.streams;
             Ok(bounds.into_iter().map(|stream| stream.delay).collect())
         })?;
-        // The last, since it leaves the memory larger than it found it.
+        // This row is the last, since the analysis leaves memory allocated.
         row("TFA++, exact", || {
             Ok(buckets.total_flow(Output::Delay, true).flow_delays)
         })?;

@@ -1,5 +1,6 @@
-//! Analyses of networks of FIFO servers that take each flow by itself: Separate Flow Analysis, Pay Multiplexing Only Once and the linear programme. They
-//! are here, beside those of ports, because published results are about such networks, and because the linear programme of ports is one of them.
+//! Analyses of networks of FIFO servers that take each flow by itself: Separate Flow Analysis, Pay Multiplexing Only Once and the
+//! linear programme. They are here, beside those of ports, because published results are about such networks, and because the
+//! linear programme of ports is one of them.
 
 use crate::curve::{Curve, CurveError, Extended};
 use crate::network::{Arrivals, Network, Passing};
@@ -8,8 +9,8 @@ use crate::polynomial::{self, Sought};
 use crate::total_flow::Output;
 
 impl Network {
-    /// Separate Flow Analysis: of each flow, the delay in all servers of its path as one, of which each is what the other flows leave.
-    /// FIFO servers. A flow's own burst is paid for once.
+    /// Computes Separate Flow Analysis: for each flow, the delay in all servers of its path together, each with the service that
+    /// the other flows leave. FIFO servers. The flow's own burst is paid for once.
     pub fn separate_flow(&self) -> Vec<Extended> {
         let mut arrivals = Arrivals::of(self);
         let mut services: Vec<Option<Curve>> = vec![None; self.flows.len()];
@@ -38,15 +39,17 @@ impl Network {
             .collect()
     }
 
-    /// The polynomial-size linear programme: of each flow, the delay on its path and what comes to it, as dates that servers, arrivals and their
-    /// order leave possible; delays of [`Self::total_flow`] are among the constraints. FIFO servers. With `shaped`, what comes over a link is no more than
-    /// the link's shaping curve. Every result is proven by exact multipliers; it is infinite where none were found.
+    /// Computes the polynomial-size linear programme. For each flow, it maximizes the delay on its path over all dates that
+    /// servers, arrivals and their order permit; delays of [`Self::total_flow`] are among the constraints. FIFO servers. With
+    /// `shaped`, flows that come over a link are limited by the link's shaping curve. Every result is proven by exact
+    /// multipliers; it is infinite where none were found.
     pub fn polynomial_linear_program(&self, shaped: bool) -> Vec<Extended> {
         self.polynomial(Sought::Delay, shaped)
     }
 
-    /// The same programme for the most of each flow that is on its path at a time, in bits. With that as its burst a flow leaves its path, if it came there by a
-    /// leaky bucket, at the same rate: where a network is cut, the rest begins with it.
+    /// Computes the same programme for the backlog of each flow on its path, in bits. A flow that arrives by a leaky bucket
+    /// leaves its path by a leaky bucket with this backlog as its burst and the same rate. Where a network is cut, the rest
+    /// begins with that.
     pub fn polynomial_backlogs(&self, shaped: bool) -> Vec<Extended> {
         self.polynomial(Sought::Backlog, shaped)
     }
@@ -60,11 +63,12 @@ impl Network {
             .collect()
     }
 
-    /// Pay Multiplexing Only Once: as [`Self::separate_flow`], but the other flows' bursts, too, are paid for once along the servers that they
-    /// share with the flow. Servers may serve flows in any order, and must be strict: served at the full rate while anything waits.
+    /// Computes Pay Multiplexing Only Once: as [`Self::separate_flow`], but the bursts of the other flows, too, are paid for once
+    /// along the servers that they share with the flow. Servers may serve flows in any order, and must be strict: served at the
+    /// full rate while anything waits.
     ///
     /// # Errors
-    /// None of which the curves of a network are the cause.
+    /// None that the curves of a network can cause.
     pub fn pay_multiplexing_only_once(&self) -> Result<Vec<Extended>, CurveError> {
         let mut arrivals = Arrivals::of(self);
         let mut delays = vec![Extended::Infinity; self.flows.len()];

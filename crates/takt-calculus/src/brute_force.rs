@@ -1,5 +1,5 @@
-//! Every operation beside its definition, evaluated on a grid. Curves have their corners at whole numbers, so that limits from both
-//! sides of grid points are all that an infimum or supremum can hide in.
+//! Tests of every operation against its definition, evaluated on a grid. Curves have their corners at whole numbers, so that
+//! every infimum or supremum is at a grid point, or at a limit from one side of it.
 
 use proptest::prelude::*;
 
@@ -10,7 +10,7 @@ pub(crate) fn ratio(numerator: i64, denominator: u64) -> Rational {
     Rational::from_parts(numerator.into(), denominator.into())
 }
 
-/// Wide-sense increasing, from 0 at 0, with jumps on both sides of a corner, perhaps infinite at last.
+/// Makes wide-sense increasing curves, from 0 at 0, with jumps on both sides of a corner, which may become infinite at the end.
 pub(crate) fn curve() -> impl Strategy<Value = Curve> {
     let corner = (1i64..3, 0i64..3, 0i64..3, 0i64..5);
     (
@@ -52,7 +52,7 @@ pub(crate) fn difference(own: &Extended, other: &Extended) -> Option<Extended> {
     other.finite().map(|other| own.plus(&-other))
 }
 
-/// The greatest of `own(time + lead) − other(lead)` for leads up to an end, from both sides of each.
+/// Returns the greatest of `own(time + lead) − other(lead)` for leads up to an end, from both sides of each.
 pub(crate) fn deconvolution_by_definition(
     own: &Curve,
     other: &Curve,
@@ -95,7 +95,7 @@ proptest! {
         prop_assert_eq!(curves.into_iter().sum::<Curve>(), one_by_one);
     }
 
-    /// Rounded curves lie on their side, on the grid, and stay there.
+    /// Rounded curves lie on the right side, on the grid, and are unchanged by further rounding.
     #[test]
     fn rounded(f in curve(), scale in 1u32..30, time in 1u32..9, bits in 1u32..9, rate in 1u32..9) {
         let scale = Rational::from(10) / Rational::from(scale);
@@ -276,7 +276,7 @@ proptest! {
                     expected = expected.min(served(left(&f, &later), left(&g, &back)));
                 }
             }
-            // What falls in the long run ends at 0.
+            // A curve that falls in the long run ends at 0.
             if f.long_term_rate().zip(g.long_term_rate()).is_some_and(|(own, other)| own < other) || g.long_term_rate().is_none() {
                 expected = Extended::ZERO;
             }

@@ -3,7 +3,7 @@
 use crate::curve::{Curve, CurveError};
 use crate::{Extended, Rational};
 
-/// What a port can say no to.
+/// Reasons why a port with a Credit-Based Shaper cannot be described.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ShaperError {
     /// An idleSlope that is not positive, or not less than the link's rate.
@@ -32,7 +32,7 @@ pub struct CreditBasedShaper {
 /// Arrivals at a port with a shaper, and the bounds that follow from them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShapedPort {
-    /// What arrives, in bits over seconds.
+    /// Arrival curve, in bits over seconds.
     pub arrival: Curve,
     /// The minimum service.
     pub service: Curve,
@@ -45,8 +45,8 @@ pub struct ShapedPort {
 }
 
 impl CreditBasedShaper {
-    /// A shaper of `idle_slope` on a link of `link_rate`, for frames of at most `longest` bits, where frames of lower priority have at most
-    /// `lower` bits: 0 if there are none.
+    /// Makes a shaper of `idle_slope` on a link of `link_rate`, for frames of at most `longest` bits. Frames of lower priority
+    /// have at most `lower` bits: 0 if there are none.
     ///
     /// # Errors
     /// The idleSlope is not between 0 and the link's rate, or a size is negative.
@@ -75,17 +75,17 @@ impl CreditBasedShaper {
         })
     }
 
-    /// The most that the credit can become, in bits: what one frame of lower priority lets it gain.
+    /// Returns the highest credit, in bits: the credit gained during one frame of lower priority.
     pub fn high_credit(&self) -> Rational {
         &self.idle_slope * &self.lower / &self.link_rate
     }
 
-    /// The least that the credit can become, in bits, negative: what one own frame costs.
+    /// Returns the lowest credit, in bits, which is negative: the cost of one frame of the class.
     pub fn low_credit(&self) -> Rational {
         &self.longest * (&self.idle_slope / &self.link_rate - Rational::ONE)
     }
 
-    /// What the class is served at least: idleSlope after one frame of lower priority.
+    /// Returns the minimum service of the class: idleSlope after one frame of lower priority.
     ///
     /// # Errors
     /// None after [`Self::new`].
@@ -93,7 +93,7 @@ impl CreditBasedShaper {
         Curve::rate_latency(self.idle_slope.clone(), &self.lower / &self.link_rate)
     }
 
-    /// What the class is served at most, beginning with no credit.
+    /// Returns the maximum service of the class in an interval that begins without credit.
     ///
     /// # Errors
     /// None after [`Self::new`].
@@ -101,7 +101,8 @@ impl CreditBasedShaper {
         Curve::leaky_bucket(-self.low_credit(), self.idle_slope.clone())
     }
 
-    /// What leaves in any interval at most, whatever arrives: from the highest credit to the lowest.
+    /// Returns the most bits that leave in any interval, for any arrivals: the credit then falls from its highest to its lowest
+    /// value.
     ///
     /// # Errors
     /// None after [`Self::new`].
@@ -112,7 +113,7 @@ impl CreditBasedShaper {
         )
     }
 
-    /// The bounds for what arrives by this curve.
+    /// Returns the bounds for arrivals that follow this curve.
     ///
     /// # Errors
     /// None after [`Self::new`].
@@ -132,7 +133,7 @@ impl CreditBasedShaper {
         })
     }
 
-    /// What leaves, bit by bit, of what arrives by this curve.
+    /// Returns the bits that leave, bit by bit, if arrivals follow this curve.
     ///
     /// # Errors
     /// None after [`Self::new`].
@@ -144,8 +145,8 @@ impl CreditBasedShaper {
     }
 }
 
-/// Total Flow Analysis of shapers in a row, up to the first whose delay is infinite: the ports, and the arrivals behind the last one. `received` makes what the
-/// next port receives of the bits that leave one.
+/// Computes Total Flow Analysis of shapers in a row, up to the first with an infinite delay. Returns the ports and the arrivals
+/// behind the last one. `received` turns the bits that leave one port into the arrivals at the next.
 pub(crate) fn in_a_row(
     arrival: Curve,
     shapers: impl IntoIterator<Item = CreditBasedShaper>,
@@ -165,8 +166,9 @@ pub(crate) fn in_a_row(
     Ok((ports, arrival))
 }
 
-/// Messages of so many bits that a source puts on a link bit by bit, one in each interval: the next message comes when this one has left the link, so that the
-/// bucket is lower by the bits of the next that would come meanwhile.
+/// Returns the arrival curve of a source that puts one `message`, in bits, on a link bit by bit in each interval. The next
+/// message comes after this one has left the link, so that the bucket is lower by the bits of the next message that would come in
+/// the meantime.
 pub(crate) fn bit_by_bit(
     message: &Rational,
     interval: &Rational,

@@ -1,5 +1,5 @@
-//! The sub-additive closure: all that an arrival curve says. What it permits in a long interval is not more than what it permits in the parts of
-//! the interval together.
+//! The sub-additive closure: the tightest form of an arrival curve. An arrival curve permits no more in a long interval than in
+//! the parts of the interval together.
 
 use crate::Rational;
 use crate::curve::{Curve, CurveError, Extended, Piece};
@@ -7,12 +7,13 @@ use crate::periodic::{PeriodicCurve, PeriodicError, Repetition};
 use crate::periodic_normal::{repeats, trimmed};
 use crate::periodic_operations::{convolution_until, cut, least_common_multiple};
 
-/// So often the time is doubled at most. Pieces become too many long before, where each period has some.
+/// Maximum number of times that the computed time is doubled. If each period has corners, the limit on pieces is reached long
+/// before.
 const DOUBLINGS: u32 = 24;
 
 impl Curve {
-    /// The greatest sub-additive function that is 0 at 0 and nowhere above this curve: see [`PeriodicCurve::sub_additive_closure`]. It need not end
-    /// in a line.
+    /// Returns the greatest sub-additive function that is 0 at 0 and nowhere above this curve: see
+    /// [`PeriodicCurve::sub_additive_closure`]. It need not end in a line.
     ///
     /// # Errors
     /// A curve that begins below 0, or a result that is too long.
@@ -24,18 +25,19 @@ impl Curve {
 /// The least `f(t) / t`, which is the closure's long-term rate.
 struct Lowest {
     rate: Rational,
-    /// A time at which it is reached, or, if it only is in the long run, a period of the curve; or of both a multiple.
+    /// A time at which the ratio is reached. If it is only reached in the long run, a period of the curve. If both apply, a
+    /// multiple of both.
     period: Rational,
-    /// Whether the curve comes as near to it in the long run as anywhere.
+    /// True if the ratio is also approached in the long run.
     in_the_long_run: bool,
 }
 
 impl PeriodicCurve {
-    /// The greatest sub-additive function that is 0 at 0 and nowhere above this curve, the infimum of 0 at 0, f, f ⊗ f, f ⊗ f ⊗ f and so on:
-    /// for arrivals, all that this curve says about them.
+    /// Returns the greatest sub-additive function that is 0 at 0 and nowhere above this curve: the infimum of 0 at 0, f, f ⊗ f, f
+    /// ⊗ f ⊗ f and so on. For arrivals, it is the tightest bound that follows from this curve.
     ///
-    /// From when on it repeats itself is not known before. It is computed up to a time, and taken if it is proven that it goes on like that;
-    /// otherwise up to twice that time.
+    /// The time from which the result is periodic is not known in advance. The result is computed up to some time, and accepted
+    /// if it is proven to continue periodically. Otherwise it is computed up to twice that time.
     ///
     /// # Errors
     /// A curve that begins below 0, or a result that is too long or repeats itself too late.
@@ -54,7 +56,7 @@ impl PeriodicCurve {
         }
         let lowest = self.lowest()?;
         if first.after == Extended::ZERO && first.slope <= lowest.rate {
-            // Parts as short as one likes.
+            // Splitting the interval into ever shorter parts gives a line without a burst.
             return Ok(Curve::rate_latency(first.slope.clone(), Rational::ZERO)?.into());
         }
         let mut rank = lowest.period.clone();
@@ -78,10 +80,12 @@ impl PeriodicCurve {
             None => (last, last.clone()),
         };
         let seen = self.unrolled(&(&end + period))?;
-        // Along a line behind a corner it rises or falls: it is least at a corner, or the limit there from below is.
+        // Along a line behind a corner, the ratio only rises or only falls. Its minimum is therefore at a corner, or the limit
+        // from below there.
         let corners = seen.pieces.iter().map(|piece| &piece.start);
         let corners = corners.filter(|time| **time > Rational::ZERO && **time <= end);
-        // If there are several, one at which the curve itself is as low, not only just before a jump: the closure repeats itself after that time.
+        // Of several such corners, one is preferred at which the curve itself is as low, not only its limit just before a jump:
+        // the closure is periodic after that time.
         let ratios = corners.filter_map(|time| {
             let (left, value) = (seen.left(time), seen.value(time));
             let jumps = left < value;
@@ -112,12 +116,12 @@ impl PeriodicCurve {
         })
     }
 
-    /// The closure from its values until twice the end of the first period, if it is one with this rank.
+    /// Returns the closure from its values until twice the end of the first period, if it is proven for this rank.
     ///
-    /// * It repeats itself as long as it is known. Of a curve of this rank and period, that it is sub-additive shows until twice the end of
-    ///   the first period. It is therefore nowhere above the greatest one, if it is nowhere above the curve.
-    /// * It is nowhere below the greatest one: each of its values in a period can be had from an earlier one that is in a period as well, or with a part of
-    ///   the curve behind its own rank. What is a period later then can be had in the same way.
+    /// * The values are periodic as far as they are known. For a curve of this rank and period, they prove sub-additivity until
+    ///   twice the end of the first period. The curve is therefore nowhere above the closure, if it is nowhere above the original curve.
+    /// * The curve is nowhere below the closure: each of its values in a period follows from an earlier value that is in a period
+    ///   as well, or from a part of the original curve behind its own rank. The value one period later follows in the same way.
     fn proven(
         &self,
         closure: &Curve,
@@ -152,7 +156,8 @@ impl PeriodicCurve {
     }
 }
 
-/// The closure of what a curve that is 0 at 0 is before `horizon`: its square, of that the square, until that is nothing new.
+/// Returns the closure of a curve that is 0 at 0, before `horizon`: the curve is convolved with itself until the result no longer
+/// changes.
 fn closure_until(curve: Curve, horizon: &Rational) -> Result<Curve, PeriodicError> {
     let mut closure = cut(curve, horizon).simplified();
     loop {
@@ -165,7 +170,7 @@ fn closure_until(curve: Curve, horizon: &Rational) -> Result<Curve, PeriodicErro
     }
 }
 
-/// Infinite, except from `start` to `end`.
+/// Returns the curve from `start` to `end`, infinite elsewhere.
 fn within(curve: &Curve, start: &Rational, end: &Rational) -> Curve {
     let outside = |time, at| Piece::new(time, at, Extended::Infinity, Rational::ZERO);
     let mut pieces = Vec::new();

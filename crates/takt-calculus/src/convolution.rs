@@ -1,12 +1,12 @@
-//! Min-plus convolution and deconvolution: both curves are taken apart into points and open segments, each pair is combined, and the
-//! envelope of all that is the result (Bouillard and Thiry, An Algorithmic Toolbox for Network Calculus, 2008).
+//! Min-plus convolution and deconvolution. Both curves are divided into points and open segments, each pair of these is combined,
+//! and the envelope of all combinations is the result (Bouillard and Thiry, An Algorithmic Toolbox for Network Calculus, 2008).
 
 use std::cmp::Ordering;
 
 use crate::Rational;
 use crate::curve::{Curve, Extended, Piece};
 
-/// A point (its length is 0), or an open segment behind `start`, without end if there is no length.
+/// A point (length 0), or an open segment behind `start`. Without a length, the segment has no end.
 struct Element {
     start: Rational,
     value: Extended,
@@ -15,13 +15,13 @@ struct Element {
 }
 
 impl Curve {
-    /// `(f ⊗ g)(t) = inf f(s) + g(t − s)` over 0 ≤ s ≤ t: of two servers in a row, the service curve of both together.
+    /// Returns `(f ⊗ g)(t) = inf f(s) + g(t − s)` over 0 ≤ s ≤ t: the service curve of two servers in a row.
     #[must_use]
     pub fn convolution(&self, other: &Self) -> Self {
         self.convolution_before(other, None)
     }
 
-    /// The same, but nothing is said of what begins at `end` or behind it.
+    /// Returns the same before `end`. The result at `end` and behind it is undefined.
     pub(crate) fn convolution_before(&self, other: &Self, end: Option<&Rational>) -> Self {
         let others = other.elements();
         let mut parts = Vec::new();
@@ -51,8 +51,8 @@ impl Curve {
         envelope_of(parts, Ordering::Less, Extended::Infinity)
     }
 
-    /// `(f ⊘ g)(t) = sup f(t + u) − g(u)` over u ≥ 0: what arrives by f leaves a server of service curve g by this. Infinite if f
-    /// outgrows g. `other` must be finite at 0.
+    /// Returns `(f ⊘ g)(t) = sup f(t + u) − g(u)` over u ≥ 0: the arrival curve behind a server with service curve g, for
+    /// arrivals by f. Infinite if f outgrows g. `other` must be finite at 0.
     #[must_use]
     pub fn deconvolution(&self, other: &Self) -> Self {
         let others = other.elements();
@@ -63,7 +63,7 @@ impl Curve {
                     continue;
                 };
                 let distance = &own.start - &other.start;
-                // Only times from 0 on count: that shortens the segments of the other that have no end.
+                // Only times from 0 on count, so that the segments of the other curve that have no end can be shortened.
                 let length = match (&other.length, &own.length) {
                     (Some(length), _) => length.clone(),
                     (None, Some(length)) if &distance + length > Rational::ZERO => {
@@ -124,8 +124,8 @@ fn line(element: &Element) -> (Rational, Option<Rational>) {
     (element.slope.clone(), element.length.clone())
 }
 
-/// A function that has a value only in an open interval, or at a point if all lengths are 0; elsewhere it is `outside`. What would be before 0
-/// is cut off. Nothing comes behind a line without end.
+/// Makes a function with values in an open interval only, or at a point if all lengths are 0. Elsewhere it is `outside`. Values
+/// before time 0 are cut off. A line without end is the last piece.
 fn partial(
     start: Rational,
     value: Extended,
@@ -145,7 +145,7 @@ fn partial(
         .iter()
         .all(|(_, length)| length.as_ref().is_some_and(Rational::is_zero));
     let (mut start, mut value) = (start, value);
-    // Whether the function has a value at `start`: not where it begins, but where two lines meet.
+    // True if the function has a value at `start`: not at the beginning of the interval, but at points where two lines meet.
     let mut inside = is_point;
     let mut ends = true;
     for (slope, length) in lines
@@ -183,7 +183,7 @@ fn partial(
     }
 }
 
-/// The envelope of all, two by two, so that few pieces are compared with many as seldom as possible.
+/// Returns the envelope of all parts. They are merged in pairs, so that few pieces are rarely compared with many.
 fn envelope_of(mut parts: Vec<Curve>, side: Ordering, outside: Extended) -> Curve {
     while parts.len() > 1 {
         let pairs = parts.chunks(2);

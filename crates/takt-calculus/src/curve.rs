@@ -1,11 +1,11 @@
-//! Piecewise linear curves: what they are, how they are made, and their values.
+//! Piecewise linear curves: representation, constructors and values.
 
 use crate::Rational;
 
-/// A rational number or an infinity; ordered as one expects.
+/// A rational number or an infinity, in the natural order.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Extended {
-    /// Less than every number: what a maximum starts from.
+    /// Less than every number: the initial value of a maximum.
     NegativeInfinity,
     /// A number.
     Finite(Rational),
@@ -17,7 +17,7 @@ impl Extended {
     /// The number 0.
     pub const ZERO: Self = Self::Finite(Rational::ZERO);
 
-    /// The number, unless it is an infinity.
+    /// Returns the number, or `None` for an infinity.
     pub fn finite(&self) -> Option<&Rational> {
         match self {
             Self::Finite(number) => Some(number),
@@ -25,7 +25,7 @@ impl Extended {
         }
     }
 
-    /// This and a number: an infinity stays one.
+    /// Adds a number; an infinity stays the same.
     pub(crate) fn plus(&self, number: &Rational) -> Self {
         match self {
             Self::Finite(own) => Self::Finite(own + number),
@@ -33,7 +33,7 @@ impl Extended {
         }
     }
 
-    /// The sum, in which infinity prevails.
+    /// Returns the sum, in which infinity prevails.
     pub(crate) fn sum(&self, other: &Self) -> Self {
         match (self, other) {
             (_, Self::Finite(number)) => self.plus(number),
@@ -43,7 +43,7 @@ impl Extended {
     }
 }
 
-/// Why there is no such curve.
+/// Reasons why a curve cannot be made.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CurveError {
     /// A burst, rate, delay or step below zero.
@@ -57,7 +57,7 @@ pub enum CurveError {
     Grid,
 }
 
-/// What holds from `start` to the start of the next piece: a value there, and a line right behind it. An infinite line has slope 0.
+/// A value at `start`, and a line from right behind it to the start of the next piece. An infinite line has slope 0.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Piece {
     pub(crate) start: Rational,
@@ -76,12 +76,12 @@ impl Piece {
         }
     }
 
-    /// The line at a time behind `start`, be it within the piece or not.
+    /// Returns the value of the piece's line at a time behind `start`, which may lie behind the end of the piece.
     pub(crate) fn line(&self, time: &Rational) -> Extended {
         self.after.plus(&(&self.slope * (time - &self.start)))
     }
 
-    /// The value at `start`, and behind it that of the line.
+    /// Returns the value at `start`, or that of the line behind it.
     pub(crate) fn value(&self, time: &Rational) -> Extended {
         if *time <= self.start {
             self.at.clone()
@@ -91,13 +91,13 @@ impl Piece {
     }
 }
 
-/// A function of time, from 0 on: piecewise linear with jumps, its last piece without end. What the constructors make is wide-sense increasing,
-/// and so is what the operations make of such curves.
+/// A function of time, from 0 on, piecewise linear with jumps. Its last piece has no end. Curves from the constructors are
+/// wide-sense increasing, and so are the results of operations on such curves.
 ///
-/// Units are the user's, the same for all curves that meet: this project takes seconds and bits.
+/// The user chooses the units, the same for all curves that are combined. This project uses seconds and bits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Curve {
-    /// The first starts at 0; there is always one.
+    /// The pieces in order of time. The first starts at 0; there is always one.
     pub(crate) pieces: Vec<Piece>,
 }
 
@@ -110,7 +110,7 @@ fn non_negative(name: &'static str, value: &Rational) -> Result<(), CurveError> 
 }
 
 impl Curve {
-    /// The same value everywhere.
+    /// Makes a curve with the same value everywhere.
     pub(crate) fn constant(value: Extended) -> Self {
         Self {
             pieces: vec![Piece::new(
@@ -122,12 +122,12 @@ impl Curve {
         }
     }
 
-    /// 0 everywhere: the arrival curve of what never sends.
+    /// Makes the curve that is 0 everywhere: the arrival curve of a source that never sends.
     pub fn zero() -> Self {
         Self::constant(Extended::ZERO)
     }
 
-    /// 0 at 0, then `burst + rate · t`: a leaky (or token) bucket.
+    /// Makes a leaky (or token) bucket: 0 at 0, then `burst + rate · t`.
     ///
     /// # Errors
     /// A negative parameter.
@@ -144,7 +144,7 @@ impl Curve {
         })
     }
 
-    /// `rate · max(0, t − latency)`.
+    /// Makes the curve `rate · max(0, t − latency)`.
     ///
     /// # Errors
     /// A negative parameter.
@@ -160,7 +160,7 @@ impl Curve {
         Ok(Self { pieces })
     }
 
-    /// 0 up to and including `delay`, infinite behind it: what is guaranteed to pass within a delay.
+    /// Makes the service curve of a guaranteed delay: 0 up to and including `delay`, infinite behind it.
     ///
     /// # Errors
     /// A negative delay.
@@ -172,8 +172,9 @@ impl Curve {
         Ok(curve)
     }
 
-    /// `step · ⌈t / period⌉` for `steps` periods, and behind them the line through the tops of the next steps, which is never less than the
-    /// staircase: as an arrival curve it is sound, and exact where a bound is attained within those periods.
+    /// Makes a staircase `step · ⌈t / period⌉` for `steps` periods, and behind them the line through the tops of the next steps,
+    /// which is never less than the staircase. As an arrival curve it is sound, and it is exact where a bound is attained within
+    /// those periods.
     ///
     /// # Errors
     /// A negative step, or a period that is not positive.
@@ -202,7 +203,8 @@ impl Curve {
         })
     }
 
-    /// The corners of the curve's graph up to a time, `(time, value)`, where it is finite: from one to the next it is a line, upright at a jump.
+    /// Returns the corners of the curve's graph up to a time, as `(time, value)`, where it is finite. The graph is linear between
+    /// two corners, and vertical at a jump.
     pub fn corners(&self, end: &Rational) -> Vec<(Rational, Rational)> {
         let mut corners = Vec::with_capacity(2 * self.pieces.len());
         let mut add = |time: &Rational, value: Extended| {
@@ -226,35 +228,35 @@ impl Curve {
         corners
     }
 
-    /// The piece that holds at a time, which must not be negative.
+    /// Returns the piece at a time, which must not be negative.
     pub(crate) fn piece(&self, time: &Rational) -> &Piece {
         let behind = self.pieces.partition_point(|piece| piece.start <= *time);
         &self.pieces[behind.saturating_sub(1)]
     }
 
-    /// The value at a time; before 0, that at 0.
+    /// Returns the value at a time; before 0, that at 0.
     pub fn value(&self, time: &Rational) -> Extended {
         self.piece(time).value(time)
     }
 
-    /// The piece that holds right before a time, which must be positive.
+    /// Returns the piece right before a time, which must be positive.
     pub(crate) fn before(&self, time: &Rational) -> &Piece {
         let before = self.pieces.partition_point(|piece| piece.start < *time);
         &self.pieces[before.saturating_sub(1)]
     }
 
-    /// The limit from below at a time, which must be positive.
+    /// Returns the limit from below at a time, which must be positive.
     pub(crate) fn left(&self, time: &Rational) -> Extended {
         self.before(time).line(time)
     }
 
-    /// The value right behind a time, and the slope there.
+    /// Returns the value right behind a time, and the slope there.
     pub(crate) fn right(&self, time: &Rational) -> (Extended, Rational) {
         let piece = self.piece(time);
         (piece.line(time), piece.slope.clone())
     }
 
-    /// The slope in the long run; `None` if the curve becomes infinite.
+    /// Returns the slope in the long run; `None` if the curve becomes infinite.
     pub fn long_term_rate(&self) -> Option<&Rational> {
         let last = self.last();
         last.after.finite().map(|_| &last.slope)
@@ -264,7 +266,7 @@ impl Curve {
         &self.pieces[self.pieces.len() - 1]
     }
 
-    /// The curve as seen from a time that is later by `delay`: `f(t + delay)`.
+    /// Returns the curve as seen from a time that is later by `delay`: `f(t + delay)`.
     #[must_use]
     pub fn advanced(&self, delay: &Rational) -> Self {
         let (after, slope) = self.right(delay);
@@ -279,7 +281,7 @@ impl Curve {
         }
     }
 
-    /// The same but 0 at 0: nothing arrives in an interval without a length.
+    /// Returns the same curve with value 0 at 0: nothing arrives in an interval without a length.
     pub(crate) fn beginning_at_zero(mut self) -> Self {
         if let Some(first) = self.pieces.first_mut() {
             first.at = Extended::ZERO;
@@ -287,7 +289,7 @@ impl Curve {
         self
     }
 
-    /// The convolution with a delay: what this curve promises, so much later.
+    /// Returns the convolution with a delay: the same service, later by the delay.
     pub(crate) fn later(&self, delay: &Rational) -> Self {
         if delay.is_zero() {
             return self.clone().simplified();
@@ -304,7 +306,7 @@ impl Curve {
         .simplified()
     }
 
-    /// Drops pieces that go on as the one before them.
+    /// Removes pieces that continue the line of the piece before them.
     pub(crate) fn simplified(self) -> Self {
         let mut pieces: Vec<Piece> = Vec::with_capacity(self.pieces.len());
         for piece in self.pieces {

@@ -1,13 +1,13 @@
-//! How far two curves are apart: delay and backlog.
+//! Distances between two curves: delay and backlog.
 
 use crate::Rational;
 use crate::curve::{Curve, Extended, Piece};
 
 impl Curve {
-    /// `h(f, g) = sup over t of inf { d ≥ 0 : f(t) ≤ g(t + d) }`: the bound on the delay of what arrives by this curve in a FIFO server of
-    /// service curve `service`. Infinite if the service never catches up.
+    /// Returns `h(f, g) = sup over t of inf { d ≥ 0 : f(t) ≤ g(t + d) }`: the bound on the delay of arrivals by this curve in a
+    /// FIFO server of service curve `service`. Infinite if the service never catches up.
     pub fn horizontal_deviation(&self, service: &Self) -> Extended {
-        // A flat end of the service that is high enough is no obstacle; a steeper arrival is.
+        // A service that ends flat but high enough gives a finite delay. A steeper arrival does not.
         if let (Some(own), Some(rate)) = (self.long_term_rate(), service.long_term_rate())
             && own > rate
         {
@@ -42,9 +42,10 @@ impl Curve {
         deviation
     }
 
-    /// The longest delay until the last bit of whole frames of at least `shortest` bits, which arrive by this curve and are not interrupted once they
-    /// are begun, on a link of `link_rate`: a frame begins when `service` exceeds what came before it, and then takes the link's time for
-    /// its length, not the service's. Never more than the horizontal deviation of a service that is not faster than the link.
+    /// Returns the longest delay until the last bit of whole frames on a link of `link_rate`. Frames have at least `shortest`
+    /// bits, arrive by this curve and are not interrupted once they have begun. A frame begins when `service` exceeds the bits
+    /// before it, and then takes the link's time for its length, not the service's. Never more than the horizontal deviation of a
+    /// service that is not faster than the link.
     pub(crate) fn frame_delay(
         &self,
         shortest: &Rational,
@@ -76,8 +77,8 @@ impl Curve {
         deviation.plus(&(shortest / link_rate))
     }
 
-    /// `v(f, g) = sup over t of f(t) − g(t)`: the bound on the backlog of what arrives by this curve in a server of service curve
-    /// `service`. Where the service is infinite, nothing waits.
+    /// Returns `v(f, g) = sup over t of f(t) − g(t)`: the bound on the backlog of arrivals by this curve in a server of service
+    /// curve `service`. Where the service is infinite, nothing waits.
     pub fn vertical_deviation(&self, service: &Self) -> Extended {
         if let (None, Some(_)) = (self.long_term_rate(), service.long_term_rate()) {
             return Extended::Infinity;
@@ -104,8 +105,8 @@ impl Curve {
         deviation
     }
 
-    /// `inf { t > 0 : f(t) ≤ g(t) }`: when nothing waits any more of what arrives by this curve in a strict server of service curve `service`, seen from
-    /// when something began to wait.
+    /// Returns `inf { t > 0 : f(t) ≤ g(t) }`: the longest busy period of a strict server of service curve `service`, for arrivals
+    /// by this curve.
     pub(crate) fn first_not_above(&self, service: &Self) -> Option<Rational> {
         let beside = self.beside(service);
         for (index, (time, own, service)) in beside.iter().copied().enumerate() {
@@ -128,7 +129,7 @@ impl Curve {
         None
     }
 
-    /// The values between which the curve is linear.
+    /// Returns the values between which the curve is linear.
     fn levels(&self) -> Vec<Extended> {
         let mut levels = Vec::with_capacity(3 * self.pieces.len());
         for (index, piece) in self.pieces.iter().enumerate() {
@@ -140,12 +141,13 @@ impl Curve {
         levels
     }
 
-    /// `inf { t : f(t) ≥ level }`: the lower pseudo-inverse.
+    /// Returns `inf { t : f(t) ≥ level }`: the lower pseudo-inverse.
     pub fn first_at_least(&self, level: &Extended) -> Option<Rational> {
         self.first(level, |value| value >= level)
     }
 
-    /// `inf { t : f(t) > level }`: the upper pseudo-inverse. Nothing is above infinity: that is first reached.
+    /// Returns `inf { t : f(t) > level }`: the upper pseudo-inverse. For infinity, which nothing exceeds, it is the time at which
+    /// infinity is reached.
     pub(crate) fn first_above(&self, level: &Extended) -> Option<Rational> {
         if *level == Extended::Infinity {
             return self.first_at_least(level);
@@ -154,7 +156,7 @@ impl Curve {
     }
 
     fn first(&self, level: &Extended, reached: impl Fn(&Extended) -> bool) -> Option<Rational> {
-        // The curve never falls: it is reached in the pieces from some one on, or on the line before that.
+        // The curve never falls: it is reached from some piece on, or on the line before that piece.
         let is_reached = |piece: &Piece| reached(&piece.at) || reached(&piece.after);
         let first = self.pieces.partition_point(|piece| !is_reached(piece));
         let next = self.pieces.get(first);

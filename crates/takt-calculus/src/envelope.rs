@@ -6,19 +6,19 @@ use crate::Rational;
 use crate::curve::{Curve, Extended, Piece};
 
 impl Curve {
-    /// The lower of both, everywhere.
+    /// Returns the lower of both at each time.
     #[must_use]
     pub fn minimum(&self, other: &Self) -> Self {
         self.envelope(other, Ordering::Less)
     }
 
-    /// The higher of both, everywhere.
+    /// Returns the higher of both at each time.
     #[must_use]
     pub fn maximum(&self, other: &Self) -> Self {
         self.envelope(other, Ordering::Greater)
     }
 
-    /// The sum: the arrival curve of two flows together.
+    /// Returns the sum: the arrival curve of two flows together.
     #[must_use]
     pub fn sum(&self, other: &Self) -> Self {
         let pieces = self.beside(other).into_iter().map(|(start, own, others)| {
@@ -37,9 +37,10 @@ impl Curve {
         .simplified()
     }
 
-    /// What a server with this service curve has left while it also serves what arrives by `arrival`: 0 up to and including `from`, and
-    /// `β(t) − α(t − from)` behind it, where that is positive and never less later. With `from` = 0 it is what remains under arbitrary multiplexing
-    /// of a strict server; with others, one of the curves that remain in a FIFO server (Le Boudec and Thiran, Network Calculus, Prop. 6.2.1).
+    /// Returns the remaining service of a server with this service curve that also serves arrivals by `arrival`: 0 up to and
+    /// including `from`, and behind it the running maximum of `β(t) − α(t − from)` where that is positive. With `from` = 0 it is
+    /// the remaining service of a strict server under arbitrary multiplexing. With other values it is one of the curves that
+    /// remain in a FIFO server (Le Boudec and Thiran, Network Calculus, Prop. 6.2.1).
     #[must_use]
     pub fn residual(&self, arrival: &Self, from: &Rational) -> Self {
         let later = self.advanced(from);
@@ -86,7 +87,7 @@ impl Curve {
         Self { pieces }.simplified()
     }
 
-    /// The greatest wide-sense increasing function that is nowhere above this one. Its last piece must not fall.
+    /// Returns the greatest wide-sense increasing function that is nowhere above this one. Its last piece must not fall.
     fn never_less_later(self) -> Self {
         let mut pieces: Vec<Piece> = Vec::with_capacity(self.pieces.len());
         let mut least = Extended::Infinity;
@@ -118,7 +119,7 @@ impl Curve {
         Self { pieces }.simplified()
     }
 
-    /// The times at which a piece of either starts, in order.
+    /// Returns the times at which a piece of either starts, in order.
     fn starts(&self, other: &Self) -> Vec<Rational> {
         let pieces = self.pieces.iter().chain(&other.pieces);
         let mut starts: Vec<Rational> = pieces.map(|piece| piece.start.clone()).collect();
@@ -127,7 +128,7 @@ impl Curve {
         starts
     }
 
-    /// The times at which a piece of either starts, in order, with the pieces that hold there.
+    /// Returns the times at which a piece of either starts, in order, with the pieces at these times.
     pub(crate) fn beside<'a>(
         &'a self,
         other: &'a Self,
@@ -151,7 +152,7 @@ impl Curve {
         beside
     }
 
-    /// The function that is, everywhere, the one of both that compares to the other as `side` says.
+    /// Returns the lower or the higher of both at each time, as `side` says.
     pub(crate) fn envelope(&self, other: &Self, side: Ordering) -> Self {
         let beside = self.beside(other);
         let mut pieces = Vec::with_capacity(beside.len() + 2);
@@ -173,7 +174,7 @@ impl Curve {
                 chosen.0.clone(),
                 chosen.1.clone(),
             ));
-            // The lines cross if the one that was left moves to that side.
+            // The lines cross if the curve that was not chosen moves to that side.
             if let (Some(value), Some(other_value)) = (chosen.0.finite(), left.0.finite())
                 && left.1.cmp(&chosen.1) == side
             {

@@ -1,4 +1,4 @@
-//! Sizes of frames as curves count them.
+//! Sizes of frames in bits, as curves count them.
 
 use takt_scenario::Frame;
 
@@ -6,9 +6,9 @@ use crate::Rational;
 
 /// A frame's sizes in bits.
 pub trait FrameBits {
-    /// [`Frame::l2`] in bits.
+    /// Returns [`Frame::l2`] in bits.
     fn l2_bits(self) -> Rational;
-    /// [`Frame::physical`] in bits.
+    /// Returns [`Frame::physical`] in bits.
     fn physical_bits(self) -> Rational;
 }
 

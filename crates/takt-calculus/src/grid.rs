@@ -1,9 +1,9 @@
-//! Outward rounding: numbers on a grid stay short however often they meet, and a bound stays a bound.
+//! Outward rounding: numbers on a grid stay short after any number of operations, and rounded bounds still hold.
 
 use crate::Rational;
 use crate::curve::{Curve, CurveError, Extended, Piece};
 
-/// Steps that numbers are rounded to, away from what would be too good: arrivals, delays and backlogs up, service down.
+/// Steps for rounding numbers to the safe side: arrivals, delays and backlogs up, service down.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Grid {
     time: Rational,
@@ -18,7 +18,7 @@ enum Direction {
 }
 
 impl Direction {
-    /// The multiple of `step` next to `value` in this direction, or `value`, if it is one.
+    /// Returns the multiple of `step` next to `value` in this direction, or `value` if it is a multiple itself.
     fn number(self, value: &Rational, step: &Rational) -> Rational {
         let steps = value / step;
         let whole = match self {
@@ -37,7 +37,8 @@ impl Direction {
 }
 
 impl Grid {
-    /// Steps of time, of amounts and of rates, in the units of the curves: in this project seconds, bits, and bits per second.
+    /// Makes a grid from steps of time, of amounts and of rates, in the units of the curves: in this project seconds, bits, and
+    /// bits per second.
     ///
     /// # Errors
     /// A step that is not positive.
@@ -51,33 +52,35 @@ impl Grid {
         Ok(Self { time, bits, rate })
     }
 
-    /// A delay, not less than it is.
+    /// Rounds a delay up.
     pub fn delay_up(&self, delay: &Extended) -> Extended {
         Direction::Up.value(delay, &self.time)
     }
 
-    /// A backlog or burst, not less than it is.
+    /// Rounds a backlog or burst up.
     pub fn bits_up(&self, bits: &Extended) -> Extended {
         Direction::Up.value(bits, &self.bits)
     }
 }
 
 impl Curve {
-    /// A curve nowhere below this one, for arrivals: it changes its slope only at multiples of the grid's time, its values there are multiples
-    /// of the grid's bits, and its rate in the long run is one of the grid's rate. What is on the grid stays as it is.
+    /// Returns a curve nowhere below this one, for arrivals. Its slope changes only at multiples of the grid's time. Its values
+    /// there are multiples of the grid's bits, and its rate in the long run is a multiple of the grid's rate. A curve on the grid
+    /// is unchanged.
     #[must_use]
     pub fn rounded_up(&self, grid: &Grid) -> Self {
         self.rounded(grid, Direction::Up)
     }
 
-    /// A curve nowhere above this one, for service; otherwise as [`Self::rounded_up`].
+    /// Returns a curve nowhere above this one, for service; otherwise as [`Self::rounded_up`].
     #[must_use]
     pub fn rounded_down(&self, grid: &Grid) -> Self {
         self.rounded(grid, Direction::Down)
     }
 
-    /// Between two times on the grid that have no corner between them the curve is a line: its ends are rounded. Those with a corner between them
-    /// are one step apart, and the curve becomes flat there: as much as it is at the end, or as little as at the beginning.
+    /// Rounds the curve in this direction. Between two times on the grid without a corner between them the curve is a line, of
+    /// which the ends are rounded. Times with a corner between them are one step apart, and the curve becomes flat there: at its
+    /// value at the end, or at that at the beginning.
     fn rounded(&self, grid: &Grid, direction: Direction) -> Self {
         let mut knots = Vec::with_capacity(2 * self.pieces.len());
         for piece in &self.pieces {
@@ -85,7 +88,7 @@ impl Curve {
                 knots.push(towards.number(&piece.start, &grid.time));
             }
         }
-        // Not sorted as they are: two corners can be in one step.
+        // The order may be lost, since two corners can be in one step.
         knots.sort();
         knots.dedup();
         let mut pieces = Vec::with_capacity(knots.len());

@@ -18,8 +18,8 @@ impl Corner {
 }
 
 impl Curve {
-    /// The least curve that is nowhere below this one and concave behind 0: what leaky buckets together can say of it. Infinite behind 0 if
-    /// this curve becomes infinite.
+    /// Returns the least curve that is nowhere below this one and concave behind 0: the minimum of all leaky buckets above it.
+    /// Infinite behind 0 if this curve becomes infinite.
     #[must_use]
     pub fn concave_above(&self) -> Self {
         let mut corners = Vec::with_capacity(self.pieces.len());
@@ -38,7 +38,7 @@ impl Curve {
         lines(corners, &self.last().slope, Ordering::Less).beginning_at_zero()
     }
 
-    /// The greatest convex curve that is nowhere above this one: what rate-latency curves together can say of it.
+    /// Returns the greatest convex curve that is nowhere above this one: the maximum of all rate-latency curves below it.
     #[must_use]
     pub fn convex_below(&self) -> Self {
         let mut corners = Vec::with_capacity(self.pieces.len());
@@ -74,7 +74,7 @@ impl Curve {
 }
 
 impl Curve {
-    /// Rate-latency curves `(rate, latency)` that are nowhere above this one, the slowest first.
+    /// Returns rate-latency curves `(rate, latency)` that are nowhere above this one, the slowest first.
     pub(crate) fn rate_latencies(&self) -> Vec<(Rational, Rational)> {
         let hull = self.convex_below();
         let rising = hull.pieces.iter().filter_map(|piece| {
@@ -88,7 +88,7 @@ impl Curve {
         rising.collect()
     }
 
-    /// Leaky buckets `(burst, rate)` that are nowhere below this curve, the fastest first. None if it becomes infinite.
+    /// Returns leaky buckets `(burst, rate)` that are nowhere below this curve, the fastest first. None if it becomes infinite.
     pub(crate) fn leaky_buckets(&self) -> Vec<(Rational, Rational)> {
         let hull = self.concave_above();
         let finite = hull.pieces.iter().filter_map(|piece| {
@@ -98,7 +98,7 @@ impl Curve {
         finite.collect()
     }
 
-    /// The line `burst + rate · t` above this curve that rises no faster than it does in the long run; `None` if there is none.
+    /// Returns the line `burst + rate · t` above this curve with the curve's long-term rate; `None` if there is none.
     pub(crate) fn line_above(&self) -> Result<Option<Self>, CurveError> {
         let Some(rate) = self.long_term_rate() else {
             return Ok(None);
@@ -110,7 +110,7 @@ impl Curve {
         }
     }
 
-    /// The min-plus convolution of two convex curves: their lines, one behind the other, the slowest first.
+    /// Returns the min-plus convolution of two convex curves: their lines in order of slope, the slowest first.
     pub(crate) fn convolution_of_convex(&self, other: &Self) -> Self {
         let (mut own, mut others) = (
             self.pieces.iter().peekable(),
@@ -122,7 +122,7 @@ impl Curve {
         let mut corner = (Rational::ZERO, value);
         let mut pieces = Vec::with_capacity(self.pieces.len() + other.pieces.len());
         loop {
-            // An infinite line is behind all that are not.
+            // An infinite line comes after all finite ones.
             let rises = |piece: &Piece| (piece.after == Extended::Infinity, piece.slope.clone());
             let from_own = match (own.peek(), others.peek()) {
                 (Some(one), Some(two)) => rises(one) <= rises(two),
@@ -152,7 +152,8 @@ impl Curve {
     }
 }
 
-/// One more corner: those before it that it leaves inside are none any more. Slopes are `Less` from one to the next, or `Greater`.
+/// Adds a corner, and removes the corners before it that are inside the hull then. Slopes are `Less` from one line to the next,
+/// or `Greater`.
 fn add(corners: &mut Vec<Corner>, corner: Corner, slopes: Ordering) {
     while let [.., first, second] = corners.as_slice()
         && second.slope_to(&corner).cmp(&first.slope_to(second)) != slopes
@@ -162,7 +163,7 @@ fn add(corners: &mut Vec<Corner>, corner: Corner, slopes: Ordering) {
     corners.push(corner);
 }
 
-/// The lines from corner to corner, and behind the last that bounds it one of this slope.
+/// Returns the lines from corner to corner, and behind the last corner a line of this slope.
 fn lines(mut corners: Vec<Corner>, last: &Rational, slopes: Ordering) -> Curve {
     while let [.., first, second] = corners.as_slice()
         && slopes != Ordering::Equal

@@ -2,16 +2,17 @@
 //!
 //! * [`Curve`]: piecewise linear curves over [`Rational`] numbers, with minimum, maximum, sum, min-plus convolution and
 //!   deconvolution, horizontal and vertical deviation. Nothing is rounded by itself.
-//! * [`PeriodicCurve`]: curves that repeat themselves in the end, such as staircases without end, with the same operations and the sub-additive
+//! * [`PeriodicCurve`]: ultimately periodic curves, such as staircases without end, with the same operations and the sub-additive
 //!   closure.
-//! * [`Grid`]: outward rounding, which keeps numbers short where many servers depend on each other, and a bound a bound.
-//! * [`Frame`], of `takt-scenario`: what counts as payload, as L2 frame and on the wire.
-//! * [`CreditBasedShaper`] and [`Line`]: the bound on the round trip of a PubSub message, as the paper has it ([`Model::PAPER`]) and so that it
-//!   holds ([`Model::SOUND`]).
+//! * [`Grid`]: outward rounding, which keeps numbers short where many servers depend on each other. Rounded bounds still hold.
+//! * [`Frame`], of `takt-scenario`: sizes of payload, of the L2 frame and on the wire.
+//! * [`CreditBasedShaper`] and [`Line`]: the bound on the round trip of a PubSub message, by the paper's model ([`Model::PAPER`])
+//!   and by a sound one ([`Model::SOUND`]).
 //! * [`scenario_bounds`]: the bounds of a scenario, by name.
-//! * [`EgressPort`] and [`PortNetwork`]: traffic classes with strict priority, Credit-Based Shapers, gates, ETF or FQ_CoDel, the streams that
-//!   pass them, and what each [`Analysis`] says of their delays.
-//! * [`Network`]: servers and flows in general, with Total Flow Analysis, Separate Flow Analysis, Pay Multiplexing Only Once, and a linear programme.
+//! * [`EgressPort`] and [`PortNetwork`]: traffic classes with strict priority, Credit-Based Shapers, gates, ETF or FQ_CoDel, the
+//!   streams that pass them, and the bounds of each [`Analysis`] on their delays.
+//! * [`Network`]: servers and flows in general, with Total Flow Analysis, Separate Flow Analysis, Pay Multiplexing Only Once, and
+//!   a linear programme.
 
 #![forbid(unsafe_code)]
 

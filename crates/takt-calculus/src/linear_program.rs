@@ -1,6 +1,6 @@
-//! Linear programmes whose optimum is proven. A solver in floating point says which constraints matter; the multipliers of these are then
-//! computed exactly, and checked: multipliers that are not negative and add the constraints up to the objective prove a bound, whatever
-//! the solver did (weak duality). Nothing needs to be rounded.
+//! Linear programmes with proven optima. A solver in floating point finds the constraints that matter. Their multipliers are then
+//! computed exactly, and checked: non-negative multipliers that add the constraints up to the objective prove a bound,
+//! independently of the solver (weak duality). Nothing needs to be rounded.
 
 use std::collections::BTreeMap;
 
@@ -11,10 +11,10 @@ use crate::Rational;
 /// A sum of variables with factors, by the variables' indices.
 pub(crate) type Terms = Vec<(usize, Rational)>;
 
-/// Multipliers below this are taken for the solver's noise, at first.
+/// Thresholds below which multipliers are taken for the solver's noise, in the order in which they are tried.
 const NOISE: [f64; 3] = [1e-7, 1e-9, 1e-5];
 
-/// `maximum` of a sum of free variables, where others are limited.
+/// A linear programme: the maximum of a sum of free variables under upper limits on other sums.
 pub(crate) struct LinearProgram {
     /// The typical size of each variable: solvers want numbers near 1. No result depends on it.
     scales: Vec<f64>,
@@ -31,18 +31,18 @@ impl LinearProgram {
         }
     }
 
-    /// Another variable.
+    /// Adds a variable.
     pub(crate) fn variable(&mut self, scale: f64) -> usize {
         self.scales.push(scale);
         self.scales.len() - 1
     }
 
-    /// What is to be as great as possible.
+    /// Sets the objective to maximize.
     pub(crate) fn maximize(&mut self, terms: Terms) {
         self.objective = collected(terms);
     }
 
-    /// The terms are at most `limit`.
+    /// Adds the constraint that the terms are at most `limit`.
     pub(crate) fn at_most(&mut self, terms: Terms, limit: Rational) {
         let terms = collected(terms);
         if !terms.is_empty() {
@@ -54,7 +54,8 @@ impl LinearProgram {
         self.constraints.len()
     }
 
-    /// A number that the objective never exceeds, proven; usually its maximum. `None` if there is none, or the solver did not help to find it.
+    /// Returns a proven upper bound of the objective, usually its maximum. `None` if there is none, or if the solver did not help
+    /// to find it.
     pub(crate) fn upper_bound(&self) -> Option<Rational> {
         let approximate = self.approximate_multipliers()?;
         NOISE.into_iter().find_map(|noise| {
@@ -68,7 +69,7 @@ impl LinearProgram {
         })
     }
 
-    /// The dual programme, solved in floating point with every constraint in units in which it is about 1.
+    /// Solves the dual programme in floating point, with every constraint scaled to about 1.
     fn approximate_multipliers(&self) -> Option<Vec<f64>> {
         let scaled = |terms: &BTreeMap<usize, Rational>| -> Vec<(usize, f64)> {
             let terms = terms.iter();
@@ -123,7 +124,8 @@ impl LinearProgram {
         }
     }
 
-    /// Multipliers with which these constraints add up to the objective: the linear equations, one per variable, solved by elimination.
+    /// Returns multipliers with which these constraints add up to the objective: the solution of linear equations, one per
+    /// variable, by elimination.
     fn exact_multipliers(&self, relevant: &[usize]) -> Option<Vec<Rational>> {
         let end = relevant.len();
         let mut equations: Vec<BTreeMap<usize, Rational>> =
@@ -133,13 +135,13 @@ impl LinearProgram {
                 equations[*variable].insert(column, factor.clone());
             }
         }
-        // What is on the right side stands behind all columns.
+        // The right side is stored behind all columns.
         for (variable, factor) in &self.objective {
             equations[*variable].insert(end, factor.clone());
         }
         let mut solved: Vec<(usize, BTreeMap<usize, Rational>)> = Vec::new();
         equations.retain(|equation| !equation.is_empty());
-        // The shortest first: that keeps the others short.
+        // Shortest equations first, which keeps the others short.
         while let Some(next) = (0..equations.len()).min_by_key(|index| equations[*index].len()) {
             let equation = equations.swap_remove(next);
             let (column, factor) = equation.iter().next()?;
@@ -169,7 +171,8 @@ impl LinearProgram {
         Some(multipliers)
     }
 
-    /// The bound that multipliers prove: they must not be negative, and the constraints times them must add up to the objective.
+    /// Returns the bound that multipliers prove: they must not be negative, and the constraints times them must add up to the
+    /// objective.
     fn proven(&self, relevant: &[usize], multipliers: &[Rational]) -> Option<Rational> {
         let mut sum: BTreeMap<usize, Rational> = BTreeMap::new();
         let mut bound = Rational::ZERO;
@@ -197,7 +200,7 @@ fn collected(terms: Terms) -> BTreeMap<usize, Rational> {
     collected
 }
 
-/// Takes a row, whose factor of `column` is 1, from an equation so often that the column vanishes.
+/// Subtracts a row, whose factor of `column` is 1, from an equation as often as needed for the column to vanish.
 fn eliminate(
     equation: &mut BTreeMap<usize, Rational>,
     column: usize,

@@ -1,19 +1,19 @@
-//! Networks in general: servers, and flows with paths through them.
+//! General networks: servers, and flows with paths through them.
 
 use std::collections::BTreeMap;
 
 use crate::curve::{Curve, Extended};
 
-/// A FIFO queue and what serves it.
+/// A FIFO queue and its server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Server {
     /// The minimum service.
     pub service: Curve,
-    /// What leaves in any interval at most, whatever arrives: the link behind the server.
+    /// Most bits that leave in any interval, for any arrivals: the link behind the server.
     pub shaping: Option<Curve>,
 }
 
-/// What one source sends.
+/// Traffic of one source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Flow {
     /// Indices of the servers that it passes, in order.
@@ -22,7 +22,7 @@ pub struct Flow {
     pub arrival: Curve,
 }
 
-/// There is no such network, or none that these analyses are for.
+/// Reasons why a network cannot be made, or is not supported by these analyses.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NetworkError {
     /// A flow without a server.
@@ -31,7 +31,7 @@ pub enum NetworkError {
         /// The flow's index.
         flow: usize,
     },
-    /// A path leads to a server that is not there.
+    /// A path that leads to an unknown server.
     #[error("flow {flow} passes server {server}, which does not exist")]
     UnknownServer {
         /// The flow's index.
@@ -39,7 +39,7 @@ pub enum NetworkError {
         /// The server's index.
         server: usize,
     },
-    /// A flow comes back to a server, or flows depend on each other in a circle.
+    /// A flow that returns to a server, or flows with cyclic dependencies.
     #[error(
         "server {server} lies on or behind a cycle: what arrives there depends on what leaves it"
     )]
@@ -54,9 +54,9 @@ pub enum NetworkError {
 pub struct Network {
     pub(crate) servers: Vec<Server>,
     pub(crate) flows: Vec<Flow>,
-    /// The servers, each behind those from which flows come to it.
+    /// The servers in the order of their dependencies: each comes after those from which flows come to it.
     pub(crate) order: Vec<usize>,
-    /// Of each server, the flows that pass it, and as which server of their path.
+    /// Flows that pass each server, with the position of the server in their paths.
     pub(crate) passing: Vec<Vec<Passing>>,
 }
 
@@ -68,7 +68,7 @@ pub(crate) struct Passing {
 }
 
 impl Network {
-    /// A network of these servers and flows.
+    /// Makes a network of these servers and flows.
     ///
     /// # Errors
     /// An empty path, an unknown server, or a cycle.
@@ -117,18 +117,18 @@ impl Network {
         }
     }
 
-    /// The servers.
+    /// Returns the servers.
     pub fn servers(&self) -> &[Server] {
         &self.servers
     }
 
-    /// The flows.
+    /// Returns the flows.
     pub fn flows(&self) -> &[Flow] {
         &self.flows
     }
 
-    /// Arrival curve of all flows but one at a server, from that of each flow there. With `shaped`, flows that come over one link together are no more than
-    /// the link lets through.
+    /// Returns the arrival curve of all flows but one at a server, from that of each flow there. With `shaped`, flows that come
+    /// over one link together are limited by the link's shaping curve.
     pub(crate) fn aggregate(
         &self,
         server: usize,
@@ -155,7 +155,7 @@ impl Network {
         limited.sum()
     }
 
-    /// What remains of a FIFO server for one flow, where `others` arrive besides.
+    /// Returns the remaining service of a FIFO server for one flow, if `others` arrive besides.
     pub(crate) fn fifo_residual(&self, server: usize, others: &Curve) -> Curve {
         let service = &self.servers[server].service;
         match others.horizontal_deviation(service) {
@@ -165,7 +165,7 @@ impl Network {
     }
 }
 
-/// Of each flow, the arrival curves at the servers of its path, as far as they are known. The first always is.
+/// Known arrival curves of each flow at the servers of its path. The first is always known.
 pub(crate) struct Arrivals(pub(crate) Vec<Vec<Curve>>);
 
 impl Arrivals {
@@ -179,7 +179,7 @@ impl Arrivals {
         )
     }
 
-    /// Arrival curve of a flow at a server that it passes.
+    /// Returns the arrival curve of a flow at a server that it passes.
     pub(crate) fn at(&self, passing: Passing) -> Curve {
         self.0[passing.flow][passing.position].clone()
     }

@@ -1,53 +1,53 @@
-//! Curves that repeat themselves in the end: staircases without end.
+//! Ultimately periodic curves, such as staircases without end.
 
 use crate::Rational;
 use crate::curve::{Curve, CurveError, Extended, Piece};
 
-/// A result may consist of so many pieces; numbers of pieces multiply where periods have only a large multiple in common.
+/// Maximum number of pieces of a result. The number of pieces multiplies where the least common multiple of periods is large.
 pub(crate) const PIECES: u32 = 1 << 14;
 
-/// Why there is no such curve or result.
+/// Reasons why a curve or result cannot be made.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PeriodicError {
-    /// Parameters of which there is no curve.
+    /// Parameters without a curve.
     #[error(transparent)]
     Curve(#[from] CurveError),
     /// A period that is not positive.
     #[error("the period of a curve is not positive")]
     Period,
-    /// A curve that is infinite before it repeats itself, or falls where it does.
+    /// A curve that is infinite before its periodic part, or falls there.
     #[error(
         "a curve that repeats itself from {rank} on must be finite until then, and must not fall"
     )]
     Repetition {
-        /// From when on it would repeat itself.
+        /// Time from which it would be periodic.
         rank: Rational,
     },
-    /// A sub-additive closure that does not repeat itself as far as it was computed.
+    /// A sub-additive closure that is not periodic as far as it was computed.
     #[error("up to {until} the sub-additive closure does not repeat itself")]
     NoPeriod {
-        /// The time up to which it was computed, at least.
+        /// Time up to which it was computed, at least.
         until: Rational,
     },
-    /// The exact result is too long: the periods have only a large multiple in common. [`PeriodicCurve::line_above`] and
+    /// An exact result that is too long, since the periods have only a large common multiple. [`PeriodicCurve::line_above`] and
     /// [`PeriodicCurve::line_below`] give curves without a period that are bounds of it.
     #[error("the exact result has about {pieces} pieces, more than the {limit} that are computed")]
     TooLong {
-        /// How many pieces it would take, rounded up.
+        /// Number of pieces of the result, rounded up.
         pieces: Rational,
-        /// How many are computed.
+        /// Maximum number of pieces.
         limit: u32,
     },
 }
 
-/// From `rank` on, what a period later is more by `increment`: `f(t + period) = f(t) + increment` for `t ≥ rank`.
+/// The periodic part of a curve: `f(t + period) = f(t) + increment` for `t ≥ rank`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Repetition {
-    /// From when on.
+    /// Time from which the curve is periodic.
     pub rank: Rational,
-    /// After which time.
+    /// Length of a period.
     pub period: Rational,
-    /// By how much.
+    /// Increase in each period.
     pub increment: Rational,
 }
 
@@ -61,12 +61,12 @@ impl Repetition {
     }
 }
 
-/// A wide-sense increasing function of time, from 0 on, that is piecewise linear and in the end repeats itself, each time higher by the same: ultimately
-/// pseudo-periodic. A [`Curve`] is one that ends in a line.
+/// A wide-sense increasing function of time, from 0 on, that is piecewise linear and ultimately pseudo-periodic: in the end it
+/// repeats itself, each time higher by the same increment. A [`Curve`] is one that ends in a line.
 ///
-/// The operations are exact: what the result's period is, and from when on it holds, is known before it is computed (Bouillard and Thiry, An
-/// Algorithmic Toolbox for Network Calculus, 2008; Bouillard, Boyer and Le Corronc, Deterministic Network Calculus, 2018, chapter 4). That can be long, and then
-/// is an error.
+/// The operations are exact: the period of the result, and the time from which it holds, are known before the result is computed
+/// (Bouillard and Thiry, An Algorithmic Toolbox for Network Calculus, 2008; Bouillard, Boyer and Le Corronc, Deterministic
+/// Network Calculus, 2018, chapter 4). A result that is too long is an error.
 #[derive(Debug, Clone)]
 pub struct PeriodicCurve {
     /// The function up to the end of the first period, or everywhere, if it ends in a line.
@@ -84,7 +84,7 @@ impl From<Curve> for PeriodicCurve {
 }
 
 impl PeriodicCurve {
-    /// The curve that is `base` until a period after `rank`, and from `rank` on repeats itself.
+    /// Makes the curve that is `base` until a period after `rank`, and periodic from `rank` on.
     ///
     /// # Errors
     /// A negative rank, a period that is not positive, or a function that would fall or is infinite before it repeats itself.
@@ -108,7 +108,7 @@ impl PeriodicCurve {
         Ok(Self::normal(base, repetition))
     }
 
-    /// `step · ⌈t / period⌉`: one of `step` at once in each period.
+    /// Makes the staircase `step · ⌈t / period⌉`: one `step` at once in each period.
     ///
     /// # Errors
     /// A negative step, or a period that is not positive.
@@ -122,12 +122,12 @@ impl PeriodicCurve {
         Self::new(base, repetition)
     }
 
-    /// How it repeats itself; `None` if it ends in a line.
+    /// Returns the periodic part; `None` if the curve ends in a line.
     pub fn repetition(&self) -> Option<&Repetition> {
         self.repetition.as_ref()
     }
 
-    /// The slope in the long run; `None` if the curve becomes infinite.
+    /// Returns the slope in the long run; `None` if the curve becomes infinite.
     pub fn long_term_rate(&self) -> Option<Rational> {
         match &self.repetition {
             Some(repetition) => Some(repetition.rate()),
@@ -135,7 +135,7 @@ impl PeriodicCurve {
         }
     }
 
-    /// The value at a time; before 0, that at 0.
+    /// Returns the value at a time; before 0, that at 0.
     pub fn value(&self, time: &Rational) -> Extended {
         match &self.repetition {
             Some(repetition) if *time >= repetition.end() => {
@@ -148,7 +148,7 @@ impl PeriodicCurve {
         }
     }
 
-    /// A curve that is this one up to `horizon`, and what comes behind it is not said.
+    /// Returns a curve that equals this one up to `horizon`. Behind that it is undefined.
     pub(crate) fn unrolled(&self, horizon: &Rational) -> Result<Curve, PeriodicError> {
         let Some(repetition) = &self.repetition else {
             return Ok(self.base.clone());
@@ -174,7 +174,7 @@ impl PeriodicCurve {
         Ok(Curve { pieces }.simplified())
     }
 
-    /// The curve as seen from a time that is later by `delay`: `f(t + delay)`.
+    /// Returns the curve as seen from a time that is later by `delay`: `f(t + delay)`.
     ///
     /// # Errors
     /// A delay of so many periods that the result is too long.
@@ -191,7 +191,8 @@ impl PeriodicCurve {
         Ok(Self::normal(base.advanced(delay), repetition))
     }
 
-    /// This curve for the time `exact` at least, and behind it a line in its long-term rate that is nowhere below it: for arrivals.
+    /// Returns this curve for the time `exact` at least, and behind it a line with its long-term rate that is nowhere below it:
+    /// for arrivals.
     ///
     /// # Errors
     /// A time of so many periods that the result is too long.
@@ -207,7 +208,8 @@ impl PeriodicCurve {
         self.until(start, vec![last])
     }
 
-    /// This curve for the time `exact` at least, and behind it a line in its long-term rate that is nowhere above it: for service.
+    /// Returns this curve for the time `exact` at least, and behind it a line with its long-term rate that is nowhere above it:
+    /// for service.
     ///
     /// # Errors
     /// A time of so many periods that the result is too long.
@@ -219,7 +221,7 @@ impl PeriodicCurve {
         let (least, _) = self.distance(&repetition.rank);
         let rate = repetition.rate();
         let level = self.value(start);
-        // The curve stays where it is until the line has come up to it.
+        // The curve stays flat until the line has reached it.
         let mut last = vec![Piece::new(
             start.clone(),
             level.clone(),
@@ -236,7 +238,7 @@ impl PeriodicCurve {
         self.until(start, last)
     }
 
-    /// The curve before `start`, then these pieces.
+    /// Returns the curve before `start`, followed by these pieces.
     fn until(&self, start: &Rational, last: Vec<Piece>) -> Result<Curve, PeriodicError> {
         let mut pieces = self.unrolled(start)?.pieces;
         pieces.retain(|piece| piece.start < *start);
@@ -244,8 +246,8 @@ impl PeriodicCurve {
         Ok(Curve { pieces }.simplified())
     }
 
-    /// The least and the most of `f(t) − r t` for `t ≥ from`, with the long-term rate `r`. `from` must not be above the rank, and the curve not
-    /// become infinite.
+    /// Returns the least and the greatest value of `f(t) − r t` for `t ≥ from`, with the long-term rate `r`. `from` must not be
+    /// above the rank, and the curve must not become infinite.
     pub(crate) fn distance(&self, from: &Rational) -> (Rational, Rational) {
         let rate = self.long_term_rate().unwrap_or(Rational::ZERO);
         let end = self.repetition.as_ref().map(Repetition::end);
@@ -269,7 +271,7 @@ impl PeriodicCurve {
     }
 }
 
-/// Says no if it takes too many pieces.
+/// Returns an error if the result takes too many pieces.
 pub(crate) fn limited(pieces: Rational, limit: u32) -> Result<(), PeriodicError> {
     if pieces > Rational::from(limit) {
         let pieces = Rational::from(pieces.ceil());

@@ -1,5 +1,5 @@
-//! Every operation on curves that repeat themselves beside its definition, evaluated on a grid far behind the time from which the result repeats
-//! itself, too. Corners, ranks and periods are whole numbers.
+//! Tests of every operation on periodic curves against its definition, evaluated on a grid that reaches far behind the time from
+//! which the result is periodic. Corners, ranks and periods are whole numbers.
 
 use proptest::prelude::*;
 
@@ -9,7 +9,7 @@ use crate::brute_force::{
 use crate::curve::{Curve, Extended};
 use crate::{PeriodicCurve, PeriodicError, Rational, Repetition};
 
-/// How far the operations are compared, and how far the definitions look.
+/// Time up to which the operations are compared, and time up to which the definitions are evaluated.
 const NEAR: i64 = 24;
 const FAR: i64 = 64;
 
@@ -42,7 +42,7 @@ fn far(curve: &PeriodicCurve) -> Curve {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
-    /// What repeats itself is what it is said to be, however it is put.
+    /// Any representation of a periodic curve gives the same values.
     #[test]
     fn repetition(base in curve(), rank in 0i64..4, period in 1i64..4, more in 0i64..3) {
         prop_assume!(base.long_term_rate().is_some());
@@ -136,7 +136,8 @@ proptest! {
                 for time in times() {
                     prop_assert!(f.value(&time) <= g.value(&(&time + &longer)), "at {}", time);
                 }
-                // Attained at a corner of the arrivals or where they are at the height of one of the service's.
+                // The delay is attained at a corner of the arrivals, or where the arrivals reach the height of a corner of the
+                // service.
                 let shorter = &delay - &little * Rational::from(10);
                 let late = |time: Rational| f.value(&time) > g.value(&(&time + &shorter));
                 let mut sixths = (0..6 * FAR).flat_map(|part| [ratio(part, 6), ratio(part, 6) + ratio(1, 10_000)]);
@@ -155,10 +156,11 @@ proptest! {
     }
 }
 
-/// The least sum of the curve over parts that make `time` together, for each time on the grid up to `end`. A least sum is reached with all parts
-/// but one at corners, or just before or behind them; those before and those behind must be able to make up for each other.
+/// Returns the least sum of the curve over parts that make `time` together, for each time on the grid up to `end`. A least sum is
+/// reached with all parts but one at corners, or just before or behind them. Parts before and behind corners must be able to make
+/// up for each other.
 fn closure_by_parts(curve: &Curve, end: i64) -> Vec<Extended> {
-    // By number of halves, then whether a part is just before a corner, and whether one is just behind.
+    // Index: number of halves, then 1 if a part is just before a corner, and then 1 if one is just behind.
     let mut least =
         vec![[const { [Extended::Infinity, Extended::Infinity] }; 2]; 2 * end as usize + 1];
     least[0][0][0] = Extended::ZERO;
@@ -215,7 +217,7 @@ fn staircases() {
             Extended::Finite(((half + 3) / 4 * 5).into())
         );
     }
-    // Each message is served before the next comes, or every second waits.
+    // Each message is served before the next comes, or every second one waits.
     let server = |rate: i64| Curve::rate_latency(rate.into(), 1.into()).unwrap().into();
     let delay = |rate| stairs.horizontal_deviation(&server(rate)).unwrap();
     assert_eq!(delay(5), Extended::Finite(2.into()));
@@ -226,7 +228,7 @@ fn staircases() {
         Extended::Finite(3.into())
     );
     assert_eq!(delay(2), Extended::Infinity);
-    // Two periods, of which the least common multiple is 3.
+    // The least common multiple of these two periods is 3.
     let [one, other] = [ratio(3, 2), ratio(1, 1)]
         .map(|period| PeriodicCurve::staircase(1.into(), period).unwrap());
     let both = one.sum(&other).unwrap();
@@ -247,7 +249,7 @@ fn what_is_too_long_or_no_curve() {
         one.sum(&other),
         Err(PeriodicError::TooLong { limit, .. }) if limit == crate::periodic::PIECES
     ));
-    // In the long run one is less: that does not need a common period.
+    // In the long run one is less, so that no common period is needed.
     assert!(one.convolution(&stairs(ratio(1, 2))).is_ok());
     let new = |rank: i64, period: i64, increment: i64| {
         let base = Curve::rate_latency(1.into(), 1.into()).unwrap();

@@ -1,11 +1,11 @@
-//! The shortest way to say what a curve that repeats itself is: no longer until it does, no longer a period, and a line where it is one.
+//! The normal form of a periodic curve: the earliest rank, the shortest period, and a line instead of a period where possible.
 
 use crate::Rational;
 use crate::curve::{Curve, Extended, Piece};
 use crate::periodic::{PeriodicCurve, Repetition};
 
 impl PeriodicCurve {
-    /// What `base` is until the end of the first period, and then repeated.
+    /// Makes the normal form of the curve that is `base` until the end of the first period, and periodic from there.
     pub(crate) fn normal(base: Curve, repetition: Repetition) -> Self {
         let (base, repetition) = shorter_period(base, repetition);
         let (base, repetition) = sooner(base, repetition);
@@ -24,19 +24,19 @@ impl PeriodicCurve {
     }
 }
 
-/// Without what begins at `end` or behind it.
+/// Returns the curve without the pieces that begin at `end` or behind it.
 pub(crate) fn trimmed(curve: Curve, end: &Rational) -> Curve {
     let mut curve = curve.simplified();
     curve.pieces.retain(|piece| piece.start < *end);
     curve
 }
 
-/// The largest part of the period after which the curve repeats itself already.
+/// Finds the shortest period: the smallest fraction of this one after which the curve repeats itself.
 fn shorter_period(base: Curve, repetition: Repetition) -> (Curve, Repetition) {
     let window = trimmed(base.advanced(&repetition.rank), &repetition.period);
     let number = window.pieces.len();
     for parts in (2..=number).rev() {
-        // Two pieces that meet where a period ends are one within the curve.
+        // Two pieces that meet at the end of a period are one within the curve.
         if !number.is_multiple_of(parts) && !(number - 1).is_multiple_of(parts) {
             continue;
         }
@@ -54,7 +54,7 @@ fn shorter_period(base: Curve, repetition: Repetition) -> (Curve, Repetition) {
     (base, repetition)
 }
 
-/// Whether the curve is a period later what it is now and `increment`, for the time `length`.
+/// Returns true if the curve one period later equals the curve now plus `increment`, for the time `length`.
 pub(crate) fn repeats(
     curve: &Curve,
     period: &Rational,
@@ -73,7 +73,7 @@ pub(crate) fn repeats(
     trimmed(now, length) == trimmed(curve.advanced(period), length)
 }
 
-/// The curve repeats itself from an earlier time on, if what is before the rank is what is before the end of the first period.
+/// Finds the earliest rank: the curve repeats itself earlier if its part before the rank equals the end of the first period.
 fn sooner(base: Curve, mut repetition: Repetition) -> (Curve, Repetition) {
     while repetition.rank > Rational::ZERO {
         let Repetition {

@@ -1,5 +1,5 @@
-//! Operations on curves that repeat themselves. Each knows from when on its result does, and after which period, has the
-//! operation on [`Curve`] compute it until then, and says that it repeats itself.
+//! Operations on periodic curves. Each operation determines the rank and the period of its result, computes the result until the
+//! end of its first period with the operation on [`Curve`], and declares it periodic from there.
 
 use std::cmp::Ordering;
 
@@ -7,23 +7,23 @@ use crate::Rational;
 use crate::curve::{Curve, Extended, Piece};
 use crate::periodic::{PeriodicCurve, PeriodicError, Repetition, limited};
 
-/// So many pairs of pieces are combined at most, which takes seconds.
+/// Maximum number of pairs of pieces that are combined, which takes seconds.
 pub(crate) const PAIRS: u32 = 1 << 16;
 
 /// The long-term rates of two curves and, unless both end in lines, a period of both.
 struct Pair<'a> {
     low: &'a PeriodicCurve,
     high: &'a PeriodicCurve,
-    /// In the long run, of the lower; that of both if the other is `None`.
+    /// Long-term rate of the lower curve, and of both if the other is `None`.
     rate: Rational,
-    /// In the long run, by how much the higher outgrows the lower; `None` if it becomes infinite.
+    /// Difference between the long-term rates of the higher and the lower curve; `None` if the higher becomes infinite.
     more: Option<Rational>,
     /// The least common multiple of the periods.
     common: Rational,
 }
 
 impl PeriodicCurve {
-    /// The lower of both, everywhere.
+    /// Returns the lower of both at each time.
     ///
     /// # Errors
     /// The result is too long.
@@ -31,7 +31,7 @@ impl PeriodicCurve {
         self.envelope(other, Ordering::Less)
     }
 
-    /// The higher of both, everywhere.
+    /// Returns the higher of both at each time.
     ///
     /// # Errors
     /// The result is too long.
@@ -72,7 +72,7 @@ impl PeriodicCurve {
         Ok(Self::normal(curve, repetition))
     }
 
-    /// The sum: the arrival curve of two flows together.
+    /// Returns the sum: the arrival curve of two flows together.
     ///
     /// # Errors
     /// The result is too long.
@@ -95,7 +95,7 @@ impl PeriodicCurve {
         Ok(Self::normal(curve, repetition))
     }
 
-    /// `(f ⊗ g)(t) = inf f(s) + g(t − s)` over 0 ≤ s ≤ t: of two servers in a row, the service curve of both together.
+    /// Returns `(f ⊗ g)(t) = inf f(s) + g(t − s)` over 0 ≤ s ≤ t: the service curve of two servers in a row.
     ///
     /// # Errors
     /// The result is too long.
@@ -108,7 +108,7 @@ impl PeriodicCurve {
         let (period, rank) = match &pair.more {
             // As long as both parts are behind their ranks, one of them can be longer or shorter by the common period.
             Some(more) if more.is_zero() => (pair.common.clone(), low + high + &pair.common),
-            // The higher has a bounded part: with more of it, all of the lower would be less.
+            // The part of the higher curve is bounded: a longer one is worse than more of the lower curve.
             Some(more) => {
                 let reach = pair.reach(&pair.low.distance(&low).1, more);
                 (pair.low.period_or(&pair.common), low + reach)
@@ -131,8 +131,8 @@ impl PeriodicCurve {
         ))
     }
 
-    /// `(f ⊘ g)(t) = sup f(t + u) − g(u)` over u ≥ 0: what arrives by f leaves a server of service curve g by this. Infinite if f
-    /// outgrows g. `other` must be finite at 0.
+    /// Returns `(f ⊘ g)(t) = sup f(t + u) − g(u)` over u ≥ 0: the arrival curve behind a server of service curve g, for arrivals
+    /// by f. Infinite if f outgrows g. `other` must be finite at 0.
     ///
     /// # Errors
     /// The result is too long.
@@ -150,7 +150,7 @@ impl PeriodicCurve {
             increment: &pair.rate * &period,
             period,
         };
-        // From some u on, nothing is more than before: after a common period, or when g has grown by more than f can.
+        // The supremum is reached before some u: after a common period, or after g has grown by more than f can.
         let (last, end) = (pair.last_rank(), repetition.end());
         let reach = match &pair.more {
             None => last,
@@ -171,11 +171,11 @@ impl PeriodicCurve {
         Ok(Self::normal(own.deconvolution(&other), repetition))
     }
 
-    /// The bound on the delay of what arrives by this curve in a FIFO server of service curve `service`: see
+    /// Returns the bound on the delay of arrivals by this curve in a FIFO server of service curve `service`: see
     /// [`Curve::horizontal_deviation`].
     ///
     /// # Errors
-    /// It takes too long a time until delays repeat themselves.
+    /// The time until delays are periodic is too long.
     pub fn horizontal_deviation(&self, service: &Self) -> Result<Extended, PeriodicError> {
         let Some(pair) = Pair::of(self, service) else {
             return Ok(self.base.horizontal_deviation(&service.base));
@@ -186,7 +186,7 @@ impl PeriodicCurve {
         let worst = pair.worst();
         let own = held(self.unrolled(&worst)?, &worst);
         let level = &own.last().after;
-        // Until the service has reached what arrives until then.
+        // The service must be known until it has reached the arrivals until then.
         let mut reached = worst.clone();
         if let (Some(level), Some(repetition)) = (level.finite(), &service.repetition) {
             reached = reached.max(repetition.end());
@@ -199,11 +199,11 @@ impl PeriodicCurve {
         Ok(own.horizontal_deviation(&service.unrolled(&reached)?))
     }
 
-    /// The bound on the backlog of what arrives by this curve in a server of service curve `service`: see
+    /// Returns the bound on the backlog of arrivals by this curve in a server of service curve `service`: see
     /// [`Curve::vertical_deviation`].
     ///
     /// # Errors
-    /// It takes too long a time until backlogs repeat themselves.
+    /// The time until backlogs are periodic is too long.
     pub fn vertical_deviation(&self, service: &Self) -> Result<Extended, PeriodicError> {
         let Some(pair) = Pair::of(self, service) else {
             return Ok(self.base.vertical_deviation(&service.base));
@@ -216,7 +216,7 @@ impl PeriodicCurve {
         Ok(held(self.unrolled(&worst)?, &worst).vertical_deviation(&service))
     }
 
-    /// From when on the curve is as it will be, if its period is this one. A line has any period, but a jump where it begins is none of it.
+    /// Returns the rank of the curve for this period. A line has any period, but a jump where it begins is before the rank.
     pub(crate) fn rank(&self, period: &Rational) -> Rational {
         let last = self.base.last();
         match &self.repetition {
@@ -233,7 +233,7 @@ impl PeriodicCurve {
 }
 
 impl<'a> Pair<'a> {
-    /// `None` if both end in lines.
+    /// Makes the pair; `None` if both end in lines.
     fn of(one: &'a PeriodicCurve, other: &'a PeriodicCurve) -> Option<Self> {
         let common = match (&one.repetition, &other.repetition) {
             (None, None) => return None,
@@ -268,14 +268,15 @@ impl<'a> Pair<'a> {
         rank.max(self.high.rank(&self.common))
     }
 
-    /// Whether this is the higher one of two that are not equally fast.
+    /// Returns true if this is the higher one of two curves with different long-term rates.
     fn outgrows(&self, curve: &PeriodicCurve) -> bool {
         let differ = self.more.as_ref().is_none_or(|more| !more.is_zero());
         differ && std::ptr::eq(self.high, curve)
     }
 
-    /// From this part of the higher on, `low(t − b) + high(b)` is not less than `low(t) + high(0)`, and `low(t + b) − high(b)` not more than
-    /// `low(t) − high(0)`, if the lower is never more than `most` above its line.
+    /// Returns a length `b` of the higher curve's part: from it on, `low(t − b) + high(b)` is not less than `low(t) + high(0)`,
+    /// and `low(t + b) − high(b)` is not more than `low(t) − high(0)`, if the lower curve is never more than `most` above its
+    /// line.
     fn reach(&self, most: &Rational, more: &Rational) -> Rational {
         let zero = Rational::ZERO;
         let begin = self.high.base.pieces[0].at.finite().cloned();
@@ -284,7 +285,8 @@ impl<'a> Pair<'a> {
         reach.max(zero)
     }
 
-    /// Behind this time, the higher one's service makes no longer delay and no greater backlog of the lower one's arrival than before.
+    /// Returns a time behind which the higher curve's service causes no longer delay and no greater backlog of the lower curve's
+    /// arrivals than before.
     fn worst(&self) -> Rational {
         let last = self.last_rank();
         let Some(more) = &self.more else {
@@ -300,7 +302,7 @@ impl<'a> Pair<'a> {
     }
 }
 
-/// The convolution of what both are before `end`, known before `end`.
+/// Returns the convolution of both curves before `end`. The result is valid before `end`.
 pub(crate) fn convolution_until(
     one: &Curve,
     other: &Curve,
@@ -311,7 +313,7 @@ pub(crate) fn convolution_until(
     Ok(one.convolution_before(&other, Some(end)))
 }
 
-/// Infinite from `end` on.
+/// Returns the curve before `end`, infinite from there.
 pub(crate) fn cut(mut curve: Curve, end: &Rational) -> Curve {
     curve.pieces.retain(|piece| piece.start < *end);
     curve.pieces.push(Piece::new(
@@ -323,7 +325,7 @@ pub(crate) fn cut(mut curve: Curve, end: &Rational) -> Curve {
     curve
 }
 
-/// From `end` on what it was right before.
+/// Returns the curve before `end`, constant from there.
 fn held(mut curve: Curve, end: &Rational) -> Curve {
     let level = curve.left(end);
     curve.pieces.retain(|piece| piece.start < *end);
@@ -341,7 +343,7 @@ fn pairs(one: &Curve, other: &Curve) -> Rational {
     elements(one) * elements(other)
 }
 
-/// The least number that both are whole parts of: Euclid's algorithm, which ends for fractions as well.
+/// Returns the least common multiple of two numbers, by Euclid's algorithm, which ends for fractions as well.
 pub(crate) fn least_common_multiple(one: &Rational, other: &Rational) -> Rational {
     let (mut greater, mut less) = (one.clone(), other.clone());
     while !less.is_zero() {

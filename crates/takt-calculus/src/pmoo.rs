@@ -1,20 +1,22 @@
-//! What several strict servers in a row leave for a flow, with arbitrary multiplexing (Schmitt, Zdarsky and Martinovic, Improving
-//! Performance Bounds in Feed-Forward Networks by Paying Multiplexing Only Once, 2008).
+//! Remaining service of several strict servers in a row for a flow, with arbitrary multiplexing (Schmitt, Zdarsky and Martinovic,
+//! Improving Performance Bounds in Feed-Forward Networks by Paying Multiplexing Only Once, 2008).
 
 use crate::Rational;
 use crate::network::{Arrivals, Network};
 
-/// At most so many choices of one line per server and one bucket per flow are tried. Each is a bound; more can only improve it.
+/// Maximum number of tried choices of one line per server and one bucket per flow. Each choice is a bound; more choices can only
+/// improve it.
 const CHOICES: usize = 256;
 
 /// Another flow on servers of the row that are consecutive for both.
 struct Cross {
     servers: std::ops::Range<usize>,
-    /// `(burst, rate)`, each of them a bound.
+    /// Leaky buckets `(burst, rate)`, each of them a bound.
     buckets: Vec<(Rational, Rational)>,
 }
 
-/// `(rate, latency)` of what the first `length` servers of a flow's path leave for it. Each is a service curve; their maximum need not be one.
+/// Returns service curves `(rate, latency)` that the first `length` servers of a flow's path leave for it. Their maximum need not
+/// be a service curve.
 pub(crate) fn residuals(
     network: &Network,
     arrivals: &Arrivals,
@@ -61,7 +63,7 @@ pub(crate) fn residuals(
     found
 }
 
-/// The other flows that share servers with a row. One that leaves it and comes back counts as another.
+/// Returns the other flows that share servers with a row. A flow that leaves the row and returns counts as another flow.
 fn crosses(network: &Network, arrivals: &Arrivals, flow: usize, row: &[usize]) -> Vec<Cross> {
     let mut crosses = Vec::new();
     for (index, server) in row.iter().enumerate() {
@@ -76,7 +78,7 @@ fn crosses(network: &Network, arrivals: &Arrivals, flow: usize, row: &[usize]) -
                 let shared = row[index..].iter().zip(&path[passing.position..]);
                 let length = shared.take_while(|(one, other)| one == other).count();
                 let mut buckets = arrivals.0[passing.flow][passing.position].leaky_buckets();
-                // Which leave something in the long run are tried first.
+                // Buckets that leave some service in the long run are tried first.
                 buckets.reverse();
                 crosses.push(Cross {
                     servers: index..index + length,
@@ -88,7 +90,8 @@ fn crosses(network: &Network, arrivals: &Arrivals, flow: usize, row: &[usize]) -
     crosses
 }
 
-/// The slowest server's remaining rate, after all latencies and all others' bursts, with what they send during the latencies.
+/// Returns the slowest server's remaining rate, after all latencies and the bursts of all other flows, with their arrivals during
+/// the latencies.
 fn residual(
     lines: &[&(Rational, Rational)],
     crosses: &[(&std::ops::Range<usize>, &(Rational, Rational))],

@@ -1,10 +1,11 @@
-//! FIFO servers that form a tree, as a linear programme of polynomial size (Bouillard, Trade-off between accuracy and tractability of Network Calculus
-//! in FIFO networks, Performance Evaluation 2022). Variables are dates, and what of each flow has come by then.
+//! FIFO servers that form a tree, as a linear programme of polynomial size (Bouillard, Trade-off between accuracy and
+//! tractability of Network Calculus in FIFO networks, Performance Evaluation 2022). Variables are dates, and the bits of each
+//! flow that have arrived by these dates.
 //!
-//! The tree ends in the last server of a flow. Of what its last bit meets, going back: the date when it left a server, that when it came there,
-//! and one since when the server has kept its service curve; for each of these dates that a server knows, the one before it knows when what left
-//! then had come. So a server at depth `d` has `d + 2` dates, and the service, the arrival curves, the order, the shaping and known
-//! delays are linear in them.
+//! The tree ends in the last server of a flow. The programme follows the flow's last bit backwards. It has the date when the bit
+//! left a server, the date when it arrived there, and a date since when the server has kept its service curve. For each date that
+//! a server knows, the server before it knows the arrival date of the bits that left it then. So a server at depth `d` has
+//! `d + 2` dates, and the service, the arrival curves, the order, the shaping and known delays are linear in them.
 
 use std::collections::BTreeMap;
 
@@ -13,64 +14,65 @@ use crate::curve::Extended;
 use crate::linear_program::{LinearProgram, Terms};
 use crate::network::{Arrivals, Network};
 
-/// More constraints than this are not tried; the tree is then the flow's path alone, or not tried at all.
+/// Maximum number of constraints. A larger tree is reduced to the flow's path, or not tried at all.
 const CONSTRAINTS: usize = 6_000;
-/// At most so many servers beside the path.
+/// Maximum number of servers beside the path.
 const SERVERS: usize = 24;
 
-/// Which servers a programme is about.
+/// Servers in a programme.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Extent {
-    /// The path, and what comes to it.
+    /// The path, and the servers from which flows come to it.
     Tree,
-    /// The path of the flow.
+    /// The path of the flow alone.
     Path,
 }
 
-/// What of a flow's arrivals a programme knows.
+/// Constraints of a programme on a flow's arrivals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Buckets {
-    /// All leaky buckets above the curve. Of a staircase these are several.
+    /// All leaky buckets above the curve. A staircase has several.
     All,
-    /// The one that is above it in the long run.
+    /// The leaky bucket with the curve's long-term rate.
     Slowest,
 }
 
 /// A part of a flow's way within the tree.
 struct Segment {
     flow: usize,
-    /// The position in the flow's path where it begins, and how many servers it has.
+    /// The position in the flow's path where it begins, and its number of servers.
     position: usize,
     length: usize,
-    /// What had left the tree's part of the flow, at the dates behind its last server.
+    /// Bits that had left the tree's part of the flow, at the dates behind its last server.
     departed: Vec<usize>,
-    /// What had come to each of its servers at that server's last date.
+    /// Bits that had arrived at each of its servers at that server's last date.
     begun: Vec<usize>,
 }
 
 struct Tree<'a> {
     network: &'a Network,
-    /// Of each server in it: the next one, if it is not the last, and how far it is from that.
+    /// For each server in it: the next one, unless it is the last, and the distance to the last one.
     servers: BTreeMap<usize, (Option<usize>, usize)>,
     segments: Vec<Segment>,
     program: LinearProgram,
-    /// When the last bit leaves.
+    /// Date when the last bit leaves.
     end: usize,
-    /// Of each server, its dates, the latest first.
+    /// Dates of each server, the latest first.
     dates: BTreeMap<usize, Vec<usize>>,
     bits: f64,
 }
 
-/// What is sought of a flow.
+/// Sought quantity of a flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Sought {
-    /// The longest time from its coming to its leaving.
+    /// The longest time from arrival to departure.
     Delay,
-    /// The most of it that is on the path at a time.
+    /// The greatest backlog on the path.
     Backlog,
 }
 
-/// The longest delay of a flow on its path, or the most of it there, if the flows arrive so, and servers delay by at most `delays`.
+/// Returns the longest delay of a flow on its path, or its greatest backlog there, if the flows arrive by `arrivals`, and servers
+/// delay by at most `delays`.
 pub(crate) fn longest(
     sought: Sought,
     network: &Network,
@@ -153,12 +155,12 @@ impl<'a> Tree<'a> {
         tree
     }
 
-    /// The server behind another in the tree.
+    /// Returns the server behind another in the tree.
     fn next(&self, server: usize) -> Option<usize> {
         self.servers.get(&server).and_then(|(next, _)| *next)
     }
 
-    /// The dates when what came to a server at its dates had left it, the latest first.
+    /// Returns the dates when bits that arrived at a server at its dates had left it, the latest first.
     fn left(&self, server: usize) -> Vec<usize> {
         match self.next(server) {
             Some(next) => self.dates[&next].clone(),
@@ -220,7 +222,7 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// Dates in their order, and no further apart than a server delays.
+    /// Adds the order of the dates, and the greatest distance between them: the delay of a server.
     fn order(&mut self, delays: &[Extended]) {
         let one = || Rational::ONE;
         for (server, dates) in &self.dates {
@@ -243,12 +245,12 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// What of a segment had come to its server number `index` at that server's dates.
+    /// Returns the bits of a segment that had arrived at its server number `index` at that server's dates.
     fn come(&self, segment: &Segment, index: usize) -> Vec<usize> {
         let server = self.network.flows[segment.flow].path[segment.position + index];
         let depth = self.servers[&server].1;
-        // What came at all dates but the last had left the segment at the dates behind it with the same numbers; but dates that servers
-        // behind this one do not have in common are those servers' last ones.
+        // Arrivals at all dates but the last had left the segment at the dates behind it with the same numbers. Dates that
+        // servers behind this one do not have in common are the last ones of those servers.
         let end = segment.length - 1;
         let shared = segment.departed.len();
         let mut come: Vec<usize> = segment.departed.clone();
@@ -280,7 +282,7 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// What of a flow has come to its path at the end, and what of it has left the path then.
+    /// Returns the bits of a flow that have come to its path at the end, and those that have left the path then.
     fn come_and_departed(&mut self, arrivals: &Arrivals, flow: usize) -> Option<(usize, usize)> {
         let path = &self.network.flows[flow].path;
         let whole = |segment: &&Segment| segment.flow == flow && segment.length == path.len();
@@ -303,7 +305,7 @@ impl<'a> Tree<'a> {
         Some((come, departed))
     }
 
-    /// Between any two of the dates no more than a bucket lets through.
+    /// Adds the limit of a bucket between any two of the dates.
     fn limit(&mut self, flows: &[Vec<usize>], dates: &[usize], burst: &Rational, rate: &Rational) {
         for late in 0..dates.len() {
             for early in late + 1..dates.len() {
@@ -316,7 +318,7 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// Of each segment that passes a server, as which of its servers.
+    /// Returns the segments that pass a server, with the server's index in each.
     fn passing(&self, server: usize) -> Vec<(usize, usize)> {
         let mut passing = Vec::new();
         for (index, segment) in self.segments.iter().enumerate() {
@@ -331,7 +333,7 @@ impl<'a> Tree<'a> {
         passing
     }
 
-    /// Since its last date a server has served what its curve promises.
+    /// Adds the minimum service since the server's last date.
     fn service(&mut self, server: usize) {
         let dates = &self.dates[&server];
         let since = dates[dates.len() - 1];
@@ -352,7 +354,7 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// What came over one link together was limited there.
+    /// Adds the limit of each link on the flows that came over it together.
     fn shaping(&mut self, server: usize) {
         let mut links: BTreeMap<usize, Vec<Vec<usize>>> = BTreeMap::new();
         for (index, own) in self.passing(server) {
@@ -375,7 +377,7 @@ impl<'a> Tree<'a> {
     }
 }
 
-/// How long things take and how many bits are on their way, roughly.
+/// Returns a typical delay and a typical number of bits on the way.
 fn scales(network: &Network) -> (f64, f64) {
     let mut seconds = 0.0f64;
     let mut bits = 0.0f64;

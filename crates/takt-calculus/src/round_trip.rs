@@ -1,29 +1,33 @@
-//! The round trip of a PubSub message over a line of bridges: out, through the loopback application, and back. It is here, beside the analyses of ports,
-//! because each assumption of the paper that differs from those that hold can be switched alone ([`Model`]). `docs/bounds.md` derives the model and says what differs from the paper.
+//! The round trip of a PubSub message over a line of bridges: out, through the loopback application, and back. It is here, beside
+//! the analyses of ports, because each assumption of the paper that is not sound can be switched separately ([`Model`]).
+//! `docs/bounds.md` derives the model and lists the differences from the paper.
 
 use crate::cbs::{CreditBasedShaper, ShapedPort, ShaperError, bit_by_bit, in_a_row};
 use crate::curve::{Curve, CurveError, Extended};
 use crate::{Frame, FrameBits, Rational};
 
-/// What is taken into account.
+/// Assumptions of the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Model {
-    /// Arrivals are counted in bits of L2 frames, idleSlope in bits on the wire; else both are counted on the wire.
+    /// True if arrivals are counted in bits of L2 frames, and idleSlope in bits on the wire; otherwise both are counted on the
+    /// wire.
     pub mixed_units: bool,
-    /// A frame is forwarded when its last bit is there, and given to the first port at once; else bits are, at the link's rate.
+    /// True if a frame is forwarded after its last bit has arrived, and is given to the first port at once; otherwise bits are,
+    /// at the link's rate.
     pub store_and_forward: bool,
-    /// What the loopback's delay varies, and what came to it bunched, is carried on; else messages leave it as from a new publisher.
+    /// True if the variation of the loopback's delay, and bunched arrivals there, are carried on; otherwise messages leave the
+    /// loopback as from a new publisher.
     pub loopback_jitter: bool,
 }
 
 impl Model {
-    /// As in "Assessment of OPC UA PubSub at Scale using TSN Infrastructure and Network Calculus".
+    /// Assumptions of "Assessment of OPC UA PubSub at Scale using TSN Infrastructure and Network Calculus".
     pub const PAPER: Self = Self {
         mixed_units: true,
         store_and_forward: false,
         loopback_jitter: false,
     };
-    /// Bounds that hold.
+    /// Assumptions under which bounds hold.
     pub const SOUND: Self = Self {
         mixed_units: false,
         store_and_forward: true,
@@ -41,42 +45,42 @@ pub struct Line {
     pub frame: Frame,
     /// The cycle of both applications.
     pub cycle: Rational,
-    /// From the end of a cycle until the messages published in it are sent.
+    /// Time from the end of a cycle until the messages published in it are sent.
     pub offset: Rational,
     /// The rate of each link.
     pub link_rate: Rational,
-    /// What idleSlope is changed by: 0.03 is 3 % more than one frame per cycle.
+    /// Change of idleSlope: 0.03 is 3 % more than one frame per cycle.
     pub provisioning: Rational,
-    /// The longest frame of lower priority that a port can be busy with.
+    /// The longest frame of lower priority that can occupy a port.
     pub lower_priority: Option<Frame>,
-    /// The most that each bridge needs, besides its queue and the link, until a frame is in the next queue.
+    /// Longest time of each bridge, besides its queue and the link, until a frame is in the next queue.
     pub forwarding_delay: Rational,
-    /// What is taken into account.
+    /// Assumptions of the model.
     pub model: Model,
 }
 
-/// The bound and what it is made of.
+/// The bound and its parts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RoundTrip {
-    /// From publishing to the last bit's return, in seconds.
+    /// Time from publishing to the return of the last bit, in seconds.
     pub delay: Extended,
-    /// The ports in the order in which the message meets them; ends with the first whose delay is infinite.
+    /// The ports in the order of the message's way, up to the first with an infinite delay.
     pub ports: Vec<ShapedPort>,
 }
 
-/// There is no such line.
+/// Reasons why a line cannot be made.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LineError {
-    /// No hop.
+    /// A line without a hop.
     #[error("a line needs at least one hop")]
     NoHops,
     /// A cycle that is not positive.
     #[error("the cycle is not positive")]
     Cycle,
-    /// The offset or the forwarding delay is negative.
+    /// A negative offset or forwarding delay.
     #[error("a negative delay")]
     Delay,
-    /// The frames of one cycle do not fit in the link.
+    /// Frames of one cycle that do not fit in the link.
     #[error(transparent)]
     Shaper(#[from] ShaperError),
     /// A negative size or rate.
@@ -85,7 +89,7 @@ pub enum LineError {
 }
 
 impl Line {
-    /// A line as in the paper: cycle 250 µs, offset 150 µs, 1 Gbit/s, and nothing else on the links.
+    /// Makes a line as in the paper: cycle 250 µs, offset 150 µs, 1 Gbit/s, and nothing else on the links.
     pub fn new(hops: u32, frame: Frame, model: Model) -> Self {
         let micro = |value: u32| Rational::from_parts(value.into(), 1_000_000u32.into());
         Self {
@@ -101,15 +105,16 @@ impl Line {
         }
     }
 
-    /// The longest delay in the loopback: 1.7 cycles and the offset. A message that has just missed the cycle's reception waits for that.
+    /// Returns the longest delay in the loopback: 1.7 cycles and the offset. A message that has just missed the cycle's reception
+    /// waits for the next.
     pub fn loopback_delay(&self) -> Rational {
         &self.cycle * Rational::from_parts(17.into(), 10u32.into()) + &self.offset
     }
 
-    /// The bound by Total Flow Analysis: the sum of the ports' bounds, twice the hops, and once the loopback's.
+    /// Returns the bound by Total Flow Analysis: the sum of the ports' bounds, twice the hops, and once the loopback's.
     ///
     /// # Errors
-    /// The line makes no sense; an overloaded port is no error, its delay is infinite.
+    /// Invalid parameters. An overloaded port is no error; its delay is infinite.
     pub fn round_trip(&self) -> Result<RoundTrip, LineError> {
         if self.hops == 0 {
             return Err(LineError::NoHops);
@@ -141,7 +146,7 @@ impl Line {
         Ok(RoundTrip { delay, ports })
     }
 
-    /// The bits of a message as arrivals are counted.
+    /// Returns the size of a message in the unit of arrivals, in bits.
     fn message(&self) -> Rational {
         if self.model.mixed_units {
             self.frame.l2_bits()
@@ -159,7 +164,7 @@ impl Line {
         CreditBasedShaper::new(idle_slope, self.link_rate.clone(), self.message(), lower)
     }
 
-    /// What the publisher sends to its port.
+    /// Returns the arrivals from the publisher at its port.
     fn published(&self) -> Result<Curve, CurveError> {
         if self.model.store_and_forward {
             return Curve::leaky_bucket(self.message(), self.message() / &self.cycle);
@@ -167,7 +172,7 @@ impl Line {
         bit_by_bit(&self.message(), &self.cycle, &self.link_rate)
     }
 
-    /// What the next queue gets of what leaves a port.
+    /// Returns the arrivals at the next queue, from the bits that leave a port.
     fn received(&self, output: &Curve) -> Curve {
         let output = output.advanced(&self.forwarding_delay);
         if !self.model.store_and_forward {

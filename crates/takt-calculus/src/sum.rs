@@ -1,11 +1,11 @@
-//! The sum of many curves at once: all pieces in the order of time, one pass.
+//! The sum of many curves in one pass over all pieces in the order of time.
 
 use std::iter::Sum;
 
 use crate::Rational;
 use crate::curve::{Curve, Extended, Piece};
 
-/// Where one of the curves begins a new piece: what that adds to the sum.
+/// A time at which one of the curves begins a new piece, with the changes of the sum there.
 struct Step {
     time: Rational,
     at: Rational,
@@ -14,7 +14,7 @@ struct Step {
 }
 
 impl Sum for Curve {
-    /// The same as [`Curve::sum`] one after the other, in a time that grows with the number of all pieces, and hardly faster.
+    /// Returns the same as repeated [`Curve::sum`], in a time that is almost linear in the number of all pieces.
     fn sum<I: Iterator<Item = Self>>(curves: I) -> Self {
         let mut steps = Vec::new();
         // The earliest time from which one of them is infinite, and whether it is finite at that time itself.

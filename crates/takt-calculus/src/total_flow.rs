@@ -1,18 +1,19 @@
-//! Total Flow Analysis of networks of FIFO servers of any size: at each server a delay for all flows together. It is here, beside that of ports, because
-//! published results are about such networks, because the delays are constraints of the linear programme, and because it needs one number per flow where
-//! ports need curves: a flow that is late by up to `d` at one server and by up to `e` at the next arrives behind both by `α(t + d + e)`.
+//! Total Flow Analysis of networks of FIFO servers of any size: at each server a delay for all flows together. It is here, beside
+//! that of ports, because published results are about such networks, because the delays are constraints of the linear programme,
+//! and because it needs one number per flow where ports need curves: a flow that is late by up to `d` at one server and by up to
+//! `e` at the next arrives behind both by `α(t + d + e)`.
 
 use crate::Grid;
 use crate::curve::{Curve, Extended};
 use crate::network::{Arrivals, Network, Passing};
 
-/// Bound on the flows that leave a server. Both hold; neither is always the lower.
+/// Bound on the flows that leave a server. Both kinds hold; neither is always the lower one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Output {
     /// The flow's arrival, late by up to the server's delay.
     Delay,
-    /// The flow's arrival, served with the service that the other flows leave of the FIFO server. Takes a time that grows with the square of the flows at a
-    /// server.
+    /// The flow's arrival, served with the service that the other flows leave of the FIFO server. Its time grows with the square
+    /// of the number of flows at a server.
     Residual,
 }
 
@@ -27,9 +28,9 @@ pub struct TotalFlow {
     pub flow_delays: Vec<Extended>,
 }
 
-/// Arrivals of flows at the servers that the analysis has come to.
+/// Arrivals of flows at the servers that the analysis has reached.
 enum Known {
-    /// Of each flow, the arrival at its first server and the most that it is late where it arrives next.
+    /// For each flow, the arrival at its first server, and the greatest lateness where it arrives next.
     Late(Vec<Curve>, Vec<Extended>),
     Curves(Arrivals),
 }
@@ -42,7 +43,7 @@ impl Known {
         }
     }
 
-    /// All flows of a server leave it.
+    /// Carries all flows of a server on to their next servers.
     fn leave(&mut self, network: &Network, server: usize, delay: &Extended, shaped: bool) {
         for passing in network.passing[server].iter().copied() {
             let flow = passing.flow;
@@ -72,8 +73,8 @@ fn late_by(arrival: &Curve, late: &Extended) -> Curve {
 }
 
 impl Network {
-    /// Total Flow Analysis: at each server a delay for all flows together, and a flow's bound is the sum over its path. FIFO servers. With
-    /// `shaped`, flows that come over one link are no more than the link's shaping curve (TFA++).
+    /// Computes Total Flow Analysis: at each server a delay for all flows together; a flow's bound is the sum over its path. FIFO
+    /// servers. With `shaped`, flows that come over one link are limited by the link's shaping curve (TFA++).
     pub fn total_flow(&self, output: Output, shaped: bool) -> TotalFlow {
         let known = match output {
             Output::Delay => {
@@ -85,8 +86,8 @@ impl Network {
         self.total_flow_from(known, shaped, None)
     }
 
-    /// [`Self::total_flow`] with [`Output::Delay`], rounded outward: arrivals, delays and backlogs up to the grid. No bound is less than the exact one, and the
-    /// numbers stay short, however many servers a flow depends on.
+    /// Returns [`Self::total_flow`] with [`Output::Delay`], rounded outward: arrivals, delays and backlogs up to the grid. No
+    /// bound is less than the exact one, and the numbers stay short for any number of servers that a flow depends on.
     pub fn total_flow_rounded(&self, shaped: bool, grid: &Grid) -> TotalFlow {
         let flows = self.flows.iter();
         let first = flows.map(|flow| flow.arrival.rounded_up(grid)).collect();
@@ -115,7 +116,7 @@ impl Network {
         }
     }
 
-    /// Sum of the delays on the path of each flow.
+    /// Returns the sum of the delays on the path of each flow.
     fn sums(&self, delays: &[Extended]) -> Vec<Extended> {
         let of_path = |path: &[usize]| {
             let delays = path.iter().map(|server| &delays[*server]);
@@ -124,7 +125,7 @@ impl Network {
         self.flows.iter().map(|flow| of_path(&flow.path)).collect()
     }
 
-    /// Arrival curves of each flow at all servers of its path, where these delay by up to so much.
+    /// Returns arrival curves of each flow at all servers of its path, if these delay by up to `delays`.
     pub(crate) fn arrivals_late_by(&self, delays: &[Extended]) -> Arrivals {
         let of_flow = |flow: &crate::Flow| {
             let mut late = Extended::ZERO;

@@ -1,4 +1,4 @@
-//! What must hold in every network.
+//! Properties of the bounds of every network.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -7,7 +7,7 @@ use takt_calculus::{Curve, Extended, Flow, Grid, Network, Output, Rational, Serv
 
 const SERVERS: usize = 4;
 
-/// Servers of any rate and latency; some of them at a link that limits what leaves.
+/// Servers of any rate and latency; some of them are at a link that limits their output.
 fn servers() -> impl Strategy<Value = Vec<Server>> {
     let server =
         (4i64..30, 0i64..5, prop::option::of(30i64..60)).prop_map(|(rate, latency, link)| Server {
@@ -42,8 +42,9 @@ proptest! {
         }
     }
 
-    /// With rate-latency servers and leaky buckets, what the others leave is a rate-latency curve whose rate falls and whose latency rises with
-    /// their bursts and rates; so these analyses do not choose between curves of which neither is the lower.
+    /// With rate-latency servers and leaky buckets, the remaining service is a rate-latency curve. Its rate falls and its latency
+    /// rises with the bursts and rates of the others. These analyses therefore do not choose between curves of which neither is
+    /// the lower.
     #[test]
     fn no_bound_of_a_single_flow_falls_either(servers in servers(), flows in prop::collection::vec(flow(), 2..6)) {
         let bounds = |flows: &[Flow]| {
@@ -61,7 +62,7 @@ proptest! {
         }
     }
 
-    /// The same on a grid: rounding up keeps the order.
+    /// The same property on a grid: rounding up keeps the order.
     #[test]
     fn no_rounded_bound_falls(servers in servers(), flows in prop::collection::vec(flow(), 2..6), shaped: bool, steps in 1u32..5) {
         let step = || Rational::ONE / Rational::from(steps);
@@ -74,9 +75,9 @@ proptest! {
         }
     }
 
-    /// The shaping of links only takes from what arrives, and a deviation does not grow with less arrival (TFA++: Mifdaoui and Leydier, Beyond the
-    /// accuracy-complexity tradeoffs of compositional analyses using network calculus for complex networks, 2017; Le Boudec and Thiran, Network
-    /// Calculus, section 3.1.11).
+    /// The shaping of links only reduces arrivals, and a deviation does not grow with fewer arrivals (TFA++: Mifdaoui and
+    /// Leydier, Beyond the accuracy-complexity tradeoffs of compositional analyses using network calculus for complex networks,
+    /// 2017; Le Boudec and Thiran, Network Calculus, section 3.1.11).
     #[test]
     fn shaping_never_makes_total_flow_worse(servers in servers(), flows in prop::collection::vec(flow(), 1..6)) {
         let network = Network::new(servers, flows).unwrap();
@@ -121,8 +122,9 @@ proptest! {
         }
     }
 
-    /// The delays of Total Flow Analysis are among the programme's constraints, so that their sum is never less. A flow alone can be as late
-    /// as the horizontal deviation says (Le Boudec and Thiran, Network Calculus, Theorem 1.4.4), and as many as the vertical one, so that no bound is less.
+    /// The delays of Total Flow Analysis are among the programme's constraints, so that their sum is never less. The delay of a
+    /// flow alone can reach the horizontal deviation (Le Boudec and Thiran, Network Calculus, Theorem 1.4.4), and its backlog the
+    /// vertical one, so that no bound is less.
     #[test]
     fn the_linear_programme_is_between(servers in servers(), flows in prop::collection::vec(flow(), 1..4)) {
         let network = Network::new(servers.clone(), flows.clone()).unwrap();
@@ -142,7 +144,7 @@ proptest! {
         prop_assert!(network.polynomial_backlogs(false)[0] >= backlog);
     }
 
-    /// On servers in a row, where the tree of a flow is the same whoever else is there.
+    /// Servers in a row, where the tree of a flow does not depend on the other flows.
     #[test]
     fn the_linear_programme_never_falls_when_a_flow_is_added(servers in servers(), parts in prop::collection::vec((0..SERVERS, 1..=SERVERS, 0i64..20, 0i64..2), 2..5)) {
         let flows: Vec<Flow> = parts.iter().map(|(first, length, burst, rate)| Flow {
@@ -157,7 +159,7 @@ proptest! {
         }
     }
 
-    /// Packets of one bit through FIFO servers that are as lazy and then as hasty as their curves allow.
+    /// Packets of one bit through FIFO servers that are as slow and then as fast as their curves allow.
     #[test]
     fn no_packet_is_later_than_the_linear_programme_says(
         parameters in prop::collection::vec((2i64..8, 1i64..5, 1i64..4), SERVERS),
@@ -173,7 +175,7 @@ proptest! {
             path: path.clone(),
             arrival: Curve::leaky_bucket((*burst).into(), rate.clone()).unwrap(),
         }).collect()).unwrap();
-        // Of each packet: its flow, when it was sent, and when it is where it is now.
+        // Packets: flow, time of sending, and time at the current place.
         let mut packets: Vec<(usize, Rational, Rational)> = Vec::new();
         for (flow, (_, burst, phase)) in flows.iter().enumerate() {
             for number in 0..burst + 4 {
@@ -188,7 +190,7 @@ proptest! {
             let mut takes = Rational::ZERO;
             for (_, _, time) in packets.iter_mut().filter(|packet| flows[packet.0].0.contains(&server)) {
                 if *time > free {
-                    // Nothing waits: the server may sleep, and then be fast or slow.
+                    // The queue is empty: the server may sleep, and then be fast or slow.
                     let sleep = Rational::from(*latency * lazy.next().unwrap()) / Rational::from(2);
                     free = &*time + sleep;
                     let fast = *lazy.next().unwrap() == 0;

@@ -1,4 +1,4 @@
-//! The paper's tables and figures, and what sound bounds are instead.
+//! The paper's tables and figures, beside the sound bounds.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -15,7 +15,7 @@ fn frames() -> [Frame; 8] {
     REPEATED_NODE_COUNTS.map(|count| Frame::of_repeated_node_count(count).unwrap())
 }
 
-/// Whole microseconds, truncated; `None` if infinite.
+/// Returns the delay in whole microseconds, truncated; `None` if infinite.
 fn microseconds(line: &Line) -> Option<i64> {
     match line.round_trip().unwrap().delay {
         Extended::Finite(delay) => {
@@ -53,7 +53,7 @@ fn closed_form() {
     }
 }
 
-/// Fig. 6: under-provisioning makes bounds infinite from a size on, and more of it from a smaller one.
+/// Fig. 6: under-provisioning makes bounds infinite from some size on, and stronger under-provisioning from a smaller size on.
 #[test]
 fn infinite_bounds() {
     let infinite = |percent, model| {
@@ -66,7 +66,7 @@ fn infinite_bounds() {
             (100 + percent) * physical < 100 * l2
         });
         assert_eq!(infinite(percent, Model::PAPER), expected, "{percent} %");
-        // With one unit, less than what is sent is never enough.
+        // With one unit, an idleSlope below the sending rate is never enough.
         assert_eq!(infinite(percent, Model::SOUND), [true; 8]);
     }
     let from = |percent| {
@@ -74,7 +74,7 @@ fn infinite_bounds() {
             .iter()
             .position(|infinite| *infinite)
     };
-    // From 617 B and from 1193 B on.
+    // Bounds are infinite from 617 B and from 1193 B on.
     assert_eq!((from(-5), from(-3)), (Some(5), Some(6)));
     for percent in [0, 3, 5] {
         assert_eq!(infinite(percent, Model::PAPER), [false; 8]);
@@ -96,7 +96,7 @@ fn an_overloaded_port_is_named() {
     );
 }
 
-/// What the paper leaves out, one by one: the table in `docs/bounds.md`.
+/// Errors of the paper, one by one: the table in `docs/bounds.md`.
 #[test]
 fn errors_of_the_paper() {
     let bounds = |model, lower_priority| {
@@ -164,17 +164,17 @@ fn sound_bounds_are_never_less() {
     }
 }
 
-/// One frame at an idle port that no other blocks waits for its credit no longer than a cycle.
+/// A single frame at an idle port without interference waits no longer than a cycle for its credit.
 #[test]
 fn sound_bound_of_one_hop() {
-    // 1.7 · 250 + 150; out: 250; back: twice, since a message may be late by a cycle.
+    // The terms are 1.7 · 250 + 150; out: 250; back: twice, since a message may be late by a cycle.
     assert_eq!(
         microseconds(&Line::new(1, frames()[0], Model::SOUND)),
         Some(575 + 250 + 500)
     );
 }
 
-/// Periodic messages as a staircase, each given to the port at the link's rate: what the leaky bucket stands for.
+/// Periodic messages as a staircase, each given to the port at the link's rate: the leaky bucket approximates this.
 #[test]
 fn a_staircase_gives_the_same_as_its_leaky_bucket() {
     for frame in [frames()[0], frames()[7]] {

@@ -1,4 +1,4 @@
-//! Networks of ports: lines and rings of them with frames sent one by one, and what is said when a bound is infinite.
+//! Networks of ports: lines and rings of them with frames sent one by one, and the reasons for infinite bounds.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -27,7 +27,7 @@ fn bridge() -> Step {
     }
 }
 
-/// Rate 1; a Credit-Based Shaper above best effort, or FIFO without anything else.
+/// A port of rate 1: a Credit-Based Shaper above best effort, or FIFO alone.
 fn port(shaped: bool) -> EgressPort {
     let class = |selection| TrafficClass {
         selection,
@@ -42,7 +42,7 @@ fn port(shaped: bool) -> EgressPort {
     EgressPort::new(Rational::ONE, classes).unwrap()
 }
 
-/// A frame of some size in each period.
+/// A stream with one frame of some size in each period.
 fn periodic(size: i64, period: i64, path: Vec<Step>) -> Stream {
     Stream {
         arrival: Curve::staircase(size.into(), period.into(), 4).unwrap(),
@@ -52,7 +52,7 @@ fn periodic(size: i64, period: i64, path: Vec<Step>) -> Stream {
     }
 }
 
-/// Streams `(first port, hops, size, class)` around a ring, or along a line, of so many ports.
+/// A network of streams `(first port, hops, size, class)` around a ring, or along a line, of so many ports.
 fn network(ports: usize, shaped: bool, streams: &[(usize, usize, i64, usize)]) -> PortNetwork {
     let streams = streams.iter().map(|(first, hops, size, class)| {
         let class = if shaped { *class } else { 0 };
@@ -96,7 +96,7 @@ proptest! {
     fn no_frame_on_a_ring_is_later_than_its_bound(streams in streams(), shaped: bool, phases in prop::collection::vec(0u32..1600, 8), seed: u32, crowded: bool) {
         let network = network(PORTS, shaped, &streams);
         let sizes: Vec<i64> = streams.iter().map(|stream| stream.2).collect();
-        // All at once is worse than most.
+        // Frames that come at once are worse than most other phases.
         let phases: Vec<u32> = phases.iter().map(|phase| if crowded { phase % 8 } else { *phase }).collect();
         let seen = simulate(&network, &sizes, &phases, seed);
         for line_shaping in [false, true] {
@@ -114,7 +114,7 @@ proptest! {
         }
     }
 
-    /// What every analysis says holds; so does the least.
+    /// The bounds of all analyses hold, and so does the least.
     #[test]
     fn no_frame_is_later_than_any_analysis_says(mut streams in streams(), shaped: bool, line: bool, phases in prop::collection::vec(0u32..1600, 8), seed: u32, crowded: bool) {
         if line {
@@ -149,7 +149,7 @@ proptest! {
     fn no_bound_falls_when_a_stream_is_added(streams in streams(), shaped: bool) {
         let more = network(PORTS, shaped, &streams);
         let fewer = network(PORTS, shaped, &streams[1..]);
-        // The grid is coarser after more rounds: with the same one, a least fixed point of more is not below.
+        // The grid is coarser after more rounds: on the same grid, a least fixed point of more streams is not lower.
         let exact = FixedPoint { grid: ratio(1, 16), rounds: 7, exact_up_to: 0 };
         let [more, fewer] = [more, fewer].map(|network| network.total_flow(false, &exact).unwrap());
         for (more, fewer) in more.streams[1..].iter().zip(&fewer.streams) {
@@ -184,7 +184,7 @@ fn shaping_by_the_link_is_never_worse() {
 
 #[test]
 fn a_circle_that_grows_for_ever_is_said_to() {
-    // 90 % of each port: more than the analysis can bound on this ring, though nothing is overloaded.
+    // Each port has a load of 90 %: the analysis finds no bound on this ring, though no port is overloaded.
     let streams: Vec<_> = (0..PORTS)
         .flat_map(|first| [(first, 4, 60, 0), (first, 4, 30, 0)])
         .collect();
@@ -228,10 +228,10 @@ fn an_overload_is_named() {
         bounds.queues[0][0].utilisation,
         Extended::Finite(ratio(6, 5))
     );
-    // What comes behind it, too; and whoever shares a queue with that.
+    // Streams behind the overload are unbounded, too, and so are those that share a queue with them.
     assert_eq!(bounds.streams[1].unbounded, Some(overload));
     assert_eq!(bounds.streams[1].delay, Extended::Infinity);
-    // The link lets no more through than the shaper: then what is behind is bounded.
+    // The link limits the output of the shaper, so that streams behind it have bounds.
     let bounds = network.total_flow(true, &FixedPoint::default()).unwrap();
     assert_ne!(bounds.streams[1].delay, Extended::Infinity);
     assert_eq!(bounds.streams[0].delay, Extended::Infinity);
@@ -280,7 +280,7 @@ fn etf_takes_the_jitter_away() {
     assert_eq!(bounds.streams[0].jitter, Extended::ZERO);
 }
 
-/// Two shaped classes above best effort, by hand: the second waits for a frame of 100 and the first class's.
+/// Two shaped classes above best effort, computed by hand: the second waits for a frame of 100 and the first class's.
 #[test]
 fn credit_that_would_be_cut_off_is_refused() {
     let class = |selection, longest: i64| TrafficClass {
@@ -296,7 +296,7 @@ fn credit_that_would_be_cut_off_is_refused() {
     ];
     let port = EgressPort::new(Rational::ONE, classes).unwrap();
     assert_eq!(port.credit_limits(0), Some(((-20).into(), 50.into())));
-    // (100 + 20) / (1 − 1/2) = 240 long.
+    // The wait is (100 + 20) / (1 − 1/2) = 240 long.
     assert_eq!(port.credit_limits(1), Some(((-45).into(), 60.into())));
     assert_eq!(port.credit_limits(2), None);
     assert_eq!(port.check_credit(1, &(-45).into(), &60.into()), Ok(()));
@@ -422,10 +422,10 @@ fn credit_stands_still_while_the_gate_is_closed() {
     let port = EgressPort::new(Rational::ONE, vec![class]).unwrap();
     let service = port.with_gates(list).unwrap().service(0, &[]).unwrap();
     let value = |curve: &Curve, time: i64| curve.value(&time.into());
-    // The gate alone serves two frames in a window, from 140 on; credit is gained from 100 on, a quarter of a bit per second.
+    // The gate alone serves two frames in a window, from 140 on. Credit is gained from 100 on, a quarter of a bit per second.
     assert_eq!(value(&service.minimum, 240), Extended::ZERO);
     assert_eq!(value(&service.minimum, 640), Extended::Finite(100.into()));
-    // Credit is -20 at worst, and 50 at best: what is gained in a window that serves nothing.
+    // Credit is -20 at worst, and 50 at best: the gain in a window that serves nothing.
     assert_eq!(value(&service.strict, 640), Extended::Finite(80.into()));
     assert_eq!(value(&service.shaping, 100), Extended::Finite(100.into()));
     assert_eq!(value(&service.shaping, 300), Extended::Finite(170.into()));

@@ -1,5 +1,5 @@
-//! Frames that pass ports one by one, with traffic chosen at will: none is later than its bound, every curve holds, and the bounds are near what an
-//! adversary finds.
+//! Frames that pass ports one by one, with traffic chosen at will: no frame is later than its bound, every curve holds, and the
+//! bounds are near the delays that an adversary finds.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -32,13 +32,13 @@ fn queue(port: usize, class: usize) -> Step {
     Step::Queue(QueueId { port, class })
 }
 
-/// A stream of a token bucket, and how its talker behaves.
+/// A stream of a token bucket, and the behaviour of its talker.
 #[derive(Clone, Debug)]
 struct Talker {
     burst: Rational,
     rate: Rational,
     sizes: Vec<i64>,
-    /// What it waits longer than it has to, before each frame.
+    /// Pauses before the frames, besides the required ones.
     pauses: Vec<Rational>,
 }
 
@@ -52,7 +52,7 @@ impl Talker {
         }
     }
 
-    /// When it sends what: never more than its bucket has.
+    /// Returns the times and sizes of frames: never more than the bucket permits.
     fn frames(&self) -> Vec<(Rational, Rational)> {
         let (mut tokens, mut time) = (self.burst.clone(), Rational::ZERO);
         let mut frames = Vec::new();
@@ -92,7 +92,7 @@ fn simulate(network: &PortNetwork, gates: &[Gates], talkers: &[Talker], choice: 
     std::mem::take(&mut simulator.seen)
 }
 
-/// Whether all that was seen is within the bounds.
+/// Checks that all observations are within the bounds.
 fn check(bounds: &PortBounds, network: &PortNetwork, seen: &Seen) -> Result<(), TestCaseError> {
     for (stream, (longest, least)) in &seen.delays {
         let bound = &bounds.streams[*stream];
@@ -117,8 +117,8 @@ fn check(bounds: &PortBounds, network: &PortNetwork, seen: &Seen) -> Result<(), 
         );
     }
     for ((port, class), passed) in &seen.passed {
-        // While frames wait without a pause, no less than the strict service is sent: the least from a frame's end, or the first arrival, to the
-        // beginning of another.
+        // While frames wait without a pause, at least the strict service is sent. Checked is the least from a frame's end, or the
+        // first arrival, to the beginning of another frame.
         let strict = &bounds.queues[*port][*class].service.strict;
         for first in 0..passed.len() {
             let waited = first > 0 && passed[first].arrived <= passed[first - 1].done;
@@ -172,7 +172,7 @@ fn talker(
         burst: burst.into(),
         rate: rate.clone(),
         sizes,
-        // Not on the grid of the others: who comes first when several come at once is the adversary's choice.
+        // The times are not on the grid of the other talkers: the adversary chooses the order of frames that come at once.
         pauses: pauses
             .into_iter()
             .map(|pause| ratio(pause * 8 + least % 7, 8))
@@ -180,7 +180,7 @@ fn talker(
     })
 }
 
-/// A port of rate 1 with these classes, and one talker for each.
+/// A network of a port of rate 1 with these classes, and one talker for each.
 fn one_port(port: EgressPort, talkers: &[Talker]) -> PortNetwork {
     let streams = talkers
         .iter()
@@ -193,7 +193,7 @@ fn bounds(network: &PortNetwork) -> PortBounds {
     network.total_flow(true, &FixedPoint::default()).unwrap()
 }
 
-/// The least of bound / longest delay seen of a class, over many searches.
+/// The least ratio of the bound to the longest observed delay of a class, over many searches.
 fn tightness(network: &PortNetwork, gates: &[Gates], talkers: &[Vec<Talker>], class: usize) -> f64 {
     let bound = bounds(network).queues[0][class].delay.clone();
     let worst = talkers
@@ -259,7 +259,7 @@ proptest! {
     }
 }
 
-/// A gate control list of classes' masks and intervals, and the same for the simulator.
+/// A gate control list of classes' masks and intervals, for the calculus and for the simulator.
 fn gates(classes: usize, entries: &[(u64, i64)], guard_band: i64) -> (GateControlList, Gates) {
     let cycle: i64 = entries.iter().map(|(_, interval)| interval).sum();
     let list = entries.iter().map(|(gates, interval)| GateControlEntry {
@@ -270,7 +270,7 @@ fn gates(classes: usize, entries: &[(u64, i64)], guard_band: i64) -> (GateContro
     let list = list.with_guard_band(guard_band.into()).unwrap();
     let windows = (0..classes).map(|class| {
         let (mut time, mut windows) = (0i64, Vec::<(i64, i64)>::new());
-        // Twice, so that the window around the cycle's end is there as a whole.
+        // The entries are repeated, so that the window around the cycle's end is complete.
         for (gates, interval) in entries.iter().chain(entries) {
             if gates >> class & 1 == 1 {
                 match windows.last_mut() {
@@ -300,7 +300,7 @@ fn gates(classes: usize, entries: &[(u64, i64)], guard_band: i64) -> (GateContro
 /// The longest frames of three classes behind gates.
 const LONGEST: [i64; 3] = [40, 60, 60];
 
-/// Their port; `None` if some frame would wait for ever.
+/// The port with these classes; `None` if some frame would wait for ever.
 fn gated(masks: &[(u64, i64)], guard_band: i64, one_size: bool) -> Option<(EgressPort, Gates)> {
     let classes = LONGEST.map(|longest| {
         let shortest = if one_size { longest } else { 10 };
@@ -378,7 +378,7 @@ fn bounds_of_exclusive_windows_are_attained_or_near() {
         (vec![(1u64, 80i64), (2, 150), (4, 70)], 0i64, 3i64, 1.02),
         (vec![(1, 95), (2, 150), (4, 70), (1, 45)], 0, 2, 1.02),
         (vec![(1, 100), (6, 200)], 0, 3, 1.7),
-        // Of two frames that would fit, one does; then two of three.
+        // Two frames would fit, but only one does; then two of three.
         (vec![(1, 80), (2, 140), (4, 70)], 50, 3, 1.02),
         (vec![(1, 95), (2, 190), (4, 70), (1, 75)], 70, 2, 1.02),
     ] {
@@ -432,7 +432,7 @@ fn bounds_of_shaped_classes_are_near_the_worst() {
             ]
         })
         .collect();
-    // A frame of the lowest class is in the way of all that come right behind it, the higher the later.
+    // A frame of the lowest class blocks all frames that come right behind it, the higher classes later.
     searched.push(vec![
         greedy(40, 80, ratio(1, 3), 3),
         greedy(60, 120, ratio(1, 4), 2),

@@ -1,4 +1,4 @@
-//! Results that other tools have published.
+//! Published results of other tools.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -12,7 +12,7 @@ fn ratio(numerator: i64, denominator: u32) -> Rational {
     Rational::from_parts(numerator.into(), denominator.into())
 }
 
-/// Thousandths, rounded as those who published them did.
+/// Thousandths, rounded as in the publications.
 fn thousandths(delays: &[Extended]) -> Vec<i64> {
     let rounded = delays
         .iter()
@@ -25,7 +25,7 @@ fn saihu() -> Network {
     saihu_with(|small, large| small.minimum(large))
 }
 
-/// The same, where flow 0 sends by what is made of its two buckets.
+/// The same network, where flow 0 sends by the curve that `buckets` makes of its two buckets.
 fn saihu_with(buckets: impl FnOnce(&Curve, &Curve) -> Curve) -> Network {
     let line = |rate: i64, latency: i64| Curve::rate_latency(rate.into(), latency.into()).unwrap();
     let bucket = |burst: i64, rate: Rational| Curve::leaky_bucket(burst.into(), rate).unwrap();
@@ -83,8 +83,9 @@ fn hundredths(delays: &[Extended]) -> Vec<i64> {
         .collect()
 }
 
-/// Saihu's demonstration publishes 80.050, 79.270 and 49.280 for its linear programmes. They are made for one tree of the whole network, in which a server keeps
-/// only the first server behind it: flow 1 is cut behind its first server, and goes on with the most of it that was there as its burst.
+/// Saihu's demonstration publishes 80.050, 79.270 and 49.280 for its linear programmes. These use one tree for the whole network,
+/// in which a server keeps only the first server behind it: flow 1 is cut behind its first server, and continues with its
+/// greatest backlog there as its burst.
 #[test]
 fn saihu_polynomial_linear_program() {
     let network = saihu();
@@ -114,16 +115,17 @@ fn saihu_polynomial_linear_program() {
     );
 }
 
-/// Ours are made for the tree of each flow, in which none of its own servers is missing.
+/// Takt's programmes use a tree for each flow, which contains all servers of the flow.
 #[test]
 fn saihu_without_cuts() {
     let found = thousandths(&saihu().polynomial_linear_program(true));
     assert_eq!(found, [80_050, 60_000, 49_276]);
 }
 
-/// For LUDB it publishes 80.050, 60.050 and 50.004. In flows 0 and 1 another flow is met at one server only, so that the best that FIFO leaves there is found by
-/// Separate Flow Analysis as well. The last comes out exactly if flow 0 sends by the smaller burst at the smaller rate, 80 bit and 0.5 kbit/s. That is not what
-/// its buckets say together: by those it is 50.075, where links do not shape.
+/// Saihu publishes 80.050, 60.050 and 50.004 for LUDB. Flows 0 and 1 meet another flow at one server only, so that Separate Flow
+/// Analysis finds the best remaining FIFO service there as well. The last result comes out exactly if flow 0 sends by the smaller
+/// burst at the smaller rate, 80 bit and 0.5 kbit/s. This is not the combination of its buckets: with that it is 50.075, without
+/// shaping by links.
 #[test]
 fn saihu_least_upper_delay_bound() {
     assert_eq!(thousandths(&saihu().separate_flow())[..2], [80_050, 60_050]);

@@ -1,4 +1,4 @@
-//! The round trip of a PubSub message, made of ports and delays, beside the same as [`Line`] has it.
+//! The round trip of a PubSub message, made of ports and delays, compared with [`Line`].
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -48,7 +48,7 @@ fn ports(line: &Line) -> PortNetwork {
         shortest: bits,
         path,
     };
-    // At each port best effort that is never idle for long.
+    // Best effort at each port, which is never idle for long.
     let best_effort = (0..2 * hops).map(|port| Stream {
         arrival: Curve::leaky_bucket(best_effort.clone(), 600_000_000.into()).unwrap(),
         longest: best_effort.clone(),
@@ -88,12 +88,12 @@ fn bounds_are_not_above_those_of_the_line() {
         let (_, least) = analyses.least(0).unwrap();
         assert!(analyses.total_flow.streams[0].delay <= expected);
         assert!(*least <= expected);
-        // Nothing is faster than that.
+        // No delay is shorter than the best case.
         assert!(*least >= Extended::Finite(analyses.total_flow.streams[0].best_case.clone()));
     }
 }
 
-/// As `docs/bounds.md` says of 59 B, one and seven hops.
+/// The numbers of `docs/bounds.md` for 59 B, one and seven hops.
 #[test]
 fn a_burst_is_paid_for_once() {
     let found = [1, 7].map(|hops| {
@@ -125,7 +125,8 @@ fn less_than_a_frame_per_cycle_is_infinite() {
     assert!(analyses.total_flow.streams[0].unbounded.is_some());
 }
 
-/// Messages one by one, with delays chosen at will and best effort in the way: none is later than the least bound, and some are nearly.
+/// Messages sent one by one, with delays chosen at will and interfering best effort: none is later than the least bound, and some
+/// are nearly as late.
 #[test]
 fn messages_one_by_one_are_not_later() {
     for (hops, count, most) in [(1u32, 2, 1.05), (4, 160, 1.3)] {
@@ -138,7 +139,7 @@ fn messages_one_by_one_are_not_later() {
         let mut worst = Rational::ZERO;
         for seed in 0..12u32 {
             let mut state = seed;
-            // First all that is possible, then nothing or anything.
+            // All that is possible first, then nothing or random parts.
             let mut choose = || {
                 state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
                 match seed % 3 {

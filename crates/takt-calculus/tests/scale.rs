@@ -1,4 +1,4 @@
-//! A factory of 50 switches and 500 flows: what is summed up for whole links is what single curves give.
+//! A factory of 50 switches and 500 flows: sums over whole links equal sums of single curves.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -7,7 +7,7 @@ use takt_calculus::{Curve, Extended, Grid, Network, Output, Rational, TotalFlow}
 mod factory;
 use factory::{Factory, buckets, factory, grid};
 
-/// Total Flow Analysis as it is defined: a curve for each flow at each server, added one to the other.
+/// Total Flow Analysis by its definition: a curve for each flow at each server, added one after the other.
 struct Plain<'a> {
     factory: &'a Factory,
     shaped: bool,
@@ -93,7 +93,7 @@ fn links_as_one_give_what_single_flows_give() {
     let shaped = network.total_flow_rounded(true, &grid);
     assert_eq!(shaped, Plain::bounds(&factory, true, Some(&grid)));
     let rounded = network.total_flow_rounded(false, &grid);
-    // At each server arrivals are rounded by less than a bit per flow, and its delay by less than a nanosecond more.
+    // At each server arrivals are rounded by less than a bit per flow, and the delay by less than a nanosecond more.
     for (rounded, exact) in rounded.flow_delays.iter().zip(&exact.flow_delays) {
         let more = rounded.finite().unwrap() - exact.finite().unwrap();
         assert!(

@@ -1,4 +1,4 @@
-//! Bounds of scenario files: the paper's tables, and what holds.
+//! Bounds of scenario files: the paper's tables, and sound bounds.
 
 #![allow(
     clippy::unwrap_used,
@@ -47,7 +47,8 @@ fn table_iv() {
     assert_eq!(found, expected);
 }
 
-/// Fig. 6: at −5 % from 617 B on, at −3 % from 1193 B on; with one unit, always if less is reserved than is sent.
+/// Fig. 6: bounds are infinite at −5 % from 617 B on, and at −3 % from 1193 B on. With one unit, they are always infinite if less
+/// is reserved than is sent.
 #[test]
 fn infinite_bounds() {
     for variant in shipped("line-provisioning.toml") {
@@ -86,7 +87,7 @@ fn infinite_bounds() {
     }
 }
 
-/// A line of shapers has been analysed apart; whole frames and shaping make this one not worse.
+/// A line of shapers has an analysis of its own; whole frames and shaping make this one not worse.
 #[test]
 fn sound_bounds_are_those_of_a_line_or_less() {
     for variant in shipped("line.toml") {
@@ -106,7 +107,8 @@ fn sound_bounds_are_those_of_a_line_or_less() {
             micros(&line)
         );
         assert!(*least <= line, "{said}");
-        // Out, a frame meets nobody; back, the one before may be a cycle late: loopback, one frame, a cycle and one frame.
+        // On the way out, a frame meets no other. On the way back, the one before may be a cycle late: loopback, one frame, a
+        // cycle and one frame.
         if (hops, flow.frame.payload()) == (1, 59) {
             assert_eq!(micros(least), Some(575 + 250 + 1), "{said}");
         }
@@ -159,8 +161,8 @@ fn every_shipped_scenario_has_bounds() {
     }
 }
 
-/// A message is sent when the first window opens, and each hop's opens 20 µs later: it leaves the third after 40 µs. The loopback takes it in the same
-/// cycle, and sends it at the end of that.
+/// A message is sent when the first window opens, and the window of each hop opens 20 µs later: the message leaves the third
+/// after 40 µs. The loopback takes it in the same cycle, and sends it at the end of that cycle.
 #[test]
 fn a_schedule_is_known_where_clocks_agree() {
     let text = "version = 1\ndiscipline = \"gates\"\n[topology]\nkind = \"line\"\nhops = 3\nshift_per_hop = \"20 us\"\n\
@@ -202,7 +204,7 @@ fn a_schedule_is_known_where_clocks_agree() {
     );
 }
 
-/// Two hosts at a link, one port discipline, and one application in class `A` of it.
+/// A scenario with two hosts at a link, one port discipline, and one application in class `A` of it.
 fn two_hosts(discipline: &str, application: &str) -> Scenario {
     let text = format!(
         "version = 1\ndiscipline = \"d\"\n[topology]\nkind = \"p2p\"\n[disciplines.d]\n{discipline}\n[[applications]]\nname = \"a\"\n\
@@ -316,8 +318,8 @@ fn etf_that_is_given_frames_in_time() {
     assert!(delay(&fifo).unwrap_err().contains("no etf waits for"));
 }
 
-/// Three hosts send to a fourth over a bridge, each a frame of 808 bit in a millisecond. That a thread is late makes messages come together only when it is late
-/// by a cycle; by a leaky bucket each microsecond would count.
+/// Three hosts send to a fourth over a bridge, each a frame of 808 bit in a millisecond. Late threads make messages come together
+/// only if they are late by a cycle. With leaky buckets each microsecond would count.
 #[test]
 fn what_is_late_by_less_than_a_cycle_is_no_burst() {
     let delay = |late: &str| {
@@ -347,7 +349,8 @@ fn what_is_late_by_less_than_a_cycle_is_no_burst() {
     assert_eq!(delay("1 ms"), nanos(1_000_000 + 808 * (2 + 6)));
 }
 
-/// One message in each cycle over one bridge, with shapers; `publisher` and `bridge` are fields of these nodes, `class` fields of the shaped class.
+/// Bounds of one message in each cycle over one bridge, with shapers. `publisher` and `bridge` are fields of these nodes, `class`
+/// fields of the shaped class.
 fn shaped_line(publisher: &str, bridge: &str, class: &str) -> FlowBound {
     let text = format!(
         r#"version = 1
@@ -370,7 +373,8 @@ fn shaped_line(publisher: &str, bridge: &str, class: &str) -> FlowBound {
     bounds.unwrap().flows.remove(0)
 }
 
-/// A clock that is 100 ppm fast sends 100 ppm more than an idleSlope of one frame in each cycle carries, and one that is slow shapes to less.
+/// A Publisher whose clock is 100 ppm fast sends 100 ppm more than an idleSlope of one frame in each cycle carries, and a bridge
+/// with a slow clock shapes to less.
 #[test]
 fn clocks_that_drift_count() {
     let (none, fast, slow) = (
@@ -391,13 +395,13 @@ fn clocks_that_drift_count() {
     assert!(delay(fast, slow, enough).finite().is_some());
 }
 
-/// A sendSlope above the rest of the link's rate makes a shaper slower: an idleSlope `R` carries `R C / (R + S)`, less than one message in each cycle needs
-/// at first.
+/// A sendSlope above the rest of the link's rate makes a shaper slower: an idleSlope `R` carries `R C / (R + S)`, here less than
+/// one message in each cycle needs at first.
 #[test]
 fn a_send_slope_of_the_file_counts() {
     let delay = |class| shaped_line("", "", class).delay;
     assert_eq!(delay(", send_slope = \"1 Gbit/s\""), Extended::Infinity);
-    // 10 and 990 Mbit/s are what is usual; 10 and 1990 carry half, which is too much for 3.2 Mbit/s still.
+    // The usual slopes are 10 and 990 Mbit/s; 10 and 1990 carry half, which still suffices for 3.2 Mbit/s.
     let usual = delay(", idle_slope = \"10 Mbit/s\"");
     assert_eq!(
         delay(", idle_slope = \"10 Mbit/s\", send_slope = \"990 Mbit/s\""),
@@ -407,8 +411,7 @@ fn a_send_slope_of_the_file_counts() {
     assert_eq!(slower, delay(", idle_slope = \"5 Mbit/s\""));
 }
 
-/// Control traffic without a shaper above a shaped class: as much as it sends is taken from the shaped class, down to
-/// nothing.
+/// Control traffic without a shaper above a shaped class: it reduces the rate of the shaped class by its own, down to nothing.
 #[test]
 fn a_shaper_below_a_class_without_one_has_a_bound() {
     let bounds = |control: &str, slope: &str| {
@@ -449,7 +452,7 @@ fn a_shaper_below_a_class_without_one_has_a_bound() {
             .finite()
             .map(|delay| (delay * Rational::from(1_000_000_000)).to_f64().value())
     };
-    // At least two frames of 1524 B, and one of 101 B.
+    // The delay covers at least two frames of 1524 B, and one of 101 B.
     let shaped = delay("100 Mbit/s", "50 Mbit/s").unwrap();
     assert!(shaped >= 2.0 * 12_192.0 + 808.0, "{shaped}");
     assert!(shaped < 100_000.0, "{shaped}");
@@ -463,7 +466,7 @@ fn a_shaper_below_a_class_without_one_has_a_bound() {
     assert_eq!(classes.collect::<Vec<_>>(), ["A", "control"]);
 }
 
-/// Behind a port that passes less than is sent no more arrives than that.
+/// Behind an overloaded port, arrivals are limited by the port's output.
 #[test]
 fn the_reason_names_the_port_that_is_overloaded() {
     let text = r#"version = 1
@@ -500,7 +503,7 @@ fn the_reason_names_the_port_that_is_overloaded() {
     assert!(reason(2).starts_with("900 Mbit/s arrive"), "{}", reason(2));
 }
 
-/// Errors name classes as the file does.
+/// Errors contain the file's names of classes.
 #[test]
 fn errors_have_the_names_of_the_file() {
     let text = r#"version = 1

@@ -1,5 +1,5 @@
-//! Talkers that know the gates, with frames sent one by one: none is later than what is found for its windows, and that is far less than for windows
-//! at their worst phase.
+//! Talkers that know the gates, with frames sent one by one: no frame is later than the bound for its windows, which is far less
+//! than the bound for windows at their worst phase.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -16,7 +16,8 @@ use takt_calculus::{
 const CYCLE: i64 = 1000;
 const PORTS: usize = 3;
 
-/// Ports whose first class has windows of `open` from `base` and a later one, each port's later by `shift`. No frame begins in the guard bands.
+/// Makes ports whose first class has windows of `open` from `base` and a later one, each port's later by `shift`. No frame begins
+/// in the guard bands.
 fn ports(open: i64, again: i64, shift: i64, guard_band: i64) -> (Vec<EgressPort>, Vec<Gates>) {
     let entries = [
         (1, open),
@@ -62,7 +63,7 @@ fn port_shift(port: i64, shift: i64) -> i64 {
     (port * shift) % CYCLE
 }
 
-/// `(first port, hops, size)`.
+/// A stream from `(first port, hops, size)`.
 fn stream((first, hops, size): (usize, usize, i64), class: usize) -> Stream {
     let queues =
         (first..(first + hops).min(PORTS)).map(|port| Step::Queue(QueueId { port, class }));
@@ -153,7 +154,7 @@ proptest! {
         for (stream, (longest, _)) in &seen.delays {
             match &scheduled[*stream] {
                 Ok(bound) => {
-                    // A bound counts from the offset; what was seen, from the release.
+                    // A bound counts from the offset, an observed delay from the release.
                     prop_assert!(*longest <= bound.delay, "{longest} > {}", bound.delay);
                     prop_assert!(bound.jitter <= bound.delay.clone() + Rational::from(error));
                 }
@@ -174,7 +175,7 @@ fn windows_that_are_shifted_from_hop_to_hop_pass_a_frame_on() {
     let found = network.scheduled(&[Some(release.clone())], &1.into())[0]
         .clone()
         .unwrap();
-    // Its last bit is sent at 52, 103 and 154 by the ports' clocks, which are late by 1 at most; then the last bridge.
+    // The last bit is sent at 52, 103 and 154 by the ports' clocks, which are late by 1 at most; then the last bridge follows.
     let expected = Scheduled {
         delay: 164.into(),
         jitter: 18.into(),
@@ -211,7 +212,7 @@ fn what_is_not_known_is_said() {
     };
     let found = network.scheduled(&[release.clone(), None], &Rational::ZERO);
     assert_eq!(found, [Err(unknown.clone()), Err(unknown)]);
-    // More than the windows of a cycle hold.
+    // Four frames are more than the windows of a cycle hold.
     let network = PortNetwork::new(ports, vec![stream((0, 1, 60), 0); 4]).unwrap();
     let found = network.scheduled(&vec![release; 4], &Rational::ZERO);
     assert_eq!(

@@ -1,5 +1,5 @@
-//! Frames that pass a line of shapers one by one, as IEEE 802.1Q says, with interference chosen at will: none is later than its bound,
-//! and every curve holds.
+//! Frames that pass a line of shapers one by one by the rules of IEEE 802.1Q, with interference chosen at will: no frame is later
+//! than its bound, and every curve holds.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -8,11 +8,11 @@ use takt_calculus::{Curve, Extended, Frame, FrameBits, Line, Model, Rational};
 
 const HOPS: u32 = 3;
 const MESSAGES: usize = 24;
-/// Interference is chosen in so many steps, from none to the most.
+/// Number of steps of the interference, from none to the most.
 const STEPS: u32 = 4;
 
-/// A port: when frames that arrive at these times have left it. `blocked` says of each how much of the longest frame of lower priority
-/// is still on the link when it could be sent.
+/// Returns the times at which frames with these arrivals have left a port. `blocked` is, for each frame, the part of the longest
+/// frame of lower priority that is still on the link when the frame could be sent.
 fn port(line: &Line, arrivals: &[Rational], blocked: &[u32]) -> Vec<Rational> {
     let frame = line.frame.physical_bits();
     let idle_slope = &frame / &line.cycle * (Rational::ONE + &line.provisioning);
@@ -22,7 +22,7 @@ fn port(line: &Line, arrivals: &[Rational], blocked: &[u32]) -> Vec<Rational> {
     for (arrival, blocked) in arrivals.iter().zip(blocked) {
         let waited = *arrival <= free;
         if !waited {
-            // Nothing waits: positive credit is cleared, negative credit recovers.
+            // The queue is empty: positive credit is cleared, negative credit recovers.
             credit =
                 (credit.min(Rational::ZERO) + &idle_slope * (arrival - &free)).min(Rational::ZERO);
         }
@@ -34,7 +34,7 @@ fn port(line: &Line, arrivals: &[Rational], blocked: &[u32]) -> Vec<Rational> {
             now - credit.clone() / &idle_slope
         };
         credit = credit.max(Rational::ZERO);
-        // What waits with credit when the link becomes free goes before any lower priority.
+        // A frame that waits with credit when the link becomes free is sent before any lower priority.
         let extra = if waited && recovered {
             Rational::ZERO
         } else {
@@ -48,7 +48,7 @@ fn port(line: &Line, arrivals: &[Rational], blocked: &[u32]) -> Vec<Rational> {
     departures
 }
 
-/// Whether frames that arrive at these times are no more than the curve, in every interval.
+/// Returns true if frames that arrive at these times conform to the curve, in every interval.
 fn conforms(line: &Line, arrivals: &[Rational], curve: &Curve) -> bool {
     let little = Rational::from_parts(1.into(), 1_000_000_000_000u64.into());
     let bits =
@@ -60,7 +60,7 @@ fn conforms(line: &Line, arrivals: &[Rational], curve: &Curve) -> bool {
     })
 }
 
-/// Whether what was sent before each frame is at least what the service curve promises.
+/// Returns true if at least the service of the curve was provided before each frame.
 fn served(line: &Line, arrivals: &[Rational], departures: &[Rational], service: &Curve) -> bool {
     let frame = line.frame.physical_bits();
     let bits = |number: usize| &frame * Rational::from(number);
@@ -117,7 +117,7 @@ proptest! {
                 let delayed = arrivals.iter().zip(&loopback).map(|(time, steps)| time + &least + part(&line.cycle, *steps));
                 arrivals = in_order(delayed.collect());
             }
-            // The worst is much interference first and none later, or the other way round.
+            // The worst case is often much interference first and none later, or the other way round.
             let chosen: Vec<u32> = blocked.iter().enumerate()
                 .map(|(message, random)| if !greedy { *random } else if message < calm { STEPS } else { 0 })
                 .collect();

@@ -1,4 +1,4 @@
-//! Staircases without end in the models that the bounds are made of.
+//! Staircases without end, in the models of the bounds.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -13,8 +13,9 @@ fn per_second(rate: u64) -> Rational {
     Rational::from(rate)
 }
 
-/// A frame per cycle of 250 µs, all of a frame shaped by the link of 1 Gbit/s, at a Credit-Based Shaper whose idleSlope is exactly what arrives:
-/// M/R − M/C for ever, though the backlog of each cycle is only just gone when the next frame comes. With any less, infinite.
+/// One frame per cycle of 250 µs is shaped by the link of 1 Gbit/s, at a Credit-Based Shaper whose idleSlope is exactly the rate
+/// of the arrivals. The delay is always M/R − M/C, though the backlog of each cycle has only just been served when the next frame
+/// comes. With any lower idleSlope the delay is infinite.
 #[test]
 fn a_shaper_without_a_bit_to_spare() {
     let cycle = Rational::ONE / Rational::from(4_000);
@@ -43,8 +44,8 @@ fn a_shaper_without_a_bit_to_spare() {
     }
 }
 
-/// Three publishers with cycles of 1, 2 and 5 ms at a port of 10 Mbit/s: the stairs together begin anew every 10 ms, and a line above them has a longer
-/// delay.
+/// Three publishers with cycles of 1, 2 and 5 ms at a port of 10 Mbit/s: the sum of the staircases repeats itself every 10 ms,
+/// and a line above it has a longer delay.
 #[test]
 fn stairs_are_less_than_lines() {
     let millisecond = Rational::ONE / Rational::from(1_000);
@@ -53,7 +54,7 @@ fn stairs_are_less_than_lines() {
     let mut lines = Curve::zero();
     for (cycle, bits) in flows {
         let (cycle, bits) = (&millisecond * Rational::from(cycle), Rational::from(bits));
-        // Each as early by up to half a cycle as it likes.
+        // Each message may be early by up to half a cycle.
         let jitter = &cycle / Rational::from(2);
         let one = PeriodicCurve::staircase(bits.clone(), cycle.clone()).unwrap();
         let one = one.advanced(&jitter).unwrap();
@@ -69,19 +70,20 @@ fn stairs_are_less_than_lines() {
         .horizontal_deviation(&service.clone().into())
         .unwrap();
     let above = lines.horizontal_deviation(&service);
-    // The longest waits what comes at 3 ms: 58 kbit have come until then. Of the lines, what comes at once: 33 kbit.
+    // With staircases, the longest delay is that of the arrivals at 3 ms: 58 kbit have come until then. With lines, it is that of
+    // the arrivals at once: 33 kbit.
     let tenths =
         |number: u32| Extended::Finite(&millisecond * Rational::from(number) / Rational::from(10));
     assert_eq!(exact, tenths(38));
     assert_eq!(above, tenths(43));
-    // What leaves is bounded without a line as well.
+    // The output has a bound without a line as well.
     let left = stairs.deconvolution(&service.clone().into()).unwrap();
     let next = left.horizontal_deviation(&service.clone().into()).unwrap();
     let line = lines.deconvolution(&service).horizontal_deviation(&service);
     assert!(next < line && next > exact);
 }
 
-/// How the ports of a network send.
+/// Discipline of the ports of a network.
 #[derive(Debug, Clone, Copy)]
 enum Discipline {
     Priorities,
@@ -90,7 +92,7 @@ enum Discipline {
     FlowQueueing,
 }
 
-/// Rate 1, two classes of frames of 20 to 60 bit.
+/// A port of rate 1 with two classes of frames of 20 to 60 bit.
 fn port(discipline: Discipline) -> EgressPort {
     let class = |selection| TrafficClass {
         selection,
@@ -124,10 +126,10 @@ fn port(discipline: Discipline) -> EgressPort {
     port.with_gates(gates).unwrap()
 }
 
-/// A stream's first port, hops, class, frame, cycle, and by how much its talker is late.
+/// A stream's first port, hops, class, frame, cycle, and the lateness of its talker.
 type Talker = (usize, usize, usize, u32, u32, u32);
 
-/// Around a ring of three ports, or along a line.
+/// A network around a ring of three ports, or along a line.
 fn network(
     discipline: Discipline,
     ring: bool,
@@ -166,7 +168,7 @@ fn network(
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Frames one by one are fewer than a leaky bucket lets through, and no analysis makes more of them.
+    /// Frames sent one by one are fewer than a leaky bucket permits, and no analysis has a higher bound for them.
     #[test]
     fn steps_are_never_worse(
         discipline in prop::sample::select(vec![Discipline::Priorities, Discipline::Shapers, Discipline::Gates, Discipline::FlowQueueing]),

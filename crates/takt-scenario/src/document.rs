@@ -1,4 +1,4 @@
-//! The TOML document as a tree whose every part knows where it stands.
+//! The TOML document as a tree in which every part has its position in the text.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use toml::de::{DeTable, DeValue};
 
 use crate::error::Problem;
 
-/// A value and its place.
+/// A value and its position.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Item {
     pub(crate) span: Range<usize>,
@@ -18,7 +18,7 @@ pub(crate) struct Item {
 pub(crate) enum Value {
     Text(String),
     Integer(i64),
-    /// As it is written.
+    /// A floating-point number, as it is written.
     Float(String),
     Boolean(bool),
     /// Dates, which no field has, and integers that are too great.
@@ -39,7 +39,7 @@ pub(crate) struct Key {
     pub(crate) name: String,
 }
 
-/// The tree of a text, or all that is no TOML in it.
+/// Returns the tree of a text, or all errors in its TOML.
 pub(crate) fn parse(text: &str) -> Result<Table, Vec<Problem>> {
     let (table, errors) = DeTable::parse_recoverable(text);
     if errors.is_empty() {
@@ -83,7 +83,7 @@ fn read(value: &Spanned<DeValue<'_>>) -> Item {
 }
 
 impl Value {
-    /// What it is, for people.
+    /// Returns a description of the value's type, for messages.
     pub(crate) fn describe(&self) -> &'static str {
         match self {
             Self::Text(_) => "a text",
@@ -96,7 +96,7 @@ impl Value {
         }
     }
 
-    /// As it would be written on one line.
+    /// Returns the value as it would be written on one line.
     pub(crate) fn show(&self) -> String {
         match self {
             Self::Text(text) => text.clone(),
@@ -141,7 +141,7 @@ impl Item {
         }
     }
 
-    /// A quantity that a text says, or a number.
+    /// Returns a quantity from a text or from a number.
     pub(crate) fn quantity<T: std::str::FromStr>(&self) -> Option<T> {
         match &self.value {
             Value::Text(text) => text.parse().ok(),
@@ -171,7 +171,7 @@ impl Table {
         self.get(name)?.table()
     }
 
-    /// The tables of an array of tables, each with its place. Empty if there is none.
+    /// Returns the tables of an array of tables, each with its position. Empty if there is none.
     pub(crate) fn tables(&self, name: &str) -> impl Iterator<Item = (&Item, &Table)> {
         let items = self.get(name).map(Item::list).unwrap_or_default();
         items.iter().filter_map(|item| Some((item, item.table()?)))
@@ -181,7 +181,7 @@ impl Table {
         self.get(name)?.quantity()
     }
 
-    /// An integer; `check` has seen to its range.
+    /// Returns an integer; `check` has verified its range.
     pub(crate) fn integer<T: TryFrom<i64>>(&self, name: &str) -> Option<T> {
         match self.get(name)?.value {
             Value::Integer(integer) => integer.try_into().ok(),

@@ -1,9 +1,9 @@
-//! What can be wrong with a scenario.
+//! Mistakes in scenarios.
 
 use std::fmt;
 use std::ops::Range;
 
-/// A mistake, where it was found.
+/// A mistake and its position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Problem {
     pub(crate) message: String,
@@ -27,7 +27,7 @@ impl Problem {
         }
     }
 
-    /// With the name that was probably meant, if one is near.
+    /// Adds the name that was probably meant, if there is a similar one.
     pub(crate) fn did_you_mean<'a>(
         self,
         written: &str,
@@ -43,9 +43,9 @@ impl Problem {
     }
 }
 
-/// A longer name is not compared with others: the time to compare grows with the square of the length.
+/// Length in bytes of the longest name that is compared with others: the time to compare grows with the square of the length.
 const LONGEST_NAME: usize = 100;
-/// A message of more characters, which shows a value of the file, is cut off.
+/// Length in characters of the longest message. A longer one, which shows a value of the file, is cut off.
 const LONGEST_MESSAGE: usize = 400;
 
 fn shortened(mut message: String) -> String {
@@ -56,7 +56,7 @@ fn shortened(mut message: String) -> String {
     message
 }
 
-/// The name that was probably meant, if one is near.
+/// Returns the name that was probably meant, if there is a similar one.
 pub(crate) fn near<'a>(written: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     if written.len() > LONGEST_NAME {
         return None;
@@ -74,11 +74,11 @@ pub(crate) fn near<'a>(written: &str, names: impl Iterator<Item = &'a str>) -> O
 /// A mistake in a scenario.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mistake {
-    /// What is wrong.
+    /// Description of the mistake.
     pub message: String,
-    /// What was probably meant, or what to do.
+    /// Probably meant text, or an instruction.
     pub help: Option<String>,
-    /// Where, as byte offsets into the text.
+    /// Position as byte offsets into the text.
     pub span: Range<usize>,
     /// Line of the beginning, from 1.
     pub line: usize,
@@ -100,13 +100,13 @@ impl fmt::Display for Mistake {
     }
 }
 
-/// A text is no scenario.
+/// The mistakes in a text that is no valid scenario.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{file}: {}", self.mistakes.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
 pub struct ScenarioError {
-    /// The name of the file.
+    /// Name of the file.
     pub file: String,
-    /// All that is wrong, as far as it could be found out, in the order of the file. Not empty.
+    /// All mistakes that were found, in the order of the file. Not empty.
     pub mistakes: Vec<Mistake>,
 }
 
@@ -114,7 +114,7 @@ impl ScenarioError {
     pub(crate) fn new(file: &str, text: &str, mut problems: Vec<Problem>) -> Self {
         problems.sort_by_key(|problem| problem.span.start);
         problems.dedup();
-        // Each part of the text is counted once, however many mistakes there are.
+        // Each part of the text is counted once, for any number of mistakes.
         let (mut seen, mut line, mut column) = (0, 1, 1);
         let mistakes = problems.into_iter().map(|problem| {
             for character in text

@@ -1,23 +1,24 @@
-//! Sizes of Ethernet frames: the one place that knows what counts as payload, as L2 frame and on the wire.
+//! Sizes of Ethernet frames: the only definition of payload, L2 frame and size on the wire.
 
-/// What the kernel counts besides the payload: addresses, EtherType and VLAN tag.
+/// Bytes that the kernel counts besides the payload: addresses, EtherType and VLAN tag.
 const HEADERS: u32 = 14 + 4;
-/// What a frame occupies on the wire besides that: frame check sequence, preamble with start delimiter, interframe gap.
+/// Further bytes of a frame on the wire: frame check sequence, preamble with start delimiter, interframe gap.
 const WIRE: u32 = 4 + 8 + 12;
-/// Shorter payloads are padded. A frame that keeps its VLAN tag may be padded as if it had none (IEEE 802.1Q, G.2.1).
+/// Least payload in bytes; shorter payloads are padded. A frame that keeps its VLAN tag may be padded as if it had none (IEEE
+/// 802.1Q, G.2.1).
 const LEAST_PAYLOAD: u32 = 46;
 const GREATEST_PAYLOAD: u32 = 1500;
 
 /// The repeated node counts of the paper's Table II.
 pub const REPEATED_NODE_COUNTS: [u32; 8] = [2, 4, 8, 16, 32, 64, 128, 160];
 
-/// A payload does not fit in a frame.
+/// Error for a payload that does not fit in a frame.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "a payload of {payload} B does not fit in an Ethernet frame, which holds {GREATEST_PAYLOAD} B"
 )]
 pub struct FrameTooLong {
-    /// Its bytes.
+    /// Length of the payload, in bytes.
     pub payload: u64,
 }
 
@@ -28,18 +29,18 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// What a frame occupies on the wire besides its payload.
+    /// Bytes of a frame on the wire besides its payload.
     pub(crate) const OVERHEAD: u32 = HEADERS + WIRE;
 
-    /// The longest there is: 1542 B on the wire.
+    /// The longest frame: 1542 B on the wire.
     pub const LONGEST: Self = Self {
         payload: GREATEST_PAYLOAD,
     };
 
-    /// The frame of a payload in bytes.
+    /// Makes the frame of a payload in bytes.
     ///
     /// # Errors
-    /// The payload is more than 1500 B.
+    /// A payload of more than 1500 B.
     pub fn new(payload: u32) -> Result<Self, FrameTooLong> {
         if payload > GREATEST_PAYLOAD {
             return Err(FrameTooLong {
@@ -49,27 +50,27 @@ impl Frame {
         Ok(Self { payload })
     }
 
-    /// The frame of a UADP NetworkMessage of open62541's example publisher with `REPEATED_NODECOUNTS` of this: headers of 32 B, and 9 B
-    /// (a Variant of eight bytes) for each of 1 + count fields.
+    /// Makes the frame of a UADP NetworkMessage of open62541's example publisher with this value of `REPEATED_NODECOUNTS`:
+    /// headers of 32 B, and 9 B (a Variant of eight bytes) for each of 1 + count fields.
     ///
     /// # Errors
-    /// The message is longer than 1500 B.
+    /// A message longer than 1500 B.
     pub fn of_repeated_node_count(count: u32) -> Result<Self, FrameTooLong> {
         let payload = 32 + 9 * (1 + u64::from(count));
         Self::new(u32::try_from(payload).unwrap_or(u32::MAX)).map_err(|_| FrameTooLong { payload })
     }
 
-    /// Bytes of payload, without padding.
+    /// Returns the bytes of payload, without padding.
     pub fn payload(self) -> u32 {
         self.payload
     }
 
-    /// Bytes of the L2 frame without frame check sequence, which the kernel counts as the frame's length.
+    /// Returns the bytes of the L2 frame without frame check sequence, which is the kernel's length of the frame.
     pub fn l2(self) -> u32 {
         self.payload + HEADERS
     }
 
-    /// Bytes that the frame occupies on the wire: padding, frame check sequence, preamble and interframe gap included.
+    /// Returns the bytes of the frame on the wire, including padding, frame check sequence, preamble and interframe gap.
     pub fn physical(self) -> u32 {
         self.payload.max(LEAST_PAYLOAD) + HEADERS + WIRE
     }

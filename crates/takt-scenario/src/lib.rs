@@ -1,12 +1,12 @@
-//! What a scenario is: nodes and links, a queueing discipline at each port, PubSub applications and what else is sent. It is one TOML
-//! file, from which bounds are computed (`takt-calculus`) and simulations run; it knows no curve, no event and no socket.
+//! Scenarios: nodes and links, a queueing discipline at each port, PubSub applications and other traffic. A scenario is one TOML
+//! file, from which bounds are computed (`takt-calculus`) and simulations run. This crate contains no curves, events or sockets.
 //!
-//! * [`Scenario::parse`] reads and checks a file, and says of each mistake where it is and what was probably meant. `docs/scenario.md` is the
-//!   reference of the file, [`schema`] its JSON Schema, and [`template`] writes files to begin with.
+//! * [`Scenario::parse`] reads and checks a file, and reports for each mistake its position and the text that was probably meant.
+//!   `docs/scenario.md` is the reference of the file, [`schema`] its JSON Schema, and [`template`] writes files to begin with.
 //! * Everything in a [`Scenario`] is resolved: names are indices, routes are found ([`Scenario::flows`]), slopes and credits computed.
-//! * [`ScenarioFile::variants`] gives the scenarios that sweeps make of a file.
+//! * [`ScenarioFile::variants`] returns the scenarios of a file with sweeps.
 //! * Quantities are integers in one unit each: [`Duration`] picoseconds, [`Rate`] bit/s, [`Size`] bytes.
-//! * [`Frame`]: what counts as payload, as L2 frame and on the wire.
+//! * [`Frame`]: sizes of payload, of the L2 frame and on the wire.
 
 #![forbid(unsafe_code)]
 

@@ -7,40 +7,40 @@ use std::fmt;
 use text::{Flaw, Units, parse, quantity_error, write};
 pub use text::{QuantityError, QuantityFlaw};
 
-/// Picoseconds. The finest that a scenario can say; one bit at 1 Gbit/s takes 1000.
+/// A time in picoseconds, the finest resolution of a scenario. One bit at 1 Gbit/s takes 1000.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Duration(pub u64);
 
-/// Picoseconds, forwards or backwards: what a clock shows more than the time.
+/// A time difference in picoseconds, forwards or backwards, for example between a clock and the true time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct SignedDuration(pub i64);
 
-/// Bits in a second.
+/// A rate in bit/s.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Rate(pub u64);
 
-/// Bytes.
+/// A size in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Size(pub u64);
 
-/// Bytes, or fewer than none: the credit of a shaper as `tc` has it.
+/// The credit of a shaper in bytes, as in `tc`; it can be negative.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Credit(pub i64);
 
-/// Millimetres of cable.
+/// The length of a cable in millimetres.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Length(pub u64);
 
-/// A part of something, in billionths: `"-3%"` is -30 000 000.
+/// A fraction in billionths: `"-3%"` is -30 000 000.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Share(pub i64);
 
-/// What a clock gains on the time, in parts per billion: `"1.5 ppm"` is 1500.
+/// The drift of a clock from the true time, in parts per billion: `"1.5 ppm"` is 1500.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Drift(pub i64);
 
 impl Duration {
-    /// None.
+    /// No time.
     pub const ZERO: Self = Self(0);
     pub(crate) const UNITS: Units = &[
         ("s", 1_000_000_000_000),
@@ -53,23 +53,23 @@ impl Duration {
         ("min", 60_000_000_000_000),
     ];
 
-    /// Whole microseconds; `None` if that is more than a `u64` of picoseconds holds, seven months.
+    /// Converts whole microseconds; `None` if that exceeds a `u64` of picoseconds, seven months.
     pub fn from_micros(micros: u64) -> Option<Self> {
         micros.checked_mul(1_000_000).map(Self)
     }
 
-    /// Picoseconds.
+    /// Returns the picoseconds.
     pub fn picos(self) -> u64 {
         self.0
     }
 
-    /// The part of it that a share is, rounded down to picoseconds; 0 if the share is negative.
+    /// Returns the part of this time that a share is, rounded down to picoseconds; 0 if the share is negative.
     pub fn part(self, share: Share) -> Self {
         let part = i128::from(self.0) * i128::from(share.0) / i128::from(Share::ONE.0);
         Self(u64::try_from(part.max(0)).unwrap_or(u64::MAX))
     }
 
-    /// Both together; the longest there is if that is too long.
+    /// Returns the sum, or the longest time if the sum exceeds it.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         Self(self.0.saturating_add(other.0))
@@ -77,7 +77,7 @@ impl Duration {
 }
 
 impl SignedDuration {
-    /// Picoseconds.
+    /// Returns the picoseconds.
     pub fn picos(self) -> i64 {
         self.0
     }
@@ -91,12 +91,12 @@ impl Rate {
         ("Gbit/s", 1_000_000_000),
     ];
 
-    /// Bits in a second.
+    /// Returns the bits in a second.
     pub fn bits_per_second(self) -> u64 {
         self.0
     }
 
-    /// How long so many bytes take, rounded up to picoseconds; the longest time there is at a rate of 0.
+    /// Returns the time that so many bytes take, rounded up to picoseconds; the longest time at a rate of 0.
     pub fn duration(self, bytes: u64) -> Duration {
         let Some(rate) = std::num::NonZeroU64::new(self.0) else {
             return Duration(u64::MAX);
@@ -115,7 +115,7 @@ impl Size {
         ("MiB", 1 << 20),
     ];
 
-    /// Bytes.
+    /// Returns the bytes.
     pub fn bytes(self) -> u64 {
         self.0
     }
@@ -124,18 +124,18 @@ impl Size {
 impl Length {
     pub(crate) const UNITS: Units = &[("m", 1000), ("km", 1_000_000), ("cm", 10), ("mm", 1)];
 
-    /// How long a signal travels: 5 ns per metre, two thirds of light's speed.
+    /// Returns the propagation delay of a signal: 5 ns per metre, two thirds of the speed of light.
     pub fn propagation(self) -> Duration {
         Duration(self.0.saturating_mul(5))
     }
 }
 
 impl Share {
-    /// All of it.
+    /// The whole.
     pub const ONE: Self = Self(1_000_000_000);
     pub(crate) const UNITS: Units = &[("%", 10_000_000), ("", 1_000_000_000)];
 
-    /// Billionths.
+    /// Returns the billionths.
     pub fn billionths(self) -> i64 {
         self.0
     }
@@ -144,7 +144,7 @@ impl Share {
 impl Drift {
     pub(crate) const UNITS: Units = &[("ppm", 1000), ("ppb", 1)];
 
-    /// Parts per billion.
+    /// Returns the parts per billion.
     pub fn billionths(self) -> i64 {
         self.0
     }
@@ -226,7 +226,7 @@ impl std::str::FromStr for Share {
 
 impl fmt::Display for Share {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Hundred-millionths of a percent are what is left behind the point.
+        // The decimals of a percentage are hundred-millionths of a percent.
         let (sign, value) = (if self.0 < 0 { "-" } else { "" }, self.0.unsigned_abs());
         let fraction = format!("{:07}", value % 10_000_000);
         let fraction = fraction.trim_end_matches('0');

@@ -1,4 +1,4 @@
-//! A scenario, and the file that it comes from.
+//! A scenario, and its file.
 
 use std::path::Path;
 
@@ -12,72 +12,72 @@ use crate::{Frame, read};
 /// A scenario: checked, with all references resolved.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Scenario {
-    /// What to call it.
+    /// Name of the scenario.
     pub name: String,
-    /// What it is about.
+    /// Description of the scenario.
     pub description: String,
     /// Hosts and bridges.
     pub nodes: Vec<Node>,
-    /// The links between them.
+    /// Links between the nodes.
     pub links: Vec<Link>,
-    /// Two for each link, in its order: from its first end to its second, and back.
+    /// Two ports for each link, in the order of the links: from its first end to its second, and back.
     pub ports: Vec<Port>,
     /// PubSub applications.
     pub applications: Vec<Application>,
-    /// What else is sent.
+    /// Other traffic.
     pub cross_traffic: Vec<CrossTraffic>,
-    /// What `takt bounds` takes into account.
+    /// Options of `takt bounds`.
     pub bounds: BoundsOptions,
-    /// What `takt simulate` does.
+    /// Options of `takt simulate`.
     pub simulation: SimulationOptions,
-    /// What is measured.
+    /// Measured quantities.
     pub measure: Vec<Measure>,
-    /// The sweeps of the file that it comes from; [`ScenarioFile::variants`] carries them out.
+    /// Sweeps of the scenario's file; [`ScenarioFile::variants`] carries them out.
     pub sweeps: Vec<Sweep>,
     pub(crate) flows: Vec<Flow>,
 }
 
-/// Frames of one size on one way.
+/// Frames of one size on one path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Flow {
-    /// Whose they are.
+    /// Source of the frames.
     pub source: FlowSource,
-    /// The ports that they leave by, in order. At least one.
+    /// Ports that the frames leave by, in order. At least one.
     pub ports: Vec<PortId>,
-    /// Each frame.
+    /// Size of each frame.
     pub frame: Frame,
-    /// The Priority Code Point.
+    /// Priority Code Point.
     pub pcp: u8,
-    /// Between two frames, in the mean: the cycle of an application.
+    /// Mean time between two frames: the cycle of an application.
     pub interval: Duration,
 }
 
-/// Whose a flow is.
+/// Source of a flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FlowSource {
-    /// What an application publishes.
+    /// Messages that an application publishes.
     Publish(ApplicationId),
-    /// What its loopback sends back.
+    /// Messages that the loopback of an application sends back.
     Return(ApplicationId),
     /// Cross traffic.
     Cross(CrossTrafficId),
 }
 
 impl Scenario {
-    /// Reads a scenario. Files that it names are sought beside `file_name`; sweeps are checked, but not carried out.
+    /// Reads a scenario. Relative file names in it start at the folder of `file_name`. Sweeps are checked, but not carried out.
     ///
     /// # Errors
-    /// With line and column of each mistake.
+    /// All mistakes, with line and column.
     pub fn parse(text: &str, file_name: &str) -> Result<Self, ScenarioError> {
         ScenarioFile::parse(text, file_name).map(|file| file.scenario)
     }
 
-    /// All flows: those of applications, each followed by what comes back, then cross traffic, in the order of the file.
+    /// Returns all flows: those of applications, each followed by its way back, then cross traffic, in the order of the file.
     pub fn flows(&self) -> &[Flow] {
         &self.flows
     }
 
-    /// What to call a flow: the name of the application, with `(return)` behind it on the way back, or of the cross traffic.
+    /// Returns the name of a flow: that of the application, with `(return)` behind it on the way back, or of the cross traffic.
     pub fn flow_name(&self, source: FlowSource) -> String {
         let application = |id: ApplicationId| self.applications.get(id.0).map_or("", |it| &it.name);
         match source {
@@ -90,7 +90,7 @@ impl Scenario {
         }
     }
 
-    /// What to call a port: `node → node`.
+    /// Returns the name of a port: `node → node`.
     pub fn port_name(&self, port: PortId) -> String {
         let name = |id: NodeId| self.nodes.get(id.0).map_or("", |node| &node.name);
         let port = self.ports.get(port.0);
@@ -100,7 +100,7 @@ impl Scenario {
     }
 }
 
-/// A scenario and the document that it comes from, which sweeps change.
+/// A scenario and its document, which sweeps change.
 #[derive(Debug, Clone)]
 pub struct ScenarioFile {
     scenario: Scenario,
@@ -112,22 +112,22 @@ pub struct ScenarioFile {
 /// One combination of the values of all sweeps.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Variant {
-    /// Each sweep's parameter and the value that it has here, in the order of the file.
+    /// Parameter and value of each sweep, in the order of the file.
     pub settings: Vec<(String, String)>,
-    /// The scenario with these.
+    /// Scenario with these values.
     pub scenario: Scenario,
 }
 
-/// A longer line, in bytes, is a mistake: no field is that long.
+/// Length in bytes of the longest line. A longer one is a mistake, since no field is that long.
 const LONGEST_LINE: usize = 1 << 20;
-/// More combinations of swept values than this are a mistake.
+/// Maximum number of combinations of swept values; more are a mistake.
 const MAX_COMBINATIONS: usize = 10_000;
 
 impl ScenarioFile {
-    /// Reads a scenario. Files that it names are sought beside `file_name`.
+    /// Reads a scenario. Relative file names in it start at the folder of `file_name`.
     ///
     /// # Errors
-    /// With line and column of each mistake.
+    /// All mistakes, with line and column.
     pub fn parse(text: &str, file_name: &str) -> Result<Self, ScenarioError> {
         check_lines(text).map_err(|problem| ScenarioError::new(file_name, text, vec![problem]))?;
         let document = document::parse(text)
@@ -141,10 +141,10 @@ impl ScenarioFile {
         Ok(file)
     }
 
-    /// Text of a file, which is UTF-8.
+    /// Returns the text of a file, which must be UTF-8.
     ///
     /// # Errors
-    /// With line and column of the first byte that is not.
+    /// The first byte that is not UTF-8, with line and column.
     pub fn text(bytes: Vec<u8>, file_name: &str) -> Result<String, ScenarioError> {
         String::from_utf8(bytes).map_err(|error| {
             let place = error.utf8_error().valid_up_to();
@@ -157,16 +157,16 @@ impl ScenarioFile {
         })
     }
 
-    /// The scenario as it is written, without its sweeps.
+    /// Returns the scenario as it is written, without its sweeps.
     pub fn scenario(&self) -> &Scenario {
         &self.scenario
     }
 
-    /// The scenarios that the sweeps make: each combination of their values, the last sweep's changing fastest. Without a sweep there is
-    /// one, the scenario itself.
+    /// Returns the scenarios of the sweeps: each combination of their values, the last sweep's changing fastest. Without a sweep
+    /// there is one, the scenario itself.
     ///
     /// # Errors
-    /// A value makes no sense. What is wrong is shown where the value is, or where it leads to a contradiction.
+    /// An invalid value. The mistake is shown at the value, or at the place where it leads to a contradiction.
     pub fn variants(&self) -> Result<Vec<Variant>, ScenarioError> {
         let mut variants = vec![(Vec::new(), self.document.clone())];
         let sweeps = self
@@ -232,7 +232,7 @@ fn check_lines(text: &str) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Says with which values a mistake is one, where it is not among them.
+/// Adds the swept values with which a mistake occurs, if the mistake is not at one of them.
 fn said_with(
     mut error: ScenarioError,
     settings: &[(String, String)],

@@ -1,11 +1,11 @@
-//! The JSON Schema of the file, from the same table that checks it. Editors complete and check by it.
+//! The JSON Schema of the file, from the same table that checks it. Editors use it for completion and checks.
 
 use serde_json::{Map, Value, json};
 
 use crate::fields::SCENARIO;
 use crate::shape::{Kind, Shape};
 
-/// A number with one of these units behind it.
+/// Returns the schema of a number with one of these units behind it.
 fn quantity(sign: &str, units: &[(&str, u64)], example: &str) -> Value {
     let names: Vec<&str> = units
         .iter()
@@ -16,7 +16,7 @@ fn quantity(sign: &str, units: &[(&str, u64)], example: &str) -> Value {
     json!({ "type": "string", "pattern": pattern, "examples": [example] })
 }
 
-/// One that is not 0.
+/// Returns the schema of a quantity that is not 0.
 fn positive(units: &[(&str, u64)], example: &str) -> Value {
     let mut quantity = quantity("\\+?", units, example);
     if let Some(quantity) = quantity.as_object_mut() {
@@ -49,7 +49,7 @@ fn kind(kind: &Kind, definitions: &mut Map<String, Value>) -> Value {
         }
         Kind::Boolean => json!({ "type": "boolean" }),
         Kind::Choice(names) => json!({ "enum": names }),
-        // A sweep without a value would make no scenario at all.
+        // A sweep without a value would result in no scenario.
         Kind::List(Kind::Any) => json!({ "type": "array", "minItems": 1 }),
         Kind::Pair(of) => {
             let of = self::kind(of, definitions);
@@ -111,7 +111,7 @@ fn table(shape: &Shape, definitions: &mut Map<String, Value>) -> Value {
     table
 }
 
-/// The JSON Schema (2020-12) of a scenario file.
+/// Returns the JSON Schema (2020-12) of a scenario file.
 pub fn schema() -> Value {
     let mut definitions = Map::new();
     let mut schema = table(&SCENARIO, &mut definitions);
@@ -126,24 +126,24 @@ pub fn schema() -> Value {
     schema
 }
 
-/// A row of the reference: the table that the field is in, its name, and whether it is needed, its kind, and what it is.
+/// A row of the reference: a field, its table, and its description.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FieldDescription {
-    /// The kind of table, with its article.
+    /// Kind of table, with its article.
     pub table: &'static str,
-    /// What such a table is.
+    /// Description of such a table.
     pub table_description: &'static str,
-    /// The field.
+    /// Name of the field.
     pub name: &'static str,
-    /// Whether the table needs it.
+    /// True if the table requires the field.
     pub required: bool,
-    /// What it holds.
+    /// Type of its value, in words.
     pub kind: String,
-    /// What it is.
+    /// Description of the field.
     pub description: &'static str,
 }
 
-/// All fields of all tables, in the order of the reference. `docs/scenario.md` has them.
+/// Returns all fields of all tables, in the order of the reference. `docs/scenario.md` lists them.
 pub fn fields() -> Vec<FieldDescription> {
     let mut shapes = vec![&SCENARIO];
     let mut rows = Vec::new();

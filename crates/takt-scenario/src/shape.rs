@@ -1,4 +1,4 @@
-//! What fields a document may have. One table of them checks documents, makes the JSON Schema, and is compared with the documentation.
+//! The fields of a document. One table of them checks documents, makes the JSON Schema, and is compared with the documentation.
 
 use std::ops::Range;
 
@@ -9,10 +9,10 @@ use crate::quantity::{Credit, Drift, Duration, Length, Rate, Share, SignedDurati
 /// A kind of table.
 #[derive(Debug)]
 pub(crate) struct Shape {
-    /// What such a table is, with its article.
+    /// Name of such a table, with its article.
     pub(crate) name: &'static str,
     pub(crate) description: &'static str,
-    /// Of each of these groups of fields exactly one is there. What reads the table says so.
+    /// Groups of fields of which exactly one must be there. The code that reads the table reports violations.
     pub(crate) one_of: &'static [&'static [&'static str]],
     pub(crate) fields: &'static [Field],
 }
@@ -26,17 +26,17 @@ pub(crate) struct Field {
     pub(crate) description: &'static str,
 }
 
-/// What a field holds.
+/// Type of a field's value.
 #[derive(Debug)]
 pub(crate) enum Kind {
     Text,
     /// A text that is not empty.
     Name,
     Duration,
-    /// One that is not 0.
+    /// A duration that is not 0.
     Interval,
     SignedDuration,
-    /// One that is not 0.
+    /// A rate that is not 0.
     Rate,
     Size,
     Credit,
@@ -47,19 +47,19 @@ pub(crate) enum Kind {
     Boolean,
     Choice(&'static [&'static str]),
     List(&'static Kind),
-    /// A list of two.
+    /// A list of two elements.
     Pair(&'static Kind),
     Table(&'static Shape),
-    /// Tables under names of one's own.
+    /// Tables with names of the user's choice.
     Named(&'static Shape),
-    /// What has one of several types; a type is there once.
+    /// A value of one of several types; each type occurs once.
     OneOf(&'static [Kind]),
-    /// What a swept field may hold.
+    /// A value of any type, for a swept field.
     Any,
 }
 
 impl Kind {
-    /// What is expected, for people.
+    /// Returns a description of the expected value, for messages.
     pub(crate) fn describe(&self) -> String {
         match self {
             Self::Text | Self::Name => "a text".to_owned(),
@@ -88,7 +88,7 @@ impl Kind {
         }
     }
 
-    /// The elements of a list in words.
+    /// Returns a description of a list's elements.
     fn describe_elements(&self) -> String {
         match self {
             Self::Text | Self::Name => "texts".to_owned(),
@@ -98,7 +98,7 @@ impl Kind {
         }
     }
 
-    /// Whether a value has the right type, whatever is in it.
+    /// Returns true if a value has the right type, independently of its contents.
     fn has_type(&self, value: &Value) -> bool {
         match self {
             Self::Share => matches!(value, Value::Text(_) | Value::Integer(_) | Value::Float(_)),
@@ -182,7 +182,7 @@ impl Kind {
     }
 }
 
-/// `expected` has all names: they need not be said again.
+/// Checks a choice. The message does not repeat the names, since `expected` contains them.
 fn check_choice(item: &Item, names: &[&str], expected: &str, problems: &mut Vec<Problem>) {
     let written = item.text().unwrap_or_default();
     if !names.contains(&written) {
@@ -220,9 +220,9 @@ where
 }
 
 impl Shape {
-    /// Reports fields that there are not, that are missing, and that hold something else. `place` is where the table begins.
+    /// Reports unknown, missing and invalid fields. `place` is the beginning of the table.
     pub(crate) fn check(&self, table: &Table, place: Range<usize>, problems: &mut Vec<Problem>) {
-        // Fields that misspelt ones were probably meant to be: they are not missing.
+        // Fields for which a misspelt name was probably meant: they are not reported as missing.
         let mut meant = Vec::new();
         for (key, item) in &table.fields {
             match self.field(&key.name) {

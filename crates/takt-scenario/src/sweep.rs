@@ -1,4 +1,4 @@
-//! Sweeps: one document, many scenarios.
+//! Sweeps: several scenarios from one document.
 
 use std::ops::Range;
 
@@ -7,12 +7,12 @@ use crate::error::Problem;
 use crate::fields::SCENARIO;
 use crate::shape::{Field, Kind, Shape};
 
-/// A field and the values that it has in turn.
+/// A field and its values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sweep {
-    /// The path of the field in the document, `topology.hops`.
+    /// Path of the field in the document, `topology.hops`.
     pub parameter: String,
-    /// Its values, as they are written.
+    /// Values, as they are written.
     pub values: Vec<String>,
 }
 
@@ -22,16 +22,16 @@ impl Problem {
     }
 }
 
-/// What the tables are that a path has led to so far.
+/// Kind of tables that a path has led to so far.
 #[derive(Clone, Copy)]
 enum Place {
     /// Tables with these fields.
     Fields(&'static Shape),
-    /// Tables under names of one's own, which have these fields.
+    /// Tables with names of the user's choice, which have these fields.
     Names(&'static Shape),
 }
 
-/// The table that a field holds, or the elements of the list in it are.
+/// Returns the kind of the table in a field, or of the tables in its list.
 fn held(kind: &'static Kind) -> Option<Place> {
     match kind {
         Kind::Table(shape) => Some(Place::Fields(shape)),
@@ -42,7 +42,7 @@ fn held(kind: &'static Kind) -> Option<Place> {
     }
 }
 
-/// The tables that a path leads to, and the name of the field in them.
+/// Returns the tables that a path leads to, and the name of the field in them.
 pub(crate) fn find<'t, 'p>(
     document: &'t mut Table,
     path: &'p str,
@@ -53,7 +53,7 @@ pub(crate) fn find<'t, 'p>(
     let mut steps = places.split('.').filter(|step| !step.is_empty());
     while let Some(step) = steps.next() {
         let next_place = leads_to(place, step, path)?;
-        // The element of the list that the step leads to, if it does.
+        // Finds the element of the list that the step leads to, if there is one.
         let is_list = |table: &&mut Table| {
             matches!(
                 table.get(step),
@@ -86,7 +86,7 @@ fn lost(path: &str, what: String) -> Problem {
     Problem::new(format!("`{path}` leads nowhere: {what}"), 0..0)
 }
 
-/// The field that a step names; `None` where it is a name of one's own.
+/// Returns the field that a step names; `None` if the step is a name of the user's choice.
 fn leads_to_field(place: Place, step: &str, path: &str) -> Result<Option<&'static Field>, Problem> {
     let Place::Fields(shape) = place else {
         return Ok(None);
@@ -99,7 +99,7 @@ fn leads_to_field(place: Place, step: &str, path: &str) -> Result<Option<&'stati
     })
 }
 
-/// What is behind a step.
+/// Returns the kind of tables behind a step.
 fn leads_to(place: Place, step: &str, path: &str) -> Result<Place, Problem> {
     match (place, leads_to_field(place, step, path)?) {
         (Place::Names(shape), _) => Ok(Place::Fields(shape)),
@@ -110,7 +110,7 @@ fn leads_to(place: Place, step: &str, path: &str) -> Result<Place, Problem> {
     }
 }
 
-/// One step of a path, or two where the first leads to a list.
+/// Follows one step of a path, or two if the first leads to a list.
 fn below<'t>(
     table: &'t mut Table,
     place: Place,
@@ -123,7 +123,7 @@ fn below<'t>(
         .iter()
         .map(|(key, _)| key.name.clone())
         .collect();
-    // A table that is not there, and need not be.
+    // An optional table can be missing.
     let is_optional = match place {
         Place::Fields(shape) => shape
             .field(step)
@@ -174,7 +174,7 @@ fn of_list<'t>(items: &'t mut [Item], which: &str) -> Vec<&'t mut Table> {
     found
 }
 
-/// Sets a field.
+/// Sets the value of a field.
 pub(crate) fn set(table: &mut Table, field: &str, value: &Item) {
     match table.get_mut(field) {
         Some(place) => *place = value.clone(),

@@ -1,4 +1,4 @@
-//! Scenario files to begin with.
+//! Scenario files as a starting point.
 
 use std::fmt::Write;
 
@@ -9,13 +9,13 @@ use crate::quantity::{Duration, Rate, Share};
 pub enum TopologyKind {
     /// Two hosts at one link.
     PointToPoint,
-    /// With a bridge between them.
+    /// Two hosts with a bridge between them.
     Bridged,
-    /// So many links between two hosts.
+    /// Two hosts with this number of links between them.
     Line(u32),
-    /// So many bridges in a ring, with a host at each.
+    /// A ring of this number of bridges, with a host at each.
     Ring(u32),
-    /// So many hosts around a bridge.
+    /// This number of hosts around a bridge.
     Star(u32),
 }
 
@@ -26,7 +26,7 @@ pub enum DisciplineKind {
     FqCodel,
     /// `mqprio` alone: strict priority.
     Mqprio,
-    /// Credit-Based Shapers below `mqprio`, with so much more than their flows need.
+    /// Credit-Based Shapers below `mqprio`, with this share more than their flows need.
     Cbs(Share),
     /// Earliest TxTime First below `mqprio`.
     Etf,
@@ -39,32 +39,32 @@ pub enum DisciplineKind {
 pub enum Message {
     /// open62541's example with this repeated node count.
     RepeatedNodeCount(u32),
-    /// A payload of so many bytes.
+    /// A payload of this number of bytes.
     Payload(u32),
 }
 
-/// What a template is made with.
+/// Parameters of a template.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Template {
-    /// The network.
+    /// Form of the network.
     pub topology: TopologyKind,
-    /// The discipline.
+    /// Discipline at all ports.
     pub discipline: DisciplineKind,
-    /// The message.
+    /// Message of each application.
     pub message: Message,
-    /// The cycle.
+    /// Cycle of each application.
     pub cycle: Duration,
-    /// The offset.
+    /// Offset of each application.
     pub offset: Duration,
-    /// The rate of links.
+    /// Rate of each link.
     pub rate: Rate,
-    /// Whether bounds are to have the paper's assumptions.
+    /// True if bounds use the paper's assumptions.
     pub paper: bool,
 }
 
 impl Template {
-    /// As in the papers: RNC 2, a cycle of 250 µs and an offset of 150 µs, CBS at all ports, 1 Gbit/s, sound bounds. With TAPRIO, the cycle is 200 µs
-    /// and the offset 100 µs.
+    /// Makes the template of the papers: RNC 2, a cycle of 250 µs and an offset of 150 µs, CBS at all ports, 1 Gbit/s, sound
+    /// bounds. With TAPRIO, the cycle is 200 µs and the offset 100 µs.
     pub fn new(topology: TopologyKind, discipline: DisciplineKind) -> Self {
         let micros = |micros: u64| Duration(micros * 1_000_000);
         let (cycle, offset) = match discipline {
@@ -82,7 +82,7 @@ impl Template {
         }
     }
 
-    /// The text of the file.
+    /// Returns the text of the file.
     pub fn text(&self) -> String {
         let mut text = String::new();
         // Writing to a String cannot fail.
@@ -101,7 +101,7 @@ impl Template {
             }
             TopologyKind::Star(hosts) => ("star", format!("hosts = {hosts}\n"), hosts),
         };
-        // Frames that a bridge forwards have no time to be sent at: it has no ETF.
+        // Frames that a bridge forwards have no txtime, so that a bridge has no ETF.
         let usual = match self.discipline {
             DisciplineKind::Etf => DisciplineKind::Mqprio,
             other => other,

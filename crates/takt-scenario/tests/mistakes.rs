@@ -1,4 +1,4 @@
-//! What is said of mistakes, and where.
+//! Messages and positions of mistakes.
 
 #![allow(
     clippy::panic,
@@ -20,7 +20,7 @@ cycle = "250 us"
 payload = "59 B"
 "#;
 
-/// The mistakes in a text, and in what its sweeps make of it: line, column, message and help.
+/// Returns the mistakes in a text and in the scenarios of its sweeps: line, column, message and help.
 fn mistakes(text: &str) -> Vec<String> {
     let error = ScenarioFile::parse(text, "test.toml").and_then(|file| file.variants().map(|_| ()));
     error
@@ -31,7 +31,7 @@ fn mistakes(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// The one mistake in what comes behind a bridged topology, which has three lines.
+/// Returns the one mistake in a text behind a bridged topology, which has three lines.
 fn mistake(text: &str) -> String {
     let found = mistakes(&format!("{HEAD}{text}"));
     let [one] = found.as_slice() else {
@@ -40,7 +40,7 @@ fn mistake(text: &str) -> String {
     one.clone()
 }
 
-/// The one mistake behind an application as well, which has six lines.
+/// Returns the one mistake behind a bridged topology and an application, which has six more lines.
 fn mistake_behind_application(text: &str) -> String {
     mistake(&format!("{APPLICATION}{text}"))
 }
@@ -66,7 +66,7 @@ fn names_and_types() {
         ),
         "line 8, column 1: `cyle` is no field of an application (did you mean `cycle`?)"
     );
-    // What is misspelt is not missing as well.
+    // A misspelt field is not reported as missing, too.
     assert_eq!(
         mistake(&APPLICATION.replace("cycle", "cycel")),
         "line 8, column 1: `cycel` is no field of an application (did you mean `cycle`?)"
@@ -243,7 +243,7 @@ fn gates() {
         "line 5, column 14: a frame of `control`, 101 B on the wire, needs 808 ns at 1 Gbit/s, but no window of class `A` is longer \
          than 800 ns"
     );
-    // The guard band is no more than what a frame needs anyway, or all that counts.
+    // The guard band is not longer than the time that a frame needs anyway, or it is longer and decides alone.
     let guarded = |guard_band: &str| {
         taprio(&format!(
             "{{ gates = [\"A\"], interval = \"800 ns\" }}, {{ gates = [\"B\"], interval = \"50 us\" }}]\nguard_band = \"{guard_band}\"\n#"
@@ -327,7 +327,7 @@ fn sweeps() {
         sweep("topology.kind", "[\"bridged\", \"rng\"]"),
         "line 12, column 22: `rng` is not one of \"p2p\", \"bridged\", \"line\", \"ring\", \"star\" (did you mean `ring`?)"
     );
-    // What the value leads to is said with the value.
+    // A message about a consequence of a value shows the value.
     assert_eq!(
         sweep(
             "topology.kind",
@@ -360,7 +360,8 @@ fn sweeps() {
     );
 }
 
-/// Tables that are not in the file, tables under names, elements of lists in them, and what may be a table.
+/// Paths to tables that are not in the file, to tables under names, to elements of lists in them, and to fields that may be a
+/// table.
 #[test]
 fn every_field_can_be_swept() {
     let text = format!(
@@ -418,7 +419,7 @@ fn etf_where_frames_have_no_time() {
     );
 }
 
-/// Names that are far too long are not compared with others, and messages do not repeat them.
+/// Very long names are not compared with others, and messages do not repeat them.
 #[test]
 fn a_long_name_is_refused_in_few_words() {
     let text = format!("version = 1\n{} = 2\n", "x".repeat(900_000));

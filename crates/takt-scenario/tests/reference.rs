@@ -1,4 +1,4 @@
-//! The schema and the reference have all fields.
+//! The schema and the reference contain all fields.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -13,7 +13,7 @@ fn repository(path: &str) -> PathBuf {
         .join(path)
 }
 
-/// Text in lines of at most 120 columns. All lines but the first are indented by two spaces, as in an item of a list.
+/// Returns a text in lines of at most 120 columns. All lines but the first are indented by two spaces, as in an item of a list.
 fn wrapped(text: &str) -> String {
     let mut lines = vec![String::new()];
     for word in text.split(' ') {
@@ -29,7 +29,7 @@ fn wrapped(text: &str) -> String {
     lines.join("\n")
 }
 
-/// The lists of fields in `docs/scenario.md`.
+/// Returns the lists of fields in `docs/scenario.md`.
 fn reference() -> String {
     let mut text = String::new();
     let mut table = "";
@@ -51,7 +51,7 @@ fn reference() -> String {
     text
 }
 
-/// With `TAKT_WRITE_REFERENCE=1` in the environment, the file is written instead.
+/// Checks that a file has these contents. With `TAKT_WRITE_REFERENCE=1` in the environment, the file is written instead.
 fn is_current(path: &str, expected: &str) {
     if std::env::var_os("TAKT_WRITE_REFERENCE").is_some() {
         std::fs::write(repository(path), expected).unwrap();
@@ -83,7 +83,7 @@ fn the_schema_beside_the_scenarios_is_current() {
     );
 }
 
-/// Whether the fields of a document, and their types, are those that the schema has. Patterns are not compared.
+/// Returns true if the fields of a document, and their types, are those of the schema. Patterns are not compared.
 fn conforms(value: &toml::Value, schema: &Value, root: &Value) -> bool {
     let resolved = match schema["$ref"].as_str() {
         Some(reference) => root.pointer(reference.trim_start_matches('#')).unwrap(),

@@ -1,6 +1,7 @@
-//! How many events of frames one core simulates in a second, from 10 to 10 000 flows over five bridges.
+//! Number of frame events that one core simulates in a second, from 10 to 10 000 flows over five bridges.
 //!
-//! `cargo bench -p takt-sim --bench events`; with numbers of flows behind `--`, those only. The median of several runs.
+//! Run `cargo bench -p takt-sim --bench events`; numbers of flows behind `--` select those. The result is the median of several
+//! runs.
 
 #![allow(
     clippy::unwrap_used,
@@ -18,16 +19,16 @@ use takt_sim::{Model, Options, Simulation};
 const BRIDGES: usize = 5;
 const FRAMES: u64 = 1_000_000;
 const REPEATS: usize = 5;
-/// Of each flow, so that what is allocated for it does not count.
+/// Least number of messages of each flow, so that allocations for the flow do not count.
 const LEAST_MESSAGES: u64 = 100;
 
-/// Seconds that this thread has had a processor: others may use this machine too.
+/// Returns the processor time of this thread in seconds: other processes may use this machine too.
 fn processor_time() -> f64 {
     let time = clock_gettime(ClockId::ThreadCPUTime);
     time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
 }
 
-/// Hosts at both ends of a line of bridges, with as many flows between them.
+/// Makes a scenario with hosts at both ends of a line of bridges, and so many flows between them.
 fn scenario(flows: usize, queue: &str) -> Scenario {
     let mut text = format!(
         "version = 1\ndiscipline = \"tsn\"\n[disciplines.tsn]\nscheduler = \"mqprio\"\nclasses = [{{ name = \"A\", priorities = [3], {queue} }}, {{ name = \"rest\" }}]\n"
@@ -49,7 +50,7 @@ fn scenario(flows: usize, queue: &str) -> Scenario {
         )
         .unwrap();
     }
-    // All together half of what the line carries, whatever their number.
+    // All flows together use half of the line's rate, whatever their number.
     let cycle = 1 + flows * 202 * 8 / 10_000;
     for flow in 0..flows {
         write!(

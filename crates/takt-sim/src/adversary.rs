@@ -1,47 +1,49 @@
-//! The search for the worst case: who moves phases and puts frames in the way so that a message is as late as possible.
+//! The search for the worst case: an adversary moves phases and adds interfering frames so that a message is as late as possible.
 //!
-//! Random restarts and hill climbing. What it finds happens, in the model; that nothing worse can happen is what a bound says.
+//! The search uses random restarts and hill climbing. Every delay that it finds can happen in the model; a bound proves that no
+//! longer one can.
 
 use takt_scenario::{ApplicationId, FlowSource, NodeKind, Pattern, Receiver, Scenario, Scheduler};
 
 use crate::options::{Adversary, Options};
 use crate::{Choice, Random, Simulation, Time};
 
-/// Tries without a gain before it begins anew somewhere else.
+/// Number of tries without a gain, after which the search restarts elsewhere.
 const PATIENCE: u32 = 40;
-/// Streams of random numbers below this are the simulation's.
+/// Number of the search's stream of random numbers. Lower ones are the simulation's.
 const STREAM: u64 = u64::MAX;
 
-/// The worst that was found.
+/// The longest delays that were found.
 #[derive(Debug, Clone)]
 pub struct Worst {
-    /// The longest round trip of each application with a loopback.
+    /// Longest round trip of each application with a loopback.
     pub round_trips: Vec<Option<Found>>,
-    /// The longest way of each flow, in the scenario's order.
+    /// Longest delay of each flow, in the scenario's order.
     pub flows: Vec<Option<Found>>,
-    /// How many simulations it took.
+    /// Number of simulations.
     pub tries: u64,
 }
 
-/// A delay that happened.
+/// A delay that occurred.
 #[derive(Debug, Clone)]
 pub struct Found {
-    /// The delay.
+    /// Delay.
     pub delay: Time,
-    /// In which try.
+    /// Number of the try.
     pub attempt: u64,
-    /// What led to it.
+    /// Choices that led to the delay.
     pub adversary: Adversary,
 }
 
-/// What is to become as late as possible.
+/// Delay that the search maximizes.
 #[derive(Debug, Clone, Copy)]
 enum Aim {
     RoundTrip(usize),
     Flow(usize),
 }
 
-/// Searches the worst case of each application and of cross traffic in so many simulations, in turns. `progress` is told how many were done.
+/// Searches the worst case of each application and of cross traffic in so many simulations, in turns. `progress` is called with
+/// the number of finished simulations.
 pub fn search(
     scenario: &Scenario,
     options: &Options,
@@ -113,7 +115,7 @@ fn aims(scenario: &Scenario) -> Vec<Aim> {
 }
 
 impl Worst {
-    /// Simulates, keeps what is worse than before, and says what became of the aim.
+    /// Simulates, keeps delays that are longer than before, and returns the delay that the search maximizes.
     fn attempt(
         &mut self,
         scenario: &Scenario,
@@ -154,20 +156,21 @@ impl Worst {
         }
     }
 
-    /// The longest round trip of an application.
+    /// Returns the longest round trip of an application.
     pub fn round_trip(&self, application: ApplicationId) -> Option<&Found> {
         self.round_trips.get(application.0)?.as_ref()
     }
 }
 
-/// What can be changed, and how much.
+/// Parameters that can be changed, with their ranges.
 struct Genes {
-    /// Cycles of applications; each has a Publisher and a loopback. None if there are gates: applications that know them keep their phases.
+    /// Cycles of applications; each has a Publisher and a loopback. Empty if there are gates: applications that know them keep
+    /// their phases.
     cycles: Vec<Time>,
-    /// After how long each cross traffic is as it was.
+    /// Time after which each cross traffic repeats itself.
     periods: Vec<Time>,
     ports: usize,
-    /// Whether bridges' delays vary.
+    /// True if bridges' delays vary.
     forwarding: bool,
     messages: u64,
 }
@@ -242,7 +245,7 @@ impl Genes {
         }
     }
 
-    /// The same with something changed: a phase by a part of its cycle, most often a small one, or a choice.
+    /// Returns a copy with one change: a phase by a part of its cycle, most often a small one, or a choice.
     fn changed(&self, adversary: &Adversary, random: &mut Random) -> Adversary {
         let mut next = adversary.clone();
         for _ in 0..=random.below(2) {

@@ -1,7 +1,8 @@
-//! Publishers, loopbacks and cross traffic: when each sends.
+//! Publishers, loopbacks and cross traffic, with the times at which each sends.
 //!
-//! As open62541's example has it ("Real-Time Performance of OPC UA", II-A, Fig. 3): in each cycle c the user thread takes at 0.3c what was received,
-//! the publisher thread runs at 0.6c, and what it made is sent when the cycle is over, plus the offset o.
+//! The applications are those of open62541's example ("Real-Time Performance of OPC UA", II-A, Fig. 3): in each cycle c the user
+//! thread takes received messages at 0.3c, the publisher thread runs at 0.6c, and its message is sent when the cycle is over,
+//! plus the offset o.
 
 use takt_scenario::{Application, CrossTraffic, Pattern};
 
@@ -14,26 +15,26 @@ pub(crate) struct Cycles {
     cycle: Time,
     user: Time,
     publisher: Time,
-    /// From a cycle's begin until what was published in it is sent.
+    /// Time from a cycle's begin until the messages published in it are sent.
     sending: Time,
-    /// How long before that frames are given to the kernel, with that time.
+    /// Time before that at which frames are given to the kernel, with their txtime.
     txtime: Option<Time>,
-    /// What an adversary moves all of it by.
+    /// Shift of the cycles by an adversary.
     shift: Time,
     clock: NodeClock,
     latency: Latency,
     random: Random,
-    /// The cycle that comes next.
+    /// Number of the next cycle.
     next: i64,
     last: Time,
 }
 
-/// A frame is given to the kernel.
+/// Handing over of a frame to the kernel.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Departure {
-    /// When.
+    /// Time of the handing over.
     pub(crate) at: Time,
-    /// When it shall be sent, by the node's clock.
+    /// Time at which it shall be sent, by the node's clock.
     pub(crate) txtime: Option<Time>,
 }
 
@@ -46,7 +47,7 @@ impl Cycles {
         shift: Time,
     ) -> Self {
         let cycle = Time::from(application.cycle).max(Time::picoseconds(1));
-        // Cycles begin at 0 of the node's clock; the first is the first that is not in the past.
+        // Cycles begin at 0 of the node's clock; the first one is the first that is not in the past.
         let begin = clock.local(Time::ZERO) - shift;
         let next = -(-begin.as_picoseconds()).div_euclid(cycle.as_picoseconds());
         Self {
@@ -64,22 +65,22 @@ impl Cycles {
         }
     }
 
-    /// Goes on to the next cycle, and says when its message is given to the kernel.
+    /// Advances to the next cycle, and returns the time at which its message is given to the kernel.
     pub(crate) fn publish(&mut self) -> Departure {
         let departure = self.departure(self.next);
         self.next += 1;
         departure
     }
 
-    /// Goes on to the next cycle, and says when its user thread runs.
+    /// Advances to the next cycle, and returns the time at which its user thread runs.
     pub(crate) fn user_thread(&mut self) -> Time {
         let local = self.cycle.times(self.next) + self.user + self.shift;
         self.next += 1;
         self.clock.global(local) + self.latency.draw(&mut self.random)
     }
 
-    /// When messages that the user thread took now are given to the kernel. If it is so late that the publisher thread has run already, that
-    /// is a cycle later.
+    /// Returns the time at which messages that the user thread takes now are given to the kernel. If the publisher thread has
+    /// already run, it is a cycle later.
     pub(crate) fn answer(&mut self, now: Time) -> Departure {
         let mut cycle = self.next - 1;
         while self
@@ -96,7 +97,7 @@ impl Cycles {
         let sending = self.cycle.times(cycle) + self.sending + self.shift;
         let thread = sending - self.txtime.unwrap_or_default();
         let at = self.clock.global(thread) + self.latency.draw(&mut self.random);
-        // One thread does one thing after the other.
+        // A thread does one thing after the other.
         self.last = self.last.max(at);
         Departure {
             at: self.last,
@@ -104,25 +105,25 @@ impl Cycles {
         }
     }
 
-    /// What the node's clock shows, the other way round.
+    /// Converts a time of the node's clock to the true time.
     pub(crate) fn global(&self, local: Time) -> Time {
         self.clock.global(local)
     }
 }
 
-/// Frames of cross traffic.
+/// Source of cross traffic.
 #[derive(Debug)]
 pub(crate) struct Generator {
     interval: Time,
     pattern: Pattern,
     clock: NodeClock,
     random: Random,
-    /// By the node's clock.
+    /// Time of the next frames, by the node's clock.
     next: Time,
 }
 
 impl Generator {
-    /// The first frame comes at `phase`, or within an interval if that is `None`.
+    /// Makes a source whose first frame comes at `phase`, or within an interval if that is `None`.
     pub(crate) fn new(
         traffic: &CrossTraffic,
         clock: NodeClock,
@@ -140,7 +141,7 @@ impl Generator {
         }
     }
 
-    /// When frames come next, and how many.
+    /// Returns the time and the number of the next frames.
     pub(crate) fn next(&mut self) -> (Time, u32) {
         let at = self.next;
         let (until_next, frames) = match self.pattern {

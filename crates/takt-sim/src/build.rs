@@ -1,4 +1,4 @@
-//! From a scenario to what is simulated.
+//! Construction of the simulated parts from a scenario.
 
 use takt_scenario::{
     Distribution, Flow, FlowSource, LowerPriority, NodeId, PortId, Queue as Waiting, Scenario,
@@ -16,7 +16,7 @@ use crate::options::{Adversary, Model, Options};
 use crate::port::{Interference, Port};
 use crate::{LineRate, NodeClock, Random, Time};
 
-/// What random numbers are for: each has streams of its own.
+/// Purposes of random numbers: each has streams of its own.
 #[derive(Debug, Clone, Copy)]
 enum Stream {
     Publisher,
@@ -29,7 +29,7 @@ fn random(options: &Options, stream: Stream, index: usize) -> Random {
     Random::new(options.simulation.seed, (index as u64) << 2 | stream as u64)
 }
 
-/// How long a bridge needs for what comes from one port.
+/// Time that a bridge needs for frames from one port.
 #[derive(Debug)]
 pub(crate) struct Forwarding {
     least: Time,
@@ -91,7 +91,7 @@ fn port(scenario: &Scenario, options: &Options, id: PortId) -> Port {
         .adversary
         .as_ref()
         .and_then(|adversary| adversary.interference.get(id.0));
-    // What gates keep away is not in the way.
+    // Frames that gates keep away do not interfere.
     if let (Some(choice), LowerPriority::AtMost(frame), Scheduler::Mqprio) = (
         choice,
         scenario.bounds.lower_priority,
@@ -111,7 +111,8 @@ fn discipline(
     clock: NodeClock,
     model: Model,
 ) -> Discipline {
-    // Linux computes from the link's rate how long frames take; by the standard a frame ends before its gate closes, whatever its clock shows.
+    // Linux computes the duration of frames from the link's rate. By the standard a frame ends before its gate closes, by any
+    // clock.
     let (lengths, by_clock) = match model {
         Model::Linux => (Lengths::Kernel, rate),
         Model::Ieee => (Lengths::Wire, rate.by(clock)),
@@ -203,7 +204,7 @@ pub(crate) fn forwarding(scenario: &Scenario, options: &Options) -> Vec<Forwardi
     ports.map(of_port).collect()
 }
 
-/// The Publisher and, if there is one, the loopback of each application.
+/// Makes the Publisher and, if there is one, the loopback of each application.
 pub(crate) fn applications(
     scenario: &Scenario,
     options: &Options,
@@ -254,7 +255,7 @@ pub(crate) fn generators(scenario: &Scenario, options: &Options) -> Vec<Generato
     traffic.map(build).collect()
 }
 
-/// How long before its txtime a frame of this flow leaves its first port.
+/// Returns the time between leaving the first port and the txtime, for frames of this flow.
 pub(crate) fn lead(scenario: &Scenario, flow: &Flow) -> Time {
     let port = flow
         .ports
@@ -275,7 +276,7 @@ pub(crate) fn lead(scenario: &Scenario, flow: &Flow) -> Time {
     }
 }
 
-/// The flows of each application: what it publishes, and what comes back.
+/// Returns the flows of each application: that of published messages, and that of returned ones.
 pub(crate) fn flows_of(scenario: &Scenario) -> Vec<(usize, Option<usize>)> {
     let mut found = vec![(0, None); scenario.applications.len()];
     for (index, flow) in scenario.flows().iter().enumerate() {

@@ -1,8 +1,8 @@
-//! What is going to happen, in order.
+//! Future events, in order.
 //!
-//! A hierarchical timing wheel: eight wheels of 256 slots, one for each byte of the time, so that each event is moved seven times at most and
-//! compared with no other. The last wheel has one slot for each picosecond, and slots are first in, first out: what happens at the same time
-//! happens in the order in which it was planned, always.
+//! The calendar is a hierarchical timing wheel: eight wheels of 256 slots, one for each byte of the time. Each event is moved at
+//! most seven times and compared with no other. The last wheel has one slot for each picosecond, and slots are first in, first
+//! out: events at the same time always happen in the order in which they were planned.
 
 use crate::Time;
 
@@ -24,12 +24,13 @@ struct Planned<E> {
     event: E,
 }
 
-/// Events of type `E`, each with its time. Allocates only while there are more events than there ever were.
+/// Events of type `E`, each with its time. Memory is only allocated when there are more events than ever before.
 #[derive(Debug)]
 pub struct Calendar<E> {
     now: u64,
     slots: Vec<Slot>,
-    /// A bit for each slot that is not empty, for each word of these that is not 0, and for each level that is not empty.
+    /// Bits for all slots that are not empty. The other two fields have a bit for each word of these that is not 0, and for each
+    /// level that is not empty.
     occupied: [[u64; SLOTS / 64]; LEVELS],
     words: [u8; LEVELS],
     levels: u8,
@@ -45,7 +46,7 @@ impl<E: Copy> Default for Calendar<E> {
 }
 
 impl<E: Copy> Calendar<E> {
-    /// Nothing is planned.
+    /// Makes a calendar without events.
     pub fn new() -> Self {
         let empty = Slot {
             first: NONE,
@@ -63,17 +64,17 @@ impl<E: Copy> Calendar<E> {
         }
     }
 
-    /// How many events are planned.
+    /// Returns the number of events.
     pub fn len(&self) -> usize {
         self.count
     }
 
-    /// Whether nothing is planned.
+    /// Returns true if there are no events.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// Plans an event. What should have happened before the last event that was taken happens next.
+    /// Plans an event. An event before the last one that was taken happens next.
     pub fn push(&mut self, time: Time, event: E) {
         let time = u64::try_from(time.as_picoseconds())
             .unwrap_or(0)
@@ -96,7 +97,7 @@ impl<E: Copy> Calendar<E> {
         self.append(index, time);
     }
 
-    /// Takes the next event and its time.
+    /// Returns the next event and its time, and removes it.
     pub fn pop(&mut self) -> Option<(Time, E)> {
         while self.levels != 0 {
             let level = self.levels.trailing_zeros() as usize;
@@ -106,7 +107,7 @@ impl<E: Copy> Calendar<E> {
             let above = u64::MAX.checked_shl(shift + BITS).unwrap_or(0);
             self.now = (self.now & above) | ((digit as u64) << shift);
             let Planned { time, next, event } = self.planned[slot.first as usize];
-            // Alone in its slot, an event is the next wherever that is.
+            // An event that is alone in its slot is the next on any level.
             if level == 0 || next == NONE {
                 self.now = time;
                 if next == NONE {
@@ -149,7 +150,7 @@ impl<E: Copy> Calendar<E> {
         slot.last = index;
     }
 
-    /// The first occupied slot; all of them are at or after the current one.
+    /// Returns the first occupied slot. All occupied slots are at or after the current one.
     fn first_occupied(&self, level: usize) -> usize {
         let word = self.words[level].trailing_zeros() as usize % (SLOTS / 64);
         word * 64 + self.occupied[level][word].trailing_zeros() as usize % 64

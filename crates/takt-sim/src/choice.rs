@@ -1,22 +1,23 @@
-//! What an adversary decides: how much of something that is allowed happens each time.
+//! Decisions of an adversary: the part of a permitted maximum that happens each time.
 
 use crate::{Random, Time};
 
-/// In how many steps, from none to all of it.
+/// Number of steps from none to all of it.
 const STEPS: i64 = 4;
 
-/// How much each time. The worst is often much first and nothing later, or the other way round: what was held up meets what is not.
+/// The part that happens each time. In the worst case it is often large first and zero later, or the other way round: delayed
+/// frames then meet others that are not.
 #[derive(Debug, Clone)]
 pub enum Choice {
-    /// All of it so many times, then nothing.
+    /// All of it this number of times, then nothing.
     First(u64),
-    /// Nothing so many times, then all of it.
+    /// Nothing this number of times, then all of it.
     Later(u64),
-    /// Anything, from this seed on.
+    /// Random parts, from this seed.
     Random(u64),
 }
 
-/// A [`Choice`] that is being made.
+/// State of a [`Choice`].
 #[derive(Debug, Clone)]
 pub(crate) enum Chooser {
     First(u64),
@@ -33,7 +34,7 @@ impl Chooser {
         }
     }
 
-    /// A part of this.
+    /// Returns a part of `whole`.
     pub(crate) fn part(&mut self, whole: Time) -> Time {
         match self {
             Self::First(0) => Time::ZERO,

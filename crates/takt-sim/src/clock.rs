@@ -1,20 +1,20 @@
-//! What a node's clock shows.
+//! Clocks of nodes.
 
 use crate::Time;
 
 const BILLION: i128 = 1_000_000_000;
 
-/// A clock that is off by `offset` at the simulation's begin, and gains `drift` parts per billion from then on.
+/// A clock that differs from the time by `offset` at the simulation's begin, and gains `drift` parts per billion from then on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct NodeClock {
-    /// What it shows at time 0.
+    /// Reading of the clock at time 0.
     pub offset: Time,
-    /// What it gains, in nanoseconds per second.
+    /// Gain of the clock, in nanoseconds per second.
     pub drift: i64,
 }
 
 impl NodeClock {
-    /// What it shows at this time, rounded down to picoseconds.
+    /// Returns the reading of the clock at this time, rounded down to picoseconds.
     pub fn local(self, time: Time) -> Time {
         if self.drift == 0 {
             return time + self.offset;
@@ -23,7 +23,7 @@ impl NodeClock {
         time + self.offset + clamp(gained.div_euclid(BILLION))
     }
 
-    /// The first time at which it shows `local`, or more.
+    /// Returns the first time at which the clock shows at least `local`.
     pub fn global(self, local: Time) -> Time {
         let elapsed = local - self.offset;
         if self.drift == 0 || local == Time::MAX {

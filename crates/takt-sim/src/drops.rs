@@ -1,24 +1,24 @@
-//! Drop rates as "Real-Time Performance of OPC UA" (V-A) has them.
+//! Drop rates with the definitions of "Real-Time Performance of OPC UA" (V-A).
 
 use takt_scenario::{ApplicationId, FlowSource, PortId, Scenario};
 
 use crate::Results;
 
-/// Where an application's messages were lost, each counted once.
+/// Lost messages of an application by place, each counted once.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct DropRates {
-    /// All that were published.
+    /// Number of all published messages.
     pub published: u64,
-    /// At the Publisher's own port: dP.
+    /// Losses at the Publisher's own port: dP.
     pub publisher: u64,
-    /// At the loopback: those that its own port dropped, and those that a later one replaced before they were sent: dL.
+    /// Losses at the loopback, dL: messages dropped by its own port, and messages replaced by later ones before they were sent.
     pub loopback: u64,
-    /// At the ports of bridges, in the order in which messages pass them: d(b→L) and d(b→P).
+    /// Losses at the ports of bridges, in the order in which messages pass them: d(b→L) and d(b→P).
     pub bridges: Vec<(PortId, u64)>,
 }
 
 impl DropRates {
-    /// Of an application.
+    /// Computes the drop rates of an application.
     pub fn new(scenario: &Scenario, results: &Results, application: ApplicationId) -> Self {
         let mut rates = Self::default();
         if let Some(statistics) = results.applications.get(application.0) {
@@ -44,7 +44,7 @@ impl DropRates {
         rates
     }
 
-    /// All of them: dΣ.
+    /// Returns the number of all losses: dΣ.
     pub fn all(&self) -> u64 {
         let bridges: u64 = self.bridges.iter().map(|bridge| bridge.1).sum();
         self.publisher + self.loopback + bridges

@@ -1,4 +1,4 @@
-//! Frames that are under way, in places that are used again.
+//! Frames in transit, in places that are reused.
 
 use crate::Time;
 use crate::discipline::Packet;
@@ -6,23 +6,23 @@ use crate::discipline::Packet;
 /// A frame.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Frame {
-    /// What ports see of it. It has a txtime until it has passed the first of them.
+    /// The frame as ports see it. It has a txtime until it has passed the first port.
     pub(crate) packet: Packet,
-    /// The port that comes next, in the list of all ways.
+    /// Index of the next port in the list of all ways.
     pub(crate) next: u32,
-    /// How many ports it has passed.
+    /// Number of ports that it has passed.
     pub(crate) hop: u16,
-    /// How many it passes.
+    /// Number of ports on its way.
     pub(crate) hops: u16,
-    /// Whether it counts, neither at the beginning nor at the end.
+    /// True if the frame is counted: it is in none of the cut-off cycles at the beginning and the end.
     pub(crate) counted: bool,
-    /// The message's counter.
+    /// Counter of the message.
     pub(crate) counter: u64,
-    /// When the message set out.
+    /// Time at which the message was published.
     pub(crate) published: Time,
-    /// When it set out on this way, of two.
+    /// Time at which it departed on this way, of two.
     pub(crate) departed: Time,
-    /// When it came to the port where it is.
+    /// Time at which it came to the current port.
     pub(crate) queued: Time,
 }
 
@@ -36,13 +36,13 @@ impl Frame {
 pub(crate) struct Frames {
     places: Vec<Frame>,
     free: Vec<u32>,
-    /// How long the frame of each place took at each port that it has passed.
+    /// Times that the frame of each place took at each port that it has passed.
     hops: Vec<Time>,
     most_hops: usize,
 }
 
 impl Frames {
-    /// No frame; each will pass so many ports at most.
+    /// Makes an empty list for frames that pass at most so many ports.
     pub(crate) fn new(most_hops: usize) -> Self {
         Self {
             places: Vec::new(),
@@ -74,7 +74,7 @@ impl Frames {
         &mut self.places[place as usize]
     }
 
-    /// The frame has passed a port, that it came to when it says, and is at the end of the link then.
+    /// Records that the frame has passed a port, and reaches the end of the link at `arrival`.
     pub(crate) fn pass(&mut self, place: u32, arrival: Time) -> &Frame {
         let frame = &mut self.places[place as usize];
         self.hops[place as usize * self.most_hops + usize::from(frame.hop)] =
@@ -85,13 +85,13 @@ impl Frames {
         frame
     }
 
-    /// How long it took at each port that it has passed.
+    /// Returns the times that the frame took at each port that it has passed.
     pub(crate) fn hops(&self, place: u32) -> &[Time] {
         let begin = place as usize * self.most_hops;
         &self.hops[begin..begin + usize::from(self.places[place as usize].hop)]
     }
 
-    /// Frames that are still under way.
+    /// Returns the frames that are still in transit.
     pub(crate) fn left(&self) -> Vec<u32> {
         let mut left = vec![true; self.places.len()];
         for place in &self.free {

@@ -1,4 +1,4 @@
-//! Times that vary, drawn as a scenario says.
+//! Random times, from the distributions of a scenario.
 
 use takt_scenario::Distribution;
 
@@ -9,7 +9,7 @@ use crate::{Random, Time};
 pub(crate) enum Latency {
     Constant(Time),
     Uniform(Time, Time),
-    /// The bins' lower bounds, and how many counts there are up to the end of each.
+    /// Lower bounds of the bins, each with the sum of all counts up to the end of the bin.
     Histogram(Vec<(Time, u64)>),
 }
 
@@ -40,7 +40,7 @@ impl Latency {
                 let Some((bound, _)) = bins.get(bin) else {
                     return Time::ZERO;
                 };
-                // Up to the next bin's bound, which is not in this one.
+                // The next bin's bound is not part of this bin.
                 match bins.get(bin + 1) {
                     Some((next, _)) => random.between(*bound, *next - Time::picoseconds(1)),
                     None => *bound,
@@ -69,7 +69,7 @@ mod tests {
             counts[(time.as_nanoseconds() / 1000) as usize] += 1;
             assert!(time <= Time::microseconds(6));
         }
-        // Five standard deviations.
+        // The tolerance is five standard deviations.
         for (bin, expected) in [(2, 3000i32), (3, 0), (4, 0), (5, 1000), (6, 6000)] {
             let deviation: i32 = counts[bin] - expected;
             assert!(

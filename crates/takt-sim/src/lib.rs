@@ -1,10 +1,11 @@
-//! A discrete-event simulator of a scenario: what the queueing disciplines of Linux do to PubSub messages, frame by frame.
+//! A discrete-event simulator of a scenario: Linux's queueing disciplines handle PubSub messages frame by frame.
 //!
-//! It takes all that it knows from `takt-scenario`, and computes no bound. `docs/simulation.md` says what is modelled and what is not.
+//! Its only input is a scenario of `takt-scenario`, and it computes no bound. `docs/simulation.md` describes the limits of the
+//! model.
 //!
-//! * [`Simulation`]: events in whole picoseconds, in an order that the seed alone decides.
+//! * [`Simulation`]: events in whole picoseconds, in an order that depends on the seed alone.
 //! * [`discipline`]: FQ_CoDel, MQPRIO, CBS, ETF and TAPRIO as state machines.
-//! * [`Options`]: seed, cycles, whose shaper, what loopbacks do.
+//! * [`Options`]: seed, cycles, the model of shapers, and the behaviour of loopbacks.
 //! * The applications are those of "Real-Time Performance of OPC UA" (II-A, Fig. 3), with their threads at 0.0c, 0.3c and 0.6c.
 
 #![forbid(unsafe_code)]

@@ -1,22 +1,22 @@
-//! How long bytes take on a link.
+//! Transmission times of bytes on a link.
 
 use crate::{NodeClock, Time};
 
 const PICOSECONDS: u64 = 1_000_000_000_000;
 const BILLION: i128 = 1_000_000_000;
 
-/// The rate of a link.
+/// Rate of a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LineRate {
     bits_per_second: u64,
-    /// 0 if that is no whole number.
+    /// Picoseconds per byte; 0 if that is no whole number.
     picoseconds_per_byte: u64,
-    /// The clock by which time is measured gains so many parts per billion.
+    /// Gain of the clock that measures time, in parts per billion.
     drift: i64,
 }
 
 impl LineRate {
-    /// A rate in bit/s; 0 is taken for 1.
+    /// Makes a rate in bit/s; 0 is taken for 1.
     pub fn new(bits_per_second: u64) -> Self {
         let bits_per_second = bits_per_second.max(1);
         let exact = (8 * PICOSECONDS).is_multiple_of(bits_per_second);
@@ -31,7 +31,7 @@ impl LineRate {
         }
     }
 
-    /// The rate by a node's clock: bytes take longer by a fast one.
+    /// Returns the rate by a node's clock: bytes take longer by a fast one.
     #[must_use]
     pub fn by(self, clock: NodeClock) -> Self {
         Self {
@@ -40,12 +40,12 @@ impl LineRate {
         }
     }
 
-    /// In bit/s.
+    /// Returns the rate in bit/s.
     pub fn bits_per_second(self) -> u64 {
         self.bits_per_second
     }
 
-    /// How long so many bytes take, rounded up to picoseconds.
+    /// Returns the time that so many bytes take, rounded up to picoseconds.
     pub fn duration(self, bytes: u32) -> Time {
         let bytes = u64::from(bytes);
         let picoseconds = if self.picoseconds_per_byte == 0 {

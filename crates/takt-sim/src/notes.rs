@@ -1,12 +1,12 @@
-//! What frames leave behind when they arrive, until there is enough of it to be counted at once.
+//! Notes of arrived frames, which are counted in batches.
 //!
-//! The statistics of a flow with their histograms lie in many places. Those of thousands of flows do not fit into the processor's caches, and
-//! the next frame is always another flow's. So an arrival is only noted, side by side with the last ones of its flow, and statistics are
-//! fetched once for many of them.
+//! The statistics of a flow with their histograms are spread over much memory. Those of thousands of flows do not fit into the
+//! processor's caches, and the next frame usually belongs to another flow. So an arrival is only noted, beside the last ones of
+//! its flow, and statistics are fetched once for many arrivals.
 
 use crate::Time;
 
-/// How many arrivals of a flow are noted before they are counted.
+/// Number of arrivals of a flow that are noted before they are counted.
 const ARRIVALS: usize = 16;
 
 /// A frame that arrived.
@@ -22,14 +22,14 @@ pub(crate) struct Arrival {
 #[derive(Debug)]
 pub(crate) struct Notes {
     counts: Vec<u8>,
-    /// [`ARRIVALS`] of each flow.
+    /// Room for [`ARRIVALS`] arrivals of each flow.
     arrivals: Vec<Arrival>,
-    /// How long each of these took at each port of the flow's way.
+    /// Times that each arrival took at each port of the flow's way.
     hops: Vec<Time>,
 }
 
 impl Notes {
-    /// For so many flows, that pass so many ports all together.
+    /// Makes notes for so many flows, which pass so many ports in total.
     pub(crate) fn new(flows: usize, ports: usize) -> Self {
         Self {
             counts: vec![0; flows],
@@ -38,8 +38,8 @@ impl Notes {
         }
     }
 
-    /// Notes an arrival of a flow that passes `hops.len()` ports, of all flows' the first of which is `first`. Whether the notes
-    /// have to be counted now.
+    /// Notes an arrival of a flow that passes `hops.len()` ports. `first` is the index of the first of these among the ports of
+    /// all flows. Returns true if the notes have to be counted now.
     pub(crate) fn note(
         &mut self,
         flow: usize,
@@ -55,7 +55,8 @@ impl Notes {
         row + 1 == ARRIVALS
     }
 
-    /// The arrivals that were noted, which may be forgotten then, and the times at ports, one arrival after the other.
+    /// Returns the noted arrivals, and the times at ports, one arrival after the other. The arrivals may be overwritten
+    /// afterwards.
     pub(crate) fn take(&mut self, flow: usize, first: usize, hops: usize) -> (&[Arrival], &[Time]) {
         let count = usize::from(std::mem::take(&mut self.counts[flow]));
         let begin = flow * ARRIVALS;
@@ -73,7 +74,7 @@ mod tests {
 
     #[test]
     fn flows_keep_their_own_notes() {
-        // One port, then two.
+        // The first flow passes one port, the second one two.
         let mut notes = Notes::new(2, 3);
         let arrival = |counter| Arrival {
             counter,

@@ -1,61 +1,61 @@
-//! Who wants to know of each message.
+//! Observers of the messages of a simulation.
 
 use takt_scenario::{FlowSource, PortId};
 
 use crate::Time;
 use crate::discipline::DropReason;
 
-/// A message of an application, or a frame of cross traffic that was lost, at its end.
+/// End of a message of an application, or of a lost frame of cross traffic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Message {
-    /// The flow in which it ended.
+    /// Flow in which it ended.
     pub source: FlowSource,
-    /// Its counter.
+    /// Counter of the message.
     pub counter: u64,
-    /// When it was published: given to the first port, or, with a txtime, when that may send it.
+    /// Time at which it was published: given to the first port, or, with a txtime, the time at which that port may send it.
     pub published: Time,
-    /// When it ended.
+    /// Time at which it ended.
     pub ended: Time,
-    /// How.
+    /// Kind of the end.
     pub outcome: MessageOutcome,
 }
 
-/// How a message ended.
+/// Kind of a message's end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MessageOutcome {
-    /// At the Publisher again, or at the Subscriber.
+    /// It arrived at the Publisher again, or at the Subscriber.
     Arrived,
-    /// It was dropped.
+    /// It was dropped at a port.
     Lost(PortId, DropReason),
     /// The loopback received a later one before it could send this one.
     Overwritten,
 }
 
-/// A frame that has passed a port and the link behind it.
+/// Passage of a frame through a port and the link behind it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Passage {
-    /// The flow that it is of.
+    /// Flow of the frame.
     pub source: FlowSource,
-    /// Its counter.
+    /// Counter of the frame.
     pub counter: u64,
-    /// The port.
+    /// Port that it passed.
     pub port: PortId,
-    /// When it came to the port's queue; at the first port with a txtime, when that may send it.
+    /// Time at which it came to the port's queue; at the first port with a txtime, the time at which that port may send it.
     pub queued: Time,
-    /// When its last bit is at the other end of the link.
+    /// Time at which its last bit is at the other end of the link.
     pub arrived: Time,
 }
 
-/// Is told of each message.
+/// Receiver of the events of each message.
 pub trait Observer {
-    /// A message has come to its end.
+    /// Reports that a message has come to its end.
     fn message(&mut self, message: &Message);
 
-    /// A frame is being sent, and will have passed a link.
+    /// Reports that a frame is being sent, with the time at which it has passed the link.
     fn passage(&mut self, _: &Passage) {}
 }
 
-/// Nobody.
+/// An observer that ignores all events.
 impl Observer for () {
     fn message(&mut self, _: &Message) {}
 }

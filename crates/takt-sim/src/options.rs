@@ -1,10 +1,10 @@
-//! How a scenario is simulated.
+//! Options of a simulation.
 
 use takt_scenario::{Scenario, SimulationOptions};
 
 use crate::{Choice, Time};
 
-/// Whose Credit-Based Shaper is simulated, and where frames are chosen.
+/// Model of the Credit-Based Shaper, and of the place where frames are chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Model {
     /// Linux: `sch_cbs` in software, lengths as the kernel counts them; disciplines hand frames to the driver before the link is free.
@@ -14,50 +14,52 @@ pub enum Model {
     Ieee,
 }
 
-/// What a loopback does with several messages that came in one cycle.
+/// Behaviour of a loopback that received several messages in one cycle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Loopback {
     /// It sends all of them. This is what bounds assume.
     #[default]
     All,
-    /// It sends one message in each cycle: the one that came last, again if none has come since. So open62541's example does it.
+    /// It sends one message in each cycle: the last one that came, again if none has come since. This is the behaviour of
+    /// open62541's example.
     Latest,
 }
 
-/// What an adversary chose. Indices are the scenario's; where there is none, nothing is changed.
+/// Choices of an adversary, by the scenario's indices. Missing entries change nothing.
 #[derive(Debug, Clone, Default)]
 pub struct Adversary {
-    /// What each Publisher is moved by.
+    /// Shift of each Publisher.
     pub publishers: Vec<Time>,
-    /// What each loopback is moved by.
+    /// Shift of each loopback.
     pub loopbacks: Vec<Time>,
-    /// When each cross traffic begins.
+    /// Begin of each cross traffic.
     pub cross_traffic: Vec<Time>,
-    /// At each port without gates, how much of the frame that `lower_priority` allows is in the way.
+    /// Interfering part of the frame that `lower_priority` allows, at each port without gates.
     pub interference: Vec<Choice>,
-    /// Behind each port, how much of the time that its bridge may need it does.
+    /// Used part of the longest forwarding delay, behind each port.
     pub forwarding: Vec<Choice>,
 }
 
-/// How a scenario is simulated.
+/// Options of a simulation.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Seed, cycles, and how many of them are cut off at both ends.
+    /// Seed, cycles, and number of cycles that are cut off at both ends.
     pub simulation: SimulationOptions,
-    /// Nothing is published after this time, if there is one.
+    /// Time after which nothing is published, if there is one.
     pub duration: Option<Time>,
-    /// Whose disciplines.
+    /// Model of the disciplines.
     pub model: Model,
-    /// What loopbacks do.
+    /// Behaviour of loopbacks.
     pub loopback: Loopback,
-    /// Frames that each class of a discipline may hand to the driver before the link is free. Of [`Model::Linux`] only; at least 1.
+    /// Number of frames that each class of a discipline may hand to the driver before the link is free. Of [`Model::Linux`] only;
+    /// at least 1.
     pub driver_queue: usize,
-    /// What an adversary chose.
+    /// Choices of an adversary.
     pub adversary: Option<Adversary>,
 }
 
 impl Options {
-    /// As the scenario says.
+    /// Returns the options of a scenario.
     pub fn new(scenario: &Scenario) -> Self {
         Self {
             simulation: scenario.simulation,

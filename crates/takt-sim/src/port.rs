@@ -1,4 +1,4 @@
-//! A port: its queueing discipline, what its driver was given, and the link.
+//! A port: its queueing discipline, the frames in its driver, and the link.
 
 use std::collections::VecDeque;
 
@@ -6,10 +6,10 @@ use crate::choice::Chooser;
 use crate::discipline::{Discipline, Drops, Packet, Release};
 use crate::{LineRate, NodeClock, Time};
 
-/// Frames of lower priority that an adversary puts in the way.
+/// Interfering frames of lower priority from an adversary.
 #[derive(Debug)]
 pub(crate) struct Interference {
-    /// How long the longest takes. It is below all classes.
+    /// Duration of the longest frame. It is below all classes.
     pub(crate) longest: Time,
     pub(crate) chooser: Chooser,
 }
@@ -17,11 +17,11 @@ pub(crate) struct Interference {
 /// Qdisc that hands frames of some classes to the driver.
 #[derive(Debug)]
 struct Qdisc {
-    /// Bit 0 is the highest class.
+    /// Classes of the qdisc; bit 0 is the highest class.
     classes: u16,
-    /// The time of its watchdog.
+    /// Time of its watchdog.
     watchdog: Time,
-    /// Whether it runs when the port acts next.
+    /// True if it runs when the port acts next.
     is_due: bool,
 }
 
@@ -31,30 +31,30 @@ pub(crate) struct Port {
     rate: LineRate,
     pub(crate) propagation: Time,
     clock: NodeClock,
-    /// Of each class, the frames that it has handed to the driver; none if frames are chosen when the link is free.
+    /// Frames of each class that were handed to the driver. Empty if frames are chosen when the link is free.
     rings: Vec<VecDeque<Packet>>,
     ring_size: usize,
-    /// The qdiscs that hand frames to the driver: one of each class, or one of all.
+    /// Qdiscs that hand frames to the driver: one for each class, or one for all.
     qdiscs: Vec<Qdisc>,
     waiting: usize,
     busy_until: Time,
     planned: Time,
     pub(crate) interference: Option<Interference>,
-    /// When the last frame from here was in the next bridge's queue: frames keep their order.
+    /// Time at which the last frame from here was in the next bridge's queue: frames keep their order.
     pub(crate) forwarded: Time,
 }
 
-/// What a port does next.
+/// Next action of a port.
 #[derive(Debug, Default)]
 pub(crate) struct Action {
-    /// It begins to send this frame, and has sent it then.
+    /// Frame that the port begins to send, and the time at which it is sent.
     pub(crate) sent: Option<(u32, Time)>,
-    /// It wants to be asked again then.
+    /// Time at which the port must act again.
     pub(crate) ask: Option<Time>,
 }
 
 impl Port {
-    /// A port whose classes hand so many frames each to the driver before the link is free; 0: none.
+    /// Makes a port whose classes hand so many frames each to the driver before the link is free; 0 for none.
     pub(crate) fn new(
         discipline: Discipline,
         rate: LineRate,
@@ -95,7 +95,7 @@ impl Port {
         }
     }
 
-    /// A frame comes.
+    /// Adds a frame.
     pub(crate) fn enqueue(&mut self, packet: Packet, now: Time, drops: &mut Drops) {
         let dropped = drops.len();
         self.waiting += 1;
@@ -108,7 +108,7 @@ impl Port {
         self.waiting -= drops.len() - dropped;
     }
 
-    /// Whether it asked to be asked now.
+    /// Returns true if the port requested to act now.
     pub(crate) fn is_asked(&mut self, now: Time) -> bool {
         let asked = self.planned == now;
         if asked {
@@ -120,7 +120,7 @@ impl Port {
         asked
     }
 
-    /// What it does now.
+    /// Acts, and returns the action.
     pub(crate) fn act(&mut self, now: Time, drops: &mut Drops) -> Action {
         let dropped = drops.len();
         let (packet, wake) = if self.ring_size == 0 {
@@ -148,7 +148,7 @@ impl Port {
         action
     }
 
-    /// Transmission selection at the moment at which the link is free.
+    /// Selects the frame to transmit at the moment at which the link becomes free.
     fn choose(&mut self, now: Time, drops: &mut Drops) -> (Option<Packet>, Time) {
         if now < self.busy_until || self.waiting == 0 {
             return (None, Time::MAX);
@@ -158,7 +158,7 @@ impl Port {
             && now > self.busy_until
             && let Release::Packet(..) = self.discipline.select(local, drops)
         {
-            // The link was free a moment ago, and something else had that moment.
+            // The link became free a moment ago, and interference took that moment.
             let blocked = interference.chooser.part(interference.longest);
             if blocked > Time::ZERO {
                 self.busy_until = now + blocked;
@@ -172,7 +172,7 @@ impl Port {
         }
     }
 
-    /// Qdiscs that are due hand frames to the driver while that has room; the hardware sends the highest class first.
+    /// Lets qdiscs that are due hand frames to the driver while that has room. The hardware sends the highest class first.
     fn take_from_rings(&mut self, now: Time, drops: &mut Drops) -> (Option<Packet>, Time) {
         self.run_qdiscs(now, drops);
         let mut sent = None;
@@ -198,7 +198,7 @@ impl Port {
         }
     }
 
-    /// Hands frames of these classes to the driver. The time at which to go on, if nothing happens before.
+    /// Hands frames of these classes to the driver. Returns the time at which to continue, if nothing happens before.
     fn fill_rings(&mut self, classes: u16, now: Time, drops: &mut Drops) -> Time {
         let local = self.clock.local(now);
         loop {

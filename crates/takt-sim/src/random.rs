@@ -1,34 +1,35 @@
-//! Random numbers that are the same everywhere for the same seed: xoshiro256++, integers only.
+//! Reproducible random numbers, the same on every machine for the same seed: xoshiro256++, integers only.
 
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::Time;
 
-/// A stream of random numbers. Each application, bridge and generator of cross traffic has one of its own, so that none changes another's.
+/// A stream of random numbers. Each application, bridge and source of cross traffic has one of its own, so that none changes
+/// another's.
 #[derive(Debug, Clone)]
 pub struct Random(Xoshiro256PlusPlus);
 
 impl Random {
-    /// The stream of this number among those of a seed.
+    /// Makes the stream of this number among those of a seed.
     pub fn new(seed: u64, stream: u64) -> Self {
-        // The generator's own way from 64 bits to its state (SplitMix64) makes neighbours differ.
+        // The generator's own conversion from 64 bits to its state (SplitMix64) makes neighbouring seeds differ.
         let mut seeds = Xoshiro256PlusPlus::seed_from_u64(seed);
         let mixed = seeds.next_u64() ^ stream.wrapping_mul(0x9E37_79B9_7F4A_7C15);
         Self(Xoshiro256PlusPlus::seed_from_u64(mixed))
     }
 
-    /// 64 random bits.
+    /// Returns 64 random bits.
     pub fn bits(&mut self) -> u64 {
         self.0.next_u64()
     }
 
-    /// A number below `end`, 0 if that is 0. No number is more frequent than another by more than `end` in 2⁶⁴.
+    /// Returns a number below `end`, or 0 if that is 0. No number is more frequent than another by more than `end` in 2⁶⁴.
     pub fn below(&mut self, end: u64) -> u64 {
         ((u128::from(self.bits()) * u128::from(end)) >> 64) as u64
     }
 
-    /// A time from `least` to `most`, both included.
+    /// Returns a time from `least` to `most`, both included.
     pub fn between(&mut self, least: Time, most: Time) -> Time {
         let span = (most - least).as_picoseconds();
         let span = u64::try_from(span).unwrap_or(0);
@@ -36,8 +37,8 @@ impl Random {
         least + Time::picoseconds(i64::try_from(part).unwrap_or(i64::MAX))
     }
 
-    /// A time of the exponential distribution with this mean. By comparisons alone, as von Neumann did it: a logarithm is not the same on
-    /// every machine.
+    /// Returns a time of the exponential distribution with this mean. The method is von Neumann's, by comparisons alone: a
+    /// logarithm is not the same on every machine.
     pub fn exponential(&mut self, mean: Time) -> Time {
         let mut whole = 0;
         loop {
@@ -76,7 +77,7 @@ mod tests {
         assert_eq!(numbers(1, 2), numbers(1, 2));
         assert_ne!(numbers(1, 2), numbers(1, 3));
         assert_ne!(numbers(1, 2), numbers(2, 2));
-        // Pinned: a seed that somebody wrote down means the same in each version.
+        // The numbers are pinned: a recorded seed means the same in each version.
         assert_eq!(numbers(1, 0), PINNED);
     }
 
@@ -95,7 +96,7 @@ mod tests {
             uniform += time.as_picoseconds();
             exponential += random.exponential(most).as_picoseconds();
         }
-        // Five standard deviations of the mean.
+        // The tolerance is five standard deviations of the mean.
         assert!((uniform / count - 200_000).abs() < 2_100);
         assert!((exponential / count - 300_000).abs() < 10_700);
         assert_eq!(random.below(0), 0);

@@ -1,4 +1,4 @@
-//! What is counted and measured.
+//! Counters and measurements.
 
 use hdrhistogram::Histogram;
 use takt_scenario::PortId;
@@ -6,10 +6,10 @@ use takt_scenario::PortId;
 use crate::Time;
 use crate::discipline::DropReason;
 
-/// The least, the mean and the most of times.
+/// Least, mean and greatest of several times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Extremes {
-    /// How many.
+    /// Number of times.
     pub count: u64,
     least: Time,
     most: Time,
@@ -35,29 +35,30 @@ impl Extremes {
         self.sum += i128::from(time.as_picoseconds());
     }
 
-    /// The least; `None` if there was none.
+    /// Returns the least time; `None` if there was none.
     pub fn least(&self) -> Option<Time> {
         (self.count > 0).then_some(self.least)
     }
 
-    /// The most.
+    /// Returns the greatest time; `None` if there was none.
     pub fn most(&self) -> Option<Time> {
         (self.count > 0).then_some(self.most)
     }
 
-    /// The mean, rounded down to picoseconds.
+    /// Returns the mean, rounded down to picoseconds.
     pub fn mean(&self) -> Option<Time> {
         let mean = self.sum.checked_div(self.count.into())?;
         i64::try_from(mean).ok().map(Time::picoseconds)
     }
 }
 
-/// Times with their percentiles. Least, mean and most are exact; percentiles are exact to three digits, or two if there are many flows.
+/// Times with their percentiles. Least, mean and greatest are exact; percentiles are exact to three digits, or two if there are
+/// many flows.
 #[derive(Debug, Clone)]
 pub struct Summary {
-    /// What is exact.
+    /// Exact values.
     pub extremes: Extremes,
-    /// In nanoseconds.
+    /// Histogram in nanoseconds.
     histogram: Option<Histogram<u32>>,
 }
 
@@ -72,12 +73,12 @@ impl Summary {
     pub(crate) fn record(&mut self, time: Time) {
         self.extremes.record(time);
         if let Some(histogram) = &mut self.histogram {
-            // A time that is too long for it is one of 584 years.
+            // The histogram only rejects times of more than 584 years.
             let _ = histogram.record(u64::try_from(time.as_nanoseconds()).unwrap_or(0));
         }
     }
 
-    /// What so many per cent of the times are not above; never more than the most, nor less than the least.
+    /// Returns the percentile of the times; never more than the greatest, nor less than the least.
     pub fn percentile(&self, percent: f64) -> Option<Time> {
         let (least, most) = (self.extremes.least()?, self.extremes.most()?);
         let value = self.histogram.as_ref()?.value_at_percentile(percent);
@@ -86,14 +87,14 @@ impl Summary {
     }
 }
 
-/// Counters of messages as their receiver sees them.
+/// Counters of messages at their receiver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counters {
-    /// Counters that did not come before a later one.
+    /// Number of counters that did not come before a later one.
     pub missed: u64,
-    /// Messages with the counter of the one before.
+    /// Number of messages with the counter of the one before.
     pub repeated: u64,
-    /// Messages with an earlier counter than the one before.
+    /// Number of messages with an earlier counter than the one before.
     pub out_of_order: u64,
     last: Option<u64>,
 }
@@ -111,12 +112,12 @@ impl Counters {
     }
 }
 
-/// Delays and how they vary.
+/// Delays and their variation.
 #[derive(Debug, Clone)]
 pub struct Delays {
-    /// From departure to arrival.
+    /// Time from departure to arrival.
     pub delay: Summary,
-    /// What a delay differs from the one before it (RFC 3393), without its sign.
+    /// Absolute difference between a delay and the one before it (RFC 3393).
     pub jitter: Summary,
     last: Option<Time>,
 }
@@ -146,28 +147,28 @@ impl Delays {
 /// Frames of a flow that were lost at a port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Lost {
-    /// Where.
+    /// Port of the loss.
     pub port: PortId,
-    /// Why.
+    /// Reason of the loss.
     pub reason: DropReason,
-    /// How many.
+    /// Number of frames.
     pub count: u64,
 }
 
-/// What became of a flow's frames.
+/// Statistics of a flow's frames.
 #[derive(Debug, Clone)]
 pub struct FlowStatistics {
-    /// Frames given to the first port.
+    /// Number of frames given to the first port.
     pub sent: u64,
-    /// Frames that arrived.
+    /// Number of frames that arrived.
     pub received: u64,
-    /// From the first port to the last bit's arrival.
+    /// Time from the first port to the last bit's arrival.
     pub one_way: Delays,
-    /// Between one arrival and the next.
+    /// Time between one arrival and the next.
     pub spacing: Summary,
-    /// At each port of the way, from its queue to the other end of its link.
+    /// Time at each port of the way, from its queue to the other end of its link.
     pub hops: Vec<Extremes>,
-    /// What was lost.
+    /// Lost frames by port and reason.
     pub lost: Vec<Lost>,
     last_arrival: Option<Time>,
 }
@@ -193,7 +194,7 @@ impl FlowStatistics {
         }
     }
 
-    /// Times at the ports of the way, from the first on, of one frame after the other.
+    /// Adds the times at the ports of the way, from the first on, of one frame after the other.
     pub(crate) fn pass(&mut self, times: &[Time]) {
         let hops = self.hops.len().max(1);
         for (hop, extremes) in self.hops.iter_mut().enumerate() {
@@ -218,27 +219,27 @@ impl FlowStatistics {
         }
     }
 
-    /// All that was lost.
+    /// Returns the number of all lost frames.
     pub fn all_lost(&self) -> u64 {
         self.lost.iter().map(|lost| lost.count).sum()
     }
 }
 
-/// What an application, with its loopback or Subscriber, saw.
+/// Statistics of an application with its loopback or Subscriber.
 #[derive(Debug, Clone)]
 pub struct ApplicationStatistics {
-    /// Messages published.
+    /// Number of published messages.
     pub published: u64,
-    /// From publishing to the return; of loopbacks only.
+    /// Time from publishing to the return; of loopbacks only.
     pub round_trip: Delays,
     /// Counters in the messages that came back, or to the Subscriber.
     pub counters: Counters,
-    /// Messages that the loopback had received, and replaced by later ones before it sent them.
+    /// Number of messages that the loopback had received, and replaced by later ones before it sent them.
     pub overwritten: u64,
 }
 
 impl ApplicationStatistics {
-    /// Whether the message is none that came before.
+    /// Counts a received message. Returns true if it is new.
     pub(crate) fn receive(&mut self, counter: u64) -> bool {
         let repeated = self.counters.repeated;
         self.counters.receive(counter);

@@ -5,44 +5,45 @@ use std::ops::{Add, AddAssign, Sub};
 
 use takt_scenario::Duration;
 
-/// A point in time, or the span between two. Picoseconds from the simulation's begin, or from 0 of a node's clock; 106 days at most.
+/// A point in time, or the span between two, in picoseconds from the simulation's begin, or from 0 of a node's clock; 106 days at
+/// most.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Time(i64);
 
 impl Time {
-    /// The begin; no span.
+    /// The begin of the simulation, or no span.
     pub const ZERO: Self = Self(0);
-    /// Later than anything.
+    /// Later than every other time.
     pub const MAX: Self = Self(i64::MAX);
-    /// Earlier than anything.
+    /// Earlier than every other time.
     pub const MIN: Self = Self(i64::MIN);
 
-    /// So many picoseconds.
+    /// Makes a time of so many picoseconds.
     pub const fn picoseconds(picoseconds: i64) -> Self {
         Self(picoseconds)
     }
 
-    /// So many nanoseconds.
+    /// Makes a time of so many nanoseconds.
     pub const fn nanoseconds(nanoseconds: i64) -> Self {
         Self(nanoseconds.saturating_mul(1000))
     }
 
-    /// So many microseconds.
+    /// Makes a time of so many microseconds.
     pub const fn microseconds(microseconds: i64) -> Self {
         Self(microseconds.saturating_mul(1_000_000))
     }
 
-    /// In picoseconds.
+    /// Returns the picoseconds.
     pub const fn as_picoseconds(self) -> i64 {
         self.0
     }
 
-    /// In nanoseconds, rounded down, as the kernel's clocks are read.
+    /// Returns the nanoseconds, rounded down, as the kernel's clocks are read.
     pub const fn as_nanoseconds(self) -> i64 {
         self.0.div_euclid(1000)
     }
 
-    /// This span so many times.
+    /// Returns a multiple of this span.
     #[must_use]
     pub const fn times(self, count: i64) -> Self {
         Self(self.0.saturating_mul(count))

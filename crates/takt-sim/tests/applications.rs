@@ -43,7 +43,7 @@ fn run(text: &str, change: impl FnOnce(&mut Options)) -> Results {
     Simulation::new(&scenario, options).run(&mut ())
 }
 
-/// Least and most of the round trip in nanoseconds.
+/// Returns the least and the greatest round trip in nanoseconds.
 fn round_trip(results: &Results) -> (i64, i64) {
     let extremes = &results.applications[0].round_trip.delay.extremes;
     assert!(extremes.count > 0, "{results:?}");
@@ -53,12 +53,12 @@ fn round_trip(results: &Results) -> (i64, i64) {
     )
 }
 
-/// 101 B on the wire.
+/// Nanoseconds of 101 B on the wire.
 const SENDING: i64 = 808;
 
 #[test]
 fn the_offset_decides_which_cycle_takes_a_message() {
-    // What arrives within 0.3 cycles is answered a cycle later, anything else two.
+    // Messages that arrive within 0.3 cycles are answered a cycle later, all others two cycles later.
     let cases = [
         (0, 250_000),
         (50, 250_000),
@@ -97,7 +97,7 @@ fn each_bridge_stores_and_forwards() {
     );
     let results = run(&text, |_| {});
     let one_way = results.flows[0].one_way.delay.extremes;
-    // Three links of 808 ns and 100 ns, two bridges.
+    // The path has three links of 808 ns and 100 ns, and two bridges.
     assert_eq!(
         one_way.most().unwrap().as_nanoseconds(),
         3 * (SENDING + 100) + 2 * 2000
@@ -113,7 +113,7 @@ fn each_bridge_stores_and_forwards() {
     assert_eq!(round_trip(&results).1, 500_000 + 3 * (SENDING + 100) + 4000);
 }
 
-/// A bridge whose port to the Subscriber has this class.
+/// Results with a bridge whose port to the Subscriber has this class.
 fn with_port(class: &str) -> Results {
     let discipline = format!(
         "[disciplines.fifo]\nscheduler = \"mqprio\"\nclasses = [{{ name = \"all\" }}]\n[disciplines.other]\nscheduler = \"mqprio\"\nclasses = [{{ name = \"all\", {class} }}]"
@@ -127,7 +127,7 @@ fn with_port(class: &str) -> Results {
 
 #[test]
 fn frames_that_do_not_arrive_count_where_they_were() {
-    // It has room for none.
+    // The queue has no room for any frame.
     let results = with_port("limit = \"50 B\"");
     let flow = &results.flows[0];
     assert_eq!((flow.sent, flow.received, flow.all_lost()), (200, 0, 200));
@@ -135,7 +135,7 @@ fn frames_that_do_not_arrive_count_where_they_were() {
         (flow.hops[0].count, flow.hops[0].most(), flow.hops[1].count),
         (200, Some(Time::nanoseconds(SENDING)), 0)
     );
-    // It lets one go in a second, and what is left after a minute is given up.
+    // The shaper lets one frame go in a second, and the others are given up after a minute.
     let results = with_port("queue = \"cbs\", idle_slope = \"1 kbit/s\", limit = 1000");
     let flow = &results.flows[0];
     assert_eq!((flow.sent, flow.all_lost()), (200, 0));
@@ -149,7 +149,8 @@ fn frames_that_do_not_arrive_count_where_they_were() {
 
 #[test]
 fn clocks_that_differ_move_the_loopback() {
-    // The loopback's clock is 100 µs ahead: what arrives at 150.8 of the Publisher's cycle comes at 0.8 of its own.
+    // The loopback's clock is 100 µs ahead: a message that arrives at 150.8 of the Publisher's cycle comes at 0.8 of the
+    // loopback's.
     let text = line(1, "loopback = \"n1\"\noffset = \"150 us\"", "");
     let text = text.replace(
         "name = \"n1\"",
@@ -205,7 +206,7 @@ fn etf_drops_what_comes_late_and_sends_in_time() {
 
 #[test]
 fn one_message_per_cycle_repeats_and_overwrites() {
-    // The loopback's cycle is as long, but the Publisher's thread is late now and then.
+    // The loopback's cycle is as long, but the Publisher's thread is sometimes late.
     let text = line(1, "loopback = \"n1\"\noffset = \"70 us\"", "");
     let text = text.replace(
         "name = \"n0\"",

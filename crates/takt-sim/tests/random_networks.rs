@@ -1,4 +1,4 @@
-//! Random networks with random adversaries: nothing that is simulated is later than `takt bounds` allows.
+//! Random networks with random adversaries: no simulated delay exceeds the bounds of `takt bounds`.
 //!
 //! `TAKT_SIMULATED_SCENARIOS=10000 cargo test --release -p takt-sim --test random_networks` for the long run.
 
@@ -15,7 +15,7 @@ use takt_calculus::{Extended, Rational, ScenarioBoundsError, scenario_bounds};
 use takt_scenario::{Analysis, BoundsModel, Scenario, Scheduler};
 use takt_sim::{Adversary, Choice, Model, Options, Random, Simulation, Time};
 
-/// Those that end soon, and the one for gates.
+/// Analyses that finish quickly, and the one for gates.
 const ANALYSES: [Analysis; 3] = [
     Analysis::TotalFlow,
     Analysis::TotalFlowShaped,
@@ -26,7 +26,7 @@ fn pick<'a, T>(random: &mut Random, values: &'a [T]) -> &'a T {
     &values[usize::try_from(random.below(values.len() as u64)).unwrap()]
 }
 
-/// What all ports have, or those of bridges.
+/// Discipline of all ports, or of those of bridges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
     FqCodel,
@@ -37,7 +37,7 @@ enum Kind {
     Taprio,
     /// Scheduled traffic above a Credit-Based Shaper, with windows of its own or shared ones.
     ScheduledAbove,
-    /// With Credit-Based Shapers behind the gates.
+    /// Scheduled traffic with Credit-Based Shapers behind the gates.
     ShapedTaprio,
     TxtimeAssist,
 }
@@ -54,7 +54,7 @@ const KINDS: [Kind; 9] = [
     Kind::TxtimeAssist,
 ];
 
-/// A discipline of this kind, without its heading.
+/// Returns a discipline of this kind, without its heading.
 fn discipline(kind: Kind, random: &mut Random) -> String {
     let rest = "{ name = \"rest\" }]";
     match kind {
@@ -148,7 +148,7 @@ fn discipline(kind: Kind, random: &mut Random) -> String {
     }
 }
 
-/// Gates for 125 or 250 µs.
+/// Returns gates for 125 or 250 µs.
 fn entries(random: &mut Random, gates: &[&str]) -> String {
     let cycle = *pick(random, &[125, 125, 250]);
     let entry = |index: u64, random: &mut Random| {
@@ -168,13 +168,13 @@ fn entries(random: &mut Random, gates: &[&str]) -> String {
     )
 }
 
-/// Clock of a node: right, a little wrong, or so wrong that twenty cycles show it.
+/// Returns the clock of a node: right, slightly wrong, or so wrong that twenty cycles show it.
 fn clock(offset: u64, drifts: &[i64], random: &mut Random) -> String {
     let drift = pick(random, drifts);
     format!("clock = {{ offset = \"{offset} ns\", drift = \"{drift} ppm\" }}")
 }
 
-/// Field of a shaper with a sendSlope of its own, or nothing.
+/// Returns the field of a shaper with a sendSlope of its own, or nothing.
 fn send_slope(random: &mut Random) -> &'static str {
     pick::<&str>(
         random,
@@ -188,7 +188,7 @@ fn send_slope(random: &mut Random) -> &'static str {
     )
 }
 
-/// Bridges in a line with hosts at some of them. Hosts may have ETF, if bridges have no gates.
+/// Returns bridges in a line with hosts at some of them. Hosts may have ETF, if bridges have no gates.
 fn scenario(kind: Kind, etf: bool, random: &mut Random) -> String {
     let mut text = String::new();
     let usual = discipline(kind, random);
@@ -204,7 +204,7 @@ fn scenario(kind: Kind, etf: bool, random: &mut Random) -> String {
     if random.below(2) == 0 {
         text += "[bounds]\nlower_priority = \"1542 B\"\n";
     }
-    // So that there are schedules to keep, all clocks of some scenarios agree.
+    // All clocks of some scenarios agree, so that there are schedules to keep.
     let (offsets, drifts): (u64, &[i64]) = match random.below(3) {
         0 => (1, &[0]),
         1 => (500_000, &[0, 100, -100]),
@@ -261,7 +261,7 @@ fn scenario(kind: Kind, etf: bool, random: &mut Random) -> String {
     text
 }
 
-/// Applications that know the gates keep their phases.
+/// Returns true if the scenario has gates: applications that know them keep their phases.
 fn is_gated(scenario: &Scenario) -> bool {
     let mut ports = scenario.ports.iter();
     ports.any(|port| matches!(port.discipline.scheduler, Scheduler::Taprio(_)))
@@ -307,13 +307,13 @@ fn nothing_is_later_than_its_bound() {
     let cases: u64 = cases.map_or(100, |cases| cases.parse().unwrap());
     let mut random = Random::new(7, 0);
     let (mut compared, mut refused, mut scheduled) = (0u64, 0u64, 0u64);
-    // Of each kind, how many, and how near a delay came to its bound.
+    // Number of delays of each kind, and the greatest ratio of a delay to its bound.
     let mut found: BTreeMap<(Kind, bool), (u64, f64)> = BTreeMap::new();
     while compared < cases {
         let kind = *pick(&mut random, &KINDS);
         let etf = matches!(kind, Kind::FqCodel | Kind::Mqprio | Kind::Cbs) && random.below(3) == 0;
         let text = scenario(kind, etf, &mut random);
-        // A scenario in which something does not fit is refused, and another one taken.
+        // A scenario that is refused is replaced by another one.
         let Ok(scenario) = Scenario::parse(&text, "random.toml") else {
             refused += 1;
             assert!(refused < 50 + cases, "{text}");
@@ -321,7 +321,7 @@ fn nothing_is_later_than_its_bound() {
         };
         let bounds = match scenario_bounds(&scenario, BoundsModel::Sound, &ANALYSES) {
             Ok(bounds) => bounds,
-            // Late threads, or times of their own below txtime-assist.
+            // The reason is late threads, or txtimes of applications below txtime-assist.
             Err(ScenarioBoundsError::NotModelled { .. }) if etf => {
                 refused += 1;
                 continue;

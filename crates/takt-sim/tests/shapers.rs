@@ -1,4 +1,4 @@
-//! Ports with Credit-Based Shapers: no class loses what is reserved for it, whatever the others send and whatever clocks show.
+//! Ports with Credit-Based Shapers: each class gets its reserved rate, independently of other traffic and of clock errors.
 
 #![allow(
     clippy::unwrap_used,
@@ -65,7 +65,7 @@ fn a_clock_that_is_behind_delays_nothing() {
             let results = run(model, offset);
             results.flows[0].one_way.delay.extremes.most().unwrap()
         };
-        // The offset is whole cycles: messages come as without it.
+        // The offset is a multiple of the cycle, so that messages come as without it.
         let (behind, right) = (delays(-10_000), delays(0));
         assert_eq!(behind, right, "{model:?}");
     }

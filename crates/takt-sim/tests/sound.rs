@@ -1,4 +1,4 @@
-//! What is simulated is never later than what is proven, and the adversary finds the worst case.
+//! No simulated delay exceeds its proven bound, and the adversary finds the worst case.
 //!
 //! `TAKT_SIMULATED_SCENARIOS=10000 cargo test --release -p takt-sim --test sound` for the long run.
 
@@ -12,21 +12,21 @@ use takt_calculus::{Extended, Line, Rational, scenario_bounds};
 use takt_scenario::{Analysis, BoundsModel, Frame, LowerPriority, REPEATED_NODE_COUNTS, Scenario};
 use takt_sim::{Adversary, Choice, Model, Options, Random, Simulation, Time, search};
 
-/// A line with a Credit-Based Shaper at each port, and best effort in the way.
+/// A line with a Credit-Based Shaper at each port, and interfering best effort.
 struct Case {
     hops: u64,
     count: u32,
-    /// In per cent.
+    /// Provisioning in per cent.
     provisioning: u64,
     cycle: u64,
     offset: u64,
-    /// In nanoseconds.
+    /// Forwarding delay in nanoseconds.
     forwarding: u64,
     best_effort: u64,
-    /// Of all nodes: by how many nanoseconds each clock is behind, and its drift in ppm.
+    /// Nanoseconds by which each node's clock is behind; its drift is in ppm.
     behind: u64,
     drift: i64,
-    /// Of the shapers, in Mbit/s, if it is not the rest of the link's rate.
+    /// SendSlope of the shapers in Mbit/s, if it is not the rest of the link's rate.
     send_slope: Option<u64>,
 }
 
@@ -96,7 +96,7 @@ impl Case {
         scenario
     }
 
-    /// What is proven, in picoseconds.
+    /// Returns the proven bound, in picoseconds.
     fn bound(&self, scenario: &Scenario) -> f64 {
         if self.drift != 0 || self.send_slope.is_some() {
             let bounds = scenario_bounds(scenario, BoundsModel::Sound, &[Analysis::TotalFlow]);
@@ -168,7 +168,7 @@ fn options(scenario: &Scenario, random: &mut Random) -> Options {
     options
 }
 
-/// Times are whole picoseconds, rounded up at each port.
+/// Greatest rounding error in picoseconds: times are rounded up at each port.
 fn rounding(hops: u64) -> f64 {
     4.0 * hops as f64
 }
@@ -196,7 +196,8 @@ fn no_round_trip_is_longer_than_its_bound() {
         );
         nearest = nearest.max(delay / bound);
     }
-    // A bound counts a frame at the rate of its shaper: a cycle for each port that a message need not wait.
+    // A bound counts a frame at the rate of its shaper, which is one cycle too much for each port at which a message need not
+    // wait.
     assert!(nearest > 0.5, "{nearest}");
 }
 
@@ -225,13 +226,14 @@ fn the_adversary_finds_the_worst_case() {
         delay <= bound + rounding(case.hops),
         "{delay} ps, bound {bound} ps"
     );
-    // 1.7 cycles and the offset, and at both ports 371 B behind 1542 B: no message of one that is alone in its queue is later.
+    // The worst case is 1.7 cycles and the offset, and at both ports 371 B behind 1542 B. No message that is alone in its queue
+    // is later.
     let worst = 575_000_000.0 + 2.0 * 8000.0 * (371.0 + 1542.0);
     assert!(
         (worst - 500_000.0..=worst).contains(&delay),
         "{delay} ps of {worst} ps"
     );
-    // What was found can be had again.
+    // The worst case can be reproduced.
     options.adversary = Some(found.adversary.clone());
     let again = Simulation::new(&scenario, options).run(&mut ());
     assert_eq!(

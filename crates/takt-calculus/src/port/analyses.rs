@@ -1,4 +1,5 @@
-//! Which analyses there are, where each holds, and their least answer.
+//! The analyses of ports, the conditions under which each holds, and the least of their bounds. They are here, beside those of
+//! networks, because queues of ports have classes and shapers, serve whole frames and may keep no order.
 
 use std::collections::BTreeMap;
 
@@ -13,43 +14,43 @@ use crate::curve::Extended;
 use crate::network::{Arrivals, Flow, Network, Passing, Server};
 use crate::polynomial::{self, Sought};
 
-/// Why an analysis says nothing of a stream.
+/// Reasons why an analysis has no bound for a stream.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotApplicable {
-    /// More than one queue.
+    /// More than one queue, for an analysis that needs a strict server.
     #[error("a strict server behind which frames are put together is not strict")]
     NotStrict,
     /// A queue that is not FIFO.
     #[error("{0} may send frames of different flows in any order")]
     NotFifo(QueueId),
-    /// The stream comes to a queue again.
+    /// A queue that the stream meets more than once.
     #[error("the stream meets {0} more than once")]
     Again(QueueId),
-    /// There is no bound that could be proven: Total Flow Analysis has none for a queue that matters, or the programme is too large.
+    /// No proven bound: Total Flow Analysis has none for a queue that matters, or the programme is too large.
     #[error("no bound was found")]
     NotFound,
 }
 
-/// What an analysis says of a stream.
+/// Answer of an analysis for a stream.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
     /// The analysis.
     pub analysis: Analysis,
-    /// The longest time from the first step's beginning to the last one's end, in seconds.
+    /// The longest time from the beginning of the first step to the end of the last one, in seconds.
     pub delay: Result<Extended, NotApplicable>,
 }
 
-/// What analyses say of a network.
+/// Answers of several analyses for a network.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PortAnalyses {
-    /// Total Flow Analysis with shaping: of each queue delay, backlog and utilisation.
+    /// Total Flow Analysis with shaping: delay, backlog and utilisation of each queue.
     pub total_flow: PortBounds,
-    /// Of each stream, what each analysis says.
+    /// Answers of each analysis, for each stream.
     pub answers: Vec<Vec<Answer>>,
 }
 
 impl PortAnalyses {
-    /// The least bound of a stream, and which analysis found it first.
+    /// Returns the least bound of a stream, and the first analysis that found it.
     pub fn least(&self, stream: usize) -> Option<(Analysis, &Extended)> {
         let answers = self.answers.get(stream)?.iter();
         answers
@@ -57,7 +58,8 @@ impl PortAnalyses {
             .min_by(|one, other| one.1.cmp(other.1))
     }
 
-    /// The least bound of a stream less the least time that it needs: by how much two frames' delays can differ.
+    /// Returns the least bound of a stream less the least time that it needs: the greatest difference between the delays of two
+    /// frames.
     pub fn jitter(&self, stream: usize) -> Option<Extended> {
         let best_case = &self.total_flow.streams.get(stream)?.best_case;
         Some(self.least(stream)?.1.plus(&-best_case))
@@ -65,11 +67,11 @@ impl PortAnalyses {
 }
 
 impl PortNetwork {
-    /// Answers of these analyses for each stream. [`Analysis::Schedule`] is left out: it needs the times at which talkers send
-    /// ([`PortNetwork::scheduled`]).
+    /// Returns the answers of these analyses for each stream. [`Analysis::Schedule`] is left out: it needs the times at which
+    /// talkers send ([`PortNetwork::scheduled`]).
     ///
     /// # Errors
-    /// None of which a network that could be made is the cause.
+    /// None that a valid network can cause.
     pub fn analyse(
         &self,
         analyses: &[Analysis],
@@ -130,7 +132,7 @@ impl PortNetwork {
         })
     }
 
-    /// The queues of a stream's path, with what is before each.
+    /// Returns the queues of a stream's path, with the way to each.
     pub(super) fn visits_of(&self, stream: usize) -> Vec<(QueueId, &Visit)> {
         let queues = self.streams[stream]
             .path
@@ -152,7 +154,7 @@ impl PortNetwork {
             != TransmissionSelection::FlowQueueing
     }
 
-    /// What the delays on a stream's path take behind its last queue, at most.
+    /// Returns the greatest sum of the delays on a stream's path behind its last queue.
     pub(super) fn behind_queues(&self, stream: usize) -> Rational {
         let steps = self.streams[stream].path.iter().rev();
         steps
@@ -163,7 +165,7 @@ impl PortNetwork {
             .fold(Rational::ZERO, |sum, most| sum + most)
     }
 
-    /// At one queue: whatever the order, what the others leave of a strict server.
+    /// Bounds the delay at one queue without an order, by the service that the others leave of a strict server.
     fn any_order(
         &self,
         stream: usize,
@@ -182,13 +184,13 @@ impl PortNetwork {
         let service = &bounds.queues[queue.port][queue.class].service.strict;
         let residual = service.residual(&others, &Rational::ZERO);
         let own = self.arrival_of(visit, &bounds.jitters);
-        // Others may come in between, but not into a frame: the residual bounds all of it.
+        // Frames of others may be sent between those of the stream, but do not interrupt a frame: the residual bounds all of it.
         let delay = own.horizontal_deviation(&residual);
         Ok(Ok(delay.plus(&(&visit.most + self.behind_queues(stream)))))
     }
 
-    /// The linear programme of a stream's queues and those before them. Each server is a queue and what is behind it until the next, where
-    /// frames are complete: a FIFO system as well.
+    /// Returns the bound of the linear programme with a stream's queues and those before them. Each server is a queue with its
+    /// way to the next queue, where frames are complete: a FIFO system as well.
     fn polynomial(
         &self,
         stream: usize,
@@ -222,14 +224,15 @@ impl PortNetwork {
         })
     }
 
-    /// Servers and flows as the linear programme knows them; the stream is flow 0.
+    /// Makes the servers and flows of the linear programme; the stream is flow 0.
     fn fluid(
         &self,
         stream: usize,
         visits: &[(QueueId, &Visit)],
         bounds: &PortBounds,
     ) -> Result<Option<(Network, Arrivals, Vec<Extended>)>, PortNetworkError> {
-        // What is between two queues is what it is for most: the stream itself first, then who comes first. Others are cut there.
+        // One way is kept between two queues: that of the stream itself, otherwise that of the first stream with such a way.
+        // Streams with another way are cut there.
         let mut between: BTreeMap<(QueueId, QueueId), (&Rational, &Rational)> = BTreeMap::new();
         let all = (0..self.streams.len()).filter(|other| *other != stream);
         let ways: Vec<Vec<(QueueId, &Visit)>> = std::iter::once(visits.to_vec())

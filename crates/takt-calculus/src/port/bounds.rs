@@ -1,24 +1,24 @@
-//! What the analyses of ports answer.
+//! Results of the analyses of ports.
 
 use super::ClassService;
 use super::network::QueueId;
 use crate::Rational;
 use crate::curve::{Curve, Extended};
 
-/// How a fixed point is looked for, if there are cyclic dependencies.
+/// Parameters of the search for a fixed point, if there are cyclic dependencies.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FixedPoint {
-    /// Delays are rounded up to a multiple of this, in seconds; it doubles after every eight rounds.
+    /// Grid to whose multiples delays are rounded up, in seconds; it doubles after every eight rounds.
     pub grid: Rational,
-    /// After so many rounds what still grows counts as infinite.
+    /// Maximum number of rounds. Delays that still grow after them count as infinite.
     pub rounds: u32,
-    /// If paths have more queues than this, all together, delays are rounded up to the grid where there are no cyclic dependencies, too: in large networks
-    /// exact fractions become long. Analyses of streams one by one then take the lines above steps.
+    /// Number of queues on all paths together, above which delays are rounded up to the grid without cyclic dependencies, too: in
+    /// large networks exact fractions become long. Analyses of single streams then use the lines above steps.
     pub exact_up_to: usize,
 }
 
 impl Default for FixedPoint {
-    /// 1 ns, 256 rounds, and exact delays without cyclic dependencies for up to 2 000 queues on paths.
+    /// Returns a grid of 1 ns, 256 rounds, and exact delays without cyclic dependencies for up to 2 000 queues on paths.
     fn default() -> Self {
         Self {
             grid: Rational::from_parts(1.into(), 1_000_000_000u32.into()),
@@ -28,29 +28,29 @@ impl Default for FixedPoint {
     }
 }
 
-/// Why a bound is infinite.
+/// Reasons why a bound is infinite.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unbounded {
-    /// More arrives in the long run than is served.
+    /// Arrivals that exceed the service in the long run.
     #[error(
         "{queue}: {arrival_rate:?} bit/s arrive in the long run, {service_rate:?} bit/s are served"
     )]
     Overload {
         /// The queue.
         queue: QueueId,
-        /// What arrives.
+        /// Long-term rate of the arrivals.
         arrival_rate: Extended,
-        /// What is served at least.
+        /// Long-term rate of the minimum service.
         service_rate: Extended,
     },
-    /// Delays that depend on each other in a circle have no common bound that could be found.
+    /// Delays that depend on each other in a circle, without a common bound that could be found.
     #[error(
         "{queue}: delays depend on each other in a circle, and after {rounds} rounds still grow"
     )]
     NoFixedPoint {
         /// The queue.
         queue: QueueId,
-        /// How often the circle was passed.
+        /// Number of rounds through the circle.
         rounds: u32,
     },
 }
@@ -58,17 +58,17 @@ pub enum Unbounded {
 /// The bounds of a queue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QueueBounds {
-    /// What arrives there, all streams together.
+    /// Arrivals of all streams together.
     pub arrival: Curve,
-    /// What it is served.
+    /// Service of the queue.
     pub service: ClassService,
     /// The longest time from a frame's arrival to its last bit on the link, in seconds.
     pub delay: Extended,
-    /// What waits or is being sent at most, in bits.
+    /// Greatest number of bits that wait or are being sent.
     pub backlog: Extended,
-    /// What arrives in the long run divided by what is served; 0 if nothing arrives.
+    /// Long-term rate of the arrivals divided by that of the service; 0 if nothing arrives.
     pub utilisation: Extended,
-    /// Why the delay is infinite.
+    /// Reason why the delay is infinite.
     pub unbounded: Option<Unbounded>,
 }
 
@@ -77,29 +77,29 @@ pub struct QueueBounds {
 pub struct StreamBounds {
     /// The longest time from the arrival at its first step to the end of its last, in seconds.
     pub delay: Extended,
-    /// The longest time less the least: by how much two frames' delays can differ, in seconds.
+    /// The longest time less the least: the greatest difference between the delays of two frames, in seconds.
     pub jitter: Extended,
     /// The least time, in seconds.
     pub best_case: Rational,
-    /// Why the delay is infinite.
+    /// Reason why the delay is infinite.
     pub unbounded: Option<Unbounded>,
 }
 
 /// The bounds of a network.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PortBounds {
-    /// Of each port and class.
+    /// Bounds of each class of each port.
     pub queues: Vec<Vec<QueueBounds>>,
-    /// Of each stream.
+    /// Bounds of each stream.
     pub streams: Vec<StreamBounds>,
-    /// How often cyclic dependencies were passed until nothing grew; 0 if there are none.
+    /// Number of rounds through cyclic dependencies until nothing grew; 0 if there are none.
     pub rounds: u32,
-    /// Of each stream and queue of its path, how much the delay to there varies.
+    /// Jitters of each stream, at each queue of its path: the variation of the delay to there.
     pub(crate) jitters: Vec<Vec<Extended>>,
 }
 
 impl PortBounds {
-    /// The bounds of a queue.
+    /// Returns the bounds of a queue.
     pub fn queue(&self, queue: QueueId) -> Option<&QueueBounds> {
         self.queues.get(queue.port)?.get(queue.class)
     }

@@ -6,16 +6,17 @@ use super::{ClassTraffic, EgressPort, PortError, TransmissionSelection};
 use crate::Rational;
 use crate::curve::{Curve, Extended};
 
-/// Between which limits the credit of a class stays, in bits.
+/// Limits of the credit of a class, in bits.
 pub(super) struct Credit {
     idle_slope: Rational,
     high: Rational,
-    /// Negative.
+    /// Lowest credit, which is negative.
     low: Rational,
 }
 
 impl EgressPort {
-    /// The limits of a class's credit, if it and all classes above it have a Credit-Based Shaper. `docs/bounds.md` derives them.
+    /// Returns the limits of a class's credit, if it and all classes above it have a Credit-Based Shaper. `docs/bounds.md`
+    /// derives them.
     pub(super) fn credit(&self, class: usize) -> Option<Credit> {
         let (own, idle_slope) = shaper(self, class)?;
         let mut higher_slopes = Rational::ZERO;
@@ -38,14 +39,15 @@ impl EgressPort {
         shaper(self, class).is_some()
     }
 
-    /// Credit of a class with a shaper after its longest frame began without credit.
+    /// Returns the credit of a class with a shaper after its longest frame, if that began without credit.
     pub(super) fn lowest_credit(&self, class: usize) -> Option<Rational> {
         let (frame, idle_slope) = shaper(self, class)?;
         Some(-self.cost(frame, idle_slope))
     }
 
-    /// Minimum and strict service of a class with a shaper, of the strict service `unshaped` that higher classes would leave it without one. `gained` is the
-    /// least that the credit gains. `docs/bounds.md` derives it for gates, and for classes above that have no shaper.
+    /// Returns the minimum and strict service of a class with a shaper. `unshaped` is the strict service that higher classes
+    /// would leave it without a shaper, and `gained` the least credit gained. `docs/bounds.md` derives both for gates, and for
+    /// classes above that have no shaper.
     fn held_back(
         &self,
         class: usize,
@@ -61,8 +63,8 @@ impl EgressPort {
         ))
     }
 
-    /// Minimum and strict service of a class with a shaper below a class that has none. Its credit gains all the time, whatever is sent (IEEE 802.1Q,
-    /// 8.6.8.2).
+    /// Returns the minimum and strict service of a class with a shaper below a class that has none. Its credit gains all the
+    /// time, independently of the frames that are sent (IEEE 802.1Q, 8.6.8.2).
     pub(super) fn shaped_below_unshaped(
         &self,
         class: usize,
@@ -75,15 +77,15 @@ impl EgressPort {
         self.held_back(class, &gained, &unshaped)
     }
 
-    /// Cost of a frame in credit.
+    /// Returns the credit that a frame costs.
     fn cost(&self, frame: &Rational, idle_slope: &Rational) -> Rational {
         frame * (Rational::ONE - idle_slope / &self.link_rate)
     }
 }
 
-/// A Credit-Based Shaper behind gates: its credit stands still while the gate is closed.
+/// Credit-Based Shapers behind gates: credit stands still while the gate is closed.
 impl EgressPort {
-    /// The minimum and the strict service of a class with a shaper, of what its gate alone would leave it.
+    /// Returns the minimum and the strict service of a class with a shaper, from the service that its gate alone would leave it.
     pub(super) fn shaped_behind_gates(
         &self,
         gates: &GateControlList,
@@ -97,7 +99,8 @@ impl EgressPort {
         self.held_back(class, &gained, &unshaped)
     }
 
-    /// The most that leaves a class with a shaper, if its credit has a limit; otherwise only the windows have one.
+    /// Returns the most bits of a class with a shaper that leave in any interval, if its credit has a limit; otherwise only the
+    /// windows limit them.
     pub(super) fn shaping_behind_gates(
         &self,
         gates: &GateControlList,
@@ -133,7 +136,7 @@ fn shaper(port: &EgressPort, class: usize) -> Option<(&Rational, &Rational)> {
 }
 
 impl Credit {
-    /// The least and the most.
+    /// Returns the lowest and the highest credit.
     pub(super) fn limits(self) -> (Rational, Rational) {
         (self.low, self.high)
     }
@@ -143,7 +146,7 @@ impl Credit {
         Ok(Curve::rate_latency(self.idle_slope.clone(), latency)?)
     }
 
-    /// An interval in which frames wait may begin with the lowest credit.
+    /// Returns the strict service. An interval in which frames wait may begin with the lowest credit.
     pub(super) fn strict_service(&self) -> Result<Curve, PortError> {
         let latency = (&self.high - &self.low) / &self.idle_slope;
         Ok(Curve::rate_latency(self.idle_slope.clone(), latency)?)

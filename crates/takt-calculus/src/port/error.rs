@@ -4,7 +4,7 @@ use super::gates::GateError;
 use crate::Rational;
 use crate::curve::CurveError;
 
-/// Why there is no such port.
+/// Reasons why a port cannot be made.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PortError {
     /// A link without a rate.
@@ -20,7 +20,7 @@ pub enum PortError {
         /// Its longest frame.
         longest: Rational,
     },
-    /// An idleSlope that is not positive, or the idleSlopes up to this class are not less than the link's rate.
+    /// An idleSlope that is not positive, or idleSlopes up to this class that are not less than the link's rate.
     #[error(
         "class {class}: the idleSlopes up to it, {idle_slopes} bit/s, are not between 0 and the link's {link_rate} bit/s"
     )]
@@ -32,41 +32,41 @@ pub enum PortError {
         /// The rate of the link.
         link_rate: Rational,
     },
-    /// A Credit-Based Shaper below txtime-assist: without gates, nothing says when its credit stands still.
+    /// A Credit-Based Shaper below txtime-assist: without gates, the times at which its credit stands still are unknown.
     #[error("class {class}: a Credit-Based Shaper below txtime-assist is not modelled")]
     ShaperBelowTxtimes {
         /// The class's index.
         class: usize,
     },
-    /// A frame is given to ETF after it should have been sent: it is dropped.
+    /// A frame that is given to ETF after its release time, and dropped.
     #[error("a lead of {lead} s is less than ETF's delta of {delta} s: frames are dropped")]
     Late {
-        /// What is between handing a frame over and its txtime, in seconds.
+        /// Time between handing a frame over and its txtime, in seconds.
         lead: Rational,
         /// The delta of the class, in seconds.
         delta: Rational,
     },
-    /// A Credit-Based Shaper cuts off high credit that can occur: it serves less than its idleSlope.
+    /// A Credit-Based Shaper that cuts off high credit that can occur: it serves less than its idleSlope.
     #[error("class {class}: credit of {needed} bit can occur, but hiCredit is {configured} bit")]
     HiCredit {
         /// The class's index.
         class: usize,
-        /// The most that can occur, in bits.
+        /// Highest credit that can occur, in bits.
         needed: Rational,
-        /// The configured most, in bits.
+        /// Configured highest credit, in bits.
         configured: Rational,
     },
-    /// A Credit-Based Shaper cuts off low credit that can occur: it sends more than its idleSlope.
+    /// A Credit-Based Shaper that cuts off low credit that can occur: it sends more than its idleSlope.
     #[error("class {class}: credit of {needed} bit can occur, but loCredit is {configured} bit")]
     LoCredit {
         /// The class's index.
         class: usize,
-        /// The least that can occur, in bits.
+        /// Lowest credit that can occur, in bits.
         needed: Rational,
-        /// The configured least, in bits.
+        /// Configured lowest credit, in bits.
         configured: Rational,
     },
-    /// The gates cannot serve the classes.
+    /// Gates that cannot serve the classes.
     #[error(transparent)]
     Gate(#[from] GateError),
     /// A negative size.
@@ -75,7 +75,7 @@ pub enum PortError {
 }
 
 impl PortError {
-    /// The error as text, with the names of classes instead of their indices.
+    /// Returns the error as text, with the names of classes instead of their indices.
     pub(crate) fn with_names(&self, name: impl Fn(usize) -> String) -> String {
         let text = self.to_string();
         let class = match self {

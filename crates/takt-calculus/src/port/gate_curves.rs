@@ -1,15 +1,15 @@
-//! What gates let a class send: the service of its windows, and the most that leaves them.
+//! Curves of gates: the service of a class's windows, and the most bits that leave in them.
 
 use super::gates::{GateControlList, Window};
 use super::{ClassTraffic, EgressPort, PortError};
 use crate::Rational;
 use crate::curve::{Curve, Extended, Piece};
 
-/// For so many cycles a curve has every window; behind them it is a line that is never better.
+/// Number of cycles for which a curve has every window. Behind them it is a line that is never better.
 const EXACT_CYCLES: u32 = 3;
 
 impl GateControlList {
-    /// The service of a class that always has a frame waiting, from any phase of the cycle on: strict.
+    /// Returns the strict service of a class that always has a frame waiting, for the worst phase of the cycle.
     pub(super) fn service(
         &self,
         port: &EgressPort,
@@ -50,8 +50,9 @@ impl GateControlList {
         })
     }
 
-    /// What of each window serves frames that always wait. One that does not fit any more leaves the end unused, less than the room that the longest
-    /// `frame` needs; if all frames are `exact`ly as long, a window serves whole ones. A window may begin late by `crossing`.
+    /// Returns the part of each window that serves frames if these always wait. A frame that no longer fits leaves the end
+    /// unused, less than the room that the longest `frame` needs. If all frames are `exact`ly as long, a window serves whole
+    /// frames. A window may begin late by `crossing`.
     fn usable(
         &self,
         windows: &[Window],
@@ -74,8 +75,8 @@ impl GateControlList {
         usable.collect()
     }
 
-    /// The least of the `usable` parts of windows in an interval of any phase, at this rate. The worst is to come when the last frame, which needs so
-    /// much room, just does not fit any more. What is served until then could only be more.
+    /// Returns the least of the `usable` parts of windows in an interval of any phase, at this rate. The worst phase begins when
+    /// the last frame, which needs so much room, just does not fit any more. Service before that time could only be more.
     fn worst_phase(
         &self,
         windows: &[Window],
@@ -102,7 +103,8 @@ impl GateControlList {
             .unwrap_or_else(Curve::zero)
     }
 
-    /// The most that the gate of a class lets through in any interval. What begins before the guard band has ended when the longest `frame` has.
+    /// Returns the most bits that the gate of a class lets through in any interval. A frame that begins before the guard band has
+    /// ended when the longest `frame` has.
     pub(super) fn shaping(&self, class: usize, rate: &Rational, frame: &Rational) -> Curve {
         let Some(mut windows) = self.windows(class) else {
             return Curve::constant(Extended::Infinity);
@@ -118,7 +120,8 @@ impl GateControlList {
         self.best_phase(&windows, rate)
     }
 
-    /// What a slope makes of the time in which the gate of a class is open: a line below the least in any interval, and the most.
+    /// Returns the amounts that grow with this slope while the gate of a class is open: a line below the least in any interval,
+    /// and the greatest.
     pub(super) fn while_open(
         &self,
         class: usize,
@@ -136,7 +139,7 @@ impl GateControlList {
         })
     }
 
-    /// The most of the windows in an interval of any phase, at this rate.
+    /// Returns the greatest sum of the windows in an interval of any phase, at this rate.
     fn best_phase(&self, windows: &[Window], rate: &Rational) -> Curve {
         let phases = windows.iter().enumerate().map(|(index, window)| {
             let from_here = (0..windows.len()).map(|offset| {
@@ -156,8 +159,8 @@ impl GateControlList {
             .unwrap_or_else(Curve::zero)
     }
 
-    /// What is sent in windows `(start, length)` of a cycle, seen from time 0, at the rate within them; behind some cycles a line that is not above it
-    /// (`below`) or not below it.
+    /// Returns the bits sent in windows `(start, length)` of a cycle, seen from time 0, at the rate within them. Behind some
+    /// cycles the curve is a line that is not above them (`below`) or not below them.
     fn staircase(&self, windows: &[(Rational, Rational)], rate: &Rational, below: bool) -> Curve {
         let mut pieces = vec![Piece::new(
             Rational::ZERO,
@@ -170,7 +173,7 @@ impl GateControlList {
             .iter()
             .fold(Rational::ZERO, |sum, (_, length)| sum + rate * length);
         let slope = &per_cycle / self.cycle_time();
-        // How far the steps are from the line through the cycles' beginnings, at most.
+        // Greatest distance of the steps from the line through the cycles' beginnings.
         let mut distance = Rational::ZERO;
         for cycle in 0..EXACT_CYCLES {
             let begin = self.cycle_time() * Rational::from(cycle);
@@ -201,7 +204,7 @@ impl GateControlList {
         let end = self.cycle_time() * Rational::from(EXACT_CYCLES);
         let value = Extended::Finite(sent.clone());
         if below {
-            // Flat until the line is reached.
+            // The curve is flat until it reaches the line.
             if !slope.is_zero() {
                 let start = &end + distance / &slope;
                 pieces.push(Piece::new(start, value.clone(), value, slope));
@@ -215,7 +218,8 @@ impl GateControlList {
     }
 }
 
-/// The rate-latency curve below a staircase, with its long-term rate: convolution with it takes no longer for more windows.
+/// Returns the rate-latency curve below a staircase, with its long-term rate. The time of a convolution with it does not grow
+/// with the number of windows.
 fn line_below(staircase: &Curve) -> Result<Curve, PortError> {
     let Some(rate) = staircase.long_term_rate().filter(|rate| !rate.is_zero()) else {
         return Ok(Curve::zero());

@@ -2,34 +2,34 @@
 
 use crate::Rational;
 
-/// What is open for how long.
+/// Open gates, with a time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GateControlEntry {
     /// Bit `n` is set if the gate of class `n` is open; 0 is the highest class of the port.
     pub gates: u64,
-    /// How long, in seconds.
+    /// Length of the entry, in seconds.
     pub interval: Rational,
 }
 
-/// A gate control list. A frame is sent only if it ends before the gate closes, and if it does not begin within the guard band before that. Gates that
-/// stay open from one entry to the next do not close in between.
+/// A gate control list. A frame is sent only if it ends before the gate closes, and begins before the guard band of that. Gates
+/// that stay open from one entry to the next do not close in between.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GateControlList {
     base_time: Rational,
     cycle_time: Rational,
     entries: Vec<GateControlEntry>,
-    /// Only with txtime-assist.
+    /// The delay of txtime-assist; `None` without it.
     txtime_delay: Option<Rational>,
     guard_band: Rational,
 }
 
-/// Why gates cannot be, or not serve a class.
+/// Reasons why gates are invalid, or cannot serve a class.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum GateError {
-    /// The cycle, or an entry, has no positive length.
+    /// A cycle or an entry without a positive length.
     #[error("an interval of {0} s is not positive")]
     Interval(Rational),
-    /// The entries do not fill the cycle, or do not fit in it.
+    /// Entries that do not fill the cycle, or do not fit in it.
     #[error("the entries take {entries} s of a cycle of {cycle_time} s")]
     Cycle {
         /// The sum of the entries' intervals, in seconds.
@@ -37,10 +37,10 @@ pub enum GateError {
         /// The cycle, in seconds.
         cycle_time: Rational,
     },
-    /// No gate mask has a bit for a class.
+    /// A class for which gate masks have no bit.
     #[error("class {0}: gates are 64 at most")]
     Class(usize),
-    /// The longest frame of a class fits in no window: it would wait for ever.
+    /// A class whose longest frame fits in no window: it would wait for ever.
     #[error(
         "class {class}: a window of {window} s is shorter than the {needed} s that a frame needs"
     )]
@@ -49,11 +49,11 @@ pub enum GateError {
         class: usize,
         /// Its longest window, in seconds; 0 if its gate never opens.
         window: Rational,
-        /// What its longest frame takes on the link, or the guard band if that is longer, in seconds.
+        /// Time of its longest frame on the link, or the guard band if that is longer, in seconds.
         needed: Rational,
     },
-    /// Two classes have a gate open in the same entry, with txtime-assist: frames get their txtimes in the order in which they come, whatever
-    /// their class.
+    /// Two classes with a gate open in the same entry, with txtime-assist: frames get their txtimes in the order of their
+    /// arrival, independently of their class.
     #[error("classes {one} and {other} share a window, in which txtime-assist knows no priority")]
     SharedTxtimes {
         /// The higher class's index.
@@ -69,7 +69,7 @@ pub enum GateError {
     TxtimeDelay(Rational),
 }
 
-/// A time in which the gate of a class is open, from a start within the first cycle.
+/// A time in which the gate of a class is open. It starts within the first cycle.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Window {
     pub(crate) start: Rational,
@@ -77,7 +77,7 @@ pub(crate) struct Window {
 }
 
 impl GateControlList {
-    /// A list that begins at `base_time` and is repeated every `cycle_time`, in seconds; the entries fill the cycle.
+    /// Makes a list that begins at `base_time` and is repeated every `cycle_time`, in seconds; the entries fill the cycle.
     ///
     /// # Errors
     /// An interval that is not positive, or entries that do not add up to the cycle.
@@ -108,8 +108,9 @@ impl GateControlList {
         })
     }
 
-    /// With `txtime-assist` of `tc-taprio`: a frame gets the first txtime in an entry with its gate open that is at least this much later than its
-    /// arrival. Each entry is a window of its own then, and no two classes that are used may share one ([`GateError::SharedTxtimes`]).
+    /// Adds `txtime-assist` of `tc-taprio`: a frame gets the first txtime in an entry with its gate open that is at least this
+    /// much later than its arrival. Each entry is a window of its own then, and no two classes in use may share one
+    /// ([`GateError::SharedTxtimes`]).
     ///
     /// # Errors
     /// A negative delay.
@@ -121,7 +122,7 @@ impl GateControlList {
         Ok(self)
     }
 
-    /// With a time in seconds before each gate closes in which no frame begins. Gates that never close have none.
+    /// Adds a guard band: a time in seconds before each gate closes in which no frame begins. Gates that never close have none.
     ///
     /// # Errors
     /// A negative time.
@@ -133,24 +134,24 @@ impl GateControlList {
         Ok(self)
     }
 
-    /// The list as a port further on has it, whose windows are later by `shift` seconds.
+    /// Returns the list of a port further on, whose windows are later by `shift` seconds.
     #[must_use]
     pub fn shifted(mut self, shift: &Rational) -> Self {
         self.base_time += shift;
         self
     }
 
-    /// When the first cycle begins, in seconds.
+    /// Returns the start of the first cycle, in seconds.
     pub fn base_time(&self) -> &Rational {
         &self.base_time
     }
 
-    /// How long a cycle is, in seconds.
+    /// Returns the length of a cycle, in seconds.
     pub fn cycle_time(&self) -> &Rational {
         &self.cycle_time
     }
 
-    /// With txtime-assist, how much later than its arrival a frame is sent at least.
+    /// Returns the least time from a frame's arrival until it is sent, with txtime-assist.
     pub(super) fn txtime_delay(&self) -> Option<&Rational> {
         self.txtime_delay.as_ref()
     }
@@ -159,12 +160,13 @@ impl GateControlList {
         &self.guard_band
     }
 
-    /// How long before its gate closes a frame that takes so long begins at the latest.
+    /// Returns the time before its gate closes at which a frame of this duration must begin.
     pub(super) fn room(&self, frame: &Rational) -> Rational {
         frame.clone().max(self.guard_band.clone())
     }
 
-    /// How many frames that take so long a window serves if they always wait: the last begins where there just is room for it.
+    /// Returns the number of frames of this duration that a window serves if frames always wait. The last one begins at the
+    /// latest possible time.
     pub(super) fn whole_frames(&self, window: &Rational, frame: &Rational) -> Rational {
         let until = window - self.room(frame);
         if frame.is_zero() || until < Rational::ZERO {
@@ -180,8 +182,8 @@ impl GateControlList {
             .is_some_and(|gates| gates & 1 == 1)
     }
 
-    /// The windows of a class, in the order of their starts; `None` if its gate never closes. A txtime is in one entry, so that with txtime-assist
-    /// each is a window.
+    /// Returns the windows of a class, in the order of their starts; `None` if its gate never closes. With txtime-assist each
+    /// entry is a window, since a txtime is in one entry.
     pub(crate) fn windows(&self, class: usize) -> Option<Vec<Window>> {
         let entries = self.open_entries(class);
         if self.txtime_delay.is_some() {
@@ -199,7 +201,7 @@ impl GateControlList {
                 _ => windows.push(entry),
             }
         }
-        // One that goes on in the next cycle begins in this one.
+        // A window that continues in the next cycle begins in this one.
         if let [first, .., last] = windows.as_mut_slice()
             && first.start.is_zero()
             && &last.start + &last.length == self.cycle_time
@@ -210,7 +212,7 @@ impl GateControlList {
         Some(windows)
     }
 
-    /// The entries with the gate of a class open.
+    /// Returns the entries with the gate of a class open.
     fn open_entries(&self, class: usize) -> Vec<Window> {
         let mut time = Rational::ZERO;
         let mut windows = Vec::new();
@@ -226,14 +228,14 @@ impl GateControlList {
         windows
     }
 
-    /// Whether the gates of two classes are ever open together.
+    /// Returns true if the gates of two classes are ever open together.
     pub(super) fn overlap(&self, one: usize, other: usize) -> bool {
         let both =
             |entry: &&GateControlEntry| Self::is_open(entry, one) && Self::is_open(entry, other);
         self.entries.iter().any(|entry| both(&entry))
     }
 
-    /// Whether a window of a class begins while the gate of another stays open.
+    /// Returns true if a window of a class begins while the gate of another stays open.
     pub(super) fn crosses(&self, other: usize, class: usize) -> bool {
         let entries = self.entries.iter();
         let next = self.entries.iter().cycle().skip(1);
@@ -245,7 +247,7 @@ impl GateControlList {
         })
     }
 
-    /// Whether a class that is used has windows of its own, if they are to be: txtime-assist gives no class precedence.
+    /// Checks that each class in use has windows of its own where it must: txtime-assist gives no class precedence.
     pub(super) fn check_shared(&self, classes: &[usize]) -> Result<(), GateError> {
         for (position, one) in classes.iter().enumerate() {
             let mut lower = classes[position + 1..].iter();
@@ -261,7 +263,7 @@ impl GateControlList {
         Ok(())
     }
 
-    /// Whether the longest frame of a class, which takes so many seconds, fits in a window.
+    /// Checks that the longest frame of a class, of this duration in seconds, fits in a window.
     pub(super) fn check(&self, class: usize, frame: &Rational) -> Result<(), GateError> {
         if class >= 64 {
             return Err(GateError::Class(class));
@@ -310,7 +312,7 @@ mod tests {
             (0, 80, 40, 2),
             (0, 39, 40, 0),
             (40, 100, 40, 2),
-            // The last begins at 100 − 60.
+            // The last frame begins at 100 − 60.
             (60, 100, 40, 2),
             (61, 100, 40, 1),
             (100, 100, 40, 1),

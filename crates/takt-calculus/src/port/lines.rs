@@ -1,5 +1,6 @@
-//! Networks whose streams arrive in steps, beside the same with the lines above them. Fewer arrivals are never worse for Total Flow Analysis without
-//! circles; other analyses choose between curves of which neither is lower than the other. Since the bounds of both hold, the lesser counts.
+//! Networks whose streams arrive in steps are also analysed with the lines above the steps. For Total Flow Analysis without
+//! circles, fewer arrivals are never worse. Other analyses choose between curves of which neither is lower than the other. Since
+//! the bounds of both networks hold, the lesser one counts.
 
 use super::analyses::NotApplicable;
 use super::bounds::{FixedPoint, PortBounds};
@@ -8,14 +9,14 @@ use crate::curve::Extended;
 
 /// The network with lines, and its Total Flow Analysis with shaping.
 pub(super) struct Lines {
-    /// Whether the network is so large that only lines are tried where streams are analysed one by one.
+    /// True if the network is so large that analyses of single streams use the lines only.
     pub(super) only: bool,
     pub(super) network: PortNetwork,
     pub(super) bounds: PortBounds,
 }
 
 impl PortNetwork {
-    /// The same network, where a stream that arrives in steps does by the line above them; `None` if none does.
+    /// Returns the same network with the lines above all arrivals in steps; `None` if no stream arrives in steps.
     pub(super) fn with_lines(&self) -> Result<Option<Self>, PortNetworkError> {
         let mut lines: Option<Self> = None;
         for (index, stream) in self.streams.iter().enumerate() {
@@ -46,7 +47,7 @@ impl PortNetwork {
     }
 }
 
-/// The lesser of two bounds, as far as they are known.
+/// Returns the lesser of two bounds, as far as they are known.
 pub(super) fn lesser(
     one: Result<Extended, NotApplicable>,
     other: Result<Extended, NotApplicable>,

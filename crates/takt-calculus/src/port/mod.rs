@@ -1,7 +1,7 @@
-//! An egress port with its traffic classes: what each class is served at least and at most (IEEE 802.1Q, 8.6.8).
+//! An egress port with its traffic classes: the least and the greatest service of each class (IEEE 802.1Q, 8.6.8).
 //!
-//! All sizes are bits on the wire and all rates bit/s. Service is counted bit by bit as it leaves on the link; frames arrive whole. Why that
-//! matters, and what each curve assumes, is in `docs/bounds.md`.
+//! All sizes are bits on the wire and all rates bit/s. Service is counted bit by bit as it leaves on the link; frames arrive
+//! whole. `docs/bounds.md` explains why that matters, and the assumptions of each curve.
 
 mod analyses;
 mod bounds;
@@ -25,31 +25,32 @@ pub use schedule::{NotScheduled, Release, Scheduled};
 use crate::Rational;
 use crate::curve::Curve;
 
-/// How a class decides that its first frame may be sent (IEEE 802.1Q, 8.6.8; `tc-mqprio`, `tc-cbs`, `tc-etf`, `tc-fq_codel`).
+/// Rule by which a class may send its first frame (IEEE 802.1Q, 8.6.8; `tc-mqprio`, `tc-cbs`, `tc-etf`, `tc-fq_codel`).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TransmissionSelection {
     /// A FIFO queue, served when no higher class has a frame to send.
     StrictPriority,
-    /// The Credit-Based Shaper. Its credit has a bound that is the port's alone if all higher classes have one as well.
+    /// The Credit-Based Shaper. The bound of its credit depends on the port alone if all higher classes have a Credit-Based
+    /// Shaper as well.
     CreditBased {
         /// idleSlope in bit/s on the wire.
         idle_slope: Rational,
     },
-    /// ETF: frames are held until `txtime − delta` and sent in the order of their txtime, with strict priority from then on. They count as
-    /// arriving when they are released: what a stream waits before is [`EgressPort::hold`].
+    /// ETF: frames are held until `txtime − delta` and sent in the order of their txtime, with strict priority from then on. They
+    /// count as arriving when they are released. [`EgressPort::hold`] is the time before.
     EarliestTxTime {
-        /// By how much frames are released before their txtime, in seconds. 0 if the device offloads launch times.
+        /// Time from a frame's release to its txtime, in seconds. 0 if the device offloads launch times.
         delta: Rational,
     },
-    /// FQ_CoDel: the link is never idle while a frame waits, but frames of different flows may be sent in any order. What it drops has no delay.
-    /// Also for others that keep no order and lose no time by that.
+    /// FQ_CoDel: the link is never idle while a frame waits, but frames of different flows may be sent in any order. A dropped
+    /// frame has no delay. Also for other disciplines without an order that never leave the link idle while frames wait.
     FlowQueueing,
 }
 
 /// A traffic class of a port.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TrafficClass {
-    /// How it is served.
+    /// Transmission selection of the class.
     pub selection: TransmissionSelection,
     /// Its longest frame, in bits on the wire. 0 if the class is never used.
     pub longest: Rational,
@@ -57,7 +58,7 @@ pub struct TrafficClass {
     pub shortest: Rational,
 }
 
-/// What a class sends through a port.
+/// Traffic of a class through a port.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClassTraffic {
     /// The frames that arrive at its queue.
@@ -66,14 +67,15 @@ pub struct ClassTraffic {
     pub departure: Curve,
 }
 
-/// What a class is served.
+/// Service of a class.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClassService {
     /// The minimum service: a service curve.
     pub minimum: Curve,
-    /// What is served in any interval in which the class always has a frame: a strict service curve. Never above the minimum service.
+    /// The service in any interval in which the class always has a frame: a strict service curve. Never above the minimum
+    /// service.
     pub strict: Curve,
-    /// What leaves in any interval at most, whatever arrives.
+    /// Most bits that leave in any interval, for any arrivals.
     pub shaping: Curve,
 }
 
@@ -81,15 +83,15 @@ pub struct ClassService {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EgressPort {
     link_rate: Rational,
-    /// The highest first.
+    /// The classes, the highest first.
     classes: Vec<TrafficClass>,
     gates: Option<GateControlList>,
-    /// Of each class behind gates, the most that leaves: it is asked for often, and nothing changes it.
+    /// Shaping curve of each class behind gates: it is needed often, and never changes.
     shapings: Vec<Curve>,
 }
 
 impl EgressPort {
-    /// A port of these classes, the highest first.
+    /// Makes a port with these classes, the highest first.
     ///
     /// # Errors
     /// A rate, size or idleSlope that is impossible.
@@ -126,10 +128,11 @@ impl EgressPort {
         })
     }
 
-    /// The port with a gate control list (TAPRIO).
+    /// Adds a gate control list (TAPRIO) to the port.
     ///
     /// # Errors
-    /// A class that is used has no window as long as its longest frame; or it shares a window under txtime-assist, or has a Credit-Based Shaper there.
+    /// A class in use that has no window as long as its longest frame, that shares a window under txtime-assist, or that has a
+    /// Credit-Based Shaper there.
     pub fn with_gates(mut self, gates: GateControlList) -> Result<Self, PortError> {
         for (index, class) in self.classes.iter().enumerate() {
             let shaped = matches!(class.selection, TransmissionSelection::CreditBased { .. });
@@ -150,17 +153,18 @@ impl EgressPort {
         Ok(self)
     }
 
-    /// The rate of the link, in bit/s.
+    /// Returns the rate of the link, in bit/s.
     pub fn link_rate(&self) -> &Rational {
         &self.link_rate
     }
 
-    /// The classes, the highest first.
+    /// Returns the classes, the highest first.
     pub fn classes(&self) -> &[TrafficClass] {
         &self.classes
     }
 
-    /// How long ETF holds a frame of a class that it is given `lead` before its txtime. 0 for other classes.
+    /// Returns the time for which ETF holds a frame of a class that it is given `lead` before the frame's txtime. 0 for other
+    /// classes.
     ///
     /// # Errors
     /// The lead is less than ETF's delta.
@@ -177,11 +181,12 @@ impl EgressPort {
         }
     }
 
-    /// Whether the configured `loCredit` and `hiCredit` of a class, in bits on the wire, leave room for all credit that can occur. Only then do
-    /// the bounds hold for a device that cuts credit off at these. Nothing to check for classes without a Credit-Based Shaper.
+    /// Checks that the configured `loCredit` and `hiCredit` of a class, in bits on the wire, leave room for all credit that can
+    /// occur. Only then do the bounds hold for a device that limits credit to these values. Classes without a Credit-Based Shaper
+    /// always pass.
     ///
     /// # Errors
-    /// Credit can occur that would be cut off.
+    /// Credit outside the limits can occur.
     pub fn check_credit(
         &self,
         class: usize,
@@ -189,7 +194,7 @@ impl EgressPort {
         hi_credit: &Rational,
     ) -> Result<(), PortError> {
         let limits = self.credit_limits(class).or_else(|| {
-            // Nothing is known of the highest credit, for which hiCredit is assumed to have room.
+            // The highest credit is unknown, and hiCredit is assumed to have room for it.
             Some((self.lowest_credit(class)?, hi_credit.clone()))
         });
         match limits {
@@ -207,13 +212,14 @@ impl EgressPort {
         }
     }
 
-    /// Limits of the credit of a class, in bits on the wire, for which loCredit and hiCredit have to leave room. `None` without a Credit-Based Shaper, and
-    /// below a class that has none: its traffic then decides how high the credit rises. Of a port without gates: behind gates credit can rise higher.
+    /// Returns the limits of the credit of a class, in bits on the wire, for which loCredit and hiCredit have to leave room.
+    /// `None` without a Credit-Based Shaper, and below a class that has none, since the traffic of that class then decides how
+    /// high the credit rises. The limits are those of a port without gates: behind gates credit can rise higher.
     pub fn credit_limits(&self, class: usize) -> Option<(Rational, Rational)> {
         self.credit(class).map(credit::Credit::limits)
     }
 
-    /// The longest frame of any class below one.
+    /// Returns the longest frame of any class below one.
     fn longest_below(&self, class: usize) -> Rational {
         let below = self.classes.iter().skip(class + 1);
         below
@@ -222,10 +228,10 @@ impl EgressPort {
             .unwrap_or(Rational::ZERO)
     }
 
-    /// What a class is served, where the higher classes send this: one for each of them, the highest first.
+    /// Returns the service of a class. `higher` is the traffic of the higher classes, the highest first.
     ///
     /// # Errors
-    /// None of which a port that could be made is the cause.
+    /// None that a valid port can cause.
     pub fn service(
         &self,
         class: usize,
@@ -248,8 +254,9 @@ impl EgressPort {
                 shaping,
             });
         }
-        // From when nothing of this class or a higher one without shaper waited, the link was never idle and sent at most the rest of one
-        // lower frame. Shaped classes may have waited then, so that what leaves them counts; of the others, what arrived since.
+        // The busy period begins when nothing of this class or a higher one without shaper waited. Since then the link was never
+        // idle, and sent at most the rest of one lower frame. Frames of shaped classes may have waited at its beginning, so that
+        // their departures count; for the other classes, arrivals since then count.
         let link = Curve::rate_latency(self.link_rate.clone(), Rational::ZERO)?;
         let blocking = Curve::leaky_bucket(self.longest_below(class), Rational::ZERO)?;
         let (mut since, mut always) = (blocking.clone(), blocking);
@@ -274,10 +281,10 @@ impl EgressPort {
         })
     }
 
-    /// What leaves a class in any interval at most, whatever arrives, bit by bit.
+    /// Returns the most bits of a class that leave in any interval, for any arrivals, bit by bit.
     ///
     /// # Errors
-    /// None of which a port that could be made is the cause.
+    /// None that a valid port can cause.
     pub fn shaping(&self, class: usize) -> Result<Curve, PortError> {
         if let Some(known) = self.shapings.get(class) {
             return Ok(known.clone());

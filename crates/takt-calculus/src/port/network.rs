@@ -1,4 +1,4 @@
-//! Ports and the streams that pass them: what a network of bridges and hosts looks like to the calculus.
+//! Ports and the streams that pass them: the calculus's model of a network of bridges and hosts.
 
 use super::{EgressPort, PortError};
 use crate::Rational;
@@ -19,22 +19,22 @@ impl std::fmt::Display for QueueId {
     }
 }
 
-/// What a frame meets on its way.
+/// A stage on the way of a frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
     /// A queue, and the link behind it until the last bit is sent.
     Queue(QueueId),
-    /// Anything that takes between `least` and `most` seconds of every frame: a cable, a bridge from one port to the next, an application
-    /// that takes all that has come.
+    /// Any stage that takes between `least` and `most` seconds for every frame: a cable, a bridge from one port to the next, an
+    /// application that takes all frames that have come.
     Delay {
-        /// The least that it takes.
+        /// Least delay, in seconds.
         least: Rational,
-        /// The most that it takes.
+        /// Greatest delay, in seconds.
         most: Rational,
     },
 }
 
-/// What one talker sends (IEEE 802.1Q calls it a stream).
+/// Traffic of one talker (a stream in IEEE 802.1Q).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stream {
     /// The frames that come to the first step, in bits over seconds.
@@ -43,20 +43,20 @@ pub struct Stream {
     pub longest: Rational,
     /// The shortest frame, in bits on the wire.
     pub shortest: Rational,
-    /// The way, in order.
+    /// The stages of the way, in order.
     pub path: Vec<Step>,
 }
 
-/// Why there is no such network.
+/// Reasons why a network cannot be made.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PortNetworkError {
-    /// A stream that meets no queue.
+    /// A stream without a queue.
     #[error("stream {stream} meets no queue")]
     NoQueue {
         /// The stream's index.
         stream: usize,
     },
-    /// A queue that is not there.
+    /// A queue that does not exist.
     #[error("stream {stream} meets {queue}, which does not exist")]
     UnknownQueue {
         /// The stream's index.
@@ -64,17 +64,18 @@ pub enum PortNetworkError {
         /// The queue.
         queue: QueueId,
     },
-    /// A delay below zero, or of more at least than at most.
+    /// A negative delay, or a least delay that is greater than the greatest.
     #[error("stream {stream}: a delay from {least} to {most} s")]
     Delay {
         /// The stream's index.
         stream: usize,
-        /// The least, in seconds.
+        /// The least delay, in seconds.
         least: Rational,
-        /// The most, in seconds.
+        /// The greatest delay, in seconds.
         most: Rational,
     },
-    /// A stream has longer or shorter frames than a class on its path is said to have, or its arrival curve is below its longest frame.
+    /// A stream whose frames are longer or shorter than those of a class on its path, or whose arrival curve is below its longest
+    /// frame.
     #[error("stream {stream}: its frames are not those that {queue} or its arrival curve allows")]
     Frames {
         /// The stream's index.
@@ -82,20 +83,20 @@ pub enum PortNetworkError {
         /// The queue.
         queue: QueueId,
     },
-    /// A port could not say what it serves.
+    /// A port whose service cannot be computed.
     #[error(transparent)]
     Port(#[from] PortError),
 }
 
-/// A stream at a queue, and how it came there.
+/// A stream at a queue, and its way from the queue before.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Visit {
     pub(crate) stream: usize,
-    /// Which queue of its path this is, counted from 0.
+    /// Position of the queue in the stream's path, counted from 0.
     pub(crate) position: usize,
     /// The queue before.
     pub(crate) from: Option<QueueId>,
-    /// What is between.
+    /// Delay between both queues, in seconds.
     pub(crate) least: Rational,
     pub(crate) most: Rational,
 }
@@ -105,22 +106,22 @@ pub(crate) struct Visit {
 pub struct PortNetwork {
     pub(crate) ports: Vec<EgressPort>,
     pub(crate) streams: Vec<Stream>,
-    /// Of each stream, the queues of its path.
+    /// Queues of each stream's path.
     pub(crate) queues: Vec<Vec<QueueId>>,
-    /// Of each stream and queue of its path, how much the delays right before it vary.
+    /// Variation of the delays right before each queue of each stream's path.
     pub(crate) spreads: Vec<Vec<Rational>>,
-    /// Of each port and class.
+    /// Visits of each class of each port.
     pub(crate) visits: Vec<Vec<Vec<Visit>>>,
-    /// All queues, each behind those that it depends on as far as that is possible; from the index on, they depend on each other.
+    /// All queues, each behind those that it depends on as far as possible. From the index on, they depend on each other.
     pub(crate) order: Vec<QueueId>,
     pub(crate) cyclic_from: usize,
 }
 
 impl PortNetwork {
-    /// A network of these ports and streams.
+    /// Makes a network of these ports and streams.
     ///
     /// # Errors
-    /// A stream without a queue, with an unknown queue, with an impossible delay, or with frames that its classes are not made for.
+    /// A stream without a queue, with an unknown queue, with an impossible delay, or with frames that its classes do not permit.
     pub fn new(ports: Vec<EgressPort>, streams: Vec<Stream>) -> Result<Self, PortNetworkError> {
         let mut visits: Vec<Vec<Vec<Visit>>> = ports
             .iter()
@@ -177,22 +178,22 @@ impl PortNetwork {
         })
     }
 
-    /// The ports.
+    /// Returns the ports.
     pub fn ports(&self) -> &[EgressPort] {
         &self.ports
     }
 
-    /// The streams.
+    /// Returns the streams.
     pub fn streams(&self) -> &[Stream] {
         &self.streams
     }
 
-    /// Whether queues depend on each other in a circle.
+    /// Returns true if queues depend on each other in a circle.
     pub fn is_cyclic(&self) -> bool {
         self.cyclic_from < self.order.len()
     }
 
-    /// The queues on all paths together.
+    /// Returns the number of queues on all paths together.
     pub(crate) fn hops(&self) -> usize {
         self.queues.iter().map(Vec::len).sum()
     }
@@ -201,12 +202,12 @@ impl PortNetwork {
         &self.visits[queue.port][queue.class]
     }
 
-    /// The least time in which a stream's frame passes a queue: its shortest on the link.
+    /// Returns the least time in which a stream's frame passes a queue: that of its shortest frame on the link.
     pub(crate) fn least_delay(&self, stream: usize, queue: QueueId) -> Rational {
         &self.streams[stream].shortest / self.ports[queue.port].link_rate()
     }
 
-    /// The least time that a stream's frame needs for its way, in seconds.
+    /// Returns the least time that a stream's frame needs for its way, in seconds.
     pub fn best_case(&self, stream: usize) -> Rational {
         let steps = self.streams[stream].path.iter();
         steps.fold(Rational::ZERO, |sum, step| {
@@ -245,8 +246,8 @@ fn check(
     }
 }
 
-/// The queues in the order of their dependencies, and from which index on there is none. What a class is served depends on all higher
-/// classes of its port.
+/// Returns the queues in the order of their dependencies, and the index from which on there is no such order. The service of a
+/// class depends on all higher classes of its port.
 fn order(visits: &[Vec<Vec<Visit>>]) -> (Vec<QueueId>, usize) {
     let queues = || {
         visits.iter().enumerate().flat_map(|(port, classes)| {

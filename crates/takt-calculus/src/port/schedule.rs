@@ -1,37 +1,38 @@
-//! Talkers that know the gates: if it is known when in the cycle a frame comes, it is known for which window it waits. Bounds for streams whose
-//! talkers and ports share a clock, where the other analyses take each window at its worst phase.
+//! Bounds for streams whose talkers and ports share a clock. The time in the cycle at which a frame comes is then known, and with
+//! it the window in which the frame is sent. It is here, beside the other analyses, because these take each window at its worst
+//! phase.
 
 use super::gates::{GateControlList, Window};
 use super::network::{PortNetwork, QueueId, Visit};
 use super::{EgressPort, TransmissionSelection};
 use crate::Rational;
 
-/// When frames of a stream come to its first step: `offset` after the beginning of a gate cycle that starts at time 0, up to `jitter` later, and
-/// in each cycle one at most. In seconds.
+/// Times at which frames of a stream come to its first step: `offset` after the beginning of a gate cycle that starts at time 0,
+/// up to `jitter` later, and at most one in each cycle. In seconds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Release {
-    /// The earliest.
+    /// Earliest time.
     pub offset: Rational,
-    /// By how much it can be later.
+    /// Greatest lateness.
     pub jitter: Rational,
 }
 
-/// When a frame of a scheduled stream is through, in seconds since its `offset`.
+/// End of a scheduled stream's frames, in seconds since the stream's `offset`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Scheduled {
-    /// The latest: the delay.
+    /// Latest end: the delay.
     pub delay: Rational,
-    /// The latest less the earliest.
+    /// Difference between the latest and the earliest end.
     pub jitter: Rational,
 }
 
-/// Why a stream's way through the windows is not known.
+/// Reasons why a stream's way through the windows is not known.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotScheduled {
     /// Queues depend on each other in a circle.
     #[error("queues depend on each other in a circle")]
     Circle,
-    /// A stream at this queue has no known release, or its way to here is not known.
+    /// A stream at this queue without a known release, or whose way to here is not known.
     #[error("{queue}: when frames of stream {stream} come is not known")]
     Unknown {
         /// The queue.
@@ -39,33 +40,33 @@ pub enum NotScheduled {
         /// The stream.
         stream: usize,
     },
-    /// Other classes may send in the windows of this one, or the class is not one that waits for nothing but windows.
+    /// A class in whose windows other classes may send, or that waits for more than windows.
     #[error("{0}: others may send in its windows")]
     Shared(QueueId),
-    /// The ports' cycles are not the same.
+    /// Ports with different cycles.
     #[error("{0}: its gates have another cycle")]
     Cycle(QueueId),
-    /// The windows are not enough to send all frames of a cycle before those of the next one come.
+    /// Windows that cannot send all frames of a cycle before those of the next one come.
     #[error("{0}: frames of one cycle are still there when those of the next come")]
     Full(QueueId),
 }
 
-/// From when to when, seconds.
+/// Begin and end, in seconds.
 type Interval = (Rational, Rational);
 
-/// What one stream brings to a queue in each cycle.
+/// Arrivals of one stream at a queue in each cycle.
 struct Coming {
-    /// When, since the stream's own cycle began.
+    /// Time of the arrival, since the stream's own cycle began.
     when: Interval,
     longest: Rational,
     shortest: Rational,
 }
 
 impl PortNetwork {
-    /// Of each stream with a [`Release`], when it is through, where all classes on its way have their windows alone, or no gates and nothing above them.
-    /// `clock_error` is by how much any clock, of ports and talkers, is off at most, in seconds.
+    /// Returns the end of each stream with a [`Release`]. All classes on its way must have windows of their own, or no gates and
+    /// no class above them. `clock_error` is the greatest error of any clock, of ports and talkers, in seconds.
     ///
-    /// In each cycle, what comes is sent before anything of the next comes: that is found to hold, not assumed.
+    /// In each cycle, all arrivals are sent before the first of the next cycle: this is checked, not assumed.
     pub fn scheduled(
         &self,
         releases: &[Option<Release>],
@@ -139,7 +140,7 @@ impl PortNetwork {
             .collect()
     }
 
-    /// What the delays behind a stream's last queue take at least and at most.
+    /// Returns the least and the greatest delay behind a stream's last queue.
     fn trailing(&self, stream: usize) -> Interval {
         let mut sum = (Rational::ZERO, Rational::ZERO);
         for step in self.streams[stream].path.iter().rev() {
@@ -154,7 +155,7 @@ impl PortNetwork {
 }
 
 impl EgressPort {
-    /// When what comes in each cycle has left.
+    /// Returns the departures of the arrivals in each cycle.
     fn send(
         &self,
         queue: QueueId,
@@ -164,7 +165,8 @@ impl EgressPort {
     ) -> Result<Vec<Interval>, NotScheduled> {
         let cycle = cycle.ok_or(NotScheduled::Cycle(queue))?;
         let service = self.slots(queue, cycle)?;
-        // A cycle is taken to begin when the frames of some stream come at the earliest: with the right one, it ends before they come again.
+        // A cycle is assumed to begin when the frames of some stream come at the earliest. With the right stream, the cycle ends
+        // before they come again.
         for first in coming {
             let begin = &first.when.0 - clock_error;
             let placed: Vec<Interval> = coming
@@ -186,7 +188,7 @@ impl EgressPort {
                     .finish(late, &frames)
                     .filter(|finished| *finished <= end)?;
                 let earliest = service.first(early, &frame.shortest)?;
-                // Back to the stream's own cycle, and to the true time.
+                // Times are converted back to the stream's own cycle, and to the true time.
                 let cycles = &frame.when.0 - clock_error - early;
                 Some((
                     earliest + &cycles - clock_error,
@@ -244,19 +246,19 @@ impl EgressPort {
     }
 }
 
-/// When a class may send.
+/// Times at which a class may send.
 struct Slots<'a> {
     rate: &'a Rational,
     cycle: Rational,
     base: Rational,
-    /// What passes before anything is sent: one lower frame, or what `txtime-assist` adds.
+    /// Time that passes before anything is sent: one lower frame, or the delay of `txtime-assist`.
     late: Rational,
-    /// Always, if there are none.
+    /// Windows of the class; it may always send if there are none.
     windows: Option<(&'a GateControlList, Vec<Window>)>,
 }
 
 impl Slots<'_> {
-    /// The windows that end behind a time, for two cycles, or what is left of them: from, to.
+    /// Returns the windows that end behind a time, for two cycles, or their remaining parts: from, to.
     fn from(&self, time: &Rational) -> Option<Vec<Interval>> {
         let (_, windows) = self.windows.as_ref()?;
         let begin = Rational::from(((time - &self.base) / &self.cycle).floor() - 1) * &self.cycle;
@@ -276,7 +278,8 @@ impl Slots<'_> {
         )
     }
 
-    /// When frames that all are there at a time are sent, in whatever order. If some were sent before, that is not later.
+    /// Returns the time until which frames that are all there at `time` are sent, in any order. If some were sent before, the
+    /// result is not later.
     fn finish(&self, time: &Rational, frames: &[&Rational]) -> Option<Rational> {
         let time = time + &self.late;
         let takes: Vec<Rational> = frames.iter().map(|frame| *frame / self.rate).collect();
@@ -287,11 +290,11 @@ impl Slots<'_> {
         };
         for (start, end) in windows {
             let open = end - &start;
-            // Whichever frame is the last, it must begin before the guard band.
+            // Any of the frames can be the last, and must begin before the guard band.
             if remaining <= open && &remaining - shortest <= &open - gates.guard_band() {
                 return Some(start + remaining);
             }
-            // What does not fit any more leaves the end unused: less than the longest frame needs.
+            // A frame that no longer fits leaves the end unused: less than the longest frame needs.
             let used = if longest == shortest {
                 longest * gates.whole_frames(&open, longest)
             } else {
@@ -302,7 +305,7 @@ impl Slots<'_> {
         None
     }
 
-    /// When a frame can be sent at the earliest. `txtime-assist` and others only make it later.
+    /// Returns the earliest time at which a frame can be sent. `txtime-assist` and other frames only delay it.
     fn first(&self, time: &Rational, frame: &Rational) -> Option<Rational> {
         let takes = frame / self.rate;
         let (Some((gates, _)), Some(windows)) = (&self.windows, self.from(time)) else {

@@ -1,4 +1,6 @@
-//! Separate Flow Analysis of a stream through ports.
+//! Separate Flow Analysis of a stream through ports. It is here, beside that of networks, because the service that remains for a
+//! stream depends on the class: FIFO queues leave another service than those without an order, and frames become complete between
+//! queues.
 
 use super::analyses::NotApplicable;
 use super::bounds::PortBounds;
@@ -7,18 +9,20 @@ use super::network::{PortNetwork, PortNetworkError, QueueId, Visit};
 use crate::Rational;
 use crate::curve::{Curve, Extended};
 
-/// How the queues of a stream become one.
+/// Methods of combining the queues of a stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Row {
-    /// By the convolution of what others leave at each.
+    /// Convolution of the remaining service at each queue.
     Exact,
-    /// By that of the convex curves below: what is left of a staircase has many pieces, and their convolution more.
+    /// Convolution of the convex curves below: the remaining service of a staircase has many pieces, and a convolution of such
+    /// curves more.
     Convex,
 }
 
 impl PortNetwork {
-    /// What the others leave in all queues of the stream, one behind the other. In a FIFO queue there is a curve for each delay of theirs, and none of
-    /// these is the best for every stream. If streams arrive in steps, that for the steps is tried, and that for the lines above them.
+    /// Returns the service that the other streams leave in all queues of the stream together. A FIFO queue has one such curve for
+    /// each delay of the others, and none of these is the best for every stream. If streams arrive in steps, both the curve for
+    /// the steps and the one for the lines above them are tried.
     pub(super) fn separate_flow(
         &self,
         lines: Option<&Lines>,
@@ -42,7 +46,7 @@ impl PortNetwork {
         Ok(least)
     }
 
-    /// What the others leave at a queue for one visit.
+    /// Returns the service that the other streams leave at a queue for one visit.
     fn residual(
         &self,
         queue: QueueId,
@@ -79,7 +83,7 @@ impl PortNetwork {
         for (queue, visit) in self.visits_of(stream) {
             let residual = self.residual(queue, visit, bounds)?;
             always += &visit.least;
-            // What varies before the queue, and that a frame comes as a whole, when its last bit does.
+            // Frames are late by the variation before the queue, and arrive as a whole, with their last bit.
             let mut late = &visit.most - &visit.least;
             if let Some(rate) = link_rate {
                 late += &own.longest / rate;

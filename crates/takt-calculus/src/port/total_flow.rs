@@ -1,6 +1,9 @@
-//! Total Flow Analysis of ports with classes, on cyclic dependencies by fixed point (Thomas, Le Boudec and Mifdaoui, On Cyclic Dependencies and
-//! Regulators in Time-Sensitive Networks, RTSS 2019; Mifdaoui and Leydier, Beyond the Accuracy-Complexity Tradeoffs of Compositional Analyses using
-//! Network Calculus for Complex Networks, CRTS 2017).
+//! Total Flow Analysis of ports with classes, on cyclic dependencies by fixed point (Thomas, Le Boudec and Mifdaoui, On Cyclic
+//! Dependencies and Regulators in Time-Sensitive Networks, RTSS 2019; Mifdaoui and Leydier, Beyond the Accuracy-Complexity
+//! Tradeoffs of Compositional Analyses using Network Calculus for Complex Networks, CRTS 2017).
+//!
+//! It is here, beside that of networks, because the service of a class depends on the traffic of the higher classes of its port,
+//! because the queues of scenarios can depend on each other in a circle, and because the other analyses of ports use its delays.
 
 use std::collections::BTreeMap;
 
@@ -10,26 +13,26 @@ use super::{ClassService, ClassTraffic, Step, TransmissionSelection};
 use crate::Rational;
 use crate::curve::{Curve, Extended};
 
-/// What is known of a queue.
+/// State of a queue during the analysis.
 struct State {
     arrival: Curve,
     service: ClassService,
-    /// What is known of its delay; it only grows.
+    /// Current delay of the queue; it only grows.
     delay: Extended,
 }
 
-/// What is known during the analysis.
+/// State of the analysis.
 struct Progress<'a> {
     network: &'a PortNetwork,
     shaped: bool,
-    /// Of each port, as many classes as were looked at.
+    /// Classes of each port that have been analysed so far, the highest first.
     states: Vec<Vec<State>>,
-    /// Of each stream and queue of its path, how much the delay to there varies.
+    /// Jitters of each stream, at each queue of its path: the variation of the delay to there.
     jitters: Vec<Vec<Extended>>,
 }
 
 impl Progress<'_> {
-    /// What arrives at a queue, what it is served, and its delay, from what is known now.
+    /// Returns the arrivals, the service and the delay of a queue, computed from the current state.
     fn look(&self, queue: QueueId) -> Result<State, PortNetworkError> {
         let network = self.network;
         let port = &network.ports[queue.port];
@@ -50,7 +53,7 @@ impl Progress<'_> {
         })
     }
 
-    /// Looks at a queue again. Whether its delay grew, which is then rounded up to a grid, if there is one.
+    /// Analyses a queue again. Returns true if its delay grew. The grown delay is rounded up to the grid, if there is one.
     fn pass(&mut self, queue: QueueId, grid: Option<&Rational>) -> Result<bool, PortNetworkError> {
         let mut state = self.look(queue)?;
         let before = self.states[queue.port].get(queue.class);
@@ -69,7 +72,7 @@ impl Progress<'_> {
         Ok(grown)
     }
 
-    /// Lowers delays that hold to what they make of each other: that holds as well.
+    /// Lowers valid delays to the values that follow from each other: these are valid as well.
     fn lower(&mut self, circle: &[QueueId]) -> Result<(), PortNetworkError> {
         self.carry_all_on();
         for queue in circle {
@@ -82,7 +85,7 @@ impl Progress<'_> {
         Ok(())
     }
 
-    /// What the delay of a queue means for the queues that streams meet next.
+    /// Updates the jitters behind a queue from its delay.
     fn carry_on(&mut self, queue: QueueId) {
         let delay = &self.states[queue.port][queue.class].delay;
         for visit in self.network.visits(queue) {
@@ -96,7 +99,7 @@ impl Progress<'_> {
         }
     }
 
-    /// All jitters, from what is known of delays.
+    /// Updates all jitters from the current delays.
     fn carry_all_on(&mut self) {
         for stream in 0..self.jitters.len() {
             for position in 1..self.jitters[stream].len() {
@@ -114,14 +117,14 @@ impl Progress<'_> {
 }
 
 impl PortNetwork {
-    /// Total Flow Analysis: at each queue a delay for all streams of the class, and a stream's bound is the sum over its path. With `shaped`,
-    /// frames that come over a link in one class are no more than its shaper and the link let through (TFA++).
+    /// Computes Total Flow Analysis: at each queue a delay for all streams of the class; a stream's bound is the sum over its
+    /// path. With `shaped`, frames that come over a link in one class are limited by its shaper and the link (TFA++).
     ///
-    /// A stream's frames arrive at a queue as at its first, but for the jitter of its way to there. Where delays depend on each other in
-    /// a circle, they are raised until each is at least what the others make of it: then they hold.
+    /// A stream's frames arrive at a queue as at its first, apart from the jitter of the way to there. Where delays depend on
+    /// each other in a circle, they are raised until each is at least the delay that follows from the others: then they hold.
     ///
     /// # Errors
-    /// None of which a network that could be made is the cause.
+    /// None that a valid network can cause.
     pub fn total_flow(
         &self,
         shaped: bool,
@@ -135,7 +138,7 @@ impl PortNetwork {
         self.total_flow_beside(lines.transpose()?.as_ref(), shaped, fixed_point)
     }
 
-    /// The same, where it is known what it says of the network with lines instead of steps.
+    /// Computes the same, if the result for the network with lines instead of steps is known.
     pub(super) fn total_flow_beside(
         &self,
         lines: Option<&PortBounds>,
@@ -189,7 +192,8 @@ impl PortNetwork {
         if !circle.is_empty()
             && let Some(lines) = lines
         {
-            // Steps and lines are rounded in another way, and lines may be the lower then; or steps may have a fixed point where lines have none.
+            // Steps and lines are rounded differently, so that lines may give the lower bound; or steps have a fixed point where
+            // lines have none.
             for queue in circle {
                 let known = &mut progress.states[queue.port][queue.class].delay;
                 let of_lines = &lines.queues[queue.port][queue.class].delay;
@@ -212,8 +216,8 @@ impl PortNetwork {
                     let rate = curve.long_term_rate();
                     rate.map_or(Extended::Infinity, |rate| Extended::Finite(rate.clone()))
                 };
-                // No more arrives than the ports before let through. Where their delays have no bound and nothing else limits what leaves them, all that
-                // is sent arrives in the end.
+                // Arrivals are limited by the ports before. Where the delays of these have no bound and nothing else limits their
+                // output, all sent frames arrive in the end.
                 let (sent, arrived) = (self.arrival_rate(queue), rate(&state.arrival));
                 let arrival_rate = sent.clone().min(arrived.clone());
                 let service_rate = rate(&state.service.minimum);
@@ -241,8 +245,9 @@ impl PortNetwork {
             });
             queues.push(of_port.collect::<Vec<_>>());
         }
-        // An infinite delay that is not a queue's own fault comes from a queue that it depends on: one before it, or a higher class of its port. On circles
-        // the one that it depends on can stand behind it in the order, which is why all are passed again until nothing changes.
+        // A queue can have an infinite delay without being overloaded itself. The cause is then a queue that it depends on: one
+        // before it, or a higher class of its port. On circles this queue can come later in the order, which is why all are
+        // passed again until nothing changes.
         let mut found = true;
         while std::mem::take(&mut found) {
             for queue in &self.order {
@@ -301,7 +306,7 @@ impl PortNetwork {
         }
     }
 
-    /// What arrives in the long run.
+    /// Returns the long-term rate of the arrivals.
     fn arrival_rate(&self, queue: QueueId) -> Extended {
         self.visits(queue)
             .iter()
@@ -313,14 +318,14 @@ impl PortNetwork {
             })
     }
 
-    /// The longest delay at a queue where this arrives.
+    /// Returns the longest delay at a queue with these arrivals.
     fn queue_delay(&self, queue: QueueId, arrival: &Curve, service: &ClassService) -> Extended {
         let port = &self.ports[queue.port];
         let class = &port.classes()[queue.class];
         if self.visits(queue).is_empty() {
             Extended::ZERO
         } else if class.selection == TransmissionSelection::FlowQueueing {
-            // Nothing is known of the order: what came first can be last in the time until nothing waits.
+            // The order is unknown: the frame that came first can be the last one of the busy period.
             let empty = arrival.first_not_above(&service.strict);
             empty.map_or(Extended::Infinity, Extended::Finite)
         } else {
@@ -328,7 +333,7 @@ impl PortNetwork {
         }
     }
 
-    /// What arrives at a queue, without one stream's visit, as `(stream, position)`.
+    /// Returns the arrivals at a queue, without one stream's visit, as `(stream, position)`.
     pub(crate) fn arrival(
         &self,
         queue: QueueId,
@@ -336,7 +341,7 @@ impl PortNetwork {
         shaped: bool,
         but: Option<(usize, usize)>,
     ) -> Result<Curve, PortNetworkError> {
-        // What came the same way in one class was limited there.
+        // Frames that came the same way in one class were limited there.
         let mut ways: BTreeMap<(Option<QueueId>, Rational), Vec<&Visit>> = BTreeMap::new();
         let counts = |visit: &&Visit| Some((visit.stream, visit.position)) != but;
         for visit in self.visits(queue).iter().filter(counts) {
@@ -362,14 +367,14 @@ impl PortNetwork {
         Ok(all.into_iter().sum())
     }
 
-    /// A stream's frames at a queue of its path: as at its first step, but for what its delay to here varies.
+    /// Returns the arrivals of a stream at a queue of its path: those at its first step, with the jitter of the way to here.
     pub(crate) fn arrival_of(&self, visit: &Visit, jitters: &[Vec<Extended>]) -> Curve {
         let jitter = &jitters[visit.stream][visit.position];
         delayed(&self.streams[visit.stream].arrival, jitter)
     }
 }
 
-/// What arrives by a curve, each frame or bit late by up to a delay.
+/// Arrivals by a curve, with each frame or bit late by up to a delay.
 fn delayed(arrival: &Curve, delay: &Extended) -> Curve {
     match delay {
         Extended::Finite(delay) => arrival.advanced(delay).beginning_at_zero(),
@@ -388,7 +393,7 @@ fn utilisation(arrival: &Extended, service: &Extended) -> Extended {
     }
 }
 
-/// The least multiple of `grid` that is not below.
+/// Returns the least multiple of `grid` that is not less than the value.
 fn rounded_up(value: &Rational, grid: &Rational) -> Rational {
     if *grid <= Rational::ZERO {
         return value.clone();

@@ -1,11 +1,11 @@
-//! What applications do to messages: the Publisher's and the loopback's threads.
+//! Delays of messages in applications: the Publisher's and the loopback's threads.
 
 use takt_scenario::{Application, Node, Share};
 
 use super::{seconds, seconds_by};
 use crate::Rational;
 
-/// The least and the most that something takes, in seconds.
+/// Least and greatest value of a time, in seconds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Range {
     pub(super) least: Rational,
@@ -16,7 +16,7 @@ pub(super) fn part(share: Share) -> Rational {
     Rational::from_parts(share.billionths().into(), 1_000_000_000u32.into())
 }
 
-/// How much later than it should a message leaves the Publisher. Nothing if the kernel is given the time.
+/// Returns the lateness of a message when it leaves the Publisher. 0 if the kernel is given the time.
 pub(super) fn publisher(application: &Application, node: &Node) -> Range {
     if application.txtime.is_some() {
         return Range {
@@ -30,8 +30,9 @@ pub(super) fn publisher(application: &Application, node: &Node) -> Range {
     }
 }
 
-/// How long the loopback has a message. One that comes right behind the user thread waits for the next, a cycle later; what that thread took is
-/// sent at the end of its cycle plus the offset, or when the publisher thread makes the message.
+/// Returns the time from a message's arrival at the loopback until it is sent. A message that comes right behind the user thread
+/// waits for the next one, a cycle later. Messages that the user thread has taken are sent at the end of its cycle plus the
+/// offset, or when the publisher thread makes the message.
 ///
 /// Threads may be late. If the user thread may then come behind the publisher thread, messages are published a cycle later.
 pub(super) fn loopback(application: &Application, node: &Node) -> Range {
@@ -52,7 +53,8 @@ pub(super) fn loopback(application: &Application, node: &Node) -> Range {
     }
 }
 
-/// The cycles by which a message is published later because the user thread may come behind the publisher thread, in seconds.
+/// Returns the time in seconds, a multiple of the cycle, by which a message is published later because the user thread may come
+/// behind the publisher thread.
 pub(super) fn missed_publishers(application: &Application, node: &Node) -> Rational {
     let cycle = seconds_by(application.cycle, node.clock);
     let user = &cycle * part(application.phases.user);

@@ -1,4 +1,5 @@
-//! Bounds of a scenario: from `takt-scenario`'s nodes, ports and flows to ports and streams, and back to names.
+//! Bounds of a scenario: translates nodes, ports and flows of `takt-scenario` to ports and streams, and the results back to
+//! names.
 
 mod loopback;
 mod named;
@@ -19,13 +20,13 @@ use crate::curve::{Curve, CurveError, Extended};
 use crate::port::{PortError, PortNetworkError};
 use crate::{Rational, ShaperError};
 
-/// Why there are no bounds of a scenario. That something is overloaded is no reason: bounds are infinite then.
+/// Reasons why a scenario has no bounds. Overload is no such reason: bounds are infinite then.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ScenarioBoundsError {
-    /// A port that no curve is known for.
+    /// A port without known curves.
     #[error("{port}: {what}")]
     Port {
-        /// The port, as [`Scenario::port_name`] calls it.
+        /// Name of the port, by [`Scenario::port_name`].
         port: String,
         /// The reason, with the names of classes.
         what: String,
@@ -33,18 +34,18 @@ pub enum ScenarioBoundsError {
         #[source]
         reason: Box<PortError>,
     },
-    /// Something that curves are not known for, or that the chosen model leaves out.
+    /// A part without known curves, or one that the chosen model leaves out.
     #[error("{place}: {what}")]
     NotModelled {
         /// The port, class or flow.
         place: String,
-        /// What it is.
+        /// Description of the part.
         what: String,
     },
-    /// A shaper that cannot be.
+    /// An invalid shaper.
     #[error(transparent)]
     Shaper(Box<ShaperError>),
-    /// A network that cannot be.
+    /// An invalid network.
     #[error(transparent)]
     Network(Box<PortNetworkError>),
     /// A negative size or rate.
@@ -67,18 +68,18 @@ impl From<ShaperError> for ScenarioBoundsError {
 /// The bounds of a scenario.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ScenarioBounds {
-    /// Of each application, then of each flow of cross traffic.
+    /// Bounds of each application, then of each flow of cross traffic.
     pub flows: Vec<FlowBound>,
-    /// Of each class that a flow is in, at each port.
+    /// Bounds of each class with a flow, at each port.
     pub queues: Vec<QueueBound>,
-    /// What is assumed and not checked, in words.
+    /// Assumptions that are not checked, in words.
     pub assumptions: Vec<&'static str>,
 }
 
 impl ScenarioBounds {
-    /// The longest delay of a flow, from its first port's queue to the end of its last link, in seconds: the sum of its queues' bounds and of what is between
-    /// these. Of a message that a loopback sends back it bounds each way, where [`FlowBound`] bounds both together. `None` if the flow is not of this
-    /// scenario.
+    /// Returns the longest delay of a flow, from its first port's queue to the end of its last link, in seconds: the sum of the
+    /// bounds of its queues and of the delays between them. For a message that a loopback sends back it bounds each way, where
+    /// [`FlowBound`] bounds both together. `None` if the flow is not part of this scenario.
     pub fn of_way(&self, scenario: &Scenario, flow: &Flow) -> Option<Extended> {
         let mut delay = Extended::ZERO;
         for (position, id) in flow.ports.iter().enumerate() {
@@ -99,28 +100,28 @@ impl ScenarioBounds {
 /// The bounds of an application, there and back if there is a loopback, or of cross traffic.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FlowBound {
-    /// What it is called.
+    /// Name of the application or cross traffic.
     pub name: String,
-    /// Its first flow.
+    /// Source of its first flow.
     pub source: FlowSource,
-    /// Whether it is a round trip.
+    /// True for a round trip.
     pub round_trip: bool,
-    /// The longest delay that each analysis finds, in seconds, or why it finds none.
+    /// Longest delay by each analysis, in seconds, or the reason why it has none.
     pub answers: Vec<(Analysis, Result<Extended, String>)>,
-    /// The least of them, since each holds.
+    /// The least of the delays, since each holds.
     pub delay: Extended,
-    /// The shortest time that it takes, in seconds.
+    /// Shortest time, in seconds.
     pub best_case: Rational,
-    /// By how much delays can differ: the delay less the shortest time.
+    /// Greatest difference between delays: the delay less the shortest time.
     pub jitter: Extended,
-    /// Why the delay is infinite.
+    /// Reason why the delay is infinite.
     pub infinite: Option<Infinite>,
-    /// Indices into [`ScenarioBounds::queues`] of what it passes, in order.
+    /// Indices into [`ScenarioBounds::queues`] of the queues on its way, in order.
     pub queues: Vec<usize>,
 }
 
 impl FlowBound {
-    /// Whether none of the analyses applies: then nothing is known of the delay, and it stands there as infinite without a reason.
+    /// Returns true if none of the analyses applies. The delay is then unknown, and given as infinite without a reason.
     pub fn is_unknown(&self) -> bool {
         self.infinite.is_none() && self.answers.iter().all(|(_, answer)| answer.is_err())
     }
@@ -133,28 +134,28 @@ pub struct QueueBound {
     pub port: PortId,
     /// The class in the port's discipline.
     pub class: usize,
-    /// The port in words.
+    /// Port in words.
     pub port_name: String,
-    /// The class's name.
+    /// Name of the class.
     pub class_name: String,
-    /// What arrives, in bits over seconds.
+    /// Arrival curve, in bits over seconds.
     pub arrival: Curve,
-    /// What it is served at least.
+    /// Minimum service.
     pub service: Curve,
-    /// From a frame's arrival to its last bit on the link, in seconds.
+    /// Delay from a frame's arrival to its last bit on the link, in seconds.
     pub delay: Extended,
-    /// What waits or is being sent at most, in bits.
+    /// Greatest number of bits that wait or are being sent.
     pub backlog: Extended,
-    /// What arrives in the long run divided by what is served.
+    /// Long-term rate of the arrivals divided by that of the service.
     pub utilisation: Extended,
-    /// Why the delay is infinite.
+    /// Reason why the delay is infinite.
     pub infinite: Option<Infinite>,
 }
 
-/// The bounds of a scenario under a model, by these analyses.
+/// Returns the bounds of a scenario under a model, by these analyses.
 ///
 /// # Errors
-/// Something in it that no curve is known for.
+/// A part of the scenario without known curves.
 pub fn scenario_bounds(
     scenario: &Scenario,
     model: BoundsModel,
@@ -166,28 +167,29 @@ pub fn scenario_bounds(
     }
 }
 
-/// Seconds.
+/// Converts a time to seconds.
 fn seconds(time: Duration) -> Rational {
     Rational::from_parts(time.picos().into(), 1_000_000_000_000u64.into())
 }
 
-/// Time by a node's clock, in seconds.
+/// Converts a time by a node's clock to seconds.
 fn seconds_by(time: Duration, clock: Clock) -> Rational {
     seconds(time) / speed(clock)
 }
 
-/// Seconds that a clock gains in a second. One that stands still or runs backwards is taken for one that is as slow as can be, as in a simulation.
+/// Returns the seconds that a clock advances in a second. A clock that stands still or runs backwards counts as one of the lowest
+/// speed, as in a simulation.
 fn speed(clock: Clock) -> Rational {
     let billionths = 1_000_000_000i64.saturating_add(clock.drift.billionths());
     Rational::from_parts(billionths.max(1).into(), 1_000_000_000u32.into())
 }
 
-/// Bits per second.
+/// Converts a rate to bits per second.
 fn bits_per_second(rate: Rate) -> Rational {
     rate.bits_per_second().into()
 }
 
-/// The way back that belongs to a flow, if there is one.
+/// Returns the way back of a flow, if there is one.
 fn way_back(scenario: &Scenario, source: FlowSource) -> Option<&Flow> {
     let FlowSource::Publish(id) = source else {
         return None;
@@ -196,7 +198,7 @@ fn way_back(scenario: &Scenario, source: FlowSource) -> Option<&Flow> {
     scenario.flows().iter().find(|flow| flow.source == back)
 }
 
-/// The class that a flow is in at a port.
+/// Returns the class of a flow at a port.
 fn class_at(scenario: &Scenario, flow: &Flow, port: PortId) -> usize {
     scenario.ports[port.0].discipline.class_of(flow.pcp)
 }

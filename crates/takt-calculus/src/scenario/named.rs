@@ -1,4 +1,4 @@
-//! What was found, by the scenario's names.
+//! Results with the scenario's names.
 
 use takt_scenario::{Analysis, Flow, PortId};
 
@@ -11,7 +11,7 @@ use crate::curve::{Curve, CurveError, Extended};
 use crate::port::{NotApplicable, NotScheduled, PortAnalyses, QueueId, Step, Stream, Unbounded};
 
 impl Mapping<'_> {
-    /// What follows from knowing when applications send in the cycle of gates.
+    /// Adds the bounds that follow from the times in the cycle of gates at which applications send.
     pub(super) fn add_schedule(
         &self,
         bounds: &mut ScenarioBounds,
@@ -65,7 +65,8 @@ impl Mapping<'_> {
                     continue;
                 };
                 let (port_name, class_name) = names(scenario, PortId(port), class);
-                // Behind an overloaded port no more than that lets through arrives, whatever is sent in the long run.
+                // Behind an overloaded port, arrivals are limited by its output, independently of the long-term rate of the
+                // sources.
                 let is_infinite = bounds.delay == Extended::Infinity;
                 let unbounded = bounds.unbounded.as_ref().filter(|_| is_infinite);
                 index.insert(id, queues.len());
@@ -126,14 +127,14 @@ impl Mapping<'_> {
         }
     }
 
-    /// Names of the port and the class of a queue.
+    /// Returns the names of the port and the class of a queue.
     pub(super) fn names_of(&self, queue: &QueueId) -> (String, String) {
         let class = self.classes[queue.port]
             .iter()
             .position(|class| *class == Some(queue.class));
         match class {
             Some(class) => names(self.scenario, PortId(queue.port), class),
-            // The frame that `lower_priority` allows is of no class of the scenario.
+            // The frame that `lower_priority` allows is in no class of the scenario.
             None => (
                 self.scenario.port_name(PortId(queue.port)),
                 "lower priority".to_owned(),
@@ -161,7 +162,7 @@ impl Mapping<'_> {
         }
     }
 
-    /// Reason of [`PortNetwork::scheduled`](crate::PortNetwork::scheduled), where each flow is one stream.
+    /// Returns a reason of [`PortNetwork::scheduled`](crate::PortNetwork::scheduled) in words, where each flow is one stream.
     pub(super) fn not_scheduled(&self, why: &NotScheduled) -> String {
         match why {
             NotScheduled::Circle => why.to_string(),

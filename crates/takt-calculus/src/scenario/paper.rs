@@ -1,4 +1,5 @@
-//! The paper's model of a scenario: a Credit-Based Shaper at each port, one application in its class, Total Flow Analysis.
+//! The paper's model of a scenario: a Credit-Based Shaper at each port, one application in its class, Total Flow Analysis. It is
+//! here, beside the sound model, because `model = "paper"` reproduces the paper's numbers from scenario files.
 
 use takt_scenario::{
     Analysis, Distribution, Duration, Flow, FlowSource, PortId, Queue, Scenario, Scheduler,
@@ -23,7 +24,7 @@ const ASSUMPTIONS: &[&str] = &[
     "links, bridges and threads take no time",
 ];
 
-/// Bounds of applications; cross traffic is not in the paper's model.
+/// Returns the bounds of applications; cross traffic is not in the paper's model.
 pub(super) fn bounds(scenario: &Scenario) -> Result<ScenarioBounds, ScenarioBoundsError> {
     let mut result = ScenarioBounds {
         flows: Vec::new(),

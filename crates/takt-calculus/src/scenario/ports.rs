@@ -1,4 +1,4 @@
-//! Ports of a scenario as the calculus knows them.
+//! Translation of a scenario's ports to those of the calculus.
 
 use takt_scenario::{Clock, Credit, LowerPriority, PortId, Queue, Rate, Scheduler, Taprio};
 
@@ -11,7 +11,7 @@ use crate::port::{
 use crate::{FrameBits, Rational};
 
 impl Mapping<'_> {
-    /// Classes that no flow is in are left out.
+    /// Adds a port. Classes that no flow is in are left out.
     pub(super) fn add_port(&mut self, id: PortId) -> Result<(), ScenarioBoundsError> {
         let scenario = self.scenario;
         let port = &scenario.ports[id.0];
@@ -46,7 +46,7 @@ impl Mapping<'_> {
         if let LowerPriority::AtMost(frame) = scenario.bounds.lower_priority
             && !is_gated
         {
-            // Whoever sends it, it is below all classes. Gates keep it away.
+            // Frames of traffic outside the scenario are below all classes. Gates keep them away.
             classes.push(TrafficClass {
                 selection: TransmissionSelection::StrictPriority,
                 longest: frame.physical_bits(),
@@ -72,11 +72,11 @@ impl Mapping<'_> {
                 let bits =
                     |credit: &Credit| Rational::from(credit.0) * Rational::from(8) / &slopes.cost;
                 let mut high = bits(hi_credit);
-                // That hiCredit leaves room for credit that rises higher behind gates is assumed.
+                // HiCredit is assumed to leave room for credit that rises higher behind gates.
                 if is_gated && let Some((_, needed)) = egress.credit_limits(*index) {
                     high = high.max(needed);
                 }
-                // By a slow clock a frame is over before it has cost all its credit.
+                // By a slow clock a frame ends before it has cost all its credit.
                 let gained = &slopes.idle / &link * (speed(clock) - Rational::ONE);
                 let longest = &egress.classes()[*index].longest;
                 let low = bits(lo_credit) + longest * gained.min(Rational::ZERO);
@@ -93,7 +93,7 @@ impl Mapping<'_> {
         Ok(())
     }
 
-    /// Error of a port with the names of its classes, of which `indices` are those of the calculus.
+    /// Returns an error of a port with the names of its classes. `indices` are the calculus's indices of the classes.
     fn port_error(
         &self,
         id: PortId,
@@ -151,8 +151,8 @@ impl Mapping<'_> {
 }
 
 impl Mapping<'_> {
-    /// A class below txtime-assist, where gates do nothing, and the times do all that ETF makes of them in hardware. A frame can pass a longer one that does
-    /// not fit any more into one window and waits for another.
+    /// Makes a class below txtime-assist. Gates have no effect there, and the txtimes act as ETF in hardware does. A frame can
+    /// pass a longer one that no longer fits into one window and waits for another.
     fn assisted(
         &self,
         id: PortId,
@@ -186,11 +186,12 @@ impl Mapping<'_> {
     }
 }
 
-/// Slopes of a Credit-Based Shaper as the calculus knows them.
+/// Slopes of a Credit-Based Shaper in the calculus's units.
 ///
-/// Credit gains `idleSlope` over time and loses `sendSlope` instead while a frame is sent at the link's rate `C`: it is idleSlope times the time, less
-/// `(idleSlope + sendSlope) / C` for each bit sent. Divided by that cost, it is the credit of a shaper whose bits cost one each, and whose idleSlope is
-/// `idleSlope C / (idleSlope + sendSlope)`. Where sendSlope is the rest of the link's rate, as in IEEE 802.1Q, the cost is 1.
+/// Credit gains `idleSlope` over time and loses `sendSlope` instead while a frame is sent at the link's rate `C`: it is idleSlope
+/// times the time, less `(idleSlope + sendSlope) / C` for each bit sent. Divided by that cost, it is the credit of a shaper whose
+/// bits cost one each, and whose idleSlope is `idleSlope C / (idleSlope + sendSlope)`. Where sendSlope is the rest of the link's
+/// rate, as in IEEE 802.1Q, the cost is 1.
 struct Slopes {
     idle: Rational,
     cost: Rational,

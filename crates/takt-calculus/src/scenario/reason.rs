@@ -1,25 +1,25 @@
-//! Why a bound is infinite, in words.
+//! Reasons why a bound is infinite, in words.
 
 use takt_scenario::Scenario;
 
 use crate::Rational;
 use crate::curve::Extended;
 
-/// Why a bound is infinite.
+/// The reason why a bound is infinite.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Infinite {
-    /// The port that is the reason.
+    /// Port that is the reason.
     pub port: String,
-    /// The class there.
+    /// Class at the port.
     pub class: String,
-    /// What arrives divided by what is served, if that is the reason.
+    /// Long-term arrivals divided by service, if that is the reason.
     pub utilisation: Option<Extended>,
-    /// In words: what is too much, and by how much.
+    /// Reason in words: the overload and its amount.
     pub reason: String,
 }
 
 impl Infinite {
-    /// More arrives than is served; rates in bit/s.
+    /// Makes the reason for more arrivals than service; rates in bit/s.
     pub(super) fn overload(
         port: String,
         class: String,
@@ -62,13 +62,13 @@ impl std::fmt::Display for Infinite {
     }
 }
 
-/// A rate in Mbit/s, truncated.
+/// Returns a rate in Mbit/s, truncated.
 fn rate(rate: &Rational) -> String {
     let mega = rate / Rational::from(1_000_000);
     format!("{} Mbit/s", decimal(&mega, 6))
 }
 
-/// A number with at most so many digits behind the point, truncated towards zero; zeros at the end are left out.
+/// Returns a number with at most `digits` digits behind the point, truncated towards zero; zeros at the end are left out.
 pub(super) fn decimal(number: &Rational, digits: u32) -> String {
     let scale = Rational::from(10u64.pow(digits));
     let scaled = (number * scale).trunc().to_string();
@@ -84,7 +84,7 @@ pub(super) fn decimal(number: &Rational, digits: u32) -> String {
     format!("{sign}{whole}{point}{fraction}")
 }
 
-/// The names of a port and a class.
+/// Returns the names of a port and a class.
 pub(super) fn names(
     scenario: &Scenario,
     port: takt_scenario::PortId,

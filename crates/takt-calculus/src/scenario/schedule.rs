@@ -1,4 +1,6 @@
-//! Applications that know the gates: when in the cycle of gates a message is sent is known, and so is for which window it waits at each hop.
+//! Applications that know the gates: the time in the cycle of gates at which a message is sent is known, and so is the window for
+//! which the message waits at each hop. It is here, beside the other analyses of a scenario, because those take each window at
+//! its worst phase.
 
 use takt_scenario::{Application, Flow, FlowSource, Scenario, Scheduler};
 
@@ -9,14 +11,14 @@ use crate::Rational;
 use crate::curve::Extended;
 use crate::port::{PortNetwork, PortNetworkError, Release, Scheduled, Stream};
 
-/// The way of each flow alone, there and back apart, since a loopback sends when its cycle says.
+/// The way of each flow alone. The ways there and back are separate, since a loopback sends by its own cycle.
 pub(super) struct Ways<'a> {
     pub(super) flows: Vec<&'a Flow>,
     pub(super) streams: Vec<Stream>,
 }
 
-/// Of each flow, its delay if the gates of all ports have one cycle, of which the applications' are multiples; there and back if there is a
-/// loopback. `None` for what is a way back.
+/// Returns the delay of each flow if the gates of all ports have one cycle, and the cycles of the applications are multiples of
+/// it. With a loopback it is the delay there and back. `None` for flows that are a way back.
 pub(super) fn delays(
     mapping: &Mapping<'_>,
     ways: &Ways<'_>,
@@ -88,7 +90,7 @@ fn application<'s>(scenario: &'s Scenario, flow: &Flow) -> Option<&'s Applicatio
     }
 }
 
-/// How much later than it should a message leaves the node where a flow begins.
+/// Returns the lateness of a message at the node where a flow begins.
 fn late(scenario: &Scenario, flow: &Flow, application: &Application) -> Range {
     let node = match flow.source {
         FlowSource::Return(_) => application.receiver.node(),
@@ -97,7 +99,7 @@ fn late(scenario: &Scenario, flow: &Flow, application: &Application) -> Range {
     publisher(application, &scenario.nodes[node.0])
 }
 
-/// When in the cycle of gates a flow's frames come; `None` if that is not known.
+/// Times in the cycle of gates at which a flow's frames come; `None` if they are not known.
 fn release(scenario: &Scenario, flow: &Flow, gates: &Rational) -> Option<Release> {
     let application = application(scenario, flow)?;
     let cycles = seconds(application.cycle) / gates;
@@ -113,8 +115,8 @@ fn release(scenario: &Scenario, flow: &Flow, gates: &Rational) -> Option<Release
     })
 }
 
-/// From when a message is sent until the loopback sends it again, by the cycles of both: what comes before the user thread of a cycle is sent at
-/// the same time of that cycle.
+/// Returns the time from when a message is sent until the loopback sends it again, by the cycles of both: messages that come
+/// before the user thread of a cycle are sent at the same time of that cycle.
 fn cycles_until_sent(
     scenario: &Scenario,
     application: &Application,

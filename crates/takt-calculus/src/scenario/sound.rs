@@ -1,4 +1,4 @@
-//! Bounds of a scenario that hold.
+//! Sound bounds of a scenario.
 
 use takt_scenario::{Analysis, Flow, FlowSource, NodeId, PortId, Scenario};
 
@@ -8,12 +8,14 @@ use crate::curve::{Curve, CurveError};
 use crate::port::{EgressPort, FixedPoint, PortNetwork, QueueId, Step, Stream};
 use crate::{FrameBits, Rational};
 
-/// So many steps of a staircase are exact, besides those that come together because delays on the way vary by themselves. Behind them, arrivals are the line
-/// above: a queue that is never empty for so many cycles is near overload, and then the line is near as well.
+/// Number of exact steps of a staircase, besides those that come together because delays on the way vary. Behind them, arrivals
+/// are the line above: a queue that is never empty for so many cycles is near overload, and the line is then a good
+/// approximation.
 const STEPS: u32 = 4;
-/// Of delays that vary by more cycles than this, the line above is all that is used.
+/// Greatest variation of delays, in cycles, for which staircases are used. For a greater one, only the line above is used.
 const MOST_STEPS: u32 = 64;
-/// If paths have more queues than this, all together, arrivals are leaky buckets: sums of staircases have as many pieces as steps.
+/// Number of queues on all paths together, above which arrivals are leaky buckets: sums of staircases have as many pieces as
+/// steps.
 const STEPS_UP_TO: usize = 20_000;
 
 pub(super) const ASSUMPTIONS: &[&str] = &[
@@ -25,16 +27,16 @@ pub(super) const ASSUMPTIONS: &[&str] = &[
     "nothing preempts; what the scenario does not have is not on the links, unless `lower_priority` says so",
 ];
 
-/// The scenario as the calculus knows it.
+/// The calculus's model of the scenario.
 pub(super) struct Mapping<'a> {
     pub(super) scenario: &'a Scenario,
-    /// Of each port and class of the scenario, the class's index in the calculus; `None` if no flow is in it.
+    /// Index in the calculus of each class of each port of the scenario; `None` if no flow is in it.
     pub(super) classes: Vec<Vec<Option<usize>>>,
     pub(super) ports: Vec<EgressPort>,
     pub(super) streams: Vec<Stream>,
-    /// Of each stream, its first flow.
+    /// First flow of each stream.
     pub(super) sources: Vec<&'a Flow>,
-    /// Whether streams arrive by staircases, as they do, or by the leaky buckets above.
+    /// True if streams arrive by staircases, which is exact; false if they arrive by the leaky buckets above.
     pub(super) in_steps: bool,
 }
 
@@ -71,7 +73,7 @@ pub(super) fn bounds(
 }
 
 impl<'a> Mapping<'a> {
-    /// One stream for a flow; what a loopback sends back is the same stream, further on.
+    /// Adds one stream for a flow. Messages that a loopback sends back belong to the same stream, further on.
     fn add_stream(&mut self, flow: &'a Flow) -> Result<(), ScenarioBoundsError> {
         let scenario = self.scenario;
         let mut path = Vec::new();
@@ -128,7 +130,8 @@ impl<'a> Mapping<'a> {
         Ok(())
     }
 
-    /// So many bits at once in each cycle: a staircase, exact for some cycles behind what the delays on the path vary by, and then the line above.
+    /// Returns the arrivals of so many bits at once in each cycle: a staircase, exact for some cycles behind the variation of the
+    /// delays on the path, and then the line above.
     fn periodic(
         &self,
         bits: Rational,

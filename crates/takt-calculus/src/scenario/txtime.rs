@@ -1,4 +1,4 @@
-//! Frames that are given to the kernel early, with the time at which to send them: what holds them until then.
+//! Frames that are given to the kernel early, with the time at which to send them, and the disciplines that hold them until then.
 
 use takt_scenario::{Application, Duration, Flow, FlowSource, Queue, Scheduler};
 
@@ -6,8 +6,8 @@ use super::sound::Mapping;
 use super::{ScenarioBoundsError, class_at, seconds, seconds_by, way_back};
 
 impl Mapping<'_> {
-    /// Whether frames with a time of their own leave the Publisher's and the loopback's node at that time, and in that order. Only then their
-    /// threads do not matter.
+    /// Checks that frames with a txtime leave the Publisher's and the loopback's node at that time, and in that order. Only then
+    /// do their threads not matter.
     pub(super) fn check_txtimes(
         &self,
         flow: &Flow,

@@ -14,7 +14,7 @@ pub(crate) const LONGEST: u32 = 1542 * 8;
 const LINE_RATE: u64 = 1_000_000_000;
 const AREA_RATE: u64 = 10_000_000_000;
 
-/// Numbers that look as if by chance, the same each time (Knuth's linear congruential generator).
+/// Reproducible numbers that look random (Knuth's linear congruential generator).
 struct Chance(u64);
 
 impl Chance {
@@ -71,7 +71,7 @@ impl Tree {
     }
 }
 
-/// The highest priority of a port of this rate: behind one frame of lower priority, and 2 µs for forwarding.
+/// Server for the highest priority of a port of this rate: behind one frame of lower priority, and 2 µs for forwarding.
 fn server(rate: u64) -> Result<Server, CurveError> {
     let rate = Rational::from(rate);
     let latency = Rational::from(LONGEST) / &rate + Rational::ONE / Rational::from(500_000);
@@ -81,16 +81,16 @@ fn server(rate: u64) -> Result<Server, CurveError> {
     })
 }
 
-/// What arrives at most of frames of this size, one in each cycle.
+/// Arrival curve of frames of this size, one in each cycle.
 pub(crate) type Arrival = fn(bits: Rational, cycle: Rational) -> Result<Curve, CurveError>;
 
-/// A line above the stairs.
+/// The line above the staircase.
 pub(crate) fn buckets(bits: Rational, cycle: Rational) -> Result<Curve, CurveError> {
     let rate = &bits / cycle;
     Curve::leaky_bucket(bits, rate)
 }
 
-/// Of the flows four in five stay in their line, most others in their area. Cycles of 1 to 8 ms, frames of 84 to 1542 bytes on the wire.
+/// Four in five flows stay in their line, most others in their area. Cycles of 1 to 8 ms, frames of 84 to 1542 bytes on the wire.
 pub(crate) fn factory(
     switches: usize,
     flows: usize,
@@ -122,7 +122,7 @@ pub(crate) fn factory(
     Ok(Factory { servers, flows })
 }
 
-/// Steps of a nanosecond, a bit and a bit per second.
+/// A grid with steps of a nanosecond, a bit and a bit per second.
 pub(crate) fn grid() -> Result<Grid, CurveError> {
     let nanosecond = Rational::ONE / Rational::from(1_000_000_000);
     Grid::new(nanosecond, Rational::ONE, Rational::ONE)

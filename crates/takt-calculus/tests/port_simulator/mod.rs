@@ -1,4 +1,5 @@
-//! Ports that send frames one by one, as IEEE 802.1Q says, with exact times: what bounds are tried against. It knows none of the curves.
+//! Ports that send frames one by one by the rules of IEEE 802.1Q, with exact times. Tests compare bounds with this simulator,
+//! which uses no curves.
 
 #![allow(
     dead_code,
@@ -10,7 +11,8 @@ use std::collections::{BTreeMap, VecDeque};
 
 use takt_calculus::{EgressPort, QueueId, Rational, Step, TransmissionSelection};
 
-/// When a class may send: windows `(start, end)` of a cycle. All of the cycle if there are none. No frame begins within the guard band before an end.
+/// Gates of a class: windows `(start, end)` of a cycle, or all of the cycle if there are none. No frame begins within the guard
+/// band before an end.
 #[derive(Clone, Default)]
 pub(crate) struct Gates {
     pub(crate) cycle: Rational,
@@ -18,13 +20,13 @@ pub(crate) struct Gates {
     pub(crate) windows: Vec<Vec<(Rational, Rational)>>,
 }
 
-/// A frame on its way.
+/// A frame in transit.
 #[derive(Clone)]
 pub(crate) struct Frame {
     pub(crate) stream: usize,
     pub(crate) size: Rational,
     pub(crate) born: Rational,
-    /// When it came to the queue where it is.
+    /// Time at which it came to the current queue.
     arrived: Rational,
     step: usize,
 }
@@ -44,18 +46,18 @@ struct Port<'a> {
     sending: Option<usize>,
 }
 
-/// What was seen.
+/// Observations of a simulation.
 #[derive(Default)]
 pub(crate) struct Seen {
-    /// Of each stream, from birth to the end of its way: the most and the least.
+    /// Greatest and least delay of each stream, from birth to the end of its way.
     pub(crate) delays: BTreeMap<usize, (Rational, Rational)>,
-    /// Of each queue `(port, class)`, the longest time there.
+    /// Longest time in each queue `(port, class)`.
     pub(crate) queue_delays: BTreeMap<(usize, usize), Rational>,
-    /// Of each queue, the most bits there, right behind an arrival.
+    /// Greatest backlog of each queue in bits, right behind an arrival.
     pub(crate) backlogs: BTreeMap<(usize, usize), Rational>,
-    /// Of each queue, what passed, in its order.
+    /// Frames that passed each queue, in order.
     pub(crate) passed: BTreeMap<(usize, usize), Vec<Passed>>,
-    /// Of each queue, what was sent: from when, how many bits.
+    /// Transmissions of each queue: begin and number of bits.
     pub(crate) sent: BTreeMap<(usize, usize), Vec<(Rational, Rational)>>,
 }
 
@@ -72,14 +74,14 @@ pub(crate) struct Simulator<'a> {
     paths: Vec<&'a [Step]>,
     events: BTreeMap<(Rational, usize), Event>,
     number: usize,
-    /// Between two queues, or for one stream alone: when the last frame came out of a delay.
+    /// Time at which the last frame came out of a delay, between two queues, or for one stream alone.
     ordered: BTreeMap<([Option<QueueId>; 2], Option<usize>), Rational>,
     choose: &'a mut dyn FnMut() -> u32,
     pub(crate) seen: Seen,
 }
 
 impl<'a> Simulator<'a> {
-    /// `choose` gives 0 to 4: how much of what a delay varies is taken.
+    /// Makes a simulator. `choose` returns 0 to 4: the used part of a delay's variation, in quarters.
     pub(crate) fn new(
         ports: &'a [EgressPort],
         gates: &[Gates],
@@ -110,7 +112,7 @@ impl<'a> Simulator<'a> {
         self.events.insert((time, self.number), event);
     }
 
-    /// A frame that a talker sends.
+    /// Adds a frame of a talker.
     pub(crate) fn send(&mut self, stream: usize, time: Rational, size: Rational) {
         let frame = Frame {
             stream,
@@ -249,7 +251,7 @@ impl Port<'_> {
         }
     }
 
-    /// Credits at a time; nothing happened since they were last known.
+    /// Updates credits to a time; nothing has happened since the last update.
     fn update(&mut self, now: &Rational) {
         for class in 0..self.queues.len() {
             let Some(slope) = self.idle_slope(class).cloned() else {
@@ -272,7 +274,7 @@ impl Port<'_> {
         self.updated = now.clone();
     }
 
-    /// When in an interval the gate of a class is open.
+    /// Returns the times in an interval at which the gate of a class is open.
     fn open(&self, class: usize, from: &Rational, to: &Rational) -> Vec<(Rational, Rational)> {
         let windows = self.gates.windows.get(class);
         let Some(windows) = windows.filter(|windows| !windows.is_empty()) else {
@@ -289,7 +291,7 @@ impl Port<'_> {
             })
             .collect();
         all.sort();
-        // A window that goes on in the next cycle is there twice.
+        // A window that continues in the next cycle is listed twice.
         let (mut open, mut until) = (Vec::new(), from.clone());
         for (start, end) in all {
             let (start, end) = (start.max(until.clone()), end.min(to.clone()));
@@ -301,7 +303,7 @@ impl Port<'_> {
         open
     }
 
-    /// From when on, as far as can be said now, a frame that takes so long may be sent.
+    /// Returns the earliest time at which a frame of this duration may be sent, by the present state.
     fn ready(&self, class: usize, takes: &Rational, now: &Rational) -> Rational {
         if let Some(slope) = self.idle_slope(class)
             && self.credits[class] < Rational::ZERO

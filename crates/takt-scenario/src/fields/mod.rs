@@ -1,4 +1,4 @@
-//! The fields of a scenario file, all of them.
+//! All fields of a scenario file.
 
 mod discipline;
 mod network;

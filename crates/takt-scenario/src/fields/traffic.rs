@@ -2,13 +2,13 @@
 
 use super::{Kind, PCP, Shape, VLAN, may, need};
 
-/// Who an application's messages are for.
+/// Fields with the receiver of an application's messages.
 pub(crate) const RECEIVERS: &[&str] = &["loopback", "subscriber"];
-/// How long an application's messages are.
+/// Fields with the length of an application's messages.
 pub(crate) const MESSAGES: &[&str] = &["payload", "repeated_node_count", "fields"];
-/// How long packets of cross traffic are.
+/// Fields with the length of packets of cross traffic.
 pub(crate) const PACKETS: &[&str] = &["payload", "udp_payload"];
-/// How often they come.
+/// Fields with the frequency of packets of cross traffic.
 pub(crate) const PACES: &[&str] = &["rate", "interval"];
 
 pub(crate) const APPLICATION: Shape = Shape {

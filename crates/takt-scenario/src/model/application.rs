@@ -1,39 +1,40 @@
-//! What is sent: PubSub applications and other traffic.
+//! Sources of traffic: PubSub applications and other traffic.
 
 use super::NodeId;
 use crate::Frame;
 use crate::quantity::{Duration, Rate, Share};
 
-/// A PubSub application: a Publisher that sends a message in every cycle, and who receives it.
+/// A PubSub application: a Publisher that sends a message in every cycle, and its receiver.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Application {
-    /// Its name, of which there is one.
+    /// Unique name.
     pub name: String,
-    /// Where the Publisher runs.
+    /// Node of the Publisher.
     pub publisher: NodeId,
-    /// Who receives.
+    /// Receiver of the messages.
     pub receiver: Receiver,
-    /// The cycle `c`, of the Publisher and of the loopback.
+    /// Cycle `c` of the Publisher and of the loopback.
     pub cycle: Duration,
-    /// From the end of a cycle until the messages that were published in it are sent: `o`.
+    /// Offset `o`: the time from the end of a cycle until the messages that were published in it are sent.
     pub offset: Duration,
-    /// When threads run in a cycle.
+    /// Times in a cycle at which threads run.
     pub phases: Phases,
-    /// The frame of a message, on both ways.
+    /// Frame of a message, on both ways.
     pub frame: Frame,
-    /// The VLAN, 1 to 4094.
+    /// VLAN, 1 to 4094.
     pub vlan: u16,
-    /// The Priority Code Point, 0 to 7, both on the wire and as the socket's priority.
+    /// Priority Code Point, 0 to 7, both on the wire and as the socket's priority.
     pub pcp: u8,
-    /// How long before the time at which a frame is to be sent it is given to the kernel, with that time (`SO_TXTIME`): from the publisher
-    /// thread's phase to the next cycle plus the offset. `None` if the application itself waits and sends then.
+    /// Time from handing a frame to the kernel until its txtime (`SO_TXTIME`): from the publisher thread's phase to the next
+    /// cycle plus the offset. `None` if the application itself waits and sends then.
     pub txtime: Option<Duration>,
-    /// Whether a message is sent as soon as the publisher thread has made it, whatever the offset. Not if there is a `txtime`.
+    /// True if a message is sent as soon as the publisher thread has made it, without the offset. False if there is a `txtime`.
     pub immediate: bool,
 }
 
 impl Application {
-    /// When after a cycle's beginning a message that was published in it is sent: a cycle plus the offset, or the publisher thread's phase.
+    /// Returns the time from a cycle's beginning until a message that was published in it is sent: a cycle plus the offset, or
+    /// the publisher thread's phase.
     pub fn sending_time(&self) -> Duration {
         match self.immediate {
             true => self.cycle.part(self.phases.publisher),
@@ -42,17 +43,17 @@ impl Application {
     }
 }
 
-/// Who receives an application's messages.
+/// Receiver of an application's messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Receiver {
-    /// An application that sends each message back to the Publisher's node, which takes the time for a round trip.
+    /// An application that sends each message back to the Publisher's node, which measures the round trip.
     Loopback(NodeId),
-    /// A Subscriber that keeps them.
+    /// A Subscriber that does not send messages back.
     Subscriber(NodeId),
 }
 
 impl Receiver {
-    /// Where it runs.
+    /// Returns the node of the receiver.
     pub fn node(self) -> NodeId {
         match self {
             Self::Loopback(node) | Self::Subscriber(node) => node,
@@ -60,14 +61,16 @@ impl Receiver {
     }
 }
 
-/// When the threads of an application run, as parts of the cycle, from 0 up to but not including 1. open62541's example has 0, 0.3 and 0.6.
+/// Times at which the threads of an application run, as parts of the cycle, from 0 up to but not including 1. open62541's example
+/// has 0, 0.3 and 0.6.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Phases {
-    /// The subscriber thread begins to receive. It ends when the user thread begins.
+    /// Phase of the subscriber thread, which begins to receive then. It ends when the user thread begins.
     pub subscriber: Share,
-    /// The user thread takes what was received, and changes what is published. Not before the subscriber thread.
+    /// Phase of the user thread, which takes received messages and changes the published values. Not before the subscriber
+    /// thread.
     pub user: Share,
-    /// The publisher thread makes the message. Not before the user thread.
+    /// Phase of the publisher thread, which makes the message. Not before the user thread.
     pub publisher: Share,
 }
 
@@ -81,49 +84,49 @@ impl Default for Phases {
     }
 }
 
-/// Traffic that is in the way.
+/// Traffic beside the applications.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CrossTraffic {
-    /// Its name, of which there is one.
+    /// Unique name.
     pub name: String,
-    /// Where it comes from.
+    /// Node of the sender.
     pub from: NodeId,
-    /// Where it goes to.
+    /// Node of the receiver.
     pub to: NodeId,
-    /// The frame of a packet.
+    /// Frame of a packet.
     pub frame: Frame,
-    /// Between one frame and the next, in the mean.
+    /// Mean time between two frames.
     pub interval: Duration,
-    /// The VLAN, 1 to 4094.
+    /// VLAN, 1 to 4094.
     pub vlan: u16,
-    /// The Priority Code Point, 0 to 7.
+    /// Priority Code Point, 0 to 7.
     pub pcp: u8,
-    /// How frames come.
+    /// Arrival pattern of the frames.
     pub pattern: Pattern,
 }
 
-/// How frames of cross traffic come.
+/// Arrival pattern of cross traffic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Pattern {
-    /// One after each interval.
+    /// One frame after each interval.
     Constant,
-    /// At random, independently of each other. Nothing bounds how many come at once.
+    /// Random arrivals, independent of each other. The number of frames that come at once has no bound.
     Poisson,
-    /// This many at once, then nothing for as many intervals.
+    /// This many frames at once, then none for as many intervals.
     Burst(u32),
 }
 
-/// What bounds arrivals: in any interval of length t, at most `frames · (1 + ⌊t / interval⌋)` frames come.
+/// Bound on arrivals: in any interval of length t, at most `frames · (1 + ⌊t / interval⌋)` frames come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ArrivalBound {
-    /// How many may come at once.
+    /// Number of frames that may come at once.
     pub frames: u32,
-    /// How long it takes until as many may come again.
+    /// Time until as many may come again.
     pub interval: Duration,
 }
 
 impl CrossTraffic {
-    /// What bounds its arrivals; `None` if nothing does.
+    /// Returns the bound on its arrivals; `None` if there is none.
     pub fn arrival_bound(&self) -> Option<ArrivalBound> {
         let frames = match self.pattern {
             Pattern::Constant => 1,
@@ -134,7 +137,7 @@ impl CrossTraffic {
         Some(ArrivalBound { frames, interval })
     }
 
-    /// Its rate in the mean, in bits on the wire, rounded down.
+    /// Returns its mean rate, in bits on the wire, rounded down.
     pub fn rate(&self) -> Rate {
         let bits = 8 * u128::from(self.frame.physical()) * 1_000_000_000_000;
         let rate = bits.checked_div(self.interval.0.into()).unwrap_or(0);

@@ -1,26 +1,26 @@
-//! Queueing disciplines, as Linux has them (`tc`) and IEEE 802.1Q calls what they do.
+//! Queueing disciplines with the names of Linux (`tc`), and the mechanisms with the names of IEEE 802.1Q.
 
 use crate::quantity::{Credit, Duration, Rate, Size};
 
-/// What decides which frame a port sends next.
+/// A discipline: it selects the frame that a port sends next.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Discipline {
-    /// The name in the file.
+    /// Name in the file.
     pub name: String,
-    /// What chooses between classes.
+    /// Selection between classes.
     pub scheduler: Scheduler,
-    /// The classes, highest first. At least one; each PCP is in one of them. [`Scheduler::FqCodel`] has one.
+    /// Classes, highest first. At least one; each PCP is in one of them. [`Scheduler::FqCodel`] has one.
     pub classes: Vec<TrafficClass>,
 }
 
 impl Discipline {
-    /// The index of the class that frames of this PCP are in.
+    /// Returns the index of the class for frames of this PCP.
     pub fn class_of(&self, pcp: u8) -> usize {
         class_of(self.classes.iter().map(|class| &class.priorities), pcp)
     }
 }
 
-/// Index of the first class that has this PCP, or of the last class.
+/// Returns the index of the first class that has this PCP, or of the last class.
 pub(crate) fn class_of<'a>(
     priorities: impl ExactSizeIterator<Item = &'a Vec<u8>>,
     pcp: u8,
@@ -31,38 +31,39 @@ pub(crate) fn class_of<'a>(
     found.unwrap_or(last)
 }
 
-/// What chooses between the classes of a port.
+/// Selection between the classes of a port.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Scheduler {
-    /// `fq_codel`: no classes; flows take turns, and a queue that does not drain is shortened. The default of most distributions.
+    /// `fq_codel`: no classes; flows take turns, and frames are dropped from a queue that does not drain. The default of most
+    /// distributions.
     FqCodel(FqCodel),
-    /// `mqprio`: the highest class that has a frame to send, and may, sends it.
+    /// `mqprio`: the highest class with a frame that may be sent.
     Mqprio,
-    /// `taprio`: the same among the classes whose gates are open.
+    /// `taprio`: the same among the classes with open gates.
     Taprio(Taprio),
 }
 
-/// The parameters of `fq_codel`.
+/// Parameters of `fq_codel`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FqCodel {
-    /// Frames in all queues together.
+    /// Maximum number of frames in all queues together.
     pub limit: u64,
-    /// Queues that flows are hashed to.
+    /// Number of queues that flows are hashed to.
     pub flows: u64,
-    /// What a queue may send in its turn.
+    /// Bytes that a queue may send in its turn.
     pub quantum: Size,
-    /// The delay that is acceptable as a standing one.
+    /// Acceptable standing delay.
     pub target: Duration,
-    /// How long the delay must have been more before a frame is dropped.
+    /// Time for which the delay must exceed the target before a frame is dropped.
     pub interval: Duration,
-    /// Bytes in all queues together.
+    /// Maximum number of bytes in all queues together.
     pub memory_limit: Size,
-    /// Whether frames that can be are marked instead of dropped. OPC UA's cannot.
+    /// True if frames that support it are marked instead of dropped. Frames of OPC UA do not.
     pub ecn: bool,
 }
 
 impl Default for FqCodel {
-    /// As in Linux.
+    /// Returns the defaults of Linux.
     fn default() -> Self {
         Self {
             limit: 10_240,
@@ -79,40 +80,41 @@ impl Default for FqCodel {
 /// A schedule of gates.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Taprio {
-    /// When a cycle begins, by the node's clock; the port's shift is in it. Cycles are also before it.
+    /// Beginning of a cycle, by the node's clock, including the port's shift. Cycles also extend before it.
     pub base_time: Duration,
-    /// How long a cycle is: the sum of the entries' intervals.
+    /// Length of a cycle: the sum of the entries' intervals.
     pub cycle_time: Duration,
-    /// What happens in a cycle, in order. At least one.
+    /// Entries of a cycle, in order. At least one.
     pub entries: Vec<GateEntry>,
-    /// `flags 0x1`: gates are not there; each frame gets the time at which its gate would be open, at least this much from now (`txtime-delay`),
-    /// and ETF below sends it then.
+    /// Delay of txtime-assist (`flags 0x1`, `txtime-delay`). There are no gates then: each frame gets a txtime at which its gate
+    /// would be open, at least this much from now, and ETF below sends it then.
     pub txtime_assist: Option<Duration>,
-    /// A time at the end of each window in which no frame begins. Besides, a frame only begins if it ends before the window does. A gate that
-    /// never closes has no such time.
+    /// Guard band: a time at the end of each window in which no frame begins. Besides, a frame only begins if it ends before the
+    /// window does. A gate that never closes has no guard band.
     pub guard_band: Duration,
 }
 
 /// A part of the cycle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GateEntry {
-    /// The classes whose gates are open: bit 0 is [`Discipline::classes`]`[0]`, the highest.
+    /// Classes whose gates are open: bit 0 is [`Discipline::classes`]`[0]`, the highest.
     pub gates: u8,
-    /// How long.
+    /// Length of the entry.
     pub interval: Duration,
 }
 
 impl GateEntry {
-    /// Whether the gate of a class is open.
+    /// Returns true if the gate of a class is open.
     pub fn is_open(self, class: usize) -> bool {
         class < 8 && self.gates >> class & 1 == 1
     }
 }
 
 impl Taprio {
-    /// The windows of a class in one cycle: when each opens after the cycle's beginning, and how long it stays open. Entries that follow one
-    /// another with the gate open are one window; one that goes on in the next cycle begins in this one. A gate that never closes is one
-    /// window as long as the cycle. With txtime-assist each entry is a window, since a frame's time and end are in one entry.
+    /// Returns the windows of a class in one cycle: opening time after the cycle's beginning, and length. Entries that follow one
+    /// another with the gate open are one window. A window that continues in the next cycle begins in this one. A gate that never
+    /// closes is one window as long as the cycle. With txtime-assist each entry is a window, since a frame's txtime and its end
+    /// are in one entry.
     pub fn windows(&self, class: usize) -> Vec<(Duration, Duration)> {
         let joined = self.txtime_assist.is_none();
         let mut windows: Vec<(Duration, Duration)> = Vec::new();
@@ -142,59 +144,59 @@ impl Taprio {
 /// A traffic class of a port.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TrafficClass {
-    /// Its name, of which there is one in a discipline.
+    /// Name, unique in a discipline.
     pub name: String,
-    /// The PCPs of its frames.
+    /// PCPs of its frames.
     pub priorities: Vec<u8>,
-    /// Where its frames wait.
+    /// Queue of its frames.
     pub queue: Queue,
 }
 
-/// Where the frames of a class wait.
+/// Queue of a class.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Queue {
-    /// In order, until the class's turn.
+    /// First in, first out, until the class's turn.
     Fifo {
-        /// What it holds; more is dropped.
+        /// Capacity; further frames are dropped.
         limit: Limit,
     },
-    /// In order, until the credit is not negative (Credit-Based Shaper, IEEE 802.1Q, 8.6.8.2).
+    /// First in, first out, while the credit is not negative (Credit-Based Shaper, IEEE 802.1Q, 8.6.8.2).
     Cbs {
-        /// What the credit gains while frames wait. Not 0: a class that reserves nothing at a port has a [`Queue::Fifo`] there.
+        /// Gain of credit while frames wait. Not 0: a class that reserves nothing at a port has a [`Queue::Fifo`] there.
         idle_slope: Rate,
-        /// What it loses while one is sent, as a positive number: the link's rate less idleSlope, unless said otherwise.
+        /// Loss of credit while a frame is sent, as a positive number: by default the link's rate less idleSlope.
         send_slope: Rate,
-        /// The most credit, in bytes, as for `tc`; of frames on the wire.
+        /// Highest credit, in bytes, as for `tc`; of frames on the wire.
         hi_credit: Credit,
-        /// The least credit, in bytes, as for `tc`; of frames on the wire.
+        /// Lowest credit, in bytes, as for `tc`; of frames on the wire.
         lo_credit: Credit,
-        /// What it holds; more is dropped.
+        /// Capacity; further frames are dropped.
         limit: Limit,
     },
-    /// By the time at which each frame wants to be sent (`etf`).
+    /// Ordered by the txtime of each frame (`etf`).
     Etf {
-        /// How long before that time a frame is given to the hardware.
+        /// Time before the txtime at which a frame is given to the hardware.
         delta: Duration,
-        /// Whether the time is a deadline: frames are sent before it, as soon as they can be.
+        /// True if the txtime is a deadline: frames are sent before it, as soon as possible.
         deadline_mode: bool,
-        /// Whether frames without a time of their socket's own are taken, as below `taprio` with txtime-assist.
+        /// True if frames without a txtime of their socket are accepted, as below `taprio` with txtime-assist.
         skip_sock_check: bool,
-        /// Whether the hardware waits for the time. Otherwise frames leave delta before it.
+        /// True if the hardware waits for the txtime. Otherwise frames leave delta before it.
         offload: bool,
     },
 }
 
-/// What a queue holds.
+/// Capacity of a queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Limit {
-    /// This many frames.
+    /// Number of frames.
     Frames(u64),
-    /// This many bytes of L2 frames, as the kernel counts them.
+    /// Number of bytes of L2 frames, by the kernel's length.
     Bytes(Size),
 }
 
 impl Default for Limit {
-    /// Linux's `txqueuelen`.
+    /// Returns Linux's `txqueuelen`.
     fn default() -> Self {
         Self::Frames(1000)
     }

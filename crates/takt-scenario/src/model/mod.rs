@@ -1,4 +1,4 @@
-//! What a scenario consists of.
+//! The parts of a scenario.
 
 mod application;
 mod discipline;

@@ -3,59 +3,59 @@
 use super::{Discipline, LinkId, NodeId};
 use crate::quantity::{Drift, Duration, Length, Rate, SignedDuration};
 
-/// What a node is.
+/// Kind of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum NodeKind {
-    /// An end: applications run on it, and it forwards nothing.
+    /// An end node: applications run on it, and it forwards nothing.
     Host,
-    /// It stores frames and forwards them. Applications may run on it as well.
+    /// A node that stores and forwards frames. Applications may run on it as well.
     Bridge,
 }
 
 /// A node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Node {
-    /// Its name, of which there is one.
+    /// Unique name.
     pub name: String,
-    /// What it is.
+    /// Kind of the node.
     pub kind: NodeKind,
-    /// The most that a bridge needs from a frame's last bit until the frame is in the next queue. 0 for hosts.
+    /// Greatest time that a bridge needs from a frame's last bit until the frame is in the next queue. 0 for hosts.
     pub forwarding_delay: Duration,
-    /// The least that it needs; not more than the most.
+    /// Least time of this kind; not more than the greatest.
     pub forwarding_delay_least: Duration,
-    /// What its clock shows.
+    /// Clock of the node.
     pub clock: Clock,
-    /// How much later than it should a thread on it runs.
+    /// Lateness of a thread's wake-up on the node.
     pub wake_up_latency: Distribution,
 }
 
 /// A clock that is not perfect. At time t since the beginning it shows `t + offset + drift · t`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Clock {
-    /// What it shows more than the time, in the beginning.
+    /// Difference between the clock and the time at the beginning.
     pub offset: SignedDuration,
-    /// What it gains.
+    /// Growth of this difference.
     pub drift: Drift,
 }
 
-/// A time that varies.
+/// Distribution of a time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Distribution {
-    /// It does not.
+    /// Always the same time.
     Constant(Duration),
-    /// All times between two are as likely.
+    /// All times between two are equally likely.
     Uniform {
-        /// The least.
+        /// Least time.
         least: Duration,
-        /// The most; not less than the least.
+        /// Greatest time; not less than the least.
         most: Duration,
     },
-    /// As it was measured.
+    /// Measured frequencies.
     Histogram(Histogram),
 }
 
 impl Distribution {
-    /// The most that it can be.
+    /// Returns the greatest time.
     pub fn most(&self) -> Duration {
         match self {
             Self::Constant(value) => *value,
@@ -64,7 +64,7 @@ impl Distribution {
         }
     }
 
-    /// The least that it can be.
+    /// Returns the least time.
     pub fn least(&self) -> Duration {
         match self {
             Self::Constant(value) => *value,
@@ -74,37 +74,37 @@ impl Distribution {
     }
 }
 
-/// How often a time was measured. A bin holds times from its lower bound up to the next bin's, all as likely; the last one holds its
-/// lower bound only.
+/// Measured frequencies of a time. A bin holds times from its lower bound up to the next bin's, all equally likely; the last one
+/// holds its lower bound only.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Histogram {
     bins: Vec<(Duration, u64)>,
 }
 
-/// Bins that are no histogram.
+/// Reasons why bins are no histogram.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum HistogramError {
-    /// Nothing was counted, or more than a `u64` can say.
+    /// No counts, or a sum that exceeds a `u64`.
     #[error("a histogram needs a count, and less than 2^64 in all")]
     Count,
-    /// A lower bound is not more than the one before.
+    /// A lower bound that is not more than the one before.
     #[error("the bin of {0} does not come behind the one before it")]
     Order(Duration),
-    /// A line of a file is none.
+    /// An invalid line of a file.
     #[error("line {line}: {message}")]
     Line {
-        /// Which, from 1.
+        /// Number of the line, from 1.
         line: usize,
-        /// What is wrong.
+        /// Description of the mistake.
         message: String,
     },
 }
 
 impl Histogram {
-    /// From lower bounds and counts, in order. Bins without a count are kept: they end those before them.
+    /// Makes a histogram from lower bounds and counts, in order. Bins without a count are kept: they end those before them.
     ///
     /// # Errors
-    /// Nothing was counted, or the bounds do not rise.
+    /// No counts, or bounds that do not rise.
     pub fn new(bins: Vec<(Duration, u64)>) -> Result<Self, HistogramError> {
         if let Some(pair) = bins.windows(2).find(|pair| pair[0].0 >= pair[1].0) {
             return Err(HistogramError::Order(pair[1].0));
@@ -121,7 +121,7 @@ impl Histogram {
     /// Reads lines of a lower bound and a count, `12 us, 3401`. Empty lines, and those that begin with `#`, are skipped; so is a heading.
     ///
     /// # Errors
-    /// A line is none, or the lines are no histogram.
+    /// An invalid line, or lines that are no histogram.
     pub fn from_csv(text: &str) -> Result<Self, HistogramError> {
         let mut bins = Vec::new();
         let lines = (1..).zip(text.lines().map(str::trim));
@@ -146,23 +146,23 @@ impl Histogram {
         Self::new(bins)
     }
 
-    /// The lower bounds and counts, in order.
+    /// Returns the lower bounds and counts, in order.
     pub fn bins(&self) -> &[(Duration, u64)] {
         &self.bins
     }
 
-    /// All counts together.
+    /// Returns the sum of all counts.
     pub fn total(&self) -> u64 {
         self.bins.iter().map(|bin| bin.1).sum()
     }
 
-    /// The least time with a count.
+    /// Returns the least time with a count.
     pub fn least(&self) -> Duration {
         let first = self.bins.iter().find(|bin| bin.1 > 0);
         first.map_or(Duration::ZERO, |bin| bin.0)
     }
 
-    /// What no time is above: the end of the last bin with a count.
+    /// Returns the greatest possible time: the end of the last bin with a count.
     pub fn most(&self) -> Duration {
         let last = self.bins.iter().rposition(|bin| bin.1 > 0).unwrap_or(0);
         let end = self.bins.get(last + 1).or(self.bins.get(last));
@@ -173,24 +173,24 @@ impl Histogram {
 /// A full-duplex link.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Link {
-    /// The nodes at its ends.
+    /// Nodes at its ends.
     pub ends: [NodeId; 2],
-    /// How fast bits are sent, each way.
+    /// Rate of each direction.
     pub rate: Rate,
-    /// How long it is.
+    /// Length of the cable.
     pub length: Length,
 }
 
 /// The end of a link at which frames leave a node. The ports of link `l` are `2 l`, from its first end to its second, and `2 l + 1`, back.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Port {
-    /// The node that frames leave.
+    /// Node that frames leave.
     pub node: NodeId,
-    /// The node that they reach.
+    /// Node that frames reach.
     pub to: NodeId,
-    /// The link between both.
+    /// Link between both.
     pub link: LinkId,
-    /// What decides which frame is sent. Everything in it is resolved for this port: slopes, credits, and the time at which a cycle of gates begins.
+    /// Discipline of the port, resolved for this port: slopes, credits, and the beginning of a cycle of gates.
     pub discipline: Discipline,
 }
 

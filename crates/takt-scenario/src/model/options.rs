@@ -1,50 +1,52 @@
-//! What is asked of a scenario.
+//! Options of bounds, simulations and measurements.
 
 use crate::Frame;
 
-/// What `takt bounds` takes into account.
+/// Options of `takt bounds`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BoundsOptions {
-    /// The assumptions.
+    /// Assumptions.
     pub model: BoundsModel,
-    /// The analyses; the least of their bounds is the answer. Not empty.
+    /// Analyses; the smallest of their bounds holds. Not empty.
     pub analyses: Vec<Analysis>,
-    /// What may be in the way of a class besides what the scenario says.
+    /// Longest frame of lower priority.
     pub lower_priority: LowerPriority,
 }
 
-/// The assumptions of a bound; `docs/bounds.md` derives both.
+/// Assumptions of a bound; `docs/bounds.md` derives both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum BoundsModel {
-    /// Those that hold.
+    /// Assumptions that hold.
     #[default]
     Sound,
-    /// Those of "Assessment of OPC UA PubSub at Scale using TSN Infrastructure and Network Calculus".
+    /// Assumptions of "Assessment of OPC UA PubSub at Scale using TSN Infrastructure and Network Calculus".
     Paper,
 }
 
-/// Analysis of network calculus: a way from curves to bounds. Each bound holds where the analysis applies, so that the smallest one is the answer.
+/// Analysis of network calculus: a way from curves to bounds. Each bound holds where the analysis applies, so that the smallest
+/// one is the result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Analysis {
-    /// Total Flow Analysis (TFA): the sum of the queues' delays. Holds for all queues, on circles, and where frames overtake each other between queues.
+    /// Total Flow Analysis (TFA): the sum of the queues' delays. Holds for all queues, on circles, and where frames overtake each
+    /// other between queues.
     TotalFlow,
-    /// Total Flow Analysis with line shaping (TFA++): frames that come over one link are no more than the link lets through.
+    /// Total Flow Analysis with line shaping (TFA++): frames that come over one link are limited by the link.
     TotalFlowShaped,
     /// Separate Flow Analysis (SFA): the service that the other streams leave at each queue, as one server, with the arrivals of
     /// [`Analysis::TotalFlowShaped`]. A stream's own frames must keep their order between queues.
     SeparateFlow,
-    /// Pay Multiplexing Only Once (PMOO), for strict servers that send in any order. Applies to a stream with one queue: frames are put together between
-    /// queues, and a strict server with that behind it is not strict.
+    /// Pay Multiplexing Only Once (PMOO), for strict servers that send in any order. Applies to a stream with one queue: frames
+    /// become complete between queues, and a strict server is no longer strict behind such a place.
     PayMultiplexingOnlyOnce,
-    /// Polynomial-size linear programme (PLP) of the queues on and before a stream's path, which must be FIFO. Frames of a class must keep their
-    /// order from one port to the next.
+    /// Polynomial-size linear programme (PLP) of the queues on and before a stream's path, which must be FIFO. Frames of a class
+    /// must keep their order from one port to the next.
     PolynomialLinearProgram,
-    /// Windows of the gates for which each frame waits, where applications and gates have one clock.
+    /// Bounds from the windows of the gates for which each frame waits, where applications and gates have one clock.
     Schedule,
 }
 
 impl Analysis {
-    /// All of them.
+    /// All analyses.
     pub const ALL: [Self; 6] = [
         Self::TotalFlow,
         Self::TotalFlowShaped,
@@ -54,7 +56,7 @@ impl Analysis {
         Self::Schedule,
     ];
 
-    /// Its name in files and on the command line.
+    /// Returns the name in files and on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Self::TotalFlow => "tfa",
@@ -66,7 +68,7 @@ impl Analysis {
         }
     }
 
-    /// The analysis of a name.
+    /// Returns the analysis with a name.
     pub fn of_name(name: &str) -> Option<Self> {
         Self::ALL
             .into_iter()
@@ -74,19 +76,19 @@ impl Analysis {
     }
 }
 
-/// Which frame of lower priority a port can be busy with.
+/// Longest frame of lower priority that can occupy a port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum LowerPriority {
-    /// The longest that a flow of the scenario has there.
+    /// The longest frame of the scenario's flows there.
     Declared,
-    /// That one or this one, whichever is longer: there is always something that nobody wrote down.
+    /// That frame or this one, whichever is longer: networks also carry traffic that is not in the scenario.
     AtMost(Frame),
 }
 
-/// What `takt simulate` does.
+/// Options of `takt simulate`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SimulationOptions {
-    /// What random numbers begin with: the same seed, the same run.
+    /// Seed of the random numbers: the same seed gives the same run.
     pub seed: u64,
     /// Cycles of each application. Not 0.
     pub cycles: u64,
@@ -94,25 +96,25 @@ pub struct SimulationOptions {
     pub trim: u64,
 }
 
-/// What is measured or simulated.
+/// A quantity that is measured or simulated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Measure {
-    /// From publishing to the return.
+    /// Time from publishing to the return.
     RoundTripTime,
-    /// From one node to the next.
+    /// Time from one node to the next.
     OneWayDelay,
-    /// How delays vary.
+    /// Variation of delays.
     Jitter,
-    /// Between a frame and the next at one place.
+    /// Time between a frame and the next at one place.
     InterFrameSpacing,
     /// Frames lost at each node.
     Drops,
-    /// Counters in messages that were missed, or that came again.
+    /// Counters of missed and repeated messages.
     Counters,
 }
 
 impl Measure {
-    /// All of them.
+    /// All measures.
     pub const ALL: [Self; 6] = [
         Self::RoundTripTime,
         Self::OneWayDelay,
@@ -122,7 +124,7 @@ impl Measure {
         Self::Counters,
     ];
 
-    /// Its name in files.
+    /// Returns the name in files.
     pub fn name(self) -> &'static str {
         match self {
             Self::RoundTripTime => "round_trip_time",
@@ -134,7 +136,7 @@ impl Measure {
         }
     }
 
-    /// The measure of a name.
+    /// Returns the measure with a name.
     pub fn of_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|measure| measure.name() == name)
     }

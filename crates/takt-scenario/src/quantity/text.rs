@@ -1,58 +1,58 @@
-//! Quantities as text: how they are read and written, and what is said if that fails.
+//! Quantities as text: parsing, formatting and error messages.
 
 use std::fmt;
 
-/// A text is not a quantity.
+/// Error for a text that is no quantity.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is no {what}: {flaw}")]
 pub struct QuantityError {
-    /// The text.
+    /// Text as it is written.
     pub text: String,
-    /// What it should be.
+    /// Expected quantity.
     pub what: &'static str,
-    /// What is wrong with it.
+    /// Flaw of the text.
     pub flaw: QuantityFlaw,
 }
 
-/// Why a text is not a quantity.
+/// Reasons why a text is no quantity.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum QuantityFlaw {
-    /// It does not begin with a decimal number, or has a unit that resembles none.
+    /// A text that does not begin with a decimal number, or an unknown unit that resembles none.
     #[error("write for example {example}")]
     Form {
-        /// What would be one.
+        /// Example of a valid text.
         example: &'static str,
     },
-    /// A number alone.
+    /// A number without a unit.
     #[error("its unit is missing, write for example {example}")]
     NoUnit {
-        /// What would be one.
+        /// Example of a valid text.
         example: &'static str,
     },
-    /// The unit is none, but resembles one.
+    /// An unknown unit that resembles a known one.
     #[error("did you mean \"{meant}\"?")]
     Unit {
-        /// The text with that unit.
+        /// Text with the known unit.
         meant: String,
     },
-    /// It has a sign that this quantity cannot have.
+    /// A sign, for a quantity that cannot be negative.
     #[error("it cannot be negative")]
     Negative,
-    /// It is no whole number of the smallest unit.
+    /// A number that is not a multiple of the smallest unit.
     #[error("it is not a whole number of {smallest}, the smallest that counts")]
     TooFine {
-        /// The smallest unit.
+        /// Smallest unit.
         smallest: &'static str,
     },
-    /// No number here is as great.
+    /// A number that exceeds the range.
     #[error("it is too great")]
     TooGreat,
 }
 
-/// Units of a quantity and what each is worth; `""` is none.
+/// Units of a quantity and their values in the smallest unit; `""` stands for no unit.
 pub(crate) type Units = &'static [(&'static str, u64)];
 
-/// What is wrong with a text, before it is known what would be right.
+/// Flaw of a text, before the example of a valid text is known.
 pub(super) enum Flaw {
     Form,
     Unit,
@@ -62,7 +62,7 @@ pub(super) enum Flaw {
     TooGreat,
 }
 
-/// A sign, a decimal number, and a unit.
+/// Splits a text into a sign, a decimal number, and a unit.
 fn split(text: &str) -> (bool, &str, &str) {
     let text = text.trim();
     let (negative, text) = match text.strip_prefix(['-', '+']) {
@@ -74,7 +74,7 @@ fn split(text: &str) -> (bool, &str, &str) {
     (negative, number, unit.trim_start())
 }
 
-/// A decimal number and its unit, in the smallest unit.
+/// Converts a decimal number with its unit to the smallest unit.
 pub(super) fn parse(text: &str, units: Units) -> Result<i128, Flaw> {
     let (negative, number, unit) = split(text);
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
@@ -91,7 +91,7 @@ pub(super) fn parse(text: &str, units: Units) -> Result<i128, Flaw> {
     };
     let digits = format!("{whole}{fraction}");
     if digits.len() > 20 {
-        // Zeros in front and behind count as well: nobody writes so many.
+        // Leading and trailing zeros count as well: real texts have few.
         return Err(if fraction.len() > whole.len() {
             Flaw::TooFine
         } else {
@@ -110,10 +110,10 @@ pub(super) fn parse(text: &str, units: Units) -> Result<i128, Flaw> {
     Ok(if negative { -value } else { value })
 }
 
-/// The text with the unit that was probably meant.
+/// Returns the text with the unit that was probably meant.
 fn meant(text: &str, units: Units) -> Option<String> {
     let (negative, number, unit) = split(text);
-    // Bytes in a second are eight times as many bits: no misspelling.
+    // Bytes in a second are eight times as many bits, not a misspelling.
     if unit.ends_with("B/s") || unit.ends_with("Bps") {
         return None;
     }
@@ -157,7 +157,7 @@ pub(super) fn quantity_error(
     }
 }
 
-/// The number in the greatest unit that it is not less than, as a decimal.
+/// Writes the number as a decimal in the greatest unit that does not exceed it.
 pub(super) fn write(f: &mut fmt::Formatter<'_>, value: i128, units: Units) -> fmt::Result {
     const UNUSUAL: [&str; 8] = ["\u{b5}s", "\u{3bc}s", "min", "kB", "MB", "KiB", "MiB", "cm"];
     let usual = units.iter().filter(|(name, _)| !UNUSUAL.contains(name));

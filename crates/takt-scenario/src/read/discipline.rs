@@ -1,4 +1,4 @@
-//! Queueing disciplines as they are written, before a port resolves them.
+//! Queueing disciplines as they are written in the file, before they are resolved for a port.
 
 use std::ops::Range;
 
@@ -7,7 +7,8 @@ use crate::document::{Item, Table};
 use crate::model::{FqCodel, GateEntry, Limit, Queue, Scheduler, Taprio, class_of};
 use crate::quantity::{Credit, Duration, Rate, Share, Size};
 
-/// Discipline as the file has it. A port completes it: slopes and credits of a shaper follow from the flows that pass the port.
+/// Discipline as it is written in the file. A port completes it: slopes and credits of a shaper follow from the flows that pass
+/// the port.
 pub(super) struct Written {
     pub(super) name: String,
     pub(super) span: Range<usize>,
@@ -16,24 +17,24 @@ pub(super) struct Written {
 }
 
 impl Written {
-    /// Index of the class that frames of this PCP are in.
+    /// Returns the index of the class for frames of this PCP.
     pub(super) fn class_of(&self, pcp: u8) -> usize {
         class_of(self.classes.iter().map(|class| &class.priorities), pcp)
     }
 }
 
-/// Traffic class as the file has it.
+/// Traffic class as it is written in the file.
 pub(super) struct WrittenClass {
     pub(super) name: String,
     pub(super) priorities: Vec<u8>,
     pub(super) queue: WrittenQueue,
 }
 
-/// Queue as the file has it.
+/// Queue as it is written in the file.
 pub(super) enum WrittenQueue {
-    /// The same at each port.
+    /// A queue that is the same at each port.
     Complete(Queue),
-    /// A Credit-Based Shaper, whose slopes and credits each port has of its own.
+    /// A Credit-Based Shaper, with slopes and credits of its own at each port.
     Shaped(Shaper),
 }
 
@@ -48,7 +49,7 @@ pub(super) struct Shaper {
     pub(super) span: Range<usize>,
 }
 
-/// The fields that only one kind of table has.
+/// Fields that only one kind of table has.
 const OF_SCHEDULER: [(&str, &[&str]); 2] = [
     (
         "fq_codel",
@@ -165,7 +166,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Gives the last class the PCPs that no other has, and reports those that two have.
+    /// Assigns the remaining PCPs to the last class, and reports PCPs in two classes.
     fn priorities(&mut self, classes: &mut [WrittenClass], table: &Table) {
         let mut seen: Vec<(u8, &str)> = Vec::new();
         for (item, class) in table.tables("classes") {
@@ -290,7 +291,7 @@ impl Reader<'_> {
     }
 }
 
-/// The last entry lasts until the cycle ends; what is behind that is cut off.
+/// Extends the last entry until the cycle ends, and cuts off entries behind that.
 fn fit(entries: &mut Vec<GateEntry>, cycle_time: Duration) {
     let mut left = cycle_time.0;
     for entry in entries.iter_mut() {

@@ -1,4 +1,4 @@
-//! From the document to the scenario. Mistakes are collected: what can be read in spite of one is read.
+//! Conversion of the document to the scenario. Mistakes are collected: reading continues after each one where possible.
 
 mod discipline;
 mod network;
@@ -18,20 +18,20 @@ use crate::fields::SCENARIO;
 use crate::model::{Link, Node, NodeId};
 use crate::{Flow, Scenario};
 
-/// What is known so far, and what is wrong with it.
+/// State of reading: the parts of the scenario so far, and the mistakes.
 pub(crate) struct Reader<'a> {
     document: &'a Table,
-    /// Where other files are sought.
+    /// Folder in which relative file names start.
     directory: &'a Path,
     problems: Vec<Problem>,
     nodes: Vec<Node>,
     names: HashMap<String, NodeId>,
     links: Vec<Link>,
-    /// The links at each node, in the order of the file.
+    /// Links at each node, in the order of the file.
     neighbours: Vec<Vec<(NodeId, usize)>>,
 }
 
-/// The scenario of a document.
+/// Returns the scenario of a document.
 pub(crate) fn scenario(
     document: &Table,
     directory: &Path,
@@ -82,7 +82,7 @@ pub(crate) fn scenario(
     })
 }
 
-/// A flow and what to call it.
+/// A flow and its name.
 struct NamedFlow {
     flow: Flow,
     name: String,
@@ -93,7 +93,7 @@ impl Reader<'_> {
         self.problems.push(Problem::new(message, span.clone()));
     }
 
-    /// The node of a name.
+    /// Returns the node with a name.
     fn node(&mut self, item: &Item) -> Option<NodeId> {
         let name = item.text()?;
         let found = self.names.get(name).copied();
@@ -105,12 +105,12 @@ impl Reader<'_> {
         found
     }
 
-    /// The node that a field names.
+    /// Returns the node that a field names.
     fn node_field(&mut self, table: &Table, field: &str) -> Option<NodeId> {
         self.node(table.get(field)?)
     }
 
-    /// Reports names that are there twice.
+    /// Reports names that occur twice.
     fn distinct<'t>(&mut self, what: &str, tables: impl Iterator<Item = &'t Table>) {
         let mut seen = std::collections::HashSet::new();
         for name in tables.filter_map(|table| table.get("name")) {

@@ -6,7 +6,7 @@ use crate::fields::LATENCY;
 use crate::model::{Clock, Distribution, Histogram, Link, Node, NodeId, NodeKind};
 use crate::quantity::{Duration, Length, Rate};
 
-/// In bytes; cyclictest makes some kilobytes.
+/// Size in bytes of the longest histogram file; those of cyclictest have some kilobytes.
 const LONGEST_HISTOGRAM: u64 = 16 << 20;
 
 impl Node {
@@ -23,7 +23,7 @@ impl Node {
 }
 
 impl Reader<'_> {
-    /// Returns what the topology shifts gates by, for each port; nothing for ports that are not in it.
+    /// Returns the shift of gates by the topology, for each port; nothing for ports outside it.
     pub(super) fn network(&mut self) -> Vec<Duration> {
         let document = self.document;
         let topology = document.table("topology");
@@ -133,7 +133,7 @@ impl Reader<'_> {
             let path = self.directory.join(name);
             let unreadable =
                 |error: &dyn std::fmt::Display| format!("cannot read {}: {error}", path.display());
-            // Not a device, of which there is no end.
+            // A device could be read without end.
             let file = std::fs::metadata(&path).map_err(|error| unreadable(&error))?;
             if !file.is_file() || file.len() > LONGEST_HISTOGRAM {
                 return Err(unreadable(&"not a file of at most 16 MiB"));

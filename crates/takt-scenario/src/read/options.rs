@@ -1,4 +1,4 @@
-//! What is asked of the scenario.
+//! Options of bounds, simulations and measurements.
 
 use super::Reader;
 use crate::Frame;

@@ -1,4 +1,4 @@
-//! Ports: which discipline each has, resolved for what passes it.
+//! Ports: the discipline of each, resolved for the flows that pass it.
 
 use std::ops::Range;
 
@@ -12,19 +12,19 @@ use crate::model::{
 use crate::quantity::{Credit, Drift, Duration, Rate, Share};
 use crate::{FlowSource, Frame};
 
-/// Shaped classes above one at a port.
+/// Sum over the shaped classes above one at a port.
 #[derive(Default)]
 struct Reserved {
-    /// The sum of the rates that they may send at, in bit/s.
+    /// Sum of their sending rates, in bit/s.
     slopes: u128,
     /// Their number.
     classes: u32,
-    /// The sum of their longest frames, in bytes on the wire.
+    /// Sum of their longest frames, in bytes on the wire.
     longest: u32,
 }
 
 impl Reader<'_> {
-    /// Two ports for each link. `shifts` are those of the topology's ports.
+    /// Makes two ports for each link. `shifts` are those of the topology's ports.
     pub(super) fn ports(
         &mut self,
         disciplines: &[Written],
@@ -88,7 +88,7 @@ impl Reader<'_> {
         ports
     }
 
-    /// Says which links there are.
+    /// Reports a missing port, with the links of the node.
     fn no_port(&mut self, node: NodeId, place: &Item) {
         let from = self.name(node);
         let message = match place.text() {
@@ -172,8 +172,9 @@ impl Reader<'_> {
         discipline
     }
 
-    /// Queue of a class with a shaper at a port: slopes and credits follow from the flows of the class and from the classes above, as far as the file does
-    /// not state them. A class without a flow and without an idleSlope of its own reserves nothing, and nothing is shaped.
+    /// Returns the queue of a class with a shaper at a port: slopes and credits follow from the flows of the class and from the
+    /// classes above, unless the file states them. A class without a flow and without an idleSlope of its own reserves nothing,
+    /// and is not shaped.
     fn shaped(
         &mut self,
         shaper: &Shaper,
@@ -196,7 +197,8 @@ impl Reader<'_> {
             .unwrap_or(Rate(rate.0.saturating_sub(idle_slope.0)));
         let longest = frames.iter().map(|(frame, _)| frame.physical()).max();
         let longest = longest.unwrap_or(0);
-        // A frame of lower priority, then one of each class above, then the credit that these gained meanwhile.
+        // The class waits for a frame of lower priority, then for one of each class above, then for the credit that these gained
+        // meanwhile.
         let waits = (1 + reserved.classes) * Frame::LONGEST.physical() + reserved.longest;
         let left = u128::from(rate.0).saturating_sub(reserved.slopes);
         let hi_credit = shaper
@@ -205,7 +207,7 @@ impl Reader<'_> {
         let lo_credit = shaper
             .lo_credit
             .unwrap_or_else(|| Credit(-portion(longest, send_slope.0, rate.0.into())));
-        // Bits per second that the class may send: idleSlope, unless sendSlope is another one.
+        // Long-term rate of the class in bit/s: idleSlope, unless the file states another sendSlope.
         let both = u128::from(idle_slope.0) + u128::from(send_slope.0);
         let sends = (u128::from(idle_slope.0) * u128::from(rate.0)).div_ceil(both.max(1));
         let sends = u64::try_from(sends).unwrap_or(u64::MAX);
@@ -222,7 +224,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Reports flows that etf drops: it takes only frames with a time of their socket's, which ends at the first port.
+    /// Reports flows that etf drops: it takes only frames with a txtime of their socket, which has no effect behind the first
+    /// port.
     fn check_etf(&mut self, discipline: &Discipline, port: usize, passing: &[&NamedFlow]) {
         for flow in passing {
             let class = discipline.class_of(flow.flow.pcp);
@@ -301,7 +304,8 @@ impl Reader<'_> {
     }
 }
 
-/// What flows of one frame per interval each need, in bits on the wire, changed by a share; rounded up to whole bits.
+/// Returns the rate that flows of one frame per interval each need, in bits on the wire, changed by a share; rounded up to whole
+/// bits.
 fn reservation(frames: &[(Frame, Duration)], provisioning: Share) -> Rate {
     let part = u128::from((Share::ONE.0 + provisioning.0).max(0).unsigned_abs());
     let one = u128::from(Share::ONE.0.unsigned_abs());
@@ -312,14 +316,14 @@ fn reservation(frames: &[(Frame, Duration)], provisioning: Share) -> Rate {
     Rate(u64::try_from(needs.sum::<u128>()).unwrap_or(u64::MAX))
 }
 
-/// Slope of a node whose clock is fast; one that is slow changes nothing.
+/// Returns the slope by the clock of a fast node; a slow clock does not change it.
 fn by_fast_clock(slope: u64, drift: Drift) -> u64 {
     let billion = 1_000_000_000;
     let speed = billion + u128::from(drift.0.max(0).unsigned_abs());
     u64::try_from((u128::from(slope) * speed).div_ceil(billion)).unwrap_or(u64::MAX)
 }
 
-/// `bytes · slope / rate`, rounded up.
+/// Returns `bytes · slope / rate`, rounded up.
 fn portion(bytes: u32, slope: u64, rate: u128) -> i64 {
     let portion = (u128::from(bytes) * u128::from(slope)).div_ceil(rate.max(1));
     i64::try_from(portion).unwrap_or(i64::MAX)

@@ -1,4 +1,4 @@
-//! Ways through the network.
+//! Paths through the network.
 
 use std::collections::VecDeque;
 
@@ -7,8 +7,8 @@ use crate::document::Item;
 use crate::model::{NodeId, NodeKind, PortId};
 
 impl Reader<'_> {
-    /// The ports from one node to another: those of the path that is written, or the shortest one; of several the first in the order of the
-    /// file. Hosts do not forward.
+    /// Returns the ports from one node to another: those of the written path, or of the shortest one. Of several shortest paths
+    /// it is the first in the order of the file. Hosts do not forward.
     pub(super) fn route(
         &mut self,
         from: NodeId,

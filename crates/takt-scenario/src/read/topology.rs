@@ -1,4 +1,4 @@
-//! Networks of a usual form.
+//! Networks of common forms.
 
 use super::Reader;
 use crate::document::Table;
@@ -6,7 +6,8 @@ use crate::model::{Link, Node, NodeId, NodeKind};
 use crate::quantity::{Duration, Length, Rate};
 
 impl Reader<'_> {
-    /// Makes the nodes and links of the topology. Returns, for each port, how many hops are before it, if gates are to be shifted by these.
+    /// Makes the nodes and links of the topology. Returns the number of hops before each port, if gates are to be shifted by
+    /// these.
     pub(super) fn topology(&mut self, table: &Table) -> Vec<u64> {
         let kind = table.text("kind").unwrap_or_default();
         let allowed: &[&str] = match kind {
@@ -95,7 +96,7 @@ impl Reader<'_> {
         self.nodes.push(node);
     }
 
-    /// The least and the most.
+    /// Returns the least and the greatest forwarding delay.
     pub(super) fn forwarding_delay(&mut self, table: &Table) -> (Duration, Duration) {
         let Some(item) = table.get("forwarding_delay") else {
             return (Duration::ZERO, Duration::ZERO);

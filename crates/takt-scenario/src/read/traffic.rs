@@ -1,4 +1,4 @@
-//! Applications and cross traffic, and the flows that they are.
+//! Applications and cross traffic, and their flows.
 
 use super::{NamedFlow, Reader};
 use crate::document::{Item, Table};
@@ -10,10 +10,10 @@ use crate::model::{
 use crate::quantity::{Duration, Rate, Share, Size};
 use crate::{Flow, FlowSource, Frame};
 
-/// The headers of IPv4, without options, and UDP.
+/// Bytes of the headers of IPv4, without options, and UDP.
 const UDP_HEADERS: u64 = 20 + 8;
 
-/// The way back along the same links.
+/// Returns the way back along the same links.
 fn reversed(ports: &[PortId]) -> Vec<PortId> {
     ports.iter().rev().map(|port| PortId(port.0 ^ 1)).collect()
 }
@@ -89,7 +89,7 @@ impl Reader<'_> {
         })
     }
 
-    /// The one of several fields that is there.
+    /// Returns the field that is there, of several of which one must be.
     fn one_of<'t>(
         &mut self,
         what: &str,
@@ -200,7 +200,7 @@ impl Reader<'_> {
         let interval = match pace? {
             ("interval", item) => item.quantity::<Duration>()?,
             (_, item) => {
-                // A picosecond less, not more: what is sent is at least what was said.
+                // Rounded down by at most a picosecond, so that the traffic is at least that of the file.
                 let bits = 8 * u128::from(frame.physical()) * 1_000_000_000_000;
                 let interval = bits / u128::from(item.quantity::<Rate>()?.0.max(1));
                 Duration(u64::try_from(interval).unwrap_or(u64::MAX).max(1))
@@ -226,7 +226,7 @@ impl Reader<'_> {
         })
     }
 
-    /// Applications with the time ahead at which frames are given to the kernel.
+    /// Sets the time ahead at which applications give frames to the kernel.
     pub(super) fn txtimes(
         &mut self,
         mut applications: Vec<Application>,

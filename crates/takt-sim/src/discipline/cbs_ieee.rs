@@ -3,28 +3,28 @@
 use super::{Drops, Fifo, Gates, Next, Packet, quotient};
 use crate::{LineRate, Time};
 
-/// Queue of which the first frame may be sent while the credit is not negative. Credit rises with idleSlope while a frame waits or the
-/// credit is negative, falls with sendSlope while one is sent, and is at most 0 while no frame waits. Frames count as long as they are on the wire.
-/// While its gate is closed, if there is one, it does not rise.
+/// Queue of which the first frame may be sent while the credit is not negative. Credit rises with idleSlope while a frame waits
+/// or the credit is negative, falls with sendSlope while one is sent, and is at most 0 while no frame waits. A frame counts for
+/// the time that it takes on the wire. Credit does not rise while the gate is closed, if there is one.
 ///
-/// Whoever asks for frames asks while the link is free: by a clock that is slow, the last frame may seem to be on the link still.
+/// Frames are only requested while the link is free. By a slow clock, the last frame may then still seem to be on the link.
 #[derive(Debug)]
 pub struct CbsIeee {
     queue: Fifo,
     idle_slope: i128,
-    /// A positive number.
+    /// SendSlope as a positive number.
     send_slope: i128,
     rate: LineRate,
-    /// Bits divided by 10¹²: idleSlope in bit/s times picoseconds.
+    /// Credit in bits divided by 10¹²: idleSlope in bit/s times picoseconds.
     credit: i128,
-    /// The time of the credit: in the future while a frame is sent, and before all times until the first frame comes.
+    /// Time of the credit: in the future while a frame is sent, and before all times until the first frame comes.
     time: Time,
-    /// The gates before it, and its class.
+    /// Gates of the port, and the shaper's class.
     gate: Option<(Gates, u8)>,
 }
 
 impl CbsIeee {
-    /// A shaper with idleSlope, and sendSlope as a positive number, in bit/s at a link of this rate.
+    /// Makes a shaper with idleSlope, and sendSlope as a positive number, in bit/s at a link of this rate.
     pub fn new(queue: Fifo, idle_slope: u64, send_slope: u64, rate: LineRate) -> Self {
         Self {
             queue,
@@ -37,7 +37,7 @@ impl CbsIeee {
         }
     }
 
-    /// Puts the gate of a class before it.
+    /// Sets the gate of a class before the shaper.
     pub fn behind(&mut self, gate: Option<(Gates, u8)>) {
         self.gate = gate;
     }
@@ -49,18 +49,18 @@ impl CbsIeee {
         }
     }
 
-    /// Takes a packet in, or drops it.
+    /// Adds a packet, or drops it.
     pub fn enqueue(&mut self, packet: Packet, now: Time, drops: &mut Drops) {
         self.advance(now);
         self.queue.enqueue(packet, drops);
     }
 
-    /// Whether no packet waits.
+    /// Returns true if no packet waits.
     pub fn is_empty(&self) -> bool {
         self.queue.is_empty()
     }
 
-    /// What can be sent.
+    /// Returns the packet that can be sent, or the time of the next one.
     pub fn next(&mut self, now: Time) -> Next {
         if self.queue.is_empty() {
             return Next::Empty;
@@ -77,7 +77,7 @@ impl CbsIeee {
         })
     }
 
-    /// Sends what [`Self::next`] said.
+    /// Removes the packet that [`Self::next`] returned.
     pub fn take(&mut self, now: Time) -> Option<Packet> {
         let packet = self.queue.dequeue()?;
         let duration = self.rate.duration(packet.wire);
@@ -111,7 +111,7 @@ mod tests {
     use super::super::test::packet;
     use super::*;
 
-    /// 1250 B on the wire take 10 µs at 1 Gbit/s, and 100 µs of an idleSlope of 100 Mbit/s.
+    /// Makes a shaper at which 1250 B on the wire take 10 µs at 1 Gbit/s, and 100 µs of an idleSlope of 100 Mbit/s.
     fn shaper() -> (CbsIeee, Drops) {
         let rate = LineRate::new(1_000_000_000);
         (
@@ -132,7 +132,7 @@ mod tests {
         }
         assert_eq!(shaper.next(us(5)), Next::Now(packet(0, 1226)));
         assert_eq!(shaper.take(us(5)), Some(packet(0, 1226)));
-        // Sending cost 9000 bits, which 90 µs give back.
+        // Sending cost 9000 bits, which take 90 µs to regain.
         assert_eq!(shaper.next(us(6)), Next::At(us(105)));
         assert_eq!(shaper.next(us(15)), Next::At(us(105)));
         assert_eq!(shaper.next(us(105)), Next::Now(packet(1, 1226)));
@@ -157,7 +157,7 @@ mod tests {
             shaper.enqueue(packet(number, 1226), us(5), &mut drops);
         }
         let _ = shaper.take(us(5));
-        // Twice 9000 bits.
+        // The cost was twice 9000 bits.
         assert_eq!(shaper.next(us(15)), Next::At(us(195)));
     }
 
@@ -182,7 +182,7 @@ mod tests {
         for number in 0..2 {
             shaper.enqueue(packet(number, 1226), us(0), &mut drops);
         }
-        // A frame of another class was sent for 20 µs: 2000 bits. 7000 are missing afterwards.
+        // A frame of another class was sent for 20 µs, a gain of 2000 bits. 7000 are missing afterwards.
         assert_eq!(shaper.next(us(20)), Next::Now(packet(0, 1226)));
         let _ = shaper.take(us(20));
         assert_eq!(shaper.next(us(30)), Next::At(us(100)));
@@ -194,12 +194,12 @@ mod tests {
         shaper.enqueue(packet(0, 1226), us(0), &mut drops);
         let _ = shaper.next(us(60));
         let _ = shaper.take(us(60));
-        // 6000 bits gained, 9000 spent, 3000 missing at 70; 1000 of them are back at 80.
+        // At 70 µs, 6000 bits were gained, 9000 spent, and 3000 are missing; 1000 of them are regained at 80 µs.
         shaper.enqueue(packet(1, 1226), us(80), &mut drops);
         assert_eq!(shaper.next(us(80)), Next::At(us(100)));
         assert_eq!(shaper.next(us(100)), Next::Now(packet(1, 1226)));
         let _ = shaper.take(us(100));
-        // All is back at 200, and nothing more.
+        // The credit is 0 at 200 µs, and stays there.
         shaper.enqueue(packet(2, 1226), us(1000), &mut drops);
         assert_eq!(shaper.next(us(1000)), Next::Now(packet(2, 1226)));
         let _ = shaper.take(us(1000));
@@ -210,7 +210,7 @@ mod tests {
     #[test]
     fn credit_stands_still_while_the_gate_is_closed() {
         let (mut shaper, mut drops) = shaper();
-        // Open from 20 to 80 µs of each 100.
+        // The gate is open from 20 to 80 µs of each 100.
         let gates = Gates::new(&schedule(0, &[(0, 20), (1, 60), (0, 20)]));
         shaper.behind(Some((gates, 0)));
         for number in 0..3 {
@@ -223,7 +223,7 @@ mod tests {
         assert_eq!(shaper.next(us(90)), Next::At(us(160)));
         assert_eq!(shaper.next(us(160)), Next::Now(packet(1, 1226)));
         let _ = shaper.take(us(160));
-        // 9000 bits: until 180, from 220 to 280, and 20 µs from 320 on.
+        // The missing 9000 bits take until 180, from 220 to 280, and 20 µs from 320 on.
         assert_eq!(shaper.next(us(170)), Next::At(us(340)));
     }
 
@@ -233,14 +233,14 @@ mod tests {
         shaper.enqueue(packet(0, 1226), us(0), &mut drops);
         let _ = shaper.next(us(100));
         let _ = shaper.take(us(100));
-        // 10 000 bits gained, 9000 spent: 1000 are left at 110, for who waits then.
+        // Of 10 000 gained bits, 9000 are spent: 1000 are left at 110 for a frame that waits then.
         shaper.enqueue(packet(1, 1226), us(105), &mut drops);
         assert_eq!(shaper.next(us(110)), Next::Now(packet(1, 1226)));
         let _ = shaper.take(us(110));
         assert_eq!(shaper.next(us(120)), Next::Empty);
         shaper.enqueue(packet(2, 1226), us(120), &mut drops);
         assert_eq!(shaper.next(us(120)), Next::At(us(200)));
-        // It would have been cleared.
+        // Without a waiting frame, the credit would have been cleared.
         let (mut shaper, mut drops) = self::shaper();
         shaper.enqueue(packet(0, 1226), us(0), &mut drops);
         let _ = shaper.next(us(100));

@@ -1,46 +1,46 @@
-//! The Credit-Based Shaper as Linux has it in software (`net/sched/sch_cbs.c`).
+//! The Credit-Based Shaper of Linux in software (`net/sched/sch_cbs.c`).
 
 use takt_scenario::{Credit, Rate};
 
 use super::{Drops, Fifo, Next, Packet, quotient};
 use crate::{LineRate, Time};
 
-/// Credit counts whole bytes of L2 frames, time whole nanoseconds. It is spent when a packet is handed on, not while it is sent; the next one
-/// waits until that should have been sent. It is looked at when packets are asked for, and so rises above 0 only by what the caller is
-/// late. Positive credit is cleared when a packet comes to an empty queue.
+/// Credit counts whole bytes of L2 frames, time whole nanoseconds. Credit is spent when a packet is handed on, not while it is
+/// sent; the next packet waits until the first should have been sent. Credit is updated when packets are requested, and so rises
+/// above 0 only by the lateness of the caller. Positive credit is cleared when a packet comes to an empty queue.
 #[derive(Debug)]
 pub struct CbsLinux {
     queue: Fifo,
-    /// Bytes per second.
+    /// IdleSlope in bytes per second.
     idle_slope: i64,
     send_slope: i64,
-    /// Bytes.
+    /// Highest credit in bytes.
     hi_credit: i64,
     lo_credit: i64,
-    /// The port's speed in bytes per second.
+    /// Speed of the port in bytes per second.
     port_rate: i64,
     credit: i64,
-    /// Nanoseconds. The credit is 0 until the first packet sets this.
+    /// Time of the credit in nanoseconds. The credit is 0 until the first packet sets this.
     last: i64,
 }
 
-/// The parameters; `tc` takes slopes in whole kbit/s, and sendSlope with its sign.
+/// Parameters of the shaper; `tc` takes slopes in whole kbit/s, and sendSlope with its sign.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CbsParameters {
-    /// What the credit gains.
+    /// Gain of credit.
     pub idle_slope: Rate,
-    /// What it loses while a packet is sent, as a positive number.
+    /// Loss of credit while a packet is sent, as a positive number.
     pub send_slope: Rate,
-    /// The most credit.
+    /// Highest credit.
     pub hi_credit: Credit,
-    /// The least credit.
+    /// Lowest credit.
     pub lo_credit: Credit,
 }
 
 const NANOSECONDS: i64 = 1_000_000_000;
 
 impl CbsLinux {
-    /// A shaper at a port of this speed. Slopes are rounded down to whole bytes per second.
+    /// Makes a shaper at a port of this speed. Slopes are rounded down to whole bytes per second.
     pub fn new(queue: Fifo, parameters: CbsParameters, port_rate: LineRate) -> Self {
         let bytes = |bits: u64| i64::try_from(bits / 8).unwrap_or(i64::MAX);
         Self {
@@ -55,11 +55,11 @@ impl CbsLinux {
         }
     }
 
-    /// Takes a packet in, or drops it.
+    /// Adds a packet, or drops it.
     pub fn enqueue(&mut self, packet: Packet, now: Time, drops: &mut Drops) {
         if self.queue.is_empty() {
             let now = now.as_nanoseconds();
-            // The kernel's timer brings negative credit back to 0 with nothing in the queue, and stops then.
+            // With an empty queue, the kernel's timer brings negative credit back to 0, and stops then.
             if self.credit < 0 && now > self.last {
                 self.credit = (self.credit + credit(now - self.last, self.idle_slope)).min(0);
                 self.last = now;
@@ -72,12 +72,12 @@ impl CbsLinux {
         self.queue.enqueue(packet, drops);
     }
 
-    /// Whether no packet waits.
+    /// Returns true if no packet waits.
     pub fn is_empty(&self) -> bool {
         self.queue.is_empty()
     }
 
-    /// What can be sent.
+    /// Returns the packet that can be sent, or the time of the next one.
     pub fn next(&mut self, now: Time) -> Next {
         let Some(packet) = self.queue.peek() else {
             return Next::Empty;
@@ -91,7 +91,8 @@ impl CbsLinux {
             self.credit = (self.credit + gained).min(self.hi_credit);
             if self.credit < 0 {
                 self.last = now;
-                // The kernel rounds down, and lives on its timer being late: on time, there would always be a byte too little.
+                // The kernel rounds down, and relies on its timer being late: with an exact timer, there would always be a byte
+                // too little.
                 let slope = i128::from(self.idle_slope.max(1));
                 let bytes = i128::from(-self.credit) * i128::from(NANOSECONDS);
                 let wait = quotient(bytes + slope - 1, slope);
@@ -101,7 +102,7 @@ impl CbsLinux {
         Next::Now(*packet)
     }
 
-    /// Sends what [`Self::next`] said.
+    /// Removes the packet that [`Self::next`] returned.
     pub fn take(&mut self, now: Time) -> Option<Packet> {
         let packet = self.queue.dequeue()?;
         let length = i64::from(packet.length);
@@ -112,7 +113,7 @@ impl CbsLinux {
     }
 }
 
-/// What nanoseconds are worth, in whole bytes.
+/// Returns the credit gained in so many nanoseconds, in whole bytes.
 fn credit(elapsed: i64, slope: i64) -> i64 {
     quotient(i128::from(elapsed) * i128::from(slope), NANOSECONDS.into())
 }
@@ -124,7 +125,7 @@ mod tests {
     use super::super::test::packet;
     use super::*;
 
-    /// 1250 B take 10 µs at 1 Gbit/s and 100 µs of idleSlope.
+    /// Makes a shaper at which 1250 B take 10 µs at 1 Gbit/s and 100 µs of idleSlope.
     fn shaper() -> (CbsLinux, Drops) {
         let parameters = CbsParameters {
             idle_slope: Rate(100_000_000),
@@ -160,7 +161,7 @@ mod tests {
         assert_eq!(shaper.next(us(5)), Next::Now(packet(0, 1250)));
         assert_eq!(shaper.take(us(5)), Some(packet(0, 1250)));
         assert_eq!(shaper.next(us(6)), Next::At(us(15)));
-        // 1250 B × −900/1000 are −1125 B, which 90 µs at 12.5 B/µs give back.
+        // The cost is 1250 B × −900/1000 = −1125 B, which take 90 µs at 12.5 B/µs to regain.
         assert_eq!(shaper.next(us(15)), Next::At(us(105)));
         assert_eq!(shaper.next(us(105)), Next::Now(packet(1, 1250)));
     }
@@ -172,7 +173,8 @@ mod tests {
             shaper.enqueue(packet(number, 1250), us(0), &mut drops);
         }
         let _ = shaper.take(us(0));
-        // −1125 B at 10 µs, and 375 B more than that at 130 µs: hiCredit is 150. 975 are missing after the next.
+        // The credit is −1125 B at 10 µs, and would be 375 B at 130 µs, but hiCredit is 150. 975 B are missing after the next
+        // packet.
         assert_eq!(shaper.next(us(130)), Next::Now(packet(1, 1250)));
         let _ = shaper.take(us(130));
         assert_eq!(shaper.next(us(140)), Next::At(us(218)));
@@ -188,7 +190,7 @@ mod tests {
         assert_eq!(shaper.next(us(60)), Next::At(us(100)));
         let _ = shaper.next(us(100));
         let _ = shaper.take(us(100));
-        // Long after that the packet is sent at once, and the next one waits as if no time had passed.
+        // A packet that comes long after that is sent at once, and the next one waits as if no time had passed.
         for number in 2..4 {
             shaper.enqueue(packet(number, 1250), us(900), &mut drops);
         }
@@ -219,7 +221,7 @@ mod tests {
         let Next::At(sent) = shaper.next(us(0)) else {
             unreachable!("the first is being sent");
         };
-        // 76 B at 12 625 B/s.
+        // The next packet waits for 76 B at 12 625 B/s.
         assert_eq!(
             shaper.next(sent),
             Next::At(sent + Time::nanoseconds(6_019_802))

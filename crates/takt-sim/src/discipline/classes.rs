@@ -3,20 +3,20 @@
 use super::{DropReason, Drops, Gates, Next, Packet, Queue, Release, TxTimeAssist, Window};
 use crate::{LineRate, Time};
 
-/// Which lengths count where something has to fit in a window.
+/// Lengths of frames that must fit in a window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lengths {
-    /// L2 frames without their check sequence, as Linux does it.
+    /// L2 frames without their check sequence, as in Linux.
     Kernel,
-    /// All that a frame occupies on the wire.
+    /// All bytes of a frame on the wire.
     Wire,
 }
 
-/// Classes, the highest first.
+/// Traffic classes, the highest first.
 #[derive(Debug)]
 pub struct Classes {
     classes: Vec<Queue>,
-    /// The class of each priority.
+    /// Class of each priority.
     map: [u8; 16],
     gates: Option<Gates>,
     assist: Option<TxTimeAssist>,
@@ -25,7 +25,7 @@ pub struct Classes {
 }
 
 impl Classes {
-    /// MQPRIO: each priority is mapped to a class; beyond the last class is the last.
+    /// Makes the classes of MQPRIO: each priority is mapped to a class. Indices beyond the last class mean the last class.
     pub fn new(classes: Vec<Queue>, map: [u8; 16], rate: LineRate, lengths: Lengths) -> Self {
         Self {
             classes,
@@ -37,7 +37,7 @@ impl Classes {
         }
     }
 
-    /// TAPRIO: classes send while their gates are open, and only what has been sent before they close.
+    /// Adds the gates of TAPRIO: classes send while their gates are open, and only frames that end before the gates close.
     #[must_use]
     pub fn with_gates(mut self, gates: Gates) -> Self {
         for (number, queue) in (0u8..).zip(&mut self.classes) {
@@ -49,7 +49,7 @@ impl Classes {
         self
     }
 
-    /// TAPRIO with txtime-assist: packets get a txtime from the gates that were set before, and gates do nothing else.
+    /// Adds txtime-assist of TAPRIO: packets get a txtime from the gates that were set before, and gates have no other effect.
     #[must_use]
     pub fn with_txtime_assist(mut self, delay: Time) -> Self {
         for queue in &mut self.classes {
@@ -65,29 +65,30 @@ impl Classes {
         self
     }
 
-    /// How many there are.
+    /// Returns the number of classes.
     pub fn len(&self) -> usize {
         self.classes.len()
     }
 
-    /// Whether each class is asked for its packets by itself. Below MQPRIO each class has a qdisc and a watchdog of its own, which run when a packet comes to
-    /// that class, when the driver has room for it, or when its time has come. TAPRIO in software is one qdisc with all classes.
+    /// Returns true if packets of each class are requested separately. Below MQPRIO each class has a qdisc and a watchdog of its
+    /// own, which run when a packet comes to that class, when the driver has room for it, or when its time has come. TAPRIO in
+    /// software is one qdisc with all classes.
     pub fn are_apart(&self) -> bool {
         self.gates.is_none()
     }
 
-    /// Whether there are none.
+    /// Returns true if there are no classes.
     pub fn is_empty(&self) -> bool {
         self.classes.is_empty()
     }
 
-    /// The class of a priority.
+    /// Returns the class of a priority.
     pub fn class_of(&self, priority: u8) -> u8 {
         let last = u8::try_from(self.classes.len().saturating_sub(1)).unwrap_or(u8::MAX);
         self.map[usize::from(priority & 15)].min(last)
     }
 
-    /// Gives a packet to its class.
+    /// Adds a packet to its class.
     pub fn enqueue(&mut self, mut packet: Packet, now: Time, drops: &mut Drops) {
         let class = self.class_of(packet.priority);
         if let (Some(assist), Some(gates)) = (&mut self.assist, &self.gates) {
@@ -110,7 +111,7 @@ impl Classes {
         }
     }
 
-    /// Takes the next packet of one of these classes: bit 0 is the highest.
+    /// Removes and returns the next packet of one of these classes: bit 0 is the highest.
     pub fn dequeue(&mut self, now: Time, from: u16, drops: &mut Drops) -> Release {
         let selected = self.select(now, from, drops);
         if let Release::Packet(_, class) = selected
@@ -121,7 +122,7 @@ impl Classes {
         selected
     }
 
-    /// What [`Self::dequeue`] would take.
+    /// Returns the result of [`Self::dequeue`] without removing a packet.
     pub fn select(&mut self, now: Time, from: u16, drops: &mut Drops) -> Release {
         let mut wake = Time::MAX;
         for (number, queue) in (0u8..).zip(&mut self.classes) {
@@ -156,7 +157,7 @@ impl Classes {
     }
 }
 
-/// Unless a frame that takes so long may begin now: when the gate changes next.
+/// Returns the time of the gate's next change, unless a frame of this duration may begin now.
 fn shut(gates: &Gates, class: u8, duration: Time, now: Time) -> Option<Time> {
     match gates.window(class, now) {
         Window::Open(Time::MAX) => None,
@@ -201,7 +202,7 @@ mod tests {
         }
     }
 
-    /// Priority 3 is class 0, priority 2 class 1, the others class 2.
+    /// Maps priority 3 to class 0, priority 2 to class 1, the others to class 2.
     fn map() -> [u8; 16] {
         let mut map = [2; 16];
         map[3] = 0;
@@ -209,7 +210,7 @@ mod tests {
         map
     }
 
-    /// 1 B/ns: a frame of 1226 B for the kernel takes 10 µs on the wire.
+    /// Returns a rate of 1 B/ns: a frame of 1226 B for the kernel takes 10 µs on the wire.
     fn rate() -> LineRate {
         LineRate::new(1_000_000_000)
     }
@@ -292,7 +293,7 @@ mod tests {
         for (lengths, frame) in [(Lengths::Kernel, Some(0)), (Lengths::Wire, None)] {
             let mut classes = gated(lengths);
             classes.enqueue(of(3, 0, 1226), us(0), &mut Drops::new());
-            // 9.9 µs are left of the window; 1226 B take 9.808 µs, the 1250 B on the wire 10.
+            // The window has 9.9 µs left; 1226 B take 9.808 µs, the 1250 B on the wire 10.
             assert_eq!(taken(&mut classes, Time::nanoseconds(40_100), ALL), frame);
         }
     }
@@ -309,7 +310,7 @@ mod tests {
             classes.enqueue(of(3, frame, 1226), us(0), &mut drops);
         }
         assert_eq!(taken(&mut classes, us(10), ALL), Some(0));
-        // 30 µs are left, which is enough, then less.
+        // The window has 30 µs left, which is enough, and then less.
         assert_eq!(taken(&mut classes, us(20), ALL), Some(1));
         assert_eq!(
             classes.dequeue(us(21), ALL, &mut drops),
@@ -328,7 +329,7 @@ mod tests {
         classes.enqueue(of(3, 0, 1250), us(10), &mut drops);
         classes.enqueue(of(3, 1, 1250), us(10), &mut drops);
         classes.enqueue(of(3, 2, 1250), us(10), &mut drops);
-        // 30, 40, and no room at 50.
+        // Frames are sent at 30 and 40; at 50 there is no room.
         assert_eq!(
             classes.dequeue(us(10), ALL, &mut drops),
             Release::At(us(25))

@@ -2,18 +2,18 @@
 
 use crate::Time;
 
-/// The parameters as `tc` has them.
+/// Parameters with the names of `tc`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CodelParameters {
-    /// The time that packets may have been waiting.
+    /// Acceptable waiting time of packets.
     pub target: Time,
-    /// For how long they may have been waiting longer than that.
+    /// Time for which packets may have waited longer than that.
     pub interval: Time,
-    /// The backlog in bytes up to which nothing is dropped: the longest packet.
+    /// Backlog in bytes up to which nothing is dropped: the longest packet.
     pub mtu: u32,
 }
 
-/// The state of one queue.
+/// State of one queue.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Codel {
     first_above: Option<Time>,
@@ -21,7 +21,7 @@ pub(super) struct Codel {
     drop_next: Time,
     count: u32,
     last_count: u32,
-    /// 2¹⁶ divided by the square root of `count`, as the kernel keeps it.
+    /// The number 2¹⁶ divided by the square root of `count`, as the kernel keeps it.
     reciprocal: u32,
 }
 
@@ -37,7 +37,7 @@ impl Codel {
         }
     }
 
-    /// Whether a packet that waited so long, with so many bytes left behind it, is one too many.
+    /// Returns true if a packet that waited so long, with so many bytes left behind it, may have to be dropped.
     pub(super) fn should_drop(
         &mut self,
         parameters: &CodelParameters,
@@ -58,28 +58,28 @@ impl Codel {
         }
     }
 
-    /// No packet is left.
+    /// Records that the queue is empty.
     pub(super) fn emptied(&mut self) {
         self.first_above = None;
     }
 
-    /// Whether the time of the next drop has come.
+    /// Returns true if the time of the next drop has come.
     pub(super) fn is_due(&self, now: Time) -> bool {
         self.dropping && now >= self.drop_next
     }
 
-    /// One more is dropped.
+    /// Counts one more drop.
     pub(super) fn count(&mut self) {
         self.count = self.count.saturating_add(1);
         self.newton_step();
     }
 
-    /// When the one after that is due.
+    /// Computes the time of the next drop.
     pub(super) fn schedule(&mut self, parameters: &CodelParameters) {
         self.drop_next = self.after(self.drop_next, parameters);
     }
 
-    /// Begins to drop. Soon after the last time it goes on as fast as it stopped.
+    /// Begins to drop. Soon after the last time, dropping continues at the rate at which it stopped.
     pub(super) fn begin(&mut self, parameters: &CodelParameters, now: Time) {
         self.dropping = true;
         let delta = self.count.saturating_sub(self.last_count);
@@ -99,7 +99,7 @@ impl Codel {
         time + Time::nanoseconds((interval.saturating_mul(self.reciprocal.into())) >> 16)
     }
 
-    /// x := x (3 − count x²) / 2, with 32 bits behind the point, of which 16 are kept.
+    /// Computes x := x (3 − count x²) / 2, with 32 bits behind the point, of which 16 are kept.
     fn newton_step(&mut self) {
         let x = u64::from(self.reciprocal) << 16;
         let square = (x * x) >> 32;
@@ -130,7 +130,7 @@ mod tests {
             codel.schedule(&parameters);
             let spacing = (codel.drop_next - last).as_nanoseconds() as f64;
             last = codel.drop_next;
-            // One Newton step for each drop: the second comes early, as the kernel's does.
+            // There is one Newton step for each drop: the second drop comes early, as in the kernel.
             if count == 2 {
                 assert!((spacing / 1e8 - 0.5).abs() < 0.001, "{spacing}");
                 continue;

@@ -5,30 +5,31 @@ use std::collections::VecDeque;
 use super::{DropReason, Drops, Next, Packet};
 use crate::Time;
 
-/// What a txtime means.
+/// Meaning of a txtime.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EtfMode {
-    /// Packets leave `delta` before it.
+    /// Packets leave `delta` before the txtime.
     Software,
-    /// They are given to the hardware then, which sends them at the txtime itself (LaunchTime).
+    /// Packets are given to the hardware `delta` before the txtime, and sent at the txtime itself (LaunchTime).
     Offload,
-    /// It is a deadline: they leave at once.
+    /// The txtime is a deadline: packets leave at once.
     Deadline,
 }
 
-/// Packets by their txtime, each released `delta` before that; late ones are dropped.
+/// Queue of packets by their txtime, each released `delta` before that; late packets are dropped.
 #[derive(Debug)]
 pub struct Etf {
     packets: VecDeque<(Time, Packet)>,
     limit: usize,
     delta: Time,
     mode: EtfMode,
-    /// The txtime of the last that was released.
+    /// Txtime of the packet that was released last.
     last: Time,
 }
 
 impl Etf {
-    /// A queue for so many packets. `skip_sock_check` makes no difference here: what has no txtime is dropped in either case.
+    /// Makes a queue for so many packets. `skip_sock_check` makes no difference here: packets without a txtime are dropped in
+    /// either case.
     pub fn new(limit: usize, delta: Time, mode: EtfMode) -> Self {
         Self {
             packets: VecDeque::new(),
@@ -39,7 +40,7 @@ impl Etf {
         }
     }
 
-    /// Takes a packet in, or drops it: without a txtime, or too late for it.
+    /// Adds a packet, or drops it if it has no txtime or is too late for it.
     pub fn enqueue(&mut self, packet: Packet, now: Time, drops: &mut Drops) {
         let Some(txtime) = packet.txtime else {
             drops.push((packet, DropReason::NoTxTime));
@@ -55,15 +56,15 @@ impl Etf {
         }
     }
 
-    /// Whether no packet waits.
+    /// Returns true if no packet waits.
     pub fn is_empty(&self) -> bool {
         self.packets.is_empty()
     }
 
-    /// What can be released; drops what has expired.
+    /// Returns the packet that can be released, or the time of the next one. Drops expired packets.
     pub fn next(&mut self, now: Time, drops: &mut Drops) -> Next {
         while let Some((txtime, packet)) = self.packets.front().copied() {
-            // What the hardware has is not dropped any more.
+            // A packet that the hardware has is no longer dropped.
             if txtime < now && self.mode != EtfMode::Offload {
                 let _ = self.packets.pop_front();
                 drops.push((packet, DropReason::TxTimeMissed));
@@ -82,7 +83,7 @@ impl Etf {
         Next::Empty
     }
 
-    /// Releases what [`Self::next`] said.
+    /// Removes the packet that [`Self::next`] returned.
     pub fn take(&mut self) -> Option<Packet> {
         let (txtime, packet) = self.packets.pop_front()?;
         self.last = txtime;
@@ -119,7 +120,7 @@ mod tests {
         assert_eq!(etf.next(us(201), &mut drops), Next::At(us(450)));
         assert_eq!(etf.next(us(650), &mut drops), Next::Now(timed(3, 650)));
         let _ = etf.take();
-        // First come, first served, if both have the same.
+        // Packets with the same txtime are sent in the order of their arrival.
         assert_eq!(etf.next(us(700), &mut drops), Next::Now(timed(0, 900)));
         let _ = etf.take();
         assert_eq!(etf.next(us(700), &mut drops), Next::Now(timed(2, 900)));
@@ -138,7 +139,7 @@ mod tests {
         assert_eq!(etf.next(us(601), &mut drops), Next::At(us(700)));
         let _ = etf.next(us(700), &mut drops);
         let _ = etf.take();
-        // Earlier than what was released last.
+        // The txtime is earlier than that of the packet that was released last.
         etf.enqueue(timed(5, 899), us(700), &mut drops);
         let reasons: Vec<_> = drops
             .iter()

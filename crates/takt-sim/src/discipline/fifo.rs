@@ -6,7 +6,7 @@ use takt_scenario::Limit;
 
 use super::{DropReason, Drops, Packet};
 
-/// Packets in the order in which they came.
+/// Packets in the order of their arrival.
 #[derive(Debug)]
 pub struct Fifo {
     packets: VecDeque<Packet>,
@@ -15,7 +15,7 @@ pub struct Fifo {
 }
 
 impl Fifo {
-    /// A queue that holds so much.
+    /// Makes a queue of this capacity.
     pub fn new(limit: Limit) -> Self {
         Self {
             packets: VecDeque::new(),
@@ -24,7 +24,7 @@ impl Fifo {
         }
     }
 
-    /// Takes a packet in, or drops it.
+    /// Adds a packet, or drops it.
     pub fn enqueue(&mut self, packet: Packet, drops: &mut Drops) {
         let length = u64::from(packet.length);
         let fits = match self.limit {
@@ -39,19 +39,19 @@ impl Fifo {
         }
     }
 
-    /// The first.
+    /// Returns the first packet.
     pub fn peek(&self) -> Option<&Packet> {
         self.packets.front()
     }
 
-    /// Takes the first out.
+    /// Removes and returns the first packet.
     pub fn dequeue(&mut self) -> Option<Packet> {
         let packet = self.packets.pop_front()?;
         self.bytes -= u64::from(packet.length);
         Some(packet)
     }
 
-    /// Whether there is none.
+    /// Returns true if there is no packet.
     pub fn is_empty(&self) -> bool {
         self.packets.is_empty()
     }

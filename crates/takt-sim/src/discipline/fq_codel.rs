@@ -6,7 +6,7 @@ use super::codel::Codel;
 use super::{CodelParameters, DropReason, Drops, Packet};
 use crate::Time;
 
-/// How many packets are dropped at once when there are too many.
+/// Number of packets that are dropped at once when there are too many.
 const DROP_BATCH: usize = 64;
 
 #[derive(Debug)]
@@ -18,8 +18,9 @@ struct Flow {
     codel: Codel,
 }
 
-/// Queues by flow, in turns; CoDel at each. Where the kernel hashes addresses, flow n has queue n modulo their number: no two of a few flows
-/// share one. Memory is counted in bytes of L2 frames, where the kernel counts its buffers.
+/// Queues of flows, which take turns, with CoDel at each. The kernel hashes addresses; here flow n has queue n modulo the number
+/// of queues, so that no two of a few flows share one. Memory is counted in bytes of L2 frames, while the kernel counts its
+/// buffers.
 #[derive(Debug)]
 pub struct FqCodel {
     limit: usize,
@@ -35,7 +36,7 @@ pub struct FqCodel {
 }
 
 impl FqCodel {
-    /// Queues that are made when they are needed.
+    /// Makes the discipline. Its queues are made when they are needed.
     pub fn new(parameters: &takt_scenario::FqCodel) -> Self {
         let number = |value: u64| u32::try_from(value).unwrap_or(u32::MAX).max(1);
         Self {
@@ -56,7 +57,7 @@ impl FqCodel {
         }
     }
 
-    /// Takes a packet in; if there are too many now, drops from the flow that has most.
+    /// Adds a packet. If there are too many now, drops from the flow with the greatest backlog.
     pub fn enqueue(&mut self, packet: Packet, now: Time, drops: &mut Drops) {
         let index = packet.flow % self.queues;
         while self.flows.len() <= index as usize {
@@ -83,7 +84,7 @@ impl FqCodel {
         }
     }
 
-    /// Takes the next packet out; CoDel may drop some before it.
+    /// Removes and returns the next packet; CoDel may drop some before it.
     pub fn dequeue(&mut self, now: Time, drops: &mut Drops) -> Option<Packet> {
         loop {
             let new = !self.new_flows.is_empty();
@@ -103,7 +104,7 @@ impl FqCodel {
                 self.flows[index as usize].deficit -= i64::from(packet.length);
                 return Some(packet);
             }
-            // A new flow goes through the old ones once, so that it is not new again at once.
+            // A new flow passes through the list of old ones once, so that it does not count as new again at once.
             self.unlist_first(new);
             if new && !self.old_flows.is_empty() {
                 self.old_flows.push_back(index);
@@ -131,7 +132,7 @@ impl FqCodel {
         Some((time, packet))
     }
 
-    /// The next packet of a flow and whether it is one too many.
+    /// Returns the next packet of a flow, and true if it may have to be dropped.
     fn judged(&mut self, index: usize, now: Time) -> Option<(Packet, bool)> {
         let Some((since, packet)) = self.take(index) else {
             self.flows[index].codel.emptied();
@@ -178,7 +179,7 @@ impl FqCodel {
         Some(packet)
     }
 
-    /// Drops from the flow with the greatest backlog, up to half of that.
+    /// Drops packets of the flow with the greatest backlog, up to half of that.
     fn drop_batch(&mut self, drops: &mut Drops) {
         let flows = self.flows.iter().enumerate();
         let fattest = flows.max_by_key(|(index, flow)| (flow.backlog, std::cmp::Reverse(*index)));
@@ -222,7 +223,7 @@ mod tests {
         let order: Vec<u32> = std::iter::from_fn(|| queue.dequeue(Time::ZERO, &mut drops))
             .map(|packet| packet.frame)
             .collect();
-        // A quantum of 1514 B: two of 1000 (1514, 514, −486), four of 500 (1514, 1014, 514, 14), then what is left.
+        // A quantum is 1514 B: two packets of 1000 (1514, 514, −486), four of 500 (1514, 1014, 514, 14), then the others.
         assert_eq!(order, [0, 1, 10, 11, 12, 13, 2, 3]);
         assert!(drops.is_empty());
     }
@@ -253,7 +254,7 @@ mod tests {
         for frame in 0..10 {
             queue.enqueue(of(1, frame, 1000), Time::ZERO, &mut drops);
         }
-        // Half of ten packets, from the head.
+        // Half of ten packets are dropped, from the head.
         let dropped: Vec<_> = drops
             .iter()
             .map(|(packet, reason)| (packet.frame, *reason))
@@ -272,7 +273,7 @@ mod tests {
         for frame in 0..100 {
             queue.enqueue(of(1, frame, 1500), Time::ZERO, &mut drops);
         }
-        // Each waited more than 5 ms from here on.
+        // Each packet waited more than 5 ms from here on.
         let _ = queue.dequeue(ms(6), &mut drops);
         let _ = queue.dequeue(ms(106), &mut drops);
         assert!(drops.is_empty());

@@ -1,30 +1,30 @@
-//! The gates of scheduled traffic (IEEE 802.1Q, 8.6.8.4), as TAPRIO opens and closes them.
+//! The gates of scheduled traffic (IEEE 802.1Q, 8.6.8.4), in the form of TAPRIO.
 
 use takt_scenario::Taprio;
 
 use crate::Time;
 
-/// What a gate does.
+/// State of a gate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Window {
-    /// It is open, until this time; [`Time::MAX`] if it never closes.
+    /// Open until this time; [`Time::MAX`] if it never closes.
     Open(Time),
-    /// It is closed, until this time; [`Time::MAX`] if it never opens.
+    /// Closed until this time; [`Time::MAX`] if it never opens.
     Closed(Time),
 }
 
-/// A schedule that repeats, before its base time too: it has been there for long when a simulation begins.
+/// A schedule that repeats, also before its base time: it has run for long when a simulation begins.
 #[derive(Debug, Clone)]
 pub struct Gates {
     base: Time,
     cycle: Time,
-    /// Where each entry ends, and what is open in it.
+    /// End of each entry, and the open gates in it.
     entries: Vec<(Time, u8)>,
     guard_band: Time,
 }
 
 impl Gates {
-    /// The schedule of a port.
+    /// Makes the schedule of a port.
     pub fn new(taprio: &Taprio) -> Self {
         let mut end = Time::ZERO;
         let entries = taprio.entries.iter().map(|entry| {
@@ -40,12 +40,13 @@ impl Gates {
         }
     }
 
-    /// How long before the end of a window a frame that takes so long begins at the latest: it ends in the window, and does not begin in the guard band.
+    /// Returns the time before the end of a window at which a frame of this duration begins at the latest: the frame ends in the
+    /// window, and does not begin in the guard band.
     pub fn room(&self, duration: Time) -> Time {
         duration.max(self.guard_band)
     }
 
-    /// What the gate of a class does at this time.
+    /// Returns the state of the gate of a class at this time.
     pub fn window(&self, class: u8, now: Time) -> Window {
         if self.entries.is_empty() {
             return Window::Open(Time::MAX);
@@ -70,12 +71,13 @@ impl Gates {
         }
     }
 
-    /// How long the gate of a class is open in an interval.
+    /// Returns the time for which the gate of a class is open in an interval.
     pub fn open_time(&self, class: u8, from: Time, to: Time) -> Time {
         self.opened(class, to) - self.opened(class, from)
     }
 
-    /// When the gate of a class has been open for so long, which is more than nothing, from a time on; [`Time::MAX`] if it never opens.
+    /// Returns the time at which the gate of a class has been open for `time`, which must be positive, since `from`;
+    /// [`Time::MAX`] if it never opens.
     pub fn when_open_for(&self, class: u8, from: Time, time: Time) -> Time {
         let in_cycle = self.open_until(class, self.cycle);
         if in_cycle <= Time::ZERO {
@@ -99,7 +101,7 @@ impl Gates {
         self.base + self.cycle.times(cycles) + begin + left
     }
 
-    /// How long the gate of a class was open since the base time, negative before it.
+    /// Returns the time for which the gate of a class was open since the base time, negative before it.
     fn opened(&self, class: u8, now: Time) -> Time {
         let start = self.cycle_start(now);
         let cycles = (start - self.base)
@@ -108,7 +110,7 @@ impl Gates {
         self.open_until(class, self.cycle).times(cycles) + self.open_until(class, now - start)
     }
 
-    /// How long it is open before this position in a cycle.
+    /// Returns the time for which it is open before this position in a cycle.
     fn open_until(&self, class: u8, position: Time) -> Time {
         let (mut sum, mut begin) = (Time::ZERO, Time::ZERO);
         for (end, open) in &self.entries {
@@ -120,12 +122,12 @@ impl Gates {
         sum
     }
 
-    /// The cycle, and where each entry ends and what is open in it.
+    /// Returns the cycle, and the end and the open gates of each entry.
     pub(super) fn schedule(&self) -> (Time, &[(Time, u8)]) {
         (self.cycle, &self.entries)
     }
 
-    /// When the cycle began that this time is in.
+    /// Returns the begin of the cycle of this time.
     pub(super) fn cycle_start(&self, now: Time) -> Time {
         let cycles = (now - self.base)
             .as_picoseconds()
@@ -144,7 +146,7 @@ pub(crate) mod tests {
         Time::microseconds(microseconds)
     }
 
-    /// A schedule of gates, each for so many microseconds.
+    /// Makes a schedule of gates, each for so many microseconds.
     pub(crate) fn schedule(base: u64, entries: &[(u8, u64)]) -> Taprio {
         let us = |microseconds: u64| Duration(microseconds * 1_000_000);
         let entry = |(gates, interval): &(u8, u64)| GateEntry {
@@ -162,7 +164,7 @@ pub(crate) mod tests {
 
     #[test]
     fn windows_repeat() {
-        // Class 1 for 150 µs, class 0 for 60, both for 40.
+        // Class 1 is open for 150 µs, class 0 for 60, both for 40.
         let gates = Gates::new(&schedule(1000, &[(0b10, 150), (0b01, 60), (0b11, 40)]));
         assert_eq!(gates.window(0, us(999)), Window::Open(us(1000)));
         assert_eq!(gates.window(0, us(1000)), Window::Closed(us(1150)));
@@ -179,7 +181,7 @@ pub(crate) mod tests {
 
     #[test]
     fn time_while_a_gate_is_open() {
-        // 60 to 100 µs of each 100, and 0 to 20.
+        // The gate is open from 60 to 100 µs of each 100, and from 0 to 20.
         let gates = Gates::new(&schedule(1000, &[(0b01, 20), (0b10, 40), (0b01, 40)]));
         let open = |from, to| gates.open_time(0, us(from), us(to));
         assert_eq!(open(1000, 1100), us(60));

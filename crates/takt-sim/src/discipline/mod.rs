@@ -1,6 +1,6 @@
 //! The queueing disciplines of Linux, and the shaper of IEEE 802.1Q, as state machines: packets and times in, packets and times out.
 //!
-//! Times are those of the node's clock. What is released when, and what is dropped, is modelled; how long the processor takes is not.
+//! Times are those of the node's clock. The model covers the times of releases and the drops, but not the processor's time.
 
 mod cbs_ieee;
 mod cbs_linux;
@@ -26,7 +26,7 @@ pub use gates::{Gates, Window};
 pub use queue::Queue;
 pub use txtime_assist::TxTimeAssist;
 
-/// The quotient, at most what a number can be. Division of long numbers takes long, and hardly ever is one needed.
+/// Returns the quotient, limited to the range of the result. Division of long numbers is slow, and rarely needed.
 fn quotient(dividend: i128, divisor: i128) -> i64 {
     match (i64::try_from(dividend), i64::try_from(divisor)) {
         (Ok(dividend), Ok(divisor)) => dividend / divisor,
@@ -34,24 +34,24 @@ fn quotient(dividend: i128, divisor: i128) -> i64 {
     }
 }
 
-/// What a discipline knows of a frame.
+/// Properties of a frame that disciplines use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Packet {
-    /// Which frame it is; no discipline looks at this.
+    /// Number of the frame; no discipline uses it.
     pub frame: u32,
-    /// The flow that it belongs to.
+    /// Flow of the frame.
     pub flow: u32,
-    /// Its length in bytes as the kernel counts it: the L2 frame without its check sequence.
+    /// Length in bytes as the kernel counts it: the L2 frame without its check sequence.
     pub length: u32,
-    /// The bytes that it occupies on the wire.
+    /// Bytes of the frame on the wire.
     pub wire: u32,
-    /// Its priority, 0 to 15: the PCP, or `SO_PRIORITY`.
+    /// Priority, 0 to 15: the PCP, or `SO_PRIORITY`.
     pub priority: u8,
-    /// When it shall be sent, or its deadline, by the node's clock (`SCM_TXTIME`).
+    /// Time at which it shall be sent, or its deadline, by the node's clock (`SCM_TXTIME`).
     pub txtime: Option<Time>,
 }
 
-/// Why a packet was dropped.
+/// Reasons for dropping a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DropReason {
     /// The queue was full.
@@ -64,12 +64,12 @@ pub enum DropReason {
     TxTimeInvalid,
     /// ETF: its txtime passed while it was waiting (`SO_EE_CODE_TXTIME_MISSED`).
     TxTimeMissed,
-    /// TAPRIO: there is no window in which it fits.
+    /// TAPRIO: the packet fits in no window.
     NoWindow,
 }
 
 impl DropReason {
-    /// All there are.
+    /// All reasons.
     pub const ALL: [Self; 6] = [
         Self::QueueFull,
         Self::Codel,
@@ -79,7 +79,7 @@ impl DropReason {
         Self::NoWindow,
     ];
 
-    /// In one or two words.
+    /// Returns the reason in one or two words.
     pub fn name(self) -> &'static str {
         match self {
             Self::QueueFull => "queue full",
@@ -92,21 +92,21 @@ impl DropReason {
     }
 }
 
-/// Where dropped packets go.
+/// Dropped packets with the reasons.
 pub type Drops = Vec<(Packet, DropReason)>;
 
-/// What a queue can release.
+/// Next packet of a queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Next {
-    /// It has nothing.
+    /// The queue has no packet.
     Empty,
-    /// Nothing before this time.
+    /// No packet before this time.
     At(Time),
     /// This packet, now.
     Now(Packet),
 }
 
-/// What a port gets from its discipline.
+/// Next packet of a discipline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Release {
     /// Nothing, until a packet comes.
@@ -117,17 +117,17 @@ pub enum Release {
     Packet(Packet, u8),
 }
 
-/// The discipline at a port.
+/// Discipline of a port.
 #[derive(Debug)]
 pub enum Discipline {
-    /// One queue for all, with a flow for each flow.
+    /// FQ_CoDel: a queue for each flow.
     FqCodel(Box<FqCodel>),
     /// Traffic classes: MQPRIO, and TAPRIO if there are gates.
     Classes(Classes),
 }
 
 impl Discipline {
-    /// Gives it a packet. It may drop that one, or others.
+    /// Adds a packet. The discipline may drop this packet, or others.
     pub fn enqueue(&mut self, packet: Packet, now: Time, drops: &mut Drops) {
         match self {
             Self::FqCodel(fq_codel) => fq_codel.enqueue(packet, now, drops),
@@ -135,7 +135,7 @@ impl Discipline {
         }
     }
 
-    /// Takes the next packet of one of these classes: bit 0 is the highest.
+    /// Removes and returns the next packet of one of these classes: bit 0 is the highest.
     pub fn dequeue(&mut self, now: Time, from: u16, drops: &mut Drops) -> Release {
         match self {
             Self::FqCodel(_) if from & 1 == 0 => Release::Nothing,
@@ -146,7 +146,7 @@ impl Discipline {
         }
     }
 
-    /// What [`Self::dequeue`] would take of all classes; FQ_CoDel does not say.
+    /// Returns the result of [`Self::dequeue`] for all classes without removing a packet; FQ_CoDel does not support that.
     pub fn select(&mut self, now: Time, drops: &mut Drops) -> Release {
         match self {
             Self::FqCodel(_) => Release::Nothing,
@@ -154,7 +154,7 @@ impl Discipline {
         }
     }
 
-    /// How many classes it has.
+    /// Returns the number of classes.
     pub fn classes(&self) -> usize {
         match self {
             Self::FqCodel(_) => 1,
@@ -162,7 +162,7 @@ impl Discipline {
         }
     }
 
-    /// Whether each class is asked for its packets by itself.
+    /// Returns true if packets of each class are requested separately.
     pub fn has_classes_apart(&self) -> bool {
         match self {
             Self::FqCodel(_) => false,
@@ -170,7 +170,7 @@ impl Discipline {
         }
     }
 
-    /// The class of packets of this priority.
+    /// Returns the class of packets of this priority.
     pub fn class_of(&self, priority: u8) -> u8 {
         match self {
             Self::FqCodel(_) => 0,
@@ -183,7 +183,7 @@ impl Discipline {
 pub(crate) mod test {
     use super::Packet;
 
-    /// A packet of so many bytes for the kernel, 24 more on the wire.
+    /// Makes a packet of so many bytes for the kernel, 24 more on the wire.
     pub(crate) fn packet(frame: u32, length: u32) -> Packet {
         Packet {
             frame,

@@ -3,21 +3,21 @@
 use super::{CbsIeee, CbsLinux, Drops, Etf, Fifo, Next, Packet};
 use crate::Time;
 
-/// What a class has for a queue.
+/// Queue of a class.
 #[derive(Debug)]
 pub enum Queue {
     /// First in, first out.
     Fifo(Fifo),
-    /// Shaped as IEEE 802.1Q says.
+    /// Shaper of IEEE 802.1Q.
     CbsIeee(CbsIeee),
-    /// Shaped as Linux does it.
+    /// Shaper of Linux.
     CbsLinux(CbsLinux),
-    /// By txtime.
+    /// Ordered by txtime.
     Etf(Etf),
 }
 
 impl Queue {
-    /// Gives it a packet. It may drop that one.
+    /// Adds a packet. The queue may drop it.
     pub fn enqueue(&mut self, packet: Packet, now: Time, drops: &mut Drops) {
         match self {
             Self::Fifo(queue) => queue.enqueue(packet, drops),
@@ -27,7 +27,7 @@ impl Queue {
         }
     }
 
-    /// Whether no packet waits.
+    /// Returns true if no packet waits.
     pub fn is_empty(&self) -> bool {
         match self {
             Self::Fifo(queue) => queue.is_empty(),
@@ -37,7 +37,7 @@ impl Queue {
         }
     }
 
-    /// What it could release.
+    /// Returns the packet that can be released, or the time of the next one.
     pub fn next(&mut self, now: Time, drops: &mut Drops) -> Next {
         match self {
             Self::Fifo(queue) => queue.peek().map_or(Next::Empty, |it| Next::Now(*it)),
@@ -47,7 +47,7 @@ impl Queue {
         }
     }
 
-    /// Releases what [`Self::next`] said at this time.
+    /// Removes the packet that [`Self::next`] returned at this time.
     pub fn take(&mut self, now: Time) -> Option<Packet> {
         match self {
             Self::Fifo(queue) => queue.dequeue(),

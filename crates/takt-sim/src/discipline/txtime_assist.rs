@@ -1,19 +1,19 @@
-//! TAPRIO with `flags 0x1`: gates are not opened and closed, but packets get a txtime, and ETF does the rest.
+//! TAPRIO with `flags 0x1`: gates do not open and close. Packets get a txtime, and ETF sends them then.
 
 use super::Gates;
 use crate::Time;
 
-/// Chooses the txtime of packets so that each fits in a window of its class, one behind the other.
+/// Txtimes of packets, chosen so that each packet fits in a window of its class, one behind the other.
 #[derive(Debug)]
 pub struct TxTimeAssist {
-    /// `txtime-delay`: no packet is sent earlier than this after it came.
+    /// The `txtime-delay`: least time from a packet's arrival until it is sent.
     delay: Time,
-    /// Of each entry of the schedule, when the packets that were given a txtime in it have been sent.
+    /// For each entry of the schedule, the time at which the packets with a txtime in it have been sent.
     next: Vec<Time>,
 }
 
 impl TxTimeAssist {
-    /// With a `txtime-delay`, for a schedule of so many entries.
+    /// Makes the state for a `txtime-delay` and a schedule of so many entries.
     pub fn new(delay: Time, entries: usize) -> Self {
         Self {
             delay,
@@ -21,7 +21,7 @@ impl TxTimeAssist {
         }
     }
 
-    /// The txtime of a packet of this class that takes so long; `None` if it fits in no window.
+    /// Returns the txtime of a packet of this class and duration; `None` if it fits in no window.
     pub fn choose(&mut self, gates: &Gates, class: u8, duration: Time, now: Time) -> Option<Time> {
         let earliest = now + self.delay;
         let (cycle, entries) = gates.schedule();
@@ -53,7 +53,7 @@ impl TxTimeAssist {
         Some(time)
     }
 
-    /// Whether a txtime that the application chose is in a window in which the packet fits.
+    /// Returns true if a txtime of the application is in a window in which the packet fits.
     pub fn accepts(gates: &Gates, class: u8, duration: Time, txtime: Time) -> bool {
         match gates.window(class, txtime) {
             super::Window::Open(closes) => txtime + gates.room(duration) <= closes,

@@ -1,4 +1,4 @@
-//! From what was noted to statistics.
+//! Statistics from notes.
 
 use takt_scenario::FlowSource;
 
@@ -7,7 +7,7 @@ use crate::frames::Frame;
 use crate::notes::Arrival;
 
 impl Simulation {
-    /// A frame has arrived.
+    /// Notes an arrived frame.
     pub(super) fn note(&mut self, place: u32, frame: &Frame) {
         let arrival = Arrival {
             counter: frame.counter,
@@ -22,7 +22,7 @@ impl Simulation {
         }
     }
 
-    /// Counts what is noted of a flow.
+    /// Counts the noted arrivals of a flow.
     fn count(&mut self, flow: usize) {
         let way = &self.ways[flow];
         let (arrivals, hops) = self.notes.take(flow, way.first as usize, way.hops.into());
@@ -59,7 +59,7 @@ impl Simulation {
         }
     }
 
-    /// Counts all that has not been counted.
+    /// Counts all notes.
     pub(super) fn count_all(&mut self) {
         for flow in 0..self.ways.len() {
             self.count(flow);

@@ -1,4 +1,4 @@
-//! What happens, one event after the other.
+//! The simulation: it processes one event after the other.
 
 mod counting;
 mod network;
@@ -24,7 +24,7 @@ enum Event {
     Enqueue(u32),
     /// A frame arrives.
     Deliver(u32),
-    /// A port asked to be asked.
+    /// A port requested to act now.
     Ask(u32),
     /// A message is published.
     Publish(u32),
@@ -37,12 +37,12 @@ enum Event {
 #[derive(Debug)]
 struct Way {
     source: FlowSource,
-    /// Where its ports begin in the list of all ways.
+    /// Index of its first port in the list of all ways.
     first: u32,
     hops: u16,
     packet: Packet,
     lead: Time,
-    /// Frames that were given to the first port and count.
+    /// Number of counted frames that were given to the first port.
     sent: u64,
 }
 
@@ -61,7 +61,7 @@ struct Loopback {
     cycles: Cycles,
     /// Frames that came since the last user thread.
     inbox: Vec<u32>,
-    /// What it sent last.
+    /// Last frame that it sent.
     latest: Option<Frame>,
 }
 
@@ -73,10 +73,10 @@ struct Crossing {
     frames: u32,
 }
 
-/// How long frames may wait when nothing is published any more: a shaper without a slope keeps them for good.
+/// Time for which frames may wait after the last publication: a shaper without a slope keeps them for ever.
 const PATIENCE: Time = Time::microseconds(60_000_000);
 
-/// A scenario that runs. Between events nothing is allocated, once there are as many frames under way as there will be.
+/// A scenario that runs. No memory is allocated between events after the number of frames in transit has reached its maximum.
 #[derive(Debug)]
 pub struct Simulation {
     options: Options,
@@ -89,15 +89,15 @@ pub struct Simulation {
     forwarding: Vec<Forwarding>,
     ways: Vec<Way>,
     passed: Vec<u32>,
-    /// Of each application.
+    /// Publisher of each application.
     publishers: Vec<Publisher>,
     loopbacks: Vec<Option<Loopback>>,
     crossings: Vec<Crossing>,
     publishing: usize,
     user_threads: usize,
-    /// Frames that a user thread has yet to take.
+    /// Number of frames that a user thread has yet to take.
     inboxed: usize,
-    /// When frames that are still waiting are given up.
+    /// Time at which waiting frames are given up.
     end: Time,
     drops: Drops,
     notes: Notes,
@@ -105,23 +105,23 @@ pub struct Simulation {
     application_statistics: Vec<ApplicationStatistics>,
 }
 
-/// What came of a simulation.
+/// Results of a simulation.
 #[derive(Debug)]
 pub struct Results {
-    /// How long it lasted, in simulated time.
+    /// Simulated time.
     pub simulated: Time,
-    /// Events that happened.
+    /// Number of events.
     pub events: u64,
-    /// Those of them at which a frame came to a port, left it, or arrived.
+    /// Number of events at which a frame came to a port, left it, or arrived.
     pub frame_events: u64,
-    /// Of each flow, in the scenario's order.
+    /// Statistics of each flow, in the scenario's order.
     pub flows: Vec<FlowStatistics>,
-    /// Of each application.
+    /// Statistics of each application.
     pub applications: Vec<ApplicationStatistics>,
 }
 
 impl Simulation {
-    /// A simulation of a scenario at time 0.
+    /// Makes a simulation of a scenario at time 0.
     pub fn new(scenario: &Scenario, options: Options) -> Self {
         let flows = scenario.flows();
         // A histogram of two digits takes an eighth of the memory.
@@ -228,7 +228,7 @@ impl Simulation {
 
     /// Runs until nothing is published any more and no frame can move.
     pub fn run(mut self, observer: &mut impl Observer) -> Results {
-        // What is left when nothing else is, are user threads that wait for messages for good.
+        // At the end only user threads are left, which wait for messages for ever.
         while self.publishing > 0 || self.inboxed > 0 || self.calendar.len() > self.user_threads {
             let Some((now, event)) = self.calendar.pop() else {
                 break;
@@ -265,7 +265,7 @@ impl Simulation {
         self.options.duration.is_some_and(|end| self.now >= end)
     }
 
-    /// Messages at both ends are not counted.
+    /// Returns true if a message is counted: those at both ends are not.
     fn is_counted(&self, counter: u64) -> bool {
         let (cycles, trim) = (self.options.simulation.cycles, self.options.simulation.trim);
         counter >= trim && counter < cycles.saturating_sub(trim)

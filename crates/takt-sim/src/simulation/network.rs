@@ -1,4 +1,4 @@
-//! Frames on their way: into a port, out of it, and to the end.
+//! Transit of frames: into a port, out of it, and to the end.
 
 use takt_scenario::{FlowSource, PortId};
 
@@ -8,7 +8,7 @@ use crate::frames::Frame;
 use crate::observer::{Message, MessageOutcome, Observer, Passage};
 
 impl Simulation {
-    /// A frame comes to a port, the first or the next.
+    /// Handles the arrival of a frame at a port, the first or the next.
     pub(super) fn enqueue(&mut self, place: u32, observer: &mut impl Observer) {
         self.frame_events += 1;
         let frame = self.frames.get(place);
@@ -78,7 +78,7 @@ impl Simulation {
         if let FlowSource::Publish(id) = source
             && let Some(loopback) = &mut self.loopbacks[id.0]
         {
-            // What it passed is noted.
+            // The passed ports are already noted.
             self.frames.get(place).hop = 0;
             loopback.inbox.push(place);
             self.inboxed += 1;

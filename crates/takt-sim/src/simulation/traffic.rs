@@ -110,7 +110,7 @@ impl Simulation {
 
     pub(super) fn generate(&mut self, index: usize, observer: &mut impl Observer) {
         let crossing = &mut self.crossings[index];
-        // Alone, it sends as many frames as an application would.
+        // Cross traffic without applications sends as many frames as an application would.
         let alone = self.publishers.is_empty() && crossing.counter < self.options.simulation.cycles;
         if self.options.duration.is_some_and(|end| self.now >= end)
             || (self.publishing == 0 && !alone)
