@@ -18,8 +18,8 @@ pub enum WaitPolicy {
     /// * A client spins for at most `spin_for`, as long as at least half of its spins end with a response
     ///   ([`SpinBudget`]).
     /// * A server spins after a request for at least `spin_for` and at most 1.5 ms, as long as at least half of its spins end
-    ///   with a request; it sleeps until shortly before a request that comes regularly, and it only sleeps while its
-    ///   client runs on the one processor to which its thread is bound ([`Arrivals`]).
+    ///   with a request, and sleeps until shortly before a request that comes regularly ([`Arrivals`]).
+    /// * If the thread of the server is bound to one processor, neither side spins while the client runs on that processor.
     Adaptive {
         /// Time of one spin.
         spin_for: Duration,

@@ -40,6 +40,11 @@ impl Idling {
         }
     }
 
+    /// Returns the only processor that the thread may run on, if there is only one.
+    pub(super) fn bound_to(&self) -> Option<usize> {
+        self.bound_to
+    }
+
     /// The next step. `client_is_on` returns true if the client that was served last runs on the given processor.
     #[inline]
     pub(super) fn step(&mut self, client_is_on: impl Fn(usize) -> bool) -> Step {

@@ -335,6 +335,9 @@ impl Transports {
     fn run(&mut self, stop: &AtomicBool, waiting: Waiting) {
         let mut events = Events::with_capacity(64);
         let mut idling = Idling::of_this_thread(waiting);
+        for shared_memory in &mut self.shared_memory {
+            shared_memory.set_processor(idling.bound_to());
+        }
         let mut awake = false;
         let mut look_again = false;
         while !stop.load(Ordering::Acquire) {

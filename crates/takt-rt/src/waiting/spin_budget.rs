@@ -4,12 +4,18 @@ use std::time::Duration;
 
 use super::bet::Bet;
 
+/// Waits between two checks of the processor of the server.
+const WAITS_PER_CHECK: u32 = 64;
+
 /// Spin budget of a thread that sends a request and waits for its response. It spins while responses come within the budget.
 /// Otherwise it sleeps at once, because the server needs the processor on which the thread would spin, or takes longer.
 #[derive(Debug, Clone)]
 pub struct SpinBudget {
     most: Duration,
     bet: Bet,
+    /// True while the server runs on the processor of this thread.
+    shares_processor: bool,
+    waits: u32,
 }
 
 impl SpinBudget {
@@ -19,6 +25,8 @@ impl SpinBudget {
         Self {
             most,
             bet: Bet::default(),
+            shares_processor: false,
+            waits: 0,
         }
     }
 
@@ -26,12 +34,32 @@ impl SpinBudget {
     /// [`hit`](Self::hit) or [`miss`](Self::miss).
     #[inline]
     pub fn next_wait(&mut self) -> Duration {
-        if self.bet.is_open() {
+        self.waits += 1;
+        if self.shares_processor {
+            Duration::ZERO
+        } else if self.bet.is_open() {
             self.most
         } else {
             self.bet.skip();
             Duration::ZERO
         }
+    }
+
+    /// Returns true in every 64th wait: then the caller finds out whether the server is bound to the processor of this
+    /// thread, and [says so](Self::share_processor).
+    #[inline]
+    pub fn is_check_due(&mut self) -> bool {
+        let is_due = self.waits >= WAITS_PER_CHECK;
+        if is_due {
+            self.waits = 0;
+        }
+        is_due
+    }
+
+    /// Sets whether the server is bound to the processor of this thread. Spinning would keep the server from answering, or
+    /// end when the system takes the processor away.
+    pub fn share_processor(&mut self, shares: bool) {
+        self.shares_processor = shares;
     }
 
     /// Notes a response that came while the thread was spinning.
@@ -61,6 +89,25 @@ mod tests {
             }
         }
         assert!((4..=9).contains(&spins), "{spins}");
+    }
+
+    #[test]
+    fn a_thread_does_not_spin_on_the_processor_of_its_server() {
+        let mut budget = SpinBudget::new(Duration::from_micros(20));
+        let (mut spins, mut checks) = (0, 0);
+        for _ in 0..640 {
+            if budget.is_check_due() {
+                checks += 1;
+                budget.share_processor(true);
+            }
+            if !budget.next_wait().is_zero() {
+                spins += 1;
+                budget.hit();
+            }
+        }
+        assert_eq!((spins, checks), (64, 9));
+        budget.share_processor(false);
+        assert!(!budget.next_wait().is_zero());
     }
 
     #[test]

@@ -14,6 +14,8 @@
 //!                                        64  asleep u64: ring after sending
 //!                                       128  requests answered u64
 //!                                       136  connections u64
+//!                                       144  processor u64: number of the one processor that
+//!                                            the server is bound to, plus 1; 0: none
 //! ```
 //!
 //! Nothing is lost: each side writes what the other looks for (a request, or "I am asleep", or a cleared bit), and only then
@@ -41,6 +43,7 @@ const PROCESS: usize = 1;
 const ASLEEP: usize = 8;
 const REQUESTS: usize = 16;
 const CONNECTIONS: usize = 17;
+const PROCESSOR: usize = 18;
 
 /// Number of looks between two looks at all channels.
 const LOOKS_PER_STOCKTAKING: u32 = 1 << 20;
@@ -100,6 +103,14 @@ impl Attention {
     pub(crate) fn count_request(&mut self) {
         self.requests += 1;
         self.store(REQUESTS, self.requests);
+    }
+
+    /// Tells to which processor the serving thread is bound.
+    pub(crate) fn set_processor(&self, processor: Option<usize>) {
+        self.store(
+            PROCESSOR,
+            processor.map_or(0, |processor| processor as u64 + 1),
+        );
     }
 
     pub(crate) fn set_connections(&self, connections: usize) {
@@ -168,6 +179,11 @@ impl ServerState {
         }
     }
 
+    /// Returns the processor to which the serving thread is bound, if it is.
+    pub(crate) fn processor(&self) -> Option<usize> {
+        usize::try_from(self.load(PROCESSOR)).ok()?.checked_sub(1)
+    }
+
     /// Returns the server's counts: requests answered so far, and connections.
     pub(crate) fn counts(&self) -> (u64, u64) {
         (self.load(REQUESTS), self.load(CONNECTIONS))
@@ -215,6 +231,11 @@ mod tests {
         attention.count_request();
         attention.set_connections(3);
         assert_eq!(client.counts(), (2, 3));
+        assert_eq!(client.processor(), None);
+        attention.set_processor(Some(0));
+        assert_eq!(client.processor(), Some(0));
+        attention.set_processor(None);
+        assert_eq!(client.processor(), None);
     }
 
     #[test]

@@ -29,7 +29,13 @@ impl ShmClient {
         // A timeout beyond the range of the clock is no timeout.
         let deadline = start.checked_add(timeout);
         let spin_for = match &mut self.budget {
-            Some(budget) => Some(budget.next_wait()),
+            Some(budget) => {
+                if budget.is_check_due() {
+                    let server = self.state.processor();
+                    budget.share_processor(server == Some(affinity::current()));
+                }
+                Some(budget.next_wait())
+            }
             None => self.wait.spin_for(),
         };
         if spin_for != Some(Duration::ZERO) {

@@ -200,6 +200,12 @@ impl<H: Handler> ShmServer<H> {
         self.attention.set_awake(awake);
     }
 
+    /// Tells clients to which processor the thread that drives the server is bound, if it is bound to one. A client on
+    /// that processor does not spin.
+    pub fn set_processor(&mut self, processor: Option<usize>) {
+        self.attention.set_processor(processor);
+    }
+
     /// Returns true if the client whose request was answered last fell asleep on this processor when it waited. A thread that is
     /// bound to the processor keeps that client from running while it spins.
     #[must_use]
