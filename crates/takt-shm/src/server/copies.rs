@@ -24,8 +24,6 @@ pub(super) struct Copies {
     large: Scratch,
     /// Connection whose large request is being copied.
     owner: Option<Slot>,
-    /// True while the memory for large requests is given back, slice by slice.
-    gives_back: bool,
 }
 
 impl Copies {
@@ -34,7 +32,6 @@ impl Copies {
             small: Scratch::new(memory),
             large: Scratch::new(memory),
             owner: None,
-            gives_back: false,
         }
     }
 
@@ -67,10 +64,7 @@ impl Copies {
         match self.owner {
             Some(owner) if owner != slot => return Ok(false),
             Some(_) => {}
-            // Growing would free the rest at once.
-            None if self.gives_back && !self.large.has_room(length) => return Ok(false),
             None => {
-                self.gives_back = false;
                 self.large.begin(length)?;
                 self.owner = Some(slot);
             }
@@ -106,13 +100,8 @@ impl Copies {
     /// Gives back the memory of large requests.
     pub(super) fn trim(&mut self) {
         self.small.trim();
-        self.gives_back = self.owner.is_none() && self.large.is_large();
-    }
-
-    /// Gives back a slice of the memory for large requests, if that is under way. Returns true if there is more.
-    #[inline]
-    pub(super) fn give_back(&mut self) -> bool {
-        self.gives_back = self.gives_back && self.large.trim_slice(SLICE);
-        self.gives_back
+        if self.owner.is_none() {
+            self.large.trim();
+        }
     }
 }

@@ -59,25 +59,6 @@ impl Scratch {
         self.bytes.capacity() > KEPT
     }
 
-    /// Gives back at most `slice` bytes of the memory of a large request: unmapping tens of MiB at once takes
-    /// milliseconds. Returns true if there is more to give back.
-    pub(super) fn trim_slice(&mut self, slice: usize) -> bool {
-        let capacity = self.bytes.capacity();
-        if capacity <= slice.max(KEPT) {
-            self.trim();
-            return false;
-        }
-        self.bytes.clear();
-        self.bytes.shrink_to(capacity - slice);
-        self.charge.force(self.bytes.capacity());
-        true
-    }
-
-    /// Returns true if a copy of `length` bytes needs no more memory than there is.
-    pub(super) fn has_room(&self, length: usize) -> bool {
-        length <= self.bytes.capacity()
-    }
-
     /// Gives back the memory of a large request.
     pub(crate) fn trim(&mut self) {
         if self.is_large() {
@@ -112,22 +93,6 @@ impl Scratch {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn memory_is_given_back_in_slices() {
-        let memory = MemoryBudget::new(10 << 20);
-        let mut scratch = Scratch::new(&memory);
-        scratch.copy_slice(&vec![1; 8 << 20]).unwrap();
-        let mut used = memory.used();
-        assert_eq!(used, 8 << 20);
-        let mut slices = 1;
-        while scratch.trim_slice(1 << 20) {
-            assert_eq!(used - memory.used(), 1 << 20);
-            used = memory.used();
-            slices += 1;
-        }
-        assert_eq!((slices, memory.used()), (8, 0));
-    }
 
     #[test]
     fn copies_are_charged_and_large_ones_given_back() {

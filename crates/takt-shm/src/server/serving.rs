@@ -108,9 +108,6 @@ impl<H: Handler> ShmServer<H> {
 
     /// Gives another turn to channels that had more requests than could be answered in the last one, or a large one.
     pub(super) fn serve_unfinished(&mut self) -> usize {
-        if self.copies.give_back() {
-            self.completed.waker.wake();
-        }
         let slots = self.unfinished.len();
         let mut answered = 0;
         for _ in 0..slots {
@@ -163,7 +160,6 @@ impl<H: Handler> ShmServer<H> {
     pub(super) fn trim(&mut self) {
         self.trim_at = None;
         self.copies.trim();
-        self.completed.waker.wake();
         let mut index = 0;
         while let Some(slot) = self.connections.channel_slot(index) {
             index += 1;
