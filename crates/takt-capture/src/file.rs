@@ -53,8 +53,13 @@ fn read(file: &[u8], packets: &mut Vec<Packet>) -> Result<(), String> {
     let mut linktype = 0;
     let mut nanoseconds = false;
     let mut number = 0;
+    let is_pcapng = file.starts_with(&SECTION);
+    let mut big_endian = false;
     loop {
         let exhausted = reader.reader_exhausted();
+        if is_pcapng {
+            check_length(reader.data(), big_endian)?;
+        }
         let (length, block) = match reader.next() {
             Ok(block) => block,
             Err(PcapError::Eof) => return Ok(()),
@@ -83,7 +88,10 @@ fn read(file: &[u8], packets: &mut Vec<Packet>) -> Result<(), String> {
                 let time = Duration::from_secs(packet.ts_sec.into()) + Duration::from_nanos(nanos);
                 add(UNIX_EPOCH.checked_add(time), linktype, packet.data);
             }
-            PcapBlockOwned::NG(Block::SectionHeader(_)) => interfaces.clear(),
+            PcapBlockOwned::NG(Block::SectionHeader(section)) => {
+                big_endian = section.big_endian();
+                interfaces.clear();
+            }
             PcapBlockOwned::NG(Block::InterfaceDescription(interface)) => {
                 interfaces.push(Interface {
                     linktype: interface.linktype.0,
@@ -112,6 +120,31 @@ fn read(file: &[u8], packets: &mut Vec<Packet>) -> Result<(), String> {
     }
 }
 
+/// Type of the block with which a section of a pcapng file begins. It reads the same in both byte orders.
+const SECTION: [u8; 4] = [0x0A, 0x0D, 0x0D, 0x0A];
+
+/// Smallest length in bytes of a block: its type, and its length twice.
+const SHORTEST_BLOCK: u32 = 12;
+
+/// Fails if the next block is shorter than a block can be. The library subtracts from the length before it checks it.
+fn check_length(block: &[u8], big_endian: bool) -> Result<(), String> {
+    let Some((kind, rest)) = block.split_first_chunk::<4>() else {
+        return Ok(());
+    };
+    let Some(length) = rest.first_chunk::<4>() else {
+        return Ok(());
+    };
+    let length = match big_endian {
+        true => u32::from_be_bytes(*length),
+        false => u32::from_le_bytes(*length),
+    };
+    // A section has a byte order of its own, and the library checks its length.
+    if *kind != SECTION && length < SHORTEST_BLOCK {
+        return Err(format!("it is damaged: a block of {length} bytes"));
+    }
+    Ok(())
+}
+
 impl Interface {
     fn time(&self, ticks: u64) -> Option<SystemTime> {
         let resolution = self.resolution.max(1);
@@ -131,5 +164,28 @@ fn text<I: std::fmt::Debug>(error: &PcapError<I>) -> String {
     match error {
         PcapError::Incomplete(_) | PcapError::UnexpectedEof => "it ends within a packet".to_owned(),
         error => format!("it is damaged: {error:?}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_block_without_room_for_its_length_is_an_error() {
+        // A section, and a process information block of four bytes.
+        let little = [
+            0x0A, 0x0D, 0x0D, 0x0A, 28, 0, 0, 0, 0x4D, 0x3C, 0x2B, 0x1A, 1, 0, 0, 0, 0xFF, 0xFF,
+            0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 28, 0, 0, 0, 1, 0, 0, 0x80, 4, 0, 0, 0, 76,
+        ];
+        let big = [
+            0x0A, 0x0D, 0x0D, 0x0A, 0, 0, 0, 28, 0x1A, 0x2B, 0x3C, 0x4D, 0, 1, 0, 0, 0xFF, 0xFF,
+            0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0, 0, 0, 28, 0x80, 0, 0, 1, 0, 0, 0, 4, 76,
+        ];
+        for file in [little, big] {
+            let (packets, error) = packets(&file);
+            assert!(packets.is_empty());
+            assert_eq!(error.as_deref(), Some("it is damaged: a block of 4 bytes"));
+        }
     }
 }
