@@ -26,7 +26,7 @@ mod tests {
     use super::parse;
 
     #[test]
-    fn bytes_may_be_apart_in_many_ways() {
+    fn bytes_may_be_separated_in_many_ways() {
         for text in [
             "01abFF",
             "01 ab ff",

@@ -78,7 +78,7 @@ fn numbers_of_providers_are_bounded() {
 }
 
 #[test]
-fn a_limit_that_is_too_low_is_said_at_once_with_what_helps() {
+fn a_too_low_limit_is_reported_at_once_with_the_fix() {
     let script = "ulimit -n 512 && exec \"$0\" bench directory --providers 500";
     let output = std::process::Command::new("sh")
         .args(["-c", script, env!("CARGO_BIN_EXE_takt")])

@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_say_what_is_wrong_with_them() {
+    fn invalid_keys_are_explained() {
         let key = |token: &str, lengths: [usize; 3]| {
             let [signing, encrypting, nonce] = lengths.map(|length| "0a".repeat(length));
             format!("{token}:{signing}:{encrypting}:{nonce}").parse::<SecurityKey>()
