@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn the_environment_names_the_folder_or_nothing_does() {
+    fn the_folder_comes_from_the_environment_only() {
         let expected = |path: &str| PathBuf::from(path);
         assert_eq!(
             named(Some("/state"), Some("/home")).unwrap(),
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_others_can_write_or_own_is_refused() {
+    fn a_folder_of_another_user_or_writable_by_others_is_refused() {
         let directory = tempfile::tempdir().unwrap();
         let folder = directory.path().join("a/b");
         prepare_state_directory(&folder).unwrap();

@@ -23,7 +23,7 @@ fn start(max_connections: Option<usize>) -> (Arc<Server>, Result<Serving, ServeE
 }
 
 #[test]
-fn there_is_a_channel_more_than_sessions_and_as_many_descriptors_as_there_can_be() {
+fn one_more_channel_than_sessions_and_the_hard_limit_of_descriptors() {
     let before = getrlimit(Resource::Nofile);
     let soft = Rlimit {
         current: Some(100),

@@ -112,7 +112,7 @@ fn a_value_is_read_while_its_provider_serves_is_stopped_and_is_dead() {
 }
 
 #[test]
-fn what_is_not_published_has_to_be_asked_for() {
+fn unpublished_values_are_read_with_requests() {
     let directory = tempfile::tempdir_in("/dev/shm").unwrap();
     let _provider = Process::start(directory.path());
     let mut client = connect(directory.path());
@@ -129,7 +129,7 @@ fn what_is_not_published_has_to_be_asked_for() {
 }
 
 #[test]
-fn variables_that_come_and_go_are_never_mistaken_for_others() {
+fn added_and_deleted_variables_are_not_confused() {
     let directory = tempfile::tempdir_in("/dev/shm").unwrap();
     for round in 0..3_u32 {
         let cell = Arc::new(Cell::of(&Variant::UInt32(round)).share().unwrap());

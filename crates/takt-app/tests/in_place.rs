@@ -15,7 +15,7 @@ fn node(path: &str) -> NodeId {
 }
 
 #[test]
-fn values_are_seen_where_they_are() {
+fn values_are_read_in_place() {
     let directory = tempfile::tempdir_in("/dev/shm").unwrap();
     let numbers: Vec<u32> = (0..100_000).collect();
     let array = Arc::new(Cell::of(&Variant::from(numbers.clone())));

@@ -35,7 +35,7 @@ fn provider(name: &str, directory: &std::path::Path) -> (Provider, Arc<Cell>) {
 }
 
 #[test]
-fn what_one_provider_is_written_another_one_reads_out() {
+fn a_value_written_at_one_provider_is_published_to_another() {
     let directory = tempfile::tempdir().unwrap();
     let (_machine, sent) = provider("Machine", directory.path());
     let (_display, received) = provider("Display", directory.path());

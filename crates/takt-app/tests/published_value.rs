@@ -195,7 +195,7 @@ fn a_stored_array_is_of_one_moment() {
 }
 
 #[test]
-fn a_callback_is_asked_when_its_last_value_is_too_old() {
+fn a_callback_is_called_when_its_last_value_is_too_old() {
     let directory = tempfile::tempdir_in("/dev/shm").unwrap();
     let provider = Process::start(directory.path());
     let mut client = connect(directory.path());
@@ -283,7 +283,7 @@ fn a_monitored_item_refreshes_the_last_value() {
 }
 
 #[test]
-fn what_is_too_large_has_to_be_asked_for() {
+fn values_above_the_capacity_are_read_with_requests() {
     let directory = tempfile::tempdir_in("/dev/shm").unwrap();
     let _provider = Process::start(directory.path());
     let mut client = connect(directory.path());

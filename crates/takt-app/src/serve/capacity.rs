@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn more_than_possible_is_refused_with_what_to_do() {
+    fn too_many_connections_are_refused_with_a_fix() {
         let descriptors = Descriptors {
             limit: 1024,
             open: 24,

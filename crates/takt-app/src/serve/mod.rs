@@ -442,7 +442,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tags_tell_transports_apart() {
+    fn tags_identify_transports() {
         assert_eq!(split_tag(tag(TCP, 3)), (TCP, 3));
         assert_ne!(tag(TCP, 1), tag(SHARED_MEMORY, 1));
         assert_eq!(split_tag(key_tag(tagged_key(STOP, 0))).0, STOP);

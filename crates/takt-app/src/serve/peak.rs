@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn once_after_each_fall() {
+    fn due_once_after_each_fall() {
         let mut peak = Peak::default();
         assert_eq!(peak.note(FALL - 1), None);
         assert_eq!(peak.note(0), None, "not high enough");
