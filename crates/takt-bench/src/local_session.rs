@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn messages_are_as_long_as_what_they_carry() {
+    fn messages_are_as_long_as_their_values_require() {
         let large = Payload::of_bytes(1 << 20).unwrap();
         let payloads = [Payload::SCALAR, Payload::ARRAY, large];
         let mut session = LocalSession::open(&payloads).unwrap();

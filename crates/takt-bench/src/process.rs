@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn servers_that_do_not_come_up_are_told_apart() {
+    fn failed_starts_of_servers_are_explained() {
         for (script, said) in [
             ("exit 1", "ended before"),
             ("echo hello; exec cat", "printed \"hello\""),

@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_seat_is_left_as_it_was_found() {
+    fn affinity_and_policy_are_restored() {
         std::thread::spawn(|| {
             let before = (affinity::available().unwrap(), priority::get().unwrap());
             let pair = CorePair::choose().unwrap();

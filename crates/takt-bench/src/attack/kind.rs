@@ -163,7 +163,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_tell_attacks_apart() {
+    fn names_of_attacks_are_distinct() {
         for attack in Attack::ALL {
             assert_eq!(Attack::from_name(attack.name()), Some(*attack));
             // The names fit into the first column of the table.

@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_socket_is_not_counted() {
+    fn only_sockets_are_counted() {
         assert_eq!(socket(Path::new("socket:[77]")), Some(77));
         for other in [
             "pipe:[77]",

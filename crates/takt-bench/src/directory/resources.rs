@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_lacking_is_said_with_what_helps() {
+    fn missing_resources_are_named_with_the_fix() {
         assert!(Resources::needed(500, 32).check(500, PLENTY).is_ok());
         let text = refused(Resources {
             descriptors: 1024,
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn the_usual_numbers_fit_into_what_any_machine_has() {
+    fn the_default_numbers_fit_small_machines() {
         let modest = Resources {
             descriptors: 4096,
             memory: 512 << 10,

@@ -83,7 +83,7 @@ mod tests {
     ];
 
     #[test]
-    fn requests_say_what_they_ask_for() {
+    fn requests_carry_the_size_of_their_answer() {
         for Operation { sizes, .. } in OPERATIONS {
             let request = request_bytes(sizes);
             assert_eq!(request.len(), sizes.request);

@@ -32,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_word_has_to_be_there() {
+    fn all_words_of_a_filter_must_match() {
         let label = "takt opc.iox2 Read 4096 diff spin";
         for (filter, matches) in [
             ("", true),

@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interrupt_ends_it() {
+    fn an_interrupt_ends_the_measurement() {
         let interrupted = AtomicBool::new(true);
         assert!(matches!(
             measure(4, 2, None, &interrupted),

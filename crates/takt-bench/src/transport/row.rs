@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn json_has_every_field_that_tools_rely_on() {
+    fn json_has_all_documented_fields() {
         let row = Row {
             placement: "diff".to_owned(),
             wait: "blocking".to_owned(),

@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn floors_stand_before_what_is_compared_with_them() {
+    fn floors_come_before_the_compared_subjects() {
         let cores = CorePair {
             client: 0,
             server: 1,
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn one_core_has_no_second_one_to_spin_on() {
+    fn nothing_spins_on_a_single_core() {
         let cores = CorePair {
             client: 3,
             server: 3,
