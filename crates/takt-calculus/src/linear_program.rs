@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_maximum_has_no_bound() {
+    fn an_unbounded_programme_has_no_bound() {
         let found = program(&[(&[(0, 1), (1, -1)], 4)], &[(0, 1), (1, 1)]);
         assert_eq!(found.upper_bound(), None);
     }

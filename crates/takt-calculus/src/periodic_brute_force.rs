@@ -242,7 +242,7 @@ fn staircases() {
 }
 
 #[test]
-fn what_is_too_long_or_no_curve() {
+fn too_long_and_invalid_curves_are_refused() {
     let stairs = |period| PeriodicCurve::staircase(1.into(), period).unwrap();
     let (one, other) = (stairs(ratio(1_000_003, 1_000_000)), stairs(1.into()));
     assert!(matches!(

@@ -174,7 +174,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
         #[test]
-        fn late_arrivals_are_those_that_make_the_delays(network in network(), shaped: bool) {
+        fn late_arrivals_reproduce_the_delays(network in network(), shaped: bool) {
             let bounds = network.total_flow(Output::Delay, shaped);
             let arrivals = network.arrivals_late_by(&bounds.server_delays);
             for (server, delay) in bounds.server_delays.iter().enumerate() {

@@ -46,7 +46,7 @@ proptest! {
     /// rises with the bursts and rates of the others. These analyses therefore do not choose between curves of which neither is
     /// the lower.
     #[test]
-    fn no_bound_of_a_single_flow_falls_either(servers in servers(), flows in prop::collection::vec(flow(), 2..6)) {
+    fn no_bound_by_remaining_service_falls_when_a_flow_is_added(servers in servers(), flows in prop::collection::vec(flow(), 2..6)) {
         let bounds = |flows: &[Flow]| {
             let network = Network::new(servers.clone(), flows.to_vec()).unwrap();
             [

@@ -176,7 +176,7 @@ fn sound_bound_of_one_hop() {
 
 /// Periodic messages as a staircase, each given to the port at the link's rate: the leaky bucket approximates this.
 #[test]
-fn a_staircase_gives_the_same_as_its_leaky_bucket() {
+fn a_staircase_and_its_leaky_bucket_give_one_bound() {
     for frame in [frames()[0], frames()[7]] {
         let line = Line::new(3, frame, Model::PAPER);
         let message = frame.l2_bits();

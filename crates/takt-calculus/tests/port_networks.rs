@@ -164,7 +164,7 @@ proptest! {
 }
 
 #[test]
-fn shaping_by_the_link_is_never_worse() {
+fn link_shaping_never_raises_a_bound() {
     let streams = [
         (0, 3, 60, 0),
         (0, 2, 60, 0),
@@ -183,7 +183,7 @@ fn shaping_by_the_link_is_never_worse() {
 }
 
 #[test]
-fn a_circle_that_grows_for_ever_is_said_to() {
+fn endless_growth_in_a_circle_is_reported() {
     // Each port has a load of 90 %: the analysis finds no bound on this ring, though no port is overloaded.
     let streams: Vec<_> = (0..PORTS)
         .flat_map(|first| [(first, 4, 60, 0), (first, 4, 30, 0)])
@@ -254,7 +254,7 @@ fn flow_queueing_is_bounded_by_the_time_until_nothing_waits() {
 }
 
 #[test]
-fn etf_takes_the_jitter_away() {
+fn etf_removes_jitter() {
     let class = TrafficClass {
         selection: TransmissionSelection::EarliestTxTime { delta: 500.into() },
         longest: 60.into(),

@@ -84,7 +84,7 @@ impl Plain<'_> {
 }
 
 #[test]
-fn links_as_one_give_what_single_flows_give() {
+fn bounds_of_grouped_flows_equal_those_of_single_flows() {
     let factory = factory(50, 500, buckets).unwrap();
     let network = Network::new(factory.servers.clone(), factory.flows.clone()).unwrap();
     let grid = grid().unwrap();

@@ -117,7 +117,7 @@ fn sound_bounds_are_those_of_a_line_or_less() {
 }
 
 #[test]
-fn lower_priority_frames_are_in_the_way_if_they_may_be() {
+fn lower_priority_frames_count_if_the_scenario_allows_them() {
     let text = |lower: &str| {
         format!(
             "version = 1\ndiscipline = \"p\"\n[topology]\nkind = \"p2p\"\n[disciplines.p]\nscheduler = \"mqprio\"\nclasses = [{{ name = \"A\", priorities = [3] }}, \
@@ -321,7 +321,7 @@ fn etf_that_is_given_frames_in_time() {
 /// Three hosts send to a fourth over a bridge, each a frame of 808 bit in a millisecond. Late threads make messages come together
 /// only if they are late by a cycle. With leaky buckets each microsecond would count.
 #[test]
-fn what_is_late_by_less_than_a_cycle_is_no_burst() {
+fn lateness_below_a_cycle_makes_no_burst() {
     let delay = |late: &str| {
         let mut text = "version = 1\ndiscipline = \"p\"\n[disciplines.p]\nscheduler = \"mqprio\"\nclasses = [{ name = \"A\", priorities = [3] }, { name = \"B\" }]\n\
             [[nodes]]\nname = \"bridge\"\nkind = \"bridge\"\n"

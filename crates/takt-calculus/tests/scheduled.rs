@@ -165,7 +165,7 @@ proptest! {
 }
 
 #[test]
-fn windows_that_are_shifted_from_hop_to_hop_pass_a_frame_on() {
+fn shifted_windows_forward_a_frame_at_each_hop() {
     let (ports, gates) = ports(150, 60, 52, 0);
     let network = PortNetwork::new(ports, vec![stream((0, 3, 40), 0)]).unwrap();
     let release = Release {
@@ -195,7 +195,7 @@ fn windows_that_are_shifted_from_hop_to_hop_pass_a_frame_on() {
 }
 
 #[test]
-fn what_is_not_known_is_said() {
+fn unknown_release_times_are_reported() {
     let (ports, _) = ports(100, 60, 0, 0);
     let network = PortNetwork::new(
         ports.clone(),

@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_sent_by_frames_that_begin_in_time() {
+    fn frames_that_begin_in_time_are_sent_completely() {
         use crate::curve::Extended;
         // A frame of 10 that begins at 70 at the latest ends at 80.
         let most = |guard_band, time: i64| {
