@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_something_else_is_left_out() {
+    fn other_packets_are_skipped() {
         let mut fragment = ipv4_packet();
         fragment[6] = 0x20;
         let mut tcp = ipv4_packet();
