@@ -97,7 +97,7 @@ mod tests {
     };
 
     #[test]
-    fn it_comes_back_as_it_was() {
+    fn a_location_survives_encoding() {
         for cached in [false, true] {
             let location = CellLocation { cached, ..LOCATION };
             let mut bytes = location.to_bytes().to_vec();

@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_withheld() {
+    fn too_large_values_are_withheld() {
         for publication in [Publication::of_source(8), Publication::of_cache(8)] {
             let publication = publication.unwrap();
             let reader = reader(&publication.location().unwrap());
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn a_dropped_one_is_gone() {
+    fn a_dropped_publication_is_gone() {
         let publication = Publication::of_cache(8).unwrap();
         let reader = reader(&publication.location().unwrap());
         set(&publication, 1_u8);

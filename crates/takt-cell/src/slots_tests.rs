@@ -92,7 +92,7 @@ fn dead_writers_block_no_other_thread() {
 }
 
 #[test]
-fn a_set_that_was_overtaken_changes_nothing() {
+fn an_overtaken_set_changes_nothing() {
     let memory = Memory::new(2);
     let early = memory.control.tickets.fetch_add(1, Ordering::Relaxed) + 1;
     memory.set(5).unwrap();

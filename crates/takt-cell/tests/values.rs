@@ -274,7 +274,7 @@ fn another_type_is_refused() {
 }
 
 #[test]
-fn what_is_too_long_is_refused() {
+fn too_long_values_are_refused() {
     let cell = Cell::for_type(BuiltInType::String, None, 10);
     cell.set_string(Some("0123456789"), StatusCode::Good, TIME)
         .unwrap();
@@ -332,7 +332,7 @@ fn very_long_arrays() {
 }
 
 #[test]
-fn room_for_what_was_asked_for() {
+fn capacity_is_as_requested() {
     for data_type in BuiltInType::all() {
         if let Some(size) = data_type.encoded_size() {
             assert_eq!(Cell::for_type(data_type, None, 0).capacity(), 1 + size);
