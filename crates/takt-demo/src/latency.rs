@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_summary_is_of_what_was_recorded() {
+    fn a_summary_covers_all_samples() {
         let mut latency = Latency::default();
         assert_eq!(latency.summary(), None);
         for micros in (1..=100).rev() {

@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn it_reaches_the_setpoint_times_the_override() {
+    fn the_speed_reaches_setpoint_times_override() {
         let mut spindle = Spindle {
             override_percent: 50.0,
             ..Spindle::default()
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn it_warms_up_under_load_and_cools_down_at_rest() {
+    fn the_spindle_warms_up_under_load_and_cools_down_at_rest() {
         let mut spindle = Spindle::default();
         spindle.start().unwrap();
         after(&mut spindle, 60);
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn it_refuses_what_a_machine_would_refuse() {
+    fn invalid_commands_are_refused() {
         let mut spindle = Spindle::default();
         assert_eq!(spindle.stop(), Err(Refusal::AlreadyStopped));
         spindle.set_door(false).unwrap();
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn it_stops_when_too_hot_and_recovers() {
+    fn the_spindle_stops_when_too_hot_and_recovers() {
         let mut spindle = Spindle {
             setpoint: MAX_SPEED,
             override_percent: MAX_OVERRIDE,
