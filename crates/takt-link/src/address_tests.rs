@@ -126,12 +126,12 @@ fn other_addresses() {
 
 proptest! {
     #[test]
-    fn whatever_is_written_never_panics(text in "(opc\\.(udp|eth|iox2)|mqtts?)://.{0,40}") {
+    fn parsing_any_text_does_not_panic(text in "(opc\\.(udp|eth|iox2)|mqtts?)://.{0,40}") {
         let _ = Address::parse(&text);
     }
 
     #[test]
-    fn what_is_displayed_is_parsed(text in "(opc\\.udp|mqtts?)://([a-z]{1,9}|[0-9a-f:\\[\\]]{2,12})(:[0-9]{1,5})?|opc\\.eth://([0-9a-fA-F]{2}-){5}[0-9a-f]{2}(:[0-9]{1,4}(\\.[0-7])?)?") {
+    fn displayed_addresses_parse_to_the_same(text in "(opc\\.udp|mqtts?)://([a-z]{1,9}|[0-9a-f:\\[\\]]{2,12})(:[0-9]{1,5})?|opc\\.eth://([0-9a-fA-F]{2}-){5}[0-9a-f]{2}(:[0-9]{1,4}(\\.[0-7])?)?") {
         if let Ok(address) = Address::parse(&text) {
             prop_assert_eq!(Address::parse(&address.to_string()), Ok(address));
         }

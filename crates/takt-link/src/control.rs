@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_ends() {
+    fn invalid_control_messages_contain_nothing() {
         assert_eq!(find::<1>(&[0; 64], 1, 1), None);
         assert_eq!(find::<1>(&[0xFF; 64], 1, 1), None);
         assert_eq!(find::<1>(&item(1, 2, &[9])[..12], 1, 2), None);

@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read() {
+    fn a_written_header_is_read_back() {
         for vlan in [
             None,
             Some(TAG),

@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_interface_is_refused_with_those_that_there_are() {
+    fn an_unknown_interface_is_refused_with_the_known_names() {
         let error = Interface::find("takt-none").unwrap_err().to_string();
         assert!(
             error.contains("takt-none") && error.contains("lo"),

@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_a_level_is_refused() {
+    fn invalid_topic_levels_are_refused() {
         for text in ["", "a/b", "+", "a#", "\0"] {
             let tree = TopicTree::new(DEFAULT_PREFIX, Content::Uadp).unwrap();
             let topic = tree.topic(MqttMessageType::Status, text, None, None);

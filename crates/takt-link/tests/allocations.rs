@@ -12,7 +12,7 @@ use takt_link::{LaunchMode, Options, open_receiver, open_sender};
 
 /// This is a single test: others in the same process would be counted too.
 #[test]
-fn nothing_is_allocated_per_message() {
+fn messages_are_sent_without_allocation() {
     let options = Options {
         interface: Some("lo".to_owned()),
         ..Options::default()

@@ -114,7 +114,7 @@ fn udp_over_ipv6() {
 }
 
 #[test]
-fn that_nobody_listens_is_not_the_senders_business() {
+fn sending_without_a_receiver_succeeds() {
     let address = format!("opc.udp://127.0.0.1:{}", free_port());
     let address: Address = address.parse().unwrap();
     let mut sender = open_sender(&address, &Options::default()).unwrap();
@@ -170,7 +170,7 @@ fn messages_longer_than_the_receiver_wants_are_discarded_and_counted() {
 }
 
 #[test]
-fn what_cannot_be_right_is_refused() {
+fn options_out_of_range_are_refused() {
     let open = |address: &str, options: Options| {
         let address = address.parse().unwrap();
         let sender = open_sender(&address, &options).map(drop);
@@ -396,7 +396,7 @@ fn a_message_wakes_a_receiver_of_shared_memory() {
 const VICTIM: &str = "TAKT_LINK_TEST_VICTIM";
 
 #[test]
-fn what_killed_processes_leave_in_shared_memory_is_in_nobodys_way() {
+fn leftovers_of_killed_processes_do_no_harm() {
     let address = "opc.iox2://Line1".parse().unwrap();
     let (directory, options) = match std::env::var_os(VICTIM) {
         // This process is the one that is killed.
@@ -418,7 +418,7 @@ fn what_killed_processes_leave_in_shared_memory_is_in_nobodys_way() {
     for _ in 0..10 {
         let mut receiver = open_receiver(&address, &options).unwrap();
         let mut command = std::process::Command::new(std::env::current_exe().unwrap());
-        let name = "what_killed_processes_leave_in_shared_memory_is_in_nobodys_way";
+        let name = "leftovers_of_killed_processes_do_no_harm";
         command
             .args(["--exact", name])
             .env(VICTIM, directory.path());
