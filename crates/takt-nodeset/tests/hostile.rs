@@ -54,7 +54,7 @@ fn size_alone_costs_only_its_size() {
 }
 
 #[test]
-fn what_would_be_quadratic_is_refused() {
+fn documents_with_quadratic_cost_are_refused() {
     let attributes: String = (0..200_000).map(|i| format!(" a{i}=''")).collect();
     assert!(!parse_soon(
         "attributes",
@@ -157,7 +157,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
     #[test]
-    fn damaged_documents_are_answered(edits in prop::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>(), 0usize..40, any::<bool>()), 1..6)) {
+    fn damaged_documents_end_in_a_result(edits in prop::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>(), 0usize..40, any::<bool>()), 1..6)) {
         let mut text = SEED.to_owned();
         for (at, piece, cut, replace) in edits {
             let mut at = at.index(text.len());
@@ -181,7 +181,7 @@ proptest! {
     }
 
     #[test]
-    fn any_text_is_answered(text in "\\PC*") {
+    fn any_text_ends_in_a_result(text in "\\PC*") {
         prop_assert!(NodeSet::parse("any.xml", &text).is_err());
     }
 }

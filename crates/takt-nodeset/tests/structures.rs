@@ -155,7 +155,7 @@ fn unions() {
 }
 
 #[test]
-fn fields_that_allow_subtypes_say_their_type() {
+fn fields_with_subtypes_carry_their_type() {
     let xml = "<Loose><Any><Value><Double>4</Double></Value></Any></Loose>";
     assert_eq!(
         encode(&LOOSE, xml).unwrap(),
