@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_compared_as_7_2_3_says() {
+    fn numbers_are_compared_as_7_2_3_requires() {
         assert_eq!(order(7, 8), Order::New { missing: 0 });
         assert_eq!(order(7, 10), Order::New { missing: 2 });
         assert_eq!(order(65_535, 0), Order::New { missing: 0 });

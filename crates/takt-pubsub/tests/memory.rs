@@ -171,7 +171,7 @@ fn attacks() -> Vec<(&'static str, Attack)> {
 }
 
 #[test]
-fn what_publishers_say_of_themselves_stays_within_the_budget() {
+fn announcements_stay_within_the_budget() {
     for (name, attack) in attacks() {
         let clock = Clock(Instant::now());
         let before = held();
@@ -233,7 +233,7 @@ fn metadata_that_is_announced_again_takes_the_place_of_the_old_one() {
 }
 
 #[test]
-fn a_thousand_forged_publishers_lock_nobody_out_for_long() {
+fn forged_publishers_block_others_for_a_short_time_only() {
     let clock = Clock(Instant::now());
     let mut subscriber = Subscriber::discovering(1_000);
     let send = |subscriber: &mut Subscriber, publisher: &str, seconds| {

@@ -133,7 +133,7 @@ fn a_value_goes_from_cell_to_cell_over_udp() {
 }
 
 #[test]
-fn multicast_reaches_those_who_joined() {
+fn multicast_reaches_the_members_of_the_group() {
     let mut setup = Setup::new(&[Variant::UInt32(5)]);
     let (values, received) = channel();
     let url = format!("opc.udp://239.255.42.1:{}", free_port());
@@ -165,7 +165,7 @@ fn protected_messages_begin_with_the_first_keys() {
 }
 
 #[test]
-fn what_cannot_start_says_why() {
+fn a_start_that_fails_names_the_reason() {
     let mut setup = Setup::new(&[Variant::UInt32(9)]);
     let configuration = configuration(&setup, "opc.udp://192.0.2.1:4840");
     let mut broken = configuration.clone();

@@ -16,7 +16,7 @@ use takt_wire::{DataSetContent, DataSetMessage, Fields, NetworkMessage, Publishe
 const KEY_LIFETIME: Duration = Duration::from_millis(100);
 
 #[test]
-fn nothing_is_allocated() {
+fn protected_messages_allocate_nothing() {
     let mode = MessageSecurityMode::SignAndEncrypt;
     let policy = SecurityPolicy::PubSubAes256Ctr;
     let start = Instant::now();

@@ -40,7 +40,7 @@ fn round_trip(file: &ConfigurationFile) -> String {
 }
 
 #[test]
-fn the_examples_mean_what_they_say() {
+fn the_examples_have_the_documented_values() {
     let file = from_toml(PUBLISHER).unwrap();
     round_trip(&file);
     let configuration = &file.configuration;
@@ -216,7 +216,7 @@ fn a_connection_to_a_broker_speaks_json() {
 }
 
 #[test]
-fn mistakes_are_told_with_their_place() {
+fn mistakes_have_positions() {
     let group = "[[connections]]\n[[connections.writer_groups]]\nwriter_group_id = 1\n";
     for (text, line, part, marked) in [
         ("enabeld = true", 1, "unknown field `enabeld`", "enabeld"),
@@ -324,7 +324,7 @@ fn targets_name_their_fields() {
 }
 
 #[test]
-fn what_has_no_short_form_is_kept() {
+fn parameters_without_short_form_are_kept() {
     let mut file = from_toml(PUBLISHER).unwrap();
     file.schema_location = "urn:x".into();
     file.file_header = vec![KeyValuePair {
@@ -400,7 +400,7 @@ fn what_has_no_short_form_is_kept() {
 
 /// A property has a name that TOML texts cannot represent.
 #[test]
-fn what_would_be_lost_is_an_error() {
+fn lost_information_is_an_error() {
     let mut file = from_toml(PUBLISHER).unwrap();
     file.configuration.connections[0].writer_groups[0].locale_ids = vec![takt_ua::UaString::null()];
     let error = to_toml(&file).unwrap_err();
@@ -411,7 +411,7 @@ fn what_would_be_lost_is_an_error() {
 }
 
 #[test]
-fn what_an_engine_would_refuse_is_found() {
+fn check_finds_the_mistakes_that_an_engine_refuses() {
     let good = from_toml(PUBLISHER).unwrap();
     assert_eq!(check(&good.configuration), []);
     let mut bad = from_toml(SUBSCRIBER).unwrap().configuration;
@@ -435,7 +435,7 @@ fn what_an_engine_would_refuse_is_found() {
 
 /// Every example in the reference is a valid configuration.
 #[test]
-fn the_reference_is_right() {
+fn every_example_of_the_reference_is_valid() {
     let reference = include_str!("../../../../docs/pubsub.md");
     let examples = reference.split("```toml\n").skip(1);
     let examples: Vec<&str> = examples

@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_asks_less_and_less_often_until_there_is_an_answer() {
+    fn probes_back_off_until_an_announcement() {
         let start = Instant::now();
         let mut prober = Prober::new(3);
         let missing = [

@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_address_is_said() {
+    fn invalid_addresses_are_reported() {
         let connection = PubSubConnectionDataType {
             address: address("", "opc.tcp://localhost"),
             ..PubSubConnectionDataType::default()

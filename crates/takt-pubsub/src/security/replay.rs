@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn restarts_are_accepted_and_what_was_before_them_is_not() {
+    fn restarts_are_accepted_and_older_messages_refused() {
         let mut seen = Seen::new(1);
         for restart in 0..MAX_RANDOM_PARTS as u32 {
             for number in 1..10 {
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn who_draws_for_each_message_is_told_apart_by_numbers_alone() {
+    fn random_parts_for_each_message_are_checked_by_number_only() {
         let mut seen = Seen::new(1);
         // A Publisher of the other kind had the same PublisherId before.
         seen.note(1, 1).unwrap();
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn one_message_for_each_start_is_no_draw_for_each_message() {
+    fn one_message_per_restart_is_not_a_random_part_for_each_message() {
         let mut seen = Seen::new(1);
         for restart in 0..MAX_RANDOM_PARTS as u32 {
             assert_eq!(seen.note(restart, 1), Ok(()));

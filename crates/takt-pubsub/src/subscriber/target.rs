@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_bad_is_replaced_as_table_80_says() {
+    fn bad_values_are_replaced_as_in_table_80() {
         use OverrideValueHandling as Handling;
         let now = DateTime::now();
         let bad = DataValue::status(StatusCode::BadSensorFailure);
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_that_is_not_operational_says_so() {
+    fn a_reader_that_is_not_operational_sets_a_bad_status() {
         use OverrideValueHandling as Handling;
         let now = DateTime::now();
         for (state, status) in [

@@ -109,7 +109,7 @@ fn a_request_is_carried_out_once_and_answered() {
 }
 
 #[test]
-fn what_is_lost_is_sent_again() {
+fn lost_requests_and_responses_are_sent_again() {
     for mapping in [ActionMapping::Uadp, ActionMapping::Json] {
         let mut responder = responder(&configuration(mapping, INTERVAL));
         let mut requestor = requestor(mapping, &responder).with_publishing_interval(INTERVAL);
@@ -171,7 +171,7 @@ fn what_is_lost_is_sent_again() {
 }
 
 #[test]
-fn what_takes_too_long_has_failed() {
+fn requests_fail_after_their_timeout() {
     let mapping = ActionMapping::Uadp;
     let mut responder = responder(&configuration(mapping, Duration::ZERO));
     let mut requestor = requestor(mapping, &responder);
@@ -285,7 +285,7 @@ fn mistakes_are_answered() {
 }
 
 #[test]
-fn a_responder_remembers_only_so_many_and_answers_only_so_much() {
+fn a_responder_limits_kept_responses_and_their_sizes() {
     let mapping = ActionMapping::Uadp;
     let mut responder = responder(&configuration(mapping, Duration::ZERO));
     let now = at(Instant::now(), 0);

@@ -242,7 +242,7 @@ fn probes_are_answered_once_and_later() {
 }
 
 #[test]
-fn publishers_say_what_they_are() {
+fn publishers_announce_their_capabilities() {
     let setup = Setup::new(&[Variant::UInt32(1)]);
     let configuration = configuration(&setup);
     let start = Instant::now();
@@ -298,7 +298,7 @@ fn publishers_say_what_they_are() {
 }
 
 #[test]
-fn long_metadata_is_cut_and_told_again_and_again() {
+fn long_metadata_is_chunked_and_announced_repeatedly() {
     let mut setup = Setup::new(&vec![Variant::UInt32(1); 200]);
     setup.connection.transport_settings =
         ExtensionObject::from_structure(&DatagramConnectionTransport2DataType {
@@ -390,7 +390,7 @@ fn metadata_of_protected_messages_is_protected_too() {
 }
 
 #[test]
-fn a_group_is_announced_again_and_again_if_it_shall_be() {
+fn announcements_of_a_group_repeat_if_configured() {
     let mut setup = Setup::new(&[Variant::UInt32(1)]);
     setup.group.transport_settings =
         ExtensionObject::from_structure(&DatagramWriterGroupTransport2DataType {

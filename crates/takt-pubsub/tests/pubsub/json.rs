@@ -225,7 +225,7 @@ fn events_are_received() {
 }
 
 #[test]
-fn headers_have_what_the_masks_say() {
+fn headers_follow_the_masks() {
     let data_set_mask = DATA_SET_HEADER
         | DataSetMask::DataSetWriterName
         | DataSetMask::PublisherId
@@ -254,7 +254,7 @@ fn headers_have_what_the_masks_say() {
 }
 
 #[test]
-fn what_is_too_long_is_divided_by_data_set_messages() {
+fn long_messages_are_divided_between_data_set_messages() {
     let mut setup = setup(&[Variant::from("x".repeat(40))], HEADERS, DATA_SET_HEADER);
     let second = setup.writer().clone();
     setup.group.data_set_writers.push(second);
@@ -364,7 +364,7 @@ fn fields_may_be_named_like_headers() {
 }
 
 #[test]
-fn others_are_not_received() {
+fn messages_of_other_writers_are_not_received() {
     let mut setup = setup(&[Variant::UInt32(1)], HEADERS, DATA_SET_HEADER);
     let data = texts(&mut setup.build(), now()).concat();
     let count = |reader: &dyn Fn(&mut DataSetReaderDataType), text: &str| {

@@ -127,7 +127,7 @@ fn chunks_and_delta_frames_are_protected_too() {
 }
 
 #[test]
-fn what_is_not_protected_as_the_reader_expects_is_refused() {
+fn messages_with_less_protection_than_expected_are_refused() {
     let time = now();
     let ring = keys(1, time.instant);
     let message = |mode| {

@@ -236,7 +236,7 @@ fn events_are_sent_once() {
 }
 
 #[test]
-fn who_is_disabled_or_paused_is_silent() {
+fn disabled_and_paused_components_send_nothing() {
     let mut setup = Setup::new(&[Variant::UInt32(1)]);
     let mut group = setup.build();
     let mut output = Vec::new();
@@ -259,7 +259,7 @@ fn who_is_disabled_or_paused_is_silent() {
 }
 
 #[test]
-fn what_the_standard_forbids_is_said_with_the_place() {
+fn forbidden_configurations_are_refused_with_the_component() {
     let mut setup = Setup::new(&[Variant::UInt32(1)]);
     setup.writer().data_set_name = "Other".into();
     let data_sets = std::slice::from_ref(&setup.data_set);

@@ -80,7 +80,7 @@ fn set(cell: &Cell, value: impl Into<Variant>) {
 }
 
 #[test]
-fn what_is_published_is_received_on_the_fast_path_from_the_second_message_on() {
+fn messages_take_the_fast_path_from_the_second_one_on() {
     use DataSetFieldContentMask as Mask;
     let values = [
         Variant::UInt32(0),
@@ -205,7 +205,7 @@ fn deltas_keep_alives_and_chunks_are_received() {
 }
 
 #[test]
-fn a_delta_before_the_first_key_frame_says_too_little() {
+fn a_delta_before_the_first_key_frame_is_incomplete() {
     let mut setup = Setup::new(&[Variant::UInt32(1), Variant::UInt32(2)]);
     setup.writer().key_frame_count = 100;
     let (mut group, mut subscriber) = (setup.build(), setup.build_subscriber());
@@ -256,7 +256,7 @@ fn messages_come_once_and_in_order() {
 }
 
 #[test]
-fn only_messages_that_are_wanted_are_taken() {
+fn only_configured_messages_are_received() {
     for change in 0..4 {
         let mut setup = Setup::new(&[Variant::UInt32(0)]);
         match change {
@@ -380,7 +380,7 @@ fn other_metadata_is_refused_until_the_publisher_announces_it() {
 }
 
 #[test]
-fn a_reader_without_metadata_takes_what_says_its_type() {
+fn a_reader_without_metadata_reads_self_describing_fields() {
     let mut setup = Setup::new(&[Variant::UInt32(3)]);
     setup.reader.data_set_meta_data = DataSetMetaDataType::default();
     setup.reader.subscribed_data_set = ExtensionObject::NULL;
@@ -424,7 +424,7 @@ fn noise_is_an_error_and_nothing_else() {
 }
 
 #[test]
-fn readers_are_made_for_writers_that_are_heard_of() {
+fn readers_are_made_for_announced_writers() {
     let mut setup = Setup::new(&[Variant::UInt32(3)]);
     let mut group = setup.build();
     let mut subscriber = Subscriber::discovering(1);

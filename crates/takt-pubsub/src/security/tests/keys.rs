@@ -80,7 +80,7 @@ fn signatures_are_those_of_rfc_4231() {
 }
 
 #[test]
-fn a_message_is_what_another_implementation_makes_of_it() {
+fn a_protected_message_equals_that_of_another_implementation() {
     // Made with Python: hmac, hashlib, and AES-CTR of the package `cryptography`.
     let cases = [
         (
@@ -144,7 +144,7 @@ fn key_data_has_the_length_of_its_policy_and_a_token() {
 }
 
 #[test]
-fn what_is_shown_for_debugging_has_no_key_in_it() {
+fn debug_output_contains_no_key() {
     let now = Instant::now();
     let update = answer(AES_128, 7, 2);
     let mut keys = KeyRing::new();

@@ -18,7 +18,7 @@ fn modes() -> impl Strategy<Value = MessageSecurityMode> {
 
 proptest! {
     #[test]
-    fn what_was_protected_is_read_again(
+    fn protected_messages_are_verified_and_decrypted(
         policy in policies(),
         mode in modes(),
         fields in proptest::collection::vec(any::<u64>(), 0..100),
@@ -64,7 +64,7 @@ proptest! {
     }
 
     #[test]
-    fn anything_can_come(mut bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+    fn random_bytes_are_refused(mut bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
         let now = Instant::now();
         let keys = ring(AES_128, 1, 2, now);
         let mut verifier = MessageVerifier::new(MessageSecurityMode::Sign).unwrap();

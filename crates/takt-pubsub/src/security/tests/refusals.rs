@@ -138,7 +138,7 @@ fn publishers_and_groups_are_told_apart() {
 }
 
 #[test]
-fn what_cannot_be_protected_is_not_sent() {
+fn messages_without_a_usable_key_or_room_are_not_protected() {
     let now = Instant::now();
     let keys = ring(AES_128, 1, 2, now);
     let mut protector = MessageProtector::new(ENCRYPT).unwrap();

@@ -104,7 +104,7 @@ fn the_service_is_asked_in_time_and_not_too_often() {
 }
 
 #[test]
-fn answers_that_cannot_be_are_refused_and_change_nothing() {
+fn invalid_answers_are_refused_and_change_nothing() {
     let now = Instant::now();
     let mut keys = ring(AES_128, 1, 2, now);
     let good = answer(AES_128, 5, 2);
@@ -160,7 +160,7 @@ fn answers_that_cannot_be_are_refused_and_change_nothing() {
 }
 
 #[test]
-fn a_ring_holds_so_many_keys() {
+fn the_number_of_keys_of_a_ring_is_limited() {
     let now = Instant::now();
     let mut keys = ring(AES_128, 1, 1000, now);
     let count = |keys: &KeyRing| {
