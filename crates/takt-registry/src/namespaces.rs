@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_of_the_forgotten_is_given_to_the_next() {
+    fn indexes_of_forgotten_namespaces_are_reused() {
         let mut contents = contents();
         let _ = take_forgotten(&mut contents, 8);
         let server = Server::builder("Names", "urn:names").build().unwrap();

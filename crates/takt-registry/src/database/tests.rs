@@ -106,7 +106,7 @@ fn changed_bytes_are_damage() {
 }
 
 #[test]
-fn an_empty_file_or_any_other_is_no_new_database() {
+fn empty_and_foreign_files_are_not_overwritten() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("registry.redb");
     fs::write(&path, "").unwrap();

@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_become_current_on_time_and_stay_what_they_are() {
+    fn keys_become_current_on_time_and_do_not_change() {
         let mut group = group();
         assert_eq!(tokens(&group, 0, 9), (5, vec![5, 6, 7, 8]));
         assert!(!advance(&mut group, 9));
@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_is_the_same_afterwards() {
+    fn a_restored_group_has_the_same_keys() {
         let mut group = group();
         advance(&mut group, 25);
         let again = SecurityGroup::restore(group.record()).unwrap();
@@ -331,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_client_asks_for_is_revised() {
+    fn parameters_of_a_client_are_revised() {
         let named = |name: &str| SecurityGroupDataType {
             name: name.into(),
             ..SecurityGroupDataType::default()
