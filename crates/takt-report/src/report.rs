@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn people_see_tables_and_programs_see_rows() {
+    fn text_output_has_tables_and_json_output_has_rows() {
         assert_eq!(
             output(false),
             ["note", "line", "name  count", "a         1"]

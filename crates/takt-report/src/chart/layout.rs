@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn a_label_has_one_look_and_no_other_label_has_it() {
+    fn each_label_has_one_distinct_style() {
         let all = chart(&names(20));
         let one = chart(&names(4)[3..]);
         let figure = Figure {

@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_stands_out_from_the_background() {
+    fn colours_have_enough_contrast_with_the_background() {
         let lines = (0..COLOURS).map(Paint::Distinct);
         let lines = lines.chain((0..=STEPS).map(Paint::Ordered));
         let lines: Vec<(Paint, f64)> = lines.map(|paint| (paint, 2.2)).collect();

@@ -31,7 +31,7 @@ fn columns_stand_below_their_headings() {
 }
 
 #[test]
-fn texts_are_wrapped_where_there_is_little_room() {
+fn texts_are_wrapped_in_narrow_columns() {
     let lines = table().lines(Some(55));
     assert_eq!(
         lines,
