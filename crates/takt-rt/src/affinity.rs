@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn pins_and_widens_again() {
+    fn a_pinned_thread_is_released() {
         on_a_thread(|| {
             let before = available().unwrap();
             for &core in before.as_slice() {

@@ -410,7 +410,7 @@ mod tests {
     }
 
     #[test]
-    fn some_memory_is_for_all_to_write() {
+    fn shared_writable_memory_is_written_by_all() {
         let segment = Segment::create_for_all("takt-test", 1).unwrap();
         let other = Segment::open_for_all(copy_of(&segment), 1 << 20).unwrap();
         other.words()[0].fetch_or(4, Ordering::Relaxed);

@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_stored_comes_out() {
+    fn stored_bytes_are_read_back() {
         for length in LENGTHS {
             let words: Vec<AtomicU64> = (0..length / WORD + 2)
                 .map(|_| AtomicU64::new(u64::MAX))
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_outside_is_read_or_written() {
+    fn accesses_stay_within_the_range() {
         let words = [const { AtomicU64::new(0) }; 2];
         store(&words, &[[1; 8]; 12]);
         let shared = SharedBytes::of_words(&words);
