@@ -242,7 +242,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn with_units() {
+    fn quantities_with_units() {
         assert_eq!("250 us".parse(), Ok(Duration(250_000_000)));
         assert_eq!("250\u{b5}s".parse(), Ok(Duration(250_000_000)));
         assert_eq!("31.25 us".parse(), Ok(Duration(31_250_000)));
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_none() {
+    fn invalid_quantities_are_refused() {
         for text in [
             "",
             "250",
@@ -305,7 +305,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read_again(number: u64, signed: i64) {
+        fn displayed_quantities_parse_to_the_same(number: u64, signed: i64) {
             prop_assert_eq!(Duration(number).to_string().parse(), Ok(Duration(number)));
             prop_assert_eq!(Rate(number).to_string().parse(), Ok(Rate(number)));
             prop_assert_eq!(Size(number).to_string().parse(), Ok(Size(number)));

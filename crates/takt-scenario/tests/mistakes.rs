@@ -46,7 +46,7 @@ fn mistake_behind_application(text: &str) -> String {
 }
 
 #[test]
-fn nothing_is_wrong() {
+fn the_text_that_mistakes_are_added_to_is_valid() {
     let text = format!("{HEAD}{APPLICATION}");
     assert_eq!(
         ScenarioFile::parse(&text, "test.toml")
@@ -126,7 +126,7 @@ fn several_at_once() {
 }
 
 #[test]
-fn names_that_are_empty_or_there_twice() {
+fn empty_and_repeated_names() {
     let traffic = "[[cross_traffic]]\nname = \"control\"\nfrom = \"host1\"\nto = \"host2\"\nrate = \"1 Mbit/s\"\npayload = \"1 B\"";
     assert_eq!(
         mistake_behind_application(traffic),
@@ -144,7 +144,7 @@ fn names_that_are_empty_or_there_twice() {
 }
 
 #[test]
-fn ports_and_topologies_that_are_not_there() {
+fn unknown_ports_and_topologies() {
     let port = "[[ports]]\nnode = \"host1\"\nto = \"host2\"";
     assert_eq!(
         mistake(port),

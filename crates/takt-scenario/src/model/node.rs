@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_histogram() {
+    fn invalid_histograms_are_refused() {
         let message = |text| Histogram::from_csv(text).unwrap_err().to_string();
         assert_eq!(
             message(""),

@@ -187,7 +187,7 @@ mod tests {
     use crate::quantity::{Duration, Rate, SignedDuration, Size};
 
     #[test]
-    fn what_was_probably_meant() {
+    fn suggestions_for_mistyped_quantities() {
         fn said<T: std::str::FromStr<Err = QuantityError>>(text: &str) -> String {
             let error = text.parse::<T>().err().unwrap().to_string();
             error.split_once(": ").unwrap().1.to_owned()
