@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_comes_and_goes() {
+    fn a_deadline_is_set_and_cleared() {
         let deadline = Deadline::default();
         let now = Instant::now();
         assert_eq!(deadline.get(), None);

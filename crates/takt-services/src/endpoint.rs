@@ -129,7 +129,7 @@ mod tests {
     use crate::authentication::AnonymousOnly;
 
     #[test]
-    fn a_client_gets_back_the_name_it_used() {
+    fn endpoint_urls_keep_the_host_name_of_the_client() {
         let endpoint = EndpointConfig::without_security("opc.tcp://127.0.0.1:4841/", TCP_PROFILE);
         let application = ApplicationDescription::default();
         let url = |requested: &str| {

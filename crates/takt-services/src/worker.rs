@@ -153,7 +153,7 @@ mod tests {
     use std::sync::mpsc;
 
     #[test]
-    fn a_key_that_hangs_does_not_hold_up_another() {
+    fn a_blocked_key_does_not_delay_others() {
         let pool = WorkerPool::new(4, 2);
         let (release, released) = mpsc::channel::<()>();
         let (done, results) = mpsc::channel();
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn a_job_that_panics_costs_nobody_else_anything() {
+    fn a_panicking_job_does_not_affect_later_jobs() {
         let pool = WorkerPool::new(1, 8);
         let (done, results) = mpsc::channel();
         pool.submit(1, Box::new(|| panic!("for the test"))).unwrap();

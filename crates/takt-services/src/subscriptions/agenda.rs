@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_of_one_entry_looks_at_that_one_only() {
+    fn a_change_of_one_entry_checks_only_this_entry() {
         let (start, looks) = (Instant::now(), Cell::new(0));
         let at = |milliseconds| start + Duration::from_millis(milliseconds);
         let mut agenda = Agenda::default();

@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn triggers_tell_what_counts() {
+    fn triggers_select_the_reported_changes() {
         let last = sample(1_i32, 1);
         let (same, later, other) = (sample(1_i32, 1), sample(1_i32, 2), sample(2_i32, 1));
         for (trigger, on_time, on_value) in [
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_deadband_keeps_small_changes_back() {
+    fn a_deadband_suppresses_small_changes() {
         let filter = filter(DataChangeTrigger::StatusValue, 0.5);
         let last = sample(10.0_f64, 1);
         assert!(!filter.passes(&last, &sample(10.5_f64, 1)));

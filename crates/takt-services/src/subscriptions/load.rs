@@ -186,14 +186,14 @@ mod tests {
     }
 
     #[test]
-    fn what_fits_gets_what_it_asked_for() {
+    fn items_within_the_budget_get_the_requested_interval() {
         let interval = Duration::from_millis(100);
         let granted = grant_all(&mut allotment(0, 0, 100), 100, interval);
         assert!(granted.iter().all(|granted| *granted == interval));
     }
 
     #[test]
-    fn items_of_one_request_share_what_it_gets() {
+    fn items_of_one_request_share_its_allotment() {
         let granted = grant_all(&mut allotment(0, 0, 1000), 1000, Duration::from_millis(1));
         // A quarter of the budget: 1000 units per second.
         let second = Duration::from_secs(1);

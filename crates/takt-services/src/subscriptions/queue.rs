@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_goes_and_the_next_says_so() {
+    fn a_full_queue_drops_the_oldest_and_marks_the_next() {
         let mut queue = filled(3, true);
         assert_eq!(
             drain(&mut queue),
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_is_replaced_and_the_new_one_says_so() {
+    fn a_full_queue_replaces_the_newest_and_marks_it() {
         let mut queue = filled(3, false);
         assert_eq!(
             drain(&mut queue),
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn a_queue_for_one_has_the_newest_without_a_word() {
+    fn a_queue_of_one_keeps_the_newest_without_overflow_bit() {
         for discard_oldest in [true, false] {
             assert_eq!(drain(&mut filled(1, discard_oldest)), values(&[(5, false)]));
         }

@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_a_queue_with_two_ends() {
+    fn entries_are_inserted_at_both_ends() {
         let mut list = List::default();
         let mut model = std::collections::VecDeque::new();
         for step in 0..1000_u32 {

@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_oldest_goes_and_what_is_acknowledged_is_forgotten() {
+    fn the_oldest_and_acknowledged_messages_are_removed() {
         let memory = MemoryBudget::new(1000);
         let mut queue = RetransmissionQueue::new(3, memory.clone());
         for number in 1..=5 {

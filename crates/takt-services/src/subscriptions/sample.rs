@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_encoded_as_the_data_value_that_was_asked_for() {
+    fn a_sample_is_encoded_as_the_requested_data_value() {
         let value = DataValue::good(7_u32)
             .with_source_timestamp(DateTime(1))
             .with_server_timestamp(DateTime(2));

@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn row_27_nobody_publishes_for_a_lifetime() {
+    fn row_27_no_publish_requests_for_a_lifetime() {
         let mut machine = machine();
         for _ in 0..8 {
             assert_eq!(machine.timer_expired(false, AVAILABLE), OnTimer::Nothing);
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn keep_alives_keep_it_alive() {
+    fn keep_alives_reset_the_lifetime() {
         let mut machine = machine();
         for _ in 0..100 {
             assert_ne!(machine.timer_expired(QUEUED, false), OnTimer::Expired);

@@ -7,7 +7,7 @@ use takt_ua::structures::*;
 use takt_ua::{ExpandedNodeId, LocalizedText, NodeId, QualifiedName, StatusCode, Variant, ids};
 
 #[test]
-fn nodes_are_added_with_what_was_asked_for() {
+fn nodes_are_added_with_the_requested_attributes() {
     let server = managed();
     let mut client = Client::new(&server);
     let machine = add_one(&mut client, object("Machine")).unwrap();
@@ -139,7 +139,7 @@ fn types_are_added_like_other_nodes() {
 }
 
 #[test]
-fn what_cannot_be_added() {
+fn invalid_nodes_are_not_added() {
     let mut client = Client::new(&managed());
     add_one(&mut client, object("Taken")).unwrap();
     let taken = AddNodesItem {

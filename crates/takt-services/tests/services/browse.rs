@@ -125,7 +125,7 @@ fn filters() {
 }
 
 #[test]
-fn the_result_mask_leaves_out_what_nobody_asked_for() {
+fn the_result_mask_selects_the_returned_fields() {
     let mut client = Client::new(&server());
     for bit in 0..6 {
         let only = BrowseDescription {
@@ -148,7 +148,7 @@ fn the_result_mask_leaves_out_what_nobody_asked_for() {
 }
 
 #[test]
-fn what_cannot_be_browsed() {
+fn invalid_browse_descriptions_are_refused() {
     let mut client = Client::new(&server());
     let good = describe(ids::SERVER);
     for (description, status) in [

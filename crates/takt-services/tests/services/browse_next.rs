@@ -127,7 +127,7 @@ fn continuation_points_survive_changes() {
 }
 
 #[test]
-fn there_are_only_so_many_continuation_points() {
+fn continuation_points_are_limited() {
     let limits = ServerLimits {
         max_browse_continuation_points: 2,
         ..ServerLimits::default()
@@ -159,7 +159,7 @@ fn there_are_only_so_many_continuation_points() {
 }
 
 #[test]
-fn what_does_not_fit_the_response_comes_with_browse_next() {
+fn references_beyond_the_response_size_come_with_browse_next() {
     let mut client = Client::new(&server());
     let folder = folder(&client, 100);
     let server = Arc::clone(&client.server);

@@ -100,7 +100,7 @@ fn methods_are_called_with_checked_arguments() {
 }
 
 #[test]
-fn what_cannot_be_called() {
+fn invalid_calls_are_refused() {
     let mut client = Client::new(&server());
     let (object, method) = calculator(&Arc::clone(&client.server));
     let space = Arc::clone(client.server.address_space());
@@ -205,7 +205,7 @@ fn an_object_may_use_the_method_of_its_type() {
 }
 
 #[test]
-fn a_method_without_an_owner_can_be_called_on_whatever_the_client_names() {
+fn a_method_without_an_owner_can_be_called_on_any_object() {
     let mut client = Client::new(&server());
     let space = Arc::clone(client.server.address_space());
     let attributes = ClassAttributes::Method { executable: true };

@@ -83,7 +83,7 @@ fn a_damaged_write_writes_nothing() {
 }
 
 #[test]
-fn what_is_too_large_to_decode_is_said_so() {
+fn requests_above_decoding_limits_get_bad_encoding_limits_exceeded() {
     let encoding = Limits {
         max_string_length: 100,
         max_array_length: 10,

@@ -72,7 +72,7 @@ fn count(client: &mut Client, node: &NodeId, max_age: f64) -> u32 {
 const MINUTE: f64 = 60_000.0;
 
 #[test]
-fn a_value_that_is_young_enough_is_not_asked_for_again() {
+fn a_value_within_max_age_is_not_requested_again() {
     let (server, node) = counting(Some(64));
     let mut client = Client::new(&server);
     let mut count = |max_age| count(&mut client, &node, max_age);
@@ -88,7 +88,7 @@ fn a_value_that_is_young_enough_is_not_asked_for_again() {
 }
 
 #[test]
-fn the_last_value_has_the_times_that_it_had() {
+fn the_last_value_keeps_its_timestamps() {
     let (server, node) = counting(Some(64));
     let mut client = Client::new(&server);
     let item = || read_id(node.clone(), VALUE);
@@ -123,7 +123,7 @@ fn the_last_value_has_the_times_that_it_had() {
 }
 
 #[test]
-fn one_request_asks_once() {
+fn one_request_calls_a_callback_once() {
     let (server, node) = counting(Some(64));
     let mut client = Client::new(&server);
     let items = vec![read_id(node, VALUE); 3];
@@ -133,7 +133,7 @@ fn one_request_asks_once() {
 }
 
 #[test]
-fn callbacks_that_are_not_kept_are_asked_each_time() {
+fn callbacks_without_cache_are_called_for_each_read() {
     // Nothing is kept, or the value is larger than the capacity.
     for capacity in [None, Some(10)] {
         let (server, node) = counting(capacity);
@@ -145,7 +145,7 @@ fn callbacks_that_are_not_kept_are_asked_each_time() {
 }
 
 #[test]
-fn after_a_write_the_source_is_asked() {
+fn a_read_after_a_write_calls_the_source() {
     let (server, node) = counting(Some(64));
     let mut client = Client::new(&server);
     assert_eq!(count(&mut client, &node, MINUTE), 1);
@@ -158,7 +158,7 @@ fn after_a_write_the_source_is_asked() {
 }
 
 #[test]
-fn what_is_published_can_be_found_unless_it_may_not_be_read() {
+fn published_values_are_found_only_if_readable() {
     let server = server();
     let client = Client::new(&server);
     let space = server.address_space();

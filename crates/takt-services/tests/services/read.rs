@@ -102,7 +102,7 @@ fn values_of_every_kind() {
 }
 
 #[test]
-fn timestamps_are_those_that_the_client_wants() {
+fn timestamps_are_those_requested() {
     let mut client = Client::new(&server());
     let space = Arc::clone(client.server.address_space());
     let items: Vec<ReadValueId> = [
@@ -297,7 +297,7 @@ fn data_encodings_are_for_structures() {
 }
 
 #[test]
-fn what_cannot_be_read() {
+fn unreadable_attributes_are_refused() {
     let mut client = Client::new(&server());
     let space = Arc::clone(client.server.address_space());
     let write_only = space

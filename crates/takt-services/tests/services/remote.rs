@@ -247,7 +247,7 @@ fn calls_are_forwarded() {
 }
 
 #[test]
-fn a_source_that_hangs_holds_up_nobody_else() {
+fn a_blocked_source_does_not_delay_others() {
     let limits = ServerLimits {
         workers: 2,
         max_queued_per_remote: 2,
@@ -365,7 +365,7 @@ fn the_timeout_hint_counts_the_time_in_the_queue() {
 }
 
 #[test]
-fn a_source_gets_less_than_the_client_waits() {
+fn a_source_has_less_time_than_the_client() {
     let server = server();
     let mut client = Client::new(&server);
     let source = Source::new(1);
@@ -377,7 +377,7 @@ fn a_source_gets_less_than_the_client_waits() {
 }
 
 #[test]
-fn a_source_that_panics_or_says_too_little_is_answered_for() {
+fn operations_of_a_failing_source_get_a_bad_status() {
     struct Broken;
     impl RemoteSource for Broken {
         fn key(&self) -> u64 {

@@ -108,7 +108,7 @@ fn a_session_belongs_to_its_channel_and_moves_only_with_its_user() {
 }
 
 #[test]
-fn a_session_that_was_not_activated_is_of_no_use_to_another_channel() {
+fn a_session_that_is_not_activated_cannot_be_used_by_another_channel() {
     let server = server();
     let mut first = Client::connect(&server);
     first.create().unwrap();
@@ -176,7 +176,7 @@ fn an_inactive_session_times_out() {
 }
 
 #[test]
-fn there_are_only_so_many_sessions() {
+fn sessions_are_limited() {
     let limits = ServerLimits {
         max_sessions: 2,
         ..ServerLimits::default()
@@ -304,7 +304,7 @@ fn a_session_for_another_server_is_refused() {
 }
 
 #[test]
-fn what_a_client_hears_of_a_session_that_does_not_fit_the_response() {
+fn a_session_beyond_the_response_size_is_refused_and_closed() {
     let mut client = Client::connect(&server());
     let request = message(&CreateSessionRequest::default());
     let mut buffer = [0; 64];
@@ -355,7 +355,7 @@ fn user(name: &str, password: &str) -> UserNameIdentityToken {
 }
 
 #[test]
-fn without_an_authenticator_everybody_is_anonymous() {
+fn without_an_authenticator_all_users_are_anonymous() {
     let mut client = Client::connect(&server());
     client.create().unwrap();
     let anonymous = |policy: &str| AnonymousIdentityToken {
@@ -471,7 +471,7 @@ fn a_method_is_told_the_security_of_the_channel_and_the_user_of_the_session() {
 }
 
 #[test]
-fn there_may_be_nothing_to_cancel() {
+fn cancelling_an_unknown_request_cancels_none() {
     let mut client = Client::new(&server());
     let request_header = client.header();
     let cancelled: CancelResponse = client

@@ -232,7 +232,7 @@ impl NodeManagement for Guarded {
 }
 
 #[test]
-fn nothing_is_deleted_if_one_child_may_not_be() {
+fn a_child_that_may_not_be_deleted_keeps_the_subtree() {
     let guarded = NodeId::numeric(1, 100_777);
     let server = server(SMALL, Arc::new(Guarded(guarded)));
     let space = server.address_space();

@@ -280,7 +280,7 @@ fn long_queues_of_disabled_items_are_given_back_in_slices() {
 }
 
 #[test]
-fn what_does_not_fit_into_a_shorter_queue_is_given_back_in_slices() {
+fn discarded_values_of_a_shorter_queue_are_freed_in_slices() {
     discards(|client, items| {
         let modify = |monitored_item_id| MonitoredItemModifyRequest {
             monitored_item_id,

@@ -83,7 +83,7 @@ fn browse_paths_lead_to_nodes() {
 }
 
 #[test]
-fn browse_paths_that_lead_nowhere() {
+fn browse_paths_without_target() {
     let mut client = Client::new(&server());
     let unknown_type = RelativePathElement {
         reference_type_id: (1, 5).into(),

@@ -150,7 +150,7 @@ fn access_levels_decide() {
 }
 
 #[test]
-fn what_cannot_be_written() {
+fn invalid_writes_are_refused() {
     let mut client = Client::new(&server());
     let item = |node: NodeId, attribute_id: u32| WriteValue {
         attribute_id,
@@ -190,7 +190,7 @@ fn what_cannot_be_written() {
 }
 
 #[test]
-fn cells_take_what_they_have_room_for() {
+fn cells_accept_values_up_to_their_capacity() {
     let mut client = Client::new(&server());
     let space = Arc::clone(client.server.address_space());
     let cell = Arc::new(Cell::of(&Variant::from(1_u32)));

@@ -121,7 +121,7 @@ fn ranks_and_dimensions_must_match() {
 }
 
 #[test]
-fn byte_strings_and_byte_arrays_stand_for_each_other() {
+fn byte_strings_and_byte_arrays_are_interchangeable() {
     let mut client = Client::new(&server());
     let space = Arc::clone(client.server.address_space());
     let bytes = space

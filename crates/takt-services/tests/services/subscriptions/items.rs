@@ -6,7 +6,7 @@ use takt_space::access_level;
 use takt_ua::ids;
 
 #[test]
-fn filters_and_what_they_are_refused_for() {
+fn filters_and_their_errors() {
     let server = server();
     let number = Value::stored(10.0_f64);
     let space = server.address_space();
@@ -89,7 +89,7 @@ fn filters_and_what_they_are_refused_for() {
 }
 
 #[test]
-fn what_cannot_be_watched() {
+fn invalid_monitored_items_are_refused() {
     let server = server();
     let hidden = server
         .address_space()

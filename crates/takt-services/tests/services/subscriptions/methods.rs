@@ -22,7 +22,7 @@ fn call(subscriber: &mut Subscriber, method: u32, inputs: Vec<Variant>) -> CallM
 }
 
 #[test]
-fn a_client_learns_again_what_it_monitors() {
+fn get_monitored_items_returns_the_items() {
     let server = server();
     let node = variable(&server, "a", &Value::stored(1_u32));
     let mut subscriber = Subscriber::new(&server);
@@ -48,7 +48,7 @@ fn a_client_learns_again_what_it_monitors() {
 }
 
 #[test]
-fn what_was_told_is_told_again() {
+fn resend_data_reports_the_current_values_again() {
     let server = server();
     let values = [1_u32, 2, 3, 4].map(Value::stored);
     let names = ["a", "b", "c", "d"];
@@ -91,7 +91,7 @@ fn what_was_told_is_told_again() {
 }
 
 #[test]
-fn both_are_for_the_session_that_owns_the_subscription() {
+fn both_methods_are_limited_to_the_session_of_the_subscription() {
     let server = server();
     let owner = Subscriber::new(&server);
     let mut other = Subscriber::new(&server);

@@ -70,7 +70,7 @@ fn messages_are_numbered_kept_and_acknowledged() {
 }
 
 #[test]
-fn silence_is_broken_by_keep_alives() {
+fn keep_alives_are_sent_without_notifications() {
     let mut subscriber = Subscriber::new(&server());
     subscriber.send_publish(&[]).unwrap();
     subscriber.wait(1);
@@ -101,7 +101,7 @@ fn a_late_subscription_answers_at_once() {
 }
 
 #[test]
-fn what_does_not_fit_one_message_follows_at_once() {
+fn notifications_beyond_one_message_follow_at_once() {
     let server = server();
     let value = Value::stored(0_u32);
     let node = variable(&server, "a", &value);
@@ -145,7 +145,7 @@ fn the_highest_priority_is_served_first() {
 }
 
 #[test]
-fn nobody_waits_for_nothing() {
+fn publish_requests_without_subscriptions_are_answered_at_once() {
     let server = server();
     let mut subscriber = Subscriber::new(&server);
     subscriber.send_publish(&[]).unwrap();
@@ -169,7 +169,7 @@ fn nobody_waits_for_nothing() {
 }
 
 #[test]
-fn too_many_publish_requests_cost_the_oldest() {
+fn too_many_publish_requests_displace_the_oldest() {
     let limits = ServerLimits {
         subscriptions: SubscriptionLimits {
             max_publish_requests: 2,
@@ -334,7 +334,7 @@ fn parameters_are_revised() {
 }
 
 #[test]
-fn requests_that_nobody_waits_for_are_answered() {
+fn expired_publish_requests_are_answered_with_bad_timeout() {
     let server = server();
     let mut subscriber = Subscriber::new(&server);
     subscriber.client.timeout_hint = 250;

@@ -95,7 +95,7 @@ fn intervals_and_queues_are_revised() {
 }
 
 #[test]
-fn a_queue_that_overflows_says_so() {
+fn a_queue_overflow_is_reported() {
     let server = server();
     let value = Value::stored(0_u32);
     let node = variable(&server, "a", &value);
@@ -116,7 +116,7 @@ fn a_queue_that_overflows_says_so() {
 }
 
 #[test]
-fn attributes_parts_and_nodes_that_go() {
+fn attributes_index_ranges_and_deleted_nodes() {
     let server = server();
     let value = Value::stored(vec![1_u32, 2, 3]);
     let node = variable(&server, "a", &value);
@@ -150,7 +150,7 @@ fn attributes_parts_and_nodes_that_go() {
 }
 
 #[test]
-fn another_source_is_noticed() {
+fn a_replaced_source_is_noticed() {
     let server = server();
     let node = variable(&server, "a", &Value::stored(1_u32));
     let mut subscriber = Subscriber::new(&server);
@@ -209,7 +209,7 @@ fn values_of_another_server_are_asked_for_together() {
 }
 
 #[test]
-fn a_value_that_no_message_can_hold_is_not_waited_for() {
+fn a_value_larger_than_any_message_is_replaced_by_a_status() {
     let limits = takt_services::ServerLimits {
         max_response_size: 200 << 10,
         ..takt_services::ServerLimits::default()
