@@ -116,7 +116,7 @@ fn publish_request(outbox: &Segment, body: [u8; 8]) {
 }
 
 #[test]
-fn a_client_whose_doorbells_block_hangs_nobody() {
+fn a_client_with_blocking_doorbells_does_not_block_others() {
     let directory = RuntimeDirectory::new();
     let server =
         ServerThread::start_waiting("Echo", server_config(directory.path()), WaitPolicy::Spin);
@@ -141,7 +141,7 @@ fn a_client_whose_doorbells_block_hangs_nobody() {
 }
 
 #[test]
-fn who_says_nothing_gives_way_to_those_who_do() {
+fn silent_connections_make_room_for_new_ones() {
     let directory = RuntimeDirectory::new();
     let config = ServerConfig {
         max_connections: 4,
@@ -201,7 +201,7 @@ fn a_large_message_without_memory_is_refused_and_takes_none() {
 }
 
 #[test]
-fn what_a_server_holds_for_its_clients_is_bounded_and_given_back() {
+fn memory_held_for_clients_is_bounded_and_released() {
     let directory = RuntimeDirectory::new();
     let memory = MemoryBudget::new(8 << 20);
     let config = ServerConfig {

@@ -189,7 +189,7 @@ fn too_many_unanswered_requests_are_busy() {
 }
 
 #[test]
-fn the_kernel_vouches_for_the_client() {
+fn the_client_is_identified_by_the_kernel() {
     let directory = RuntimeDirectory::new();
     let _server = ServerThread::start("Echo", server_config(directory.path())).unwrap();
     let mut client = connect(directory.path(), "Echo").unwrap();
@@ -224,7 +224,7 @@ fn one_application_per_name() {
 }
 
 #[test]
-fn nobody_there_is_said_at_once() {
+fn connecting_to_a_missing_application_fails_at_once() {
     let directory = RuntimeDirectory::new();
     let begin = Instant::now();
     let error = connect(directory.path(), "Nobody").map(|_| ()).unwrap_err();
@@ -264,7 +264,7 @@ fn a_client_outlives_its_server_and_connects_to_the_next() {
 }
 
 #[test]
-fn services_that_were_half_removed_are_in_nobodys_way() {
+fn half_removed_services_do_no_harm() {
     let directory = RuntimeDirectory::new();
     let config = || server_config(directory.path());
     // While another process is there, not all files may be removed.
@@ -427,7 +427,7 @@ fn servers_and_clients_can_move_to_other_threads() {
 }
 
 #[test]
-fn who_is_there_can_be_seen() {
+fn running_applications_are_listed() {
     let directory = RuntimeDirectory::new();
     let _other = ServerThread::start("Other", server_config(directory.path())).unwrap();
     let _server = ServerThread::start("Echo", server_config(directory.path())).unwrap();

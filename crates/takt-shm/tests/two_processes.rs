@@ -137,7 +137,7 @@ fn killed_clients_leave_nothing_behind() {
 }
 
 #[test]
-fn killed_servers_are_cleaned_up_by_whoever_asks() {
+fn killed_servers_are_cleaned_up_by_any_application() {
     let directory = RuntimeDirectory::new();
     let bystander = ServerThread::start("Bystander", server_config(directory.path())).unwrap();
     let before = files(directory.path());

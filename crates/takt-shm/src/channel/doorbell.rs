@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_hears_nothing_keeps_nobody_waiting() {
+    fn a_server_that_does_not_read_does_not_block_rings() {
         let (mut post, theirs) = post();
         let doorbell = Doorbell::new(None, true).unwrap();
         // These are more rings than the buffer holds.

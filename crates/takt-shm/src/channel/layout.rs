@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_are_numbers() {
+    fn places_are_encoded_as_words() {
         for place in [
             Place::Slot(0),
             Place::Slot(3),

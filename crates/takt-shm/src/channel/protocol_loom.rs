@@ -176,7 +176,7 @@ fn loom_messages_in_two_slots_arrive_in_order() {
 }
 
 #[test]
-fn loom_who_falls_asleep_sees_the_message_or_is_rung() {
+fn loom_a_side_that_falls_asleep_sees_the_message_or_is_rung() {
     model(|| {
         let memory = Memory::new();
         let other = Arc::clone(&memory);
@@ -194,7 +194,7 @@ fn loom_who_falls_asleep_sees_the_message_or_is_rung() {
 /// A side sleeps on the rings only as long as their number is the one it read: the kernel compares it, and wakes the side if it
 /// changes later.
 #[test]
-fn loom_who_sleeps_on_rings_sees_the_message_or_another_number() {
+fn loom_a_side_that_sleeps_on_rings_sees_the_message_or_another_number() {
     model(|| {
         let memory = Memory::new();
         let other = Arc::clone(&memory);
@@ -242,7 +242,7 @@ fn loom_a_request_while_the_server_falls_asleep() {
 
 /// A request while another client clears marks that are not its own: the server does not use them then.
 #[test]
-fn loom_a_request_whose_mark_somebody_else_takes_away() {
+fn loom_a_request_whose_mark_is_cleared_by_another_client() {
     model(|| {
         let memory = Memory::new();
         let requesting = Memory::request(&memory, FIRST);

@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn only_our_own_socket_gets_a_mode() {
+    fn only_the_own_socket_gets_a_mode() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("socket");
         let _listener = listen(&path, MODE.union(Mode::RGRP).union(Mode::WGRP)).unwrap();
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn endings_are_told_apart() {
+    fn kinds_of_endings_are_distinct() {
         let directory = tempfile::tempdir().unwrap();
         let (server, client) = pair(directory.path());
         say_goodbye(&client);
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_listening_is_not_an_error() {
+    fn connecting_without_a_listener_is_not_an_error() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("socket");
         assert!(connect(&path).unwrap().is_none());

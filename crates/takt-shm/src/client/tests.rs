@@ -163,7 +163,7 @@ fn an_empty_slot_and_unused_bytes_are_harmless() {
 }
 
 #[test]
-fn random_bytes_are_answered_and_harm_nobody() {
+fn random_bytes_are_answered_and_do_no_harm() {
     let server = Server::start();
     let client = RefCell::new(server.connect());
     let other = RefCell::new(server.connect());
@@ -225,7 +225,7 @@ fn a_client_that_writes_nonsense_loses_its_connection_and_nothing_else() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
-    fn whatever_a_client_writes_others_are_served(
+    fn hostile_writes_of_a_client_do_not_affect_others(
         scribbles in prop::collection::vec((8_usize..16, prop_oneof![0_u64..6, any::<u64>()]), 1..20),
     ) {
         let server = Server::start();

@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn links_files_and_nothing_are_refused() {
+    fn links_files_and_missing_directories_are_refused() {
         let (parent, path) = directory(0o2770);
         let link = parent.path().join("link");
         symlink(&path, &link).unwrap();
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn strangers_to_the_group_are_denied() {
+    fn users_outside_the_group_are_denied() {
         let foreign = (50_000..)
             .map(|id: u32| Group::find(&id.to_string()).unwrap())
             .find(|group| !group.has_us())

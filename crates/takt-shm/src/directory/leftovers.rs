@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_node_did_not_finish_is_removed() {
+    fn unfinished_files_of_a_node_are_removed() {
         let directory = tempfile::tempdir().unwrap();
         for name in ["finished", "unfinished"] {
             fs::write(directory.path().join(name), "").unwrap();

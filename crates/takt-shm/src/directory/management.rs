@@ -67,7 +67,7 @@ mod tests {
     use crate::directory::runtime::{Runtime, SHARED_MEMORY_DIRECTORY};
 
     #[test]
-    fn a_segment_that_somebody_has_overwritten_is_made_anew() {
+    fn an_overwritten_segment_is_replaced() {
         let directory = tempfile::tempdir_in(SHARED_MEMORY_DIRECTORY).unwrap();
         let runtime = Runtime::open(Some(directory.path())).unwrap();
         let prefix = runtime.iceoryx2_config().global.prefix.to_string();
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn that_of_another_user_is_named() {
+    fn a_file_of_another_user_is_named() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("takt_1_x.global_mgmt");
         fs::write(&path, "").unwrap();

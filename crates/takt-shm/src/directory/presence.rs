@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn the_dead_the_silent_and_those_to_come_are_told_apart() {
+    fn dead_silent_and_starting_applications_are_distinct() {
         let directory = tempfile::tempdir_in("/dev/shm").unwrap();
         let path = directory.path();
         let ours = std::process::id();
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn who_lives_in_another_pid_namespace_is_alive() {
+    fn an_application_in_another_pid_namespace_is_alive() {
         let directory = tempfile::tempdir_in("/dev/shm").unwrap();
         let path = directory.path();
         let runtime = Runtime::open(Some(path)).unwrap();
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn where_nobody_ever_was_there_is_nobody() {
+    fn an_unused_directory_has_no_applications() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("none");
         assert!(applications(Some(&path)).unwrap().is_empty());

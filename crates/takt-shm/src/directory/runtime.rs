@@ -423,7 +423,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_default_directory_that_another_user_has_made_is_left_to_him() {
+    fn a_default_directory_of_another_user_is_not_used() {
         let directory = tempfile::tempdir().unwrap();
         let us = rustix::process::geteuid().as_raw();
         let usual = directory.path().join("usual");

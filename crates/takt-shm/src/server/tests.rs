@@ -101,7 +101,7 @@ fn is_answered(client: &mut ShmClient, request: &[u8]) -> bool {
 }
 
 #[test]
-fn who_opens_no_channel_is_dropped_and_nobody_else() {
+fn only_clients_without_a_channel_are_dropped() {
     let directory = tempfile::tempdir_in("/dev/shm").unwrap();
     let mut served = Served::new(directory.path());
     let mut client = connect(&mut served, directory.path());
