@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_late_happens_next() {
+    fn late_events_happen_next() {
         let mut calendar = Calendar::new();
         calendar.push(Time::nanoseconds(5), 'a');
         assert_eq!(calendar.pop(), Some((Time::nanoseconds(5), 'a')));
@@ -212,7 +212,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn as_a_heap_does(steps in prop::collection::vec((0u32..40, 0i64..i64::from(u16::MAX), any::<bool>()), 1..400)) {
+        fn the_calendar_pops_in_the_order_of_a_heap(steps in prop::collection::vec((0u32..40, 0i64..i64::from(u16::MAX), any::<bool>()), 1..400)) {
             let mut calendar = Calendar::new();
             let mut heap = BinaryHeap::new();
             let mut now = Time::ZERO;

@@ -61,7 +61,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn there_and_back(offset in -1_000_000_000_000i64..1_000_000_000_000, drift in -100_000i64..100_000, local in 0i64..1 << 50) {
+        fn global_time_is_the_first_that_shows_the_local_time(offset in -1_000_000_000_000i64..1_000_000_000_000, drift in -100_000i64..100_000, local in 0i64..1 << 50) {
             let clock = NodeClock { offset: Time::picoseconds(offset), drift };
             let local = Time::picoseconds(local);
             let time = clock.global(local);

@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn flows_keep_their_own_notes() {
+    fn notes_of_flows_are_separate() {
         // The first flow passes one port, the second one two.
         let mut notes = Notes::new(2, 3);
         let arrival = |counter| Arrival {

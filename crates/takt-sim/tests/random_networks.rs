@@ -302,7 +302,7 @@ fn adversary(scenario: &Scenario, random: &mut Random) -> Adversary {
 }
 
 #[test]
-fn nothing_is_later_than_its_bound() {
+fn no_frame_is_later_than_its_bound() {
     let cases = std::env::var("TAKT_SIMULATED_SCENARIOS");
     let cases: u64 = cases.map_or(100, |cases| cases.parse().unwrap());
     let mut random = Random::new(7, 0);

@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_waits_for_time_0_of_the_clock() {
+    fn frames_before_time_0_of_the_clock_are_sent() {
         let (mut shaper, mut drops) = shaper();
         shaper.enqueue(packet(0, 1226), us(-10_000), &mut drops);
         assert_eq!(shaper.next(us(-10_000)), Next::Now(packet(0, 1226)));
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn positive_credit_is_kept_by_who_comes_before_the_end() {
+    fn a_frame_that_arrives_in_time_keeps_positive_credit() {
         let (mut shaper, mut drops) = shaper();
         shaper.enqueue(packet(0, 1226), us(0), &mut drops);
         let _ = shaper.next(us(100));

@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_waits_for_time_0_of_the_clock() {
+    fn frames_before_time_0_of_the_clock_are_sent() {
         let (mut shaper, mut drops) = shaper();
         shaper.enqueue(packet(0, 1250), us(-10_000), &mut drops);
         assert_eq!(shaper.next(us(-10_000)), Next::Now(packet(0, 1250)));
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_asked_for_late_gains_up_to_hi_credit() {
+    fn late_dequeues_gain_credit_up_to_hi_credit() {
         let (mut shaper, mut drops) = shaper();
         for number in 0..3 {
             shaper.enqueue(packet(number, 1250), us(0), &mut drops);

@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_begins_in_the_guard_band() {
+    fn no_frame_begins_in_the_guard_band() {
         let mut taprio = schedule(0, &[(0b001, 50), (0b110, 50)]);
         taprio.guard_band = takt_scenario::Duration(30_000_000);
         let fifos = vec![fifo(), fifo(), fifo()];

@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_does_not_fit_is_dropped() {
+    fn frames_beyond_the_limit_are_dropped() {
         let mut fifo = Fifo::new(Limit::Frames(2));
         let mut drops = Drops::new();
         for number in 0..3 {

@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn too_many_packets_are_taken_from_who_has_most() {
+    fn an_overflow_drops_packets_of_the_longest_queue() {
         let mut queue = FqCodel::new(&takt_scenario::FqCodel {
             limit: 10,
             ..takt_scenario::FqCodel::default()

@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn one_behind_the_other_in_windows() {
+    fn frames_follow_each_other_in_windows() {
         // Class 0 has 40 µs in the middle of each 100 µs, class 1 the rest.
         let gates = Gates::new(&schedule(1000, &[(2, 30), (1, 40), (2, 30)]));
         let mut assist = TxTimeAssist::new(us(20), 3);
