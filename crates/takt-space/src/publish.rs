@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_can_be_published() {
+    fn publishable_values() {
         let callback = || Value::callback(|| DataValue::good(1_u32));
         assert_eq!(callback().location(), None);
         let published = callback().publish_current(16).unwrap();
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_an_end_to_memory() {
+    fn publishing_beyond_memory_is_refused() {
         let refused = Value::stored(1_u32).publish_current(usize::MAX);
         assert!(matches!(refused, Err(PublishError::Memory(_))));
     }

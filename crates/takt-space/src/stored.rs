@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn it_holds_whatever_is_set() {
+    fn a_stored_value_holds_values_of_any_length() {
         let stored = StoredValue::new(&Variant::from("a"));
         for length in [0, 1, 100, 5_000, 70_000, 3, 200_000] {
             let text = "x".repeat(length);
@@ -360,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn status_and_time_are_kept_with_it() {
+    fn status_and_time_are_kept_with_the_value() {
         let stored = StoredValue::new(&Variant::from(1_u32));
         let time = DateTime(123_456_789);
         let uncertain = DataValue::good(2_u32)
@@ -382,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_encoded_as_a_data_value() {
+    fn a_stored_value_is_encoded_as_a_data_value() {
         let numbers: Vec<u32> = (0..20_000).collect();
         let stored = StoredValue::new(&Variant::from(numbers.clone()));
         let mut bytes = Vec::new();

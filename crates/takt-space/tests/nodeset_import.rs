@@ -226,7 +226,7 @@ fn missing_and_old_models_are_named() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused_before_anything_changes() {
+fn invalid_documents_are_refused_without_change() {
     let space = space();
     space.import_nodeset("parts.xml", PARTS).unwrap();
     for (from, to, expected) in [

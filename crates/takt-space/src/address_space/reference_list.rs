@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_keeps_what_it_saw() {
+    fn a_reader_keeps_its_snapshot() {
         let all = references(1_000);
         let list = ReferenceList::from(all.clone());
         let mut changed = list.clone();

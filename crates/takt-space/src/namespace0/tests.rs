@@ -374,7 +374,7 @@ fn the_table_is_small() {
 }
 
 #[test]
-fn forward_references_are_those_that_lead_away() {
+fn forward_references_equal_the_filtered_references() {
     for node in Namespace0::nodes() {
         let forward = node.references().filter(|reference| reference.is_forward);
         assert!(node.forward_references().eq(forward), "i={}", node.id());
