@@ -34,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_line_a_second_tells_of_all_events() {
+    fn one_line_per_second_counts_all_events() {
         let limit = LogLimit::default();
         let start = Instant::now();
         let admitted = |milliseconds| limit.admit(start + Duration::from_millis(milliseconds));

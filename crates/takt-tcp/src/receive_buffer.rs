@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn it_grows_to_the_limit_and_no_further() {
+    fn the_buffer_grows_up_to_the_limit() {
         let mut buffer = ReceiveBuffer::new(10_000);
         put(&mut buffer, &[7; 100], 0);
         assert_eq!(buffer.space(9_000).len(), 9_900);

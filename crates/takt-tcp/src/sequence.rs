@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_sent_is_accepted_over_the_wrap() {
+    fn sequence_numbers_are_accepted_over_the_wrap() {
         for legacy in [true, false] {
             let mut sender = SequenceSender::new(legacy);
             let mut receiver = SequenceReceiver::new(legacy);

@@ -126,7 +126,7 @@ fn a_crowd_displaces_itself_and_not_a_client_with_another_address() {
 }
 
 #[test]
-fn where_all_have_sessions_the_new_one_is_refused() {
+fn a_new_connection_is_refused_if_all_others_have_sessions() {
     let server = server(2);
     let mut clients: Vec<_> = (0..2).map(|_| client(&server)).collect();
     clients.iter_mut().for_each(activate);

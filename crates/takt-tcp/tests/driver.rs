@@ -108,7 +108,7 @@ fn pipelined_and_deferred_requests() {
 }
 
 #[test]
-fn a_late_response_is_not_taken_for_the_next() {
+fn a_late_response_does_not_answer_the_next_request() {
     let server = server();
     let mut client = connect(&server);
     let error = client
@@ -175,7 +175,7 @@ fn renew_tokens(token: Duration) -> (Result<(), ClientError>, Duration) {
 }
 
 #[test]
-fn nobody_listens() {
+fn connecting_without_a_listener_fails() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = EndpointUrl::from_address(listener.local_addr().unwrap());
     // A listener that accepts and sends nothing.
@@ -393,7 +393,7 @@ fn limits_of_either_side() {
 }
 
 #[test]
-fn a_server_that_shuts_down_says_so() {
+fn a_shutdown_is_announced_to_clients() {
     let url = EndpointUrl::default().with_port(0);
     let mut server = TcpServer::bind(&url, TcpServerConfig::default(), Echo::default()).unwrap();
     let url = server.url().clone();

@@ -199,7 +199,7 @@ fn respond(server: &mut ServerConnection, sequence: u32, length: usize) -> bool 
 }
 
 #[test]
-fn responses_that_nobody_reads_stop_at_the_budget() {
+fn unread_responses_stop_at_the_budget() {
     let config = Arc::new(budgets(2 << 10, 1 << 10, 2 << 10, 1 << 10));
     let mut connections: Vec<_> = (0..20).map(|_| connection(&config)).collect();
     let mut refused = 0;
@@ -350,7 +350,7 @@ fn unfinished_messages_do_not_lock_out_others() {
 }
 
 #[test]
-fn responses_that_nobody_reads_do_not_lock_out_others() {
+fn unread_responses_do_not_lock_out_others() {
     let connection = budgets(16 << 10, 4 << 10, 16 << 10, 1 << 10);
     let all = connection.memory.clone();
     let server = EchoServer::start(TcpServerConfig {
