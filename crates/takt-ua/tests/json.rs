@@ -390,7 +390,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
     #[test]
-    fn what_is_written_can_be_read(value in variant()) {
+    fn written_json_is_read_back(value in variant()) {
         let json = to_value(&value);
         let built_in_type = value.built_in_type().unwrap_or(BuiltInType::Variant);
         let back = from_value(&json, built_in_type, -2).unwrap();

@@ -382,7 +382,7 @@ fn a_structure_without_a_description_stays_json() {
 }
 
 #[test]
-fn an_error_says_what_and_where() {
+fn an_error_names_problem_and_position() {
     let error = |value: Value| decoder().variant(&value).unwrap_err().to_string();
     assert_eq!(
         error(json!({"UaType": 3, "Value": [1, 300]})),

@@ -79,7 +79,7 @@ fn hostile_descriptions_end() {
 
 proptest! {
     #[test]
-    fn what_is_written_is_read(value in variant()) {
+    fn written_variants_are_read_back(value in variant()) {
         for encoder in [compact(), verbose()] {
             let json = encoder.variant(&value);
             let again = decoder().variant(&through_text(&json)).unwrap();
@@ -95,7 +95,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_written_is_the_same_when_read(value in data_value()) {
+    fn written_data_values_are_read_back(value in data_value()) {
         let json = through_text(&compact().data_value(&value));
         let again = decoder().data_value(&json).unwrap();
         prop_assert_eq!(compact().data_value(&again), json);
