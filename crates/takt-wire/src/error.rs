@@ -149,7 +149,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_error_says_what_and_where() {
+    fn an_error_names_problem_and_position() {
         let error = WireError::new(
             3,
             WireErrorKind::Reserved {

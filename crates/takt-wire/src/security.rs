@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_standard_forbids_is_refused_both_ways() {
+    fn forbidden_security_flags_are_neither_encoded_nor_decoded() {
         for (flags, token) in [(2_u8, 0_u8), (0, 7), (0x10, 0)] {
             let bytes = [flags, token, 0, 0, 0, 0];
             assert!(SecurityHeaderRef::decode(&mut Decoder::new(&bytes)).is_err());

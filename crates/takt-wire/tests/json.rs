@@ -129,7 +129,7 @@ fn metadata_of_both_versions_is_read() {
 }
 
 #[test]
-fn an_error_says_what_and_where() {
+fn an_error_names_problem_and_position() {
     let error = |text: &str| JsonMessage::decode(text.as_bytes()).unwrap_err();
     let header = r#"{"MessageId":"1","MessageType":"ua-data","Messages":"#;
     let wrong = error(&format!(

@@ -142,7 +142,7 @@ fn fields_have_the_form_that_is_asked_for() {
 }
 
 #[test]
-fn status_and_timestamps_are_said() {
+fn status_and_timestamps_are_included() {
     let meta_data = meta_data(vec![simple("Speed", BuiltInType::Double)]);
     let time: DateTime = "2024-05-06T07:08:09Z".parse().unwrap();
     let good = DataValue::good(0.5).with_source_timestamp(time);

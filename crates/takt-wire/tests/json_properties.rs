@@ -272,7 +272,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
     #[test]
-    fn what_is_written_is_read(message in message()) {
+    fn encoded_messages_are_decoded_to_the_same(message in message()) {
         let text = message.encode().unwrap();
         let layout = match &message {
             JsonMessage::Data(message) => Some(message.layout),

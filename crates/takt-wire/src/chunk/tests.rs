@@ -219,7 +219,7 @@ fn chunks_that_do_not_fit_each_other_are_refused() {
 }
 
 #[test]
-fn what_cannot_be_chunked_is_refused() {
+fn unchunkable_messages_are_refused() {
     let mut two = long(1, 1);
     let Payload::DataSetMessages(messages) = &mut two.payload else {
         panic!()

@@ -130,7 +130,7 @@ fn padding_is_zeros() {
 }
 
 #[test]
-fn a_message_that_is_not_valid_is_not_looked_at() {
+fn the_content_of_an_invalid_message_is_ignored() {
     let mut decoder = Decoder::new(&[0xFE, 0xFF, 0xFF]);
     let message = DataSetMessageRef::decode(None, &mut decoder).unwrap();
     assert_eq!(message.content, DataSetContentRef::Invalid);

@@ -225,7 +225,7 @@ fn an_action_request() {
 }
 
 #[test]
-fn what_the_standard_forbids_is_not_written() {
+fn forbidden_messages_are_not_encoded() {
     let data = || NetworkMessage::data(Some(PublisherId::Byte(1)), vec![key_frame(Some(1), &[])]);
     let two = vec![key_frame(Some(1), &[]), key_frame(Some(2), &[])];
     let mixed = vec![key_frame(Some(1), &[]), key_frame(None, &[])];
@@ -290,7 +290,7 @@ fn what_the_standard_forbids_is_not_written() {
 }
 
 #[test]
-fn what_the_standard_forbids_is_not_read() {
+fn forbidden_messages_are_not_decoded() {
     let forbidden = WireErrorKind::Forbidden;
     let reserved = |field, value| WireErrorKind::Reserved { field, value };
     let cases: [(&[u8], usize, WireErrorKind); 11] = [

@@ -85,7 +85,7 @@ fn an_error_in_one_data_set_message_leaves_the_others() {
 }
 
 #[test]
-fn what_the_standard_forbids_is_said_though_it_can_be_read() {
+fn forbidden_but_readable_messages_are_reported() {
     let tree = read(&[0x91, 0x40, 7, 1, 0, 1, 0]);
     assert!(
         matches!(tree.errors[..], [error, ..] if matches!(error.kind, WireErrorKind::Forbidden(_)))
