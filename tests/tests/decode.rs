@@ -153,7 +153,7 @@ fn a_message_in_hex_is_shown_with_every_field() {
 }
 
 #[test]
-fn what_can_be_read_is_shown_before_the_error() {
+fn readable_fields_are_shown_before_the_error() {
     let mut bytes = message("hello").encode_to_vec().unwrap();
     bytes.truncate(15);
     let text = text(&[&hex(&bytes)], b"");

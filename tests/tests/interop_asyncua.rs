@@ -12,41 +12,41 @@ use takt_tests::{Peer, Sandbox, interop, process};
 const PEER: Peer = Peer::Asyncua;
 
 #[test]
-fn its_client_works_with_every_foreign_server() {
+fn foreign_client_works_with_every_foreign_server() {
     for server in Peer::ALL {
         interop::peers_agree(PEER, server);
     }
 }
 
 #[test]
-fn its_client_finds_a_conventional_server_in_the_registry() {
+fn foreign_client_finds_a_conventional_server_in_the_registry() {
     interop::client_against_registry(PEER);
 }
 
 #[test]
-fn its_client_uses_a_provider_through_the_registry() {
+fn foreign_client_uses_a_provider_through_the_registry() {
     interop::client_through_registry(PEER);
 }
 
 #[test]
-fn its_client_uses_a_provider_directly() {
+fn foreign_client_uses_a_provider_directly() {
     interop::client_against_provider(PEER);
 }
 
 #[test]
-fn its_client_subscribes() {
+fn foreign_client_subscribes() {
     interop::client_subscribes(PEER);
 }
 
 #[test]
-fn the_command_line_works_with_its_server() {
+fn the_command_line_works_with_the_foreign_server() {
     interop::command_line_against_server(PEER);
 }
 
 /// A file that asyncua writes, in the current structure and in that of version 1.04, equals the file that it read
 /// from Takt.
 #[test]
-fn it_reads_and_writes_our_configuration_files() {
+fn foreign_stack_reads_and_writes_configuration_files_of_takt() {
     let sandbox = Sandbox::new();
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();

@@ -324,7 +324,7 @@ fn messages_wait_for_a_broker_that_is_away() {
 }
 
 #[test]
-fn what_was_sent_is_delivered_when_a_link_is_closed() {
+fn sent_messages_are_delivered_when_a_link_is_closed() {
     // mosquitto 2.0.11 does not send messages that wait behind the 20 messages of quality 2 in flight.
     let broker = Broker::start("allow_anonymous true\nmax_inflight_messages 0");
     for version in VERSIONS {
@@ -343,7 +343,7 @@ fn what_was_sent_is_delivered_when_a_link_is_closed() {
 }
 
 #[test]
-fn its_own_clients_understand_us_and_we_them() {
+fn clients_of_mosquitto_and_takt_understand_each_other() {
     let broker = Broker::start("allow_anonymous true");
     let port = broker.port.to_string();
     let tree = TopicTree::new("opcua", Content::Json).unwrap();

@@ -5,28 +5,28 @@ use takt_tests::{Peer, interop};
 const PEER: Peer = Peer::Open62541;
 
 #[test]
-fn its_client_works_with_every_foreign_server() {
+fn foreign_client_works_with_every_foreign_server() {
     for server in Peer::ALL {
         interop::peers_agree(PEER, server);
     }
 }
 
 #[test]
-fn its_client_finds_a_conventional_server_in_the_registry() {
+fn foreign_client_finds_a_conventional_server_in_the_registry() {
     interop::client_against_registry(PEER);
 }
 
 #[test]
-fn its_client_uses_a_provider_through_the_registry() {
+fn foreign_client_uses_a_provider_through_the_registry() {
     interop::client_through_registry(PEER);
 }
 
 #[test]
-fn its_client_uses_a_provider_directly() {
+fn foreign_client_uses_a_provider_directly() {
     interop::client_against_provider(PEER);
 }
 
 #[test]
-fn the_command_line_works_with_its_server() {
+fn the_command_line_works_with_the_foreign_server() {
     interop::command_line_against_server(PEER);
 }

@@ -6,14 +6,14 @@ use takt_tests::pubsub::{Encoding, Exchange, peer_publishes, peer_receives};
 const PEER: Peer = Peer::Asyncua;
 
 #[test]
-fn it_receives_key_frames() {
+fn foreign_subscriber_receives_key_frames() {
     for encoding in [Encoding::Variant, Encoding::DataValue, Encoding::RawData] {
         peer_receives(PEER, &Exchange::plain(encoding), false);
     }
 }
 
 #[test]
-fn it_receives_delta_frames() {
+fn foreign_subscriber_receives_delta_frames() {
     for encoding in [Encoding::Variant, Encoding::DataValue] {
         let exchange = Exchange {
             key_frame_count: 5,
@@ -24,7 +24,7 @@ fn it_receives_delta_frames() {
 }
 
 #[test]
-fn we_receive_its_key_frames() {
+fn takt_receives_key_frames() {
     for encoding in [Encoding::Variant, Encoding::DataValue, Encoding::RawData] {
         peer_publishes(PEER, &Exchange::plain(encoding));
     }

@@ -6,14 +6,14 @@ use takt_tests::pubsub::{Encoding, Exchange, configuration_files_agree, peer_rec
 const PEER: Peer = Peer::NodeOpcua;
 
 #[test]
-fn it_receives_key_frames() {
+fn foreign_subscriber_receives_key_frames() {
     for encoding in [Encoding::Variant, Encoding::DataValue] {
         peer_receives(PEER, &Exchange::plain(encoding), false);
     }
 }
 
 #[test]
-fn it_receives_delta_frames() {
+fn foreign_subscriber_receives_delta_frames() {
     for encoding in [Encoding::Variant, Encoding::DataValue] {
         let exchange = Exchange {
             key_frame_count: 5,
@@ -24,6 +24,6 @@ fn it_receives_delta_frames() {
 }
 
 #[test]
-fn it_loads_our_configuration_file_and_we_load_its() {
+fn both_stacks_load_configuration_files_of_the_other() {
     configuration_files_agree();
 }

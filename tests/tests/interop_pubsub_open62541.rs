@@ -17,14 +17,14 @@ fn protected(encrypted: bool, policy: SecurityPolicy) -> Exchange {
 }
 
 #[test]
-fn it_receives_key_frames() {
+fn foreign_subscriber_receives_key_frames() {
     for encoding in [Encoding::Variant, Encoding::DataValue, Encoding::RawData] {
         peer_receives(PEER, &Exchange::plain(encoding), true);
     }
 }
 
 #[test]
-fn it_receives_delta_frames() {
+fn foreign_subscriber_receives_delta_frames() {
     for encoding in [Encoding::Variant, Encoding::DataValue] {
         let exchange = Exchange {
             key_frame_count: 5,
@@ -35,7 +35,7 @@ fn it_receives_delta_frames() {
 }
 
 #[test]
-fn it_receives_protected_messages() {
+fn foreign_subscriber_receives_protected_messages() {
     for policy in SecurityPolicy::ALL {
         for encrypted in [false, true] {
             peer_receives(PEER, &protected(encrypted, policy), true);
@@ -44,14 +44,14 @@ fn it_receives_protected_messages() {
 }
 
 #[test]
-fn we_receive_its_key_frames() {
+fn takt_receives_key_frames() {
     for encoding in [Encoding::Variant, Encoding::DataValue, Encoding::RawData] {
         peer_publishes(PEER, &Exchange::plain(encoding));
     }
 }
 
 #[test]
-fn we_receive_its_protected_messages() {
+fn takt_receives_protected_messages() {
     for policy in SecurityPolicy::ALL {
         for encrypted in [false, true] {
             peer_publishes(PEER, &protected(encrypted, policy));

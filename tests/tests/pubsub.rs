@@ -147,7 +147,7 @@ fn given_and_simulated_values_are_received_with_their_names() {
 }
 
 #[test]
-fn whoever_listens_to_an_address_sees_values_by_their_index() {
+fn listening_to_an_address_shows_values_by_index() {
     let sandbox = Sandbox::new();
     let files = Files::write(&sandbox, &[("Speed", "Double", "ns=1;s=Speed")], "");
     let mut command = sandbox.takt(&["subscribe", &files.url, "--json", "--count", "3"]);
@@ -209,7 +209,7 @@ fn keys_come_from_the_registry() {
 }
 
 #[test]
-fn what_is_missing_is_said() {
+fn missing_parts_are_reported() {
     let sandbox = Sandbox::new();
     let group = "security_mode = \"Sign\"\nsecurity_group_id = \"Plant\"";
     let files = Files::write(&sandbox, &[("Speed", "Double", "ns=1;s=Speed")], group);

@@ -230,7 +230,7 @@ fn every_part_of_the_tests_is_run_by_a_workflow() {
 }
 
 #[test]
-fn workflows_may_only_read_and_name_the_versions_of_what_they_use() {
+fn workflows_only_read_and_pin_their_actions() {
     for (name, text) in workflows() {
         assert!(text.contains("permissions:\n  contents: read\n"), "{name}");
         assert!(!text.contains(": write"), "{name}");
@@ -243,7 +243,7 @@ fn workflows_may_only_read_and_name_the_versions_of_what_they_use() {
 }
 
 #[test]
-fn every_fuzz_target_gets_a_dictionary_that_is_there() {
+fn every_fuzz_target_has_an_existing_dictionary() {
     let script = fs::read_to_string(repository().join("test")).unwrap();
     let (_, choice) = script.split_once("fuzz_dictionary() {").unwrap();
     let (choice, _) = choice.split_once("esac").unwrap();
@@ -314,7 +314,7 @@ fn is_unsafe(line: &str) -> bool {
 /// CONTRIBUTING.md: "`unsafe` only in small modules that are named for it". The compiler sees to that where the attribute of the
 /// crate is right and each exception is at the declaration of a module.
 #[test]
-fn unsafe_code_is_in_modules_that_are_allowed_to_have_it() {
+fn unsafe_code_is_only_in_permitted_modules() {
     let crates = fs::read_dir(repository().join("crates")).unwrap();
     let crates = crates.map(|entry| entry.unwrap().path());
     let others = ["xtask", "tests"].map(|path| repository().join(path));

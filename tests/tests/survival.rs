@@ -117,7 +117,7 @@ fn wait_until_available(consumer: &mut Consumer, name: &str) {
 }
 
 #[test]
-fn kill_9_in_turn_leaves_nothing_wrong_and_nothing_behind() {
+fn killing_each_process_in_turn_leaves_no_damage_and_no_files() {
     let sandbox = Sandbox::new();
     let before = sandbox.left_behind();
     {

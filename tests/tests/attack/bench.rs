@@ -35,7 +35,7 @@ fn takt_bench_attack_shows_each_attack_and_both_clients() {
 }
 
 #[test]
-fn an_attack_that_nobody_knows_is_an_error_with_a_way_out() {
+fn an_unknown_attack_is_an_error_with_a_hint() {
     let sandbox = Sandbox::new();
     let said = sandbox
         .run(&["bench", "attack", "--only", "nonsense"])

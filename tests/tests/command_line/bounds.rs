@@ -87,7 +87,7 @@ fn figure_6_is_infinite_where_the_paper_says() {
 }
 
 #[test]
-fn analyses_stand_beside_each_other_and_the_least_is_the_answer() {
+fn analyses_are_listed_and_the_smallest_bound_holds() {
     let sandbox = Sandbox::new();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("line.toml");
@@ -153,7 +153,7 @@ fn analyses_stand_beside_each_other_and_the_least_is_the_answer() {
 /// An analysis that does not apply prints no bound, which is different from an infinite one. A port behind an
 /// overloaded one has its own bound.
 #[test]
-fn what_is_unknown_and_what_is_infinite() {
+fn unknown_and_infinite_bounds() {
     let sandbox = Sandbox::new();
     let folder = tempfile::tempdir().unwrap();
     let new = |name: &str, provisioning: &str| {

@@ -62,7 +62,7 @@ fn nothing_is_left(sandbox: &Sandbox, when: &str) {
 }
 
 #[test]
-fn it_shows_the_tree_and_latencies_in_plain_lines() {
+fn the_demonstration_shows_tree_and_latencies_in_plain_lines() {
     let sandbox = Sandbox::new();
     let finished = start(&sandbox, &["--for", "3s"]).finish(PATIENCE);
     nothing_is_left(&sandbox, "after --for 3s");
@@ -129,7 +129,7 @@ fn an_interrupt_at_any_moment_leaves_nothing() {
 }
 
 #[test]
-fn sigterm_ends_it_as_an_interrupt_does() {
+fn sigterm_ends_the_demonstration_like_an_interrupt() {
     let sandbox = Sandbox::new();
     let mut demo = start(&sandbox, &[]);
     demo.wait_for("live values", PATIENCE, |line| line.contains("median"));
@@ -140,7 +140,7 @@ fn sigterm_ends_it_as_an_interrupt_does() {
 }
 
 #[test]
-fn its_processes_end_when_it_is_killed() {
+fn processes_end_when_the_demonstration_is_killed() {
     for moment in ["serves", "Spindle", "median"] {
         let sandbox = Sandbox::new();
         let mut demo = start(&sandbox, &[]);
@@ -160,7 +160,7 @@ fn its_processes_end_when_it_is_killed() {
 }
 
 #[test]
-fn a_second_one_says_that_the_first_runs() {
+fn a_second_demonstration_reports_the_running_one() {
     let sandbox = Sandbox::new();
     let mut first = start(&sandbox, &[]);
     first.wait_for("live values", PATIENCE, |line| line.contains("median"));

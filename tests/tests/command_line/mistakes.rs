@@ -131,7 +131,7 @@ fn unreachable_endpoints_are_explained() {
 }
 
 #[test]
-fn a_port_in_use_and_names_that_cannot_be_are_explained() {
+fn a_port_in_use_and_invalid_names_are_explained() {
     let plant = Plant::start();
     let sandbox = &plant.sandbox;
     let address = plant.registry.shared_memory();

@@ -32,7 +32,7 @@ fn wait_for(
 }
 
 #[test]
-fn ps_shows_the_living_and_what_they_do() {
+fn ps_shows_running_applications_and_their_activity() {
     let mut plant = Plant::start();
     let sandbox = &plant.sandbox;
     let machine = plant.machine.shared_memory();
@@ -84,7 +84,7 @@ fn ps_shows_the_living_and_what_they_do() {
 }
 
 #[test]
-fn clean_removes_the_dead_and_leaves_the_living() {
+fn clean_removes_only_dead_applications() {
     let mut plant = Plant::start();
     let sandbox = &plant.sandbox;
     let registry = plant.registry.shared_memory();
@@ -153,7 +153,7 @@ fn groups_that_cannot_be_used_are_explained() {
 
 /// The last application too: `takt ps` does not remove its files when no application is running.
 #[test]
-fn who_died_alone_is_shown_until_cleaned() {
+fn the_last_dead_application_is_shown_until_cleaned() {
     let sandbox = Sandbox::new();
     assert!(sandbox.rows(&["ps"]).is_empty());
     let nobody = sandbox.run(&["ps"]).expect_success();

@@ -41,7 +41,7 @@ fn configurations_are_converted_there_and_back() {
 }
 
 #[test]
-fn nothing_is_overwritten_unless_that_is_said() {
+fn files_are_overwritten_only_with_force() {
     let sandbox = Sandbox::new();
     let folder = tempfile::tempdir().unwrap();
     let target = path(folder.path(), "there.toml");

@@ -224,7 +224,7 @@ fn shipped_scenarios_run() {
 }
 
 #[test]
-fn what_cannot_be_simulated() {
+fn invalid_simulations_are_explained() {
     let sandbox = Sandbox::new();
     let folder = tempfile::tempdir().unwrap();
     let missing = plain(&sandbox.run(&["simulate", "nowhere.toml"]).expect_failure());
@@ -259,7 +259,7 @@ fn what_cannot_be_simulated() {
 
 /// The first message is published at 400 us, one of each 250 us; after 5 ms there are 19.
 #[test]
-fn a_duration_ends_it() {
+fn a_duration_ends_the_simulation() {
     let sandbox = Sandbox::new();
     let folder = tempfile::tempdir().unwrap();
     let scenario = small(folder.path());

@@ -178,7 +178,7 @@ fn round_trips_and_repeated_counters() {
 
 /// Cycles of 312.5 us: two messages come before the user thread of 1656.25 us, which sends the later one.
 #[test]
-fn what_a_loopback_overwrites_is_lost_there() {
+fn messages_overwritten_at_a_loopback_are_counted_there() {
     let run = drifting("-200000 ppm");
     let a = named(&run.results, "applications", "a");
     let drops = &a["drops"];

@@ -199,7 +199,7 @@ fn deleting_its_nodes_undoes_a_registration() {
 }
 
 #[test]
-fn those_who_know_each_other_go_on_without_the_registry() {
+fn connected_applications_continue_without_the_registry() {
     let sandbox = Sandbox::new();
     let mut registry = Registry::start(&sandbox, &[]);
     let machine = Provider::start(&sandbox, &registry, "machine");

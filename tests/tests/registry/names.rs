@@ -47,7 +47,7 @@ fn come_and_go(sandbox: &Sandbox, endpoint: &str, name: &str) -> StatusCode {
 }
 
 #[test]
-fn over_tcp_nobody_registers_unless_that_is_allowed() {
+fn registration_over_tcp_needs_permission() {
     let sandbox = Sandbox::new();
     let mut registry = Registry::start(&sandbox, &[]);
     let before = namespaces(&sandbox, &registry);
@@ -208,7 +208,7 @@ fn the_name_of_an_application_that_runs_is_not_taken() {
 }
 
 #[test]
-fn nodes_belong_to_a_provider_and_look_like_none() {
+fn nodes_belong_to_a_provider_and_imitate_no_other() {
     let sandbox = Sandbox::new();
     let registry = Registry::start(&sandbox, &[]);
     let name = sandbox.application("Owner");

@@ -132,7 +132,7 @@ fn cannot_touch(client: &mut Client, name: &str) {
 }
 
 #[test]
-fn nobody_speaks_for_somebody_else() {
+fn a_provider_cannot_change_nodes_of_another() {
     let sandbox = Sandbox::new();
     let registry = Registry::start(&sandbox, &["--allow-tcp-registration"]);
     let mut consumer = consumer(&sandbox, &registry);

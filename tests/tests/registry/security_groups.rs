@@ -152,7 +152,7 @@ fn keys_by_token(update: &SecurityKeyUpdate) -> Vec<(u32, Vec<u8>)> {
 }
 
 #[test]
-fn a_token_stands_for_the_same_key_whatever_happens_to_the_registry() {
+fn a_token_identifies_one_key_across_restarts_of_the_registry() {
     let sandbox = Sandbox::new();
     let mut registry = Registry::start(&sandbox, &[]);
     let mut asking = client(&sandbox, &registry.shared_memory());

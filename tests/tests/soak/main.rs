@@ -42,7 +42,7 @@ fn number(variable: &str) -> Option<u64> {
 }
 
 #[test]
-fn nothing_hangs_tears_or_leaks_while_peers_are_killed() {
+fn no_hangs_torn_values_or_leaks_while_peers_are_killed() {
     let wanted = number("TAKT_SOAK_REQUESTS").unwrap_or(REQUESTS);
     let seed = number("TAKT_SOAK_SEED").unwrap_or_else(|| u64::from(std::process::id()));
     println!("{wanted} requests, seed {seed}");
