@@ -202,3 +202,8 @@ impl Default for SubscriptionLimits {
         }
     }
 }
+
+/// Returns true if a number of things has reached its limit.
+pub(crate) fn is_full(count: usize, limit: u32) -> bool {
+    count >= usize::try_from(limit).unwrap_or(usize::MAX)
+}

@@ -13,10 +13,11 @@ use takt_ua::structures::ReadValueId;
 use takt_ua::{DateTime, NumericRange, StatusCode};
 
 use super::filter::Filter;
+use super::list::Place;
 use super::load::Load;
-use super::message::Room;
 use super::queue::{Discarded, Queue};
-use super::ready::{Place, Ready};
+use super::ready::Ready;
+use super::room::Room;
 use super::sample::Sample;
 
 /// The parameters of a MonitoredItem that a client may change, revised and checked.
@@ -51,7 +52,7 @@ pub(crate) struct MonitoredItem {
     pub(crate) is_asked: AtomicBool,
     state: Mutex<State>,
     /// The items of the Subscription that have values to publish.
-    ready: Arc<Ready>,
+    ready: Arc<Ready<Self>>,
 }
 
 struct State {
@@ -100,7 +101,7 @@ impl MonitoredItem {
         range: Option<NumericRange>,
         mode: MonitoringMode,
         parameters: Parameters,
-        ready: Arc<Ready>,
+        ready: Arc<Ready<Self>>,
         charge: Charge,
     ) -> Self {
         let fixed = charge.bytes();

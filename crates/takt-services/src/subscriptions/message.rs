@@ -6,7 +6,9 @@ use takt_ua::binary::{Encode, EncodeError, Encoder};
 use takt_ua::structures::{DataChangeNotification, NotificationMessage};
 use takt_ua::{DateTime, ExtensionObject, NodeIdRef, Structure};
 
+use super::item::MonitoredItem;
 use super::ready::Ready;
+use super::room::Room;
 
 /// Returns an encoded NotificationMessage with these Notifications.
 pub(super) fn encoded(
@@ -22,21 +24,10 @@ pub(super) fn encoded(
     message.encode_to_vec().into()
 }
 
-/// Size limits of one message.
-#[derive(Clone, Copy)]
-pub(crate) struct Room {
-    /// Maximum number of notifications.
-    pub(crate) notifications: usize,
-    /// Number of bytes after which no more notifications are added.
-    pub(crate) full: usize,
-    /// Maximum number of bytes of a message.
-    pub(crate) max: usize,
-}
-
 /// Encodes a NotificationMessage with one DataChangeNotification of the ready items. Returns the number of changes in it.
 pub(super) fn data_change(
     encoder: &mut Encoder<'_>,
-    ready: &Ready,
+    ready: &Ready<MonitoredItem>,
     (sequence_number, publish_time): (u32, DateTime),
     mut room: Room,
 ) -> Result<usize, EncodeError> {

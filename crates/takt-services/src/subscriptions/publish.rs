@@ -1,64 +1,14 @@
-//! Publish and Republish (OPC 10000-4, 5.14.5 and 5.14.6): waiting requests, and their answers.
+//! Publish and Republish (OPC 10000-4, 5.14.5 and 5.14.6): acknowledgements, and messages for waiting requests.
 
 use std::sync::Arc;
-use std::time::Instant;
 
-use takt_ua::binary::{Encode, EncodeError, Encoder};
 use takt_ua::structures::SubscriptionAcknowledgement;
-use takt_ua::{DateTime, NodeId, StatusCode, ids};
+use takt_ua::{NodeId, StatusCode};
 
+use super::engine::Engine;
+use super::now::Now;
+use super::publish_request::{Publication, PublishRequest, RESPONSE_OVERHEAD};
 use super::state::OnPublish;
-use super::{Engine, Now};
-use crate::fault::Fault;
-use crate::message::{fault_message, response_header};
-use crate::pending::Pending;
-
-/// A Publish request that waits for a message.
-pub(crate) struct PublishRequest {
-    pub(crate) pending: Arc<Pending>,
-    /// Results of the acknowledgements in the request.
-    pub(crate) results: Vec<StatusCode>,
-    /// End of the client's TimeoutHint.
-    pub(crate) deadline: Option<Instant>,
-}
-
-/// Parameters of a PublishResponse beside the message.
-struct Publication {
-    subscription: u32,
-    available_sequence_numbers: Vec<u32>,
-    more_notifications: bool,
-    message: Arc<[u8]>,
-}
-
-impl PublishRequest {
-    fn answer(&self, publication: &Publication, now: DateTime, max_size: usize) {
-        let mut response = Vec::new();
-        let mut encoder = Encoder::growing(&mut response, max_size);
-        if self.encode(publication, now, &mut encoder).is_err() {
-            let fault = Fault(StatusCode::BadResponseTooLarge);
-            response = fault_message(self.pending.request_handle, fault);
-        }
-        self.pending.answer(response);
-    }
-
-    /// Encodes a PublishResponse around the encoded message.
-    fn encode(
-        &self,
-        publication: &Publication,
-        now: DateTime,
-        response: &mut Encoder<'_>,
-    ) -> Result<(), EncodeError> {
-        let id = ids::PUBLISH_RESPONSE_ENCODING_DEFAULT_BINARY;
-        let handle = self.pending.request_handle;
-        response_header(response, id, now, handle, StatusCode::Good)?;
-        response.u32(publication.subscription)?;
-        publication.available_sequence_numbers.encode(response)?;
-        response.bool(publication.more_notifications)?;
-        response.bytes(&publication.message)?;
-        self.results.encode(response)?;
-        response.array_length(None)
-    }
-}
 
 impl Engine {
     /// Processes the acknowledgements of a Publish request.
@@ -169,7 +119,7 @@ impl Engine {
             request.answer(
                 &publication,
                 now.date_time,
-                self.max_message + super::RESPONSE_OVERHEAD,
+                self.max_message + RESPONSE_OVERHEAD,
             );
             if !more {
                 break;
@@ -195,7 +145,7 @@ impl Engine {
         request.answer(
             &publication,
             now.date_time,
-            self.max_message + super::RESPONSE_OVERHEAD,
+            self.max_message + RESPONSE_OVERHEAD,
         );
     }
 

@@ -14,14 +14,16 @@ use super::agenda::Timed;
 use super::groups::{Groups, after};
 use super::item::MonitoredItem;
 use super::load::{Load, PartialLoad};
-use super::message::{CLOSING, Room, data_change, encoded};
+use super::message::{CLOSING, data_change, encoded};
+use super::now::Now;
 use super::queue::Discarded;
 use super::ready::Ready;
 use super::retransmission::RetransmissionQueue;
+use super::revise::Revised;
+use super::room::Room;
 use super::sampler::Sampler;
 use super::slice::Slice;
 use super::state::StateMachine;
-use super::{Now, Revised};
 
 /// Approximate size in bytes at which a message of many small values ends; the rest is sent in the next one at once. Larger
 /// values are sent alone.
@@ -36,7 +38,7 @@ pub(crate) struct Subscription {
     pub(crate) owner: Arc<Caller>,
     pub(crate) priority: u8,
     pub(crate) machine: StateMachine,
-    pub(crate) ready: Arc<Ready>,
+    pub(crate) ready: Arc<Ready<MonitoredItem>>,
     pub(crate) retransmission: RetransmissionQueue,
     /// Number of its last turn: of equal priority, the one that has waited longest is served first.
     pub(crate) turn: u64,

@@ -2,10 +2,11 @@
 
 use takt_ua::{NodeId, StatusCode};
 
+use super::engine::Engine;
+use super::now::Now;
 use super::sampler::{Sampler, Sources};
 use super::slice::Slice;
 use super::state::OnTimer;
-use super::{Engine, Now};
 
 impl Engine {
     /// Runs one slice of due work: samples and publishes, the highest priority first, then the Subscription that has waited

@@ -1,0 +1,165 @@
+//! State of the engine: the Subscriptions, and the Publish requests that carry their messages.
+
+use std::time::Instant;
+
+use takt_ua::{NodeId, StatusCode};
+
+use super::agenda::Agenda;
+use super::load::{Allotment, Load, TotalLoad};
+use super::publish_request::RESPONSE_OVERHEAD;
+use super::removed::Removed;
+use super::session_queue::SessionQueue;
+use super::slice::Slice;
+use super::subscription::Subscription;
+use crate::limits::SubscriptionLimits;
+
+/// The Subscriptions, and the Publish requests that carry their messages.
+pub(crate) struct Engine {
+    pub(crate) limits: SubscriptionLimits,
+    pub(super) subscriptions: Agenda<u32, Subscription>,
+    pub(super) sessions: Agenda<NodeId, SessionQueue>,
+    pub(super) removed: Removed,
+    /// Time of creation of the engine: the due time of waiting work.
+    epoch: Instant,
+    pub(super) last_id: u32,
+    pub(super) last_turn: u64,
+    pub(super) load: TotalLoad,
+    pub(super) slice: Slice,
+    pub(super) work_per_slice: u64,
+    pub(super) max_message: usize,
+}
+
+impl Engine {
+    pub(super) fn new(
+        limits: SubscriptionLimits,
+        max_response_size: usize,
+        work_per_slice: u64,
+    ) -> Self {
+        Self {
+            limits,
+            subscriptions: Agenda::default(),
+            sessions: Agenda::default(),
+            removed: Removed::default(),
+            epoch: Instant::now(),
+            last_id: 0,
+            last_turn: 0,
+            load: TotalLoad::default(),
+            slice: Slice::new(work_per_slice),
+            work_per_slice,
+            max_message: max_response_size
+                .saturating_sub(RESPONSE_OVERHEAD)
+                .max(8 << 10),
+        }
+    }
+
+    pub(super) fn next_deadline(&mut self) -> Option<Instant> {
+        let removed = (!self.removed.is_empty()).then_some(self.epoch);
+        let timers = self.subscriptions.next_deadline();
+        let requests = self.sessions.next_deadline();
+        removed.into_iter().chain(timers).chain(requests).min()
+    }
+
+    /// Returns the count of the load of all items in the sampling budget, which the engine keeps up to date.
+    pub(super) fn total_load(&self) -> TotalLoad {
+        self.load.clone()
+    }
+
+    /// Adds a Subscription to a Session.
+    pub(super) fn attach(&mut self, session: &NodeId, id: u32) {
+        if self.sessions.get(session).is_none() {
+            self.sessions
+                .insert(session.clone(), SessionQueue::default());
+        }
+        if let Some(queue) = self.sessions.get_mut(session) {
+            queue.subscriptions.push(id);
+        }
+    }
+
+    /// Returns a Subscription of this Session.
+    pub(crate) fn subscription(
+        &mut self,
+        session: &NodeId,
+        id: u32,
+    ) -> Result<&mut Subscription, StatusCode> {
+        self.subscriptions
+            .get_mut(&id)
+            .filter(|subscription| subscription.session == *session)
+            .ok_or(StatusCode::BadSubscriptionIdInvalid)
+    }
+
+    /// Returns a Subscription of this Session, and the receiver of the samples that it discards.
+    pub(crate) fn subscription_to_change(
+        &mut self,
+        session: &NodeId,
+        id: u32,
+    ) -> Result<(&mut Subscription, &mut Removed), StatusCode> {
+        self.subscription(session, id)?;
+        let subscription = self.subscriptions.get_mut(&id);
+        let subscription = subscription.ok_or(StatusCode::BadSubscriptionIdInvalid)?;
+        Ok((subscription, &mut self.removed))
+    }
+
+    /// Returns a Subscription for a Method that only its own Session may call (OPC 10000-5, 9.1).
+    pub(crate) fn subscription_of_caller(
+        &mut self,
+        session: &NodeId,
+        id: u32,
+    ) -> Result<&mut Subscription, StatusCode> {
+        match self.subscriptions.get_mut(&id) {
+            None => Err(StatusCode::BadSubscriptionIdInvalid),
+            Some(subscription) if subscription.session != *session => {
+                Err(StatusCode::BadUserAccessDenied)
+            }
+            Some(subscription) => Ok(subscription),
+        }
+    }
+
+    /// Returns the number of MonitoredItems that may be added to a Subscription, considering all limits.
+    pub(crate) fn room_for_items(&self, id: u32) -> usize {
+        let all: usize = self
+            .subscriptions
+            .values()
+            .map(Subscription::item_count)
+            .sum();
+        let own = self.subscriptions.get(&id);
+        let own = own.map_or(0, Subscription::item_count);
+        let left = |limit: u32, used| {
+            usize::try_from(limit)
+                .unwrap_or(usize::MAX)
+                .saturating_sub(used)
+        };
+        left(self.limits.max_monitored_items, all)
+            .min(left(self.limits.max_monitored_items_per_subscription, own))
+    }
+
+    /// Returns the part of the sampling budget that a request for `items` items of this Session may use.
+    pub(crate) fn allotment(&self, session: &NodeId, items: usize) -> Allotment {
+        let of_session = self.subscriptions.values();
+        let of_session = of_session.filter(|subscription| subscription.session == *session);
+        let own = of_session.map(Subscription::load).sum();
+        let limit = Load::units_per_second(self.limits.max_sampling_load);
+        Allotment::new(limit, own, self.load.get(), items)
+    }
+
+    /// Removes a Subscription. Its memory is given back later.
+    pub(super) fn remove(&mut self, id: u32) {
+        if let Some(subscription) = self.subscriptions.remove(&id) {
+            self.removed.add(subscription);
+        }
+    }
+
+    /// Gives back memory of removed Subscriptions and samples, within the rest of the slice.
+    pub(crate) fn give_back(&mut self) {
+        self.removed.give_back(&mut self.slice);
+    }
+
+    /// Begins a slice of `units` units, at most those of a full slice.
+    pub(crate) fn begin_slice(&mut self, units: u64) {
+        self.slice = Slice::new(units.min(self.work_per_slice));
+    }
+
+    /// Returns the used units of the slice.
+    pub(crate) fn spent(&self) -> u64 {
+        self.slice.spent()
+    }
+}

@@ -1,0 +1,133 @@
+//! Creation, deletion and transfer of Subscriptions.
+
+use std::sync::Arc;
+
+use takt_rt::memory_budget::MemoryBudget;
+use takt_space::Caller;
+use takt_ua::{NodeId, StatusCode};
+
+use super::engine::Engine;
+use super::load::PartialLoad;
+use super::now::Now;
+use super::revise::Revised;
+use super::subscription::{NewSubscription, Subscription};
+use crate::limits::is_full;
+
+impl Engine {
+    /// Creates a Subscription (CreateSubscription, OPC 10000-4, 5.14.2).
+    pub(crate) fn create(
+        &mut self,
+        session: &NodeId,
+        owner: Arc<Caller>,
+        memory: &MemoryBudget,
+        revised: Revised,
+        (publishing_enabled, priority): (bool, u8),
+        now: Now,
+    ) -> Result<u32, StatusCode> {
+        let of_session = self.sessions.get(session);
+        let of_session = of_session.map_or(0, |session| session.subscriptions.len());
+        if is_full(self.subscriptions.len(), self.limits.max_subscriptions)
+            || is_full(of_session, self.limits.max_subscriptions_per_session)
+        {
+            return Err(StatusCode::BadTooManySubscriptions);
+        }
+        let charge = memory.charge(Subscription::MEMORY);
+        let charge = charge.map_err(|_| StatusCode::BadTooManySubscriptions)?;
+        self.last_id = self.last_id.wrapping_add(1).max(1);
+        let id = self.last_id;
+        let subscription = Subscription::new(
+            NewSubscription {
+                id,
+                session: session.clone(),
+                owner,
+                revised,
+                publishing_enabled,
+                priority,
+                max_retained: self.limits.max_retransmission_queue,
+                max_message: self.max_message,
+                charge,
+                memory: memory.clone(),
+                load: PartialLoad::of(&self.load),
+            },
+            now,
+        );
+        self.subscriptions.insert(id, subscription);
+        self.attach(session, id);
+        Ok(id)
+    }
+
+    /// Deletes one Subscription (DeleteSubscriptions, OPC 10000-4, 5.14.8).
+    pub(crate) fn delete(&mut self, session: &NodeId, id: u32) -> Result<(), StatusCode> {
+        self.subscription(session, id)?;
+        self.remove(id);
+        if let Some(session) = self.sessions.get_mut(session) {
+            session.subscriptions.retain(|known| *known != id);
+        }
+        self.answer_who_waits_in_vain(session);
+        Ok(())
+    }
+
+    /// Queues the last samples of items again (ResendData, OPC 10000-5, 9.2), even if they were published before.
+    pub(crate) fn resend_data(
+        &mut self,
+        session: &NodeId,
+        id: u32,
+        now: Now,
+    ) -> Result<(), StatusCode> {
+        self.begin_slice(self.work_per_slice);
+        self.subscription_of_caller(session, id)?;
+        if let Some(subscription) = self.subscriptions.get_mut(&id) {
+            subscription.send_initial_values(now.instant, &mut self.slice);
+        }
+        Ok(())
+    }
+
+    /// Transfers one Subscription (TransferSubscriptions, OPC 10000-4, 5.14.7). The old Session is notified.
+    pub(crate) fn transfer(
+        &mut self,
+        session: &NodeId,
+        caller: &Arc<Caller>,
+        id: u32,
+        send_initial_values: bool,
+        now: Now,
+    ) -> Result<Vec<u32>, StatusCode> {
+        let of_session = self.sessions.get(session);
+        let of_session = of_session.map_or(0, |session| session.subscriptions.len());
+        let is_full = is_full(of_session, self.limits.max_subscriptions_per_session);
+        let subscription = self
+            .subscriptions
+            .get_mut(&id)
+            .ok_or(StatusCode::BadSubscriptionIdInvalid)?;
+        if subscription.session == *session {
+            return Err(StatusCode::BadNothingToDo);
+        }
+        let owner = &subscription.owner;
+        if owner.user != caller.user
+            || owner.peer().user() != caller.peer().user()
+            || owner.application_uri != caller.application_uri
+        {
+            return Err(StatusCode::BadUserAccessDenied);
+        }
+        if is_full {
+            return Err(StatusCode::BadTooManySubscriptions);
+        }
+        let before = std::mem::replace(&mut subscription.session, session.clone());
+        subscription.owner = Arc::clone(caller);
+        subscription.machine.reset_lifetime();
+        subscription.is_paused = false;
+        if send_initial_values {
+            subscription.send_initial_values(now.instant, &mut self.slice);
+        }
+        let available = subscription.retransmission.sequence_numbers().collect();
+        let transferred = StatusCode::GoodSubscriptionTransferred;
+        let message = subscription.status_change(transferred, now.date_time);
+        self.attach(session, id);
+        if let Some(old) = self.sessions.get_mut(&before) {
+            old.subscriptions.retain(|known| *known != id);
+            old.tell(id, message, self.limits.max_subscriptions_per_session);
+        }
+        self.serve(&before, now);
+        self.answer_who_waits_in_vain(&before);
+        Ok(available)
+    }
+}

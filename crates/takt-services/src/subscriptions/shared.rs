@@ -1,0 +1,65 @@
+//! The engine of a server behind its lock, with values that are read without the lock.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use super::engine::Engine;
+use super::load::TotalLoad;
+use super::now::Now;
+use super::sampler::Sources;
+use crate::deadline::Deadline;
+use crate::limits::SubscriptionLimits;
+
+/// All Subscriptions of a server.
+pub(crate) struct Subscriptions {
+    engine: Mutex<Engine>,
+    /// Time of the next call of the engine, readable without the lock.
+    deadline: Deadline,
+    /// Load of all items in the sampling budget.
+    load: TotalLoad,
+}
+
+impl Subscriptions {
+    pub(crate) fn new(
+        limits: SubscriptionLimits,
+        max_response_size: usize,
+        work_per_slice: u32,
+    ) -> Self {
+        // The completion of a started operation may take a little more than the rest of the slice.
+        let work_per_slice = u64::from(work_per_slice) / 8 * 7;
+        let engine = Engine::new(limits, max_response_size, work_per_slice);
+        Self {
+            load: engine.total_load(),
+            engine: Mutex::new(engine),
+            deadline: Deadline::default(),
+        }
+    }
+
+    /// Returns the load of all items in the sampling budget, in units of work per second.
+    pub(crate) fn sampling_load(&self) -> u64 {
+        self.load.units()
+    }
+
+    /// Runs `work` on the engine, and stores the time of its next call.
+    pub(crate) fn with<R>(&self, work: impl FnOnce(&mut Engine) -> R) -> R {
+        let mut engine: MutexGuard<'_, Engine> =
+            self.engine.lock().unwrap_or_else(PoisonError::into_inner);
+        let result = work(&mut engine);
+        self.deadline.set(engine.next_deadline());
+        result
+    }
+
+    /// Returns the time at which [`tick`](Self::tick) is due. Takes no lock.
+    #[inline]
+    pub(crate) fn next_deadline(&self) -> Option<Instant> {
+        self.deadline.get()
+    }
+
+    /// Runs one slice of due sampling and publishing. Returns its units of work.
+    pub(crate) fn tick(&self, sources: Sources<'_>, now: Now) -> u64 {
+        if !self.deadline.is_due(now.instant) {
+            return 0;
+        }
+        self.with(|engine| engine.tick(sources, now))
+    }
+}
