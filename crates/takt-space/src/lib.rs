@@ -12,7 +12,6 @@
 #![forbid(unsafe_code)]
 
 mod address_space;
-mod cached;
 mod caller;
 mod change;
 mod method;
@@ -22,6 +21,7 @@ mod publish;
 mod remote;
 mod stored;
 mod value;
+mod value_source;
 
 pub use address_space::{
     AddressSpace, AddressSpaceError, Binding, BindingGuard, ClassAttributes, Edit, Fit,
@@ -29,7 +29,6 @@ pub use address_space::{
     ReferenceView, References, STANDARD_NAMESPACE, Target, TargetRef, TypeFilter,
     VariableDefinition, VariableRef, View, access_level, value_rank,
 };
-pub use cached::CachedValue;
 pub use caller::{Caller, Channel, ChannelSecurity, Peer, UserIdentity};
 pub use change::Change;
 pub use method::{
@@ -38,5 +37,6 @@ pub use method::{
 pub use nodeset_import::{DanglingReference, ImportError, ImportReason, ImportedNodeSet};
 pub use publish::PublishError;
 pub use remote::{RemoteCall, RemoteMethod, RemoteRead, RemoteSource, RemoteValue, RemoteWrite};
-pub use stored::ChangeObserver;
-pub use value::{StoredValue, Value, ValueSource};
+pub use stored::{ChangeObserver, StoredValue};
+pub use value::Value;
+pub use value_source::{CachedValue, ValueSource};

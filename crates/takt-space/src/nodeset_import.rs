@@ -11,45 +11,24 @@
 mod content;
 mod definitions;
 mod error;
+mod imported;
 mod models;
+mod nodes;
 mod plan;
 
 use std::collections::HashMap;
 
 use takt_nodeset::{NodeSet, NodeSetDocument, ParseLimits};
-use takt_ua::{ExpandedNodeId, NodeId};
+use takt_ua::ExpandedNodeId;
 
 pub use error::{ImportError, ImportReason};
+pub use imported::{DanglingReference, ImportedNodeSet};
 
 use crate::address_space::{AddressSpace, AddressSpaceError, Edit};
 use plan::Plan;
 
 /// Maximum number of attempts of an import; another attempt is needed if another thread extends the NamespaceArray meanwhile.
 const MAX_ATTEMPTS: usize = 16;
-
-/// Results of an import.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ImportedNodeSet {
-    /// Name of the document.
-    pub name: String,
-    /// URIs of the models that the document defines.
-    pub models: Vec<String>,
-    /// Number of nodes.
-    pub nodes: usize,
-    /// References to nodes that do not exist.
-    pub dangling: Vec<DanglingReference>,
-}
-
-/// A reference to a node that does not exist.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DanglingReference {
-    /// Line of the document that has the reference.
-    pub line: u32,
-    /// The node that has the reference.
-    pub node_id: NodeId,
-    /// The node that does not exist.
-    pub target: NodeId,
-}
 
 impl AddressSpace {
     /// Imports a NodeSet document. Errors name it by `name`, usually its path.

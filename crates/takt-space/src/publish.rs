@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use takt_cell::CellLocation;
 
-use crate::cached::CachedValue;
 use crate::value::Value;
+use crate::value_source::CachedValue;
 
 /// Reasons why the current value of a Variable cannot be published.
 #[derive(Debug, thiserror::Error)]

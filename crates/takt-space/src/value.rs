@@ -5,9 +5,9 @@ use std::sync::Arc;
 use takt_cell::Cell;
 use takt_ua::{BuiltInType, DataValue, StatusCode, Variant};
 
-use crate::cached::CachedValue;
 use crate::remote::RemoteValue;
-pub use crate::stored::StoredValue;
+use crate::stored::StoredValue;
+use crate::value_source::ValueSource;
 
 /// Source of a Variable's value, and target of a Write to it.
 #[derive(Clone)]
@@ -88,25 +88,6 @@ impl std::fmt::Debug for Value {
             Self::Callback(_) => formatter.write_str("Callback"),
             Self::Remote(remote) => formatter.debug_tuple("Remote").field(remote).finish(),
         }
-    }
-}
-
-/// A value that is computed, or read from a device, when a client asks for it.
-pub trait ValueSource: Send + Sync {
-    /// Returns the value. Without a source timestamp it counts as read now.
-    fn read(&self) -> DataValue;
-
-    /// Takes a value that a client writes; its type has been checked against DataType and ValueRank.
-    ///
-    /// The result is the StatusCode of the operation.
-    fn write(&self, value: &DataValue) -> StatusCode {
-        let _ = value;
-        StatusCode::BadNotWritable
-    }
-
-    /// Returns the last value if it is kept; only [`CachedValue`] implements this.
-    fn cached(&self) -> Option<&CachedValue> {
-        None
     }
 }
 

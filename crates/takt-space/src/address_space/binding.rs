@@ -2,14 +2,58 @@
 
 use std::sync::atomic::Ordering;
 
-use takt_ua::NodeId;
 use takt_ua::enumerations::NodeClass;
+use takt_ua::{NodeId, StatusCode};
 
-use super::AddressSpaceError;
 use super::edit::Edit;
+use super::error::AddressSpaceError;
 use super::node::{Binding, MethodBinding, Node};
+use super::space::AddressSpace;
 use crate::method::MethodHandler;
 use crate::value::Value;
+
+impl AddressSpace {
+    /// Sets the source of a Variable's value.
+    ///
+    /// # Errors
+    /// There is no such node, or it is not a Variable.
+    pub fn set_value(&self, node_id: &NodeId, value: Value) -> Result<(), AddressSpaceError> {
+        self.edit().set_value(node_id, value)
+    }
+
+    /// Sets the handler of a Method. Its InputArguments are read now.
+    ///
+    /// # Errors
+    /// There is no such node, or it is not a Method.
+    pub fn set_method(
+        &self,
+        node_id: &NodeId,
+        handler: MethodHandler,
+    ) -> Result<(), AddressSpaceError> {
+        self.edit().set_method(node_id, handler)
+    }
+
+    /// Sets the StatusCode of a Variable whose value is a cell or stored, and keeps value and source timestamp.
+    ///
+    /// # Errors
+    /// There is no such node, or its value has another kind of source.
+    pub fn set_status(
+        &self,
+        node_id: &NodeId,
+        status: StatusCode,
+    ) -> Result<(), AddressSpaceError> {
+        let view = self.view();
+        let node = view
+            .node(node_id)
+            .ok_or_else(|| AddressSpaceError::NodeIdUnknown(node_id.clone()))?;
+        match node.value() {
+            Some(value) => value
+                .set_status(status)
+                .map_err(|_| AddressSpaceError::NoBinding(node_id.clone())),
+            None => Err(AddressSpaceError::NoBinding(node_id.clone())),
+        }
+    }
+}
 
 impl Edit<'_> {
     /// Sets the source of a Variable's value.

@@ -1,32 +1,17 @@
 //! Changes of nodes and references, one step at a time and without the rules for clients.
 
-use std::sync::{Arc, MutexGuard};
+use std::sync::{Arc, MutexGuard, PoisonError};
 
-use takt_rt::memory_budget::Charge;
 use takt_ua::{ExpandedNodeId, NodeId};
 
-use super::links::push_new;
-use super::name_cache::NameCache;
+use super::counters::Counters;
+use super::definition::NodeDefinition;
+use super::error::AddressSpaceError;
 use super::node::{Base, Binding, Inner, Node};
 use super::reference_list::ReferenceList;
-use super::{AddressSpace, AddressSpaceError, NodeDefinition, View};
+use super::space::AddressSpace;
+use super::view::View;
 use crate::namespace0::Namespace0;
-
-/// State that is used only by changes of the address space, under their lock.
-#[derive(Debug, Default)]
-pub(crate) struct Counters {
-    /// Number of nodes beyond those of the standard's table.
-    nodes: usize,
-    /// The last number that the server chose for a NodeId.
-    last_id: u32,
-    /// BrowseNames of the children of one node.
-    pub(super) names: NameCache,
-    /// True if some reference points at a node that does not exist. If that node is added later, it may lack its end of the
-    /// reference.
-    pub(super) dangling: bool,
-    /// The memory of nodes, references and namespaces that clients have added.
-    pub(super) memory: Option<Charge>,
-}
 
 /// The exclusive right to change nodes and references, until it is dropped.
 ///
@@ -70,11 +55,18 @@ impl NewReference {
     }
 }
 
-impl<'a> Edit<'a> {
-    pub(super) fn new(space: &'a AddressSpace, counters: MutexGuard<'a, Counters>) -> Self {
-        Self { space, counters }
+impl AddressSpace {
+    /// Begins changes of nodes and references. Waits for other changes; readers see each step when it is made.
+    pub fn edit(&self) -> Edit<'_> {
+        let counters = self.changes.lock();
+        Edit {
+            space: self,
+            counters: counters.unwrap_or_else(PoisonError::into_inner),
+        }
     }
+}
 
+impl<'a> Edit<'a> {
     /// Returns a view of the address space that includes the changes of this `Edit`.
     pub fn view(&self) -> View<'a> {
         self.space.view()
@@ -194,7 +186,7 @@ impl<'a> Edit<'a> {
             });
         }
         self.add_other_end(source, &reference);
-        push_new(&node, &reference, self.counters.dangling);
+        node.push_new(&reference, self.counters.dangling);
         Ok(())
     }
 

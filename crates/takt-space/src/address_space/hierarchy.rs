@@ -2,8 +2,11 @@
 
 use takt_ua::{NodeId, NodeIdRef, QualifiedNameRef, ids};
 
-use super::{MAX_TYPE_DEPTH, View};
+use super::view::View;
 use crate::namespace0::{Namespace0, StandardNode};
+
+/// Maximum depth of type hierarchies; longer walks are loops.
+pub(super) const MAX_TYPE_DEPTH: usize = 64;
 
 impl View<'_> {
     /// Returns the direct supertype of `type_id`.

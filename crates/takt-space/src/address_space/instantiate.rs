@@ -5,9 +5,10 @@ use takt_ua::enumerations::NodeClass;
 use takt_ua::structures::{AddNodesItem, AddReferencesItem, Argument};
 use takt_ua::{ExpandedNodeId, NodeId, NodeIdRef, QualifiedName, QualifiedNameRef, Variant, ids};
 
-use super::hierarchy::TypeFilter;
+use super::error::AddressSpaceError;
+use super::hierarchy::{MAX_TYPE_DEPTH, TypeFilter};
 use super::items::copy_of;
-use super::{AddressSpaceError, MAX_TYPE_DEPTH, View};
+use super::view::View;
 use crate::change::Change;
 use crate::value::Value;
 

@@ -68,7 +68,7 @@ impl Edit<'_> {
         if node.has(&reference, &self.space.types.snapshot()) {
             return false;
         }
-        push_new(&node, &reference, false);
+        node.push_new(&reference, false);
         true
     }
 
@@ -80,7 +80,7 @@ impl Edit<'_> {
             return;
         }
         match self.editable(target) {
-            Some(node) => push_new(&node, &other_end(source, reference), self.counters.dangling),
+            Some(node) => node.push_new(&other_end(source, reference), self.counters.dangling),
             None => self.counters.dangling = true,
         }
     }
@@ -109,7 +109,9 @@ impl Edit<'_> {
         if is_long && names.is_of(node_id) {
             let types = self.space.types.snapshot();
             let position = node.standard_references() + position;
-            names.removed(&self.space.view(), reference.view(&types), position);
+            let view = self.space.view();
+            let name_of = |child: NodeIdRef<'_>| Some(view.node(child)?.browse_name().to_owned());
+            names.removed(reference.view(&types), position, name_of);
         } else {
             names.forget(node_id);
         }
@@ -200,13 +202,4 @@ fn other_end(source: &NodeId, reference: &Reference) -> Reference {
         is_forward: !reference.is_forward,
         target: Target::Local(source.clone()),
     }
-}
-
-/// Appends a reference. If one end may exist without the other, it is appended only if it is missing.
-pub(super) fn push_new(node: &Node, reference: &Reference, may_exist: bool) {
-    node.change_references(|references| {
-        if !may_exist || references.position(reference).is_none() {
-            references.push(reference.clone());
-        }
-    });
 }

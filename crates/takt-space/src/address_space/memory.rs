@@ -3,42 +3,17 @@
 //! The application's own nodes are not counted, because the application controls their number. A node that a [`Change`] adds
 //! counts until it is deleted, regardless of the origin of the change.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-
 use takt_rt::memory_budget::{BudgetExhausted, Charge};
 use takt_ua::NodeId;
 use takt_ua::binary::Encode;
 
+use super::counted::{Counted, REFERENCE};
 use super::edit::Edit;
 use super::node::Node;
 use crate::change::Change;
 
 /// Approximate bytes of a node without its strings and its value: its places in maps, and references with their other ends.
 const NODE: usize = 400;
-
-/// Approximate bytes of a reference with its other end.
-const REFERENCE: usize = 96;
-
-/// Memory that a node counts in the budget.
-#[derive(Debug)]
-pub(crate) struct Counted {
-    bytes: usize,
-    /// Number of references that were added to the node later.
-    references: AtomicUsize,
-}
-
-impl Counted {
-    fn new(bytes: usize) -> Box<Self> {
-        Box::new(Self {
-            bytes,
-            references: AtomicUsize::new(0),
-        })
-    }
-
-    fn total(&self) -> usize {
-        self.bytes + self.references.load(Ordering::Relaxed) * REFERENCE
-    }
-}
 
 /// Returns the bytes of memory that a change takes.
 pub(crate) fn of_change(change: &Change) -> usize {
@@ -94,7 +69,7 @@ impl Edit<'_> {
     /// Counts a reference that a change has added: it counts with the one of its nodes that was added by a change.
     pub(super) fn count_reference(&mut self, source: &NodeId, target: &NodeId) {
         self.with_counted(source, target, |counted| {
-            counted.references.fetch_add(1, Ordering::Relaxed);
+            counted.add_reference();
             true
         });
         self.count(REFERENCE);
@@ -103,13 +78,7 @@ impl Edit<'_> {
     /// Gives back the memory of a reference that a change has deleted. References that were added with their node count with
     /// the node.
     pub(super) fn forget_reference(&mut self, source: &NodeId, target: &NodeId) {
-        let less = |count: usize| count.checked_sub(1);
-        let given_back = self.with_counted(source, target, |counted| {
-            let references = &counted.references;
-            references
-                .fetch_update(Ordering::Relaxed, Ordering::Relaxed, less)
-                .is_ok()
-        });
+        let given_back = self.with_counted(source, target, Counted::remove_reference);
         if given_back {
             self.give_back(REFERENCE);
         }

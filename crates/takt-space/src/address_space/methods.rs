@@ -3,7 +3,9 @@
 use takt_ua::enumerations::NodeClass;
 use takt_ua::{NodeIdRef, ids};
 
-use super::{MAX_TYPE_DEPTH, NodeRef, TypeFilter, View};
+use super::hierarchy::{MAX_TYPE_DEPTH, TypeFilter};
+use super::node::NodeRef;
+use super::view::View;
 
 impl View<'_> {
     /// Returns true if any node has the Method as a component.

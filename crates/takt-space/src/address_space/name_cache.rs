@@ -2,9 +2,8 @@
 
 use std::collections::HashMap;
 
-use takt_ua::{NodeId, QualifiedName, QualifiedNameRef};
+use takt_ua::{NodeId, NodeIdRef, QualifiedName, QualifiedNameRef};
 
-use super::View;
 use super::reference::ReferenceView;
 use super::references::References;
 
@@ -23,20 +22,19 @@ pub(super) struct NameCache {
 }
 
 impl NameCache {
-    /// Returns true if a node has a child with this name along forward references of exactly this type.
-    pub(super) fn contains(
+    /// Returns true if a node with these references has a child with this name along forward references of exactly this type.
+    /// `name_of` returns the BrowseName of a node, if it exists.
+    pub(super) fn contains<'c>(
         &mut self,
-        view: &View<'_>,
         node_id: &NodeId,
-        reference_type: &NodeId,
+        references: &'c References,
+        reference_type: &'c NodeId,
         name: QualifiedNameRef<'_>,
+        name_of: impl Fn(NodeIdRef<'_>) -> Option<QualifiedNameRef<'c>>,
     ) -> bool {
-        let Some(node) = view.node(node_id) else {
-            return false;
-        };
-        let references = node.references();
+        let names = |from| children(references, reference_type, from).filter_map(&name_of);
         if references.len() < WORTH_CACHING {
-            return children(view, &references, reference_type, 0).any(|child| child == name);
+            return names(0).any(|known| known == name);
         }
         if self.node_id != *node_id || self.reference_type != *reference_type {
             *self = Self {
@@ -45,7 +43,7 @@ impl NameCache {
                 ..Self::default()
             };
         }
-        for name in children(view, &references, reference_type, self.seen) {
+        for name in names(self.seen) {
             *self.names.entry(name.to_owned()).or_default() += 1;
         }
         self.seen = references.end();
@@ -57,12 +55,13 @@ impl NameCache {
         self.node_id == *node_id
     }
 
-    /// Updates the cache for a removed reference of its node; the positions of the others have not changed.
+    /// Updates the cache for a removed reference of its node; the positions of the others have not changed. `name_of` returns the
+    /// BrowseName of a node, if it exists.
     pub(super) fn removed(
         &mut self,
-        view: &View<'_>,
         reference: ReferenceView<'_>,
         position: usize,
+        name_of: impl Fn(NodeIdRef<'_>) -> Option<QualifiedName>,
     ) {
         let counted = position < self.seen
             && reference.is_forward
@@ -70,11 +69,9 @@ impl NameCache {
         if !counted {
             return;
         }
-        let child = reference.local_target().and_then(|child| view.node(child));
-        let Some(child) = child else {
+        let Some(name) = reference.local_target().and_then(name_of) else {
             return self.clear();
         };
-        let name = child.browse_name().to_owned();
         if let Some(count) = self.names.get_mut(&name) {
             *count -= 1;
             if *count == 0 {
@@ -96,15 +93,14 @@ impl NameCache {
     }
 }
 
-/// Returns the names of children, from a position among the references on.
+/// Returns the children, from a position among the references on.
 fn children<'c>(
-    view: &'c View<'_>,
     references: &'c References,
     reference_type: &'c NodeId,
     from: usize,
-) -> impl Iterator<Item = QualifiedNameRef<'c>> {
+) -> impl Iterator<Item = NodeIdRef<'c>> {
     references
         .iter_from(from)
         .filter(|reference| reference.is_forward && reference.reference_type == *reference_type)
-        .filter_map(|reference| Some(view.node(reference.local_target()?)?.browse_name()))
+        .filter_map(|reference| reference.local_target())
 }

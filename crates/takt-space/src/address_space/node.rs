@@ -8,8 +8,8 @@ use takt_ua::enumerations::NodeClass;
 use takt_ua::structures::Argument;
 use takt_ua::{LocalizedTextRef, NodeId, NodeIdRef, QualifiedNameRef};
 
+use super::counted::Counted;
 use super::definition::{ClassAttributes, NodeDefinition, VariableDefinition};
-use super::memory::Counted;
 use super::reference::{Reference, ReferenceTypes, type_id};
 use super::reference_list::ReferenceList;
 use super::references::References;
@@ -123,6 +123,15 @@ impl Node {
             .write()
             .unwrap_or_else(PoisonError::into_inner);
         change(Arc::make_mut(&mut references))
+    }
+
+    /// Appends a reference. If one end may exist without the other, it is appended only if it is missing.
+    pub(super) fn push_new(&self, reference: &Reference, may_exist: bool) {
+        self.change_references(|references| {
+            if !may_exist || references.position(reference).is_none() {
+                references.push(reference.clone());
+            }
+        });
     }
 
     /// Returns the number of references of the standard that the node has.

@@ -3,7 +3,7 @@
 use takt_ua::binary::{Decode, Decoder, Encode};
 use takt_ua::enumerations::NodeClass;
 use takt_ua::structures::AddNodesItem;
-use takt_ua::{ExpandedNodeId, NodeId, VariantRef, ids};
+use takt_ua::{ExpandedNodeId, NodeId, NodeIdRef, VariantRef, ids};
 
 use super::edit::Edit;
 use super::items::{Described, describe};
@@ -67,11 +67,13 @@ impl Edit<'_> {
             child,
         )?;
         let parent = &item.parent_node_id.node_id;
+        let name_of = |child: NodeIdRef<'_>| Some(view.node(child)?.browse_name());
         if self.counters.names.contains(
-            &view,
             parent,
+            &parent_node.references(),
             &item.reference_type_id,
             item.browse_name.as_ref(),
+            name_of,
         ) {
             return Err(AddressSpaceError::BrowseNameDuplicated(
                 item.browse_name.to_string(),

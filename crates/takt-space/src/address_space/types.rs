@@ -7,8 +7,9 @@ use takt_ua::{
 };
 
 use super::definition::value_rank;
+use super::hierarchy::MAX_TYPE_DEPTH;
 use super::node::{Inner, NodeRef, VariableRef};
-use super::{MAX_TYPE_DEPTH, View};
+use super::view::View;
 
 /// The built-in types that values of a DataType have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Tests with a damaged table: damage only makes nodes absent.
 
-use super::BYTES;
+use super::bytes::BYTES;
 use super::table::Table;
 
 /// Reads all parts of the table. The result does not matter, only that the function returns.

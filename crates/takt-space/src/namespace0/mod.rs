@@ -52,7 +52,9 @@
 //! | 33 | `u8` Variable: AccessLevel; Object: EventNotifier |
 //! | 34 | `u16` supertype: position in *nodes* |
 
+mod bytes;
 mod node;
+mod nodes;
 mod table;
 
 #[cfg(test)]
@@ -61,47 +63,4 @@ mod damage;
 mod tests;
 
 pub use node::{StandardNode, StandardReference};
-use table::Table;
-
-/// Bytes of the table with the alignment that is required to read ArrayDimensions in place.
-#[repr(C, align(4))]
-struct Aligned<T>(T);
-
-static BYTES: Aligned<[u8; include_bytes!("table.bin").len()]> =
-    Aligned(*include_bytes!("table.bin"));
-
-/// A constant, so that its addresses are computed and not stored: it needs no relocation.
-#[allow(clippy::panic, reason = "evaluated by the compiler, which reports it")]
-const TABLE: Table<'static> = match Table::new(&BYTES.0) {
-    Some(table) => table,
-    None => panic!("table.bin is damaged: run `cargo xtask generate namespace0`"),
-};
-
-/// The nodes of namespace 0. All identifiers are numeric identifiers of that namespace.
-#[derive(Debug, Clone, Copy)]
-pub struct Namespace0;
-
-impl Namespace0 {
-    /// Returns the node with this identifier.
-    #[inline]
-    pub fn get(id: u32) -> Option<StandardNode> {
-        TABLE.find(id).map(StandardNode::at)
-    }
-
-    /// Returns all nodes, ascending by identifier.
-    pub fn nodes() -> impl ExactSizeIterator<Item = StandardNode> {
-        (0..TABLE.len()).map(StandardNode::at)
-    }
-
-    /// Returns true if `subtype` is `supertype` or derived from it. False if one of them does not exist or is not a type.
-    #[inline]
-    pub fn is_subtype_of(subtype: u32, supertype: u32) -> bool {
-        if subtype == supertype {
-            return TABLE.find(subtype).is_some();
-        }
-        match (TABLE.find(subtype), TABLE.find(supertype)) {
-            (Some(subtype), Some(supertype)) => TABLE.is_subtype_of(subtype, supertype),
-            _ => false,
-        }
-    }
-}
+pub use nodes::Namespace0;

@@ -2,7 +2,7 @@
 
 use takt_ua::enumerations::NodeClass;
 
-use super::TABLE;
+use super::bytes::TABLE;
 use super::table::Entry;
 
 /// A node of namespace 0: a position in the table.

@@ -7,7 +7,8 @@ use takt_ua::enumerations::{NodeClass, StructureType};
 use takt_ua::structures::{Argument, EnumDefinition, StructureDefinition};
 use takt_ua::{BuiltInType, Elements, ExtensionObject, NodeId, Variant, ids};
 
-use super::{BYTES, Namespace0, StandardNode, StandardReference};
+use super::bytes::BYTES;
+use super::{Namespace0, StandardNode, StandardReference};
 
 fn node(id: u32) -> StandardNode {
     Namespace0::get(id).unwrap_or_else(|| panic!("no node i={id}"))

@@ -7,7 +7,7 @@ use takt_ua::structures::StructureField;
 use takt_ua::{ExtensionObject, NodeId, ids};
 
 use super::error::{ImportError, ImportReason};
-use super::plan::Nodes;
+use super::nodes::Nodes;
 
 /// Limit for the number of supertypes, higher than that of any type.
 const MAX_SUPERTYPES: usize = 100;

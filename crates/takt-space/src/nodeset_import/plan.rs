@@ -6,9 +6,10 @@ use takt_nodeset::{Attributes, Node, NodeSet};
 use takt_ua::enumerations::NodeClass;
 use takt_ua::{ExtensionObject, NodeId, ids};
 
-use super::DanglingReference;
 use super::definitions;
 use super::error::{ImportError, ImportReason};
+use super::imported::DanglingReference;
+use super::nodes::Nodes;
 use crate::address_space::View;
 
 /// Verified changes of a document that fits the address space.
@@ -25,45 +26,6 @@ pub(super) struct PlannedReference {
     pub(super) is_forward: bool,
     pub(super) target: NodeId,
     pub(super) line: u32,
-}
-
-/// The nodes of the document and those of the address space.
-pub(super) struct Nodes<'a, 'n, 'v> {
-    pub(super) document: HashMap<&'a NodeId, &'a Node>,
-    pub(super) view: &'n View<'v>,
-    pub(super) file: &'n str,
-}
-
-impl Nodes<'_, '_, '_> {
-    pub(super) fn class(&self, node_id: &NodeId) -> Option<NodeClass> {
-        match self.document.get(node_id) {
-            Some(node) => Some(node.class()),
-            None => self.view.node(node_id).map(|node| node.node_class()),
-        }
-    }
-
-    pub(super) fn error(&self, line: u32, reason: ImportReason) -> ImportError {
-        ImportError::new(self.file, line, reason)
-    }
-
-    fn require(
-        &self,
-        line: u32,
-        node_id: &NodeId,
-        role: &'static str,
-        classes: &[NodeClass],
-    ) -> Result<(), ImportError> {
-        match self.class(node_id) {
-            Some(class) if classes.contains(&class) => Ok(()),
-            _ => Err(self.error(
-                line,
-                ImportReason::TypeUnknown {
-                    role,
-                    node_id: node_id.clone(),
-                },
-            )),
-        }
-    }
 }
 
 impl<'a> Plan<'a> {

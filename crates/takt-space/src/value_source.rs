@@ -1,4 +1,4 @@
-//! A callback whose last value is kept.
+//! Values that are computed for each read, and a source whose last value is kept.
 
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,10 +9,27 @@ use takt_cell::{Cell, CellLocation, Publication};
 use takt_ua::binary::{Encode, Encoder};
 use takt_ua::{DataValue, DateTime, StatusCode, Variant};
 
-use crate::value::ValueSource;
-
 /// Values up to this size are encoded on the stack.
 const STACK_BYTES: usize = 512;
+
+/// A value that is computed, or read from a device, when a client asks for it.
+pub trait ValueSource: Send + Sync {
+    /// Returns the value. Without a source timestamp it counts as read now.
+    fn read(&self) -> DataValue;
+
+    /// Takes a value that a client writes; its type has been checked against DataType and ValueRank.
+    ///
+    /// The result is the StatusCode of the operation.
+    fn write(&self, value: &DataValue) -> StatusCode {
+        let _ = value;
+        StatusCode::BadNotWritable
+    }
+
+    /// Returns the last value if it is kept; only [`CachedValue`] implements this.
+    fn cached(&self) -> Option<&CachedValue> {
+        None
+    }
+}
 
 /// A [`ValueSource`] whose last value is kept with the time of its request, and published in memory that other processes read.
 ///

@@ -1,0 +1,82 @@
+//! The address space: nodes in memory, ReferenceTypes and namespaces.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use papaya::HashMap;
+use takt_rt::memory_budget::MemoryBudget;
+use takt_ua::{DateTime, NodeId};
+
+use super::counters::Counters;
+use super::namespaces::Namespaces;
+use super::node::Node;
+use super::reference::ReferenceTypes;
+
+/// Hasher with a seed per process, so that no client can choose NodeIds that collide.
+pub(super) type Hasher = foldhash::fast::RandomState;
+pub(super) type Nodes = HashMap<NodeId, Arc<Node>, Hasher>;
+
+/// Nodes, references, and the sources of values.
+#[derive(Debug)]
+pub struct AddressSpace {
+    pub(super) nodes: Nodes,
+    pub(super) types: ReferenceTypes,
+    pub(super) namespaces: Namespaces,
+    /// Lock for changes of nodes and references.
+    pub(super) changes: Mutex<Counters>,
+    /// Number of nodes with a source that may block; requests are searched for such nodes only if there are any.
+    pub(super) remotes: AtomicUsize,
+    pub(super) max_nodes: usize,
+    /// The memory budget for additions by clients.
+    pub(super) memory: MemoryBudget,
+    pub(super) created: DateTime,
+}
+
+impl AddressSpace {
+    /// Creates an address space with only the nodes of namespace 0.
+    ///
+    /// The ApplicationUri is namespace 1 (OPC 10000-5, 6.3.1). `max_namespaces` limits the NamespaceArray, `max_nodes` the
+    /// added nodes, and `memory` the bytes of nodes that clients add and of large values that they write.
+    pub fn new(
+        application_uri: &str,
+        max_namespaces: usize,
+        max_nodes: usize,
+        memory: MemoryBudget,
+    ) -> Self {
+        Self {
+            nodes: HashMap::builder().hasher(Hasher::default()).build(),
+            types: ReferenceTypes::new(),
+            namespaces: Namespaces::new(application_uri, max_namespaces),
+            changes: Mutex::default(),
+            remotes: AtomicUsize::new(0),
+            max_nodes,
+            memory,
+            created: DateTime::now(),
+        }
+    }
+
+    /// Returns the NamespaceArray.
+    pub fn namespaces(&self) -> &Namespaces {
+        &self.namespaces
+    }
+
+    /// Returns the time of creation of the address space: the source timestamp of values from the standard's table.
+    pub fn created(&self) -> DateTime {
+        self.created
+    }
+
+    /// Returns true if the value or handler of any node may block.
+    #[inline]
+    pub fn has_remotes(&self) -> bool {
+        self.remotes.load(Ordering::Relaxed) > 0
+    }
+
+    /// Returns the NodeIds of all nodes of a namespace beyond the standard's, in no particular order.
+    pub fn nodes_of_namespace(&self, namespace: u16) -> Vec<NodeId> {
+        let nodes = self.nodes.pin();
+        let of_namespace = nodes
+            .keys()
+            .filter(|node_id| node_id.namespace == namespace);
+        of_namespace.cloned().collect()
+    }
+}
