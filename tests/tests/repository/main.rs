@@ -2,6 +2,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod cycles;
+mod module;
+mod package;
+mod tokens;
+
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};

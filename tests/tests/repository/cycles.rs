@@ -1,0 +1,146 @@
+//! Direction of the uses between the files of a package.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use takt_tests::binary::repository;
+
+use crate::package::{Package, Uses};
+
+/// Groups of files that use each other in a cycle, not yet undone, one in each line. A group that is undone must be removed there;
+/// no group is added.
+const KNOWN: &str = include_str!("known_cycles.txt");
+
+/// Returns the files that a file uses, directly or through others.
+fn reachable<'u>(uses: &'u Uses, file: &Path) -> BTreeSet<&'u Path> {
+    let mut found = BTreeSet::new();
+    let direct = |file: &Path| uses.get(file).into_iter().flat_map(BTreeMap::keys);
+    let mut next: Vec<&PathBuf> = direct(file).collect();
+    while let Some(file) = next.pop() {
+        if found.insert(file.as_path()) {
+            next.extend(direct(file));
+        }
+    }
+    found
+}
+
+/// Returns the groups of files each of which uses, directly or through others, all files of its group.
+fn cycles(uses: &Uses) -> BTreeSet<BTreeSet<&Path>> {
+    let mut groups = BTreeSet::new();
+    for file in uses.keys() {
+        let mut group = reachable(uses, file);
+        group.retain(|other| reachable(uses, other).contains(file.as_path()));
+        if !group.is_empty() {
+            groups.insert(group);
+        }
+    }
+    groups
+}
+
+/// Returns the roots of all packages, relative to the repository.
+fn roots() -> Vec<PathBuf> {
+    let crates = fs::read_dir(repository().join("crates")).unwrap();
+    let crates = crates.map(|entry| Path::new("crates").join(entry.unwrap().file_name()));
+    let others = ["xtask", "tests", "peers/open62541", "fuzz"].map(PathBuf::from);
+    let sources = crates.chain(others).map(|package| package.join("src"));
+    let roots = sources.flat_map(|folder| ["lib.rs", "main.rs"].map(|root| folder.join(root)));
+    roots
+        .filter(|root| repository().join(root).exists())
+        .collect()
+}
+
+/// Returns the uses between the files of a cycle, one in each line.
+fn lines(group: &BTreeSet<&Path>, uses: &Uses) -> String {
+    let mut lines = String::new();
+    for file in group {
+        for (to, names) in &uses[*file] {
+            if group.contains(&**to) {
+                let names: Vec<&str> = names.iter().map(String::as_str).collect();
+                let (file, to) = (file.display(), to.display());
+                lines += &format!("{file} uses {to}: {}\n", names.join(", "));
+            }
+        }
+    }
+    lines
+}
+
+/// The files of a package use each other in one direction: no file uses itself through others. A file uses another one if a path
+/// in its `use` declarations or its code leads to an item that the other one defines, also through re-exports. Declaring a module
+/// and re-exporting (`pub use`) is no use, and tests do not count: a `mod.rs` that does nothing else is in no cycle, and one that
+/// defines items for its children must not use them. Methods are not seen, only the paths of their types.
+#[test]
+fn files_of_a_package_use_each_other_in_one_direction() {
+    let known = KNOWN.lines().map(|line| {
+        let (folder, files) = line.split_once(": ").unwrap();
+        let files = files.split(' ');
+        files.map(|file| Path::new(folder).join(file)).collect()
+    });
+    let mut known: BTreeSet<BTreeSet<PathBuf>> = known.collect();
+    let mut wrong = String::new();
+    for root in roots() {
+        let open = |file: &Path| fs::read_to_string(repository().join(file)).ok();
+        let uses = Package::read(&root, open).uses();
+        for group in cycles(&uses) {
+            if !known.remove(&group.iter().map(|file| file.to_path_buf()).collect()) {
+                wrong += &format!("a cycle:\n{}", lines(&group, &uses));
+            }
+        }
+    }
+    for group in known {
+        wrong += &format!("no longer a cycle, remove it from the list: {group:?}\n");
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+}
+
+/// Returns the cycles of a package with these files.
+fn cycles_of(files: &[(&str, &str)]) -> Vec<String> {
+    let open = |path: &Path| {
+        let found = files.iter().find(|(name, _)| Path::new(name) == path);
+        found.map(|(_, text)| (*text).to_owned())
+    };
+    let uses = Package::read(Path::new("lib.rs"), open).uses();
+    let groups = cycles(&uses);
+    let names = groups.iter().map(|group| {
+        let names: Vec<&str> = group.iter().map(|file| file.to_str().unwrap()).collect();
+        names.join(" ")
+    });
+    names.collect()
+}
+
+#[test]
+fn re_exports_lead_to_the_definition() {
+    let parent = "mod b; mod c; pub use b::B; pub(crate) use c::*;";
+    let files = |b, c| {
+        [
+            ("lib.rs", "mod a;"),
+            ("a/mod.rs", parent),
+            ("a/b.rs", b),
+            ("a/c.rs", c),
+        ]
+    };
+    let uses_c = "use super::C; pub struct B(C);";
+    assert_eq!(cycles_of(&files(uses_c, "pub struct C;")), [""; 0]);
+    let uses_b = "pub struct C; fn f() { crate::a::B::new() }";
+    assert_eq!(cycles_of(&files(uses_c, uses_b)), ["a/b.rs a/c.rs"]);
+    let test_uses_b = "pub struct C; #[cfg(test)] mod tests { use crate::a::B; }";
+    assert_eq!(cycles_of(&files(uses_c, test_uses_b)), [""; 0]);
+    let inline = "pub struct C; mod inner { use super::super::b::{self, B}; }";
+    assert_eq!(cycles_of(&files(uses_c, inline)), ["a/b.rs a/c.rs"]);
+}
+
+#[test]
+fn a_parent_is_in_a_cycle_with_the_children_that_it_uses() {
+    let files = |parent, child| [("lib.rs", parent), ("child.rs", child)];
+    let child = "use super::Item; pub struct Child(Item);";
+    assert_eq!(
+        cycles_of(&files("mod child; pub struct Item;", child)),
+        [""; 0]
+    );
+    let re_export = "mod child; pub use child::Child; pub struct Item;";
+    assert_eq!(cycles_of(&files(re_export, child)), [""; 0]);
+    let used = "mod child; pub use child::Child; pub struct Item; fn f(child: Child) {}";
+    assert_eq!(cycles_of(&files(used, child)), ["child.rs lib.rs"]);
+    let called = "mod child; pub struct Item; fn f() { child::g() }";
+    assert_eq!(cycles_of(&files(called, child)), ["child.rs lib.rs"]);
+}
