@@ -9,6 +9,5 @@ pub mod consumer;
 pub mod host;
 pub mod latency;
 pub mod machine;
-pub mod processes;
 pub mod screen;
 mod tree;

@@ -9,6 +9,7 @@
 //! * [`heap`]: returning freed memory to the system;
 //! * [`memory_budget`]: a limit on the bytes that a server holds on behalf of its clients;
 //! * [`descriptors`]: the limit of file descriptors of the process, and the number of open ones;
+//! * [`child`], [`interrupt`]: child processes that end with their parent; Ctrl-C and SIGTERM as a flag;
 //! * [`process`]: the state and the memory of a process: running, sleeping or stopped;
 //! * [`segment`]: memory shared between processes, which is freed with the last of them;
 //! * [`shared_bytes`]: copies out of and into memory that another thread or process is using;
@@ -22,11 +23,13 @@
 #![deny(unsafe_code)]
 
 pub mod affinity;
+pub mod child;
 pub mod clock;
 pub mod cyclic;
 pub mod descriptors;
 #[allow(unsafe_code, reason = "a call of the C library")]
 pub mod heap;
+pub mod interrupt;
 pub mod memory;
 pub mod memory_budget;
 pub mod priority;

@@ -7,7 +7,6 @@ mod arguments;
 mod commands;
 mod explain;
 mod hex;
-mod interrupt;
 mod output;
 mod scenario_file;
 

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use takt_rt::child::ChildError;
 use takt_shm::{ClientConfig, ShmClient, ShmError};
 use takt_tcp::{ClientError, TcpClient, TcpClientConfig};
 use takt_ua::binary::Decode;
@@ -38,6 +39,8 @@ pub(super) enum Lost {
     },
     #[error(transparent)]
     System(#[from] std::io::Error),
+    #[error("the process of a client {0}")]
+    Child(#[from] ChildError),
 }
 
 impl Lost {

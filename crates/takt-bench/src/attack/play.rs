@@ -69,7 +69,7 @@ impl UnderWay {
     /// # Errors
     /// The attacker does not end in order.
     pub fn finish(mut self) -> Result<Tally, BenchError> {
-        let line = self.process.ask(self.attack.name())?;
+        let line = self.process.ask()?;
         serde_json::from_str(&line).map_err(|error| BenchError::Process {
             what: self.attack.name().to_owned(),
             reason: format!("printed {line:?}: {error}"),

@@ -1,12 +1,11 @@
 //! Clients over shared memory: too many, silent, too large, and stopped.
 
-use std::io::Read;
 use std::os::fd::{AsFd, OwnedFd};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::Duration;
 
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
-use rustix::process::{Pid, Signal};
+use takt_rt::child::{ChildProcess, Ending};
 use takt_shm::Runtime;
 use takt_ua::structures::{ReadRequest, ReadValueId};
 use takt_ua::{NodeId, ids};
@@ -125,7 +124,7 @@ pub(super) fn large(attacker: &mut Attacker<'_>) -> Result<(), Lost> {
     Ok(())
 }
 
-/// Stops a client in a process of its own (SIGSTOP) while its requests are answered.
+/// Stops clients in processes of their own (SIGSTOP) while their requests are answered.
 pub(super) fn stopped(attacker: &mut Attacker<'_>) -> Result<(), Lost> {
     let program = std::env::current_exe()?;
     let assignment = serde_json::to_string(&super::play::Assignment {
@@ -137,37 +136,19 @@ pub(super) fn stopped(attacker: &mut Attacker<'_>) -> Result<(), Lost> {
     let mut children = Vec::new();
     for _ in 0..attacker.count(16) {
         let mut command = Command::new(&program);
-        command
-            .args(["bench", "attack", "--play", &assignment])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped());
-        let mut child = command.spawn()?;
+        command.args(["bench", "attack", "--play", &assignment]);
+        // A stopped process does not end by itself.
+        let child = ChildProcess::start("a stopped client", &mut command, Ending::Input)?;
+        let mut child = child.with_grace(Duration::ZERO);
         // The first line tells that the requests are sent.
-        if let Some(output) = &mut child.stdout {
-            let mut byte = [0];
-            while output.read(&mut byte).is_ok_and(|count| count > 0) && byte != *b"\n" {}
-        }
-        signal(&child, Signal::STOP);
+        child.line(PATIENCE, attacker.stop)?;
+        child.suspend();
         attacker.tally.connections += 1;
         attacker.tally.messages += 4;
         children.push(child);
     }
     attacker.hold();
-    for mut child in children {
-        signal(&child, Signal::CONT);
-        // The client is no longer needed, stopped or not.
-        child.kill()?;
-        child.wait()?;
-    }
     Ok(())
-}
-
-/// Sends a signal to a child. The child has not been waited for, so that its id belongs to no other process.
-fn signal(child: &std::process::Child, signal: Signal) {
-    if let Some(pid) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
-        // If the child has ended, there is nothing to stop.
-        let _ = rustix::process::kill_process(pid, signal);
-    }
 }
 
 /// Sends requests and does not take their answers. Calls `sent` once the requests are on their way.

@@ -83,7 +83,7 @@ pub(super) struct Attacker<'a> {
     /// Divisor of the counts.
     divisor: usize,
     deadline: Instant,
-    stop: &'a AtomicBool,
+    pub(super) stop: &'a AtomicBool,
 }
 
 /// Interval at which a waiting attack checks for its end.

@@ -86,7 +86,7 @@ fn ids(processes: &[Process]) -> impl Iterator<Item = u32> {
 /// Returns the reports of these processes.
 fn reports(processes: &mut [Process]) -> Result<Vec<Report>, BenchError> {
     let report = |process: &mut Process| {
-        let line = process.ask("the comparison")?;
+        let line = process.ask()?;
         serde_json::from_str(&line).map_err(BenchError::round_trip("the comparison"))
     };
     processes.iter_mut().map(report).collect()

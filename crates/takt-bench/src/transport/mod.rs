@@ -14,18 +14,19 @@ mod subjects;
 mod table;
 
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
 
 pub use row::Row;
 
 use filter::Filter;
 use takt_report::Report;
+use takt_rt::child::{ChildProcess, Ending};
 
-use crate::error::{BenchError, check_interrupt};
+use crate::error::BenchError;
 use crate::pair::{OPEN62541, Setting, sibling};
 use crate::payload::Payload;
+use crate::process;
 use crate::seat::CorePair;
 use crate::serve;
 
@@ -131,37 +132,18 @@ fn handling_rows(
         what: handling::PROGRAM.to_owned(),
         reason,
     };
-    let mut child = Command::new(program)
-        .args([options.samples.to_string(), options.rounds.to_string()])
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .spawn()
-        .map_err(|error| failed(format!("cannot be started: {error}")))?;
-    let ended = loop {
-        if let Err(interrupt) = check_interrupt(interrupted) {
-            // If it has just ended by itself, there is nothing to kill.
-            let _ = child.kill();
-            let _ = child.wait();
-            return Err(interrupt);
-        }
-        match child.try_wait() {
-            Ok(None) => std::thread::sleep(Duration::from_millis(10)),
-            ended => break ended,
-        }
-    };
-    // The few lines of its output fit into the pipe, so that it did not wait for a reader.
-    let output = ended
-        .and_then(|_| child.wait_with_output())
-        .map_err(|error| failed(format!("cannot be waited for: {error}")))?;
-    if !output.status.success() {
-        return Err(failed(format!("ended with {}", output.status)));
+    let mut command = Command::new(program);
+    command.args([options.samples.to_string(), options.rounds.to_string()]);
+    let child = ChildProcess::start(handling::PROGRAM, &mut command, Ending::Signal);
+    let finished = child.and_then(|child| child.finish(interrupted));
+    let (lines, status) = finished.map_err(process::failed(handling::PROGRAM))?;
+    if !status.success() {
+        return Err(failed(format!("ended with {status}")));
     }
-    String::from_utf8_lossy(&output.stdout)
-        .lines()
-        .map(|line| {
-            serde_json::from_str(line).map_err(|error| failed(format!("printed {line:?}: {error}")))
-        })
-        .collect()
+    let row = |line: &String| {
+        serde_json::from_str(line).map_err(|error| failed(format!("printed {line:?}: {error}")))
+    };
+    lines.iter().map(row).collect()
 }
 
 /// Returns remarks for readers of the figures.

@@ -2,10 +2,11 @@
 
 use std::sync::atomic::AtomicBool;
 
+use miette::IntoDiagnostic;
 use takt_bench::{BenchError, attack, directory, shm, transport};
+use takt_rt::interrupt::Interrupt;
 
 use crate::arguments::BenchCommand;
-use crate::interrupt::Interrupt;
 use crate::{explain, output};
 
 pub fn run(command: &BenchCommand) -> miette::Result<()> {
@@ -18,7 +19,7 @@ pub fn run(command: &BenchCommand) -> miette::Result<()> {
             )
         }
         BenchCommand::Transport(options) => {
-            let interrupt = Interrupt::install()?;
+            let interrupt = Interrupt::install().into_diagnostic()?;
             explained(
                 "transport",
                 transport::run(options, &interrupt.flag(), output::line),
@@ -29,18 +30,18 @@ pub fn run(command: &BenchCommand) -> miette::Result<()> {
             attack::run(options, &AtomicBool::new(false), output::line),
         ),
         BenchCommand::Attack(options) => {
-            let interrupt = Interrupt::install()?;
+            let interrupt = Interrupt::install().into_diagnostic()?;
             explained(
                 "attack",
                 attack::run(options, &interrupt.flag(), output::line),
             )
         }
         BenchCommand::Shm(options) => {
-            let interrupt = Interrupt::install()?;
+            let interrupt = Interrupt::install().into_diagnostic()?;
             explained("shm", shm::run(options, &interrupt.flag(), output::line))
         }
         BenchCommand::Directory(options) => {
-            let interrupt = Interrupt::install()?;
+            let interrupt = Interrupt::install().into_diagnostic()?;
             explained(
                 "directory",
                 directory::run(options, &interrupt.flag(), output::line),

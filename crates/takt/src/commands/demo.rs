@@ -1,7 +1,7 @@
 //! `takt demo`: a registry, two Providers and a Consumer, each a process of its own.
 
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, atomic::AtomicBool};
 use std::time::Duration;
@@ -9,15 +9,20 @@ use std::time::Duration;
 use miette::{IntoDiagnostic, miette};
 use takt_app::model::DEFAULT_REGISTRY;
 use takt_demo::consumer::DemoError;
-use takt_demo::processes::Process;
 use takt_demo::{host, machine};
+use takt_rt::child::{ChildError, ChildProcess, Ending};
+use takt_rt::interrupt::Interrupt;
 
 use crate::arguments::DemoArguments;
-use crate::interrupt::{END_WITH_PARENT, Interrupt};
 use crate::{explain, output};
 
+/// Longest time that the registry may take to start.
+const START: Duration = Duration::from_secs(60);
+/// Longest time that a process may take to end by itself before it is killed.
+const GRACE: Duration = Duration::from_secs(2);
+
 pub fn run(arguments: &DemoArguments) -> miette::Result<()> {
-    let interrupt = Interrupt::install()?;
+    let interrupt = Interrupt::install().into_diagnostic()?;
     let takt = std::env::current_exe().into_diagnostic()?;
     let data = tempfile::tempdir().into_diagnostic()?;
     let registry_endpoint = format!("opc.iox2://{DEFAULT_REGISTRY}");
@@ -25,10 +30,9 @@ pub fn run(arguments: &DemoArguments) -> miette::Result<()> {
     let data_directory = data.path().to_string_lossy();
     let group = arguments.share.group.as_deref();
 
-    let mut registry = start(
+    let registry = start(
         &takt,
         "The registry",
-        Stdio::piped(),
         group,
         &[
             "registry",
@@ -39,23 +43,19 @@ pub fn run(arguments: &DemoArguments) -> miette::Result<()> {
         ],
     )?;
     // The registry prints its endpoint or ends. With port 0, the port is not known before.
-    let serves = registry.first_line().into_diagnostic()?;
-    if serves.is_empty() {
-        return Err(ended_early(registry.name()));
-    }
+    let stop = interrupt.flag();
+    let serves = match registry.line(START, &stop) {
+        Ok(serves) => serves,
+        Err(ChildError::Interrupted) => return Ok(()),
+        Err(ChildError::Ended) => return Err(ended_early(registry.name())),
+        Err(error) => return Err(failed(registry.name(), &error)),
+    };
     let mut processes = vec![registry];
     for (name, provider) in [(host::NAME, "host"), (machine::NAME, "machine")] {
-        processes.push(start(
-            &takt,
-            name,
-            Stdio::null(),
-            group,
-            &["provider", provider],
-        )?);
+        processes.push(start(&takt, name, group, &["provider", provider])?);
     }
     output::line(format_args!("{serves}; any OPC UA client can look at it\n"));
 
-    let stop = interrupt.flag();
     let ended = watch(processes, Arc::clone(&stop));
     let consumer = takt_demo::consumer::run(&registry_endpoint, group, arguments.run_for, &stop);
     stop.store(true, Ordering::Relaxed);
@@ -85,28 +85,31 @@ fn ended_early(name: &str) -> miette::Report {
     )
 }
 
+fn failed(name: &str, error: &ChildError) -> miette::Report {
+    explain::with_help(
+        format!("{name} {error}"),
+        "`takt demo` starts this program again for the registry and each Provider.",
+    )
+}
+
 fn start(
     takt: &Path,
     name: &str,
-    output: Stdio,
     group: Option<&str>,
     arguments: &[&str],
-) -> miette::Result<Process> {
+) -> miette::Result<ChildProcess> {
     let mut command = Command::new(takt);
     command
         .args(arguments)
-        .args(group.map(|group| format!("--group={group}")))
-        .env(END_WITH_PARENT, std::process::id().to_string())
-        .stdin(Stdio::null())
-        .stdout(output);
-    // Ctrl-C on the terminal is for the demonstration. It ends the others in order.
-    std::os::unix::process::CommandExt::process_group(&mut command, 0);
-    Process::start(name, &mut command).into_diagnostic()
+        .args(group.map(|group| format!("--group={group}")));
+    let process = ChildProcess::start(name, &mut command, Ending::Signal);
+    let process = process.map_err(|error| failed(name, &error))?;
+    Ok(process.with_grace(GRACE))
 }
 
 /// Sets `stop` when a process ends by itself, and returns its name. Once `stop` is set, it ends all processes, the newest first.
 fn watch(
-    mut processes: Vec<Process>,
+    mut processes: Vec<ChildProcess>,
     stop: Arc<AtomicBool>,
 ) -> std::thread::JoinHandle<Option<String>> {
     std::thread::spawn(move || {
@@ -123,7 +126,11 @@ fn watch(
         for process in processes.iter_mut().rev() {
             process.ask_to_end();
         }
-        while processes.pop().is_some() {}
+        while let Some(mut process) = processes.pop() {
+            if !process.end() {
+                tracing::warn!("{} did not end in time and was killed", process.name());
+            }
+        }
         died
     })
 }

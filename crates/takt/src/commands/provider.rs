@@ -1,15 +1,16 @@
 //! `takt provider host|machine`: the Providers of the demonstration.
 
+use miette::IntoDiagnostic;
 use takt_app::serve::ServeOptions;
 use takt_app::{Endpoint, Provider};
 use takt_demo::{host, machine};
+use takt_rt::interrupt::Interrupt;
 
 use crate::arguments::{DemoProvider, ProviderArguments};
-use crate::interrupt::Interrupt;
 use crate::{explain, output};
 
 pub fn run(arguments: &ProviderArguments) -> miette::Result<()> {
-    let interrupt = Interrupt::install()?;
+    let interrupt = Interrupt::install().into_diagnostic()?;
     let usual_name = match arguments.provider {
         DemoProvider::Host => host::NAME,
         DemoProvider::Machine => machine::NAME,

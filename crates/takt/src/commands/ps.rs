@@ -7,12 +7,12 @@ use serde_json::{Value, json};
 use takt_app::Endpoint;
 use takt_app::client::{Client, ClientOptions};
 use takt_report::{Column, Report, Table};
+use takt_rt::interrupt::Interrupt;
 use takt_rt::process::{self, Memory, State};
 use takt_shm::{Counts, Presence, Runtime, ShmError, URL_SCHEME};
 use takt_ua::{NodeId, Variant};
 
 use crate::arguments::PsArguments;
-use crate::interrupt::Interrupt;
 use crate::{explain, output};
 
 /// An application, with the kernel's data on its process.
@@ -68,7 +68,7 @@ impl Budget {
 }
 
 pub fn run(arguments: &PsArguments) -> miette::Result<()> {
-    let interrupt = Interrupt::install()?;
+    let interrupt = Interrupt::install().into_diagnostic()?;
     let group = arguments.group.as_deref();
     let applications = applications(group).map_err(|error| explain::shared_memory(&error))?;
     let look = || -> Vec<Option<(Instant, Counts)>> {

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use miette::IntoDiagnostic;
 use takt_app::Mirror;
 use takt_cell::Cell;
 use takt_demo::screen::Screen;
@@ -11,20 +12,20 @@ use takt_pubsub::configuration::ConfigurationFile;
 use takt_pubsub::publisher::{DataSource, FieldSource, PublishedField, Simulation};
 use takt_pubsub::runtime::{ComponentState, PubSub};
 use takt_pubsub::subscriber::{Observer, SubscribedField};
+use takt_rt::interrupt::Interrupt;
 use takt_ua::structures::{PubSubConnectionDataType, PublishedDataItemsDataType};
 use takt_ua::{BuiltInType, NodeId};
 
 use super::pubsub::config;
 use super::pubsub::running::{Running, connect, explain_start, runtime_options};
 use crate::arguments::PublishArguments;
-use crate::interrupt::Interrupt;
 use crate::{explain, output};
 
 /// Sampling interval if the configuration has none.
 const SAMPLING: Duration = Duration::from_millis(10);
 
 pub fn run(arguments: &PublishArguments) -> miette::Result<()> {
-    let interrupt = Interrupt::install()?;
+    let interrupt = Interrupt::install().into_diagnostic()?;
     let (file, _) = config::read(&arguments.file, None)?;
     let mut configuration = file.configuration.clone();
     for connection in &mut configuration.connections {

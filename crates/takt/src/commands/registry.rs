@@ -1,13 +1,14 @@
 //! `takt registry`: the SemanticRegistryServer.
 
+use miette::IntoDiagnostic;
 use takt_app::client::{Client, ClientOptions};
 use takt_app::serve::ServeOptions;
 use takt_app::{Endpoint, model};
 use takt_registry::{NameLimits, Registry, RegistryOptions};
+use takt_rt::interrupt::Interrupt;
 use takt_ua::{NodeId, Variant};
 
 use crate::arguments::{RegistryArguments, RegistryCommand, RegistryServeArguments};
-use crate::interrupt::Interrupt;
 use crate::{explain, output};
 
 pub fn run(arguments: RegistryArguments) -> miette::Result<()> {
@@ -22,7 +23,7 @@ pub fn run(arguments: RegistryArguments) -> miette::Result<()> {
 }
 
 fn serve(arguments: RegistryServeArguments) -> miette::Result<()> {
-    let interrupt = Interrupt::install()?;
+    let interrupt = Interrupt::install().into_diagnostic()?;
     let data = match arguments.data {
         Some(data) => data,
         None => takt_app::state_directory().map_err(|error| explain::state_directory(&error))?,

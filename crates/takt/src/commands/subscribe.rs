@@ -6,13 +6,14 @@ use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::Instant;
 
-use miette::miette;
+use miette::{IntoDiagnostic, miette};
 use serde_json::{Value, json};
 use takt_demo::screen::Screen;
 use takt_link::Address;
 use takt_pubsub::ReceiveError;
 use takt_pubsub::runtime::{LinkPlan, PubSub, StartError};
 use takt_pubsub::subscriber::{DataSetKind, Observer, ReceivedDataSet, SubscribedField};
+use takt_rt::interrupt::Interrupt;
 use takt_ua::enumerations::PubSubState;
 use takt_ua::structures::PubSubConnectionDataType;
 use takt_ua::{DataValue, DateTime, StatusCode};
@@ -20,7 +21,6 @@ use takt_ua::{DataValue, DateTime, StatusCode};
 use super::pubsub::config;
 use super::pubsub::running::{Running, STEP, explain_start, runtime_options};
 use crate::arguments::SubscribeArguments;
-use crate::interrupt::Interrupt;
 use crate::{explain, output};
 
 /// Largest number of events that wait to be shown. With more, the links are not read. Messages that arrive too fast are then lost
@@ -34,7 +34,7 @@ const MAX_SHOWN: usize = 200;
 const MAX_WIDTH: usize = 500;
 
 pub fn run(arguments: &SubscribeArguments) -> miette::Result<()> {
-    let interrupt = Interrupt::install()?;
+    let interrupt = Interrupt::install().into_diagnostic()?;
     let (events, received) = sync_channel(MAX_EVENTS);
     let running = match arguments.source.contains("://") {
         true => listen(arguments, &events)?,

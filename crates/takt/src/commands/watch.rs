@@ -3,21 +3,22 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
+use miette::IntoDiagnostic;
 use takt_app::{
     Attribute, Client, ClientError, MonitoredItemOptions, Subscription, SubscriptionOptions,
 };
+use takt_rt::interrupt::Interrupt;
 use takt_ua::{DataValue, NodeId, StatusCode};
 
 use super::connect::{connect, node};
 use crate::arguments::WatchArguments;
-use crate::interrupt::Interrupt;
 use crate::{explain, output};
 
 /// Longest wait for a change before the next check for an interrupt.
 const STEP: Duration = Duration::from_millis(50);
 
 pub fn run(arguments: &WatchArguments) -> miette::Result<()> {
-    let interrupt = Interrupt::install()?;
+    let interrupt = Interrupt::install().into_diagnostic()?;
     let mut client = connect(&arguments.connect)?;
     let mut wanted = Vec::new();
     for text in &arguments.nodes {

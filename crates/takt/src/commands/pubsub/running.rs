@@ -6,11 +6,11 @@ use takt_app::client::{Client, ClientOptions};
 use takt_app::{Endpoint, KeyKeeper};
 use takt_pubsub::runtime::{PubSub, RealTime, RuntimeOptions, StartError};
 use takt_pubsub::security::KeyRing;
+use takt_rt::interrupt::Interrupt;
 use takt_rt::priority::Policy;
 
 use crate::arguments::RunArguments;
 use crate::explain;
-use crate::interrupt::Interrupt;
 
 /// Interval at which keys and the display are updated.
 pub(in crate::commands) const STEP: Duration = Duration::from_millis(250);

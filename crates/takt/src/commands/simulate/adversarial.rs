@@ -4,11 +4,11 @@ use miette::IntoDiagnostic;
 use serde_json::{Value, json};
 use takt_calculus::{Extended, Rational, ScenarioBounds, scenario_bounds};
 use takt_report::{Column, Report, Table};
+use takt_rt::interrupt::Interrupt;
 use takt_scenario::{BoundsModel, FlowSource, Receiver, Variant};
 use takt_sim::{Found, Options, Time, Worst};
 
 use super::{heading, json, model_name, table};
-use crate::interrupt::Interrupt;
 
 /// Cycles of each try, if the scenario does not have fewer.
 pub(super) const CYCLES: u64 = 48;

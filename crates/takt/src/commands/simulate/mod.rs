@@ -7,11 +7,11 @@ mod table;
 
 use miette::IntoDiagnostic;
 use takt_report::Report;
+use takt_rt::interrupt::Interrupt;
 use takt_scenario::{Scenario, SimulationOptions, Variant};
 use takt_sim::{Loopback, Model, Options, Simulation};
 
 use crate::arguments::{SimulateArguments, SimulationLoopback, SimulationModel};
-use crate::interrupt::Interrupt;
 use crate::{output, scenario_file};
 
 pub fn run(arguments: &SimulateArguments) -> miette::Result<()> {
@@ -31,7 +31,7 @@ pub fn run(arguments: &SimulateArguments) -> miette::Result<()> {
         if arguments.adversarial {
             let interrupt = match &interrupt {
                 Some(interrupt) => interrupt,
-                None => interrupt.insert(Interrupt::install()?),
+                None => interrupt.insert(Interrupt::install().into_diagnostic()?),
             };
             adversarial::run(arguments.tries, variant, &options, interrupt, &mut report)?;
             if interrupt.is_set() {

@@ -1,17 +1,16 @@
-//! Ctrl-C and SIGTERM as a flag that long-running commands check.
+//! Ctrl-C and SIGTERM as a flag that long-running programs check.
 
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use miette::IntoDiagnostic;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-/// Environment variable of processes that end with their parent, however the parent ends.
+/// Environment variable of processes that end with their parent, however the parent ends: the process id of the parent.
 pub const END_WITH_PARENT: &str = "TAKT_END_WITH_PARENT";
 
-/// Flag that is set when the user interrupts the command.
+/// Flag that is set when the user interrupts the program.
 #[derive(Debug, Clone)]
 pub struct Interrupt {
     flag: Arc<AtomicBool>,
@@ -20,11 +19,15 @@ pub struct Interrupt {
 }
 
 impl Interrupt {
-    /// Installs handlers: SIGINT, SIGTERM and SIGHUP set the flag. A second signal ends the process at once.
-    pub fn install() -> miette::Result<Self> {
+    /// Installs handlers: SIGINT, SIGTERM and SIGHUP set the flag. A second signal ends the process at once. If
+    /// [`END_WITH_PARENT`] is set, the process also gets SIGTERM when its parent ends.
+    ///
+    /// # Errors
+    /// A handler or a socket that the system refuses.
+    pub fn install() -> std::io::Result<Self> {
         let flag = Arc::new(AtomicBool::new(false));
         let second = Arc::new(AtomicBool::new(false));
-        let (signalled, signal_here) = UnixStream::pair().into_diagnostic()?;
+        let (signalled, signal_here) = UnixStream::pair()?;
         for signal in [
             signal_hook::consts::SIGINT,
             signal_hook::consts::SIGTERM,
@@ -32,25 +35,26 @@ impl Interrupt {
         ] {
             // The flag comes first, so that a signal between these lines is not lost. The shutdown comes second, and sees
             // `second` as the previous signal left it.
-            signal_hook::flag::register(signal, Arc::clone(&flag)).into_diagnostic()?;
-            signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(&second))
-                .into_diagnostic()?;
-            signal_hook::flag::register(signal, Arc::clone(&second)).into_diagnostic()?;
-            let waker = signal_here.try_clone().into_diagnostic()?;
-            signal_hook::low_level::pipe::register(signal, waker).into_diagnostic()?;
+            signal_hook::flag::register(signal, Arc::clone(&flag))?;
+            signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(&second))?;
+            signal_hook::flag::register(signal, Arc::clone(&second))?;
+            let waker = signal_here.try_clone()?;
+            signal_hook::low_level::pipe::register(signal, waker)?;
         }
-        end_with_parent().into_diagnostic()?;
+        end_with_parent()?;
         Ok(Self {
             flag,
             signalled: Arc::new(signalled),
         })
     }
 
+    /// Returns true after a signal.
+    #[must_use]
     pub fn is_set(&self) -> bool {
         self.flag.load(Ordering::Relaxed)
     }
 
-    /// Sleeps until the time has passed (`None`: without limit) or the user interrupts the command.
+    /// Sleeps until the time has passed (`None`: without limit) or the user interrupts the program.
     pub fn wait(&self, time: Option<Duration>) {
         let end = time.map(|time| Instant::now() + time);
         while !self.is_set() {
@@ -66,6 +70,7 @@ impl Interrupt {
     }
 
     /// Returns the flag itself, for loops in other crates.
+    #[must_use]
     pub fn flag(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.flag)
     }
