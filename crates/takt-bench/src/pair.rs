@@ -5,6 +5,7 @@ use std::process::Command;
 
 use super::error::BenchError;
 use super::floors;
+use super::floors::iceoryx2::{Client, PubSub, ReqRes};
 use super::payload::Payload;
 use super::process::{Process, Ready};
 use super::round_trip::{RoundTrip, Wait};
@@ -188,11 +189,9 @@ impl Pair {
                 let path = Path::new(endpoint);
                 Box::new(floors::shared_memory::Client::open(path, wait)?)
             }
-            Subject::Own(Role::Iceoryx2) => {
-                Box::new(floors::iceoryx2::Client::open(endpoint, longest)?)
-            }
+            Subject::Own(Role::Iceoryx2) => Box::new(Client::<PubSub>::open(endpoint, longest)?),
             Subject::Own(Role::Iceoryx2Request) => {
-                Box::new(floors::iceoryx2_request::Client::open(endpoint, longest)?)
+                Box::new(Client::<ReqRes>::open(endpoint, longest)?)
             }
             Subject::Own(Role::TaktTcp | Role::TaktSharedMemory) | Subject::Open62541 => {
                 Box::new(UaClient::connect(&name, endpoint, server.namespace, wait)?)

@@ -15,6 +15,7 @@ use takt_app::Endpoint;
 use takt_app::serve::{ServeOptions, Serving};
 
 use super::error::BenchError;
+use super::floors::iceoryx2::{PubSub, ReqRes, Server};
 use super::payload::Payload;
 use super::round_trip::Wait;
 use super::{directory, floors, idle, seat, subject};
@@ -183,14 +184,14 @@ pub(crate) fn serve(
         }
         Role::Iceoryx2 => {
             let name = format!("takt-bench/{}", std::process::id());
-            let server = floors::iceoryx2::Server::new(&name, longest)?;
+            let server = Server::<PubSub>::new(&name, longest)?;
             seat::take(core)?;
             announce(&name);
             server.serve(stop)
         }
         Role::Iceoryx2Request => {
             let name = format!("takt-bench/{}", std::process::id());
-            let server = floors::iceoryx2_request::Server::new(&name, longest)?;
+            let server = Server::<ReqRes>::new(&name, longest)?;
             seat::take(core)?;
             announce(&name);
             server.serve(stop)

@@ -4,7 +4,6 @@
 //! directions. Its request begins with those sizes.
 
 pub(crate) mod iceoryx2;
-pub(crate) mod iceoryx2_request;
 pub(crate) mod in_process;
 #[allow(unsafe_code, reason = "memory that is shared with another process")]
 mod mapping;
