@@ -19,10 +19,10 @@ pub enum Endpoint {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EndpointError {
     /// The scheme is neither `opc.tcp` nor `opc.iox2`.
-    #[error("`{0}` is no endpoint: it must start with `opc.iox2://` or `opc.tcp://`")]
+    #[error("`{0}` is not an endpoint: it must start with `opc.iox2://` or `opc.tcp://`")]
     UnknownScheme(String),
     /// The scheme is known, but the rest is not valid.
-    #[error("`{endpoint}` is no endpoint: {reason}")]
+    #[error("`{endpoint}` is not an endpoint: {reason}")]
     Malformed {
         /// Given text.
         endpoint: String,

@@ -17,7 +17,7 @@ pub enum ClientError {
         reason: String,
     },
     /// The Unix user or group of one side may not connect to the other.
-    #[error("{endpoint} is not for this user: {reason} (BadUserAccessDenied)")]
+    #[error("access to {endpoint} denied: {reason} (BadUserAccessDenied)")]
     AccessDenied {
         /// Given endpoint.
         endpoint: String,
@@ -57,7 +57,7 @@ pub enum ClientError {
         status: StatusCode,
     },
     /// The standard does not allow the response here.
-    #[error("the answer of {endpoint} makes no sense: {reason}")]
+    #[error("invalid response from {endpoint}: {reason}")]
     Protocol {
         /// Given endpoint.
         endpoint: String,
@@ -68,7 +68,7 @@ pub enum ClientError {
     #[error("the request is too large for the connection: {0}")]
     TooLarge(#[from] EncodeError),
     /// The server requires an identity in a form that is not supported.
-    #[error("{endpoint} wants an identity that this client cannot give: {reason}")]
+    #[error("{endpoint} requires an identity that this client does not support: {reason}")]
     Identity {
         /// Given endpoint.
         endpoint: String,

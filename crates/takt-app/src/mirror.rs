@@ -90,7 +90,7 @@ impl Mirror {
             .name("takt-mirror".to_owned())
             .spawn(move || follower.run())
             .map_err(|error| ClientError::Operation {
-                subject: format!("a thread that follows the server ({error})"),
+                subject: format!("the thread of the mirror ({error})"),
                 status: StatusCode::BadResourceUnavailable,
             })?;
         Ok(Self {

@@ -14,9 +14,7 @@ pub enum BenchError {
     #[error("interrupted")]
     Interrupted,
     /// A filter that matches no row.
-    #[error(
-        "nothing that can be measured here matches `{0}`; a label looks like `takt opc.tcp Read 4 diff blocking`"
-    )]
+    #[error("no benchmark matches `{0}`; a label looks like `takt opc.tcp Read 4 diff blocking`")]
     NoMatch(String),
     /// An option out of its range.
     #[error("{0}")]

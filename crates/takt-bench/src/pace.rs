@@ -78,7 +78,7 @@ impl std::str::FromStr for Rate {
     /// Parses a rate: `1kHz`, `500 Hz`, `0.5kHz`. It is between 1 Hz and 1 MHz.
     fn from_str(text: &str) -> Result<Self, String> {
         let fault =
-            || format!("`{text}` is no rate: write for example 1kHz or 500 Hz, at least 1 Hz");
+            || format!("`{text}` is not a rate: write for example 1kHz or 500 Hz, at least 1 Hz");
         let unit = text
             .find(|c: char| c.is_ascii_alphabetic())
             .ok_or_else(fault)?;

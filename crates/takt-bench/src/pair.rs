@@ -66,7 +66,7 @@ impl Setting<'_> {
             format!("Server on core {server}; client on the same core, or on core {client} (diff).")
         } else {
             format!(
-                "There is only core {server}: nothing can be measured across cores or spinning."
+                "There is only core {server}: measurements across cores and with spinning are left out."
             )
         }];
         if seat::real_time_permitted() {

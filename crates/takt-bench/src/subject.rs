@@ -183,7 +183,7 @@ pub(crate) fn decode<S: Structure + for<'a> Decode<'a>>(response: &[u8]) -> Resu
     let mut decoder = Decoder::new(response);
     let type_id = NodeIdRef::decode(&mut decoder).map_err(|error| error.to_string())?;
     if type_id != NodeIdRef::numeric(0, S::BINARY_ENCODING_ID) {
-        return Err(format!("instead of {} came {type_id}", S::NAME));
+        return Err(format!("expected {}, received {type_id}", S::NAME));
     }
     S::decode(&mut decoder).map_err(|error| error.to_string())
 }

@@ -13,6 +13,45 @@
 //!   streams that pass them, and the bounds of each [`Analysis`] on their delays.
 //! * [`Network`]: servers and flows in general, with Total Flow Analysis, Separate Flow Analysis, Pay Multiplexing Only Once, and
 //!   a linear programme.
+//!
+//! # Example
+//!
+//! A port of 1 Gbit/s has two traffic classes with strict priority. A controller sends a frame of 1000 B in the higher class every
+//! 250 µs; the lower class has frames of up to 1542 B.
+//!
+//! ```
+//! use takt_calculus::{
+//!     Curve, EgressPort, Extended, FixedPoint, PortNetwork, QueueId, Rational, Step, Stream, TrafficClass,
+//!     TransmissionSelection,
+//! };
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let bits = |bytes: u32| Rational::from(8 * bytes);
+//! let nanoseconds = |number: u32| Rational::from_parts(number.into(), 1_000_000_000u32.into());
+//! let class = |shortest, longest| TrafficClass {
+//!     selection: TransmissionSelection::StrictPriority,
+//!     shortest: bits(shortest),
+//!     longest: bits(longest),
+//! };
+//! let classes = vec![class(1000, 1000), class(84, 1542)];
+//! let port = EgressPort::new(Rational::from(1_000_000_000u32), classes)?;
+//! let control = Stream {
+//!     arrival: Curve::leaky_bucket(bits(1000), bits(1000) / nanoseconds(250_000))?,
+//!     shortest: bits(1000),
+//!     longest: bits(1000),
+//!     path: vec![Step::Queue(QueueId { port: 0, class: 0 })],
+//! };
+//! let network = PortNetwork::new(vec![port], vec![control])?;
+//! let bounds = network.total_flow(true, &FixedPoint::default())?;
+//!
+//! // By hand: a frame waits at most until the end of one lower frame, whose first bit was sent just before the frame arrived,
+//! // 8 · 1542 ns = 12 336 ns. Its own transmission takes 8 · 1000 ns = 8000 ns.
+//! assert_eq!(bounds.streams[0].delay, Extended::Finite(nanoseconds(12_336 + 8_000)));
+//! // Without a frame in its way it only needs its own transmission: jitter is the difference.
+//! assert_eq!(bounds.streams[0].jitter, Extended::Finite(nanoseconds(12_336)));
+//! # Ok(())
+//! # }
+//! ```
 
 #![forbid(unsafe_code)]
 

@@ -40,9 +40,7 @@ pub enum NetworkError {
         server: usize,
     },
     /// A flow that returns to a server, or flows with cyclic dependencies.
-    #[error(
-        "server {server} lies on or behind a cycle: what arrives there depends on what leaves it"
-    )]
+    #[error("server {server} lies on or behind a cycle: its arrivals depend on its departures")]
     Cycle {
         /// The server's index.
         server: usize,

@@ -17,21 +17,21 @@ pub enum PeriodicError {
     Period,
     /// A curve that is infinite before its periodic part, or falls there.
     #[error(
-        "a curve that repeats itself from {rank} on must be finite until then, and must not fall"
+        "a curve that is periodic from {rank} on must be finite before {rank} and must not decrease"
     )]
     Repetition {
         /// Time from which it would be periodic.
         rank: Rational,
     },
     /// A sub-additive closure that is not periodic as far as it was computed.
-    #[error("up to {until} the sub-additive closure does not repeat itself")]
+    #[error("the sub-additive closure is not periodic up to {until}")]
     NoPeriod {
         /// Time up to which it was computed, at least.
         until: Rational,
     },
     /// An exact result that is too long, since the periods have only a large common multiple. [`PeriodicCurve::line_above`] and
     /// [`PeriodicCurve::line_below`] give curves without a period that are bounds of it.
-    #[error("the exact result has about {pieces} pieces, more than the {limit} that are computed")]
+    #[error("the exact result has about {pieces} pieces, more than the limit of {limit}")]
     TooLong {
         /// Number of pieces of the result, rounded up.
         pieces: Rational,

@@ -78,7 +78,7 @@ pub enum LineError {
     #[error("the cycle is not positive")]
     Cycle,
     /// A negative offset or forwarding delay.
-    #[error("a negative delay")]
+    #[error("a delay is negative")]
     Delay,
     /// Frames of one cycle that do not fit in the link.
     #[error(transparent)]

@@ -197,7 +197,10 @@ fn a_schedule_is_known_where_clocks_agree() {
     );
     scenario.nodes[0].clock.drift = "1 ppm".parse().unwrap();
     let drifting = flow(&scenario, &[Analysis::SeparateFlow, Analysis::Schedule]);
-    assert_eq!(drifting.answers[1].1, Err("clocks drift apart".to_owned()));
+    assert_eq!(
+        drifting.answers[1].1,
+        Err("the clocks of nodes drift".to_owned())
+    );
     assert_eq!(
         drifting.delay,
         flow(&scenario, &[Analysis::SeparateFlow]).delay
@@ -261,7 +264,7 @@ fn windows_with_guard_bands_and_with_txtimes() {
         nanoseconds(30_000 + 98_000 + 2 * 800)
     );
     let refused = |more: &str, queue: &str, entries: &str| gates(more, queue, entries).unwrap_err();
-    let early = "host1 \u{2192} host2: frames of `A` that are not sent at the times of txtime_assist, but before: only etf with offload waits for them";
+    let early = "host1 \u{2192} host2: frames of `A` would be sent before the times of txtime_assist: only etf with offload waits for these times";
     assert_eq!(refused(assist, "", &half), early);
     assert_eq!(
         refused(assist, ", queue = \"etf\", offload = false", &half),
@@ -274,7 +277,7 @@ fn windows_with_guard_bands_and_with_txtimes() {
     assert!(
         delay(&scenario)
             .unwrap_err()
-            .contains("times of their own below txtime_assist")
+            .contains("frames with their own txtimes below txtime_assist")
     );
 }
 
@@ -288,7 +291,7 @@ fn classes_that_share_txtimes_have_no_bounds() {
     let scenario = ScenarioFile::parse(text, "test.toml").unwrap();
     assert_eq!(
         delay(scenario.scenario()).unwrap_err(),
-        "host1 \u{2192} host2: class A and class B share a window, in which txtime-assist knows no priority"
+        "host1 \u{2192} host2: class A and class B share a window: txtime-assist does not order their frames by priority"
     );
 }
 
@@ -315,7 +318,11 @@ fn etf_that_is_given_frames_in_time() {
     assert!(refused("delta = \"401 us\"").contains("frames that are dropped"));
     assert!(refused("deadline_mode = true").contains("in the order of deadlines"));
     let fifo = two_hosts("scheduler = \"fq_codel\"", "txtime = true");
-    assert!(delay(&fifo).unwrap_err().contains("no etf waits for"));
+    assert!(
+        delay(&fifo)
+            .unwrap_err()
+            .contains("no etf holds them until then")
+    );
 }
 
 /// Three hosts send to a fourth over a bridge, each a frame of 808 bit in a millisecond. Late threads make messages come together

@@ -35,7 +35,7 @@ pub enum CellError {
     #[error("the cell is gone: its process has dropped it")]
     Gone,
     /// The current value is not in the cell, because it does not fit, or is not known. Its server has to be asked.
-    #[error("the current value is not published: the server has to be asked")]
+    #[error("the current value is not published: read it from the server")]
     Withheld,
     /// The caller's buffer is too small.
     #[error("the value does not fit the caller's buffer")]

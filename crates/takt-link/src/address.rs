@@ -80,7 +80,7 @@ pub enum AddressError {
     #[error("{0:?} begins with none of opc.udp://, opc.eth://, opc.iox2://, mqtt:// and mqtts://")]
     Scheme(String),
     /// There is no address after the scheme.
-    #[error("{0:?} names no host, as in opc.udp://239.0.0.1:4840")]
+    #[error("{0:?} has no host, as in opc.udp://239.0.0.1:4840")]
     NoHost(String),
     /// There is text after the port.
     #[error("{0:?} has a path; topics and queues are not part of the address")]

@@ -44,7 +44,7 @@ pub enum TopicError {
     #[error("{0:?} cannot be a level of a topic: it is empty or has one of / + # in it")]
     Level(String),
     /// The topic is longer than MQTT allows.
-    #[error("the topic has {0} bytes; 65535 are allowed")]
+    #[error("the topic has {0} bytes; at most 65535 are allowed")]
     TooLong(usize),
     /// The topic has a DataSetWriter without a WriterGroup, or a message type that needs both without them.
     #[error("a topic {0:?} needs other levels: see OPC 10000-14, 7.3.4.7")]

@@ -80,7 +80,7 @@ pub enum Reason {
         declared: usize,
     },
     /// Two nodes have the same NodeId.
-    #[error("NodeId {node_id} is used again; line {first_line} has it already")]
+    #[error("NodeId {node_id} is used twice; line {first_line} defines it first")]
     DuplicateNode {
         /// The NodeId.
         node_id: Excerpt,
@@ -97,7 +97,7 @@ pub enum Reason {
     },
     /// Repeated names, defaults and namespaces of the document exceed the limit of bytes.
     #[error(
-        "names, defaults and namespaces that the document uses again and again add up to too much"
+        "the names, defaults and namespaces that the document repeats exceed the limit of memory"
     )]
     Expansion,
 }

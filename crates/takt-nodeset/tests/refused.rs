@@ -40,7 +40,7 @@ fn errors_name_place_reason_and_remedy() {
         ),
         (
             "<UAObject NodeId='ns=1;i=1' BrowseName='x'/><UAObject NodeId='ns=1;i=1' BrowseName='y'/>",
-            "bad.xml:3:47: NodeId ns=1;i=1 is used again; line 3 has it already; give one of them another NodeId",
+            "bad.xml:3:47: NodeId ns=1;i=1 is used twice; line 3 defines it first; give one of them another NodeId",
         ),
         (
             "<UAVariable NodeId='i=1' BrowseName='x' DataType='Double'/>",

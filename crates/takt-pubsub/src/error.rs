@@ -101,10 +101,10 @@ pub enum PublishError {
         limit: usize,
     },
     /// The output has less room than was reserved.
-    #[error("the way to the wire has given too little room")]
+    #[error("the output buffer is smaller than was reserved")]
     NoRoom,
     /// The message cannot be sent.
-    #[error("the way to the wire does not take the message")]
+    #[error("the output does not accept the message")]
     Output(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
 
@@ -119,7 +119,7 @@ pub enum ReceiveError {
     Json(#[from] JsonMessageError),
     /// None of the message's fields is in the metadata.
     #[error(
-        "DataSetReader '{reader}': the metadata knows no field '{name}', nor any other of the message"
+        "DataSetReader '{reader}': the metadata has neither the field '{name}' nor any other field of the message"
     )]
     FieldName {
         /// Name of the DataSetReader.
@@ -141,7 +141,7 @@ pub enum ReceiveError {
     RawData(#[from] RawDataError),
     /// The message has another version of the metadata than the reader.
     #[error(
-        "DataSetReader '{reader}': the message has major version {found} of the metadata, the reader {expected}"
+        "DataSetReader '{reader}': the message has major version {found} of the metadata, the reader has {expected}"
     )]
     MetaDataVersion {
         /// Name of the DataSetReader.
@@ -152,7 +152,9 @@ pub enum ReceiveError {
         found: u32,
     },
     /// The message has more fields than the metadata, or one with an index beyond it.
-    #[error("DataSetReader '{reader}': field {index}, of {count} that the metadata has")]
+    #[error(
+        "DataSetReader '{reader}': field {index} does not exist: the metadata has {count} fields"
+    )]
     Field {
         /// Name of the DataSetReader.
         reader: String,
@@ -162,7 +164,7 @@ pub enum ReceiveError {
         count: usize,
     },
     /// An announcement is not kept, because the memory budget of the Subscriber is spent.
-    #[error("{what} is not kept: {source}")]
+    #[error("{what} cannot be stored: {source}")]
     Memory {
         /// Content that is not kept, with the name of the reader.
         what: String,
@@ -170,7 +172,7 @@ pub enum ReceiveError {
         source: BudgetExhausted,
     },
     /// The limit of readers is reached, and none of them has been silent for long.
-    #[error("{name} is not read: {count} other DataSetWriters are")]
+    #[error("{name} is not read: the limit of {count} other DataSetWriters is reached")]
     TooManyReaders {
         /// Name of the DataSetWriter.
         name: String,

@@ -254,7 +254,7 @@ fn forged_publishers_block_others_for_a_short_time_only() {
     assert!(refused.is_limit());
     assert_eq!(
         refused.to_string(),
-        "New/?/1 is not read: 1000 other DataSetWriters are"
+        "New/?/1 is not read: the limit of 1000 other DataSetWriters is reached"
     );
     assert_eq!(send(&mut subscriber, "New", 70), Ok(1));
     let names: Vec<&str> = subscriber

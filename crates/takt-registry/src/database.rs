@@ -42,7 +42,7 @@ pub enum DatabaseError {
         path: PathBuf,
     },
     /// The file is empty: it was truncated, or its contents were lost.
-    #[error("the database {} is empty (0 bytes): what was registered is lost", path.display())]
+    #[error("the database {} is empty (0 bytes): all registrations are lost", path.display())]
     Empty {
         /// Path of the database.
         path: PathBuf,

@@ -181,7 +181,7 @@ impl Names {
         match Owner::of(peer) {
             Some(owner) => self.log(format_args!(
                 "registration over opc.tcp refused to {owner}: start `takt registry` with --allow-tcp-registration if you trust \
-                 everybody who reaches its port"
+                 all clients that reach its port"
             )),
             None => self.log(format_args!("registration over opc.tcp refused")),
         }

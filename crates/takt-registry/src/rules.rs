@@ -395,7 +395,7 @@ impl Authenticator for Rules {
 
 /// Logs an error of the database, such as a full disk, and returns the StatusCode for the client.
 fn refuse(error: &DatabaseError) -> StatusCode {
-    tracing::error!(%error, "a registration could not be kept");
+    tracing::error!(%error, "a registration could not be stored");
     StatusCode::BadResourceUnavailable
 }
 

@@ -63,7 +63,7 @@ impl std::str::FromStr for Picture {
         let kind = match extension.map(str::to_ascii_lowercase).as_deref() {
             Some("png") => Kind::Png,
             Some("svg") => Kind::Svg,
-            _ => return Err(format!("`{text}` should end with .png or .svg")),
+            _ => return Err(format!("`{text}` must end with .png or .svg")),
         };
         Ok(Self { path, kind })
     }

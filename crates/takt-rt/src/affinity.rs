@@ -21,7 +21,7 @@ pub enum AffinityError {
         available: Cores,
     },
     /// The set of cores is empty.
-    #[error("no core named: a thread needs at least one to run on")]
+    #[error("the list of cores is empty: a thread needs at least one core")]
     Empty,
     /// The system refused for another reason.
     #[error("the thread's cores could not be read or set")]

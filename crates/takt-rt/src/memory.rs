@@ -14,7 +14,7 @@ use rustix::thread::{CapabilitySet, capabilities};
 pub enum MemoryError {
     /// The user may not lock as much as this process uses.
     #[error(
-        "the memory of this process cannot be locked: the most for this user is {limit} bytes (RLIMIT_MEMLOCK) and CAP_IPC_LOCK is missing. \
+        "the memory of this process cannot be locked: the limit of this user is {limit} bytes (RLIMIT_MEMLOCK) and CAP_IPC_LOCK is missing. \
          Either `sudo setcap cap_ipc_lock+ep PROGRAM`, or a line `USER - memlock unlimited` in /etc/security/limits.conf \
          and a new login, or for a service of systemd `LimitMEMLOCK=infinity`, for a container `--ulimit memlock=-1`"
     )]

@@ -42,7 +42,7 @@ pub enum PriorityError {
     },
     /// The user may not use this priority.
     #[error(
-        "SCHED_FIFO {priority} is not permitted: the highest for this user is {limit} (RLIMIT_RTPRIO) and CAP_SYS_NICE is missing. \
+        "SCHED_FIFO {priority} is not permitted: the limit of this user is {limit} (RLIMIT_RTPRIO) and CAP_SYS_NICE is missing. \
          Either `sudo setcap cap_sys_nice+ep PROGRAM`, or a line `USER - rtprio {priority}` in /etc/security/limits.conf \
          and a new login, or for a service of systemd `LimitRTPRIO={priority}`, for a container `--cap-add SYS_NICE`"
     )]

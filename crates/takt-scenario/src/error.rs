@@ -38,7 +38,7 @@ impl Problem {
             Some(name) => self.with_help(format!("did you mean `{name}`?")),
             None if names.is_empty() => self,
             None if names.len() > 24 => self,
-            None => self.with_help(format!("there is {}", names.join(", "))),
+            None => self.with_help(format!("known: {}", names.join(", "))),
         }
     }
 }

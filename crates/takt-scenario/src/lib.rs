@@ -7,6 +7,47 @@
 //! * [`ScenarioFile::variants`] returns the scenarios of a file with sweeps.
 //! * Quantities are integers in one unit each: [`Duration`] picoseconds, [`Rate`] bit/s, [`Size`] bytes.
 //! * [`Frame`]: sizes of payload, of the L2 frame and on the wire.
+//!
+//! # Example
+//!
+//! A controller sends a message to a drive every millisecond, over a bridge. The scenario answers which ports the message passes;
+//! a misspelt unit is reported with its line.
+//!
+//! ```
+//! use takt_scenario::Scenario;
+//!
+//! const TEXT: &str = r#"
+//! version = 1
+//!
+//! [topology]
+//! kind = "bridged"
+//! rate = "1 Gbit/s"
+//!
+//! [[applications]]
+//! name = "control"
+//! publisher = "host1"
+//! subscriber = "host2"
+//! cycle = "1 ms"
+//! payload = "100 B"
+//! "#;
+//!
+//! # fn main() -> Result<(), takt_scenario::ScenarioError> {
+//! let scenario = Scenario::parse(TEXT, "drive.toml")?;
+//! let flow = &scenario.flows()[0];
+//! assert_eq!(scenario.flow_name(flow.source), "control");
+//! let ports: Vec<String> = flow.ports.iter().map(|port| scenario.port_name(*port)).collect();
+//! assert_eq!(ports, ["host1 → bridge1", "bridge1 → host2"]);
+//! // The payload with header, VLAN tag, frame check sequence, preamble and inter-frame gap.
+//! assert_eq!(flow.frame.physical(), 100 + 18 + 4 + 20);
+//!
+//! let error = Scenario::parse(&TEXT.replace("1 ms", "1 msec"), "drive.toml").unwrap_err();
+//! assert_eq!(
+//!     error.to_string(),
+//!     "drive.toml: line 12, column 9: `1 msec` is not a time: did you mean \"1 ms\"?"
+//! );
+//! # Ok(())
+//! # }
+//! ```
 
 #![forbid(unsafe_code)]
 

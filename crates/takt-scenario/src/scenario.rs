@@ -150,8 +150,7 @@ impl ScenarioFile {
             let place = error.utf8_error().valid_up_to();
             let bytes = error.into_bytes();
             let byte = bytes.get(place).copied().unwrap_or_default();
-            let message =
-                format!("the byte 0x{byte:02x} is not UTF-8, in which scenarios are written");
+            let message = format!("the byte 0x{byte:02x} is not valid UTF-8");
             let text = String::from_utf8_lossy(&bytes[..place]);
             ScenarioError::new(file_name, &text, vec![Problem::new(message, place..place)])
         })
@@ -183,7 +182,7 @@ impl ScenarioFile {
             let combinations = variants.len().saturating_mul(values.len());
             if combinations > MAX_COMBINATIONS {
                 let what = format!(
-                    "sweeps make {combinations} combinations and more; {MAX_COMBINATIONS} are the most"
+                    "the sweeps make at least {combinations} combinations; at most {MAX_COMBINATIONS} are allowed"
                 );
                 let span = sweep.get("values").map(|values| values.span.clone());
                 return Err(self.error(Problem::new(what, span.unwrap_or_default())));
@@ -222,7 +221,7 @@ fn check_lines(text: &str) -> Result<(), Problem> {
     for line in text.split('\n') {
         if line.len() > LONGEST_LINE {
             let message = format!(
-                "a line of {} bytes; {LONGEST_LINE} are the most",
+                "the line has {} bytes; at most {LONGEST_LINE} are allowed",
                 line.len()
             );
             return Err(Problem::new(message, start..start));

@@ -229,7 +229,7 @@ impl Shape {
                 Some(field) => field.kind.check(item, problems),
                 None => {
                     meant.extend(near(&key.name, self.fields.iter().map(|field| field.name)));
-                    let message = format!("`{}` is no field of {}", key.name, self.name);
+                    let message = format!("`{}` is not a field of {}", key.name, self.name);
                     let names = self.fields.iter().map(|field| field.name);
                     let problem = Problem::new(message, key.span.clone());
                     problems.push(problem.did_you_mean(&key.name, names));

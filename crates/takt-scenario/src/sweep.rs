@@ -75,7 +75,7 @@ pub(crate) fn find<'t, 'p>(
         (tables, place) = (next, next_place);
     }
     if let Place::Names(shape) = place {
-        let what = format!("say which field of {}", shape.name);
+        let what = format!("name a field of {}", shape.name);
         return Err(lost(path, what));
     }
     leads_to_field(place, field, path)?;
@@ -83,7 +83,7 @@ pub(crate) fn find<'t, 'p>(
 }
 
 fn lost(path: &str, what: String) -> Problem {
-    Problem::new(format!("`{path}` leads nowhere: {what}"), 0..0)
+    Problem::new(format!("invalid path `{path}`: {what}"), 0..0)
 }
 
 /// Returns the field that a step names; `None` if the step is a name of the user's choice.
@@ -94,7 +94,7 @@ fn leads_to_field(place: Place, step: &str, path: &str) -> Result<Option<&'stati
     let found = shape.field(step).map(Some);
     found.ok_or_else(|| {
         let names = shape.fields.iter().map(|field| field.name);
-        let what = format!("`{step}` is no field of {}", shape.name);
+        let what = format!("`{step}` is not a field of {}", shape.name);
         lost(path, what).did_you_mean(step, names)
     })
 }
@@ -152,7 +152,7 @@ fn below<'t>(
         }
         (Value::List(_), None) => {
             let what = format!(
-                "`{step}` is a list; say which by its name, its number from 0, or `*` for all"
+                "`{step}` is a list; select an element by its name or its number from 0, or all with `*`"
             );
             Err(lost(path, what))
         }

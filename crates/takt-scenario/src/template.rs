@@ -108,7 +108,7 @@ impl Template {
         };
         writeln!(
             to,
-            "# docs/scenario.md says what there is besides; `takt scenario check` checks this file."
+            "# docs/scenario.md describes all fields; `takt scenario check` checks this file."
         )?;
         writeln!(
             to,

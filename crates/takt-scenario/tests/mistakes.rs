@@ -64,12 +64,12 @@ fn names_and_types() {
         mistake(
             "[[applications]]\nname = \"a\"\npublisher = \"host1\"\nloopback = \"host2\"\ncyle = \"1 ms\"\ncycle = \"1 ms\"\npayload = \"59 B\""
         ),
-        "line 8, column 1: `cyle` is no field of an application (did you mean `cycle`?)"
+        "line 8, column 1: `cyle` is not a field of an application (did you mean `cycle`?)"
     );
     // A misspelt field is not reported as missing, too.
     assert_eq!(
         mistake(&APPLICATION.replace("cycle", "cycel")),
-        "line 8, column 1: `cycel` is no field of an application (did you mean `cycle`?)"
+        "line 8, column 1: `cycel` is not a field of an application (did you mean `cycle`?)"
     );
     assert_eq!(
         mistake_behind_application("offset = 150"),
@@ -77,7 +77,7 @@ fn names_and_types() {
     );
     assert_eq!(
         mistake_behind_application("offset = \"150 uss\""),
-        "line 10, column 10: `150 uss` is no time: did you mean \"150 us\"?"
+        "line 10, column 10: `150 uss` is not a time: did you mean \"150 us\"?"
     );
     assert_eq!(
         mistake("[bounds]\nmodel = \"papr\""),
@@ -120,7 +120,7 @@ fn several_at_once() {
         [
             "line 5, column 18: there is no node `bridge2` (did you mean `bridge1`?)",
             "line 7, column 8: there is no node `hots1` (did you mean `host1`?)",
-            "line 8, column 14: there is no discipline `cbs` (there is fq_codel)",
+            "line 8, column 14: there is no discipline `cbs` (known: fq_codel)",
         ]
     );
 }
@@ -148,7 +148,7 @@ fn unknown_ports_and_topologies() {
     let port = "[[ports]]\nnode = \"host1\"\nto = \"host2\"";
     assert_eq!(
         mistake(port),
-        "line 6, column 6: no link joins `host1` and `host2` (`host1` has one to bridge1)"
+        "line 6, column 6: no link joins `host1` and `host2` (`host1` has links to bridge1)"
     );
     assert_eq!(
         mistake("hops = 3"),
@@ -156,7 +156,7 @@ fn unknown_ports_and_topologies() {
     );
     assert_eq!(
         mistake(&APPLICATION.replace("host2", "host1")),
-        "line 4, column 1: it goes from `host1` to `host1` itself"
+        "line 4, column 1: source and destination are the same node, `host1`"
     );
 }
 
@@ -166,7 +166,7 @@ fn routes() {
         mistake_behind_application(
             "path = [\"host1\", \"bridge1\", \"host1\", \"bridge1\", \"host2\"]"
         ),
-        "line 10, column 29: the path is a cycle: it comes to `host1` again"
+        "line 10, column 29: the path passes `host1` twice"
     );
     assert_eq!(
         mistake_behind_application("path = [\"host1\", \"host2\"]"),
@@ -190,7 +190,7 @@ fn routes() {
     let path = format!("{through_host}\npath = [\"host1\", \"bridge1\", \"host2\", \"far\"]");
     assert_eq!(
         mistake(&path),
-        "line 14, column 29: `host2` is a host, which forwards nothing"
+        "line 14, column 29: `host2` is a host, which forwards no frames"
     );
 }
 
@@ -214,7 +214,7 @@ fn frames_and_rates() {
     );
     assert_eq!(
         mistake_behind_application("phases = { user = 0.7 }"),
-        "line 10, column 10: phases do not fall, and are at least 0 and less than 1"
+        "line 10, column 10: phases must be in ascending order, at least 0 and less than 1"
     );
     assert_eq!(
         mistake(&APPLICATION.replace("250 us", "0 us")),
@@ -257,7 +257,7 @@ fn gates() {
     );
     assert_eq!(
         taprio("{ gates = [\"A\", \"C\"], interval = \"50 us\" }"),
-        "line 8, column 28: there is no class `C` in this discipline (there is A, B)"
+        "line 8, column 28: there is no class `C` in this discipline (known: A, B)"
     );
 }
 
@@ -284,7 +284,7 @@ fn disciplines() {
         class(
             "{ name = \"B\", queue = \"cbs\", idle_slope = \"1 Mbit/s\", provisioning = \"1%\" }"
         ),
-        "line 6, column 115: idleSlope is said already: only one of `idle_slope`, `provisioning`"
+        "line 6, column 115: idleSlope is given twice: use only one of `idle_slope`, `provisioning`"
     );
     assert_eq!(
         mistake("[disciplines.d]\nscheduler = \"mqprio\""),
@@ -301,11 +301,11 @@ fn sweeps() {
     };
     assert_eq!(
         sweep("applications.contrl.cycle", "[\"1 ms\"]"),
-        "line 11, column 13: `applications.contrl.cycle` leads nowhere: there is no `contrl` in `applications` (did you mean `control`?)"
+        "line 11, column 13: invalid path `applications.contrl.cycle`: there is no `contrl` in `applications` (did you mean `control`?)"
     );
     assert_eq!(
         sweep("topologi.kind", "[\"line\"]"),
-        "line 11, column 13: `topologi.kind` leads nowhere: `topologi` is no field of a scenario (did you mean `topology`?)"
+        "line 11, column 13: invalid path `topologi.kind`: `topologi` is not a field of a scenario (did you mean `topology`?)"
     );
     assert_eq!(
         sweep("applications.*.payload", "[\"100 B\", \"1600 B\"]"),
@@ -321,7 +321,7 @@ fn sweeps() {
     );
     assert_eq!(
         sweep("applications.control.cycel", "[\"1 ms\"]"),
-        "line 11, column 13: `applications.control.cycel` leads nowhere: `cycel` is no field of an application (did you mean `cycle`?)"
+        "line 11, column 13: invalid path `applications.control.cycel`: `cycel` is not a field of an application (did you mean `cycle`?)"
     );
     assert_eq!(
         sweep("topology.kind", "[\"bridged\", \"rng\"]"),
@@ -333,7 +333,7 @@ fn sweeps() {
             "topology.kind",
             "[\"star\", \"p2p\"]\n[[ports]]\nnode = \"bridge1\""
         ),
-        "line 14, column 8: there is no node `bridge1` (there is host1, host2, with topology.kind = p2p)"
+        "line 14, column 8: there is no node `bridge1` (known: host1, host2, with topology.kind = p2p)"
     );
     assert_eq!(
         sweep("sweeps.0.values", "[[1]]"),
@@ -348,7 +348,7 @@ fn sweeps() {
     );
     assert_eq!(
         sweep("applications.control.phases.user.x", "[1]"),
-        "line 11, column 13: `applications.control.phases.user.x` leads nowhere: `user` has no fields"
+        "line 11, column 13: invalid path `applications.control.phases.user.x`: `user` has no fields"
     );
     let many: Vec<String> = (1..=101).map(|cycle| format!("\"{cycle} ms\"")).collect();
     let many = format!("[{}]", many.join(", "));
@@ -356,7 +356,7 @@ fn sweeps() {
         format!("{many}\n[[sweeps]]\nparameter = \"applications.control.offset\"\nvalues = {many}");
     assert_eq!(
         sweep("applications.control.cycle", &second),
-        "line 15, column 10: sweeps make 10201 combinations and more; 10000 are the most"
+        "line 15, column 10: the sweeps make at least 10201 combinations; at most 10000 are allowed"
     );
 }
 
@@ -414,7 +414,7 @@ fn etf_where_frames_have_no_time() {
         panic!("{found:#?}")
     };
     assert!(
-        one.starts_with("line 2, column 14: frames of `control` have no time to be sent at"),
+        one.starts_with("line 2, column 14: frames of `control` have no txtime, and the etf of"),
         "{one}"
     );
 }
@@ -435,7 +435,7 @@ fn a_line_of_a_hundred_megabytes_is_refused_before_it_is_read() {
     let error = ScenarioFile::parse(&text, "long.toml").unwrap_err();
     assert_eq!(
         error.to_string(),
-        "long.toml: line 2, column 1: a line of 100000000 bytes; 1048576 are the most"
+        "long.toml: line 2, column 1: the line has 100000000 bytes; at most 1048576 are allowed"
     );
 }
 
@@ -447,6 +447,6 @@ fn bytes_that_are_not_utf_8_have_a_place() {
     );
     assert_eq!(
         error.unwrap_err().to_string(),
-        "latin.toml: line 2, column 10: the byte 0xff is not UTF-8, in which scenarios are written"
+        "latin.toml: line 2, column 10: the byte 0xff is not valid UTF-8"
     );
 }

@@ -28,7 +28,7 @@ pub enum ShmError {
     },
     /// The directory of a group cannot be used.
     #[error(
-        "the directory {path} of the group {group} {reason}; root makes a good one with \
+        "the directory {path} of the group {group} {reason}; root creates it with \
          `install -d -o root -g {group} -m 2770 {path}`",
         path = path.display()
     )]
@@ -64,7 +64,7 @@ pub enum ShmError {
     #[error("no answer in time")]
     Timeout,
     /// The server has its maximum number of connections, or of requests of this client.
-    #[error("{0}: the server takes no more")]
+    #[error("{0}: the limit of the server is reached")]
     Busy(&'static str),
     /// The request is longer than the limit that was agreed with the server.
     #[error("the request is longer than {limit} bytes")]
@@ -85,7 +85,7 @@ pub enum ShmError {
     #[error("the other side answered {0}")]
     Refused(StatusCode),
     /// There is not enough room below /dev/shm; writing on would end the process with SIGBUS.
-    #[error("/dev/shm has no room for {needed} bytes more: {free} are free")]
+    #[error("/dev/shm has {free} bytes free, but {needed} are needed")]
     SharedMemoryFull {
         /// Number of needed bytes.
         needed: u64,
@@ -93,7 +93,7 @@ pub enum ShmError {
         free: u64,
     },
     /// Another user has made a file that iceoryx2 needs.
-    #[error("the file {path} belongs to user {user}, who or root has to remove it", path = path.display())]
+    #[error("the file {path} belongs to user {user}: only this user or root can remove it", path = path.display())]
     ForeignFile {
         /// Path of the file.
         path: PathBuf,

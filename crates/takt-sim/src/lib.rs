@@ -7,6 +7,57 @@
 //! * [`discipline`]: FQ_CoDel, MQPRIO, CBS, ETF and TAPRIO as state machines.
 //! * [`Options`]: seed, cycles, the model of shapers, and the behaviour of loopbacks.
 //! * The applications are those of "Real-Time Performance of OPC UA" (II-A, Fig. 3), with their threads at 0.0c, 0.3c and 0.6c.
+//!
+//! # Example
+//!
+//! A control loop and a camera share the links of a bridge. Each simulated delay of the control loop's messages stays below the
+//! bound that `takt-calculus` proves.
+//!
+//! ```
+//! use takt_calculus::{Extended, Rational, scenario_bounds};
+//! use takt_scenario::{Analysis, BoundsModel, Scenario};
+//! use takt_sim::{Model, Options, Simulation};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let scenario = Scenario::parse(
+//!     r#"
+//!     version = 1
+//!     topology = { kind = "bridged", rate = "100 Mbit/s" }
+//!     discipline = "priority"
+//!     [disciplines.priority]
+//!     scheduler = "mqprio"
+//!     classes = [{ name = "control", priorities = [3] }, { name = "best effort" }]
+//!     [[applications]]
+//!     name = "control"
+//!     publisher = "host1"
+//!     subscriber = "host2"
+//!     cycle = "1 ms"
+//!     payload = "100 B"
+//!     pcp = 3
+//!     [[cross_traffic]]
+//!     name = "camera"
+//!     from = "host1"
+//!     to = "host2"
+//!     payload = "1500 B"
+//!     rate = "50 Mbit/s"
+//!     pattern = "poisson"
+//!     "#,
+//!     "cell.toml",
+//! )?;
+//!
+//! // The bounds assume the model of the disciplines in IEEE 802.1Q.
+//! let options = Options { model: Model::Ieee, ..Options::new(&scenario) };
+//! let results = Simulation::new(&scenario, options).run(&mut ());
+//! let control = &results.flows[0];
+//! assert_eq!((control.sent, control.received), (10_000, 10_000));
+//! let longest = control.one_way.delay.extremes.most().ok_or("no message arrived")?;
+//!
+//! let bounds = scenario_bounds(&scenario, BoundsModel::Sound, &[Analysis::TotalFlow])?;
+//! let seconds = Rational::from_parts(longest.as_picoseconds().into(), 1_000_000_000_000u64.into());
+//! assert!(Extended::Finite(seconds) <= bounds.flows[0].delay);
+//! # Ok(())
+//! # }
+//! ```
 
 #![forbid(unsafe_code)]
 

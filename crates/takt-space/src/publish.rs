@@ -13,13 +13,13 @@ use crate::value_source::CachedValue;
 #[non_exhaustive]
 pub enum PublishError {
     /// The value is from a cell of this process only.
-    #[error("the cell is not shared: `Cell::share` moves it to where others can read it")]
+    #[error("the cell is not shared: call `Cell::share` to move it to shared memory")]
     NotShared,
     /// The value is from another server.
-    #[error("it is another server's value, which publishes it or not")]
+    #[error("only the server of a remote value can publish it")]
     Remote,
     /// There is not enough memory.
-    #[error("there is no memory for it: {0}")]
+    #[error("the memory for the current value cannot be allocated: {0}")]
     Memory(#[from] io::Error),
 }
 

@@ -193,7 +193,7 @@ fn missing_and_old_models_are_named() {
     let space = space();
     assert_eq!(
         refused(&space, MACHINE).to_string(),
-        "bad.xml:5: the model urn:parts (version 2.0, published 2024-01-01T00:00:00Z) is required and not there; \
+        "bad.xml:5: the model urn:parts (version 2.0, published 2024-01-01T00:00:00Z) is required but missing; \
          import the NodeSet of that model as well"
     );
     // The model is still missing if only its URI is registered as a namespace.
@@ -201,14 +201,14 @@ fn missing_and_old_models_are_named() {
     assert!(
         refused(&space, MACHINE)
             .to_string()
-            .contains("is required and not there")
+            .contains("is required but missing")
     );
 
     space.import_nodeset("parts.xml", PARTS).unwrap();
     assert!(
         refused(&space, PARTS)
             .to_string()
-            .ends_with("the model urn:parts is there already; import each model once")
+            .ends_with("the model urn:parts is loaded already; import each model once")
     );
     let newer = PARTS.replace("urn:parts", "urn:newer").replace(
         "\"http://opcfoundation.org/UA/\"",
@@ -220,7 +220,7 @@ fn missing_and_old_models_are_named() {
     let newer = MACHINE.replace("2024-01-01", "2025-01-01");
     let error = refused(&space, &newer).to_string();
     assert!(
-        error.contains("the one that is there was published 2024-01-01T00:00:00Z"),
+        error.contains("but the loaded one was published 2024-01-01T00:00:00Z"),
         "{error}"
     );
 }
@@ -243,7 +243,7 @@ fn invalid_documents_are_refused_without_change() {
         (
             "DataType=\"i=11\" AccessLevel",
             "DataType=\"i=1111111\" AccessLevel",
-            "bad.xml:14: i=1111111 is used as DataType and does not exist",
+            "bad.xml:14: i=1111111 is used as DataType but does not exist",
         ),
         (
             "<Field Name=\"Z\" DataType=\"i=11\"/>",
@@ -273,7 +273,7 @@ fn invalid_documents_are_refused_without_change() {
         (
             "IsForward=\"false\">ns=2;i=3<",
             "IsForward=\"false\">ns=1;i=3<",
-            "bad.xml:22: the supertypes of ns=4;i=3 form a circle",
+            "bad.xml:22: the supertypes of ns=4;i=3 form a cycle",
         ),
         (
             "<uax:Double>12.5</uax:Double>",

@@ -37,7 +37,7 @@ pub enum EndpointUrlError {
     #[error("{0:?} does not start with opc.tcp://; write opc.tcp://HOST:PORT")]
     Scheme(String),
     /// There is nothing between `//` and the port or path.
-    #[error("{0:?} names no host; write opc.tcp://HOST:PORT")]
+    #[error("{0:?} has no host; write opc.tcp://HOST:PORT")]
     MissingHost(String),
     /// The host is neither a host name nor an IP address.
     #[error("{0:?} is not a host name or an IP address; write an IPv6 address in brackets: [::1]")]

@@ -50,7 +50,7 @@ fn database(error: &DatabaseError) -> Report {
         ),
         error => with_help(
             error,
-            "Another directory can be given with --data. Is there room on the disk, and is no other registry running?",
+            "Use --data for another directory. Check for free space on the disk and for another running registry.",
         ),
     }
 }
@@ -70,7 +70,7 @@ pub fn state_directory(error: &StateDirectoryError) -> Report {
              XDG_STATE_HOME, or --data of the registry."
         }
         StateDirectoryError::Io { .. } => {
-            "Another folder can be named with XDG_STATE_HOME, or --data of the registry. Is there room on the disk?"
+            "Check for free space on the disk, or name another folder with XDG_STATE_HOME, or --data of the registry."
         }
     };
     with_help(error, help)
@@ -90,8 +90,8 @@ fn serve(error: &ServeError) -> Report {
     }
     with_help(
         error,
-        "A port in use: give another with --endpoint, port 0 for any. A name in use: an application of that name runs \
-         already; give another with --name.",
+        "If the port is in use, choose another with --endpoint; port 0 takes a free one. If the name is in use, an \
+         application of that name is running; choose another with --name.",
     )
 }
 
@@ -209,14 +209,14 @@ fn advice(error: &ClientError) -> Option<String> {
             "Is the server running, and is this its address and port?".to_owned()
         }
         ClientError::Timeout { .. } => {
-            "Give it more time with --timeout, or see whether the server hangs.".to_owned()
+            "Increase --timeout, or check whether the server hangs.".to_owned()
         }
         ClientError::Identity { .. } => {
             "Takt connects with SecurityPolicy None and an anonymous user for now.".to_owned()
         }
         _ => match error.status_code() {
             StatusCode::BadNodeIdUnknown | StatusCode::BadNoMatch => {
-                "`takt browse ENDPOINT` shows what is there. A node is a NodeId such as \"ns=1;s=Spindle/Speed\", or a \
+                "`takt browse ENDPOINT` lists the nodes. A node is a NodeId such as \"ns=1;s=Spindle/Speed\", or a \
                  path below the Objects folder such as Machine/Spindle/Speed."
                     .to_owned()
             }

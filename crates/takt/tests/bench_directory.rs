@@ -92,6 +92,6 @@ fn a_too_low_limit_is_reported_at_once_with_the_fix() {
         .filter(|word| *word != "│")
         .collect();
     let said = words.join(" ");
-    assert!(said.contains("which may have 512"), "{said}");
+    assert!(said.contains("whose limit is 512"), "{said}");
     assert!(said.contains("ulimit -Hn 3650"), "{said}");
 }

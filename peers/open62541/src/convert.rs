@@ -188,7 +188,7 @@ pub fn to_variant(data: &Value) -> Result<Value, String> {
     let id = BUILT_IN_TYPES
         .iter()
         .position(|known| *known == kind)
-        .ok_or_else(|| format!("`{kind}` is no built-in type"))?;
+        .ok_or_else(|| format!("`{kind}` is not a built-in type"))?;
     let value = match &data["value"] {
         Value::Array(elements) => elements
             .iter()

@@ -125,7 +125,7 @@ fn analyses_are_listed_and_the_smallest_bound_holds() {
             .run(&["bounds", path, "--analysis", "tfs"])
             .expect_failure(),
     );
-    assert!(said.contains("`tfs` is no analysis"), "{said}");
+    assert!(said.contains("`tfs` is not an analysis"), "{said}");
     let _ = sandbox
         .run(&[
             "scenario",

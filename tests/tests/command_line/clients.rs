@@ -53,7 +53,7 @@ fn a_value_that_is_kept_is_read_again_if_it_is_young_enough() {
         expected += 1;
         assert_eq!(count(&["--max-age", "1us"]), expected, "{endpoint}");
         let nonsense = sandbox.run(&[&read[..], &["--max-age", "old"]].concat());
-        assert!(nonsense.expect_failure().contains("`old` is no time"));
+        assert!(nonsense.expect_failure().contains("`old` is not a time"));
     }
 }
 

@@ -144,7 +144,7 @@ fn groups_that_cannot_be_used_are_explained() {
         let ours = rustix::process::getegid().as_raw().to_string();
         let said = plain(&sandbox.run(&[command, "--group", &ours]).expect_failure());
         assert!(
-            said.contains("is in a directory") || said.contains("is not there"),
+            said.contains("is in a directory") || said.contains("does not exist"),
             "{said}"
         );
         assert!(said.contains("install -d -o root"), "{said}");

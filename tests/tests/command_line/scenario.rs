@@ -155,7 +155,7 @@ fn all_files_are_checked() {
     assert!(said.contains("a ring has at least 3 bridges"), "{said}");
     let nowhere = sandbox.run(&["scenario", "new", "p2p", "--output", &place("no/x.toml")]);
     let said = plain(&nowhere.expect_failure());
-    assert!(said.contains("Is there such a directory"), "{said}");
+    assert!(said.contains("Check that the directory exists"), "{said}");
 }
 
 /// A device that is always full behaves like a full disk.

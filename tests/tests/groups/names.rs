@@ -19,7 +19,9 @@ pub fn a_stranger_cannot_take_a_name() {
     let error = as_user(ANNA, || Client::connect(&endpoint, shared.options()).err()).unwrap();
     assert!(matches!(error, ClientError::AccessDenied { .. }), "{error}");
     assert!(
-        error.to_string().contains("does not belong here"),
+        error
+            .to_string()
+            .contains("belongs to a user without access"),
         "{error}"
     );
 }

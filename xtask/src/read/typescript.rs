@@ -16,7 +16,7 @@ pub(crate) fn node_ids(text: &str) -> Result<BTreeMap<u32, String>, Error> {
             let value = value.trim();
             let id = value
                 .parse()
-                .map_err(|_| Error::content(NODE_IDS, format!("`{value}` is no NodeId")))?;
+                .map_err(|_| Error::content(NODE_IDS, format!("`{value}` is not a NodeId")))?;
             ids.insert(id, name.trim().to_owned());
         }
     }

@@ -113,7 +113,7 @@ impl Client {
             return Ok(None);
         };
         let reader = CellReader::new(current.memory, &location)
-            .ok_or_else(|| self.protocol("the current value is not where it should be"))?;
+            .ok_or_else(|| self.protocol("the current value is outside its shared memory"))?;
         Ok(Some(CurrentValue {
             reader,
             alive: current.alive,

@@ -32,7 +32,7 @@ impl Client {
             return Err(ClientError::operation(node, status));
         }
         let Some(Variant::NodeId(data_type)) = &attributes[0].value else {
-            return Err(self.protocol(format!("the DataType of {node} is no NodeId")));
+            return Err(self.protocol(format!("the DataType of {node} is not a NodeId")));
         };
         let value_rank = match attributes[1].value {
             Some(Variant::Int32(rank)) => rank,
@@ -80,7 +80,7 @@ impl Client {
             };
         }
         Err(self.protocol(format!(
-            "the supertypes of DataType {data_type} have no end"
+            "the chain of supertypes of DataType {data_type} does not end"
         )))
     }
 }

@@ -33,7 +33,7 @@ impl Client {
             inputs,
         )?;
         update(outputs)
-            .ok_or_else(|| self.protocol("outputs that are not those of GetSecurityKeys"))
+            .ok_or_else(|| self.protocol("the output arguments are not those of GetSecurityKeys"))
     }
 }
 

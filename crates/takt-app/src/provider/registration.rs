@@ -218,7 +218,7 @@ impl Registration {
             }
             StatusCode::BadUserAccessDenied => format!(
                 "{name} may not register over opc.tcp: the registry must be started with --allow-tcp-registration, and the name \
-                 must not belong to somebody else"
+                 must not belong to another user"
             ),
             StatusCode::BadResourceUnavailable => format!(
                 "the registry has no room for {name}: its log says whether that is a limit (--max-providers of `takt registry`) or a full disk"

@@ -191,7 +191,7 @@ impl Serving {
             }),
             Ok(Err(error)) => Err(error),
             Err(_) => Err(ServeError::Thread(std::io::Error::other(
-                "it ended at once",
+                "the thread ended at once",
             ))),
         }
     }
@@ -293,7 +293,7 @@ impl Transports {
         if !tcp.address().ip().is_loopback() {
             tracing::warn!(
                 endpoint = %url,
-                "reachable from the network without security: whoever is there can read, write and call"
+                "reachable from the network without security: every client can read, write and call"
             );
         }
         self.announce(Endpoint::Tcp(url), TCP_PROFILE);

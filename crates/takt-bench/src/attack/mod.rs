@@ -79,7 +79,7 @@ impl Options {
                 .any(|attack| attack.name().contains(wanted))
             {
                 return Err(BenchError::Option(format!(
-                    "no attack has `{wanted}` in its name; `takt bench attack --list` names them"
+                    "no attack has `{wanted}` in its name; `takt bench attack --list` lists all names"
                 )));
             }
         }

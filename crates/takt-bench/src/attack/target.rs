@@ -23,7 +23,8 @@ pub struct Target {
 impl Target {
     /// Returns both endpoints if they have the right form and are on this host.
     pub(super) fn endpoints(&self) -> Result<Endpoints, BenchError> {
-        let wrong = |text: &str| BenchError::Option(format!("`{text}` cannot be attacked"));
+        let wrong =
+            |text: &str| BenchError::Option(format!("`{text}` is not an endpoint of this host"));
         let tcp = self.opc_tcp.parse().map_err(|_| wrong(&self.opc_tcp))?;
         let shared = self.opc_iox2.parse().map_err(|_| wrong(&self.opc_iox2))?;
         match (tcp, shared) {

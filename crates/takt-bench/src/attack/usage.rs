@@ -25,7 +25,7 @@ impl Usage {
     /// # Errors
     /// The process does not exist or belongs to another user.
     pub fn of(id: u32) -> Result<Self, BenchError> {
-        let failed = || BenchError::system("look at the server's memory and descriptors");
+        let failed = || BenchError::system("read the memory and descriptors of the server");
         let status = fs::read_to_string(format!("/proc/{id}/status")).map_err(failed())?;
         let bytes = |name: &str| {
             let line = status.lines().find_map(|line| line.strip_prefix(name));

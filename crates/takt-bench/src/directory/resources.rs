@@ -78,7 +78,7 @@ impl Resources {
         let (descriptors, there) = (self.descriptors, available.descriptors);
         if descriptors > there {
             return lacking(
-                format!("{descriptors} file descriptors in a process, which may have {there}"),
+                format!("{descriptors} file descriptors in one process, whose limit is {there}"),
                 &format!(
                     "raise the hard limit (`ulimit -Hn {descriptors}` as root, `LimitNOFILE=` of a service, \
                      `--ulimit nofile={descriptors}` of a container)"
@@ -128,7 +128,7 @@ mod tests {
             descriptors: 1024,
             ..PLENTY
         });
-        assert!(text.contains("which may have 1024"), "{text}");
+        assert!(text.contains("whose limit is 1024"), "{text}");
         assert!(text.contains("ulimit -Hn 3650"), "{text}");
         let text = refused(Resources {
             memory: 1 << 20,

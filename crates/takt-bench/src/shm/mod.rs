@@ -147,7 +147,7 @@ fn placements(options: &Options, cores: CorePair) -> Result<Vec<Placement>, Benc
     }
     if placements.is_empty() {
         return Err(BenchError::Option(
-            "there is one core only: `--placement same` is what can be measured".to_owned(),
+            "only one core is available: use `--placement same`".to_owned(),
         ));
     }
     Ok(placements)

@@ -58,7 +58,7 @@ impl std::str::FromStr for Sizes {
 fn size(text: &str) -> Result<Payload, String> {
     let fault = || {
         format!(
-            "`{text}` is no size: write for example 4, 64KiB or 1MiB, a multiple of 4 up to 16MiB"
+            "`{text}` is not a size: write for example 4, 64KiB or 1MiB, a multiple of 4 up to 16MiB"
         )
     };
     let unit = text

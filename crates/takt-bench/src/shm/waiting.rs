@@ -325,7 +325,7 @@ fn cpu_time(server: u32) -> Result<Duration, BenchError> {
     let account = |id| {
         process::cpu_time(id).ok_or_else(|| BenchError::Process {
             what: format!("process {id}"),
-            reason: "has no account of its processor time (/proc/PID/schedstat)".to_owned(),
+            reason: "has no processor time in /proc/PID/schedstat".to_owned(),
         })
     };
     Ok(account(server)? + account(std::process::id())?)

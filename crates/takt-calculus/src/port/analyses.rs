@@ -18,13 +18,15 @@ use crate::polynomial::{self, Sought};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotApplicable {
     /// More than one queue, for an analysis that needs a strict server.
-    #[error("a strict server behind which frames are put together is not strict")]
+    #[error(
+        "the analysis applies to a single queue only: a queue that assembles frames is not a strict server for the next one"
+    )]
     NotStrict,
     /// A queue that is not FIFO.
     #[error("{0} may send frames of different flows in any order")]
     NotFifo(QueueId),
     /// A queue that the stream meets more than once.
-    #[error("the stream meets {0} more than once")]
+    #[error("the stream passes {0} more than once")]
     Again(QueueId),
     /// No proven bound: Total Flow Analysis has none for a queue that matters, or the programme is too large.
     #[error("no bound was found")]

@@ -44,9 +44,7 @@ pub enum Unbounded {
         service_rate: Extended,
     },
     /// Delays that depend on each other in a circle, without a common bound that could be found.
-    #[error(
-        "{queue}: delays depend on each other in a circle, and after {rounds} rounds still grow"
-    )]
+    #[error("{queue}: delays depend on each other in a cycle and still grow after {rounds} rounds")]
     NoFixedPoint {
         /// The queue.
         queue: QueueId,

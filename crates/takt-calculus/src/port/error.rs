@@ -11,7 +11,7 @@ pub enum PortError {
     #[error("the link's rate of {0} bit/s is not positive")]
     LinkRate(Rational),
     /// A frame size that is negative, or a shortest frame that is longer than the longest.
-    #[error("class {class}: frames of {shortest} to {longest} bit")]
+    #[error("class {class}: frame sizes from {shortest} to {longest} bit are not a valid range")]
     FrameSize {
         /// The class's index.
         class: usize,
@@ -90,7 +90,7 @@ impl PortError {
             Self::Gate(GateError::SharedTxtimes { one, other }) => {
                 let (one, other) = (name(*one), name(*other));
                 return format!(
-                    "{one} and {other} share a window, in which txtime-assist knows no priority"
+                    "{one} and {other} share a window: txtime-assist does not order their frames by priority"
                 );
             }
             Self::LinkRate(_) | Self::Late { .. } | Self::Gate(_) | Self::Curve(_) => return text,

@@ -38,7 +38,7 @@ pub enum GateError {
         cycle_time: Rational,
     },
     /// A class for which gate masks have no bit.
-    #[error("class {0}: gates are 64 at most")]
+    #[error("class {0}: a gate mask has bits for 64 classes at most")]
     Class(usize),
     /// A class whose longest frame fits in no window: it would wait for ever.
     #[error(
@@ -54,7 +54,9 @@ pub enum GateError {
     },
     /// Two classes with a gate open in the same entry, with txtime-assist: frames get their txtimes in the order of their
     /// arrival, independently of their class.
-    #[error("classes {one} and {other} share a window, in which txtime-assist knows no priority")]
+    #[error(
+        "classes {one} and {other} share a window: txtime-assist does not order their frames by priority"
+    )]
     SharedTxtimes {
         /// The higher class's index.
         one: usize,

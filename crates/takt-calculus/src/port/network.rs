@@ -51,13 +51,13 @@ pub struct Stream {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PortNetworkError {
     /// A stream without a queue.
-    #[error("stream {stream} meets no queue")]
+    #[error("stream {stream} passes no queue")]
     NoQueue {
         /// The stream's index.
         stream: usize,
     },
     /// A queue that does not exist.
-    #[error("stream {stream} meets {queue}, which does not exist")]
+    #[error("stream {stream} passes {queue}, which does not exist")]
     UnknownQueue {
         /// The stream's index.
         stream: usize,
@@ -65,7 +65,7 @@ pub enum PortNetworkError {
         queue: QueueId,
     },
     /// A negative delay, or a least delay that is greater than the greatest.
-    #[error("stream {stream}: a delay from {least} to {most} s")]
+    #[error("stream {stream}: delays from {least} s to {most} s are not a valid range")]
     Delay {
         /// The stream's index.
         stream: usize,
@@ -76,7 +76,9 @@ pub enum PortNetworkError {
     },
     /// A stream whose frames are longer or shorter than those of a class on its path, or whose arrival curve is below its longest
     /// frame.
-    #[error("stream {stream}: its frames are not those that {queue} or its arrival curve allows")]
+    #[error(
+        "stream {stream}: its frame sizes are outside those of {queue}, or its arrival curve is below its longest frame"
+    )]
     Frames {
         /// The stream's index.
         stream: usize,

@@ -30,10 +30,10 @@ pub struct Scheduled {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotScheduled {
     /// Queues depend on each other in a circle.
-    #[error("queues depend on each other in a circle")]
+    #[error("queues depend on each other in a cycle")]
     Circle,
     /// A stream at this queue without a known release, or whose way to here is not known.
-    #[error("{queue}: when frames of stream {stream} come is not known")]
+    #[error("{queue}: the arrival times of frames of stream {stream} are unknown")]
     Unknown {
         /// The queue.
         queue: QueueId,
@@ -41,13 +41,13 @@ pub enum NotScheduled {
         stream: usize,
     },
     /// A class in whose windows other classes may send, or that waits for more than windows.
-    #[error("{0}: others may send in its windows")]
+    #[error("{0}: other classes may send in its windows")]
     Shared(QueueId),
     /// Ports with different cycles.
-    #[error("{0}: its gates have another cycle")]
+    #[error("{0}: its gate control list has another cycle time")]
     Cycle(QueueId),
     /// Windows that cannot send all frames of a cycle before those of the next one come.
-    #[error("{0}: frames of one cycle are still there when those of the next come")]
+    #[error("{0}: frames of one cycle are still queued when those of the next arrive")]
     Full(QueueId),
 }
 

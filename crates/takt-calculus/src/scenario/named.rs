@@ -171,7 +171,7 @@ impl Mapping<'_> {
                 let name =
                     flow.map_or_else(String::new, |flow| self.scenario.flow_name(flow.source));
                 format!(
-                    "{}: the times at which frames of `{name}` come are not known",
+                    "{}: the arrival times of frames of `{name}` are unknown",
                     self.place(queue)
                 )
             }
@@ -182,10 +182,13 @@ impl Mapping<'_> {
                 )
             }
             NotScheduled::Cycle(queue) => {
-                format!("{}: its gates have another cycle", self.place(queue))
+                format!(
+                    "{}: its gate control list has another cycle time",
+                    self.place(queue)
+                )
             }
             NotScheduled::Full(queue) => format!(
-                "{}: frames of one cycle are still there when those of the next come",
+                "{}: frames of one cycle are still queued when those of the next arrive",
                 self.place(queue)
             ),
         }
@@ -208,7 +211,7 @@ impl Mapping<'_> {
                     class,
                     utilisation: None,
                     reason: format!(
-                        "delays depend on each other in a circle, and after {rounds} rounds still grow"
+                        "delays depend on each other in a cycle and still grow after {rounds} rounds"
                     ),
                 }
             }

@@ -16,11 +16,11 @@ use crate::curve::{Curve, Extended};
 use crate::{CreditBasedShaper, FrameBits, Rational};
 
 const ASSUMPTIONS: &[&str] = &[
-    "arrivals are counted in L2 frames, idleSlopes in bits on the wire: each port has room that is not there",
-    "no frame of lower priority is ever in the way",
-    "bits are forwarded as they come, not frames when they are complete",
-    "messages leave the loopback as from a new Publisher: what its delay varies is left out",
-    "no other flow is in the class; what else the scenario has is left out",
+    "arrivals count bits of L2 frames, idleSlopes bits on the wire: each port is given capacity that it does not have",
+    "no frame of lower priority delays a frame",
+    "bridges forward each bit at once, not complete frames",
+    "messages leave the loopback as from a new Publisher: the variation of their delay is left out",
+    "the class has one flow; other traffic of the scenario is left out",
     "links, bridges and threads take no time",
 ];
 

@@ -174,7 +174,7 @@ impl Mapping<'_> {
             return Err(ScenarioBoundsError::NotModelled {
                 place: port,
                 what: format!(
-                    "frames of `{name}` that are not sent at the times of txtime_assist, but before: only etf with offload waits for them"
+                    "frames of `{name}` would be sent before the times of txtime_assist: only etf with offload waits for these times"
                 ),
             });
         }

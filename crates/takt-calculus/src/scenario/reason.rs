@@ -40,12 +40,12 @@ impl Infinite {
             }
             (Extended::Finite(arrival), _) => {
                 let reason = format!(
-                    "{} arrive in the long run, and nothing is left for them",
+                    "{} arrive in the long run, and no service is left for them",
                     rate(arrival)
                 );
                 (Extended::Infinity, reason)
             }
-            _ => (Extended::Infinity, "nothing bounds what arrives".to_owned()),
+            _ => (Extended::Infinity, "the arrivals are unbounded".to_owned()),
         };
         Self {
             port,

@@ -40,7 +40,7 @@ pub(super) fn delays(
         .iter()
         .any(|node| node.clock.drift.billionths() != 0)
     {
-        return all("clocks drift apart");
+        return all("the clocks of nodes drift");
     }
     let offsets = scenario
         .nodes
@@ -64,7 +64,7 @@ pub(super) fn delays(
         match found {
             Some(Ok(scheduled)) => Ok(scheduled),
             Some(Err(why)) => Err(mapping.not_scheduled(why)),
-            None => Err("its way is not known".to_owned()),
+            None => Err("its path is unknown".to_owned()),
         }
     };
     let delays = ways.flows.iter().map(|flow| {

@@ -19,12 +19,12 @@ const MOST_STEPS: u32 = 64;
 const STEPS_UP_TO: usize = 20_000;
 
 pub(super) const ASSUMPTIONS: &[&str] = &[
-    "a Publisher sends one message in each cycle; a loopback takes all messages that have come",
+    "a Publisher sends one message in each cycle; a loopback takes all messages that have arrived",
     "threads are never later than the latency of their node; each clock has the offset and the drift that its node states",
     "queues are long enough for the backlog given here, so that nothing is dropped",
     "hiCredit of a shaper behind gates, or below a class without a shaper, has room for all credit that it can gain",
-    "shapers and gates do what IEEE 802.1Q says; gates may open at any time of each other, but for the analysis `schedule`",
-    "nothing preempts; what the scenario does not have is not on the links, unless `lower_priority` says so",
+    "shapers and gates behave as in IEEE 802.1Q; gates of different ports may have any offset, except in the analysis `schedule`",
+    "no frame preempts another; the links carry the traffic of the scenario only, and that of `lower_priority`",
 ];
 
 /// The calculus's model of the scenario.

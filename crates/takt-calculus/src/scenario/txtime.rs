@@ -42,7 +42,10 @@ impl Mapping<'_> {
         if let Scheduler::Taprio(taprio) = &discipline.scheduler
             && taprio.txtime_assist.is_some()
         {
-            return refused("frames with times of their own below txtime_assist, which does not know which of its times these take".to_owned());
+            return refused(
+                "frames with their own txtimes below txtime_assist, whose times for them are unknown"
+                    .to_owned(),
+            );
         }
         let class = class_at(self.scenario, flow, *first);
         let Some(Queue::Etf {
@@ -53,7 +56,7 @@ impl Mapping<'_> {
         }) = discipline.classes.get(class).map(|class| &class.queue)
         else {
             return refused(format!(
-                "frames that are given to it {lead} early with a time that no etf waits for"
+                "frames that are given to it {lead} before their txtime: no etf holds them until then"
             ));
         };
         if *deadline_mode {

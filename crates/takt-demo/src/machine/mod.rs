@@ -110,7 +110,7 @@ pub enum MachineError {
     #[error(transparent)]
     Cyclic(#[from] CyclicError),
     /// Thread that could not be started.
-    #[error("no thread for the machine: {0}")]
+    #[error("cannot start the thread of the machine: {0}")]
     Thread(#[from] std::io::Error),
 }
 

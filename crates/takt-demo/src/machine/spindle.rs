@@ -54,10 +54,10 @@ pub enum State {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// `Start` while the spindle turns.
-    #[error("the spindle turns already")]
+    #[error("the spindle is running already")]
     AlreadyRunning,
     /// `Stop` while the spindle stands.
-    #[error("the spindle stands already")]
+    #[error("the spindle has stopped already")]
     AlreadyStopped,
     /// `Start` while the door is open.
     #[error("the door is open")]

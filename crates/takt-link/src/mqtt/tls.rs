@@ -27,7 +27,7 @@ pub(super) fn config(options: &MqttOptions) -> Result<Arc<ClientConfig>, LinkErr
                 roots.add(certificate).map_err(failed(what))?;
             }
             if roots.is_empty() {
-                return Err(failed(what)("there is none in it"));
+                return Err(failed(what)("the text contains no certificate"));
             }
         }
         None => {
@@ -35,7 +35,7 @@ pub(super) fn config(options: &MqttOptions) -> Result<Arc<ClientConfig>, LinkErr
             let (added, _) = roots.add_parsable_certificates(found.certs);
             if added == 0 {
                 let cause = found.errors.first().map(ToString::to_string);
-                let cause = cause.unwrap_or_else(|| "there are none".to_owned());
+                let cause = cause.unwrap_or_else(|| "no certificate found".to_owned());
                 return Err(failed("the operating system's certificates")(cause));
             }
         }

@@ -42,7 +42,7 @@ pub enum RequestError {
         action_target_id: u16,
     },
     /// The arguments do not match the Action.
-    #[error("the arguments are not those of the Action: {0}")]
+    #[error("the arguments do not match the Action: {0}")]
     Arguments(StatusCode),
     /// Too many requests are pending.
     #[error("{MAX_REQUESTS} requests are under way")]

@@ -18,7 +18,7 @@ pub enum BinaryFileError {
     #[error("the {0} is in the XML DataEncoding; only the binary one can be read")]
     Xml(&'static str),
     /// There are bytes after the end of the file.
-    #[error("the file ends after {0} bytes, but there are more")]
+    #[error("bytes follow the end of the configuration at byte {0}")]
     TrailingBytes(usize),
     /// The body of the file is another structure.
     #[error(
@@ -62,13 +62,13 @@ impl TomlError {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum UnrepresentableError {
     /// A part is read back with another value.
-    #[error("TOML cannot say all of {0}")]
+    #[error("TOML cannot represent {0} completely")]
     Lost(String),
     /// A part cannot be written.
-    #[error("TOML cannot say it: {0}")]
+    #[error("cannot write as TOML: {0}")]
     Text(String),
     /// The written file is not read back with the same values.
-    #[error("TOML would not be read back: {0}")]
+    #[error("the written TOML would not be read back: {0}")]
     Read(#[from] TomlError),
     /// The configuration has no binary encoding to compare with.
     #[error(transparent)]

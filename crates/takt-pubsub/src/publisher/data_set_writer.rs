@@ -107,7 +107,7 @@ impl DataSetWriter {
         let data_set_name = configuration.data_set_name.as_option().unwrap_or("");
         let at = |problem: ConfigurationProblem| problem.at(&name);
         if configuration.data_set_writer_id == 0 {
-            let what = "0 is no identifier";
+            let what = "0 is not a valid identifier";
             return Err(at(ConfigurationProblem::parameter("DataSetWriterId", what)));
         }
         let data_set = data_sets

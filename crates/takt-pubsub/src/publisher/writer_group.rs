@@ -69,7 +69,7 @@ impl WriterGroup {
                 parameter("PublisherId", what)
             })?;
         if configuration.writer_group_id == 0 {
-            return Err(parameter("WriterGroupId", "0 is no identifier"));
+            return Err(parameter("WriterGroupId", "0 is not a valid identifier"));
         }
         let interval = configuration.publishing_interval;
         if !(interval.is_finite() && interval > 0.0) {

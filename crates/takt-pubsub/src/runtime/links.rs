@@ -167,7 +167,7 @@ pub fn reader_links(
         let mut plan = plan(address, base).map_err(at)?;
         if let Address::Mqtt { .. } = plan.address {
             let Some(broker) = broker.filter(|it| !it.queue_name.as_str().is_empty()) else {
-                let what = "is needed to receive from a broker: the topic";
+                let what = "the topic is missing, from which messages of the broker are received";
                 return Err(at(ConfigurationProblem::parameter("QueueName", what)));
             };
             plan.options.mqtt.topic = broker.queue_name.to_string();

@@ -391,7 +391,7 @@ fn spawn(
             Err(error)
         }
         Err(_) => Err(StartError::Thread(std::io::Error::other(
-            "it ended at once",
+            "the thread ended at once",
         ))),
     }
 }

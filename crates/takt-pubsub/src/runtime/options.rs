@@ -88,7 +88,7 @@ pub enum StartError {
     #[error(transparent)]
     Cycle(#[from] CyclicError),
     /// The system cannot start a thread.
-    #[error("no thread: {0}")]
+    #[error("cannot start a thread: {0}")]
     Thread(std::io::Error),
 }
 

@@ -60,10 +60,10 @@ pub enum KeyRingError {
         source: KeyDataError,
     },
     /// There is no key.
-    #[error("no key in the answer")]
+    #[error("the answer contains no key")]
     NoKey,
     /// The KeyLifetime is zero, or a time is centuries long.
-    #[error("a KeyLifetime of {0:?} is none")]
+    #[error("a KeyLifetime of {0:?} is not valid")]
     KeyLifetime(Duration),
 }
 

@@ -15,7 +15,7 @@ use super::policy::{
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum KeyDataError {
     /// The key data has another length than the SecurityPolicy requires.
-    #[error("key data of {found} bytes where the SecurityPolicy has {expected}")]
+    #[error("the key data has {found} bytes; the SecurityPolicy requires {expected}")]
     Length {
         /// Length of the SecurityPolicy's key data, in bytes.
         expected: usize,

@@ -23,7 +23,7 @@ pub enum SecurityPolicy {
 
 /// Error: the SecurityMode does not protect messages. Those that do are Sign and SignAndEncrypt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("SecurityMode {0:?} does not protect messages: Sign or SignAndEncrypt does")]
+#[error("SecurityMode {0:?} does not protect messages: use Sign or SignAndEncrypt")]
 pub struct SecurityModeError(pub MessageSecurityMode);
 
 /// Returns true if a SecurityMode encrypts; an error if it does not protect.

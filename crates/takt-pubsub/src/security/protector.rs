@@ -36,9 +36,7 @@ pub enum ProtectError {
     )]
     Layout,
     /// The SecurityFlags of the message are not those of the SecurityMode.
-    #[error(
-        "the SecurityFlags 0x{found:02X} of the message are not those of SecurityMode {mode:?}"
-    )]
+    #[error("the SecurityFlags 0x{found:02X} of the message do not match SecurityMode {mode:?}")]
     SecurityFlags {
         /// SecurityFlags of the message.
         found: u8,

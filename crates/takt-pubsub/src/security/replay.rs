@@ -36,7 +36,7 @@ pub enum Replay {
     #[error("the Publisher has restarted too often with this token")]
     TooManyRandomParts,
     /// There are more Publishers than [`ReplayLimits`] allow.
-    #[error("there are more Publishers than can be remembered")]
+    #[error("the limit of remembered Publishers is reached")]
     TooManySources,
 }
 

@@ -18,10 +18,10 @@ pub enum VerifyError {
     #[error(transparent)]
     Wire(#[from] WireError),
     /// The message is not signed or not encrypted, but the Subscriber is configured for it.
-    #[error("the message is less protected than SecurityMode {0:?} asks for")]
+    #[error("the message is less protected than SecurityMode {0:?} requires")]
     SecurityModeTooLow(MessageSecurityMode),
     /// The MessageNonce has another length than that of the SecurityPolicies (OPC 10000-14, 7.2.4.4.3.2).
-    #[error("a MessageNonce of {0} bytes where the SecurityPolicy has 8")]
+    #[error("the MessageNonce has {0} bytes; the SecurityPolicy requires 8")]
     MessageNonce(usize),
     /// There is no key with this SecurityTokenId, or it is not accepted any more. See [`KeyRing::unknown_token`].
     #[error("no key with SecurityTokenId {0} is known, or it has expired")]

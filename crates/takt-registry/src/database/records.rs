@@ -19,9 +19,9 @@ pub(super) const DELETED: u8 = 1;
 pub(super) enum RecordError {
     #[error(transparent)]
     Decode(#[from] DecodeError),
-    #[error("{0} bytes remain behind the record")]
+    #[error("{0} bytes follow the end of the record")]
     LeftOver(usize),
-    #[error("it is of kind {0}, which does not exist")]
+    #[error("its kind {0} does not exist")]
     Kind(u8),
 }
 

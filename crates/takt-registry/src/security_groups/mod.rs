@@ -65,8 +65,7 @@ impl SecurityGroups {
             let group = SecurityGroup::restore(record).ok_or_else(|| DatabaseError::Record {
                 table: "security groups",
                 record: format!("SecurityGroup {name}"),
-                reason: "there is no such SecurityGroup: its configuration contradicts itself"
-                    .to_owned(),
+                reason: "the configuration of the SecurityGroup is inconsistent".to_owned(),
             })?;
             groups.insert(name, group);
         }
@@ -265,7 +264,7 @@ impl SecurityGroups {
             tracing::warn!(
                 security_group = security_group_id,
                 user,
-                "may not have the keys"
+                "access to the keys denied"
             );
             return Err(StatusCode::BadUserAccessDenied);
         }
@@ -294,7 +293,7 @@ impl SecurityGroups {
     ) -> Result<(), StatusCode> {
         let random = |key: &mut [u8]| {
             getrandom::fill(key).map_err(|error| {
-                tracing::error!(%error, "no key could be made");
+                tracing::error!(%error, "a key could not be made");
                 StatusCode::BadResourceUnavailable
             })
         };
@@ -320,7 +319,7 @@ fn user(caller: &Caller) -> Result<u32, StatusCode> {
 }
 
 fn refuse(error: &DatabaseError) -> StatusCode {
-    tracing::error!(%error, "a SecurityGroup could not be kept");
+    tracing::error!(%error, "a SecurityGroup could not be stored");
     StatusCode::BadResourceUnavailable
 }
 

@@ -85,10 +85,10 @@ pub struct Histogram {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum HistogramError {
     /// No counts, or a sum that exceeds a `u64`.
-    #[error("a histogram needs a count, and less than 2^64 in all")]
+    #[error("the counts of a histogram must add up to at least 1 and less than 2^64")]
     Count,
     /// A lower bound that is not more than the one before.
-    #[error("the bin of {0} does not come behind the one before it")]
+    #[error("the lower bound {0} is not above that of the bin before")]
     Order(Duration),
     /// An invalid line of a file.
     #[error("line {line}: {message}")]
@@ -140,7 +140,7 @@ impl Histogram {
             let count = count.trim();
             let count = count
                 .parse()
-                .map_err(|_| fault(format!("`{count}` is no count")))?;
+                .map_err(|_| fault(format!("`{count}` is not a count")))?;
             bins.push((bound, count));
         }
         Self::new(bins)
@@ -215,17 +215,17 @@ mod tests {
         let message = |text| Histogram::from_csv(text).unwrap_err().to_string();
         assert_eq!(
             message(""),
-            "a histogram needs a count, and less than 2^64 in all"
+            "the counts of a histogram must add up to at least 1 and less than 2^64"
         );
         assert_eq!(
             message("1 us, 1\n1 us, 2"),
-            "the bin of 1 us does not come behind the one before it"
+            "the lower bound 1 us is not above that of the bin before"
         );
         assert_eq!(
             message("1 us 1"),
             "line 1: expected a lower bound, a comma and a count"
         );
-        assert_eq!(message("1 us, -1"), "line 1: `-1` is no count");
-        assert!(message("# x\n1 parsec, 1").starts_with("line 2: `1 parsec` is no time"));
+        assert_eq!(message("1 us, -1"), "line 1: `-1` is not a count");
+        assert!(message("# x\n1 parsec, 1").starts_with("line 2: `1 parsec` is not a time"));
     }
 }

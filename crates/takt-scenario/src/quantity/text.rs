@@ -4,7 +4,7 @@ use std::fmt;
 
 /// Error for a text that is no quantity.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{text}` is no {what}: {flaw}")]
+#[error("`{text}` is not a {what}: {flaw}")]
 pub struct QuantityError {
     /// Text as it is written.
     pub text: String,
@@ -39,13 +39,13 @@ pub enum QuantityFlaw {
     #[error("it cannot be negative")]
     Negative,
     /// A number that is not a multiple of the smallest unit.
-    #[error("it is not a whole number of {smallest}, the smallest that counts")]
+    #[error("it is not a multiple of the smallest unit, {smallest}")]
     TooFine {
         /// Smallest unit.
         smallest: &'static str,
     },
     /// A number that exceeds the range.
-    #[error("it is too great")]
+    #[error("it is too large")]
     TooGreat,
 }
 
@@ -214,10 +214,10 @@ mod tests {
         assert_eq!(said::<Size>("-5 B"), "it cannot be negative");
         assert_eq!(
             said::<Size>("0.5 B"),
-            "it is not a whole number of B, the smallest that counts"
+            "it is not a multiple of the smallest unit, B"
         );
-        assert_eq!(said::<Duration>("999999999 min"), "it is too great");
-        assert_eq!(said::<SignedDuration>("-99999999999 s"), "it is too great");
+        assert_eq!(said::<Duration>("999999999 min"), "it is too large");
+        assert_eq!(said::<SignedDuration>("-99999999999 s"), "it is too large");
         assert_eq!(
             said::<Duration>("fast"),
             "write for example \"250 us\", \"1.5 ms\" or \"100 ns\""

@@ -211,7 +211,7 @@ impl Reader<'_> {
                 if let (Some(item), Some(_)) = (table.get("provisioning"), table.get("idle_slope"))
                 {
                     self.problem(
-                        "idleSlope is said already: only one of `idle_slope`, `provisioning`",
+                        "idleSlope is given twice: use only one of `idle_slope`, `provisioning`",
                         &item.span,
                     );
                 }
@@ -219,7 +219,10 @@ impl Reader<'_> {
                 if let Some(item) = table.get("provisioning")
                     && provisioning.0 <= -Share::ONE.0
                 {
-                    self.problem("nothing of the idleSlope would be left", &item.span);
+                    self.problem(
+                        "no idleSlope is left: the share must be above -100%",
+                        &item.span,
+                    );
                 }
                 WrittenQueue::Shaped(Shaper {
                     limit,

@@ -70,7 +70,10 @@ impl Reader<'_> {
         let mut node = match known.and_then(|id| self.nodes.get(id.0).cloned()) {
             Some(node) if kind.is_some_and(|kind| kind != node.kind) => {
                 if let Some(item) = table.get("kind") {
-                    self.problem("the topology makes something else of it", &item.span);
+                    self.problem(
+                        "the topology defines this node with the other kind",
+                        &item.span,
+                    );
                 }
                 node
             }
@@ -80,7 +83,10 @@ impl Reader<'_> {
         if let Some(item) = table.get("forwarding_delay") {
             (node.forwarding_delay_least, node.forwarding_delay) = self.forwarding_delay(table);
             if node.kind == NodeKind::Host {
-                self.problem("a host forwards nothing: is it a bridge?", &item.span);
+                self.problem(
+                    "a host forwards no frames: use kind = \"bridge\"",
+                    &item.span,
+                );
             }
         }
         if let Some(clock) = table.table("clock") {
@@ -106,7 +112,7 @@ impl Reader<'_> {
         match (range, table.get("histogram")) {
             ((Some(least), Some(most)), None) => {
                 if least > most {
-                    self.problem("the least is more than the most", &item.span);
+                    self.problem("`least` is greater than `most`", &item.span);
                 }
                 Distribution::Uniform { least, most }
             }
@@ -166,7 +172,7 @@ impl Reader<'_> {
         let place = table.get("ends").unwrap_or(item).span.clone();
         match ends.as_slice() {
             [Some(one), Some(other)] if one == other => {
-                self.problem("a link joins two nodes, not one with itself", &place);
+                self.problem("a link must join two different nodes", &place);
             }
             [Some(one), Some(other)] => self.links.push(Link {
                 ends: [*one, *other],

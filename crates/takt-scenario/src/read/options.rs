@@ -63,7 +63,7 @@ impl Reader<'_> {
             && options.trim.saturating_mul(2) >= options.cycles
         {
             self.problem(
-                "nothing would be left: it is cut off at both ends",
+                "it must be less than half of the cycles: it is cut off at both ends",
                 &item.span,
             );
         }

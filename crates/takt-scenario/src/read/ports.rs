@@ -100,7 +100,7 @@ impl Reader<'_> {
         let problem = Problem::new(message, place.span.clone());
         let problem = match ends.is_empty() {
             true => problem,
-            false => problem.with_help(format!("`{from}` has one to {}", ends.join(", "))),
+            false => problem.with_help(format!("`{from}` has links to {}", ends.join(", "))),
         };
         self.problems.push(problem);
     }
@@ -242,7 +242,7 @@ impl Reader<'_> {
                 )
             {
                 let message = format!(
-                    "frames of `{}` have no time to be sent at, so that the etf of `{}` at this port drops them: give the port another \
+                    "frames of `{}` have no txtime, and the etf of `{}` at this port drops them: give the port another \
                      discipline, or skip_sock_check",
                     flow.name, discipline.name
                 );

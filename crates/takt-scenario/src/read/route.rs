@@ -17,7 +17,10 @@ impl Reader<'_> {
         place: &Item,
     ) -> Option<Vec<PortId>> {
         if from == to {
-            let message = format!("it goes from `{0}` to `{0}` itself", self.name(from));
+            let message = format!(
+                "source and destination are the same node, `{0}`",
+                self.name(from)
+            );
             self.problem(message, &place.span);
             return None;
         }
@@ -62,15 +65,12 @@ impl Reader<'_> {
             let [node, next] = [pair[0], pair[1]];
             let item = items.get(index + 1).unwrap_or(path);
             if nodes[..=index].contains(&next) {
-                let message = format!(
-                    "the path is a cycle: it comes to `{}` again",
-                    self.name(next)
-                );
+                let message = format!("the path passes `{}` twice", self.name(next));
                 self.problem(message, &item.span);
                 return None;
             }
             if index > 0 && !self.forwards(node) {
-                let message = format!("`{}` is a host, which forwards nothing", self.name(node));
+                let message = format!("`{}` is a host, which forwards no frames", self.name(node));
                 self.problem(message, &items.get(index).unwrap_or(path).span);
                 return None;
             }

@@ -110,7 +110,7 @@ impl Reader<'_> {
                 let (least, most) = (range.quantity("least"), range.quantity("most"));
                 let range = (least.unwrap_or_default(), most.unwrap_or_default());
                 if range.0 > range.1 {
-                    self.problem("the least is more than the most", &item.span);
+                    self.problem("`least` is greater than `most`", &item.span);
                 }
                 range
             }

@@ -46,7 +46,10 @@ impl Reader<'_> {
                     (Receiver::Loopback(_), path) => self.route(ends.1, ends.0, path, item),
                     (Receiver::Subscriber(_), None) => None,
                     (Receiver::Subscriber(_), Some(path)) => {
-                        self.problem("only a loopback sends something back", &path.span);
+                        self.problem(
+                            "only an application with a loopback has a way back",
+                            &path.span,
+                        );
                         None
                     }
                 };
@@ -151,7 +154,7 @@ impl Reader<'_> {
         let order = [Share(0), phases.subscriber, phases.user, phases.publisher];
         if !order.is_sorted() || phases.publisher >= Share::ONE {
             self.problem(
-                "phases do not fall, and are at least 0 and less than 1",
+                "phases must be in ascending order, at least 0 and less than 1",
                 &item.span,
             );
         }
@@ -264,7 +267,7 @@ impl Reader<'_> {
             ) && !assisted;
             if wanted && let Some((item, false)) = said {
                 self.problems.push(crate::error::Problem::new(
-                    "the first port's etf drops frames without a time of their own",
+                    "the etf of the first port drops frames without a txtime",
                     item.span.clone(),
                 ));
             }

@@ -316,7 +316,7 @@ fn a_session_beyond_the_response_size_is_refused_and_closed() {
         decode::<CreateSessionResponse>(&written).unwrap_err(),
         StatusCode::BadResponseTooLarge
     );
-    assert_eq!(server.session_count(), 0, "nobody could use it");
+    assert_eq!(server.session_count(), 0, "no client can use it");
 }
 
 struct Doorman;

@@ -202,7 +202,9 @@ impl Inbox {
                 segment::read(&large.fd, message.start + offset, length, bytes)
                     .map_err(|e| ShmError::io("read a large message", e))
             }
-            _ => Err(ShmError::Protocol("a large message is nowhere")),
+            _ => Err(ShmError::Protocol(
+                "the memory of a large message is missing",
+            )),
         }
     }
 

@@ -60,14 +60,14 @@ impl PostBox {
                     self.large = Some((generation, fd));
                     Post::Kept
                 }
-                _ => Post::Garbage("memory for a large message has not come with it"),
+                _ => Post::Garbage("the memory of a large message is missing"),
             },
             Mail::Values { number } => match descriptors.pop() {
                 Some(fd) if descriptors.is_empty() && self.values.len() < self.max_values => {
                     self.values.push((number, fd));
                     Post::Kept
                 }
-                _ => Post::Garbage("memory with values has not come with it"),
+                _ => Post::Garbage("the memory with current values is missing"),
             },
             mail => Post::Mail(Received { mail, descriptors }),
         }
@@ -81,14 +81,16 @@ impl PostBox {
                 post => return post,
             }
         }
-        Post::Garbage("it sends mails without end")
+        Post::Garbage("it sends too many mails at once")
     }
 
     /// Returns the memory with current values of that number, which was sent before the message that names it.
     pub(crate) fn fetch_values(&mut self, number: u32) -> Result<OwnedFd, ShmError> {
         self.receive_memory()?;
         let at = self.values.iter().position(|(ours, _)| *ours == number);
-        let at = at.ok_or(ShmError::Protocol("memory with values has not come"))?;
+        let at = at.ok_or(ShmError::Protocol(
+            "the memory with current values is missing",
+        ))?;
         Ok(self.values.swap_remove(at).1)
     }
 
@@ -98,9 +100,9 @@ impl PostBox {
             Post::Nothing => Ok(()),
             Post::Closed => Err(ShmError::ConnectionClosed),
             Post::Garbage(reason) => Err(ShmError::Protocol(reason)),
-            Post::Mail(_) | Post::Kept => {
-                Err(ShmError::Protocol("a mail that makes no sense here"))
-            }
+            Post::Mail(_) | Post::Kept => Err(ShmError::Protocol(
+                "a mail that is not allowed in this state",
+            )),
         }
     }
 
@@ -115,7 +117,9 @@ impl PostBox {
         }
         match self.large.take() {
             Some((ours, fd)) if ours == generation => Ok(fd),
-            _ => Err(ShmError::Protocol("a large message is nowhere")),
+            _ => Err(ShmError::Protocol(
+                "the memory of a large message is missing",
+            )),
         }
     }
 

@@ -152,10 +152,10 @@ impl Receiver {
             return Ok(None);
         }
         if sent.wrapping_sub(self.received) > QUEUE as u64 {
-            return Err(Nonsense("it counts its messages wrongly"));
+            return Err(Nonsense("its count of messages is inconsistent"));
         }
         let place = Place::from_word(theirs.load(place_word(self.received), Ordering::Acquire))
-            .ok_or(Nonsense("a message is nowhere"))?;
+            .ok_or(Nonsense("the slot of a message does not exist"))?;
         self.received += 1;
         Ok(Some(place))
     }

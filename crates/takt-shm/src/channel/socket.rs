@@ -100,7 +100,7 @@ pub(crate) fn connect(path: &Path) -> Result<Option<OwnedFd>, ShmError> {
         // The backlog is full.
         Err(Errno::AGAIN) => Err(ShmError::Busy("connecting")),
         Err(Errno::ACCESS) => Err(ShmError::AccessDenied(format!(
-            "{} is not for this user",
+            "access to {} denied",
             path.display()
         ))),
         Err(e) => Err(ShmError::io("connect to the socket", e)),

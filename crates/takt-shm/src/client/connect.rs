@@ -143,7 +143,7 @@ pub(crate) fn hello(
     };
     let mut descriptors = descriptors.into_iter();
     let (Some(state), Some(map)) = (descriptors.next(), descriptors.next()) else {
-        return Err(ShmError::Protocol("the hello came without its descriptors"));
+        return Err(ShmError::Protocol("the Hello has no descriptors"));
     };
     Ok(Hello {
         post,
@@ -200,7 +200,7 @@ pub(crate) fn reach(
     let socket = socket::connect(&name_lock::socket_path(runtime, name))?;
     match &socket {
         Some(socket) if !runtime.admits(socket) => Err(ShmError::AccessDenied(format!(
-            "whoever listens as {name} does not belong here"
+            "the process that listens as {name} belongs to a user without access"
         ))),
         _ => Ok(socket),
     }

@@ -24,7 +24,7 @@ pub(crate) const PATIENCE: Duration = Duration::from_millis(500);
 pub struct CleanReport {
     /// Number of ended connections and servers whose shared memory was removed.
     pub nodes: usize,
-    /// Number of removed services that were half made or half removed when their process was killed.
+    /// Number of removed services whose creation or removal was incomplete when their process was killed.
     pub services: usize,
     /// Applications that were not running any more and whose lock and socket were removed.
     pub applications: Vec<ApplicationName>,
@@ -63,7 +63,7 @@ impl Runtime {
         if self.group().is_none() {
             let config = self.iceoryx2_config();
             report = remove_dead_nodes(config, PATIENCE).ok_or_else(|| {
-                ShmError::iceoryx("list what is in use", "the nodes are not accessible")
+                ShmError::iceoryx("list the nodes in use", "the nodes are not accessible")
             })?;
             report.services = abandoned::remove_all(config);
         }

@@ -108,8 +108,8 @@ struct Failure(Errno);
 impl Failure {
     fn describe(&self) -> String {
         match self.0 {
-            Errno::NOENT => "is not there".to_owned(),
-            Errno::NOTDIR | Errno::LOOP => "is no directory, or a symbolic link".to_owned(),
+            Errno::NOENT => "does not exist".to_owned(),
+            Errno::NOTDIR | Errno::LOOP => "is not a directory, or is a symbolic link".to_owned(),
             error => format!("cannot be opened: {error}"),
         }
     }
@@ -161,7 +161,7 @@ impl Owners {
             ));
         }
         if mode & ANYBODY != 0 {
-            return Err(format!("is open to everybody (mode {mode:o})"));
+            return Err(format!("is accessible to all users (mode {mode:o})"));
         }
         if mode & SETGID == 0 || mode & GROUP_ALL != GROUP_ALL {
             return Err(format!("has mode {mode:o}, not 2770"));
@@ -230,8 +230,8 @@ mod tests {
         assert!(refusal(&link).contains("symbolic link"));
         let file = parent.path().join("file");
         fs::write(&file, "").unwrap();
-        assert!(refusal(&file).contains("no directory"));
-        assert!(refusal(&parent.path().join("missing")).contains("not there"));
+        assert!(refusal(&file).contains("not a directory"));
+        assert!(refusal(&parent.path().join("missing")).contains("does not exist"));
         assert!(refusal(Path::new("relative")).contains("absolute"));
     }
 

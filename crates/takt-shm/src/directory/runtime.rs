@@ -50,7 +50,7 @@ pub const RUNTIME_DIRECTORY_VARIABLE: &str = "TAKT_RUNTIME_DIR";
 const ICEORYX2_DIRECTORIES: [&str; 2] = ["nodes", "services"];
 
 /// Error of the default directory if another user has made it.
-const TAKEN: &str = "belongs to another user, who or root has to remove it";
+const TAKEN: &str = "belongs to another user: only that user or root can remove it";
 
 /// Opened runtime directory. Dropping the last one of the last process removes the content of a user's directory.
 #[derive(Debug)]
@@ -216,7 +216,9 @@ impl Runtime {
                 }));
             }
         }
-        Err(refused("is removed again and again".to_owned()))
+        Err(refused(
+            "was removed by other processes several times".to_owned(),
+        ))
     }
 
     /// Returns the path of the directory.
@@ -368,7 +370,7 @@ pub(crate) fn open_directory(path: &Path) -> rustix::io::Result<OwnedFd> {
 fn check_owner(stat: &Stat, uid: u32) -> Result<(), String> {
     if stat.st_uid != uid {
         return Err(format!(
-            "belongs to user {}, not to us ({uid})",
+            "belongs to user {}, not to this user ({uid})",
             stat.st_uid
         ));
     }

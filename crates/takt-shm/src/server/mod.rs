@@ -123,7 +123,7 @@ impl<H: Handler> ShmServer<H> {
         let max_connections = config.max_connections.min(affordable_connections());
         if max_connections < config.max_connections {
             let wanted = config.max_connections;
-            tracing::warn!(application = %name, max_connections, wanted, "fewer connections, for want of file descriptors");
+            tracing::warn!(application = %name, max_connections, wanted, "fewer connections than requested: too few file descriptors");
         }
         let copies = Copies::new(&config.memory);
         let attention = Attention::new(max_connections)?;

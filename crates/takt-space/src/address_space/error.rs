@@ -15,13 +15,13 @@ pub enum AddressSpaceError {
     #[error("there is no node {0}")]
     NodeIdUnknown(NodeId),
     /// The parent does not exist.
-    #[error("there is no node {0} to be the parent")]
+    #[error("the parent node {0} does not exist")]
     ParentNodeIdInvalid(NodeId),
     /// The source of a reference does not exist.
-    #[error("there is no node {0} to be the source of the reference")]
+    #[error("the source node {0} of the reference does not exist")]
     SourceNodeIdInvalid(NodeId),
     /// The target of a reference does not exist.
-    #[error("there is no node {0} to be the target of the reference")]
+    #[error("the target node {0} of the reference does not exist")]
     TargetNodeIdInvalid(NodeId),
     /// The node is not a ReferenceType, or is an abstract or otherwise unsuitable one.
     #[error("{0} is not a ReferenceType that can be used here")]
@@ -52,7 +52,7 @@ pub enum AddressSpaceError {
     #[error("{0} cannot be the TypeDefinition of this node")]
     TypeDefinitionInvalid(NodeId),
     /// The NodeClass is unknown, or does not fit.
-    #[error("the NodeClass does not fit")]
+    #[error("the NodeClass is not allowed here")]
     NodeClassInvalid,
     /// The BrowseName is empty, or its namespace is not registered.
     #[error("the BrowseName is empty or its namespace is not registered")]

@@ -177,7 +177,7 @@ fn check_attributes(view: &View<'_>, item: &AddNodesItem) -> Result<(), AddressS
         .is_some_and(|node| node.node_class() == NodeClass::DataType);
     if !is_data_type {
         return Err(AddressSpaceError::NodeAttributesInvalid(
-            "DataType is no DataType of this server",
+            "DataType is not a DataType of this server",
         ));
     }
     let of_type = view
@@ -185,7 +185,7 @@ fn check_attributes(view: &View<'_>, item: &AddNodesItem) -> Result<(), AddressS
         .and_then(|node| node.typed());
     if of_type.is_some_and(|of_type| !view.is_subtype_of(&variable.data_type, of_type.data_type)) {
         return Err(AddressSpaceError::NodeAttributesInvalid(
-            "DataType is no subtype of that of the TypeDefinition",
+            "DataType is not a subtype of that of the TypeDefinition",
         ));
     }
     let Some(value) = value else { return Ok(()) };

@@ -38,7 +38,7 @@ impl ImportError {
 #[non_exhaustive]
 pub enum ImportReason {
     /// A required model has not been imported.
-    #[error("the model {uri}{} is required and not there", wanted(version.as_deref(), *publication_date))]
+    #[error("the model {uri}{} is required but missing", wanted(version.as_deref(), *publication_date))]
     ModelMissing {
         /// URI of the model.
         uri: String,
@@ -49,7 +49,7 @@ pub enum ImportReason {
     },
     /// A required model exists in an older version.
     #[error(
-        "the model {uri} published {required} or later is required, and the one that is there was published {found}"
+        "the model {uri} published {required} or later is required, but the loaded one was published {found}"
     )]
     ModelTooOld {
         /// URI of the model.
@@ -60,7 +60,7 @@ pub enum ImportReason {
         found: DateTime,
     },
     /// The model has been imported before, or is that of namespace 0.
-    #[error("the model {0} is there already")]
+    #[error("the model {0} is loaded already")]
     ModelExists(String),
     /// A node with that NodeId exists.
     #[error("a node {0} exists already")]
@@ -72,7 +72,7 @@ pub enum ImportReason {
     #[error("{0} is not a ReferenceType")]
     ReferenceTypeUnknown(NodeId),
     /// A DataType, TypeDefinition or supertype does not exist.
-    #[error("{node_id} is used as {role} and does not exist")]
+    #[error("{node_id} is used as {role} but does not exist")]
     TypeUnknown {
         /// Role in which the type is used.
         role: &'static str,
@@ -80,7 +80,7 @@ pub enum ImportReason {
         node_id: NodeId,
     },
     /// A type is its own supertype.
-    #[error("the supertypes of {0} form a circle")]
+    #[error("the supertypes of {0} form a cycle")]
     SupertypeCircle(NodeId),
     /// The address space refuses the node or reference.
     #[error(transparent)]

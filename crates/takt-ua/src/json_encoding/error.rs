@@ -30,7 +30,7 @@ pub enum JsonDecodeErrorKind {
     #[error("a structure consists of too many structures")]
     TooManyStructures,
     /// An object contains a field twice (OPC 10000-6, 5.4.2.16).
-    #[error("the field '{0}' is there twice")]
+    #[error("the field '{0}' occurs twice")]
     DuplicateField(String),
     /// A field that must be there is missing.
     #[error("the field '{0}' is missing")]
@@ -44,7 +44,7 @@ pub enum JsonDecodeErrorKind {
         found: String,
     },
     /// The Dimensions do not match the number of elements.
-    #[error("the dimensions {dimensions:?} do not make {elements} elements")]
+    #[error("the dimensions {dimensions:?} do not match {elements} elements")]
     Dimensions {
         /// Lengths of the dimensions.
         dimensions: Vec<u32>,

@@ -48,7 +48,7 @@ pub struct ChunkRef<'a> {
 }
 
 const EMPTY: &str = "a chunk without data (OPC 10000-14, 7.2.4.4.4)";
-const BEYOND: &str = "a chunk that ends behind TotalSize (OPC 10000-14, 7.2.4.4.4)";
+const BEYOND: &str = "a chunk that ends beyond TotalSize (OPC 10000-14, 7.2.4.4.4)";
 
 /// Returns the broken rule if the position of a chunk is invalid.
 fn position_rule(chunk_offset: u32, total_size: u32, length: usize) -> Option<&'static str> {

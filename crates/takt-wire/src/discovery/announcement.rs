@@ -22,9 +22,9 @@ const APPLICATION_DESCRIPTION: u16 = 1;
 const STATUS: u16 = 2;
 
 const STATUS_CODES: &str =
-    "another number of statusCodes than of DataSetWriterIds (OPC 10000-14, 7.2.4.6.9)";
+    "different numbers of statusCodes and DataSetWriterIds (OPC 10000-14, 7.2.4.6.9)";
 const ACTION_METHODS: &str =
-    "another number of ActionMethods than of ActionTargets (OPC 10000-14, 7.2.4.6.11)";
+    "different numbers of ActionMethods and ActionTargets (OPC 10000-14, 7.2.4.6.11)";
 const READER_GROUPS: &str =
     "an announced connection with ReaderGroups (OPC 10000-14, 7.2.4.6.8 and 7.2.4.6.10)";
 

@@ -72,7 +72,7 @@ pub(super) fn lengths(
         .try_fold(min_size, |size, length| size.checked_mul(*length));
     match size {
         Some(size) if size <= decoder.remaining() => Ok(lengths),
-        _ => Err(Problem::Invalid("a matrix with cells that are not there")),
+        _ => Err(Problem::Invalid("a matrix with missing elements")),
     }
 }
 

@@ -54,7 +54,7 @@ impl<'m> Resolver<'m> {
                 self.data_type(&field.data_type, field.max_string_length, MAX_DEPTH)?
             }
             Some(built_in_type) => simple(built_in_type, field.max_string_length)?,
-            None => return Err(Problem::Invalid("the BuiltInType is not one")),
+            None => return Err(Problem::Invalid("an unknown BuiltInType")),
         };
         RawField::new(field.name.as_str(), raw_type, shape.rank()?, false)
     }

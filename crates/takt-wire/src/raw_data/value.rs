@@ -89,7 +89,7 @@ fn encode_matrix(
         .try_fold(1_usize, |product, length| product.checked_mul(*length));
     if product != Some(array.len()) {
         return Err(Problem::Invalid(
-            "dimensions that do not make the number of elements",
+            "dimensions that do not match the number of elements",
         ));
     }
     if actual.iter().zip(max).any(|(length, max)| length > max) {

@@ -42,7 +42,7 @@ fn analyses(text: &str) -> Result<Analyses, String> {
     let names = Analysis::ALL.map(Analysis::name).join(", ");
     let read = |name: &str| {
         Analysis::of_name(name.trim())
-            .ok_or_else(|| format!("`{name}` is no analysis; analyses are {names}, or all"))
+            .ok_or_else(|| format!("`{name}` is not an analysis: use {names}, or all"))
     };
     let mut analyses: Vec<Analysis> = Vec::new();
     for name in text.split(',') {

@@ -27,9 +27,9 @@ impl FromStr for SecurityKey {
         let [token, signing, encrypting, nonce] = parts[..] else {
             return Err("write TOKEN:SIGNING:ENCRYPTING:NONCE".to_owned());
         };
-        let token = token
-            .parse()
-            .map_err(|_| format!("`{token}` is no SecurityTokenId: 1 to 4294967295"))?;
+        let token = token.parse().map_err(|_| {
+            format!("`{token}` is not a SecurityTokenId: a number from 1 to 4294967295")
+        })?;
         let hex = |name: &str, digits: &str, lengths: &[usize]| {
             let bytes = crate::hex::parse(digits)
                 .ok_or_else(|| format!("the {name} is not in hex digits"))?;

@@ -19,13 +19,13 @@ pub(super) fn endpoint(text: &str) -> Result<Endpoint, String> {
 
 pub(super) fn attribute(text: &str) -> Result<takt_app::Attribute, String> {
     takt_app::Attribute::from_name(text).ok_or_else(|| {
-        format!("`{text}` is no attribute; for example Value, DataType, DisplayName")
+        format!("`{text}` is not an attribute; write for example Value, DataType, DisplayName")
     })
 }
 
 /// Parses a time: `10s`, `250ms`, `1.5s`, `2min`.
 pub(super) fn duration(text: &str) -> Result<Duration, String> {
-    let fault = || format!("`{text}` is no time: write for example 10s, 250ms or 2min");
+    let fault = || format!("`{text}` is not a time: write for example 10s, 250ms or 2min");
     let unit = text
         .find(|c: char| c.is_ascii_alphabetic())
         .ok_or_else(fault)?;

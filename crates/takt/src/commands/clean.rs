@@ -29,14 +29,14 @@ pub fn run(arguments: &CleanArguments) -> miette::Result<()> {
     }
     let counted = [
         (report.nodes, "nodes"),
-        (report.services, "services that were half made"),
+        (report.services, "incomplete services"),
     ];
     for (count, what) in counted.iter().filter(|(count, _)| *count > 0) {
         output::line(format_args!("removed iceoryx2's {what}: {count}"));
     }
     if report.failed > 0 {
         output::line(format_args!(
-            "left what another process is removing, or this user may not remove: {}",
+            "not removed, because another process is removing them or this user may not: {}",
             report.failed
         ));
     }

@@ -79,7 +79,7 @@ pub fn run(arguments: &DemoArguments) -> miette::Result<()> {
 
 fn ended_early(name: &str) -> miette::Report {
     explain::with_help(
-        format!("{name} ended before its time"),
+        format!("{name} ended unexpectedly"),
         "Its own message is above. Is another demonstration running? \
          Another port: --endpoint opc.tcp://127.0.0.1:4841",
     )

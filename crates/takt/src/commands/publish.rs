@@ -132,7 +132,7 @@ fn given(text: &str) -> miette::Result<(String, String)> {
         .map(|(name, value)| (name.to_owned(), value.to_owned()));
     given.ok_or_else(|| {
         explain::with_help(
-            format!("{text} is no value"),
+            format!("{text} is not a value"),
             "Write --set NAME=VALUE, for example --set Speed=1500.",
         )
     })

@@ -73,7 +73,7 @@ fn forget(name: &str, registry: &Endpoint, group: Option<String>) -> miette::Res
         .map_err(explained)?
         .ok_or_else(|| {
             explain::with_help(
-                format!("{registry} is no registry"),
+                format!("{registry} is not a registry"),
                 "See `takt registry --help`.",
             )
         })?;
@@ -84,6 +84,6 @@ fn forget(name: &str, registry: &Endpoint, group: Option<String>) -> miette::Res
             vec![Variant::from(name)],
         )
         .map_err(explained)?;
-    output::line(format_args!("{name} is forgotten"));
+    output::line(format_args!("{name} is removed"));
     Ok(())
 }

@@ -269,7 +269,7 @@ impl Shown<'_> {
     fn refused(&mut self, why: &str, is_limit: bool) {
         if is_limit && !self.has_warned {
             self.has_warned = true;
-            tracing::warn!("{why}; so are others from now on, without a message");
+            tracing::warn!("{why}; further ones are not reported");
         } else {
             tracing::info!("{why}");
         }

@@ -239,7 +239,7 @@ impl Subscribed {
             (Some(subscribed), true) => subscribed.into_inner().0,
             (Some(subscribed), false) => {
                 let message =
-                    "there is a target_node_id already: only one of both can say where values go";
+                    "there is a target_node_id already: only one of both can be the target";
                 return Err(Problem::new(message, subscribed.span()));
             }
         };

@@ -24,7 +24,7 @@ impl TomlValue for DataType {
         }
         let (name, mut rest) = text.split_at(text.find('[').unwrap_or(text.len()));
         let built_in = BuiltInType::from_name(name).ok_or_else(|| {
-            format!("'{name}' is no built-in type, such as Double, UInt32 or String; others are NodeIds, such as \"i=3003\"")
+            format!("'{name}' is not a built-in type, such as Double, UInt32 or String; others are NodeIds, such as \"i=3003\"")
         })?;
         let mut dimensions = Vec::new();
         while !rest.is_empty() {

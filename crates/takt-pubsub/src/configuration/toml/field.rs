@@ -88,7 +88,7 @@ impl Field {
                 }
                 DataType::Node(id) if self.built_in_type.is_some() => (0, id.clone(), &[][..]),
                 DataType::Node(_) => {
-                    let message = "a DataType that is no built-in one needs a built_in_type, which it is encoded as";
+                    let message = "a DataType that is not a built-in type needs a built_in_type for its encoding";
                     return Err(Problem::new(message, data_type.span()));
                 }
             },
@@ -252,10 +252,10 @@ impl Field {
             || self.receiver_index_range.is_some()
             || self.write_index_range.is_some();
         if of_variable && !published {
-            return Some("what says how a Variable is sampled needs a published_variable");
+            return Some("parameters of sampling need a published_variable");
         }
         if of_target && !target {
-            return Some("what says how a value is written needs a target_node_id");
+            return Some("parameters of writing need a target_node_id");
         }
         (self.attribute_id.is_some() && !published && !target)
             .then_some("attribute_id needs a published_variable or a target_node_id")

@@ -73,7 +73,7 @@ impl<B: Bits> TomlValue for Mask<B> {
                 .find(|(known, _)| name.as_str() == Some(known));
             match bit {
                 Some((_, bit)) => Ok(Self::new(mask.0 | bit)),
-                None => Err(format!("{name} is none of {}", names())),
+                None => Err(format!("{name} is not one of {}", names())),
             }
         })
     }
@@ -119,7 +119,7 @@ impl TomlValue for FieldEncoding {
         };
         let found = Self::NAMES.iter().find(|(name, _)| *name == text);
         found.map(|(_, bits)| Self(*bits)).ok_or_else(|| {
-            "expected \"Variant\", \"RawData\", \"DataValue\", or a list of what a DataValue has".to_owned()
+            "expected \"Variant\", \"RawData\", \"DataValue\", or a list of members of a DataValue".to_owned()
         })
     }
 

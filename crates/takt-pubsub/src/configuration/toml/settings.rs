@@ -214,7 +214,7 @@ impl<U: Settings + Default, J: Settings + Default> MessageSettings<U, J> {
         mapping: Mapping,
         place: std::ops::Range<usize>,
     ) -> Result<ExtensionObject, Problem> {
-        let both = "there is one of uadp, json and message_settings";
+        let both = "only one of uadp, json and message_settings is allowed";
         match (self.uadp, self.json, self.message_settings) {
             (None, None, Some(settings)) => Ok(settings.into_inner().0),
             (Some(_), None, Some(settings)) | (None, Some(_), Some(settings)) => {
@@ -269,7 +269,7 @@ pub(super) fn read_transport<S: Settings>(
             Ok(ExtensionObject::from_structure(&broker.read(&usual)))
         }
         (Some(_), Some(settings)) => {
-            let message = "there is one of broker and transport_settings";
+            let message = "only one of broker and transport_settings is allowed";
             Err(Problem::new(message, settings.span()))
         }
     }

@@ -107,11 +107,11 @@ pub(super) fn read_variant(value: &Value, expected: BuiltInType) -> Result<Varia
         (Some((name, value)), None) => match BuiltInType::from_name(name) {
             Some(built_in_type) => typed(value, built_in_type),
             None => Err(format!(
-                "'{name}' is no built-in type; a value says its type as in {{ UInt32 = 5 }}"
+                "'{name}' is not a built-in type; a value with its type is written as {{ UInt32 = 5 }}"
             )),
         },
         _ if expected == BuiltInType::ExtensionObject => typed(value, expected),
-        _ => Err("a value is a number, a text, true or false, an array, or says its type as in { UInt32 = 5 }".to_owned()),
+        _ => Err("a value is a number, a text, true or false, an array, or a table such as { UInt32 = 5 }".to_owned()),
     }
 }
 
@@ -141,7 +141,7 @@ impl TomlValue for AnyValue {
             Value::Float(_) => BuiltInType::Double,
             Value::Boolean(_) => BuiltInType::Boolean,
             Value::Array(_) => {
-                return Err("an array says its type, as in { Double = [1.0, 2.0] }".to_owned());
+                return Err("an array needs its type, as in { Double = [1.0, 2.0] }".to_owned());
             }
             _ => BuiltInType::String,
         };

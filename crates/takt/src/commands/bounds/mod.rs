@@ -39,7 +39,7 @@ pub(super) fn run(arguments: &BoundsArguments) -> miette::Result<()> {
         let bounds = scenario_bounds(&scenario, model, analyses).map_err(|error| {
             explain::with_help(
                 format!("{}: {error}", arguments.file.display()),
-                "docs/bounds.md says what is modelled. `takt simulate` has no such limits.",
+                "docs/bounds.md describes the modelled parts. `takt simulate` has no such limits.",
             )
         })?;
         let row = Row {

@@ -27,20 +27,24 @@ fn convert(arguments: &ConvertArguments) -> miette::Result<()> {
         None if stdout => ConfigFormat::Toml,
         None => {
             return Err(explain::with_help(
-                format!(
-                    "{} has no extension that is known",
-                    arguments.output.display()
-                ),
-                "Name it .toml, .uabinary or .bin, or say --to toml or --to binary.",
+                format!("{} has no known extension", arguments.output.display()),
+                "Name it .toml, .uabinary or .bin, or use --to toml or --to binary.",
             ));
         }
     };
     let bytes = match to {
         ConfigFormat::Toml => to_toml(&file).map(String::into_bytes).map_err(|error| {
-            explain::with_help(error, "The binary file has all of it: --to binary.")
+            explain::with_help(
+                error,
+                "Use --to binary: binary files represent every configuration.",
+            )
         })?,
-        ConfigFormat::Binary => to_binary_file(&file)
-            .map_err(|error| explain::with_help(error, "Is something in it too long?"))?,
+        ConfigFormat::Binary => to_binary_file(&file).map_err(|error| {
+            explain::with_help(
+                error,
+                "Check for texts and arrays that are too long for the binary encoding.",
+            )
+        })?,
     };
     if stdout {
         output::bytes(&bytes);
@@ -59,7 +63,7 @@ fn check_file(arguments: &CheckArguments) -> miette::Result<()> {
     let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
     Err(explain::with_help(
         format!("{}:\n{}", arguments.file.display(), problems.join("\n")),
-        "docs/pubsub.md says what each parameter may be.",
+        "docs/pubsub.md describes the permitted values of each parameter.",
     ))
 }
 
@@ -83,15 +87,15 @@ pub(in crate::commands) fn read(
         ConfigFormat::Binary => from_binary_file(&bytes).map_err(|error| {
             explain::with_help(
                 format!("{name}: {error}"),
-                "The binary file is what OPC 10000-14, 9.1.3.7.1, describes, and what open62541 and others save. A text file is \
-                 read with --from toml.",
+                "Binary files have the format of OPC 10000-14, 9.1.3.7.1, as saved by open62541 and others. Use --from toml \
+                 for a text file.",
             )
         })?,
         ConfigFormat::Toml => {
             let text = String::from_utf8(bytes).map_err(|error| {
                 explain::with_help(
-                    format!("{name}: no UTF-8: {error}"),
-                    "A binary file is read with --from binary.",
+                    format!("{name} is not UTF-8: {error}"),
+                    "Use --from binary for a binary file.",
                 )
             })?;
             from_toml(&text).map_err(|error| explain::configuration(&name.to_string(), &text, &error))?
@@ -125,7 +129,7 @@ fn write(path: &Path, bytes: &[u8], force: bool) -> miette::Result<()> {
     let fault = |error: &io::Error| match error.kind() {
         io::ErrorKind::AlreadyExists => explain::with_help(
             format!("{} exists", path.display()),
-            "With --force it is replaced.",
+            "Use --force to replace it.",
         ),
         _ => failed("write", path, error),
     };
@@ -155,6 +159,6 @@ fn failed(what: &str, path: &Path, error: &io::Error) -> miette::Report {
     };
     explain::with_help(
         format!("cannot {what} {name}: {error}"),
-        "Is the path right, and may this user do that?",
+        "Check the path and the permissions of this user.",
     )
 }

@@ -77,7 +77,7 @@ pub fn run(arguments: &DecodeArguments) -> miette::Result<()> {
     match damage {
         Some(damage) => Err(explain::with_help(
             format!("the capture cannot be read to its end: {damage}"),
-            "What is before that was shown.",
+            "The messages before the damage were shown.",
         )),
         None if messages.is_empty() => Err(explain::with_help(
             "no message was found",

@@ -47,9 +47,9 @@ impl Running {
         let given = |id: &String| arguments.key.iter().any(|(group, _)| group == id);
         if let Some(id) = needed.iter().find(|id| keeper.is_none() && !given(id)) {
             return Err(explain::with_help(
-                format!("nobody has the keys of SecurityGroup {id}"),
-                "--keys opc.iox2://SemanticRegistryServer asks a SecurityKeyService, `takt registry --security-group NAME` makes one; \
-                 or give a key with --key.",
+                format!("the keys of SecurityGroup {id} are missing"),
+                "--keys opc.iox2://SemanticRegistryServer gets them from a SecurityKeyService, which \
+                 `takt registry --security-group NAME` starts; or give a key with --key.",
             ));
         }
         let end = arguments.run_for.map(|time| now + time);
@@ -130,7 +130,7 @@ pub(in crate::commands) fn runtime_options(arguments: &RunArguments) -> RuntimeO
 pub(in crate::commands) fn explain_start(error: &StartError) -> miette::Report {
     let help = match error {
         StartError::Configuration(_) => {
-            "docs/pubsub.md says what each parameter may be. Fields without a source: --from ENDPOINT, --set NAME=VALUE, \
+            "docs/pubsub.md describes the permitted values of each parameter. Fields without a source: --from ENDPOINT, --set NAME=VALUE, \
             or --simulate."
         }
         StartError::Link { .. } => {

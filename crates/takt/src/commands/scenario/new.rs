@@ -23,8 +23,8 @@ pub(super) fn run(arguments: &NewArguments) -> miette::Result<()> {
         .map_err(|error| {
             let message = format!("cannot write {}: {error}", path.display());
             let help = match error.kind() {
-                ErrorKind::AlreadyExists => "A file that is there is not overwritten.",
-                _ => "Is there such a directory, and may it be written to?",
+                ErrorKind::AlreadyExists => "Existing files are not overwritten.",
+                _ => "Check that the directory exists and that this user may write to it.",
             };
             explain::with_help(message, help)
         })

@@ -120,6 +120,6 @@ fn nanoseconds(time: Time) -> String {
 fn refused(error: &CsvError) -> miette::Report {
     explain::with_help(
         error,
-        "Name a file in a directory that exists and has enough room with --csv.",
+        "Use --csv with a file in an existing directory with enough free space.",
     )
 }
