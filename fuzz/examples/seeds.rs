@@ -11,18 +11,22 @@ use std::path::Path;
 use takt_cell::{Cell, CellLocation, shared};
 use takt_layout::LaidOut;
 use takt_pubsub::configuration::{from_toml, to_binary_file};
-use takt_tcp::{ClientConnection, ClientConnectionConfig, ServerConnection, ServerConnectionConfig};
+use takt_tcp::{
+    ClientConnection, ClientConnectionConfig, ServerConnection, ServerConnectionConfig,
+};
 use takt_ua::binary::{Encode, Encoder};
 use takt_ua::enumerations::NodeClass;
 use takt_ua::structures::*;
 use takt_ua::*;
 use takt_wire::{
-    AnnouncementContent, Chunk, DataSetContent, DataSetMessage, DiscoveryAnnouncement, Fields, NetworkMessage,
-    NetworkMessageType, Payload, PublisherId,
+    AnnouncementContent, Chunk, DataSetContent, DataSetMessage, DiscoveryAnnouncement, Fields,
+    NetworkMessage, NetworkMessageType, Payload, PublisherId,
 };
 
 fn write(target: &str, name: &str, bytes: &[u8]) {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("seeds").join(target);
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("seeds")
+        .join(target);
     fs::create_dir_all(&folder).expect("a folder for seeds");
     fs::write(folder.join(name), bytes).expect("a seed");
 }
@@ -82,7 +86,11 @@ fn ua() {
         ),
     ];
     for (kind, bytes) in encoded {
-        write("ua_built_in", &format!("kind-{kind}"), &chosen(kind, &bytes));
+        write(
+            "ua_built_in",
+            &format!("kind-{kind}"),
+            &chosen(kind, &bytes),
+        );
     }
     for (name, variant) in variants() {
         let value = DataValue::good(variant.clone()).with_source_timestamp(DateTime::now());
@@ -106,7 +114,11 @@ fn ua() {
         (6, "opc.tcp://127.0.0.1:4840/path"),
         (7, "opc.iox2://Machine"),
     ] {
-        write("ua_text", &format!("kind-{kind}"), &chosen(kind, text.as_bytes()));
+        write(
+            "ua_text",
+            &format!("kind-{kind}"),
+            &chosen(kind, text.as_bytes()),
+        );
     }
 }
 
@@ -122,7 +134,9 @@ fn read_request() -> ReadRequest {
 }
 
 fn read_response() -> ReadResponse {
-    let values = variants().into_iter().map(|(_, variant)| DataValue::good(variant));
+    let values = variants()
+        .into_iter()
+        .map(|(_, variant)| DataValue::good(variant));
     ReadResponse {
         results: values.collect(),
         ..ReadResponse::default()
@@ -151,17 +165,30 @@ fn browse_response() -> BrowseResponse {
 
 fn services() {
     let structure = |name: &str, id: u32, body: &[u8]| {
-        let id = u16::try_from(id).expect("an id of the standard").to_le_bytes();
+        let id = u16::try_from(id)
+            .expect("an id of the standard")
+            .to_le_bytes();
         write("ua_structure", name, &[&id[..], body].concat());
     };
-    let (read, browse) = (read_request().encode_to_vec(), browse_response().encode_to_vec());
+    let (read, browse) = (
+        read_request().encode_to_vec(),
+        browse_response().encode_to_vec(),
+    );
     structure("read", ReadRequest::BINARY_ENCODING_ID, &read);
     structure("browse", BrowseResponse::BINARY_ENCODING_ID, &browse);
     write("ua_view", "read", &chosen(0, &read));
-    write("ua_view", "values", &chosen(3, &read_response().encode_to_vec()));
+    write(
+        "ua_view",
+        "values",
+        &chosen(3, &read_response().encode_to_vec()),
+    );
     // Behind the header, which the targets make themselves.
     let header = RequestHeader::default().encode_to_vec().len();
-    write("services", "read", &long_parts(&[&chosen(15, &read[header..])]));
+    write(
+        "services",
+        "read",
+        &long_parts(&[&chosen(15, &read[header..])]),
+    );
     let header = ResponseHeader::default().encode_to_vec().len();
     let behind = |response: Vec<u8>| chosen(1, &response[header..]);
     let values = behind(read_response().encode_to_vec());
@@ -201,14 +228,19 @@ fn services() {
     one("subscribe", 0xFF, &[&created, &values, &values]);
     let mut laid_out = Vec::new();
     let mut encoder = Encoder::growing(&mut laid_out, 1 << 16);
-    read_request().lay_out(&mut encoder).expect("a request that fits");
+    read_request()
+        .lay_out(&mut encoder)
+        .expect("a request that fits");
     write("layout", "read", &laid_out);
     write("shm_message", "read", &laid_out);
 }
 
 fn tcp() {
     let now = std::time::Instant::now();
-    let mut client = ClientConnection::new(ClientConnectionConfig::default(), "opc.tcp://127.0.0.1:4840");
+    let mut client = ClientConnection::new(
+        ClientConnectionConfig::default(),
+        "opc.tcp://127.0.0.1:4840",
+    );
     let mut server = ServerConnection::new(ServerConnectionConfig::default().into(), 7, now);
     let (mut sent, mut answered) = (Vec::new(), Vec::new());
     for _ in 0..2 {
@@ -263,14 +295,16 @@ fn data() -> Vec<u8> {
 }
 
 fn pubsub() {
-    let announcement = uadp(Payload::DiscoveryAnnouncement(Box::new(DiscoveryAnnouncement {
-        sequence_number: 1,
-        content: AnnouncementContent::DataSetMetaData {
-            data_set_writer_id: 3,
-            meta_data: Box::new(meta_data()),
-            status_code: StatusCode::Good,
+    let announcement = uadp(Payload::DiscoveryAnnouncement(Box::new(
+        DiscoveryAnnouncement {
+            sequence_number: 1,
+            content: AnnouncementContent::DataSetMetaData {
+                data_set_writer_id: 3,
+                meta_data: Box::new(meta_data()),
+                status_code: StatusCode::Good,
+            },
         },
-    })));
+    )));
     let chunk = uadp(Payload::Chunk(Chunk {
         network_message_type: NetworkMessageType::DataSetMessage,
         data_set_writer_id: Some(3),
@@ -283,7 +317,11 @@ fn pubsub() {
     write("wire_uadp", "data", &chosen(0, &data));
     write("wire_uadp", "announcement", &chosen(0, &announcement));
     write("wire_uadp", "chunk", &chosen(0, &chunk));
-    write("wire_discovery", "announcement", &chosen(1, &announcement[6..]));
+    write(
+        "wire_discovery",
+        "announcement",
+        &chosen(1, &announcement[6..]),
+    );
     write("wire_chunks", "two", &[0, 1, 0, 20, 10, 0, 1, 10, 20, 10]);
     let raw = [meta_data().encode_to_vec(), vec![0; 12]].concat();
     write("wire_raw_data", "two-fields", &raw);
@@ -296,10 +334,16 @@ fn pubsub() {
     write("subscriber", "json", &long_parts(&[json, json]));
     write("subscriber", "chunk", &long_parts(&[&chunk]));
     for name in ["publisher", "subscriber"] {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../examples/pubsub/{name}.toml"));
+        let path =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../examples/pubsub/{name}.toml"));
         let text = fs::read_to_string(path).expect("an example");
-        let binary = to_binary_file(&from_toml(&text).expect("a configuration")).expect("a configuration");
-        write("pubsub_configuration", &format!("{name}.toml"), text.as_bytes());
+        let binary =
+            to_binary_file(&from_toml(&text).expect("a configuration")).expect("a configuration");
+        write(
+            "pubsub_configuration",
+            &format!("{name}.toml"),
+            text.as_bytes(),
+        );
         write("pubsub_configuration", &format!("{name}.uabinary"), &binary);
     }
     links(&data);
@@ -307,7 +351,9 @@ fn pubsub() {
 
 fn links(message: &[u8]) {
     let frame = [
-        &[1, 0, 0x5E, 0, 0, 1, 2, 0, 0, 0, 0, 7, 0x81, 0, 0xC0, 5, 0xB6, 0x2C][..],
+        &[
+            1, 0, 0x5E, 0, 0, 1, 2, 0, 0, 0, 0, 7, 0x81, 0, 0xC0, 5, 0xB6, 0x2C,
+        ][..],
         message,
     ]
     .concat();
@@ -316,7 +362,9 @@ fn links(message: &[u8]) {
     control.extend([263_i32.to_ne_bytes(), 8_i32.to_ne_bytes()].concat());
     control.extend([0; 8]);
     write("link_frame", "control", &chosen(1, &control));
-    let length = u32::try_from(frame.len()).expect("a short frame").to_le_bytes();
+    let length = u32::try_from(frame.len())
+        .expect("a short frame")
+        .to_le_bytes();
     // Magic, version 2.4, time zone, accuracy, longest packet, LINKTYPE_ETHERNET; then time, lengths, packet.
     let mut pcap = vec![
         0xD4, 0xC3, 0xB2, 0xA1, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 0, 0, 1, 0, 0, 0,
@@ -330,7 +378,12 @@ fn links(message: &[u8]) {
             .to_le_bytes();
         [&kind.to_le_bytes()[..], &length, body, &padding, &length].concat()
     };
-    let section = [&0x1A2B_3C4D_u32.to_le_bytes()[..], &[1, 0, 0, 0], &[0xFF; 8]].concat();
+    let section = [
+        &0x1A2B_3C4D_u32.to_le_bytes()[..],
+        &[1, 0, 0, 0],
+        &[0xFF; 8],
+    ]
+    .concat();
     let packet = [&[0; 12][..], &length, &length, &frame].concat();
     let pcapng = [
         block(0x0A0D_0D0A, &section),
@@ -363,11 +416,16 @@ fn rest() {
         &AddReferencesItem::default().encode_to_vec(),
     );
 
-    let cell = Cell::of(&Variant::Double(1.5)).share().expect("shared memory");
+    let cell = Cell::of(&Variant::Double(1.5))
+        .share()
+        .expect("shared memory");
     let location = cell.location().expect("a shared cell");
     let segment = shared::segment(location.segment).expect("its segment");
     let words = segment.words().iter().take(96);
-    let memory = words.flat_map(|word| word.load(std::sync::atomic::Ordering::Relaxed).to_le_bytes());
+    let memory = words.flat_map(|word| {
+        word.load(std::sync::atomic::Ordering::Relaxed)
+            .to_le_bytes()
+    });
     let input: Vec<u8> = location.to_bytes().into_iter().chain(memory).collect();
     assert!(CellLocation::parse(&input).is_some());
     write("cell_location", "double", &input);

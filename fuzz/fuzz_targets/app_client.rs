@@ -12,14 +12,15 @@ use std::time::{Duration, Instant};
 use libfuzzer_sys::fuzz_target;
 use takt_app::client::Follow;
 use takt_app::{
-    Client, ClientOptions, Endpoint, MonitoredItemOptions, Subscription, SubscriptionOptions, ValueInPlace,
+    Client, ClientOptions, Endpoint, MonitoredItemOptions, Subscription, SubscriptionOptions,
+    ValueInPlace,
 };
 use takt_fuzz::choice;
 use takt_tcp::{Request, ServerConnection, ServerConnectionConfig, ServerEvent};
 use takt_ua::binary::{Decode, Decoder, Encode};
 use takt_ua::structures::{
-    ActivateSessionRequest, ActivateSessionResponse, CloseSessionRequest, CreateSessionRequest, CreateSessionResponse,
-    RequestHeader, ResponseHeader,
+    ActivateSessionRequest, ActivateSessionResponse, CloseSessionRequest, CreateSessionRequest,
+    CreateSessionResponse, RequestHeader, ResponseHeader,
 };
 use takt_ua::{NodeId, StatusCode, Structure, Variant};
 
@@ -51,7 +52,11 @@ fn client() -> Client {
 }
 
 fn serve(mut stream: TcpStream) {
-    let mut connection = ServerConnection::new(Arc::new(ServerConnectionConfig::default()), 7, Instant::now());
+    let mut connection = ServerConnection::new(
+        Arc::new(ServerConnectionConfig::default()),
+        7,
+        Instant::now(),
+    );
     while let Ok(count) = stream.read(connection.receive_space()) {
         if count == 0 {
             return;
@@ -120,7 +125,9 @@ fn answer(mut request: Request<'_>) {
     // Without a response the client would only wait.
     let _ = match body.is_empty() {
         true => request.fault(StatusCode::BadNothingToDo),
-        false => request.respond(|encoder| encoder.bytes(&body).is_ok()).map(drop),
+        false => request
+            .respond(|encoder| encoder.bytes(&body).is_ok())
+            .map(drop),
     };
 }
 

@@ -68,9 +68,14 @@ fn check_payload(payload: &JsonPayload) {
         let Ok(fields) = payload.fields(meta_data) else {
             continue;
         };
-        for encoding in [JsonEncoding::Compact, JsonEncoding::Verbose, JsonEncoding::RawData] {
+        for encoding in [
+            JsonEncoding::Compact,
+            JsonEncoding::Verbose,
+            JsonEncoding::RawData,
+        ] {
             for content in [JsonFieldContent::Variant, JsonFieldContent::DataValue] {
-                let written = JsonPayload::new(&fields, JsonFieldEncoding { encoding, content }, meta_data);
+                let written =
+                    JsonPayload::new(&fields, JsonFieldEncoding { encoding, content }, meta_data);
                 let _ = written.fields(meta_data);
             }
         }
@@ -105,6 +110,7 @@ fuzz_target!(|data: &[u8]| {
         JsonMessage::Data(message) => Some(message.layout),
         _ => None,
     };
-    let again = JsonMessage::decode_with(text.as_bytes(), layout, usize::MAX).expect("written and not readable");
+    let again = JsonMessage::decode_with(text.as_bytes(), layout, usize::MAX)
+        .expect("written and not readable");
     assert_eq!(again.encode().as_ref(), Ok(&text));
 });

@@ -10,7 +10,9 @@ use std::time::{Duration, Instant};
 use libfuzzer_sys::fuzz_target;
 use takt_fuzz::parts;
 use takt_pubsub::Now;
-use takt_pubsub::action::{ActionCall, ActionEvent, ActionHandler, ActionMapping, ActionOutcome, Requestor, Responder};
+use takt_pubsub::action::{
+    ActionCall, ActionEvent, ActionHandler, ActionMapping, ActionOutcome, Requestor, Responder,
+};
 use takt_ua::{DateTime, Variant};
 use takt_wire::PublisherId;
 
@@ -69,9 +71,16 @@ fuzz_target!(|data: &[u8]| {
         let now = at(LATER);
         let _ = responder.handle_timeout(now);
         while responder.poll_transmit().is_some() {}
-        let id = fresh.request(now, 8, 3, arguments(), timeout).expect("a good request");
+        let id = fresh
+            .request(now, 8, 3, arguments(), timeout)
+            .expect("a good request");
         let request = fresh.poll_transmit().expect("the request");
-        assert_eq!(responder.receive(now, &request, &mut Drill).expect("a request"), 1);
+        assert_eq!(
+            responder
+                .receive(now, &request, &mut Drill)
+                .expect("a request"),
+            1
+        );
         let response = responder.poll_transmit().expect("an answer");
         fresh.receive(now, &response.bytes).expect("an answer");
         assert_eq!(

@@ -6,7 +6,9 @@ use std::time::{Duration, Instant};
 
 use libfuzzer_sys::fuzz_target;
 use takt_fuzz::parts;
-use takt_pubsub::security::{KeyRing, MessageProtector, MessageVerifier, SecurityKeyUpdate, SecurityPolicy};
+use takt_pubsub::security::{
+    KeyRing, MessageProtector, MessageVerifier, SecurityKeyUpdate, SecurityPolicy,
+};
 use takt_ua::enumerations::MessageSecurityMode;
 use takt_wire::NetworkMessageRef;
 
@@ -38,12 +40,15 @@ fuzz_target!(|data: &[u8]| {
             .expect_err("a forged message was accepted");
         assert_eq!(bytes, part);
         // The same with a valid signature: if there is space for it, the headers decide.
-        let layout = NetworkMessageRef::new_checked(&bytes).and_then(|message| message.security_layout(32));
+        let layout =
+            NetworkMessageRef::new_checked(&bytes).and_then(|message| message.security_layout(32));
         if let Ok(layout) = layout
             && protector.protect(&KEYS, &mut bytes, &layout, *NOW).is_ok()
         {
             let mut again = bytes.clone();
-            verifier.verify(&KEYS, &mut bytes, *NOW).expect("a genuine message");
+            verifier
+                .verify(&KEYS, &mut bytes, *NOW)
+                .expect("a genuine message");
             assert_eq!(bytes[layout.encrypted.clone()], part[layout.encrypted]);
             verifier
                 .verify(&KEYS, &mut again, *NOW)

@@ -11,15 +11,15 @@ use takt_services::{Connection, EverybodyManages, Outcome, Server, ServerLimits}
 use takt_space::{ChannelSecurity, Peer, StoredValue, Value};
 use takt_ua::binary::{Decode, Decoder, Encode, Encoder};
 use takt_ua::structures::{
-    ActivateSessionRequest, CallRequest, CreateSessionRequest, CreateSessionResponse, ReadRequest, RequestHeader,
-    ServiceFault, WriteRequest,
+    ActivateSessionRequest, CallRequest, CreateSessionRequest, CreateSessionResponse, ReadRequest,
+    RequestHeader, ServiceFault, WriteRequest,
 };
 use takt_ua::{NodeId, Structure, Variant, ids};
 
 /// Requests that a server supports, by the NodeIds of their encodings.
 const REQUESTS: [u32; 31] = [
-    422, 428, 461, 467, 473, 479, 488, 494, 500, 506, 527, 533, 554, 560, 566, 631, 673, 712, 446, 787, 751, 763, 769,
-    775, 781, 793, 799, 826, 832, 841, 847,
+    422, 428, 461, 467, 473, 479, 488, 494, 500, 506, 527, 533, 554, 560, 566, 631, 673, 712, 446,
+    787, 751, 763, 769, 775, 781, 793, 799, 826, 832, 841, 847,
 ];
 
 /// Number of inputs after which the server is created again, because added nodes make it slower.
@@ -166,7 +166,8 @@ fn run(server: &Arc<Server>, data: &[u8]) {
         // Parts of two bytes of length each: the first byte of a part names the service.
         let mut rest = data;
         while let Some((length, tail)) = rest.split_first_chunk::<2>() {
-            let (part, tail) = tail.split_at(usize::from(u16::from_le_bytes(*length) & 0x0FFF).min(tail.len()));
+            let (part, tail) =
+                tail.split_at(usize::from(u16::from_le_bytes(*length) & 0x0FFF).min(tail.len()));
             rest = tail;
             let Some((service, body)) = choice(part) else {
                 continue;

@@ -13,7 +13,8 @@ fn check(message: &[u8]) {
         assert_eq!(body.len(), header.body_length as usize);
         assert!(header.body_length <= LIMIT);
         let again = [&header.to_bytes()[..], &message[body]].concat();
-        let (same, _) = MessageHeader::parse(&again, LIMIT).expect("what was parsed can be written and parsed");
+        let (same, _) =
+            MessageHeader::parse(&again, LIMIT).expect("what was parsed can be written and parsed");
         assert_eq!(same.body_length, header.body_length);
         assert_eq!(same.request_id, header.request_id);
     }

@@ -6,7 +6,10 @@ use std::time::{Duration, Instant};
 
 use libfuzzer_sys::fuzz_target;
 use takt_fuzz::{choice, parts};
-use takt_tcp::{ClientConnection, ClientConnectionConfig, ServerConnection, ServerConnectionConfig, TransportLimits};
+use takt_tcp::{
+    ClientConnection, ClientConnectionConfig, ServerConnection, ServerConnectionConfig,
+    TransportLimits,
+};
 
 const LIMITS: TransportLimits = TransportLimits {
     receive_buffer_size: 8192,

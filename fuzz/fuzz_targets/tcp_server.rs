@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 use libfuzzer_sys::fuzz_target;
 use takt_fuzz::{choice, parts};
 use takt_tcp::{
-    ClientConnection, ClientConnectionConfig, ServerConnection, ServerConnectionConfig, ServerEvent, TransportLimits,
+    ClientConnection, ClientConnectionConfig, ServerConnection, ServerConnectionConfig,
+    ServerEvent, TransportLimits,
 };
 use takt_ua::StatusCode;
 
@@ -38,7 +39,9 @@ fn deliver(server: &mut ServerConnection, mut bytes: &[u8], now: Instant) -> boo
                 Ok(Some(ServerEvent::Opened(_))) => {}
                 Ok(None) => break,
                 // Without more memory the driver ends the connection.
-                Ok(Some(ServerEvent::OutOfMemory { .. } | ServerEvent::Closed)) | Err(_) => return false,
+                Ok(Some(ServerEvent::OutOfMemory { .. } | ServerEvent::Closed)) | Err(_) => {
+                    return false;
+                }
             }
         }
         let sent = server.transmit().len();
@@ -52,8 +55,12 @@ fn deliver(server: &mut ServerConnection, mut bytes: &[u8], now: Instant) -> boo
 fn answer(mut request: takt_tcp::Request<'_>) -> bool {
     let body = request.body.to_vec();
     match body.first().copied().unwrap_or(0) % 4 {
-        0 => request.respond(|encoder| encoder.bytes(&body).is_ok()).is_ok(),
-        1 => request.respond(|encoder| encoder.bytes(&[0; 20_000]).is_ok()).is_ok(),
+        0 => request
+            .respond(|encoder| encoder.bytes(&body).is_ok())
+            .is_ok(),
+        1 => request
+            .respond(|encoder| encoder.bytes(&[0; 20_000]).is_ok())
+            .is_ok(),
         2 => request.fault(StatusCode::BadServiceUnsupported).is_ok(),
         _ => {
             request.defer();
@@ -90,7 +97,10 @@ fuzz_target!(|data: &[u8]| {
 
 /// Opens the SecureChannel as a proper client does.
 fn open(server: &mut ServerConnection, now: Instant) {
-    let mut client = ClientConnection::new(ClientConnectionConfig::default(), "opc.tcp://127.0.0.1:4840");
+    let mut client = ClientConnection::new(
+        ClientConnectionConfig::default(),
+        "opc.tcp://127.0.0.1:4840",
+    );
     for _ in 0..2 {
         let bytes = client.transmit().to_vec();
         client.transmitted(bytes.len());

@@ -5,8 +5,9 @@ use libfuzzer_sys::fuzz_target;
 use takt_fuzz::{choice, decode, round_trip};
 use takt_ua::binary::Encode;
 use takt_ua::{
-    ByteString, DateTime, DiagnosticInfo, ExpandedNodeId, ExtensionObject, ExtensionObjectRef, Guid, LocalizedText,
-    NodeId, NodeIdRef, QualifiedName, QualifiedNameRef, StatusCode, UaString, XmlElement,
+    ByteString, DateTime, DiagnosticInfo, ExpandedNodeId, ExtensionObject, ExtensionObjectRef,
+    Guid, LocalizedText, NodeId, NodeIdRef, QualifiedName, QualifiedNameRef, StatusCode, UaString,
+    XmlElement,
 };
 
 fuzz_target!(|data: &[u8]| {

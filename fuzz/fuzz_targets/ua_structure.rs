@@ -4,14 +4,16 @@
 use libfuzzer_sys::fuzz_target;
 use takt_fuzz::round_trip;
 use takt_ua::structures::{
-    ActivateSessionRequest, ActivateSessionResponse, AddNodesRequest, AddNodesResponse, AddReferencesRequest, Argument,
-    BrowseNextRequest, BrowseRequest, BrowseResponse, CallRequest, CallResponse, CancelRequest, CloseSessionRequest,
-    CreateSessionRequest, CreateSessionResponse, DataTypeDescription, DeleteNodesRequest, DeleteReferencesRequest,
-    EUInformation, EnumDefinition, FindServersRequest, FindServersResponse, GetEndpointsRequest, GetEndpointsResponse,
-    ObjectAttributes, OpenSecureChannelRequest, OpenSecureChannelResponse, Range, ReadRequest, ReadResponse,
-    RegisterNodesRequest, ServerStatusDataType, ServiceFault, StructureDefinition,
-    TranslateBrowsePathsToNodeIdsRequest, TranslateBrowsePathsToNodeIdsResponse, UnregisterNodesRequest,
-    VariableAttributes, WriteRequest, WriteResponse,
+    ActivateSessionRequest, ActivateSessionResponse, AddNodesRequest, AddNodesResponse,
+    AddReferencesRequest, Argument, BrowseNextRequest, BrowseRequest, BrowseResponse, CallRequest,
+    CallResponse, CancelRequest, CloseSessionRequest, CreateSessionRequest, CreateSessionResponse,
+    DataTypeDescription, DeleteNodesRequest, DeleteReferencesRequest, EUInformation,
+    EnumDefinition, FindServersRequest, FindServersResponse, GetEndpointsRequest,
+    GetEndpointsResponse, ObjectAttributes, OpenSecureChannelRequest, OpenSecureChannelResponse,
+    Range, ReadRequest, ReadResponse, RegisterNodesRequest, ServerStatusDataType, ServiceFault,
+    StructureDefinition, TranslateBrowsePathsToNodeIdsRequest,
+    TranslateBrowsePathsToNodeIdsResponse, UnregisterNodesRequest, VariableAttributes,
+    WriteRequest, WriteResponse,
 };
 use takt_ua::{ExtensionObject, ExtensionObjectBody, NodeId, Variant, json};
 

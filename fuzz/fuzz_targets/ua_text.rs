@@ -11,7 +11,11 @@ use takt_ua::{DateTime, ExpandedNodeId, Guid, NodeId, NumericRange, QualifiedNam
 fn written_and_read<T: FromStr + Display + PartialEq + std::fmt::Debug>(text: &str) {
     if let Ok(value) = text.parse::<T>() {
         let written = value.to_string();
-        assert_eq!(written.parse().ok(), Some(value), "{text:?} is written as {written:?}");
+        assert_eq!(
+            written.parse().ok(),
+            Some(value),
+            "{text:?} is written as {written:?}"
+        );
     }
 }
 

@@ -3,9 +3,12 @@
 
 use libfuzzer_sys::fuzz_target;
 use takt_fuzz::{choice, decode};
-use takt_ua::structures::{CallRequest, CallResponse, ReadRequest, ReadResponse, WriteRequest, WriteResponse};
+use takt_ua::structures::{
+    CallRequest, CallResponse, ReadRequest, ReadResponse, WriteRequest, WriteResponse,
+};
 use takt_ua::views::{
-    CallRequestRef, CallResponseRef, ReadRequestRef, ReadResponseRef, WriteRequestRef, WriteResponseRef,
+    CallRequestRef, CallResponseRef, ReadRequestRef, ReadResponseRef, WriteRequestRef,
+    WriteResponseRef,
 };
 
 /// Decodes both forms of a message; returns the number of list elements of the borrowed one.

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use libfuzzer_sys::fuzz_target;
 use takt_wire::{
-    Chunk, ChunkReassembler, NetworkMessage, NetworkMessageRef, NetworkMessageType, Payload, PayloadParameters,
-    PayloadRef, PublisherId, ReassemblyLimits,
+    Chunk, ChunkReassembler, NetworkMessage, NetworkMessageRef, NetworkMessageType, Payload,
+    PayloadParameters, PayloadRef, PublisherId, ReassemblyLimits,
 };
 
 const LIMITS: ReassemblyLimits = ReassemblyLimits {

@@ -11,7 +11,9 @@ fn check(layout: &RawDataLayout, bytes: &[u8]) {
     let Ok(values) = layout.decode(bytes) else {
         return;
     };
-    let encoded = layout.encode_to_vec(&values).expect("decoded and not encodable");
+    let encoded = layout
+        .encode_to_vec(&values)
+        .expect("decoded and not encodable");
     if let Some(size) = layout.fixed_size() {
         assert_eq!(encoded.len(), size);
     }

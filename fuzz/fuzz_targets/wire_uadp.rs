@@ -8,8 +8,9 @@ use libfuzzer_sys::fuzz_target;
 use takt_fuzz::choice;
 use takt_ua::{DateTime, StatusCode, Variant};
 use takt_wire::{
-    DataSetContent, DataSetMessage, Fields, FixedMessage, FixedMessageReader, GroupHeader, HeaderLayout, MessageTree,
-    NetworkMessage, NetworkMessageRef, PayloadParameters, PayloadRef, PublisherId, TreeParameters,
+    DataSetContent, DataSetMessage, Fields, FixedMessage, FixedMessageReader, GroupHeader,
+    HeaderLayout, MessageTree, NetworkMessage, NetworkMessageRef, PayloadParameters, PayloadRef,
+    PublisherId, TreeParameters,
 };
 
 /// Reader that recognizes messages of one layout.
@@ -31,7 +32,9 @@ static READER: LazyLock<FixedMessageReader> = LazyLock::new(|| {
             }],
         )
     };
-    FixedMessage::new(&message, &[]).expect("a fixed layout").reader()
+    FixedMessage::new(&message, &[])
+        .expect("a fixed layout")
+        .reader()
 });
 
 fn look_through(message: &NetworkMessageRef<'_>, parameters: &PayloadParameters<'_>) {
@@ -48,7 +51,10 @@ fn look_through(message: &NetworkMessageRef<'_>, parameters: &PayloadParameters<
     if let Ok(PayloadRef::DataSetMessages(messages)) = message.payload(parameters) {
         assert_eq!(messages.iter().count(), messages.len());
         for (index, read) in messages.iter().enumerate() {
-            assert_eq!(messages.get(index).map(|read| read.is_ok()), Some(read.is_ok()));
+            assert_eq!(
+                messages.get(index).map(|read| read.is_ok()),
+                Some(read.is_ok())
+            );
             if let Ok(read) = read {
                 let _ = HeaderLayout::UadpPeriodicFixed.check_data_set_message(&read);
                 let _ = read.to_owned();
@@ -84,7 +90,9 @@ fuzz_target!(|data: &[u8]| {
     };
     if let Some(read) = READER.read(bytes) {
         assert!(read.variant(0, 0).is_some() && read.variant(0, 1).is_some());
-        assert!(NetworkMessage::decode(&bytes[..bytes.len()], &PayloadParameters::default()).is_ok());
+        assert!(
+            NetworkMessage::decode(&bytes[..bytes.len()], &PayloadParameters::default()).is_ok()
+        );
     }
     let parameters = PayloadParameters {
         signature_length: usize::from(signature_length % 40) + 1,

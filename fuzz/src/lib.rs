@@ -1,7 +1,6 @@
-//! What the fuzz targets share.
+//! Functions that the fuzz targets share.
 //!
-//! A target fails by panicking: what is decoded must not do that by itself, and what was decoded must survive being encoded
-//! and decoded again.
+//! A target fails by panicking. Decoding must not panic by itself, and a decoded value must survive encoding and decoding.
 
 use takt_ua::binary::{Decode, DecodeError, Decoder, Encode, Limits};
 
@@ -15,7 +14,7 @@ pub const LIMITS: Limits = Limits {
 /// Decodes one value at the start of `bytes`.
 ///
 /// # Errors
-/// As the decoder says.
+/// The error of the decoder.
 pub fn decode<'a, T: Decode<'a>>(bytes: &'a [u8]) -> Result<T, DecodeError> {
     let mut decoder = Decoder::with_limits(bytes, LIMITS);
     let value = T::decode(&mut decoder)?;
@@ -24,8 +23,8 @@ pub fn decode<'a, T: Decode<'a>>(bytes: &'a [u8]) -> Result<T, DecodeError> {
     Ok(value)
 }
 
-/// Whatever can be decoded is encoded, decoded and encoded again to the same bytes. (Not the bytes that came: there is more
-/// than one encoding of some values. And compared as bytes: NaN is not equal to itself.)
+/// Decodes a value, encodes it, decodes it again, and checks that it is encoded to the same bytes again. These may differ from
+/// the input, because some values have several encodings. Bytes are compared, because NaN is not equal to itself.
 pub fn round_trip<T: for<'a> Decode<'a> + Encode>(bytes: &[u8]) -> Option<T> {
     let value: T = decode(bytes).ok()?;
     let encoded = value.encode_to_vec();

@@ -1,4 +1,4 @@
-//! How long a Read takes with open62541's client, request to response.
+//! Latency of a Read with open62541's client, from request to response.
 
 use std::time::Instant;
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::client::Client;
 use crate::data::{Owned, status_name};
 
-/// What to measure.
+/// Measured node, number of samples, and placement of the thread.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
     node: String,
@@ -22,7 +22,7 @@ impl Options {
     /// Reads the command line after the endpoint; `None` if nothing is to be measured.
     ///
     /// # Errors
-    /// A message about what cannot be understood.
+    /// A message that names the invalid argument.
     pub fn parse(arguments: &[String]) -> Result<Option<Self>, String> {
         if arguments.is_empty() {
             return Ok(None);

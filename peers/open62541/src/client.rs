@@ -11,7 +11,7 @@ use crate::data::{Described, Owned, elements, to_json};
 
 /// A request that open62541's client can send.
 pub trait Service: Described {
-    /// What comes back.
+    /// The response.
     type Response: Described;
     /// The function that sends it and waits for the response.
     const SEND: unsafe extern "C" fn(*mut sys::UA_Client, Self) -> Self::Response;

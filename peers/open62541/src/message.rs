@@ -95,7 +95,7 @@ pub struct FixedPublisher {
     length: usize,
     offsets: Vec<(u32, usize)>,
     values: Vec<sys::UA_DataValue>,
-    /// What the values point to: its address must not change.
+    /// Memory to which the values point; its address must not change.
     store: Box<[u32]>,
     number: u16,
 }

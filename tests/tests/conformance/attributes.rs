@@ -100,7 +100,7 @@ pub(crate) fn an_index_range_is_read(client: &mut Client) {
     }
 }
 
-pub(crate) fn timestamps_are_as_asked_for(client: &mut Client) {
+pub(crate) fn timestamps_are_those_requested(client: &mut Client) {
     for (asked, source, server) in [
         (TimestampsToReturn::Source, true, false),
         (TimestampsToReturn::Server, false, true),
@@ -249,7 +249,7 @@ pub(crate) fn server_status_is_live(client: &mut Client) {
     );
 }
 
-pub(crate) fn operation_limits_are_true(client: &mut Client) {
+pub(crate) fn operation_limits_are_shown(client: &mut Client) {
     for limit in [
         ids::SERVER_SERVER_CAPABILITIES_OPERATION_LIMITS_MAX_NODES_PER_READ,
         ids::SERVER_SERVER_CAPABILITIES_OPERATION_LIMITS_MAX_NODES_PER_WRITE,

@@ -109,7 +109,7 @@ pub(crate) fn a_session_has_its_life_cycle(client: &mut Client) {
     assert_eq!(client.epoch(), first + 1);
 }
 
-pub(crate) fn a_session_belongs_to_those_who_opened_it(client: &mut Client) {
+pub(crate) fn sessions_of_others_cannot_be_used(client: &mut Client) {
     // An unknown token.
     let stranger = NodeId::numeric(0, 4_711);
     let read = takt_ua::structures::ReadRequest {

@@ -82,25 +82,25 @@ cases! {
         endpoints_name_both_transports,
         servers_are_found_by_their_uri,
         a_session_has_its_life_cycle,
-        a_session_belongs_to_those_who_opened_it;
+        sessions_of_others_cannot_be_used;
     view:
         browse_filters_and_describes,
         browse_continues_where_it_stopped,
-        browse_refuses_what_makes_no_sense,
+        invalid_browse_requests_are_refused,
         paths_are_translated,
         nodes_are_registered;
     attributes:
         every_attribute_of_a_variable_is_read,
         an_index_range_is_read,
-        timestamps_are_as_asked_for,
+        timestamps_are_those_requested,
         a_bad_operation_leaves_the_others_alone,
         too_little_and_too_much_is_a_fault,
         server_status_is_live,
-        operation_limits_are_true;
+        operation_limits_are_shown;
     writing:
         a_value_is_written,
-        what_does_not_fit_is_refused,
-        what_is_not_writable_is_refused,
+        values_of_another_type_are_refused,
+        writes_to_read_only_nodes_are_refused,
         an_index_range_is_written;
     methods:
         a_method_is_called,
@@ -120,11 +120,11 @@ cases! {
     subscriptions:
         every_value_that_is_written_is_pushed,
         many_variables_are_watched_at_once,
-        a_queue_that_is_too_short_says_so,
-        silence_does_not_end_it,
+        a_queue_overflow_is_reported,
+        an_idle_subscription_stays_alive,
         a_lost_session_is_made_again,
         messages_are_sent_again,
-        what_cannot_be_watched_is_refused,
+        invalid_monitored_items_are_refused,
         publishing_needs_a_subscription;
     large:
         a_mebibyte_goes_both_ways,

@@ -92,7 +92,7 @@ pub(crate) fn many_variables_are_watched_at_once(client: &mut Client) {
     {}
 }
 
-pub(crate) fn a_queue_that_is_too_short_says_so(client: &mut Client) {
+pub(crate) fn a_queue_overflow_is_reported(client: &mut Client) {
     let mut subscription = subscribe(client, 300);
     subscription.monitor(&node("UInt32"), queue(2)).unwrap();
     next(&mut subscription);
@@ -110,7 +110,7 @@ pub(crate) fn a_queue_that_is_too_short_says_so(client: &mut Client) {
     assert!(overflows > 0);
 }
 
-pub(crate) fn silence_does_not_end_it(client: &mut Client) {
+pub(crate) fn an_idle_subscription_stays_alive(client: &mut Client) {
     let own = Client::connect(client.endpoint(), client.options().clone()).unwrap();
     let quick = SubscriptionOptions {
         max_keep_alive_count: 2,
@@ -210,7 +210,7 @@ pub(crate) fn messages_are_sent_again(client: &mut Client) {
     assert_eq!(deleted.unwrap().results, [StatusCode::Good]);
 }
 
-pub(crate) fn what_cannot_be_watched_is_refused(client: &mut Client) {
+pub(crate) fn invalid_monitored_items_are_refused(client: &mut Client) {
     let id = by_hand(client);
     let nodes = [
         node("Nothing"),

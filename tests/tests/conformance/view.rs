@@ -169,7 +169,7 @@ pub(crate) fn browse_continues_where_it_stopped(client: &mut Client) {
     assert_eq!(invalid.status_code, StatusCode::BadContinuationPointInvalid);
 }
 
-pub(crate) fn browse_refuses_what_makes_no_sense(client: &mut Client) {
+pub(crate) fn invalid_browse_requests_are_refused(client: &mut Client) {
     let nobody = browse(client, forward(node("Nobody")), 0);
     assert_eq!(nobody.status_code, StatusCode::BadNodeIdUnknown);
     let direction = BrowseDescription {

@@ -77,7 +77,7 @@ pub(crate) fn a_value_is_written(client: &mut Client) {
     assert_eq!(value(client, "Any"), vec!["a", "b"].into());
 }
 
-pub(crate) fn what_does_not_fit_is_refused(client: &mut Client) {
+pub(crate) fn values_of_another_type_are_refused(client: &mut Client) {
     let mismatch: [(&str, Variant); 8] = [
         ("UInt32", 1.0_f64.into()),
         ("UInt32", 1_i32.into()),
@@ -120,7 +120,7 @@ pub(crate) fn what_does_not_fit_is_refused(client: &mut Client) {
     assert_eq!(value(client, "Percent"), 99.0_f64.into());
 }
 
-pub(crate) fn what_is_not_writable_is_refused(client: &mut Client) {
+pub(crate) fn writes_to_read_only_nodes_are_refused(client: &mut Client) {
     let other = |attribute_id: u32| WriteValue {
         attribute_id,
         ..item(node("UInt32"), 1_u32)

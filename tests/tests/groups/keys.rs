@@ -37,7 +37,7 @@ fn remove(shared: &Shared, user: User, group: &NodeId) -> Result<(), StatusCode>
     removed.map(drop)
 }
 
-pub fn only_those_who_may_get_keys() {
+pub fn only_permitted_users_get_keys() {
     let shared = Shared::new();
     let plant = format!("Plant=PubSub-Aes128-CTR:{}", BERT.id);
     let _registry = shared.registry_with(ANNA, &["--security-group", &plant]);

@@ -32,19 +32,19 @@ macro_rules! with_users {
 
 fn main() -> ExitCode {
     let mut tests = with_users![
-        members::members_use_each_others_data,
+        members::members_use_data_of_each_other,
         members::the_api_shares_within_a_group,
         members::a_demonstration_runs_within_a_group,
-        strangers::strangers_are_denied_and_reach_nothing,
-        strangers::who_gets_as_far_as_the_socket_is_refused,
+        strangers::users_outside_the_group_are_denied,
+        strangers::users_without_access_are_refused_at_the_socket,
         names::a_stranger_cannot_take_a_name,
         names::a_living_name_is_taken_a_dead_one_is_free,
         names::a_sticky_directory_keeps_names_for_their_users,
         names::the_registry_knows_a_provider_by_its_user,
-        keys::only_those_who_may_get_keys,
-        presence::members_see_each_others_applications,
-        presence::clean_removes_the_names_of_a_groups_dead,
-        presence::in_a_sticky_directory_names_of_others_are_left,
+        keys::only_permitted_users_get_keys,
+        presence::members_list_applications_of_each_other,
+        presence::clean_removes_names_of_dead_applications_of_a_group,
+        presence::names_of_others_stay_in_a_sticky_directory,
     ]
     .to_vec();
     tests.push(Test {

@@ -6,7 +6,7 @@ use takt_ua::{NodeId, StatusCode, Variant};
 
 use crate::shared::{ANNA, BERT, CARL, GROUP, Shared, as_user};
 
-pub fn members_use_each_others_data() {
+pub fn members_use_data_of_each_other() {
     let shared = Shared::new();
     let _registry = shared.registry(ANNA);
     let _machine = shared.machine(BERT);

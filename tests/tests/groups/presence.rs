@@ -19,7 +19,7 @@ fn clean(shared: &Shared, user: User) -> Value {
     shared.rows(&mut shared.takt(user, &["clean"])).remove(0)
 }
 
-pub fn members_see_each_others_applications() {
+pub fn members_list_applications_of_each_other() {
     let shared = Shared::new();
     let first = shared.machine(BERT);
     let is_seen = |row: &Value| {
@@ -47,7 +47,7 @@ pub fn members_see_each_others_applications() {
     assert!(said.contains("usermod"), "{said}");
 }
 
-pub fn clean_removes_the_names_of_a_groups_dead() {
+pub fn clean_removes_names_of_dead_applications_of_a_group() {
     let shared = Shared::new();
     let _registry = shared.registry(ANNA);
     let mut provider = shared.machine(BERT);
@@ -74,7 +74,7 @@ pub fn clean_removes_the_names_of_a_groups_dead() {
     assert!(said.contains("does not belong to the group"), "{said}");
 }
 
-pub fn in_a_sticky_directory_names_of_others_are_left() {
+pub fn names_of_others_stay_in_a_sticky_directory() {
     let shared = Shared::with_mode(0o3770);
     let mut provider = shared.machine(BERT);
     let alive = ps(&shared, ANNA).unwrap();

@@ -9,7 +9,7 @@ use takt_ua::StatusCode;
 use crate::shared::{ANNA, BERT, DORA, Shared, as_user};
 use crate::socket;
 
-pub fn strangers_are_denied_and_reach_nothing() {
+pub fn users_outside_the_group_are_denied() {
     let shared = Shared::new();
     let registry = shared.registry(ANNA);
     let name = shared.application("Registry");
@@ -46,7 +46,7 @@ pub fn strangers_are_denied_and_reach_nothing() {
 }
 
 /// Root, and a user who has left the group, get as far as is possible without belonging to the group.
-pub fn who_gets_as_far_as_the_socket_is_refused() {
+pub fn users_without_access_are_refused_at_the_socket() {
     let shared = Shared::new();
     let _registry = shared.registry(ANNA);
     let path = shared.socket(&shared.application("Registry"));

@@ -52,7 +52,7 @@ pub fn unicast_frames() {
     conforms(&|options| pair("opc.eth://02-00-00-00-84-75", options));
 }
 
-pub fn a_tag_is_on_the_wire_as_the_standard_wants() {
+pub fn tags_are_on_the_wire_as_in_the_standard() {
     ip("link set takt0 address 02:00:00:00:84:74");
     let address = format!("{MULTICAST}:5.6");
     let (mut sender, mut receiver) = pair(&address, &Options::default());
@@ -119,7 +119,7 @@ pub fn frames_for_which_there_was_no_room_are_counted() {
     assert_eq!(counters.messages + counters.overflowed, COUNT as u64);
 }
 
-pub fn nothing_is_allocated_per_message() {
+pub fn messages_are_sent_without_allocation() {
     for per_cycle in [1, 5] {
         let pair = pair(&format!("{MULTICAST}:5.6"), &Options::default());
         assert_eq!(allocations(pair, per_cycle), 0, "{per_cycle} at a time");

@@ -5,6 +5,7 @@
 mod cycles;
 mod module;
 mod package;
+mod sources;
 mod tokens;
 
 use std::collections::BTreeSet;
@@ -292,72 +293,4 @@ fn seeds_of_fuzz_targets_are_few_and_small() {
         let size: u64 = sizes.sum();
         assert!((1..16 << 10).contains(&size), "{name}: {size} bytes");
     }
-}
-
-/// The Rust source files of a folder and its subfolders.
-fn sources(folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).unwrap();
-    let paths = entries.map(|entry| entry.unwrap().path());
-    paths
-        .flat_map(|path| match path.is_dir() {
-            true => sources(&path),
-            false => vec![path],
-        })
-        .filter(|path| path.extension().is_some_and(|it| it == "rs"))
-        .collect()
-}
-
-/// Whether a line of code, not a comment, begins unsafe code.
-fn is_unsafe(line: &str) -> bool {
-    let code = line.split("//").next().unwrap_or_default();
-    let words: Vec<&str> = code
-        .split(|c: char| !c.is_alphanumeric() && c != '_')
-        .collect();
-    words.contains(&"unsafe")
-}
-
-/// CONTRIBUTING.md: "`unsafe` only in small modules that are named for it". The compiler sees to that where the attribute of the
-/// crate is right and each exception is at the declaration of a module.
-#[test]
-fn unsafe_code_is_only_in_permitted_modules() {
-    let crates = fs::read_dir(repository().join("crates")).unwrap();
-    let crates = crates.map(|entry| entry.unwrap().path());
-    let others = ["xtask", "tests"].map(|path| repository().join(path));
-    let mut wrong = Vec::new();
-    for folder in crates.chain(others).map(|folder| folder.join("src")) {
-        let mut has_unsafe_code = false;
-        for path in sources(&folder) {
-            let text = fs::read_to_string(&path).unwrap();
-            has_unsafe_code |= text.lines().any(is_unsafe);
-            let mut lines = text.lines();
-            while let Some(line) = lines.next() {
-                let line = line.trim();
-                if !line.contains("allow(unsafe_code") || line.starts_with("//") {
-                    continue;
-                }
-                let mut next = lines
-                    .clone()
-                    .map(str::trim)
-                    .skip_while(|it| it.starts_with("#["));
-                let is_module = next.next().is_some_and(|next| {
-                    let words = next.split(' ').filter(|word| !word.starts_with("pub"));
-                    words.take(1).eq(["mod"])
-                });
-                if !line.starts_with("#[allow(unsafe_code") || !is_module {
-                    wrong.push(format!("{}: {line} is not at a module", path.display()));
-                }
-            }
-        }
-        let attribute = match has_unsafe_code {
-            true => "#![deny(unsafe_code)]",
-            false => "#![forbid(unsafe_code)]",
-        };
-        let roots = ["lib.rs", "main.rs"].map(|root| folder.join(root));
-        for root in roots.iter().filter(|root| root.exists()) {
-            if !fs::read_to_string(root).unwrap().contains(attribute) {
-                wrong.push(format!("{} needs {attribute}", root.display()));
-            }
-        }
-    }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

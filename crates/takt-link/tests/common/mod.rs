@@ -26,7 +26,7 @@ pub fn conforms(open: Open<'_>) {
     messages_arrive_in_order_and_unchanged(open);
     a_full_batch_is_flushed(open);
     the_largest_message_arrives_and_a_larger_one_is_refused(open);
-    what_is_not_committed_is_not_sent(open);
+    uncommitted_messages_are_not_sent(open);
     waiting_ends(open);
 }
 
@@ -197,7 +197,7 @@ pub fn the_largest_message_arrives_and_a_larger_one_is_refused(open: Open<'_>) {
     assert_eq!(receive(&mut *receiver, 1), [message(3, 100)]);
 }
 
-pub fn what_is_not_committed_is_not_sent(open: Open<'_>) {
+pub fn uncommitted_messages_are_not_sent(open: Open<'_>) {
     let (mut sender, mut receiver) = opened(open, &Options::default());
     sender.reserve(10).unwrap().fill(1);
     let mut message = sender.reserve(20).unwrap();

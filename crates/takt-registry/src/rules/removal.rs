@@ -41,13 +41,13 @@ impl Rules {
         self.removals.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether nodes of a Provider are left that is removed.
+    /// Returns true if nodes of a Provider that is removed are left.
     pub(super) fn is_removing(&self, name: &str) -> bool {
         self.removals().contains_key(name)
     }
 
-    /// The namespace of a Provider that is being removed becomes free when its last node is gone; whether there is such a
-    /// Provider.
+    /// The namespace of a Provider that is being removed becomes free when its last node is gone. Returns true if there is
+    /// such a Provider.
     pub(super) fn free_after_removal(&self, name: &str) -> bool {
         let mut removals = self.removals();
         let frees = removals.get_mut(name);

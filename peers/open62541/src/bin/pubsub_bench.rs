@@ -22,10 +22,10 @@ use takt_wire::{
     PayloadParameters, PublisherId, RawDataLayout, Slot,
 };
 
-/// How often both are measured, in turns; the smallest time of each counts.
+/// Number of alternating measurements of both; the smallest time of each counts.
 const TURNS: u32 = 15;
 
-/// How often something is done in a turn.
+/// Number of operations in a measurement.
 const ROUNDS: u32 = 100_000;
 
 fn main() -> ExitCode {
@@ -78,7 +78,7 @@ fn report(what: &str, (ours, theirs): (f64, f64), goal: Option<f64>) {
     );
 }
 
-/// What is stored in a message of fixed layout each cycle.
+/// Compares the time to store the fields of a message of fixed layout, as in each cycle.
 fn store(fields: usize, goal: Option<f64>) -> Result<(), String> {
     let foreign = PubSub::start("publish", description(fields)?)?;
     let table = foreign.offset_table().map_err(|error| error.to_string())?;

@@ -32,7 +32,7 @@ pub(super) fn dimensions(field: &Value) -> Value {
         .map_or(json!([]), |elements| json!([elements.len()]))
 }
 
-/// What a Variable has before anything is received.
+/// Returns the value of a Variable before a message is received.
 pub(super) fn zero(field: &Value) -> Value {
     if let Some(elements) = field["value"].as_array() {
         return json!(vec![0; elements.len()]);

@@ -27,7 +27,7 @@ const NETWORK_MESSAGE: u32 = 0b110_0111;
 /// Timestamp, Status, SequenceNumber (6.3.1.3.2).
 const DATA_SET_MESSAGE: u32 = 0b10_0101;
 
-/// What open62541's real-time publishers work with: its `UA_PubSubOffsetTable`.
+/// Table of the offsets of all fields in a message, as real-time publishers of open62541 use it (`UA_PubSubOffsetTable`).
 #[derive(Debug, Clone)]
 pub struct OffsetTable {
     /// The NetworkMessage.
