@@ -21,8 +21,8 @@ enum Row {
 
 impl PortNetwork {
     /// Returns the service that the other streams leave in all queues of the stream together. A FIFO queue has one such curve for
-    /// each delay of the others, and none of these is the best for every stream. If streams arrive in steps, both the curve for
-    /// the steps and the one for the lines above them are tried.
+    /// each delay of the others, and none of these is the best for every stream. If streams arrive in steps, the curves for the
+    /// steps and those for the lines above them are tried; in a large network only those for the lines.
     pub(super) fn separate_flow(
         &self,
         lines: Option<&Lines>,

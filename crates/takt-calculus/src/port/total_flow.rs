@@ -17,7 +17,7 @@ use crate::curve::{Curve, Extended};
 struct State {
     arrival: Curve,
     service: ClassService,
-    /// Current delay of the queue; it only grows.
+    /// Current delay of the queue. It grows until it is valid; [`Progress::lower`] then lowers it again.
     delay: Extended,
 }
 

@@ -100,7 +100,8 @@ impl Edit<'_> {
         Ok(())
     }
 
-    /// Binds a node and counts the bindings that may block. A reader never sees a count that is too low.
+    /// Binds a node and counts the bindings that may block. The count is raised before the binding is set and lowered after it
+    /// is replaced, so that it is never below their number.
     pub(super) fn rebind(&self, node: &Node, binding: Option<Binding>) {
         let remotes = &self.space.remotes;
         if binding.as_ref().is_some_and(Binding::may_block) {

@@ -13,8 +13,8 @@ pub(crate) struct Counters {
     pub(super) last_id: u32,
     /// BrowseNames of the children of one node.
     pub(super) names: NameCache,
-    /// True if some reference points at a node that does not exist. If that node is added later, it may lack its end of the
-    /// reference.
+    /// True if a reference may be listed at one of its ends only: its other node did not exist when the reference was added or
+    /// the node was deleted, or one end was deleted alone.
     pub(super) dangling: bool,
     /// The memory of nodes, references and namespaces that clients have added.
     pub(super) memory: Option<Charge>,

@@ -89,7 +89,7 @@ impl<'a> Edit<'a> {
         }
     }
 
-    /// Adds a node with its references. It becomes visible with all of them; their other ends follow.
+    /// Adds a node with its references. It becomes visible with the references that it lists; the other ends follow.
     ///
     /// # Errors
     /// The NodeId is null, in use, or of an unknown namespace; or the address space is full.
@@ -211,7 +211,7 @@ impl<'a> Edit<'a> {
         };
         let references = node.references();
         if delete_target_references {
-            // References are removed first, so that no reader finds a way to the node during its deletion.
+            // The other ends are removed first: otherwise a reader could follow a reference to a node that does not exist.
             for reference in references.iter_from(0) {
                 self.remove_other_end(node_id, reference);
             }
@@ -229,8 +229,8 @@ impl<'a> Edit<'a> {
         Ok(())
     }
 
-    /// Removes some references of a node that has more than `few`, at both ends. Called before the deletion of the node, which
-    /// would otherwise take long. Returns the number of removed references.
+    /// Removes some references of a node that has more than `few`, at both ends. The deletion of such a node is divided into
+    /// these steps. Returns the number of removed references.
     pub fn detach(&mut self, node_id: &NodeId, few: usize) -> usize {
         let nodes = self.space.nodes.pin();
         let Some(node) = nodes

@@ -157,7 +157,7 @@ impl Edit<'_> {
                 has(target, true, source)
             };
         }
-        // Both nodes list it, unless one of them is missing: then the source is searched.
+        // Both nodes list it, unless an end may be missing: then the source is searched.
         if !self.counters.dangling && count(target) < count(source) && view.node(target).is_some() {
             return has(target, !is_forward, source);
         }
