@@ -157,7 +157,7 @@ impl Template {
         )?;
         writeln!(
             to,
-            "loopback = \"host{last_host}\" # sends each message back: the round trip is what counts"
+            "loopback = \"host{last_host}\" # sends each message back: the round trip is measured"
         )?;
         writeln!(
             to,

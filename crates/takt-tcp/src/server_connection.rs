@@ -372,7 +372,7 @@ impl ServerConnection {
     pub fn handle_timeout(&mut self, now: Instant) -> Result<(), TransportError> {
         let over = |deadline: Option<Instant>| deadline.is_some_and(|deadline| deadline <= now);
         let error = match (self.state, &self.channel) {
-            _ if over(self.send_deadline) => TransportError::Timeout("take what was sent"),
+            _ if over(self.send_deadline) => TransportError::Timeout("read its responses"),
             (State::Closed, _) => return Ok(()),
             _ if over(self.chunk_deadline) => TransportError::Timeout("complete a message"),
             (State::Open, Some(channel)) if over(Some(channel.tokens.accepted_until())) => {

@@ -354,7 +354,7 @@ fn a_client_that_does_not_read_is_not_served_any_further() {
     pair.wait(Duration::from_secs(1));
     assert_eq!(
         pair.server.handle_timeout(pair.now),
-        Err(TransportError::Timeout("take what was sent"))
+        Err(TransportError::Timeout("read its responses"))
     );
 }
 

@@ -73,7 +73,7 @@ pub fn run(
         "Bytes are those of the messages of services; in the SR-Server architecture Providers ask every 10 s whether the registry \
          answers."
             .to_owned(),
-        "Memory is what the processes have to themselves plus their share of what they have in common (PSS).".to_owned(),
+        "Memory is the private memory of the processes plus their share of the memory that they have in common (PSS).".to_owned(),
     ] {
         report.note(&note);
     }

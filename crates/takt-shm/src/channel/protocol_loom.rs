@@ -99,7 +99,7 @@ impl Memory {
             return false;
         };
         let Place::Slot(slot) = place else {
-            panic!("nobody sent that");
+            panic!("no such message was sent");
         };
         for word in 2 * slot..2 * slot + 2 {
             let number = self.slots.load(word, Ordering::Relaxed);
