@@ -1,4 +1,4 @@
-//! Rules for Rust sources: places of unsafe code, first words of doc comments, names of tests.
+//! Rules for Rust sources: places of unsafe code, first words of doc comments, names of functions.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -87,7 +87,8 @@ fn first_words(text: &str) -> Vec<(usize, &str)> {
             .into_iter()
             .find(|kind| line.starts_with(kind));
         if let Some(kind) = kind.filter(|kind| !previous.starts_with(kind)) {
-            let word = line[kind.len()..].split_whitespace().next();
+            let word = line[kind.len()..].trim_start();
+            let word = word.split(|c: char| !c.is_alphanumeric()).next();
             words.push((number, word.unwrap_or_default()));
         }
         previous = line;
@@ -113,7 +114,7 @@ fn function_name(line: &str) -> Option<&str> {
 #[test]
 fn comments_and_functions_name_the_thing() {
     assert_eq!(
-        first_words("//! A\n\n/// What is left.\n/// Who.\nfn a() {}\n    /// B"),
+        first_words("//! A\n\n/// What: is left.\n/// Who.\nfn a() {}\n    /// B"),
         [(1, "A"), (3, "What"), (6, "B")]
     );
     assert_eq!(
