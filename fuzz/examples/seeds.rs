@@ -8,6 +8,7 @@
 use std::fs;
 use std::path::Path;
 
+use takt_capture::CaptureWriter;
 use takt_cell::{Cell, CellLocation, shared};
 use takt_layout::LaidOut;
 use takt_pubsub::configuration::{from_toml, to_binary_file};
@@ -371,26 +372,9 @@ fn links(message: &[u8]) {
     ];
     pcap.extend([&[0; 8][..], &length, &length, &frame].concat());
     write("capture", "ethernet.pcap", &pcap);
-    let block = |kind: u32, body: &[u8]| {
-        let padding = vec![0; body.len().next_multiple_of(4) - body.len()];
-        let length = u32::try_from(12 + body.len() + padding.len())
-            .expect("a short block")
-            .to_le_bytes();
-        [&kind.to_le_bytes()[..], &length, body, &padding, &length].concat()
-    };
-    let section = [
-        &0x1A2B_3C4D_u32.to_le_bytes()[..],
-        &[1, 0, 0, 0],
-        &[0xFF; 8],
-    ]
-    .concat();
-    let packet = [&[0; 12][..], &length, &length, &frame].concat();
-    let pcapng = [
-        block(0x0A0D_0D0A, &section),
-        block(1, &[1, 0, 0, 0, 0, 0, 1, 0]),
-        block(6, &packet),
-    ]
-    .concat();
+    let mut pcapng = Vec::new();
+    let mut writer = CaptureWriter::new(&mut pcapng).expect("memory");
+    writer.write(std::time::UNIX_EPOCH, &frame).expect("memory");
     write("capture", "ethernet.pcapng", &pcapng);
 }
 

@@ -1,35 +1,23 @@
 //! Capture files (pcapng) that tests write.
 
+use std::time::{Duration, UNIX_EPOCH};
+
+use takt_capture::CaptureWriter;
+
 /// Returns a file with these Ethernet frames, one per millisecond.
+///
+/// # Panics
+/// If a frame is too long.
 #[must_use]
 pub fn pcapng(frames: &[Vec<u8>]) -> Vec<u8> {
     let mut file = Vec::new();
-    let section = [
-        0x1A2B_3C4D_u32.to_le_bytes(),
-        [1, 0, 0, 0],
-        [0xFF; 4],
-        [0xFF; 4],
-    ];
-    block(0x0A0D_0D0A, &section.concat(), &mut file);
-    // Ethernet, packets of any length.
-    block(1, &[1, 0, 0, 0, 0, 0, 0, 0], &mut file);
-    for (index, frame) in frames.iter().enumerate() {
-        let length = (frame.len() as u32).to_le_bytes();
-        let time = (index as u32 * 1000).to_le_bytes();
-        let header = [[0; 4], [0; 4], time, length, length].concat();
-        block(6, &[&header[..], frame].concat(), &mut file);
+    let mut writer = CaptureWriter::new(&mut file).expect("memory");
+    let mut time = UNIX_EPOCH;
+    for frame in frames {
+        writer.write(time, frame).expect("memory");
+        time += Duration::from_millis(1);
     }
     file
-}
-
-fn block(block_type: u32, body: &[u8], file: &mut Vec<u8>) {
-    let padded = body.len().next_multiple_of(4);
-    let length = (padded as u32 + 12).to_le_bytes();
-    file.extend(block_type.to_le_bytes());
-    file.extend(length);
-    file.extend(body);
-    file.resize(file.len() + padded - body.len(), 0);
-    file.extend(length);
 }
 
 /// Returns an Ethernet frame with a payload of this EtherType.

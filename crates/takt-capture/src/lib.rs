@@ -1,4 +1,4 @@
-//! Capture files: packets of pcapng and pcap, and the bytes in them that may be a UADP message.
+//! Capture files: packets of pcapng and pcap, the bytes in them that may be a UADP message, and a writer of pcapng.
 //!
 //! The crate does not decode messages, and reassembles neither fragments of IP datagrams nor chunks.
 
@@ -6,6 +6,8 @@
 
 mod file;
 mod packet;
+mod writer;
 
 pub use file::{Packet, is_capture, packets};
 pub use packet::{Carried, carried};
+pub use writer::CaptureWriter;

@@ -1,0 +1,113 @@
+//! Writer of capture files in the format pcapng (draft-ietf-opsawg-pcapng).
+
+use std::io::{self, Write};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// LINKTYPE of Ethernet frames.
+const ETHERNET: u16 = 1;
+/// Type of a Section Header Block (4.1).
+const SECTION_HEADER: u32 = 0x0A0D_0D0A;
+/// Byte order of a section (4.1).
+const BYTE_ORDER: u32 = 0x1A2B_3C4D;
+/// Type of an Interface Description Block (4.2).
+const INTERFACE_DESCRIPTION: u32 = 1;
+/// Type of an Enhanced Packet Block (4.3).
+const ENHANCED_PACKET: u32 = 6;
+
+/// Writer of a capture file of one Ethernet interface, with times in microseconds.
+#[derive(Debug)]
+pub struct CaptureWriter<W> {
+    file: W,
+}
+
+impl<W: Write> CaptureWriter<W> {
+    /// Begins a capture file.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn new(mut file: W) -> io::Result<Self> {
+        // Version 1.0, and a section of unknown length.
+        let section = [&BYTE_ORDER.to_le_bytes()[..], &[1, 0, 0, 0], &[0xFF; 8]].concat();
+        write_block(&mut file, SECTION_HEADER, &section)?;
+        // Packets of any length.
+        let interface = [&ETHERNET.to_le_bytes()[..], &[0; 6]].concat();
+        write_block(&mut file, INTERFACE_DESCRIPTION, &interface)?;
+        Ok(Self { file })
+    }
+
+    /// Writes an Ethernet frame that was captured at `time`.
+    ///
+    /// # Errors
+    /// The file cannot be written, the frame is longer than 4 GiB, or the time is before 1970.
+    pub fn write(&mut self, time: SystemTime, frame: &[u8]) -> io::Result<()> {
+        let length = u32::try_from(frame.len()).map_err(io::Error::other)?;
+        let time = time.duration_since(UNIX_EPOCH).map_err(io::Error::other)?;
+        let time = u64::try_from(time.as_micros()).map_err(io::Error::other)?;
+        let time = time.to_le_bytes();
+        let (low, high) = time.split_at(4);
+        let [captured, original] = [length.to_le_bytes(); 2];
+        let interface = [0; 4];
+        let packet = [&interface, high, low, &captured, &original, frame].concat();
+        write_block(&mut self.file, ENHANCED_PACKET, &packet)
+    }
+}
+
+/// Writes a block (3.1): type, length, body in words of 32 bits, length again.
+fn write_block(file: &mut impl Write, block_type: u32, body: &[u8]) -> io::Result<()> {
+    let padded = body.len().next_multiple_of(4);
+    let length = u32::try_from(padded + 12).map_err(io::Error::other)?;
+    file.write_all(&block_type.to_le_bytes())?;
+    file.write_all(&length.to_le_bytes())?;
+    file.write_all(body)?;
+    file.write_all([0; 3].get(..padded - body.len()).unwrap_or_default())?;
+    file.write_all(&length.to_le_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use std::time::Duration;
+
+    use super::*;
+    use crate::{is_capture, packets};
+
+    #[test]
+    fn frames_are_read_as_they_were_written() {
+        let time = |micros| UNIX_EPOCH + Duration::from_micros(micros);
+        let frames = [
+            (time(0), vec![1; 60]),
+            (time(1_700_000_000_000_001), vec![2; 61]),
+            (time(5), vec![]),
+            (time(u64::MAX / 2000), vec![3; 1522]),
+        ];
+        let mut file = Vec::new();
+        let mut writer = CaptureWriter::new(&mut file).unwrap();
+        for (time, frame) in &frames {
+            writer.write(*time, frame).unwrap();
+        }
+        assert!(is_capture(&file));
+        let (read, error) = packets(&file);
+        assert_eq!(error, None);
+        assert_eq!(read.len(), frames.len());
+        for ((packet, (time, frame)), number) in read.iter().zip(&frames).zip(1..) {
+            assert_eq!((packet.number, packet.linktype), (number, 1));
+            assert_eq!(packet.time, Some(*time));
+            assert_eq!(&packet.bytes, frame);
+        }
+        let (read, error) = packets(&file[..file.len() - 20]);
+        assert_eq!(read.len(), frames.len() - 1);
+        assert_eq!(error.as_deref(), Some("it ends within a packet"));
+    }
+
+    #[test]
+    fn times_before_1970_and_full_disks_are_errors() {
+        let mut file = Vec::new();
+        let mut writer = CaptureWriter::new(&mut file).unwrap();
+        let early = UNIX_EPOCH - Duration::from_secs(1);
+        assert!(writer.write(early, &[0; 60]).is_err());
+        let mut disk = [0; 100];
+        let mut writer = CaptureWriter::new(&mut disk[..]).unwrap();
+        assert!(writer.write(UNIX_EPOCH, &[0; 60]).is_err());
+    }
+}
