@@ -32,8 +32,8 @@ use crate::directory::name_lock;
 use crate::directory::runtime::Runtime;
 use crate::header::MessageHeader;
 use crate::{
-    ApplicationName, ClientConfig, CompletionWaker, Handler, Outcome, PeerCredentials,
-    ServerConfig, ShmClient, ShmServer, WaitPolicy,
+    ApplicationName, ClientConfig, CompletionWaker, Handler, PeerCredentials, ServerConfig,
+    ShmClient, ShmOutcome, ShmServer, WaitPolicy,
 };
 
 /// Length of the longest message of either side, in bytes.
@@ -63,14 +63,14 @@ impl Handler for Echo {
         id: u32,
         request: &[u8],
         response: &mut Encoder<'_>,
-    ) -> Outcome {
+    ) -> ShmOutcome {
         assert!(request.len() <= LIMIT as usize, "too long a request");
         if id % 2 == 1 {
             later.push((id, request.to_vec()));
-            return Outcome::Deferred;
+            return ShmOutcome::Deferred;
         }
         let _ = response.bytes(request);
-        Outcome::Complete
+        ShmOutcome::Complete
     }
 
     fn take_completed(&self, later: &mut Self::Connection) -> Option<(u32, Vec<u8>)> {

@@ -10,7 +10,7 @@ use crate::channel::socket::PeerCredentials;
 
 /// Result of handling a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
+pub enum ShmOutcome {
     /// The response was encoded. If it is empty, the client is told that it would have been too large.
     Complete,
     /// The response will be returned by [`Handler::take_completed`].
@@ -51,7 +51,7 @@ pub trait Handler {
         request_id: u32,
         request: &[u8],
         response: &mut Encoder<'_>,
-    ) -> Outcome;
+    ) -> ShmOutcome;
 
     /// Returns the place where the current value of a node (its NodeId in the binary DataEncoding) can be read without a request;
     /// `None` if there is none, or not for every client. The handler and its clients agree on the content; this crate only passes

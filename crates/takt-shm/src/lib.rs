@@ -54,7 +54,7 @@
 //! use std::time::Duration;
 //! use takt_rt::readiness::{Events, Readiness};
 //! use takt_shm::{
-//!     ApplicationName, ClientConfig, CompletionWaker, Handler, Outcome, PeerCredentials, ServerConfig,
+//!     ApplicationName, ClientConfig, CompletionWaker, Handler, ShmOutcome, PeerCredentials, ServerConfig,
 //!     ShmClient, ShmServer,
 //! };
 //! use takt_ua::binary::Encoder;
@@ -67,10 +67,10 @@
 //!
 //!     fn connect(&self, _: Option<PeerCredentials>, _: &ApplicationName, _: CompletionWaker) {}
 //!
-//!     fn handle(&self, _: &mut (), _: u32, request: &[u8], response: &mut Encoder<'_>) -> Outcome {
+//!     fn handle(&self, _: &mut (), _: u32, request: &[u8], response: &mut Encoder<'_>) -> ShmOutcome {
 //!         // What does not fit leaves the response empty, and the client is told that it would be too large.
 //!         let _ = response.bytes(request);
-//!         Outcome::Complete
+//!         ShmOutcome::Complete
 //!     }
 //!
 //!     fn take_completed(&self, _: &mut ()) -> Option<(u32, Vec<u8>)> {
@@ -152,7 +152,7 @@ pub use directory::group_directory::GROUP_ROOT_VARIABLE;
 pub use directory::presence::{Counts, Presence, applications};
 pub use directory::runtime::{RUNTIME_DIRECTORY_VARIABLE, Runtime};
 pub use error::ShmError;
-pub use handler::{CompletionWaker, Handler, Located, Outcome};
+pub use handler::{CompletionWaker, Handler, Located, ShmOutcome};
 pub use public::client::PublicClient;
 pub use public::names;
 pub use server::{DESCRIPTORS_PER_CONNECTION, ServerConfig, ShmServer};

@@ -9,7 +9,7 @@ use crate::server_event::ChannelDescription;
 
 /// Result of handling a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
+pub enum TcpOutcome {
     /// The response was encoded. If nothing was encoded, the client is told that the response is too large.
     Complete,
     /// The response follows by [`RequestHandler::take_completed`], after the connection's waker was called.
@@ -41,7 +41,7 @@ pub trait RequestHandler {
         request_id: u32,
         request: &[u8],
         response: &mut Encoder<'_>,
-    ) -> Outcome;
+    ) -> TcpOutcome;
 
     /// Returns whether the client uses an activated Session. When memory or connections run out, connections without
     /// one are closed first.

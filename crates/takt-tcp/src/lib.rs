@@ -55,7 +55,7 @@ pub use client_error::ClientError;
 pub use config::{ClientConnectionConfig, ServerConnectionConfig};
 pub use endpoint_url::{DEFAULT_PORT, EndpointUrl, EndpointUrlError, MAX_ENDPOINT_URL_LENGTH};
 pub use error::TransportError;
-pub use handler::{CompletionWaker, Outcome, RequestHandler};
+pub use handler::{CompletionWaker, RequestHandler, TcpOutcome};
 pub use hello::{MAX_REASON_LENGTH, MIN_BUFFER_SIZE, NegotiatedLimits, TransportLimits};
 pub use listener::BindError;
 pub use security::{

@@ -11,7 +11,7 @@ use takt_rt::readiness::{Event, Interest};
 use takt_ua::StatusCode;
 
 use crate::error::TransportError;
-use crate::handler::{CompletionWaker, Outcome, RequestHandler};
+use crate::handler::{CompletionWaker, RequestHandler, TcpOutcome};
 use crate::log_limit::LogLimit;
 use crate::server_connection::ServerConnection;
 use crate::server_event::ServerEvent;
@@ -245,9 +245,9 @@ impl<C> ServedConnection<C> {
                     let (outcome, written) =
                         request.respond(|encoder| handler.handle(handled, id, body, encoder))?;
                     match outcome {
-                        Outcome::Complete if written => {}
-                        Outcome::Complete => request.fault(StatusCode::BadResponseTooLarge)?,
-                        Outcome::Deferred => request.defer(),
+                        TcpOutcome::Complete if written => {}
+                        TcpOutcome::Complete => request.fault(StatusCode::BadResponseTooLarge)?,
+                        TcpOutcome::Deferred => request.defer(),
                     }
                     let has_session = handler.has_session(handled);
                     self.machine.set_session(has_session);

@@ -74,10 +74,10 @@ impl takt_tcp::RequestHandler for Services {
         request_id: u32,
         request: &[u8],
         response: &mut Encoder<'_>,
-    ) -> takt_tcp::Outcome {
+    ) -> takt_tcp::TcpOutcome {
         match Self::handle(self, connection, request_id, request, response) {
-            Outcome::Complete => takt_tcp::Outcome::Complete,
-            Outcome::Deferred => takt_tcp::Outcome::Deferred,
+            Outcome::Complete => takt_tcp::TcpOutcome::Complete,
+            Outcome::Deferred => takt_tcp::TcpOutcome::Deferred,
         }
     }
 
@@ -126,10 +126,10 @@ impl takt_shm::Handler for Services {
         request_id: u32,
         request: &[u8],
         response: &mut Encoder<'_>,
-    ) -> takt_shm::Outcome {
+    ) -> takt_shm::ShmOutcome {
         match Self::handle(self, connection, request_id, request, response) {
-            Outcome::Complete => takt_shm::Outcome::Complete,
-            Outcome::Deferred => takt_shm::Outcome::Deferred,
+            Outcome::Complete => takt_shm::ShmOutcome::Complete,
+            Outcome::Deferred => takt_shm::ShmOutcome::Deferred,
         }
     }
 

@@ -13,8 +13,8 @@ use takt_ua::binary::Encoder;
 
 use crate::header::{HEADER_LENGTH, MessageHeader};
 use crate::{
-    ApplicationName, ClientConfig, CompletionWaker, Handler, Outcome, PeerCredentials,
-    ServerConfig, ShmClient, ShmError, ShmServer,
+    ApplicationName, ClientConfig, CompletionWaker, Handler, PeerCredentials, ServerConfig,
+    ShmClient, ShmError, ShmOutcome, ShmServer,
 };
 
 const TIMEOUT: Duration = Duration::from_secs(60);
@@ -26,9 +26,15 @@ impl Handler for Echo {
 
     fn connect(&self, _: Option<PeerCredentials>, _: &ApplicationName, _: CompletionWaker) {}
 
-    fn handle(&self, (): &mut (), _: u32, request: &[u8], response: &mut Encoder<'_>) -> Outcome {
+    fn handle(
+        &self,
+        (): &mut (),
+        _: u32,
+        request: &[u8],
+        response: &mut Encoder<'_>,
+    ) -> ShmOutcome {
         response.bytes(request).unwrap();
-        Outcome::Complete
+        ShmOutcome::Complete
     }
 
     fn take_completed(&self, (): &mut ()) -> Option<(u32, Vec<u8>)> {

@@ -15,7 +15,7 @@ use takt_ua::binary::Encoder;
 use crate::address::ApplicationName;
 use crate::directory::clean;
 use crate::error::ShmError;
-use crate::handler::{Handler, Outcome};
+use crate::handler::{Handler, ShmOutcome};
 use crate::header::{HEADER_LENGTH, MessageHeader};
 use crate::public::abandoned;
 use crate::public::names::{PUBLIC_SERVICES, PublicService, wake_name};
@@ -180,13 +180,13 @@ impl<C> Public<C> {
         begin(&mut self.response);
         let mut encoder = Encoder::growing(&mut self.response, self.max_response as usize);
         match handler.handle(&mut self.connection, id, scratch.bytes(), &mut encoder) {
-            Outcome::Complete if self.response.len() > HEADER_LENGTH => {
+            ShmOutcome::Complete if self.response.len() > HEADER_LENGTH => {
                 respond(&request, header.request_id, &mut self.response);
             }
-            Outcome::Complete => {
+            ShmOutcome::Complete => {
                 refuse(&request, header.request_id, StatusCode::BadResponseTooLarge);
             }
-            Outcome::Deferred => {
+            ShmOutcome::Deferred => {
                 let timeout = match header.timeout_nanos {
                     0 => DEFAULT_TIMEOUT,
                     nanos => Duration::from_nanos(nanos).min(DEFAULT_TIMEOUT),

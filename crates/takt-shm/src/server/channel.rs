@@ -11,7 +11,7 @@ use crate::channel::outbox::{Full, Once, Outbox};
 use crate::channel::post::PostBox;
 use crate::channel::protocol::Sleep;
 use crate::error::ShmError;
-use crate::handler::{Handler, Located, Outcome};
+use crate::handler::{Handler, Located, ShmOutcome};
 use crate::header::{FLAG_LOCATE, MessageHeader};
 use crate::server::connections::Slot;
 use crate::server::copies::Copies;
@@ -173,20 +173,20 @@ impl<C> Channel<C> {
         }
         self.outbox.free_taken(self.inbox.taken());
         let connection = &mut self.connection;
-        let mut outcome = Outcome::Deferred;
+        let mut outcome = ShmOutcome::Deferred;
         let post = &line.post;
         let sent = self.outbox.send_once(
             header(id),
             &mut |generation, fd| post.pass_on(generation, fd),
             |encoder| {
                 outcome = handler.handle(connection, id, request, encoder);
-                outcome == Outcome::Complete && encoder.position() > 0
+                outcome == ShmOutcome::Complete && encoder.position() > 0
             },
         );
         copies.end(slot);
         match sent {
             Ok(Once::Sent) => ring(&self.inbox, &self.outbox, line.post),
-            Ok(Once::Nothing) if outcome == Outcome::Deferred => self.outbox.acknowledge_now(),
+            Ok(Once::Nothing) if outcome == ShmOutcome::Deferred => self.outbox.acknowledge_now(),
             // A ServiceFault did not fit either.
             Ok(Once::Nothing) => {
                 self.refuse(id, StatusCode::BadResponseTooLarge, &mut line)?;

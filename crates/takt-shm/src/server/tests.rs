@@ -10,7 +10,7 @@ use takt_ua::binary::Encoder;
 use super::*;
 use crate::channel::socket::{self, PeerCredentials};
 use crate::client::{ClientConfig, ShmClient};
-use crate::handler::{CompletionWaker, Outcome};
+use crate::handler::{CompletionWaker, ShmOutcome};
 
 const TIMEOUT: Duration = Duration::from_secs(60);
 
@@ -22,9 +22,9 @@ impl Handler for Echo {
 
     fn connect(&self, _: Option<PeerCredentials>, _: &ApplicationName, _: CompletionWaker) {}
 
-    fn handle(&self, _: &mut (), _: u32, request: &[u8], response: &mut Encoder<'_>) -> Outcome {
+    fn handle(&self, _: &mut (), _: u32, request: &[u8], response: &mut Encoder<'_>) -> ShmOutcome {
         response.bytes(request).unwrap();
-        Outcome::Complete
+        ShmOutcome::Complete
     }
 
     fn take_completed(&self, _: &mut ()) -> Option<(u32, Vec<u8>)> {

@@ -17,8 +17,8 @@ use std::time::{Duration, Instant};
 
 use takt_rt::readiness::{Events, Interest, Readiness, Waker, tagged_key};
 use takt_shm::{
-    ApplicationName, ClientConfig, CompletionWaker, Handler, Outcome, PeerCredentials,
-    ServerConfig, ShmClient, ShmError, ShmServer, WaitPolicy,
+    ApplicationName, ClientConfig, CompletionWaker, Handler, PeerCredentials, ServerConfig,
+    ShmClient, ShmError, ShmOutcome, ShmServer, WaitPolicy,
 };
 use takt_ua::binary::Encoder;
 
@@ -80,7 +80,7 @@ impl EchoConnection {
         request_id: u32,
         request: &[u8],
         wait: impl FnOnce() + Send + 'static,
-    ) -> Outcome {
+    ) -> ShmOutcome {
         let completed = Arc::clone(&self.completed);
         let waker = Arc::clone(&self.waker);
         let body = request.to_vec();
@@ -89,7 +89,7 @@ impl EchoConnection {
             completed.lock().unwrap().push((request_id, body));
             waker();
         });
-        Outcome::Deferred
+        ShmOutcome::Deferred
     }
 }
 
@@ -116,10 +116,10 @@ impl Handler for Echo {
         request_id: u32,
         request: &[u8],
         response: &mut Encoder<'_>,
-    ) -> Outcome {
+    ) -> ShmOutcome {
         let (word, number) = command(request);
         match word {
-            "hang" => return Outcome::Deferred,
+            "hang" => return ShmOutcome::Deferred,
             "sleep" => std::thread::sleep(Duration::from_millis(number)),
             "block" => self.gate.pass(),
             "defer" => {
@@ -138,7 +138,7 @@ impl Handler for Echo {
                         break;
                     }
                 }
-                return Outcome::Complete;
+                return ShmOutcome::Complete;
             }
             "peer" => {
                 let text = match connection.peer {
@@ -146,14 +146,14 @@ impl Handler for Echo {
                     None => "public".to_owned(),
                 };
                 response.bytes(text.as_bytes()).unwrap();
-                return Outcome::Complete;
+                return ShmOutcome::Complete;
             }
             _ => {}
         }
         if response.bytes(request).is_err() {
             response.bytes(b"too large").unwrap();
         }
-        Outcome::Complete
+        ShmOutcome::Complete
     }
 
     fn take_completed(&self, connection: &mut EchoConnection) -> Option<(u32, Vec<u8>)> {

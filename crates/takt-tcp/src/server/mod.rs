@@ -57,7 +57,7 @@ impl Default for TcpServerConfig {
 ///
 /// ```
 /// # use std::net::SocketAddr;
-/// # use takt_tcp::{ChannelDescription, CompletionWaker, Outcome, RequestHandler, TcpServer, TcpServerConfig};
+/// # use takt_tcp::{ChannelDescription, CompletionWaker, TcpOutcome, RequestHandler, TcpServer, TcpServerConfig};
 /// # use takt_rt::readiness::Events;
 /// # use takt_ua::binary::Encoder;
 /// struct Echo;
@@ -65,11 +65,11 @@ impl Default for TcpServerConfig {
 /// impl RequestHandler for Echo {
 ///     type Connection = ();
 ///     fn connect(&self, _: SocketAddr, _: ChannelDescription<'_>, _: CompletionWaker) {}
-///     fn handle(&self, _: &mut (), _: u32, request: &[u8], response: &mut Encoder<'_>) -> Outcome {
+///     fn handle(&self, _: &mut (), _: u32, request: &[u8], response: &mut Encoder<'_>) -> TcpOutcome {
 ///         if response.bytes(request).is_err() {
 ///             response.truncate(0); // The client is told that the response would be too large.
 ///         }
-///         Outcome::Complete
+///         TcpOutcome::Complete
 ///     }
 ///     fn has_session(&self, _: &()) -> bool { true }
 ///     fn take_completed(&self, _: &mut ()) -> Option<(u32, Vec<u8>)> { None }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use takt_rt::readiness::Events;
 use takt_tcp::{
-    ChannelDescription, CompletionWaker, EndpointUrl, Outcome, RequestHandler, TcpServer,
+    ChannelDescription, CompletionWaker, EndpointUrl, RequestHandler, TcpOutcome, TcpServer,
     TcpServerConfig,
 };
 use takt_ua::binary::Encoder;
@@ -81,13 +81,13 @@ impl RequestHandler for Echo {
         request_id: u32,
         request: &[u8],
         response: &mut Encoder<'_>,
-    ) -> Outcome {
+    ) -> TcpOutcome {
         connection.has_session |= request == ACTIVATE;
         if !request.starts_with(LATER) {
             if response.bytes(request).is_err() {
                 response.truncate(0);
             }
-            return Outcome::Complete;
+            return TcpOutcome::Complete;
         }
         let (waker, body) = (Arc::clone(&connection.waker), request.to_vec());
         let completed = Arc::clone(&connection.completed);
@@ -100,7 +100,7 @@ impl RequestHandler for Echo {
             completed.lock().unwrap().push_back((request_id, body));
             waker();
         });
-        Outcome::Deferred
+        TcpOutcome::Deferred
     }
 
     fn has_session(&self, connection: &EchoConnection) -> bool {
