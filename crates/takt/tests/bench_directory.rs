@@ -93,5 +93,5 @@ fn a_too_low_limit_is_reported_at_once_with_the_fix() {
         .collect();
     let said = words.join(" ");
     assert!(said.contains("whose limit is 512"), "{said}");
-    assert!(said.contains("ulimit -Hn 3650"), "{said}");
+    assert!(said.contains("ulimit -Hn 3702"), "{said}");
 }

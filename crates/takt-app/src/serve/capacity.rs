@@ -32,12 +32,11 @@ impl Descriptors {
     }
 }
 
-/// Returns the number of file descriptors of a connection.
+/// Returns the largest number of file descriptors of a connection.
 const fn cost(endpoint: &Endpoint) -> usize {
     match endpoint {
         Endpoint::Tcp(_) => 1,
-        // A socket, two doorbells, and the memory.
-        Endpoint::SharedMemory(_) => 4,
+        Endpoint::SharedMemory(_) => takt_shm::DESCRIPTORS_PER_CONNECTION,
     }
 }
 
@@ -91,9 +90,9 @@ mod tests {
     fn there_are_more_connections_than_sessions_unless_descriptors_are_few() {
         assert_eq!(possible(1 << 20, 1024), 1281);
         assert_eq!(possible(usize::MAX, 1), 2);
-        // 5 descriptors for one connection of each endpoint.
-        assert_eq!(possible(1024, 1024), (1024 - 20 - 256) / 5);
-        assert_eq!(possible(100, 1024), (100 - 20 - 25) / 5);
+        // 7 descriptors for one connection of each endpoint.
+        assert_eq!(possible(1024, 1024), (1024 - 20 - 256) / 7);
+        assert_eq!(possible(100, 1024), (100 - 20 - 25) / 7);
         assert_eq!(possible(16, 1024), 2);
     }
 
@@ -104,13 +103,13 @@ mod tests {
             open: 24,
         };
         let allow = |wanted| max_connections(Some(wanted), 1024, &endpoints(), descriptors);
-        assert_eq!(allow(148).unwrap(), 148);
-        let text = allow(149).unwrap_err().to_string();
+        assert_eq!(allow(106).unwrap(), 106);
+        let text = allow(107).unwrap_err().to_string();
         assert_eq!(
             text,
-            "149 connections of each endpoint take 1025 file descriptors with everything else, and this process may have 1024: \
-             raise the hard limit (`ulimit -Hn 1025` as root, `LimitNOFILE=` of a service, `--ulimit nofile=1025` of a container), \
-             or allow 148 connections"
+            "107 connections of each endpoint take 1029 file descriptors with everything else, and this process may have 1024: \
+             raise the hard limit (`ulimit -Hn 1029` as root, `LimitNOFILE=` of a service, `--ulimit nofile=1029` of a container), \
+             or allow 106 connections"
         );
     }
 }

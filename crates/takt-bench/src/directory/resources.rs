@@ -2,16 +2,16 @@
 //! in errors that do not name the cause.
 
 use rustix::process::{Resource, getrlimit};
+use takt_shm::DESCRIPTORS_PER_CONNECTION;
 
 use super::run::PROVIDERS_OF_A_PROCESS;
 use crate::error::BenchError;
 
 const SHARED_MEMORY: &str = "/dev/shm";
 
-/// Descriptors of a Provider, of which 90 are files of iceoryx2, and of each connection at either end. The Consumer's end also
-/// has current values.
+/// Descriptors of a Provider, of which 90 are files of iceoryx2.
 const OF_A_PROVIDER: usize = 105;
-const OF_A_CONNECTION: usize = 4;
+/// Descriptors of a connection at the Consumer's end, which has current values but no large messages.
 const OF_A_CONNECTED_CONSUMER: usize = 7;
 /// Descriptors of any process.
 const OF_A_PROCESS: usize = 150;
@@ -38,8 +38,8 @@ impl Resources {
     pub(super) fn needed(providers: usize, consumers: usize) -> Self {
         let together = providers.min(PROVIDERS_OF_A_PROCESS);
         let descriptors = [
-            together * (OF_A_PROVIDER + consumers * OF_A_CONNECTION),
-            (providers + consumers) * OF_A_CONNECTION,
+            together * (OF_A_PROVIDER + consumers * DESCRIPTORS_PER_CONNECTION),
+            (providers + consumers) * DESCRIPTORS_PER_CONNECTION,
             providers * OF_A_CONNECTED_CONSUMER,
         ];
         let most = descriptors.into_iter().max().unwrap_or(0) + OF_A_PROCESS;
@@ -129,7 +129,7 @@ mod tests {
             ..PLENTY
         });
         assert!(text.contains("whose limit is 1024"), "{text}");
-        assert!(text.contains("ulimit -Hn 3650"), "{text}");
+        assert!(text.contains("ulimit -Hn 3702"), "{text}");
         let text = refused(Resources {
             memory: 1 << 20,
             ..PLENTY
