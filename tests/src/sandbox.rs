@@ -316,15 +316,18 @@ impl Provider {
     /// If it does not serve in time.
     #[must_use]
     pub fn start(sandbox: &Sandbox, registry: &Registry, kind: &str) -> Self {
+        Self::start_with(sandbox, &registry.shared_memory(), kind)
+    }
+
+    /// Starts `host` or `machine`, registered at this endpoint of a registry.
+    ///
+    /// # Panics
+    /// If it does not serve in time.
+    #[must_use]
+    pub fn start_with(sandbox: &Sandbox, registry: &str, kind: &str) -> Self {
         let name = sandbox.application(kind);
-        let mut command = sandbox.takt(&[
-            "provider",
-            kind,
-            "--name",
-            &name,
-            "--registry",
-            &registry.shared_memory(),
-        ]);
+        let mut command =
+            sandbox.takt(&["provider", kind, "--name", &name, "--registry", registry]);
         let mut process = Process::spawn(&format!("takt provider {kind}"), &mut command);
         let endpoint = tcp_endpoint(&mut process);
         Self {

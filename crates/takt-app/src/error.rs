@@ -104,6 +104,21 @@ impl ClientError {
         )
     }
 
+    /// Returns whether the server refused the request, without executing it, because it does not know the session.
+    pub fn is_session_lost(&self) -> bool {
+        matches!(
+            self,
+            Self::Service {
+                status: StatusCode::BadSessionIdInvalid
+                    | StatusCode::BadSessionClosed
+                    | StatusCode::BadSessionNotActivated
+                    | StatusCode::BadSecureChannelIdInvalid
+                    | StatusCode::BadSecureChannelClosed,
+                ..
+            }
+        )
+    }
+
     /// Returns an operation that failed with `status`.
     pub fn operation(subject: impl ToString, status: StatusCode) -> Self {
         Self::Operation {

@@ -11,7 +11,7 @@
 #![forbid(unsafe_code)]
 
 mod database;
-mod gateway;
+mod forwarding;
 mod names;
 mod namespaces;
 mod providers;

@@ -10,7 +10,7 @@ use takt_space::{Caller, Peer, UserIdentity};
 use takt_ua::{DateTime, NodeId, StatusCode, Variant};
 
 use crate::database::ProviderRecord;
-use crate::gateway::Gateway;
+use crate::forwarding::Gateway;
 
 /// A Provider, connected or not.
 pub(crate) struct ProviderState {

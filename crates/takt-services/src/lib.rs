@@ -2,8 +2,7 @@
 //!
 //! A transport hands [`Server::handle`] a request message and a buffer for the response; a Read over TCP, a Read over shared
 //! memory and a test run the same code. This crate has no sockets, no chunks, no security policies, and no clock except the one
-//! that stamps responses; operations that may block run on worker threads ([`RemoteSource`](takt_space::RemoteSource)) and
-//! are answered later.
+//! that stamps responses; operations at other servers ([`RemoteSource`](takt_space::RemoteSource)) are answered later.
 //!
 //! * [`Server`], [`ServerBuilder`], [`Connection`], [`Outcome`]: for transports.
 //! * [`Server::address_space`]: nodes and values, for applications (`takt_space`).
@@ -39,7 +38,6 @@ mod subscriptions;
 mod tasks;
 mod timeouts;
 mod work;
-mod worker;
 
 pub use authentication::{AnonymousOnly, Authenticator};
 pub use builder::{BuildError, ServerBuilder};

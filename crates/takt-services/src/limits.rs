@@ -51,10 +51,6 @@ pub struct ServerLimits {
     /// Units of work that one Browse, BrowseNext or TranslateBrowsePathsToNodeIds may take in all. The rest of a Browse is
     /// returned by BrowseNext; the remaining browse paths get `BadTooManyOperations`.
     pub max_work_per_request: u64,
-    /// Number of worker threads for requests that may block.
-    pub workers: usize,
-    /// Maximum number of requests that wait for one remote source; further ones are answered with `BadNoCommunication`.
-    pub max_queued_per_remote: usize,
     /// Longest time that a remote source may take for its part of one request. A TimeoutHint of the client counts from the
     /// arrival of the request and may end it earlier, with `BadTimeout`.
     pub max_remote_timeout: Duration,
@@ -100,8 +96,6 @@ impl Default for ServerLimits {
             max_response_size: (64 << 20) + (64 << 10),
             work_per_slice: 2_000,
             max_work_per_request: 1_000_000,
-            workers: 16,
-            max_queued_per_remote: 64,
             max_remote_timeout: Duration::from_secs(10),
         }
         .with_memory(Self::DEFAULT_MEMORY)

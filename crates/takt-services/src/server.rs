@@ -24,7 +24,6 @@ use crate::subscriptions::{Now, Subscriptions};
 use crate::tasks::Tasks;
 use crate::timeouts::Timeouts;
 use crate::work::Work;
-use crate::worker::WorkerPool;
 
 /// An OPC UA server without a transport.
 ///
@@ -41,7 +40,6 @@ pub struct Server {
     pub(crate) memory_of_nodes: MemoryBudget,
     pub(crate) authenticator: Arc<dyn Authenticator>,
     pub(crate) session_observer: Arc<dyn SessionObserver>,
-    pub(crate) workers: WorkerPool,
     pub(crate) timeouts: Timeouts,
     pub(crate) tasks: Arc<Tasks<Server>>,
     pub(crate) subscriptions: Arc<Subscriptions>,
@@ -80,7 +78,6 @@ impl Server {
             memory,
             tasks: Arc::new(Tasks::new(&parts.limits)),
             memory_of_nodes: parts.memory_of_nodes,
-            workers: WorkerPool::new(parts.limits.workers, parts.limits.max_queued_per_remote),
             subscriptions: Arc::new(Subscriptions::new(
                 parts.limits.subscriptions,
                 parts.limits.max_response_size,
@@ -166,7 +163,6 @@ impl Server {
     pub(crate) fn sources(&self) -> Sources<'_> {
         Sources {
             space: &self.space,
-            workers: &self.workers,
             max_remote_timeout: self.limits.max_remote_timeout,
             max_size: self.limits.max_response_size,
         }

@@ -5,7 +5,7 @@
 //! * [`AddressSpace`], [`View`], [`Edit`], [`NodeBuilder`]: nodes and references, read without a lock.
 //! * [`Value`]: a cell, a [`StoredValue`], a callback ([`ValueSource`], [`CachedValue`]), or the value of another server.
 //! * [`Method`]: code that a client calls, with the client's [`Caller`] as an argument.
-//! * [`RemoteSource`]: another server, to which worker threads forward operations.
+//! * [`RemoteSource`]: another server, to which operations are forwarded.
 //! * [`Change`]: a change by a client, which can be stored and applied again.
 //! * [`namespace0`]: the standard's nodes, a read-only table.
 
@@ -36,7 +36,10 @@ pub use method::{
 };
 pub use nodeset_import::{DanglingReference, ImportError, ImportReason, ImportedNodeSet};
 pub use publish::PublishError;
-pub use remote::{RemoteCall, RemoteMethod, RemoteRead, RemoteSource, RemoteValue, RemoteWrite};
+pub use remote::{
+    RemoteCall, RemoteMethod, RemoteOperations, RemoteRead, RemoteReply, RemoteRequest,
+    RemoteResults, RemoteSource, RemoteValue, RemoteWrite,
+};
 pub use stored::{ChangeObserver, StoredValue};
 pub use value::Value;
 pub use value_source::{CachedValue, ValueSource};

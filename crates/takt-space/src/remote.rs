@@ -1,12 +1,11 @@
-//! Values and Methods of another server, whose use may block.
+//! Values and Methods of another server.
 //!
-//! A request that names one is answered later (deferred): its operations are grouped by [`RemoteSource::key`] and run on worker
-//! threads, one request of a key at a time. A source that hangs therefore occupies one worker; its queue is bounded, and
-//! requests beyond the bound are answered with `BadNoCommunication`. A request whose TimeoutHint ends while it waits is
-//! answered with `BadTimeout` then.
+//! A request that names one is answered later (deferred): its operations are grouped by [`RemoteSource::key`], and the
+//! source answers each group when it can, from any thread. A request whose TimeoutHint ends while it waits is answered
+//! with `BadTimeout` then.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::Instant;
 
 use takt_ua::structures::CallMethodResult;
 use takt_ua::{DataValue, NodeId, StatusCode, Variant};
@@ -44,29 +43,90 @@ pub struct RemoteCall {
     pub input_arguments: Vec<Variant>,
 }
 
-/// Another server to which operations of clients are forwarded. Its methods may block, for about `timeout` at most.
-pub trait RemoteSource: Send + Sync {
-    /// Returns the key of the source. Requests with the same key run one after another, those of different keys in parallel.
-    fn key(&self) -> u64;
+/// Operations of one service for one source.
+#[derive(Debug, Clone, PartialEq)]
+pub enum RemoteOperations {
+    /// Values to read.
+    Read(Vec<RemoteRead>),
+    /// Values to write.
+    Write(Vec<RemoteWrite>),
+    /// Methods to call.
+    Call(Vec<RemoteCall>),
+}
 
-    /// Reads Values. Returns as many results as `items`; missing ones count as `BadNoCommunication`.
-    fn read(&self, items: &[RemoteRead], timeout: Duration) -> Vec<DataValue>;
+/// Results of [`RemoteOperations`], in the order of the operations. Missing ones count as `BadNoCommunication`.
+#[derive(Debug, Clone, PartialEq)]
+pub enum RemoteResults {
+    /// Values that were read.
+    Read(Vec<DataValue>),
+    /// StatusCodes of written values.
+    Write(Vec<StatusCode>),
+    /// Results of called Methods.
+    Call(Vec<CallMethodResult>),
+}
 
-    /// Writes Values. Returns as many results as `items`; missing ones count as `BadNoCommunication`.
-    fn write(&self, items: &[RemoteWrite], timeout: Duration) -> Vec<StatusCode> {
-        let _ = timeout;
-        vec![StatusCode::BadNotWritable; items.len()]
+impl RemoteOperations {
+    /// Returns the number of operations.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Read(reads) => reads.len(),
+            Self::Write(writes) => writes.len(),
+            Self::Call(calls) => calls.len(),
+        }
     }
 
-    /// Calls Methods. Returns as many results as `calls`; missing ones count as `BadNoCommunication`.
-    fn call(&self, calls: &[RemoteCall], timeout: Duration) -> Vec<CallMethodResult> {
-        let _ = timeout;
+    /// Returns true if there are no operations.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Returns the results of operations that all failed with `status`.
+    #[must_use]
+    pub fn failed(&self, status: StatusCode) -> RemoteResults {
         let refused = CallMethodResult {
-            status_code: StatusCode::BadNotImplemented,
+            status_code: status,
             ..CallMethodResult::default()
         };
-        vec![refused; calls.len()]
+        match self {
+            Self::Read(reads) => RemoteResults::Read(vec![DataValue::status(status); reads.len()]),
+            Self::Write(writes) => RemoteResults::Write(vec![status; writes.len()]),
+            Self::Call(calls) => RemoteResults::Call(vec![refused; calls.len()]),
+        }
     }
+}
+
+/// Operations that a source carries out for one client.
+pub struct RemoteRequest {
+    /// The operations.
+    pub operations: RemoteOperations,
+    /// Number of the client's channel, 0 for the server itself. A source treats its clients alike.
+    pub client: u64,
+    /// Length in bytes of the message with the operations.
+    pub size: usize,
+    /// Time at which an answer is too late.
+    pub deadline: Instant,
+    /// Receiver of the results.
+    pub reply: Box<dyn RemoteReply>,
+}
+
+/// Receiver of the results of a [`RemoteRequest`]. Dropping it counts as an answer without results.
+pub trait RemoteReply: Send {
+    /// Returns false if the request needs no results any more, for example because the client cancelled it.
+    fn is_awaited(&self) -> bool;
+
+    /// Answers the request.
+    fn answer(self: Box<Self>, results: RemoteResults);
+}
+
+/// Another server to which operations of clients are forwarded.
+pub trait RemoteSource: Send + Sync {
+    /// Returns the key of the source. Operations of one request with the same key are forwarded together.
+    fn key(&self) -> u64;
+
+    /// Forwards operations. It returns at once; the answer comes from any thread, at the latest at the deadline.
+    fn forward(&self, request: RemoteRequest);
 }
 
 /// A Variable's value at another server.
@@ -87,6 +147,16 @@ pub struct RemoteMethod {
     pub object_id: NodeId,
     /// NodeId of the Method at that server.
     pub method_id: NodeId,
+}
+
+impl std::fmt::Debug for RemoteRequest {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("RemoteRequest")
+            .field("operations", &self.operations)
+            .field("client", &self.client)
+            .finish_non_exhaustive()
+    }
 }
 
 impl std::fmt::Debug for RemoteValue {

@@ -207,7 +207,11 @@ impl TcpClient {
                         reason,
                     } => {
                         if wanted.is_none_or(|wanted| wanted == request_id) {
-                            return Err(ClientError::Aborted { status, reason });
+                            return Err(ClientError::Aborted {
+                                request_id,
+                                status,
+                                reason,
+                            });
                         }
                     }
                 }

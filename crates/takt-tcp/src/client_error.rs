@@ -29,6 +29,8 @@ pub enum ClientError {
     /// The server aborted its response. The connection can still be used.
     #[error("the server aborted its response: {status}")]
     Aborted {
+        /// RequestId of the request.
+        request_id: u32,
         /// StatusCode of the reason.
         status: StatusCode,
         /// Text of the reason; may be empty.

@@ -7,10 +7,12 @@
 )]
 
 mod forwarding;
+mod killed;
 mod life;
 mod model;
 mod names;
 mod ownership;
+mod pipelining;
 mod security_groups;
 mod watching;
 

@@ -2,7 +2,8 @@
 //!
 //! [`Client`] opens the connection and the session (OPC 10000-4, 5.7), sends one request at a time, and reconnects
 //! automatically: after a lost connection the next request connects again, and a request that changes nothing is sent
-//! once more. A Client is used by one thread.
+//! once more. Only [`Client::connect`] waits for a server that is not there: requests make one attempt, so that the
+//! end of a server is an error at once. A Client is used by one thread.
 
 mod attributes;
 mod current;
@@ -32,7 +33,7 @@ pub use current::CurrentValue;
 pub use data_types::ValueType;
 pub use in_place::OutputsInPlace;
 pub use request::{Request, Response};
-pub use transport::Waiting;
+pub use transport::{EncodedResponse, Waiting};
 pub use value_in_place::ValueInPlace;
 pub use views::Follow;
 
@@ -133,12 +134,20 @@ const SHORTEST_PAUSE: Duration = Duration::from_millis(20);
 const LONGEST_PAUSE: Duration = Duration::from_millis(100);
 
 impl Client {
-    /// Connects to `endpoint` and opens a session.
+    /// Connects to `endpoint` and opens a session. A server that is not there yet is waited for, up to the timeout.
     pub fn connect(endpoint: &Endpoint, options: ClientOptions) -> Result<Self, ClientError> {
         let mut client = Self::new(endpoint, options);
         let deadline = client.deadline();
-        client.open(deadline)?;
-        Ok(client)
+        let mut pause = SHORTEST_PAUSE;
+        loop {
+            match client.open(deadline) {
+                Ok(()) => return Ok(client),
+                Err(error) if !error.is_connection() => return Err(error),
+                Err(error) if Instant::now() + pause >= deadline => return Err(error),
+                Err(_) => std::thread::sleep(pause),
+            }
+            pause = (2 * pause).min(LONGEST_PAUSE);
+        }
     }
 
     /// Creates a Client that connects with its first request.
@@ -198,9 +207,8 @@ impl Client {
             };
             // A request that the server refused without a session was not executed.
             let again = match &error {
-                ClientError::Service { status, .. } => session::is_lost(*status),
                 ClientError::Closed { .. } => Q::IDEMPOTENT,
-                _ => false,
+                error => error.is_session_lost(),
             };
             if !again || attempts_left == 0 || Instant::now() >= deadline {
                 return Err(error);
@@ -216,15 +224,13 @@ impl Client {
         }
     }
 
-    /// Sets the interrupt. Once it has been woken, there is no wait between attempts to connect, and only one attempt
-    /// is made.
+    /// Sets the interrupt, which ends [`wait_for_end`](Self::wait_for_end).
     pub(crate) fn set_interrupt(&mut self, interrupt: Waker) {
         self.interrupt = Some(interrupt);
     }
 
     /// Sleeps until the other side closes the connection or has died, the interrupt wakes, or the time has passed.
-    /// Returns whether it was the interrupt.
-    pub(crate) fn wait_for_end(&self, timeout: Duration) -> bool {
+    pub(crate) fn wait_for_end(&self, timeout: Duration) {
         let interrupt = self.interrupt.iter();
         let mut descriptors: Vec<PollFd<'_>> = interrupt
             .map(|waker| PollFd::from_borrowed_fd(waker.as_fd(), PollFlags::IN))
@@ -235,8 +241,6 @@ impl Client {
         let timeout = Timespec::try_from(timeout).ok();
         // A signal may end the wait early, which is harmless.
         let _ = poll(&mut descriptors, timeout.as_ref());
-        let first = descriptors.first();
-        self.interrupt.is_some() && first.is_some_and(|first| !first.revents().is_empty())
     }
 
     /// Returns whether the other side has closed the connection, or died.
@@ -325,30 +329,11 @@ impl Client {
         }
     }
 
-    /// Opens a session if there is none; tries until `deadline`.
+    /// Opens a session if there is none, in one attempt.
     fn open(&mut self, deadline: Instant) -> Result<(), ClientError> {
         if self.connected.is_some() {
             return Ok(());
         }
-        let mut pause = SHORTEST_PAUSE;
-        loop {
-            match self.open_once(deadline) {
-                Ok(()) => return Ok(()),
-                Err(error) => {
-                    let now = Instant::now();
-                    if !error.is_connection() || now + pause >= deadline {
-                        return Err(error);
-                    }
-                    if self.wait_for_end(pause) {
-                        return Err(error);
-                    }
-                    pause = (2 * pause).min(LONGEST_PAUSE);
-                }
-            }
-        }
-    }
-
-    fn open_once(&mut self, deadline: Instant) -> Result<(), ClientError> {
         let mut transport = Transport::connect(&self.endpoint, &self.options, remaining(deadline))?;
         let session = Session::open(
             &mut transport,

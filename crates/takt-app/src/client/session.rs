@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use takt_ua::enumerations::{ApplicationType, MessageSecurityMode, UserTokenType};
 use takt_ua::structures::*;
-use takt_ua::{ByteString, ExtensionObject, LocalizedText, NodeId, StatusCode};
+use takt_ua::{ByteString, ExtensionObject, LocalizedText, NodeId};
 
 use super::transport::Transport;
 use super::{ClientOptions, Identity, request_header, text};
@@ -19,18 +19,6 @@ const NONCE_LENGTH: usize = 32;
 /// An activated session.
 pub(super) struct Session {
     authentication_token: NodeId,
-}
-
-/// Returns whether `status` means that the server does not know the session, or no longer.
-pub(super) fn is_lost(status: StatusCode) -> bool {
-    matches!(
-        status,
-        StatusCode::BadSessionIdInvalid
-            | StatusCode::BadSessionClosed
-            | StatusCode::BadSessionNotActivated
-            | StatusCode::BadSecureChannelIdInvalid
-            | StatusCode::BadSecureChannelClosed
-    )
 }
 
 impl Session {

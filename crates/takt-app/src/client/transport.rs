@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::{Duration, Instant};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use takt_rt::shared_bytes::SharedBytes;
 use takt_shm::{ClientConfig, ShmClient, ShmError};
 use takt_tcp::{ClientError as TcpError, TcpClient, TcpClientConfig, WaitMode};
@@ -30,6 +31,28 @@ pub(super) struct Transport {
 enum Connection {
     Tcp(Box<TcpClient>),
     SharedMemory(Box<ShmClient>),
+}
+
+impl Connection {
+    /// Waits for the next response to any request.
+    fn receive(
+        &mut self,
+        endpoint: &Endpoint,
+        timeout: Duration,
+    ) -> Result<Answer<'_>, ClientError> {
+        match self {
+            Self::Tcp(client) => match client.receive(timeout) {
+                Ok((id, body)) => Ok((id, Ok(body))),
+                Err(TcpError::Aborted {
+                    request_id, status, ..
+                }) => Ok((request_id, Err(status))),
+                Err(error) => Err(tcp_error(endpoint, timeout, error)),
+            },
+            Self::SharedMemory(client) => client
+                .receive(timeout)
+                .map_err(|error| shm_error(endpoint, timeout, error)),
+        }
+    }
 }
 
 impl Transport {
@@ -163,6 +186,26 @@ impl AsFd for Transport {
     }
 }
 
+/// Response to a request that was sent without waiting for it.
+pub struct EncodedResponse<'a> {
+    request_id: u32,
+    body: Result<&'a [u8], StatusCode>,
+    endpoint: &'a Endpoint,
+}
+
+impl EncodedResponse<'_> {
+    /// Returns the id of the request.
+    pub fn request_id(&self) -> u32 {
+        self.request_id
+    }
+
+    /// Returns the response, which has to be an `R`.
+    pub fn decode<R: Response>(&self) -> Result<R, ClientError> {
+        let body = self.body.map_err(refused)?;
+        decode_message(R::NAME, self.endpoint, body)
+    }
+}
+
 /// Response to a request, with its id.
 type Answer<'a> = (u32, Result<&'a [u8], StatusCode>);
 
@@ -178,27 +221,58 @@ impl Transport {
         Ok(id)
     }
 
-    /// Waits for the next response to a request that was [sent](Self::send).
-    pub(super) fn receive<R: Response>(
+    /// Waits for the next response to a request that was [sent](Self::send), and passes it to `take`.
+    pub(super) fn receive<T>(
         &mut self,
         timeout: Duration,
-    ) -> Result<(u32, Result<R, ClientError>), ClientError> {
-        let endpoint = self.endpoint.clone();
-        let decode = |(id, body): Answer<'_>| match body {
-            Ok(body) => (id, decode_message(R::NAME, &endpoint, body)),
-            Err(status) => (id, Err(refused(status))),
-        };
-        if let Some((id, body)) = self.early.pop_front() {
-            return Ok(decode((id, body.as_deref().map_err(|status| *status))));
+        take: impl FnOnce(EncodedResponse<'_>) -> T,
+    ) -> Result<T, ClientError> {
+        let endpoint = &self.endpoint;
+        if let Some((request_id, body)) = self.early.pop_front() {
+            return Ok(take(EncodedResponse {
+                request_id,
+                body: body.as_deref().map_err(|status| *status),
+                endpoint,
+            }));
         }
         let deadline = Instant::now() + timeout;
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
-            let (id, decoded) = decode(self.receive_any(left)?);
-            if let Some(at) = self.unanswered.iter().position(|sent| *sent == id) {
+            let (request_id, body) = self.connection.receive(endpoint, left)?;
+            if let Some(at) = self.unanswered.iter().position(|sent| *sent == request_id) {
                 self.unanswered.swap_remove(at);
-                return Ok((id, decoded));
+                return Ok(take(EncodedResponse {
+                    request_id,
+                    body,
+                    endpoint,
+                }));
             }
+        }
+    }
+
+    /// Sleeps until there may be a response or `interrupt` is readable, for at most `timeout`.
+    pub(super) fn wait_or(
+        &mut self,
+        interrupt: BorrowedFd<'_>,
+        timeout: Duration,
+    ) -> Result<(), ClientError> {
+        if !self.early.is_empty() {
+            return Ok(());
+        }
+        match &mut self.connection {
+            Connection::Tcp(client) => {
+                let mut descriptors = [
+                    PollFd::new(&**client, PollFlags::IN | PollFlags::RDHUP),
+                    PollFd::from_borrowed_fd(interrupt, PollFlags::IN),
+                ];
+                let timeout = Timespec::try_from(timeout).ok();
+                // A signal may end the wait early, which is harmless.
+                let _ = poll(&mut descriptors, timeout.as_ref());
+                Ok(())
+            }
+            Connection::SharedMemory(client) => client
+                .wait_or(interrupt, timeout)
+                .map_err(|error| shm_error(&self.endpoint, timeout, error)),
         }
     }
 
@@ -213,7 +287,7 @@ impl Transport {
         let wanted = self.send_message(encode, timeout)?;
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
-            let (id, body) = self.receive_any(left)?;
+            let (id, body) = self.connection.receive(&self.endpoint, left)?;
             if id == wanted {
                 return body.map(decode).map_err(refused);
             }
@@ -245,18 +319,6 @@ impl Transport {
         }
     }
 
-    fn receive_any(&mut self, timeout: Duration) -> Result<Answer<'_>, ClientError> {
-        match &mut self.connection {
-            Connection::Tcp(client) => client
-                .receive(timeout)
-                .map(|(id, body)| (id, Ok(body)))
-                .map_err(|error| tcp_error(&self.endpoint, timeout, error)),
-            Connection::SharedMemory(client) => client
-                .receive(timeout)
-                .map_err(|error| shm_error(&self.endpoint, timeout, error)),
-        }
-    }
-
     /// Requests the location of the published current value of a node.
     pub(super) fn locate(
         &mut self,
@@ -272,7 +334,7 @@ impl Transport {
             .map_err(|error| shm_error(&self.endpoint, timeout, error))?;
         let body = loop {
             let left = deadline.saturating_duration_since(Instant::now());
-            let (id, body) = self.receive_any(left)?;
+            let (id, body) = self.connection.receive(&self.endpoint, left)?;
             let body = body.map(<[u8]>::to_vec);
             if id == wanted {
                 break body.map_err(refused)?;

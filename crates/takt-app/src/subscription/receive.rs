@@ -16,12 +16,14 @@ impl Subscription {
     pub(super) fn receive(&mut self, timeout: Duration) -> Result<(), ClientError> {
         self.created()?;
         self.request()?;
-        let answer = self.client.receive::<PublishResponse>(timeout);
+        let answer = self
+            .client
+            .receive(timeout, |response| response.decode::<PublishResponse>());
         let Some(created) = &mut self.created else {
             return Ok(());
         };
         let answered = match answer {
-            Ok((_, answered)) => answered,
+            Ok(answered) => answered,
             Err(ClientError::Timeout { .. }) => {
                 if created.last_message.elapsed() > created.patience {
                     self.abandon();
@@ -71,10 +73,11 @@ impl Subscription {
                     sequence_number,
                 })
                 .collect();
-            let sent = self.client.send(PublishRequest {
+            let request = PublishRequest {
                 subscription_acknowledgements,
                 ..PublishRequest::default()
-            });
+            };
+            let sent = self.client.send(request, Duration::ZERO);
             match sent {
                 Ok(_) => created.outstanding += 1,
                 // The server has not accepted the previous requests yet.

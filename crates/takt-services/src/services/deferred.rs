@@ -1,7 +1,7 @@
-//! Requests with remote operations: executed on worker threads, answered when all results have arrived.
+//! Requests with remote operations: forwarded to their sources, answered when all results have arrived.
 //!
 //! The request is searched for remote operations, which are grouped by source. When every group has its results, the whole
-//! request is handled as usual, on the thread that finished last, with these results.
+//! request is handled as usual, on the thread that answered last, with these results.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,7 +9,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use takt_rt::memory_budget::Charge;
-use takt_space::{Caller, RemoteCall, RemoteRead, RemoteSource, RemoteWrite};
+use takt_space::{
+    Caller, RemoteCall, RemoteOperations, RemoteRead, RemoteReply, RemoteRequest, RemoteSource,
+    RemoteWrite,
+};
 use takt_ua::binary::Encoder;
 use takt_ua::structures::CallMethodResult;
 use takt_ua::views::RequestHeaderRef;
@@ -61,9 +64,8 @@ pub(crate) type Respond =
 /// The operations for one source, with their positions in the request.
 struct Group {
     source: Arc<dyn RemoteSource>,
-    reads: Vec<(usize, RemoteRead)>,
-    writes: Vec<(usize, RemoteWrite)>,
-    calls: Vec<(usize, RemoteCall)>,
+    positions: Vec<usize>,
+    operations: RemoteOperations,
 }
 
 impl Operations {
@@ -82,7 +84,10 @@ impl Operations {
     }
 
     pub(crate) fn read(&mut self, source: Arc<dyn RemoteSource>, index: usize, read: RemoteRead) {
-        self.group(source).reads.push((index, read));
+        let none = RemoteOperations::Read(Vec::new());
+        if let RemoteOperations::Read(reads) = self.group(source, index, none) {
+            reads.push(read);
+        }
     }
 
     pub(crate) fn write(
@@ -91,28 +96,44 @@ impl Operations {
         index: usize,
         write: RemoteWrite,
     ) {
-        self.group(source).writes.push((index, write));
+        let none = RemoteOperations::Write(Vec::new());
+        if let RemoteOperations::Write(writes) = self.group(source, index, none) {
+            writes.push(write);
+        }
     }
 
     pub(crate) fn call(&mut self, source: Arc<dyn RemoteSource>, index: usize, call: RemoteCall) {
-        self.group(source).calls.push((index, call));
+        let none = RemoteOperations::Call(Vec::new());
+        if let RemoteOperations::Call(calls) = self.group(source, index, none) {
+            calls.push(call);
+        }
     }
 
-    fn group(&mut self, source: Arc<dyn RemoteSource>) -> &mut Group {
-        self.groups.entry(source.key()).or_insert_with(|| Group {
+    /// Returns the operations for a source, to which that at `index` of the request is about to be added.
+    fn group(
+        &mut self,
+        source: Arc<dyn RemoteSource>,
+        index: usize,
+        operations: RemoteOperations,
+    ) -> &mut RemoteOperations {
+        let group = self.groups.entry(source.key()).or_insert_with(|| Group {
             source,
-            reads: Vec::new(),
-            writes: Vec::new(),
-            calls: Vec::new(),
-        })
+            positions: Vec::new(),
+            operations,
+        });
+        group.positions.push(index);
+        &mut group.operations
     }
 
     /// Returns the bytes of memory that the operations hold, which were decoded from a message of this length.
     fn memory(&self, message: usize) -> usize {
         let operations = |group: &Group| {
-            group.reads.len() * size_of::<RemoteRead>()
-                + group.writes.len() * size_of::<RemoteWrite>()
-                + group.calls.len() * size_of::<RemoteCall>()
+            let size = match &group.operations {
+                RemoteOperations::Read(_) => size_of::<RemoteRead>(),
+                RemoteOperations::Write(_) => size_of::<RemoteWrite>(),
+                RemoteOperations::Call(_) => size_of::<RemoteCall>(),
+            };
+            group.positions.len() * (size + size_of::<usize>())
         };
         // The operations hold copies of strings and values of the message.
         message + self.groups.values().map(operations).sum::<usize>()
@@ -157,7 +178,7 @@ impl Operations {
         charge.map_err(|_| Fault(StatusCode::BadOutOfMemory))
     }
 
-    /// Submits the operations to worker threads.
+    /// Submits the operations to their sources.
     fn submit_charged(
         self,
         server: &Arc<Server>,
@@ -169,6 +190,7 @@ impl Operations {
     ) {
         let patience = self.patience;
         let timeouts = &server.timeouts;
+        let (client, size) = (caller.channel.id, message.len());
         let deferred = Arc::new(Deferred {
             server: Arc::clone(server),
             timeout: patience
@@ -183,14 +205,20 @@ impl Operations {
             outstanding: AtomicUsize::new(self.groups.len()),
             _charge: charge,
         });
-        for (key, group) in self.groups {
-            let mut turn = Turn {
+        let now = Instant::now();
+        let deadline = now + patience.at(now);
+        for group in self.groups.into_values() {
+            let turn = Turn {
                 deferred: Arc::clone(&deferred),
-                group,
+                positions: group.positions,
             };
-            // If the queue has no room, the job is dropped together with the turn, whose drop answers.
-            let job = Box::new(move || turn.take(patience));
-            let _ = server.workers.submit(key, job);
+            group.source.forward(RemoteRequest {
+                operations: group.operations,
+                client,
+                size,
+                deadline,
+                reply: Box::new(turn),
+            });
         }
     }
 }
@@ -217,7 +245,7 @@ impl Patience {
     }
 
     /// Returns the time that a source may take if it is asked at `now`. A part of the client's time is kept for the answer:
-    /// results that arrive too late are missing, and the results of the other sources are sent in time.
+    /// results that would arrive too late are `BadTimeout`, and the results of the other sources are sent in time.
     fn at(&self, now: Instant) -> Duration {
         let left = self
             .deadline
@@ -247,52 +275,24 @@ struct Deferred {
 /// answered with `BadNoCommunication`.
 struct Turn {
     deferred: Arc<Deferred>,
-    group: Group,
+    positions: Vec<usize>,
 }
 
-impl Turn {
-    fn take(&mut self, patience: Patience) {
-        let timeout = patience.at(Instant::now());
-        if self.deferred.pending.is_answered() || timeout.is_zero() {
-            // The request was cancelled or its time is over.
-            return;
+impl RemoteReply for Turn {
+    fn is_awaited(&self) -> bool {
+        !self.deferred.pending.is_answered()
+    }
+
+    fn answer(mut self: Box<Self>, answer: takt_space::RemoteResults) {
+        use takt_space::RemoteResults::{Call, Read, Write};
+        let positions = std::mem::take(&mut self.positions).into_iter();
+        let results = &self.deferred.results;
+        let mut results = results.lock().unwrap_or_else(PoisonError::into_inner);
+        match answer {
+            Read(values) => results.reads.extend(positions.zip(values)),
+            Write(statuses) => results.writes.extend(positions.zip(statuses)),
+            Call(called) => results.calls.extend(positions.zip(called)),
         }
-        let source = &self.group.source;
-        let (read_at, reads): (Vec<_>, Vec<_>) =
-            std::mem::take(&mut self.group.reads).into_iter().unzip();
-        let (write_at, writes): (Vec<_>, Vec<_>) =
-            std::mem::take(&mut self.group.writes).into_iter().unzip();
-        let (call_at, calls): (Vec<_>, Vec<_>) =
-            std::mem::take(&mut self.group.calls).into_iter().unzip();
-        let mut values = if reads.is_empty() {
-            Vec::new()
-        } else {
-            source.read(&reads, timeout)
-        };
-        let mut statuses = if writes.is_empty() {
-            Vec::new()
-        } else {
-            source.write(&writes, timeout)
-        };
-        let mut called = if calls.is_empty() {
-            Vec::new()
-        } else {
-            source.call(&calls, timeout)
-        };
-        values.resize(
-            reads.len(),
-            DataValue::status(StatusCode::BadNoCommunication),
-        );
-        statuses.resize(writes.len(), StatusCode::BadNoCommunication);
-        called.resize(calls.len(), no_communication());
-        let mut results = self
-            .deferred
-            .results
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        results.reads.extend(read_at.into_iter().zip(values));
-        results.writes.extend(write_at.into_iter().zip(statuses));
-        results.calls.extend(call_at.into_iter().zip(called));
     }
 }
 
@@ -309,13 +309,6 @@ impl Drop for Deferred {
         if let Some(timeout) = self.timeout {
             self.server.timeouts.remove(timeout);
         }
-    }
-}
-
-fn no_communication() -> CallMethodResult {
-    CallMethodResult {
-        status_code: StatusCode::BadNoCommunication,
-        ..CallMethodResult::default()
     }
 }
 

@@ -1,16 +1,17 @@
 //! Sampling of the attributes that MonitoredItems monitor.
 //!
-//! Cells and stored values have generations that show changes without a read. Values of other servers are requested on worker
-//! threads, all items of one server together, and one request at a time.
+//! Cells and stored values have generations that show changes without a read. Values of other servers are requested for all
+//! items of one server together, and an item is not requested again before its answer.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use takt_cell::Cell;
 use takt_space::{
-    AddressSpace, Binding, Caller, RemoteRead, RemoteSource, RemoteValue, StoredValue, Value, View,
+    AddressSpace, Binding, Caller, RemoteOperations, RemoteRead, RemoteReply, RemoteRequest,
+    RemoteResults, RemoteSource, RemoteValue, StoredValue, Value, View,
 };
 use takt_ua::binary::Encoder;
 use takt_ua::{DataValue, DateTime, StatusCode};
@@ -20,13 +21,11 @@ use super::load;
 use super::sample::Sample;
 use crate::access;
 use crate::reading::{attributes, value_of};
-use crate::worker::WorkerPool;
 
-/// Sources of sampled values: the address space, and worker threads that ask other servers.
+/// Sources of sampled values.
 #[derive(Clone, Copy)]
 pub(crate) struct Sources<'s> {
     pub(crate) space: &'s AddressSpace,
-    pub(crate) workers: &'s WorkerPool,
     /// Longest time that another server may take for an answer.
     pub(crate) max_remote_timeout: Duration,
     /// Largest value in bytes.
@@ -178,22 +177,38 @@ impl<'s> Sampler<'s> {
     /// Submits the requests to the other servers.
     pub(crate) fn finish(self) {
         let timeout = self.sources.max_remote_timeout;
-        for (key, batch) in self.remotes {
-            batch.submit(self.sources.workers, key, timeout);
+        for batch in self.remotes.into_values() {
+            batch.submit(timeout);
         }
     }
 }
 
 impl Batch {
-    fn submit(mut self, workers: &WorkerPool, key: u64, timeout: Duration) {
-        let job = Box::new(move || {
-            let values = self.source.read(&self.reads, timeout);
-            for (asked, value) in self.items.iter_mut().zip(values) {
+    fn submit(self, timeout: Duration) {
+        self.source.forward(RemoteRequest {
+            client: 0,
+            size: self.reads.len() * size_of::<RemoteRead>(),
+            operations: RemoteOperations::Read(self.reads),
+            deadline: Instant::now() + timeout,
+            reply: Box::new(Awaited(self.items)),
+        });
+    }
+}
+
+/// Items that wait for one answer.
+struct Awaited(Vec<Asked>);
+
+impl RemoteReply for Awaited {
+    fn is_awaited(&self) -> bool {
+        true
+    }
+
+    fn answer(mut self: Box<Self>, results: RemoteResults) {
+        if let RemoteResults::Read(values) = results {
+            for (asked, value) in self.0.iter_mut().zip(values) {
                 asked.answer = Some(value);
             }
-        });
-        // If the queue has no room, the job is dropped together with the asked items, whose drop answers.
-        let _ = workers.submit(key, job);
+        }
     }
 }
 

@@ -1,14 +1,14 @@
 //! Values and Methods of other servers: deferred, grouped by source, bounded.
 
-use std::sync::mpsc::{self, Receiver, Sender};
+use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use crate::common::{Client, VALUE, builder, decode, message, read_id, server, write_of};
-use takt_services::{Outcome, Server, ServerLimits};
+use crate::common::{Client, VALUE, decode, message, read_id, server, write_of};
+use takt_services::{Outcome, Server};
 use takt_space::{
-    MethodHandler, RemoteCall, RemoteMethod, RemoteRead, RemoteSource, RemoteValue, RemoteWrite,
-    Value,
+    MethodHandler, RemoteCall, RemoteMethod, RemoteOperations, RemoteRead, RemoteRequest,
+    RemoteResults, RemoteSource, RemoteValue, RemoteWrite, Value,
 };
 use takt_ua::binary::Encoder;
 use takt_ua::structures::*;
@@ -21,8 +21,9 @@ struct Source {
     reads: Mutex<Vec<Vec<RemoteRead>>>,
     writes: Mutex<Vec<RemoteWrite>>,
     timeouts: Mutex<Vec<Duration>>,
-    /// Gate for reads: every read waits for one message, if a gate is set.
-    gate: Mutex<Option<Receiver<()>>>,
+    clients: Mutex<Vec<u64>>,
+    /// Requests without an answer, of a source that hangs.
+    held: Option<Mutex<VecDeque<RemoteRequest>>>,
 }
 
 impl Source {
@@ -33,16 +34,48 @@ impl Source {
         })
     }
 
-    fn gated(key: u64) -> (Arc<Self>, Sender<()>) {
-        let (open, gate) = mpsc::channel();
-        (
-            Arc::new(Self {
-                key,
-                gate: Mutex::new(Some(gate)),
-                ..Self::default()
-            }),
-            open,
-        )
+    /// Returns a source that answers only in [`answer_next`](Self::answer_next).
+    fn hanging(key: u64) -> Arc<Self> {
+        Arc::new(Self {
+            key,
+            held: Some(Mutex::default()),
+            ..Self::default()
+        })
+    }
+
+    /// Takes the oldest request without an answer.
+    fn take_held(&self) -> RemoteRequest {
+        let mut held = self.held.as_ref().unwrap().lock().unwrap();
+        held.pop_front().unwrap()
+    }
+
+    /// Answers the oldest request without an answer.
+    fn answer_next(&self) {
+        self.answer(self.take_held());
+    }
+
+    fn answer(&self, request: RemoteRequest) {
+        let results = match &request.operations {
+            RemoteOperations::Read(items) => {
+                let echo = |item: &RemoteRead| DataValue::good(item.node_id.to_string().as_str());
+                RemoteResults::Read(items.iter().map(echo).collect())
+            }
+            RemoteOperations::Write(items) => {
+                self.writes.lock().unwrap().extend_from_slice(items);
+                RemoteResults::Write(vec![StatusCode::GoodClamped; items.len()])
+            }
+            RemoteOperations::Call(calls) => {
+                let echo = |call: &RemoteCall| CallMethodResult {
+                    output_arguments: vec![
+                        call.object_id.clone().into(),
+                        call.method_id.clone().into(),
+                    ],
+                    ..CallMethodResult::default()
+                };
+                RemoteResults::Call(calls.iter().map(echo).collect())
+            }
+        };
+        request.reply.answer(results);
     }
 }
 
@@ -51,30 +84,17 @@ impl RemoteSource for Source {
         self.key
     }
 
-    fn read(&self, items: &[RemoteRead], timeout: Duration) -> Vec<DataValue> {
-        self.timeouts.lock().unwrap().push(timeout);
-        self.reads.lock().unwrap().push(items.to_vec());
-        if let Some(gate) = &*self.gate.lock().unwrap() {
-            gate.recv_timeout(Duration::from_secs(20))
-                .unwrap_or_default();
+    fn forward(&self, request: RemoteRequest) {
+        if let RemoteOperations::Read(items) = &request.operations {
+            let left = request.deadline.saturating_duration_since(Instant::now());
+            self.timeouts.lock().unwrap().push(left);
+            self.reads.lock().unwrap().push(items.clone());
         }
-        items
-            .iter()
-            .map(|item| DataValue::good(item.node_id.to_string().as_str()))
-            .collect()
-    }
-
-    fn write(&self, items: &[RemoteWrite], _: Duration) -> Vec<StatusCode> {
-        self.writes.lock().unwrap().extend_from_slice(items);
-        vec![StatusCode::GoodClamped; items.len()]
-    }
-
-    fn call(&self, calls: &[RemoteCall], _: Duration) -> Vec<CallMethodResult> {
-        let answer = |call: &RemoteCall| CallMethodResult {
-            output_arguments: vec![call.object_id.clone().into(), call.method_id.clone().into()],
-            ..CallMethodResult::default()
-        };
-        calls.iter().map(answer).collect()
+        self.clients.lock().unwrap().push(request.client);
+        match &self.held {
+            Some(held) => held.lock().unwrap().push_back(request),
+            None => self.answer(request),
+        }
     }
 }
 
@@ -248,59 +268,61 @@ fn calls_are_forwarded() {
 
 #[test]
 fn a_blocked_source_does_not_delay_others() {
-    let limits = ServerLimits {
-        workers: 2,
-        max_queued_per_remote: 2,
-        ..ServerLimits::default()
-    };
-    let server = builder().limits(limits).build().unwrap();
-    let mut client = Client::new(&server);
-    let (slow, open) = Source::gated(1);
-    let fast = Source::new(2);
+    let server = server();
+    let (mut client, mut other) = (Client::new(&server), Client::new(&server));
+    let (slow, fast) = (Source::hanging(1), Source::new(2));
     let hanging = variable(&server, &slow, "slow");
     let quick = variable(&server, &fast, "fast");
     let request = read_request(&mut client, std::slice::from_ref(&hanging));
-    send(&mut client, 1, &request);
-    while slow.reads.lock().unwrap().is_empty() {
-        std::thread::yield_now();
-    }
-    // Two requests wait behind it, the others are refused.
-    for request_id in 2..=5 {
+    for request_id in 1..=100 {
         send(&mut client, request_id, &request);
-    }
-    for _ in 0..2 {
-        let (request_id, response) = client.completed();
-        assert!(request_id == 4 || request_id == 5);
-        assert_eq!(
-            values(&response)[0].status,
-            Some(StatusCode::BadNoCommunication)
-        );
     }
     // Other requests, including those for local values, are answered meanwhile.
     let request = read_request(&mut client, std::slice::from_ref(&quick));
-    send(&mut client, 6, &request);
-    assert_eq!(client.completed().0, 6);
+    send(&mut client, 101, &request);
+    assert_eq!(client.connection.take_completed().unwrap().0, 101);
     // A request with an unanswered part is not answered.
-    let request = read_request(&mut client, &[quick, hanging]);
-    send(&mut client, 7, &request);
-    let (request_id, response) = client.completed();
-    assert_eq!(request_id, 7);
-    let both = values(&response);
-    assert!(both[0].value.is_some());
-    assert_eq!(both[1].status, Some(StatusCode::BadNoCommunication));
-    for _ in 0..3 {
-        open.send(()).unwrap();
+    let request = read_request(&mut other, &[quick, hanging]);
+    send(&mut other, 1, &request);
+    assert!(other.connection.take_completed().is_none());
+    // The source can tell the clients apart.
+    let clients = slow.clients.lock().unwrap().clone();
+    assert_ne!(clients[0], clients[100]);
+    assert_eq!(clients[..100], [clients[0]; 100]);
+    for request_id in 1..=100 {
+        slow.answer_next();
+        assert_eq!(client.connection.take_completed().unwrap().0, request_id);
     }
-    let mut rest: Vec<u32> = (0..3).map(|_| client.completed().0).collect();
-    rest.sort_unstable();
-    assert_eq!(rest, [1, 2, 3]);
+    slow.answer_next();
+    let (_, response) = other.connection.take_completed().unwrap();
+    assert!(values(&response).iter().all(|value| value.value.is_some()));
+}
+
+#[test]
+fn waiting_requests_hold_memory_of_their_session() {
+    let server = server();
+    let mut client = Client::new(&server);
+    let slow = Source::hanging(1);
+    let node = variable(&server, &slow, "slow");
+    let before = server.memory_of_sessions().used();
+    let request = read_request(&mut client, &[node]);
+    for request_id in 1..=10 {
+        send(&mut client, request_id, &request);
+    }
+    let waiting = server.memory_of_sessions().used();
+    assert!(waiting >= before + 10 * request.len());
+    for _ in 1..=10 {
+        slow.answer_next();
+        client.connection.take_completed().unwrap();
+    }
+    assert_eq!(server.memory_of_sessions().used(), before);
 }
 
 #[test]
 fn deferred_requests_can_be_cancelled() {
     let server = server();
     let mut client = Client::new(&server);
-    let (slow, open) = Source::gated(1);
+    let slow = Source::hanging(1);
     let node = variable(&server, &slow, "slow");
     let request = read_request(&mut client, &[node]);
     let request_handle = client.handle;
@@ -317,8 +339,9 @@ fn deferred_requests_can_be_cancelled() {
     assert_eq!(request_id, 1);
     let fault = decode::<ReadResponse>(&response).unwrap_err();
     assert_eq!(fault, StatusCode::BadRequestCancelledByClient);
-    open.send(()).unwrap();
-    std::thread::sleep(Duration::from_millis(50));
+    let held = slow.take_held();
+    assert!(!held.reply.is_awaited());
+    slow.answer(held);
     assert!(
         client.connection.take_completed().is_none(),
         "there is one answer only"
@@ -326,18 +349,15 @@ fn deferred_requests_can_be_cancelled() {
 }
 
 #[test]
-fn the_timeout_hint_counts_the_time_in_the_queue() {
+fn the_timeout_hint_ends_the_wait_for_a_source() {
     let server = server();
     let mut client = Client::new(&server);
-    let (slow, open) = Source::gated(1);
+    let slow = Source::hanging(1);
     let node = variable(&server, &slow, "slow");
     let request = read_request(&mut client, std::slice::from_ref(&node));
     send(&mut client, 1, &request);
-    while slow.reads.lock().unwrap().is_empty() {
-        std::thread::yield_now();
-    }
     let before = server.next_deadline().unwrap();
-    // Two requests wait behind it: one for 5 s, the other for an hour.
+    // One request waits for 5 s, the other for an hour.
     client.timeout_hint = 5000;
     let request = read_request(&mut client, std::slice::from_ref(&node));
     send(&mut client, 2, &request);
@@ -353,27 +373,21 @@ fn the_timeout_hint_counts_the_time_in_the_queue() {
     assert_eq!(request_id, 2);
     let fault = decode::<ReadResponse>(&response).unwrap_err();
     assert_eq!(fault, StatusCode::BadTimeout);
-    // Its operations are skipped; the others are answered. No source gets more time than the server's limit.
-    open.send(()).unwrap();
-    open.send(()).unwrap();
+    // The source learns that; the others are answered. No source gets more time than the server's limit, and each
+    // gets less than the client waits.
+    slow.answer_next();
+    let held = slow.take_held();
+    assert!(!held.reply.is_awaited());
+    drop(held);
+    slow.answer_next();
     assert_eq!(client.completed().0, 1);
     assert_eq!(client.completed().0, 3);
-    assert_eq!(slow.reads.lock().unwrap().len(), 2);
-    let longest = server.limits().max_remote_timeout;
-    assert_eq!(*slow.timeouts.lock().unwrap(), [longest, longest]);
     assert!(client.connection.take_completed().is_none());
-}
-
-#[test]
-fn a_source_has_less_time_than_the_client() {
-    let server = server();
-    let mut client = Client::new(&server);
-    let source = Source::new(1);
-    let node = variable(&server, &source, "a");
-    client.timeout_hint = 8000;
-    assert!(client.read_value(node).value.is_some());
-    let timeouts = source.timeouts.lock().unwrap();
-    assert!(timeouts[0] <= Duration::from_millis(7000), "{timeouts:?}");
+    let longest = server.limits().max_remote_timeout;
+    let timeouts = slow.timeouts.lock().unwrap();
+    assert!(timeouts.iter().all(|timeout| *timeout <= longest));
+    assert!(timeouts[1] <= Duration::from_millis(4375), "{timeouts:?}");
+    assert!(timeouts[2] > Duration::from_millis(4375), "{timeouts:?}");
 }
 
 #[test]
@@ -383,9 +397,11 @@ fn operations_of_a_failing_source_get_a_bad_status() {
         fn key(&self) -> u64 {
             9
         }
-        fn read(&self, items: &[RemoteRead], _: Duration) -> Vec<DataValue> {
-            assert!(items.len() > 1, "for the test");
-            vec![DataValue::good(1_u32)]
+        fn forward(&self, request: RemoteRequest) {
+            if request.operations.len() > 1 {
+                let one = vec![DataValue::good(1_u32)];
+                request.reply.answer(RemoteResults::Read(one));
+            }
         }
     }
     let server = server();
@@ -408,7 +424,10 @@ fn operations_of_a_failing_source_get_a_bad_status() {
     let results = client.read(vec![item.clone(), item]).unwrap();
     assert_eq!(results[0].value, Some(Variant::from(1_u32)));
     assert_eq!(results[1].status, Some(StatusCode::BadNoCommunication));
-    assert_eq!(client.write_value(node, 1_u32), StatusCode::BadNotWritable);
+    assert_eq!(
+        client.write_value(node, 1_u32),
+        StatusCode::BadNoCommunication
+    );
 }
 
 #[test]

@@ -1,12 +1,14 @@
 //! Read, Write and Call of many operations, or of large values: small slices have the same results as one big slice.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use crate::common::{Client, VALUE, builder, decode, message, read_id, write_of};
 use takt_layout::LaidOut;
 use takt_services::{Server, ServerLimits};
-use takt_space::{CallError, Caller, RemoteRead, RemoteSource, RemoteValue, Value};
+use takt_space::{
+    CallError, Caller, RemoteOperations, RemoteRead, RemoteRequest, RemoteResults, RemoteSource,
+    RemoteValue, Value,
+};
 use takt_ua::binary::Encoder;
 use takt_ua::enumerations::TimestampsToReturn;
 use takt_ua::structures::*;
@@ -303,9 +305,12 @@ impl RemoteSource for Echo {
         1
     }
 
-    fn read(&self, items: &[RemoteRead], _: Duration) -> Vec<DataValue> {
-        let echo = |item: &RemoteRead| DataValue::good(item.node_id.clone());
-        items.iter().map(echo).collect()
+    fn forward(&self, request: RemoteRequest) {
+        if let RemoteOperations::Read(items) = &request.operations {
+            let echo = |item: &RemoteRead| DataValue::good(item.node_id.clone());
+            let values = items.iter().map(echo).collect();
+            request.reply.answer(RemoteResults::Read(values));
+        }
     }
 }
 

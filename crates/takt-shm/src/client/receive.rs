@@ -1,8 +1,10 @@
 //! Waiting for a response.
 
 use std::hint::spin_loop;
+use std::os::fd::BorrowedFd;
 use std::time::{Duration, Instant};
 
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use takt_rt::affinity;
 use takt_ua::StatusCode;
 
@@ -150,6 +152,35 @@ impl ShmClient {
                 return Ok(message);
             }
         }
+    }
+
+    /// Sleeps until there may be a response or `interrupt` is readable, for at most `timeout`.
+    ///
+    /// # Errors
+    /// [`ShmError::ConnectionClosed`] when the server has ended, unless a response came before.
+    pub fn wait_or(
+        &mut self,
+        interrupt: BorrowedFd<'_>,
+        timeout: Duration,
+    ) -> Result<(), ShmError> {
+        self.outbox.set_processor(affinity::current());
+        // This is before looking: the server sends a mail for all later messages.
+        self.outbox.set_asleep(Sleep::Mail);
+        if !self.inbox.is_ready() {
+            let mut descriptors = [
+                PollFd::new(self.socket.socket(), PollFlags::IN | PollFlags::RDHUP),
+                PollFd::from_borrowed_fd(interrupt, PollFlags::IN),
+            ];
+            let timeout = Timespec::try_from(timeout).ok();
+            // A signal may end the wait early, which is harmless.
+            let _ = poll(&mut descriptors, timeout.as_ref());
+        }
+        self.outbox.set_asleep(Sleep::Awake);
+        if !self.inbox.is_ready() && !self.is_connected() && !self.inbox.is_ready() {
+            self.closed = true;
+            return Err(ShmError::ConnectionClosed);
+        }
+        Ok(())
     }
 
     /// Returns an error if the server is gone, unless it answered before it ended.

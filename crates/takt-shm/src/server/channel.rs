@@ -26,6 +26,10 @@ pub(super) struct Channel<C> {
     memory: MemoryBudget,
     /// Responses for which there was no room. While there are any, no further request is taken.
     backlog: VecDeque<Response>,
+    /// Number of requests that are answered later. With as many as responses can be kept, no further request is taken.
+    deferred: usize,
+    /// True if requests may wait because so many others are answered later.
+    pub(super) is_held_back: bool,
     /// Large request that is being copied, or waits until another one has been.
     begun: Option<Message>,
     /// Numbers of the segments with current values that the client has.
@@ -81,6 +85,8 @@ impl<C> Channel<C> {
             outbox: Outbox::new(max_response, &memory)?,
             memory,
             backlog: VecDeque::new(),
+            deferred: 0,
+            is_held_back: false,
             begun: None,
             passed: Vec::new(),
             idle: 0,
@@ -131,6 +137,10 @@ impl<C> Channel<C> {
             Some(message) => message,
             None => {
                 if !self.backlog.is_empty() && !self.send_backlog(&mut line)? {
+                    return Ok(Polled::Nothing);
+                }
+                if self.deferred >= MAX_BACKLOG {
+                    self.is_held_back = true;
                     return Ok(Polled::Nothing);
                 }
                 let fetch = &mut |generation| line.post.fetch(generation);
@@ -186,7 +196,10 @@ impl<C> Channel<C> {
         copies.end(slot);
         match sent {
             Ok(Once::Sent) => ring(&self.inbox, &self.outbox, line.post),
-            Ok(Once::Nothing) if outcome == ShmOutcome::Deferred => self.outbox.acknowledge_now(),
+            Ok(Once::Nothing) if outcome == ShmOutcome::Deferred => {
+                self.deferred += 1;
+                self.outbox.acknowledge_now();
+            }
             // A ServiceFault did not fit either.
             Ok(Once::Nothing) => {
                 self.refuse(id, StatusCode::BadResponseTooLarge, &mut line)?;
@@ -247,6 +260,7 @@ impl<C> Channel<C> {
         let mut any = false;
         while let Some((id, body)) = handler.take_completed(&mut self.connection) {
             any = true;
+            self.deferred = self.deferred.saturating_sub(1);
             self.respond(Response::good(id, body), &mut line)?;
         }
         Ok(any)

@@ -178,6 +178,7 @@ impl<H: Handler> ShmServer<H> {
         std::sync::atomic::fence(Ordering::SeqCst);
         let mut completed = 0;
         let mut index = 0;
+        let mut held_back = Vec::new();
         while let Some(slot) = self.connections.channel_slot(index) {
             index += 1;
             let Some(connection) = self.connections.get(slot) else {
@@ -191,13 +192,21 @@ impl<H: Handler> ShmServer<H> {
                 post: &mut connection.post,
             };
             match channel.complete(&self.handler, line) {
-                Ok(any) => completed += usize::from(any),
+                Ok(any) => {
+                    completed += usize::from(any);
+                    if any && std::mem::take(&mut channel.is_held_back) {
+                        held_back.push(slot);
+                    }
+                }
                 Err(error) => {
                     self.fail(slot, &error);
                     // Another channel has taken its place in the list.
                     index -= 1;
                 }
             }
+        }
+        for slot in held_back {
+            self.come_back(slot);
         }
         if let Some((_, public)) = &mut self.public {
             completed += usize::from(public.complete(&self.handler));

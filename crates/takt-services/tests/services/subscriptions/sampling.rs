@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use super::*;
 use crate::common::{builder, server};
 use takt_cell::Cell;
-use takt_space::{RemoteRead, RemoteSource, RemoteValue};
+use takt_space::{RemoteRequest, RemoteResults, RemoteSource, RemoteValue};
 use takt_ua::DateTime;
 
 const OVERFLOW: u32 = 0x480;
@@ -173,10 +173,14 @@ impl RemoteSource for Elsewhere {
         1
     }
 
-    fn read(&self, items: &[RemoteRead], _: Duration) -> Vec<DataValue> {
+    fn forward(&self, request: RemoteRequest) {
         let mut asked = self.0.lock().unwrap();
-        asked.push(items.len());
-        vec![DataValue::good(u32::try_from(asked.len()).unwrap()); items.len()]
+        let count = request.operations.len();
+        asked.push(count);
+        let value = DataValue::good(u32::try_from(asked.len()).unwrap());
+        let values = RemoteResults::Read(vec![value; count]);
+        // Like the answer of another server, it comes from another thread.
+        std::thread::spawn(move || request.reply.answer(values));
     }
 }
 

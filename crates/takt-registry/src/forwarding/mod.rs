@@ -1,0 +1,150 @@
+//! Forwarding of Reads, Writes and Calls to Providers, for clients that do not support `InteractionVia`.
+//!
+//! * [`Gateway`]: one for each Provider; takes requests from the server and returns at once.
+//! * [`inbox`]: carries the requests to the thread of the gateway, which exists only while it is used.
+//! * [`queue`]: decides which request is sent next and when the time of each is over, without clock or connection.
+//! * [`connection`]: the thread, which sends several requests before it waits for responses, and answers all of them
+//!   at once when the Provider is gone.
+//! * [`last_values`]: values for the time when the Provider is gone.
+//!
+//! A Provider that hangs delays only its own clients, up to their timeouts.
+
+mod connection;
+mod inbox;
+mod last_values;
+mod queue;
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use takt_app::Endpoint;
+use takt_app::client::ClientOptions;
+use takt_space::{RemoteRequest, RemoteSource};
+use takt_ua::StatusCode;
+
+use connection::Connection;
+use inbox::Inbox;
+use last_values::LastValues;
+
+/// Gateway from the registry to one Provider.
+pub(crate) struct Gateway {
+    key: u64,
+    namespace_uri: String,
+    options: ClientOptions,
+    last_values: Arc<LastValues>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    endpoint: Option<Endpoint>,
+    available: bool,
+    /// Inbox of the thread, if there is one.
+    inbox: Option<Arc<Inbox>>,
+}
+
+impl Gateway {
+    /// Creates the gateway of the Provider with this name, whose NodeIds have this namespace URI; it connects with
+    /// these options.
+    pub(crate) fn new(name: &str, namespace_uri: String, options: ClientOptions) -> Self {
+        let mut hasher = DefaultHasher::new();
+        name.hash(&mut hasher);
+        Self {
+            key: hasher.finish(),
+            namespace_uri,
+            options,
+            last_values: Arc::default(),
+            state: Mutex::default(),
+        }
+    }
+
+    /// Sets the endpoint of the Provider; a connection to another endpoint is closed.
+    pub(crate) fn set_endpoint(&self, endpoint: Endpoint) {
+        let mut state = self.state();
+        if state.endpoint.as_ref() != Some(&endpoint) {
+            state.endpoint = Some(endpoint);
+            state.end();
+        }
+    }
+
+    /// Returns whether the Provider is reached over shared memory.
+    pub(crate) fn has_shared_memory(&self) -> bool {
+        self.state()
+            .endpoint
+            .as_ref()
+            .is_some_and(Endpoint::is_shared_memory)
+    }
+
+    /// Sets whether the Provider is connected to the registry. If not, all requests are answered at once: the waiting
+    /// ones by the gateway's thread, because the caller may hold locks that an answer needs.
+    pub(crate) fn set_available(&self, available: bool) {
+        let mut state = self.state();
+        state.available = available;
+        if !available {
+            state.end();
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // A panic elsewhere cannot leave this state incomplete.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Passes a request to the thread, which is started if there is none. Returns a request that cannot be passed.
+    fn pass(&self, mut request: RemoteRequest) -> Result<(), (RemoteRequest, StatusCode)> {
+        let mut state = self.state();
+        let endpoint = match &state.endpoint {
+            Some(endpoint) if state.available => endpoint.clone(),
+            _ => return Err((request, StatusCode::BadNoCommunication)),
+        };
+        if let Some(inbox) = &state.inbox {
+            match inbox.push(request) {
+                Ok(()) => return Ok(()),
+                // The thread has ended because it had nothing to do.
+                Err(returned) => request = *returned,
+            }
+        }
+        let Ok(inbox) = Inbox::new().map(Arc::new) else {
+            return Err((request, StatusCode::BadOutOfMemory));
+        };
+        let thread = std::thread::Builder::new().name("gateway".to_owned());
+        let started = thread.spawn({
+            let (inbox, last_values) = (Arc::clone(&inbox), Arc::clone(&self.last_values));
+            let (uri, options) = (self.namespace_uri.clone(), self.options.clone());
+            move || Connection::new(&endpoint, options, uri, inbox, last_values).run()
+        });
+        if started.is_err() {
+            return Err((request, StatusCode::BadOutOfMemory));
+        }
+        let passed = inbox.push(request);
+        state.inbox = Some(inbox);
+        passed.map_err(|request| (*request, StatusCode::BadInternalError))
+    }
+}
+
+impl State {
+    fn end(&mut self) {
+        if let Some(inbox) = self.inbox.take() {
+            inbox.end();
+        }
+    }
+}
+
+impl RemoteSource for Gateway {
+    fn key(&self) -> u64 {
+        self.key
+    }
+
+    fn forward(&self, request: RemoteRequest) {
+        if let Err((request, status)) = self.pass(request) {
+            let results = self.last_values.instead(&request.operations, status);
+            request.reply.answer(results);
+        }
+    }
+}
+
+impl Drop for Gateway {
+    fn drop(&mut self) {
+        self.state().end();
+    }
+}

@@ -1,0 +1,142 @@
+//! kill -9 of a server under clients that use it: all requests are answered, and none waits for its time limit.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use takt_app::ClientError;
+use takt_tests::{Provider, Registry, Sandbox};
+use takt_ua::{NodeId, StatusCode};
+
+use crate::{PATIENCE, client, consumer, eventually, wait_until_available};
+
+/// Clients that read at the same time.
+const CLIENTS: usize = 8;
+/// Time limit of a request, which is its TimeoutHint too.
+const TIMEOUT: Duration = Duration::from_secs(10);
+/// Requests of each client before the kill, and after it.
+const REQUESTS: u32 = 20;
+
+/// Answers that the clients got so far.
+#[derive(Default)]
+struct Answers {
+    good: AtomicU32,
+    /// Answers of a registry that knows that the Provider is gone.
+    gone: AtomicU32,
+    /// Requests whose time was over.
+    late: AtomicU32,
+}
+
+/// Signal for the clients to stop, which is given when this is dropped.
+#[derive(Default)]
+struct Stop(Arc<AtomicBool>);
+
+impl Drop for Stop {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Reads until `stop`.
+fn read(sandbox: &Sandbox, registry: &str, node: &NodeId, stop: &AtomicBool, answers: &Answers) {
+    let mut client = client(sandbox, registry);
+    client.set_timeout(TIMEOUT);
+    while !stop.load(Ordering::Relaxed) {
+        let status = match client.read(node) {
+            Ok(value) => value.status_code(),
+            Err(ClientError::Service { status, .. }) => status,
+            Err(ClientError::Timeout { .. }) => StatusCode::BadTimeout,
+            Err(error) => panic!("the registry must answer: {error}"),
+        };
+        let count = match status {
+            StatusCode::Good => &answers.good,
+            StatusCode::UncertainLastUsableValue | StatusCode::BadNoCommunication => &answers.gone,
+            StatusCode::BadTimeout => &answers.late,
+            status => panic!("{status}"),
+        };
+        count.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// Kills a Provider while clients read it through the registry.
+fn kill_while_it_is_read(sandbox: &Sandbox, registry: &Registry, mut machine: Provider) {
+    let mut consumer = consumer(sandbox, registry);
+    wait_until_available(&mut consumer, &machine.name);
+    let setpoint = format!("{}/Spindle/SpeedSetpoint", machine.name);
+    let found = client(sandbox, &registry.endpoint).find(&setpoint).unwrap();
+    let node = found.node_id.node_id;
+    let answers: Vec<_> = (0..CLIENTS).map(|_| Arc::new(Answers::default())).collect();
+    thread::scope(|scope| {
+        let stop = Stop::default();
+        for (number, answers) in answers.iter().enumerate() {
+            let (stop, node) = (Arc::clone(&stop.0), &node);
+            let endpoint = match number % 2 {
+                0 => registry.endpoint.clone(),
+                _ => registry.shared_memory(),
+            };
+            scope.spawn(move || read(sandbox, &endpoint, node, &stop, answers));
+        }
+        let each = |count: fn(&Answers) -> &AtomicU32| {
+            let enough = |answers: &Arc<Answers>| count(answers).load(Ordering::Relaxed) > REQUESTS;
+            answers.iter().all(enough)
+        };
+        eventually("all read", PATIENCE, || each(|answers| &answers.good));
+        machine.process.kill();
+        eventually("all know that it is gone", PATIENCE, || {
+            each(|answers| &answers.gone)
+        });
+    });
+    let late = |answers: &Arc<Answers>| answers.late.load(Ordering::Relaxed);
+    assert_eq!(answers.iter().map(late).sum::<u32>(), 0);
+}
+
+#[test]
+fn a_provider_that_is_killed_while_it_is_read_delays_no_request() {
+    let sandbox = Sandbox::new();
+    let registry = Registry::start(&sandbox, &[]);
+    let machine = Provider::start(&sandbox, &registry, "machine");
+    kill_while_it_is_read(&sandbox, &registry, machine);
+}
+
+#[test]
+fn a_provider_behind_tcp_that_is_killed_while_it_is_read_delays_no_request() {
+    let sandbox = Sandbox::new();
+    let registry = Registry::start(&sandbox, &["--allow-tcp-registration"]);
+    let elsewhere = sandbox.elsewhere();
+    let machine = Provider::start_with(&elsewhere, &registry.endpoint, "machine");
+    kill_while_it_is_read(&sandbox, &registry, machine);
+}
+
+#[test]
+fn a_client_of_a_killed_server_gets_errors_at_once() {
+    const REQUESTS: u32 = 4;
+    let sandbox = Sandbox::new();
+    let registry = Registry::start(&sandbox, &[]);
+    for over_tcp in [false, true] {
+        let mut machine = Provider::start(&sandbox, &registry, "machine");
+        let endpoint = match over_tcp {
+            false => machine.shared_memory(),
+            true => machine.endpoint.clone(),
+        };
+        let mut client = client(&sandbox, &endpoint);
+        client.set_timeout(TIMEOUT);
+        let node = NodeId::string(1, "Spindle/SpeedSetpoint");
+        client.read_good(&node).unwrap();
+        machine.process.kill();
+        // Requests that wait for the server take their whole time, each.
+        let killed = Instant::now();
+        for _ in 0..REQUESTS {
+            let lost = client.read(&node).unwrap_err();
+            assert_eq!(lost.status_code(), StatusCode::BadNotConnected, "{lost}");
+        }
+        let lost = client.write(&node, 1.0.into()).unwrap_err();
+        assert!(lost.is_connection(), "{lost}");
+        assert!(
+            killed.elapsed() < TIMEOUT,
+            "{endpoint}: {:?}",
+            killed.elapsed()
+        );
+        assert!(!client.is_connected());
+    }
+}
