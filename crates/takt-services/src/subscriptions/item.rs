@@ -48,7 +48,7 @@ pub(crate) struct MonitoredItem {
     pub(crate) id: u32,
     pub(crate) item_to_monitor: ReadValueId,
     pub(crate) range: Option<NumericRange>,
-    /// True while a worker thread asks another server.
+    /// True while another server is asked.
     pub(crate) is_asked: AtomicBool,
     state: Mutex<State>,
     /// The items of the Subscription that have values to publish.
