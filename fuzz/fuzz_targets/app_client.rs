@@ -86,7 +86,7 @@ fn message<T: Structure>(response: &T) -> Vec<u8> {
 
 /// Grants every Session; other requests are answered with the input, as long as there is any.
 fn answer(mut request: Request<'_>) {
-    let mut decoder = Decoder::new(request.body);
+    let mut decoder = Decoder::new(request.body.bytes());
     let id = NodeId::decode(&mut decoder).ok();
     let number = id.and_then(|id| id.standard_id()).unwrap_or(0);
     let header = RequestHeader::decode(&mut decoder).unwrap_or_default();
@@ -126,7 +126,7 @@ fn answer(mut request: Request<'_>) {
     let _ = match body.is_empty() {
         true => request.fault(StatusCode::BadNothingToDo),
         false => request
-            .respond(|encoder| encoder.bytes(&body).is_ok())
+            .respond(|_, encoder| encoder.bytes(&body).is_ok())
             .map(drop),
     };
 }

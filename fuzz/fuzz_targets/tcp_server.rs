@@ -53,13 +53,13 @@ fn deliver(server: &mut ServerConnection, mut bytes: &[u8], now: Instant) -> boo
 }
 
 fn answer(mut request: takt_tcp::Request<'_>) -> bool {
-    let body = request.body.to_vec();
+    let body = request.body.bytes().to_vec();
     match body.first().copied().unwrap_or(0) % 4 {
         0 => request
-            .respond(|encoder| encoder.bytes(&body).is_ok())
+            .respond(|_, encoder| encoder.bytes(&body).is_ok())
             .is_ok(),
         1 => request
-            .respond(|encoder| encoder.bytes(&[0; 20_000]).is_ok())
+            .respond(|_, encoder| encoder.bytes(&[0; 20_000]).is_ok())
             .is_ok(),
         2 => request.fault(StatusCode::BadServiceUnsupported).is_ok(),
         _ => {

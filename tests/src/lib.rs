@@ -11,9 +11,11 @@
     reason = "a test fails by panicking"
 )]
 
+pub mod attacked;
 pub mod binary;
 pub mod capture;
 pub mod interop;
+pub mod memory_group;
 pub mod peer;
 pub mod privileged;
 pub mod process;

@@ -37,6 +37,14 @@ pub const NAMESPACES: &[&str] = &[
     "/dev/shm",
 ];
 
+/// Requirement: control groups that limit memory, of version 1 or 2.
+pub const MEMORY_GROUPS: &[&str] = &[
+    "sh",
+    "-c",
+    "cd /sys/fs/cgroup/memory 2>/dev/null || cd /sys/fs/cgroup; group=takt-probe-$$; mkdir $group || exit; \
+     test -e $group/memory.limit_in_bytes || test -e $group/memory.max; found=$?; rmdir $group; exit $found",
+];
+
 /// Runs the tests whose names contain the first argument of the command line.
 #[must_use]
 pub fn main(tests: &[Test]) -> ExitCode {

@@ -1,5 +1,7 @@
 //! A transport's side of the server: one connection per secure channel or private shared-memory channel.
 
+use std::any::Any;
+use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -28,6 +30,8 @@ pub struct Connection {
     /// The caller of that Session, or of requests without one.
     pub(crate) caller: Arc<Caller>,
     pub(crate) completed: Arc<Completed>,
+    /// Task of the request that is being handled, if it takes more than its first slice. The task has no message yet.
+    pub(crate) begun: Cell<Option<Box<dyn Any + Send>>>,
 }
 
 impl Connection {
@@ -42,6 +46,7 @@ impl Connection {
             endpoint_url,
             session: None,
             completed: Arc::new(Completed::new(waker)),
+            begun: Cell::new(None),
         }
     }
 

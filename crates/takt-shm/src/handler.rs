@@ -53,6 +53,17 @@ pub trait Handler {
         response: &mut Encoder<'_>,
     ) -> ShmOutcome;
 
+    /// Handles a long request like [`handle`](Self::handle). The handler may take its memory if it defers the response.
+    fn handle_owned(
+        &self,
+        connection: &mut Self::Connection,
+        request_id: u32,
+        request: &mut Vec<u8>,
+        response: &mut Encoder<'_>,
+    ) -> ShmOutcome {
+        self.handle(connection, request_id, request, response)
+    }
+
     /// Returns the place where the current value of a node (its NodeId in the binary DataEncoding) can be read without a request;
     /// `None` if there is none, or not for every client. The handler and its clients agree on the content; this crate only passes
     /// it on.

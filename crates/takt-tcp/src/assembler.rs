@@ -98,6 +98,11 @@ impl Assembler {
         &self.body
     }
 
+    /// Returns the last complete message, whose memory may be taken.
+    pub(crate) const fn body_mut(&mut self) -> &mut Vec<u8> {
+        &mut self.body
+    }
+
     /// Frees the memory of a large message that has been handled.
     pub(crate) fn trim(&mut self) {
         if self.request_id.is_none() && self.body.capacity() > KEPT_CAPACITY {

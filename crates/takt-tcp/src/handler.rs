@@ -43,6 +43,18 @@ pub trait RequestHandler {
         response: &mut Encoder<'_>,
     ) -> TcpOutcome;
 
+    /// Answers like [`handle`](Self::handle) a request that came in more than one chunk. The handler may take its memory if
+    /// it defers the answer.
+    fn handle_owned(
+        &self,
+        connection: &mut Self::Connection,
+        request_id: u32,
+        request: &mut Vec<u8>,
+        response: &mut Encoder<'_>,
+    ) -> TcpOutcome {
+        self.handle(connection, request_id, request, response)
+    }
+
     /// Returns whether the client uses an activated Session. When memory or connections run out, connections without
     /// one are closed first.
     fn has_session(&self, connection: &Self::Connection) -> bool;

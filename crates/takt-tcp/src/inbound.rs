@@ -168,6 +168,11 @@ impl Inbound {
         }
     }
 
+    /// Returns the last assembled message, whose memory may be taken.
+    pub(crate) const fn assembled(&mut self) -> &mut Vec<u8> {
+        self.assembler.body_mut()
+    }
+
     /// Checks that a `MSG` or `CLO` chunk belongs to this channel, and returns the TokenId that secures it
     /// (OPC 10000-6, 6.7.7: this check comes first).
     pub(crate) fn token_of(&self, chunk: &Chunk) -> Result<u32, TransportError> {

@@ -64,4 +64,4 @@ pub use security::{
 };
 pub use server::{TcpServer, TcpServerConfig};
 pub use server_connection::ServerConnection;
-pub use server_event::{ChannelDescription, Request, ServerEvent};
+pub use server_event::{ChannelDescription, Request, RequestBody, ServerEvent};

@@ -14,7 +14,7 @@ use crate::error::TransportError;
 use crate::handler::{CompletionWaker, RequestHandler, TcpOutcome};
 use crate::log_limit::LogLimit;
 use crate::server_connection::ServerConnection;
-use crate::server_event::ServerEvent;
+use crate::server_event::{RequestBody, ServerEvent};
 
 /// Time that a client gets to close its side after the Error message. Closing at once would reset the connection if
 /// the client has sent more, and the client might never read the Error message.
@@ -241,9 +241,13 @@ impl<C> ServedConnection<C> {
                         // The state machine returns requests only after `Opened`.
                         return Err(TransportError::Closed);
                     };
-                    let (id, body) = (request.request_id, request.body);
-                    let (outcome, written) =
-                        request.respond(|encoder| handler.handle(handled, id, body, encoder))?;
+                    let id = request.request_id;
+                    let (outcome, written) = request.respond(|body, encoder| match body {
+                        RequestBody::Received(body) => handler.handle(handled, id, body, encoder),
+                        RequestBody::Assembled(body) => {
+                            handler.handle_owned(handled, id, body, encoder)
+                        }
+                    })?;
                     match outcome {
                         TcpOutcome::Complete if written => {}
                         TcpOutcome::Complete => request.fault(StatusCode::BadResponseTooLarge)?,

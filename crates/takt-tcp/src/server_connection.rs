@@ -19,7 +19,7 @@ use crate::inbound::{Body, Chunk, Inbound, Message};
 use crate::memory::{ConnectionMemory, Refused, SMALL_RESPONSES};
 use crate::outbound::Outbound;
 use crate::server_channel::ServerChannel;
-use crate::server_event::{Request, ServerEvent, send_fault};
+use crate::server_event::{Request, RequestBody, ServerEvent, send_fault};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
@@ -111,7 +111,12 @@ impl ServerConnection {
                 self.outbound.room = response_room(&self.memory, &self.outbound);
                 Some(ServerEvent::Request(Request {
                     request_id,
-                    body: self.inbound.body(&body),
+                    body: match body {
+                        Body::Received(range) => {
+                            RequestBody::Received(self.inbound.buffer.get(range))
+                        }
+                        Body::Assembled => RequestBody::Assembled(self.inbound.assembled()),
+                    },
                     outbound: &mut self.outbound,
                     token: channel.tokens.sending(now),
                     deferred: &mut self.deferred,

@@ -42,20 +42,40 @@ pub struct ChannelDescription<'a> {
     pub client_certificate: &'a [u8],
 }
 
+/// Body of a request: TypeId and structure, in the OPC UA Binary DataEncoding.
+#[derive(Debug)]
+pub enum RequestBody<'a> {
+    /// Part of the receive buffer: the request has one chunk.
+    Received(&'a [u8]),
+    /// Memory of its own: the request has several chunks. It may be taken.
+    Assembled(&'a mut Vec<u8>),
+}
+
+impl RequestBody<'_> {
+    /// Returns the bytes.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Received(bytes) => bytes,
+            Self::Assembled(bytes) => bytes,
+        }
+    }
+}
+
 /// A request in the receive buffer, and the buffer for its response.
 #[derive(Debug)]
 pub struct Request<'a> {
     /// RequestId, which identifies the request on this connection.
     pub request_id: u32,
-    /// TypeId and structure, in the OPC UA Binary DataEncoding.
-    pub body: &'a [u8],
+    /// Its body.
+    pub body: RequestBody<'a>,
     pub(crate) outbound: &'a mut Outbound,
     pub(crate) token: &'a Token,
     pub(crate) deferred: &'a mut usize,
 }
 
 impl Request<'_> {
-    /// Lets `encode` write the response (TypeId and structure) straight behind its headers in the send buffer. The
+    /// Lets `encode` write the response to the body (TypeId and structure) straight behind its headers in the send buffer. The
     /// encoder's limit is what this client accepts. If nothing is written, nothing is sent; the returned flag tells
     /// whether a response was sent.
     ///
@@ -63,11 +83,14 @@ impl Request<'_> {
     /// An error if the response cannot be secured; the connection can no longer be used then.
     pub fn respond<R>(
         &mut self,
-        encode: impl FnOnce(&mut Encoder<'_>) -> R,
+        encode: impl FnOnce(&mut RequestBody<'_>, &mut Encoder<'_>) -> R,
     ) -> Result<(R, bool), TransportError> {
         let kind = MessageType::Message;
+        let body = &mut self.body;
         self.outbound
-            .message(kind, self.token, self.request_id, encode)
+            .message(kind, self.token, self.request_id, |encoder| {
+                encode(body, encoder)
+            })
     }
 
     /// Answers with a ServiceFault, or with an abort chunk if the body is not a request.
@@ -75,7 +98,7 @@ impl Request<'_> {
     /// # Errors
     /// As for [`respond`](Self::respond).
     pub fn fault(&mut self, status: StatusCode) -> Result<(), TransportError> {
-        let handle = fault::handle_of_request(self.body);
+        let handle = fault::handle_of_request(self.body.bytes());
         send_fault(self.outbound, self.token, self.request_id, handle, status)
     }
 

@@ -335,8 +335,8 @@ fn a_client_that_does_not_read_is_not_served_any_further() {
         pair.server.received(count);
         bytes.drain(..count);
         while let Some(ServerEvent::Request(mut request)) = pair.server.poll(pair.now).unwrap() {
-            let body = request.body;
-            request.respond(|e| e.bytes(body)).unwrap().0.unwrap();
+            let echo = request.respond(|body, e| e.bytes(body.bytes()));
+            echo.unwrap().0.unwrap();
             served += 1;
         }
         if pair.server.is_congested() {

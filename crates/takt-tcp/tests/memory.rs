@@ -15,7 +15,7 @@ use support::raw::open;
 use support::{CHANNEL, NONE, chunk, error_message, feed, hello, open_request};
 use takt_rt::memory_budget::MemoryBudget;
 use takt_tcp::{
-    ServerConnection, ServerConnectionConfig, ServerEvent, TcpClient, TcpClientConfig,
+    RequestBody, ServerConnection, ServerConnectionConfig, ServerEvent, TcpClient, TcpClientConfig,
     TcpServerConfig, TransportError,
 };
 use takt_ua::StatusCode;
@@ -155,7 +155,13 @@ fn one_connection_has_a_limit_which_depends_on_its_session() {
 }
 
 #[test]
-fn a_message_that_is_dealt_with_takes_no_memory() {
+fn a_message_that_is_dealt_with_or_taken_takes_no_memory() {
+    for is_taken in [false, true] {
+        memory_of_a_message(is_taken);
+    }
+}
+
+fn memory_of_a_message(is_taken: bool) {
     let config = Arc::new(budgets(8 << 10, 8 << 10, 8 << 10, 8 << 10));
     let mut server = connection(&config);
     for sequence in 52..82 {
@@ -165,7 +171,16 @@ fn a_message_that_is_dealt_with_takes_no_memory() {
     feed(&mut server, &chunk(b"MSGF", CHANNEL, 1, 82, 1, b"end"));
     let now = Instant::now();
     match server.poll(now) {
-        Ok(Some(ServerEvent::Request(request))) => assert_eq!(request.body.len(), 1_800_003),
+        Ok(Some(ServerEvent::Request(mut request))) => {
+            assert_eq!(request.body.bytes().len(), 1_800_003);
+            if is_taken {
+                let RequestBody::Assembled(body) = &mut request.body else {
+                    panic!("it has several chunks");
+                };
+                assert_eq!(std::mem::take(*body).len(), 1_800_003);
+                request.defer();
+            }
+        }
         other => panic!("{other:?}"),
     }
     // No more bytes are needed for that.
@@ -186,7 +201,7 @@ fn respond(server: &mut ServerConnection, sequence: u32, length: usize) -> bool 
         panic!("no request");
     };
     let (fits, _) = request
-        .respond(|encoder| {
+        .respond(|_, encoder| {
             let fits = encoder.bytes(&vec![0; length]).is_ok();
             if !fits {
                 encoder.truncate(0);
@@ -255,7 +270,7 @@ fn without_memory_requests_wait_until_responses_are_read() {
             let ServerEvent::Request(mut request) = event else {
                 panic!("{event:?}");
             };
-            let (fits, _) = request.respond(|e| e.bytes(&[0; 1000])).unwrap();
+            let (fits, _) = request.respond(|_, e| e.bytes(&[0; 1000])).unwrap();
             if fits.is_err() {
                 request.fault(StatusCode::BadOutOfMemory).unwrap();
             }

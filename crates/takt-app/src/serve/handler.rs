@@ -29,11 +29,37 @@ impl Services {
         request: &[u8],
         response: &mut Encoder<'_>,
     ) -> Outcome {
+        self.count(request.len(), response, |response| {
+            self.server
+                .handle(connection, request_id, request, response)
+        })
+    }
+
+    /// Does the same with a request whose memory the server may take.
+    fn handle_owned(
+        &self,
+        connection: &mut Connection,
+        request_id: u32,
+        request: &mut Vec<u8>,
+        response: &mut Encoder<'_>,
+    ) -> Outcome {
+        self.count(request.len(), response, |response| {
+            self.server
+                .handle_owned(connection, request_id, request, response)
+        })
+    }
+
+    /// Counts a request of `length` bytes, and its response.
+    #[inline]
+    fn count(
+        &self,
+        length: usize,
+        response: &mut Encoder<'_>,
+        handle: impl FnOnce(&mut Encoder<'_>) -> Outcome,
+    ) -> Outcome {
         let before = response.position();
-        let outcome = self
-            .server
-            .handle(connection, request_id, request, response);
-        self.counters.request(request.len());
+        let outcome = handle(response);
+        self.counters.request(length);
         if matches!(outcome, Outcome::Complete) {
             self.counters.response(response.position() - before);
         }
@@ -46,6 +72,20 @@ impl Services {
             self.counters.response(response.len());
         }
         completed
+    }
+}
+
+fn tcp(outcome: Outcome) -> takt_tcp::TcpOutcome {
+    match outcome {
+        Outcome::Complete => takt_tcp::TcpOutcome::Complete,
+        Outcome::Deferred => takt_tcp::TcpOutcome::Deferred,
+    }
+}
+
+fn shared_memory(outcome: Outcome) -> takt_shm::ShmOutcome {
+    match outcome {
+        Outcome::Complete => takt_shm::ShmOutcome::Complete,
+        Outcome::Deferred => takt_shm::ShmOutcome::Deferred,
     }
 }
 
@@ -75,10 +115,21 @@ impl takt_tcp::RequestHandler for Services {
         request: &[u8],
         response: &mut Encoder<'_>,
     ) -> takt_tcp::TcpOutcome {
-        match Self::handle(self, connection, request_id, request, response) {
-            Outcome::Complete => takt_tcp::TcpOutcome::Complete,
-            Outcome::Deferred => takt_tcp::TcpOutcome::Deferred,
-        }
+        tcp(Self::handle(
+            self, connection, request_id, request, response,
+        ))
+    }
+
+    fn handle_owned(
+        &self,
+        connection: &mut Connection,
+        request_id: u32,
+        request: &mut Vec<u8>,
+        response: &mut Encoder<'_>,
+    ) -> takt_tcp::TcpOutcome {
+        tcp(Self::handle_owned(
+            self, connection, request_id, request, response,
+        ))
     }
 
     fn has_session(&self, connection: &Connection) -> bool {
@@ -127,10 +178,21 @@ impl takt_shm::Handler for Services {
         request: &[u8],
         response: &mut Encoder<'_>,
     ) -> takt_shm::ShmOutcome {
-        match Self::handle(self, connection, request_id, request, response) {
-            Outcome::Complete => takt_shm::ShmOutcome::Complete,
-            Outcome::Deferred => takt_shm::ShmOutcome::Deferred,
-        }
+        shared_memory(Self::handle(
+            self, connection, request_id, request, response,
+        ))
+    }
+
+    fn handle_owned(
+        &self,
+        connection: &mut Connection,
+        request_id: u32,
+        request: &mut Vec<u8>,
+        response: &mut Encoder<'_>,
+    ) -> takt_shm::ShmOutcome {
+        shared_memory(Self::handle_owned(
+            self, connection, request_id, request, response,
+        ))
     }
 
     fn locate(&self, connection: &mut Connection, node_id: &[u8]) -> Option<takt_shm::Located> {

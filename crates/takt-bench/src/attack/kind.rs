@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::channel::{Lost, Way};
 use super::target::Attacker;
-use super::{connections, items, messages, nodes, shared_memory, walking};
+use super::{connections, items, messages, nodes, shared_memory, values, walking};
 
 macro_rules! attacks {
     ($($attack:ident $name:literal $description:literal;)*) => {
@@ -59,6 +59,7 @@ attacks! {
     SlowChunks "slow-chunks" "200 chunks that come byte by byte without Session";
     Unread "unread" "Reads of 10 000 structures on 64 connections, answers unread";
     UnreadEndpoints "unread-endpoints" "GetEndpoints on 200 connections without Session, answers unread";
+    LargeValues "large-values" "a value of 16 MiB, written and read over 4 connections";
     HalfOpen "half-open" "900 connections that say nothing";
     HelloOnly "hello-only" "900 connections that say Hello and nothing more";
     ConnectFlood "connect-flood" "connections that are opened and closed";
@@ -132,6 +133,7 @@ impl Attack {
             Self::SlowChunks => messages::slow(attacker),
             Self::Unread => messages::unread(attacker),
             Self::UnreadEndpoints => messages::unread_without_session(attacker),
+            Self::LargeValues => values::write_and_read(attacker),
             Self::ShmLarge => shared_memory::large(attacker),
             Self::ShmStopped => shared_memory::stopped(attacker),
             Self::ShmFlood => shared_memory::flood(attacker),

@@ -16,7 +16,7 @@ use crate::subject;
 const SHORT: Duration = Duration::from_millis(200);
 
 /// Bytes of the longest message that a server accepts, less the part that is left out of it.
-const LONGEST: usize = (16 << 20) - (64 << 10);
+pub(super) const LONGEST: usize = (16 << 20) - (64 << 10);
 
 /// A socket with the state of its SecureChannel, for bytes that a client of the library would not send.
 pub(super) struct RawChannel {

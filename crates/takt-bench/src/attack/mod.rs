@@ -19,6 +19,7 @@ mod row;
 mod shared_memory;
 mod target;
 mod usage;
+mod values;
 mod victim;
 mod walking;
 
@@ -63,6 +64,9 @@ pub struct Options {
     /// Be an attacker, for the benchmark itself.
     #[arg(long, hide = true, value_name = "ASSIGNMENT", conflicts_with_all = ["only", "json", "list"])]
     pub play: Option<String>,
+    /// Be a server of this name with a large value, for the benchmark itself.
+    #[arg(long, hide = true, value_name = "NAME", conflicts_with_all = ["only", "json", "list", "play"])]
+    pub serve: Option<String>,
 }
 
 impl Options {
@@ -102,6 +106,9 @@ pub fn run(
 ) -> Result<(), BenchError> {
     if let Some(assignment) = &options.play {
         return play::play(assignment);
+    }
+    if let Some(name) = &options.serve {
+        return values::serve(name, interrupted, line);
     }
     let attacks = options.attacks()?;
     let mut report = Report::new(line, options.json);

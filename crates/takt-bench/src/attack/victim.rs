@@ -1,4 +1,4 @@
-//! The attacked server: `takt registry` with directories of its own.
+//! The attacked server: `takt registry`, or a server with a large value, with directories of its own.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -27,7 +27,7 @@ pub(super) struct Victim {
 }
 
 impl Victim {
-    /// Starts `program registry`.
+    /// Starts the server that `attack` needs.
     pub(super) fn start(program: &Path, attack: Attack) -> Result<Self, BenchError> {
         let name = format!("TaktBenchAttacked{}", std::process::id());
         let directory = Directory::new()?;
@@ -38,13 +38,17 @@ impl Victim {
         let mut command = Command::new("sh");
         command
             .args(["-c", &format!("{few}exec \"$0\" \"$@\"")])
-            .arg(program)
-            .args(["registry", "--endpoint", "opc.tcp://127.0.0.1:0", "--name"])
-            .args([&name, "--data"])
-            .arg(directory.data())
-            .args(allow_registration(program))
-            .env("TAKT_RUNTIME_DIR", directory.runtime());
-        let what = format!("{} registry", program.display());
+            .arg(program);
+        match attack {
+            Attack::LargeValues => command.args(["bench", "attack", "--serve", &name]),
+            _ => command
+                .args(["registry", "--endpoint", "opc.tcp://127.0.0.1:0", "--name"])
+                .args([&name, "--data"])
+                .arg(directory.data())
+                .args(allow_registration(program)),
+        };
+        command.env("TAKT_RUNTIME_DIR", directory.runtime());
+        let what = format!("{} for {}", program.display(), attack.name());
         let child = ChildProcess::start(&what, &mut command, Ending::Signal);
         let child = child.map_err(failed(&what))?.with_grace(PATIENCE);
         let line = child.line(PATIENCE, &AtomicBool::new(false));

@@ -39,6 +39,7 @@ use takt_ua::{DateTime, NodeIdRef, StatusCode, ids};
 
 use self::body::Body;
 use self::request::{Handled, Incoming, Request};
+use self::task::RequestTask;
 use crate::connection::{Connection, Outcome};
 use crate::fault::Fault;
 use crate::message::service_fault;
@@ -53,6 +54,48 @@ impl Server {
     /// value's source does.
     #[inline]
     pub fn handle(
+        self: &Arc<Self>,
+        connection: &mut Connection,
+        request_id: u32,
+        request: &[u8],
+        response: &mut Encoder<'_>,
+    ) -> Outcome {
+        let outcome = self.begin(connection, request_id, request, response);
+        if outcome == Outcome::Deferred {
+            self.leave(connection, || request.to_vec());
+        }
+        outcome
+    }
+
+    /// Handles one request message like [`handle`](Self::handle). A request that takes more than one slice keeps the memory of
+    /// the message, and leaves an empty one. Otherwise the message is unchanged.
+    pub fn handle_owned(
+        self: &Arc<Self>,
+        connection: &mut Connection,
+        request_id: u32,
+        request: &mut Vec<u8>,
+        response: &mut Encoder<'_>,
+    ) -> Outcome {
+        let outcome = self.begin(connection, request_id, request, response);
+        if outcome == Outcome::Deferred {
+            self.leave(connection, || std::mem::take(request));
+        }
+        outcome
+    }
+
+    /// Leaves the rest of a request that has begun to [`work`](Self::work), with its message.
+    #[cold]
+    fn leave(self: &Arc<Self>, connection: &Connection, message: impl FnOnce() -> Vec<u8>) {
+        let begun = connection.begun.take();
+        if let Some(mut task) = begun.and_then(|task| task.downcast::<RequestTask>().ok()) {
+            task.set_message(message());
+            self.tasks.push(self, connection.channel, task);
+        }
+    }
+
+    /// Handles a request, or its first slice.
+    #[inline]
+    fn begin(
         self: &Arc<Self>,
         connection: &mut Connection,
         request_id: u32,

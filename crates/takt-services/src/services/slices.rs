@@ -50,7 +50,7 @@ pub(super) fn start(
     queue(request, connection, session, service, response, from, &work)
 }
 
-/// Leaves the rest of a service to [`Server::work`](crate::Server::work). `from` is the position and the maximum length of the
+/// Leaves the rest of a service to [`Server::work`](crate::Server::work), once the task has its message. `from` is the position and the maximum length of the
 /// response.
 pub(super) fn queue(
     request: &Request<'_>,
@@ -61,7 +61,6 @@ pub(super) fn queue(
     (start, max_response): (usize, usize),
     work: &Work,
 ) -> Handled {
-    let server = request.server;
     let so_far = response.written().get(start..).unwrap_or_default();
     let mut begun = Vec::with_capacity(service.response_size().max(so_far.len()));
     begun.extend_from_slice(so_far);
@@ -70,11 +69,11 @@ pub(super) fn queue(
         Ok(task) => {
             response.truncate(start);
             let task = task.with(Box::new(service));
-            server.tasks.push(server, connection.channel, task);
+            connection.begun.set(Some(task));
             Ok(Outcome::Deferred)
         }
         Err(fault) => {
-            service.abandon(server, session);
+            service.abandon(request.server, session);
             Err(fault)
         }
     }

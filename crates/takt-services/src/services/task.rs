@@ -25,6 +25,7 @@ pub(super) struct RequestTask {
     session: Arc<Session>,
     caller: Arc<Caller>,
     pending: Arc<Pending>,
+    /// The whole message; empty until it [is set](Self::set_message).
     message: Vec<u8>,
     response: Vec<u8>,
     /// Largest response that the transport takes, in bytes.
@@ -37,7 +38,7 @@ pub(super) struct RequestTask {
 }
 
 impl RequestTask {
-    /// Copies the data that a request needs to continue later. Its memory counts in the budget of the Session.
+    /// Keeps what a request needs to continue later, except its message. The memory of both counts in the budget of the Session.
     pub(crate) fn new(
         request: &Request<'_>,
         connection: &Connection,
@@ -62,13 +63,20 @@ impl RequestTask {
             pending: session.keep_pending(pending),
             session: Arc::clone(session),
             caller: Arc::clone(&connection.caller),
-            message: request.message.to_vec(),
+            message: Vec::new(),
             response,
             max_response: max_response.min(server.limits.max_response_size),
             charge,
             spent: work.total(),
             service: None,
         }))
+    }
+
+    /// Sets the message, which is needed for the next slice.
+    pub(crate) fn set_message(&mut self, mut message: Vec<u8>) {
+        // Only the length is counted.
+        message.shrink_to_fit();
+        self.message = message;
     }
 
     /// Sets the service that continues.

@@ -19,6 +19,7 @@ mod memory;
 mod mutations;
 mod node_management;
 mod nodes;
+mod owned_messages;
 mod published;
 mod read;
 mod references;

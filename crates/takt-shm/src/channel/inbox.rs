@@ -287,6 +287,11 @@ impl Inbox {
         matches!(&self.large, Some(Large { view: Some(_), .. }))
     }
 
+    /// Returns true if it has a segment for large messages, mapped or not.
+    pub(crate) fn has_large_segment(&self) -> bool {
+        self.large.is_some()
+    }
+
     /// Unmaps the memory for large messages until the next one comes.
     pub(crate) fn trim(&mut self) {
         if let Some(large) = &mut self.large {

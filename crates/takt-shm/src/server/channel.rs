@@ -15,6 +15,7 @@ use crate::handler::{Handler, Located, ShmOutcome};
 use crate::header::{FLAG_LOCATE, MessageHeader};
 use crate::server::connections::Slot;
 use crate::server::copies::Copies;
+use crate::server::leftovers::Leftovers;
 
 /// Maximum number of responses that a client has not taken: with more, it is too slow or broken.
 const MAX_BACKLOG: usize = 256;
@@ -92,6 +93,17 @@ impl<C> Channel<C> {
             idle: 0,
             connection: connect(),
         })
+    }
+
+    /// Ends the channel and returns the handler's state. Memory for large messages is dropped by `leftovers`.
+    pub(super) fn end(self, leftovers: &mut Leftovers) -> C {
+        if self.inbox.has_large_segment() {
+            leftovers.drop_later(self.inbox);
+        }
+        if self.outbox.has_large() {
+            leftovers.drop_later(self.outbox);
+        }
+        self.connection
     }
 
     /// Returns true if it has memory for large messages.
@@ -174,10 +186,10 @@ impl<C> Channel<C> {
                 return Ok(Polled::Answered);
             }
         }
-        let (slot, request) = (line.slot, copies.bytes(&message));
+        let slot = line.slot;
         self.outbox.acknowledge_with_next(self.inbox.received());
         if flags & FLAG_LOCATE != 0 {
-            self.locate(id, handler, request, &mut line)?;
+            self.locate(id, handler, copies.bytes(&message), &mut line)?;
             copies.end(slot);
             return Ok(Polled::Answered);
         }
@@ -189,7 +201,10 @@ impl<C> Channel<C> {
             header(id),
             &mut |generation, fd| post.pass_on(generation, fd),
             |encoder| {
-                outcome = handler.handle(connection, id, request, encoder);
+                outcome = match copies.owned(&message) {
+                    Some(request) => handler.handle_owned(connection, id, request, encoder),
+                    None => handler.handle(connection, id, copies.bytes(&message), encoder),
+                };
                 outcome == ShmOutcome::Complete && encoder.position() > 0
             },
         );

@@ -47,11 +47,12 @@ impl Default for ServerConfig {
 }
 
 impl ServerConfig {
-    /// Returns true if the longest request, its copy and the longest response may not fit into the remaining memory.
+    /// Returns true if the longest request, its copy and the longest response may not fit into the remaining memory. There are
+    /// `kept` bytes for the copy.
     #[cold]
-    pub(super) fn is_scarce(&self) -> bool {
+    pub(super) fn is_scarce(&self, kept: usize) -> bool {
         let message = self.max_request.max(self.max_response) as usize;
-        self.memory.available() < message.saturating_mul(3)
+        self.memory.available().saturating_add(kept) < message.saturating_mul(3)
     }
 
     /// Returns the part of the memory that one connection may take: its outboxes, and one message of each kind.

@@ -6,6 +6,7 @@ mod completed;
 mod config;
 mod connections;
 mod copies;
+mod leftovers;
 mod opening;
 pub(crate) mod scratch;
 mod serving;
@@ -35,6 +36,7 @@ use crate::server::channel::Channel;
 use crate::server::completed::Completed;
 use crate::server::connections::{Connections, Event, Slot};
 use crate::server::copies::Copies;
+use crate::server::leftovers::Leftovers;
 use crate::server::opening::Opening;
 use crate::server::serving::BATCH;
 
@@ -49,7 +51,7 @@ const MAILS_PER_TURN: usize = 8;
 
 /// Server of an application's endpoint `opc.iox2://<ApplicationName>`.
 ///
-/// It has no thread. Its descriptors are in a [`Readiness`] that it may share with other transports; the waiting thread calls
+/// The thread of its owner drives it. (One more gives back large memory of clients that have left.) Its descriptors are in a [`Readiness`] that it may share with other transports; the waiting thread calls
 /// [`ready`](Self::ready) for each event that carries its tag. A loop that spins calls [`turn`](Self::turn) in between.
 ///
 /// Dropping it closes all channels and removes every trace of it from the system.
@@ -79,6 +81,7 @@ pub struct ShmServer<H: Handler> {
     unfinished: Vec<Slot>,
     /// Copies of requests.
     copies: Copies,
+    leftovers: Leftovers,
     // The directory is held until everything else is gone.
     _runtime: Arc<Runtime>,
 }
@@ -149,6 +152,7 @@ impl<H: Handler> ShmServer<H> {
             trim_at: None,
             unfinished: Vec::new(),
             copies,
+            leftovers: Leftovers::default(),
             _runtime: runtime,
         })
     }
@@ -226,6 +230,7 @@ impl<H: Handler> ShmServer<H> {
             Some(Event::Public) => self.serve_public(),
             Some(Event::Completed) => {
                 self.completed.waker.drain();
+                self.give_back();
                 self.complete() + self.serve_unfinished()
             }
             Some(Event::Socket(slot)) => {
@@ -297,6 +302,9 @@ impl<H: Handler> ShmServer<H> {
             self.finish(connection);
         }
         self.copies.end(slot);
+        if self.copies.are_large() && self.trim_at.is_none() {
+            self.trim_later();
+        }
         self.attention.set_connections(self.connections.channels());
     }
 
@@ -307,7 +315,8 @@ impl<H: Handler> ShmServer<H> {
         }
         let _ = self.readiness.remove(connection.post.as_fd());
         if let Some(channel) = connection.channel {
-            self.handler.disconnect(channel.connection);
+            let state = channel.end(&mut self.leftovers);
+            self.handler.disconnect(state);
         }
     }
 }

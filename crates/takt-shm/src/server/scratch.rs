@@ -41,9 +41,15 @@ impl Scratch {
         Ok(())
     }
 
-    /// Returns the copy that was [begun](Self::begin). No more than its length is to be added.
+    /// Returns the copy that was [begun](Self::begin). No more than its length is to be added. It may be taken: see
+    /// [`recount`](Self::recount).
     pub(super) fn vec(&mut self) -> &mut Vec<u8> {
         &mut self.bytes
+    }
+
+    /// Charges the memory that is left after the copy, which may have been taken.
+    pub(super) fn recount(&mut self) {
+        self.charge.force(self.bytes.capacity());
     }
 
     /// Copies bytes that no process can write any more.
@@ -59,12 +65,34 @@ impl Scratch {
         self.bytes.capacity() > KEPT
     }
 
+    /// Returns the number of bytes of memory.
+    pub(super) fn capacity(&self) -> usize {
+        self.bytes.capacity()
+    }
+
+    /// Gives back at most `slice` bytes of the memory of a large request. Returns true if there is more.
+    pub(super) fn trim_slice(&mut self, slice: usize) -> bool {
+        let capacity = self.bytes.capacity();
+        if capacity <= slice {
+            self.free();
+            return false;
+        }
+        self.bytes.clear();
+        self.bytes.shrink_to(capacity - slice);
+        self.charge.force(self.bytes.capacity());
+        true
+    }
+
     /// Gives back the memory of a large request.
     pub(crate) fn trim(&mut self) {
         if self.is_large() {
-            self.bytes = Vec::new();
-            self.charge.force(0);
+            self.free();
         }
+    }
+
+    fn free(&mut self) {
+        self.bytes = Vec::new();
+        self.charge.force(0);
     }
 
     #[inline]
@@ -77,14 +105,17 @@ impl Scratch {
 
     #[cold]
     fn grow(&mut self, length: usize) -> Result<(), BudgetExhausted> {
-        self.bytes = Vec::new();
-        self.charge.force(0);
+        self.bytes.clear();
         // Small copies grow in steps; for large ones only the needed memory is taken.
         let capacity = match length {
             0..=KEPT => length.next_power_of_two(),
             _ => length,
         };
-        self.charge.resize(capacity)?;
+        if let Err(exhausted) = self.charge.resize(capacity) {
+            self.free();
+            return Err(exhausted);
+        }
+        // Pages that it has are moved: freeing them takes longer.
         self.bytes.reserve_exact(capacity);
         Ok(())
     }
@@ -93,6 +124,32 @@ impl Scratch {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn memory_is_given_back_in_slices() {
+        let memory = MemoryBudget::new(10 << 20);
+        let mut scratch = Scratch::new(&memory);
+        scratch.copy_slice(&vec![1; 8 << 20]).unwrap();
+        let mut used = memory.used();
+        assert_eq!(used, 8 << 20);
+        let mut slices = 1;
+        while scratch.trim_slice(1 << 20) {
+            assert_eq!(used - memory.used(), 1 << 20);
+            used = memory.used();
+            slices += 1;
+        }
+        assert_eq!((slices, memory.used()), (8, 0));
+    }
+
+    #[test]
+    fn a_copy_that_is_taken_is_not_charged() {
+        let memory = MemoryBudget::new(1 << 20);
+        let mut scratch = Scratch::new(&memory);
+        scratch.copy_slice(&vec![1; 900_000]).unwrap();
+        assert_eq!(std::mem::take(scratch.vec()).len(), 900_000);
+        scratch.recount();
+        assert_eq!(memory.used(), 0);
+    }
 
     #[test]
     fn copies_are_charged_and_large_ones_given_back() {

@@ -45,7 +45,7 @@ impl<H: Handler> ShmServer<H> {
 
     /// Looks at every channel, marked or not.
     #[cold]
-    fn look_at_all(&mut self) -> usize {
+    pub(super) fn look_at_all(&mut self) -> usize {
         let mut answered = 0;
         let mut index = 0;
         while let Some(slot) = self.connections.channel_slot(index) {
@@ -120,8 +120,8 @@ impl<H: Handler> ShmServer<H> {
     /// Answers one request of a channel, or copies a slice of a large one; `None` if the channel is closed, maybe by this.
     #[inline]
     fn poll(&mut self, slot: Slot) -> Option<Polled> {
-        if self.trim_at.is_some() && self.config.is_scarce() {
-            self.trim();
+        if self.trim_at.is_some() && self.config.is_scarce(self.copies.kept()) {
+            self.make_room();
         }
         let connection = self.connections.get(slot)?;
         let channel = connection.channel.as_mut()?;
@@ -134,7 +134,8 @@ impl<H: Handler> ShmServer<H> {
                 if polled == Polled::Answered {
                     self.attention.count_request();
                     self.last_served = Some(slot);
-                    if channel.has_large() && self.trim_at.is_none() {
+                    let has_large = channel.has_large() || self.copies.are_large();
+                    if has_large && self.trim_at.is_none() {
                         self.trim_later();
                     }
                 } else if polled == Polled::Unfinished {
@@ -150,16 +151,41 @@ impl<H: Handler> ShmServer<H> {
     }
 
     #[cold]
-    fn trim_later(&mut self) {
+    pub(super) fn trim_later(&mut self) {
         self.trim_at = Some(Instant::now() + TRIM_AFTER);
         self.set_alarm();
     }
 
-    /// Gives back the memory for large messages, as far as it is not in use. This is done some time after the first of them, and
-    /// earlier when a request and its response may not fit into the budget any more.
+    /// Gives back the memory for large messages, as far as it is not in use, some time after the first of them.
     pub(super) fn trim(&mut self) {
         self.trim_at = None;
-        self.copies.trim();
+        self.trim_channels();
+        self.copies.begin_trim();
+        self.completed.waker.wake();
+    }
+
+    /// Gives back the memory for large messages, as far as it is not in use, because a request and its response may not fit into
+    /// the budget any more. The memory for copies is given back only if the rest is not enough: using new memory for the next
+    /// request would take longer than all else, and the next request may need it at once.
+    #[cold]
+    fn make_room(&mut self) {
+        self.trim_channels();
+        if self.config.is_scarce(self.copies.kept()) {
+            self.copies.trim();
+            if !self.copies.are_large() {
+                self.trim_at = None;
+            }
+        }
+    }
+
+    /// Gives back a piece of the memory for copies, if that has begun. Channels are looked at before the next piece.
+    pub(super) fn give_back(&mut self) {
+        if self.copies.give_back() {
+            self.completed.waker.wake();
+        }
+    }
+
+    fn trim_channels(&mut self) {
         let mut index = 0;
         while let Some(slot) = self.connections.channel_slot(index) {
             index += 1;

@@ -14,7 +14,10 @@ use crate::handler::{CompletionWaker, ShmOutcome};
 
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Handler that answers a request with its own bytes.
+/// Length of the longest response, in bytes.
+const LONGEST_RESPONSE: usize = 16 << 20;
+
+/// Handler that answers a request with its own bytes, as far as they fit the longest response.
 struct Echo;
 
 impl Handler for Echo {
@@ -23,7 +26,8 @@ impl Handler for Echo {
     fn connect(&self, _: Option<PeerCredentials>, _: &ApplicationName, _: CompletionWaker) {}
 
     fn handle(&self, _: &mut (), _: u32, request: &[u8], response: &mut Encoder<'_>) -> ShmOutcome {
-        response.bytes(request).unwrap();
+        let length = request.len().min(LONGEST_RESPONSE);
+        response.bytes(&request[..length]).unwrap();
         ShmOutcome::Complete
     }
 
@@ -92,7 +96,8 @@ fn send(client: &mut ShmClient, request: &[u8]) {
 fn is_answered(client: &mut ShmClient, request: &[u8]) -> bool {
     match client.receive(Duration::ZERO) {
         Ok((_, response)) => {
-            assert!(response.unwrap() == request);
+            let length = request.len().min(LONGEST_RESPONSE);
+            assert!(response.unwrap() == &request[..length]);
             true
         }
         Err(ShmError::Timeout) => false,
@@ -190,7 +195,7 @@ fn some_connections_and_mails_are_taken_at_a_time() {
 
 #[test]
 fn others_are_answered_while_a_large_request_is_copied() {
-    const SLICES: usize = 8;
+    const SLICES: usize = 16;
     let directory = tempfile::tempdir_in("/dev/shm").unwrap();
     let mut served = Served::new(directory.path());
     let [mut large, mut small] = [(); 2].map(|()| connect(&mut served, directory.path()));
@@ -214,7 +219,7 @@ fn one_large_request_is_copied_at_a_time_and_none_waits_for_a_client_that_left()
     let directory = tempfile::tempdir_in("/dev/shm").unwrap();
     let mut served = Served::new(directory.path());
     let mut clients = [(); 3].map(|()| connect(&mut served, directory.path()));
-    let request = vec![7; 3 * copies::SLICE];
+    let request = vec![7; 12 * copies::SLICE];
     let idle = served.server.config.memory.used();
     for client in &mut clients {
         send(client, &request);
@@ -222,7 +227,7 @@ fn one_large_request_is_copied_at_a_time_and_none_waits_for_a_client_that_left()
     served.round();
     // The memory is each request in its client's segment, whose length is a power of two, and one copy.
     let used = served.server.config.memory.used() - idle;
-    let mapped = clients.len() * (4 * copies::SLICE);
+    let mapped = clients.len() * (16 * copies::SLICE);
     assert!(used <= mapped + request.len(), "{used}");
     let [first, mut second, third] = clients;
     // Either of them may be first: only one of them has a copy.
@@ -234,5 +239,78 @@ fn one_large_request_is_copied_at_a_time_and_none_waits_for_a_client_that_left()
     drop(second);
     served.until(|server| server.channels() == 0);
     served.server.trim();
-    assert_eq!(served.server.config.memory.used(), 0);
+    // The other thread gives back the segments; only the copy is left.
+    while served.server.config.memory.used() > kept(&served) {
+        thread::yield_now();
+    }
+    // In slices: no more than one of them is freed at once.
+    let mut used = served.server.config.memory.used();
+    while used > 0 {
+        served.round();
+        let left = served.server.config.memory.used();
+        assert!(used - left <= copies::SLICE, "{used} {left}");
+        used = left;
+    }
+}
+
+#[test]
+fn a_client_that_leaves_during_its_large_request_leaves_no_copy() {
+    let directory = tempfile::tempdir_in("/dev/shm").unwrap();
+    let mut served = Served::new(directory.path());
+    let mut client = connect(&mut served, directory.path());
+    send(&mut client, &vec![7; 16 * copies::SLICE]);
+    while kept(&served) == 0 {
+        served.round();
+    }
+    // This has no effect on a copy in use.
+    served.server.trim();
+    drop(client);
+    served.until(|server| server.channels() == 0);
+    // The alarm wakes the server.
+    served.until(|server| server.copies.kept() == 0);
+}
+
+/// Returns the number of bytes of the copy of the last large request.
+fn kept(served: &Served) -> usize {
+    served.server.copies.kept()
+}
+
+#[test]
+fn large_requests_one_after_the_other_use_the_same_memory() {
+    let directory = tempfile::tempdir_in("/dev/shm").unwrap();
+    let mut served = Served::new(directory.path());
+    let request = vec![7; served.server.config.max_request as usize];
+    // Their segments together are more than the budget.
+    for _ in 0..5 {
+        let mut client = connect(&mut served, directory.path());
+        send(&mut client, &request);
+        while !is_answered(&mut client, &request) {
+            served.round();
+        }
+        // The copy stays, although the rest of the memory is not enough for all others.
+        served.server.look_at_all();
+        assert_eq!(kept(&served), request.len());
+        drop(client);
+        served.until(|server| server.channels() == 0);
+    }
+}
+
+#[test]
+fn a_copy_makes_room_for_what_else_is_in_the_budget() {
+    let directory = tempfile::tempdir_in("/dev/shm").unwrap();
+    let mut served = Served::new(directory.path());
+    let mut client = connect(&mut served, directory.path());
+    let request = vec![7; 16 * copies::SLICE];
+    send(&mut client, &request);
+    while !is_answered(&mut client, &request) {
+        served.round();
+    }
+    assert_eq!(kept(&served), request.len());
+    let memory = served.server.config.memory.clone();
+    let _others = memory.charge(memory.available()).unwrap();
+    send(&mut client, b"small");
+    while !is_answered(&mut client, b"small") {
+        served.round();
+    }
+    assert_eq!(kept(&served), 0);
 }

@@ -109,8 +109,8 @@ impl Pair {
     ) -> Result<(), TransportError> {
         while let Some(event) = self.server.poll(self.now)? {
             if let ServerEvent::Request(mut request) = event {
-                let body = request.body;
-                let ((), written) = request.respond(|encoder| serve(body, encoder))?;
+                let ((), written) =
+                    request.respond(|body, encoder| serve(body.bytes(), encoder))?;
                 if !written {
                     request.fault(StatusCode::BadResponseTooLarge)?;
                 }

@@ -3,43 +3,60 @@
 use std::process::Command;
 use std::time::Duration;
 
+use crate::process::Process;
+use crate::{Registry, Sandbox, binary};
 use takt_app::{Client, ClientOptions};
-use takt_bench::attack::{Attack, Target};
-use takt_tests::process::Process;
-use takt_tests::{Registry, Sandbox, binary};
+use takt_bench::attack::{Attack, Observer, Target};
+
+/// Reads per second of each second client.
+pub const RATE: u32 = 50;
+
+/// Time limit of required events, long enough for a loaded machine.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Duration of each attack, if all attacks are carried out.
+const ATTACK: Duration = Duration::from_millis(700);
 
 /// Time limit for the start of a server, on a loaded machine.
 const START: Duration = Duration::from_secs(60);
 
 /// Kind of the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub enum Kind {
+    /// `takt registry`.
     Registry,
+    /// A server with a large value.
+    Values,
+    /// `takt provider machine`, with a registry of its own.
     Provider,
 }
 
 /// Shell line before the command that starts it.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Limit(String);
+pub struct Limit(String);
 
 impl Limit {
     /// Limits for an attack on descriptors.
-    pub(crate) fn of(attack: Attack) -> Self {
+    #[must_use]
+    pub fn of(attack: Attack) -> Self {
         match attack {
             Attack::ShmClients => Self("ulimit -n 256; ".to_owned()),
             _ => Self::default(),
         }
     }
 
-    /// Returns a shell line that ends with a semicolon.
-    pub(crate) fn shell(line: String) -> Self {
+    /// Runs a shell line before, which ends with a semicolon.
+    #[must_use]
+    pub fn shell(line: String) -> Self {
         Self(line)
     }
 }
 
 /// A running server.
-pub(crate) struct Server {
-    pub(crate) process: Process,
+#[derive(Debug)]
+pub struct Server {
+    /// Process of the server.
+    pub process: Process,
     /// Registry of a Provider.
     _registry: Option<Registry>,
     target: Target,
@@ -51,7 +68,11 @@ const NAMESPACES: usize = 64;
 
 impl Server {
     /// Starts a server, and for a Provider its registry.
-    pub(crate) fn start(sandbox: &Sandbox, kind: Kind, limit: Limit) -> Self {
+    ///
+    /// # Panics
+    /// If it does not begin to serve.
+    #[must_use]
+    pub fn start(sandbox: &Sandbox, kind: Kind, limit: Limit) -> Self {
         let name = sandbox.application("Attacked");
         let data = sandbox.data_directory();
         let script = format!("{}exec \"$0\" \"$@\"", limit.0);
@@ -62,6 +83,9 @@ impl Server {
             Kind::Registry => {
                 command.args(["registry", "--endpoint", "opc.tcp://127.0.0.1:0"]);
                 command.arg("--data").arg(data).args(allow_registration());
+            }
+            Kind::Values => {
+                command.args(["bench", "attack", "--serve", &name]);
             }
             Kind::Provider => {
                 let started = Registry::start(sandbox, &[]);
@@ -74,7 +98,9 @@ impl Server {
                 registry = Some(started);
             }
         }
-        command.args(["--name", &name]);
+        if kind != Kind::Values {
+            command.args(["--name", &name]);
+        }
         sandbox.confine(&mut command);
         let mut process = Process::spawn("the attacked server", &mut command);
         let line = process.wait_for("its endpoints", START, |line| line.contains("opc.tcp://"));
@@ -92,16 +118,23 @@ impl Server {
         }
     }
 
-    pub(crate) fn target(&self) -> Target {
+    /// Returns its endpoints.
+    #[must_use]
+    pub fn target(&self) -> Target {
         self.target.clone()
     }
 
-    pub(crate) fn id(&self) -> u32 {
+    /// Returns its process id.
+    #[must_use]
+    pub fn id(&self) -> u32 {
         self.process.id()
     }
 
     /// Checks that no client has taken more names and namespaces than allowed.
-    pub(crate) fn has_names_left(&self) {
+    ///
+    /// # Panics
+    /// If one has.
+    pub fn has_names_left(&self) {
         let namespaces = self.client().namespace_array().unwrap();
         assert!(
             namespaces.len() <= NAMESPACES,
@@ -110,8 +143,38 @@ impl Server {
         );
     }
 
+    /// Carries out all attacks, one after the other. The server and its clients have to survive each of them.
+    ///
+    /// # Panics
+    /// If one of them does not survive.
+    pub fn survives_all_attacks(&mut self) {
+        let target = self.target();
+        let clients = [&target.opc_tcp, &target.opc_iox2]
+            .map(|endpoint| Observer::start(&target, endpoint, RATE, false).unwrap());
+        for attack in Attack::ALL {
+            let under_way = attack.start(binary::takt(), &target, 2).unwrap();
+            std::thread::sleep(ATTACK);
+            let tally = under_way.finish().unwrap();
+            for client in &clients {
+                let served = client.catches_up(PATIENCE);
+                assert!(
+                    served && !self.process.has_ended(),
+                    "{}: {tally:?}{}",
+                    attack.name(),
+                    self.process.report()
+                );
+                let seen = client.take();
+                assert_eq!(seen.failures, [""; 0], "{}: {tally:?}", attack.name());
+            }
+        }
+    }
+
     /// Returns a client of it, over TCP.
-    pub(crate) fn client(&self) -> Client {
+    ///
+    /// # Panics
+    /// If it cannot be reached.
+    #[must_use]
+    pub fn client(&self) -> Client {
         let options = ClientOptions {
             timeout: START,
             ..ClientOptions::named("Attack")

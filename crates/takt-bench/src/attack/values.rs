@@ -1,0 +1,87 @@
+//! Large values: a server that has one, and clients that write and read it.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use takt_app::{Provider, Variable};
+use takt_ua::structures::{WriteRequest, WriteValue};
+use takt_ua::{ByteString, DataValue, NodeId, Variant};
+
+use super::channel::{Lost, PATIENCE, Session, Way};
+use super::messages::LONGEST;
+use super::target::Attacker;
+use crate::error::BenchError;
+use crate::subject;
+
+/// BrowsePath of the Variable, which is its identifier as well.
+const VARIABLE: &str = "Value";
+
+/// Bytes of the value: with its request it is the longest message that a server accepts over TCP.
+const BYTES: usize = LONGEST;
+
+/// Interval at which the server checks for its end.
+const STEP: Duration = Duration::from_millis(20);
+
+fn node() -> NodeId {
+    NodeId::string(1, VARIABLE)
+}
+
+fn value() -> Variant {
+    Variant::ByteString(ByteString::from(vec![b'x'; BYTES]))
+}
+
+/// Serves the value over both transports until `interrupted` is set.
+pub(super) fn serve(
+    name: &str,
+    interrupted: &AtomicBool,
+    line: impl FnOnce(String),
+) -> Result<(), BenchError> {
+    let provider = Provider::builder(name)
+        .without_registry()
+        .endpoint("opc.tcp://127.0.0.1:0")
+        .variable(Variable::stored(VARIABLE, value()).writable())
+        .start()
+        .map_err(BenchError::round_trip("the server of a large value"))?;
+    let endpoints = provider.endpoints().iter();
+    let endpoints: Vec<String> = endpoints.map(ToString::to_string).collect();
+    line(format!("{name} serves {}", endpoints.join(" and ")));
+    while !interrupted.load(Ordering::Acquire) {
+        std::thread::sleep(STEP);
+    }
+    Ok(())
+}
+
+/// Writes and reads the value over several connections at a time. A server without the Variable decodes the value and refuses it.
+pub(super) fn write_and_read(attacker: &mut Attacker<'_>) -> Result<(), Lost> {
+    let mut sessions = Vec::new();
+    for _ in 0..attacker.count(4) {
+        let session = Session::open(attacker, Way::Tcp)?;
+        let write = WriteRequest {
+            request_header: session.header(),
+            nodes_to_write: vec![WriteValue {
+                node_id: node(),
+                attribute_id: 13,
+                value: DataValue {
+                    value: Some(value()),
+                    ..DataValue::default()
+                },
+                ..WriteValue::default()
+            }],
+        };
+        let read = subject::read_request(&session.token, &node());
+        sessions.push((session, subject::message(&write), subject::message(&read)));
+    }
+    while attacker.goes_on() {
+        for (session, write, read) in &mut sessions {
+            session.channel.push(attacker, write)?;
+            session.channel.push(attacker, read)?;
+        }
+        for (session, ..) in &mut sessions {
+            for _ in 0..2 {
+                while session.channel.receive(attacker, PATIENCE)?.is_none() && attacker.goes_on() {
+                }
+            }
+        }
+    }
+    Ok(())
+}
