@@ -19,7 +19,7 @@ fn each_architecture_has_the_connections_that_it_needs() {
             .find(|row| row["architecture"] == architecture && row["providers"] == providers);
         row.unwrap_or_else(|| panic!("{architecture} {providers}"))
     };
-    assert_eq!(rows.len(), 4);
+    assert_eq!(rows.len(), 6);
     for providers in [1, 3] {
         let connections = |row: &Value| {
             ["before", "discovered", "read"]
@@ -30,6 +30,12 @@ fn each_architecture_has_the_connections_that_it_needs() {
         assert_eq!(
             registry,
             [providers, providers + 2, providers + 2 + 2 * providers]
+        );
+        // The registry has one connection to each Provider for all Consumers.
+        let forwarded = connections(find("forwarded", providers));
+        assert_eq!(
+            forwarded,
+            [providers, providers + 2, providers + 2 + providers]
         );
         let classical = connections(find("classical", providers));
         assert_eq!(classical, [0, 2 * providers, 2 * providers]);
@@ -45,6 +51,7 @@ fn each_architecture_has_the_connections_that_it_needs() {
             "{row}"
         );
         assert!(at("rss_mib") >= at("pss_mib"), "{row}");
+        assert!(at("read_us") > 0.0 && at("reads_per_second") > 0.0, "{row}");
         // Each connection has at least a Session and a Read.
         assert!(
             at("requests_consumers") >= 3.0 * at("connections_discovered") / 2.0,
@@ -54,7 +61,7 @@ fn each_architecture_has_the_connections_that_it_needs() {
             at("bytes_consumers") > 50.0 * at("requests_consumers"),
             "{row}"
         );
-        let registers = row["architecture"] == "sr-server";
+        let registers = row["architecture"] != "classical";
         assert_eq!(at("bytes_before") > 0.0, registers, "{row}");
     }
 }

@@ -11,6 +11,7 @@ use takt_ua::{NodeId, ids};
 
 use super::census;
 use super::part::{NAME, VARIABLES};
+use super::reading::{self, Speed};
 use crate::error::BenchError;
 
 const WHAT: &str = "a Consumer";
@@ -24,11 +25,47 @@ pub(super) struct Discovery {
     pub(super) connections_discovered: usize,
 }
 
-/// Owner of the connections of a Consumer.
-#[allow(dead_code, reason = "it is kept, not used")]
+/// Owner of the connections of a Consumer, with the first Variable that it has read.
 pub(super) enum Connected {
-    Registry(Box<Consumer>),
-    Servers(Vec<Client>),
+    Registry {
+        consumer: Box<Consumer>,
+        first: Option<Box<Item>>,
+        forwarded: bool,
+    },
+    Servers {
+        clients: Vec<Client>,
+        first: Option<NodeId>,
+    },
+}
+
+impl Connected {
+    /// Measures the speed of Reads of the first Variable.
+    pub(super) fn measure(&mut self) -> Result<Speed, BenchError> {
+        match self {
+            Self::Registry {
+                consumer,
+                first: Some(item),
+                forwarded: true,
+            } => reading::measure(consumer.registry(), &item.node_id),
+            Self::Registry {
+                consumer,
+                first: Some(item),
+                forwarded: false,
+            } => {
+                let provider = consumer.provider(item);
+                let (client, node) = provider.map_err(BenchError::round_trip(WHAT))?;
+                reading::measure(client, &node)
+            }
+            Self::Servers {
+                clients,
+                first: Some(node),
+            } => match clients.first_mut() {
+                Some(client) => reading::measure(client, node),
+                None => Ok(Speed::default()),
+            },
+            _ => Ok(Speed::default()),
+        }
+    }
 }
 
 fn options() -> ClientOptions {
@@ -61,10 +98,11 @@ fn millis(since: Instant) -> f64 {
     since.elapsed().as_secs_f64() * 1000.0
 }
 
-/// Finds the Variables in the registry, then reads at the Providers.
+/// Finds the Variables in the registry, then reads at the Providers, or also at the registry if it is `forwarded`.
 pub(super) fn by_registry(
     registry: &str,
     providers: usize,
+    forwarded: bool,
     stop: &AtomicBool,
 ) -> Result<(Discovery, Connected), BenchError> {
     let started = Instant::now();
@@ -90,7 +128,11 @@ pub(super) fn by_registry(
     let connections_discovered = connections()?;
     let counted = Instant::now();
     for item in &wanted {
-        let value = consumer.read(item).map_err(BenchError::round_trip(WHAT))?;
+        let value = match forwarded {
+            true => consumer.registry().read(&item.node_id),
+            false => consumer.read(item),
+        };
+        let value = value.map_err(BenchError::round_trip(WHAT))?;
         is_good(&item.path, value.status_code())?;
         if stop.load(Ordering::Acquire) {
             return Err(BenchError::Interrupted);
@@ -101,7 +143,12 @@ pub(super) fn by_registry(
         read_ms: discover_ms + millis(counted),
         connections_discovered,
     };
-    Ok((discovery, Connected::Registry(Box::new(consumer))))
+    let connected = Connected::Registry {
+        consumer: Box::new(consumer),
+        first: wanted.into_iter().next().map(Box::new),
+        forwarded,
+    };
+    Ok((discovery, connected))
 }
 
 /// Connects to each server, browses it, then reads there.
@@ -138,7 +185,8 @@ pub(super) fn by_endpoints(
         read_ms: discover_ms + millis(counted),
         connections_discovered,
     };
-    Ok((discovery, Connected::Servers(clients)))
+    let first = wanted.into_iter().next();
+    Ok((discovery, Connected::Servers { clients, first }))
 }
 
 /// Returns the Variables of the Provider at this server, below its Object in the Objects folder.

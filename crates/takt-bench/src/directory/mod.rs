@@ -3,6 +3,7 @@
 //!
 //! * **SR-Server**: Providers register their nodes with the registry, over shared memory. A Consumer finds the nodes there, and
 //!   reads them at the Providers.
+//! * **Forwarded**: the same, but the Consumer does not know `InteractionVia`: it reads at the registry, which forwards.
 //! * **Classical**: every Provider is an OPC UA server over `opc.tcp` with its own address space. A Consumer is a client of each:
 //!   it connects to all of them, browses each, and reads. It is given the endpoints, because there is no directory.
 //!
@@ -13,6 +14,7 @@ mod census;
 mod classical;
 mod consumer;
 mod part;
+mod reading;
 mod resources;
 mod row;
 mod run;
@@ -73,6 +75,9 @@ pub fn run(
         "Bytes are those of the messages of services; in the SR-Server architecture Providers ask every 10 s whether the registry \
          answers."
             .to_owned(),
+        "Forwarded: the Consumer reads at the registry, which asks the Provider.".to_owned(),
+        "A Read: median of one after the other, and Reads per second with 32 at a time; of the slowest Consumer."
+            .to_owned(),
         "Memory is the private memory of the processes plus their share of the memory that they have in common (PSS).".to_owned(),
     ] {
         report.note(&note);
@@ -84,7 +89,11 @@ pub fn run(
     let layout = report.layout(&row::table());
     report.lines(layout.head());
     for providers in &options.providers {
-        for architecture in [Architecture::Registry, Architecture::Classical] {
+        for architecture in [
+            Architecture::Registry,
+            Architecture::Forwarded,
+            Architecture::Classical,
+        ] {
             check_interrupt(interrupted)?;
             let row = run::run(
                 &program,

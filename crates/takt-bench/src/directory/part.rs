@@ -15,6 +15,7 @@ use takt_registry::{NameLimits, Registry, RegistryOptions};
 
 use super::classical;
 use super::consumer::{self, Connected, Discovery};
+use super::reading::Speed;
 use crate::error::BenchError;
 
 /// Variables of each Provider.
@@ -38,7 +39,12 @@ pub(crate) enum Part {
     /// Servers that do not register.
     Servers { first: usize, count: usize },
     /// A Consumer that finds Providers in the registry.
-    Consumer { registry: String, providers: usize },
+    Consumer {
+        registry: String,
+        providers: usize,
+        /// True if it reads there, and not at the Providers.
+        forwarded: bool,
+    },
     /// A Consumer that is given the endpoints of the servers.
     Client { endpoints: Vec<String> },
 }
@@ -51,6 +57,8 @@ pub(super) struct Report {
     pub(super) bytes: u64,
     /// Discovery of a Consumer.
     pub(super) discovery: Discovery,
+    /// Speed of a Consumer's Reads.
+    pub(super) speed: Speed,
 }
 
 impl Report {
@@ -65,22 +73,22 @@ enum Held {
     Registry(Registry),
     Providers(Vec<Provider>),
     Servers(Vec<Serving>),
-    Consumer(
-        Discovery,
-        #[allow(dead_code, reason = "its connections stay open")] Connected,
-    ),
+    Consumer(Discovery, Connected),
 }
 
 impl Held {
-    fn report(&self) -> Report {
+    fn report(&mut self) -> Result<Report, BenchError> {
         let mut report = Report::default();
         match self {
             Self::Registry(registry) => report.add(registry.traffic()),
             Self::Providers(all) => all.iter().for_each(|one| report.add(one.traffic())),
             Self::Servers(all) => all.iter().for_each(|one| report.add(one.traffic())),
-            Self::Consumer(discovery, _) => report.discovery = *discovery,
+            Self::Consumer(discovery, connected) => {
+                report.discovery = *discovery;
+                report.speed = connected.measure()?;
+            }
         }
-        report
+        Ok(report)
     }
 
     fn endpoints(&self) -> Vec<String> {
@@ -110,10 +118,10 @@ pub(crate) fn play(part: &Part) -> Result<(), BenchError> {
         });
     }
     match begin(part, &stop) {
-        Ok(held) => {
+        Ok(mut held) => {
             print(&json!({"ready": true, "endpoints": held.endpoints()}));
             for () in questions {
-                print(&serde_json::to_value(held.report()).unwrap_or_default());
+                print(&serde_json::to_value(held.report()?).unwrap_or_default());
             }
             Ok(())
         }
@@ -180,8 +188,10 @@ fn begin(part: &Part, stop: &AtomicBool) -> Result<Held, BenchError> {
         Part::Consumer {
             registry,
             providers,
+            forwarded,
         } => {
-            let (discovery, connected) = consumer::by_registry(registry, *providers, stop)?;
+            let (discovery, connected) =
+                consumer::by_registry(registry, *providers, *forwarded, stop)?;
             Held::Consumer(discovery, connected)
         }
         Part::Client { endpoints } => {

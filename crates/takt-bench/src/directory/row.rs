@@ -6,7 +6,7 @@ use takt_report::{Column, Table};
 /// Resources and times of an architecture with a number of Providers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Row {
-    /// `sr-server` or `classical`.
+    /// `sr-server`, `forwarded` or `classical`.
     pub architecture: String,
     /// Number of Providers.
     pub providers: usize,
@@ -31,6 +31,10 @@ pub struct Row {
     /// Time from a Consumer's first connection until it has read one Variable of each Provider, in ms; the slowest Consumer
     /// counts.
     pub read_ms: f64,
+    /// Median time of one Read, in µs; the slowest Consumer counts.
+    pub read_us: f64,
+    /// Reads per second of a Consumer that sends several before their responses arrive; the slowest Consumer counts.
+    pub reads_per_second: f64,
     /// Proportional set size of all processes together, in MiB.
     pub pss_mib: f64,
     /// Proportional set size of the Consumers, in MiB; part of `pss_mib`.
@@ -53,6 +57,8 @@ pub(super) fn table() -> Table {
         number("time (ms)", "start", 6),
         number("time (ms)", "found", 7),
         number("time (ms)", "read", 7),
+        number("a Read", "µs", 7),
+        number("a Read", "1/s", 7),
         number("memory (MiB)", "PSS", 7),
         number("memory (MiB)", "Consumers", 7),
         number("memory (MiB)", "RSS", 7),
@@ -61,7 +67,7 @@ pub(super) fn table() -> Table {
 
 impl Row {
     /// Returns the cells of the row.
-    pub(super) fn cells(&self) -> [String; 13] {
+    pub(super) fn cells(&self) -> [String; 15] {
         #[allow(clippy::cast_precision_loss, reason = "far below 2^53")]
         let kib = |bytes: u64| format!("{:.1}", bytes as f64 / 1024.0);
         let tenths = |value: f64| format!("{value:.1}");
@@ -76,6 +82,8 @@ impl Row {
             format!("{:.0}", self.start_ms),
             tenths(self.discover_ms),
             tenths(self.read_ms),
+            tenths(self.read_us),
+            format!("{:.0}", self.reads_per_second),
             tenths(self.pss_mib),
             tenths(self.consumers_pss_mib),
             tenths(self.rss_mib),
@@ -102,6 +110,8 @@ mod tests {
             start_ms: 12345.0,
             discover_ms: 1111.5,
             read_ms: 1250.0,
+            read_us: 123.4,
+            reads_per_second: 123_456.0,
             pss_mib: 1234.5,
             consumers_pss_mib: 20.0,
             rss_mib: 2345.6,

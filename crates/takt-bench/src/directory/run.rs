@@ -16,6 +16,8 @@ use crate::serve::{self, Assignment};
 pub(super) enum Architecture {
     /// Providers that register with the SR-Server, and Consumers that ask it.
     Registry,
+    /// The same, but the Consumers read at the SR-Server, which forwards.
+    Forwarded,
     /// Providers that are servers, and Consumers that are clients of each.
     Classical,
 }
@@ -115,11 +117,12 @@ pub(super) fn run(
     let all: Vec<u32> = ids(&others.0).chain(ids(&consumers)).collect();
     let connections_read = census::ends(&all)?.connections();
     let after = sum(&reports(&mut others.0)?);
-    let found = reports(&mut consumers)?;
     let memory = census::memory(&all)?;
     let of_consumers = census::memory(&ids(&consumers).collect::<Vec<_>>())?;
+    // The Consumers measure the speed of their Reads now, one after the other.
+    let found = reports(&mut consumers)?;
     let header = match architecture {
-        Architecture::Registry => SHARED_MEMORY_HEADER,
+        Architecture::Registry | Architecture::Forwarded => SHARED_MEMORY_HEADER,
         Architecture::Classical => TCP_HEADER,
     };
     let on_the_way = |report: Report| report.bytes + report.requests * 2 * header;
@@ -129,6 +132,7 @@ pub(super) fn run(
     Ok(Row {
         architecture: match architecture {
             Architecture::Registry => "sr-server",
+            Architecture::Forwarded => "forwarded",
             Architecture::Classical => "classical",
         }
         .to_owned(),
@@ -147,6 +151,11 @@ pub(super) fn run(
         start_ms,
         discover_ms: slowest(|report| report.discovery.discover_ms),
         read_ms: slowest(|report| report.discovery.read_ms),
+        read_us: slowest(|report| report.speed.read_us),
+        reads_per_second: found
+            .iter()
+            .map(|report| report.speed.reads_per_second)
+            .fold(f64::INFINITY, f64::min),
         pss_mib: mib(memory.pss),
         consumers_pss_mib: mib(of_consumers.pss),
         rss_mib: mib(memory.rss),
@@ -187,7 +196,7 @@ fn start_providers(
     let size = |first| PROVIDERS_OF_A_PROCESS.min(providers - first);
     let mut processes = Processes(Vec::new());
     match architecture {
-        Architecture::Registry => {
+        Architecture::Registry | Architecture::Forwarded => {
             let directory = starter.meeting.0.clone();
             let process = starter.start("the registry", Part::Registry { directory })?;
             let registry = process
@@ -208,6 +217,7 @@ fn start_providers(
             let consumer = Part::Consumer {
                 registry,
                 providers,
+                forwarded: architecture == Architecture::Forwarded,
             };
             Ok((processes, consumer))
         }
