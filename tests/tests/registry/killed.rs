@@ -24,7 +24,7 @@ struct Answers {
     good: AtomicU32,
     /// Answers of a registry that knows that the Provider is gone.
     gone: AtomicU32,
-    /// Requests whose time was over.
+    /// Requests that waited for the end of their time.
     late: AtomicU32,
 }
 
@@ -43,13 +43,18 @@ fn read(sandbox: &Sandbox, registry: &str, node: &NodeId, stop: &AtomicBool, ans
     let mut client = client(sandbox, registry);
     client.set_timeout(TIMEOUT);
     while !stop.load(Ordering::Relaxed) {
-        let status = match client.read(node) {
+        let started = Instant::now();
+        let read = client.read(node);
+        // A source gets seven eighths of the TimeoutHint: a request that waits for the Provider takes longer than this.
+        let is_late = started.elapsed() > TIMEOUT * 3 / 4;
+        let status = match read {
             Ok(value) => value.status_code(),
             Err(ClientError::Service { status, .. }) => status,
             Err(ClientError::Timeout { .. }) => StatusCode::BadTimeout,
             Err(error) => panic!("the registry must answer: {error}"),
         };
         let count = match status {
+            _ if is_late => &answers.late,
             StatusCode::Good => &answers.good,
             StatusCode::UncertainLastUsableValue | StatusCode::BadNoCommunication => &answers.gone,
             StatusCode::BadTimeout => &answers.late,
