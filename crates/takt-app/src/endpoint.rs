@@ -3,8 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use takt_shm::ApplicationName;
-use takt_tcp::EndpointUrl;
+use takt_shm::{ApplicationName, ApplicationNameError};
+use takt_tcp::{EndpointUrl, EndpointUrlError};
 
 /// An endpoint that this crate can connect to.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -21,13 +21,23 @@ pub enum EndpointError {
     /// The scheme is neither `opc.tcp` nor `opc.iox2`.
     #[error("`{0}` is not an endpoint: it must start with `opc.iox2://` or `opc.tcp://`")]
     UnknownScheme(String),
-    /// The scheme is known, but the rest is not valid.
-    #[error("`{endpoint}` is not an endpoint: {reason}")]
-    Malformed {
+    /// The ApplicationName behind `opc.iox2://` is not valid.
+    #[error("`{endpoint}` is not an endpoint: {cause}")]
+    ApplicationName {
         /// Given text.
         endpoint: String,
-        /// Reason for which it is not valid.
-        reason: String,
+        /// Error in the name.
+        #[source]
+        cause: ApplicationNameError,
+    },
+    /// The URL behind `opc.tcp://` is not valid.
+    #[error("`{endpoint}` is not an endpoint: {cause}")]
+    Url {
+        /// Given text.
+        endpoint: String,
+        /// Error in the URL.
+        #[source]
+        cause: EndpointUrlError,
     },
 }
 
@@ -55,21 +65,24 @@ impl FromStr for Endpoint {
     type Err = EndpointError;
 
     fn from_str(text: &str) -> Result<Self, EndpointError> {
-        let malformed = |reason: String| EndpointError::Malformed {
-            endpoint: text.to_owned(),
-            reason,
-        };
+        let endpoint = || text.to_owned();
         if let Some(name) = text.strip_prefix("opc.iox2://") {
             let name = name.strip_suffix('/').unwrap_or(name);
             ApplicationName::new(name)
                 .map(Self::SharedMemory)
-                .map_err(|error| malformed(error.to_string()))
+                .map_err(|cause| EndpointError::ApplicationName {
+                    endpoint: endpoint(),
+                    cause,
+                })
         } else if text.starts_with("opc.tcp://") {
             text.parse()
                 .map(Self::Tcp)
-                .map_err(|error: takt_tcp::EndpointUrlError| malformed(error.to_string()))
+                .map_err(|cause| EndpointError::Url {
+                    endpoint: endpoint(),
+                    cause,
+                })
         } else {
-            Err(EndpointError::UnknownScheme(text.to_owned()))
+            Err(EndpointError::UnknownScheme(endpoint()))
         }
     }
 }

@@ -1,36 +1,47 @@
 //! Errors between a Client and the application that it is connected to.
 
+use std::io;
+use std::path::PathBuf;
 use std::time::Duration;
 
-use takt_ua::StatusCode;
+use takt_layout::LayoutError;
+use takt_pubsub::security::KeyRingError;
+use takt_shm::ShmError;
 use takt_ua::binary::{DecodeError, EncodeError};
+use takt_ua::{ParseQualifiedNameError, StatusCode};
 
-/// Error of a request or of a connection.
-#[derive(Debug, Clone, thiserror::Error)]
+use crate::endpoint::EndpointError;
+
+/// Error of a request or of a connection. [`source`](std::error::Error::source) returns its cause, down to the error of the
+/// transport and of the operating system.
+#[derive(Debug, thiserror::Error)]
 pub enum ClientError {
     /// No application serves the endpoint, or it refused the connection.
-    #[error("no connection to {endpoint}: {reason}")]
+    #[error("no connection to {endpoint}: {cause}")]
     Unreachable {
         /// Given endpoint.
         endpoint: String,
-        /// Error of the transport.
-        reason: String,
+        /// Cause.
+        #[source]
+        cause: ConnectionError,
     },
     /// The Unix user or group of one side may not connect to the other.
-    #[error("access to {endpoint} denied: {reason} (BadUserAccessDenied)")]
+    #[error("access to {endpoint} denied: {} (BadUserAccessDenied)", denial(cause))]
     AccessDenied {
         /// Given endpoint.
         endpoint: String,
-        /// Error of the transport.
-        reason: String,
+        /// Error of shared memory.
+        #[source]
+        cause: ShmError,
     },
     /// The connection ended while the request was under way: it is not known whether it was executed.
-    #[error("the connection to {endpoint} closed: {reason}")]
+    #[error("the connection to {endpoint} closed: {cause}")]
     Closed {
         /// Given endpoint.
         endpoint: String,
-        /// Error of the transport.
-        reason: String,
+        /// Cause.
+        #[source]
+        cause: ConnectionError,
     },
     /// There was no response within the time limit of the request.
     #[error("no answer from {endpoint} within {timeout:?}")]
@@ -57,12 +68,13 @@ pub enum ClientError {
         status: StatusCode,
     },
     /// The standard does not allow the response here.
-    #[error("invalid response from {endpoint}: {reason}")]
+    #[error("invalid response from {endpoint}: {cause}")]
     Protocol {
         /// Given endpoint.
         endpoint: String,
         /// Error in the response.
-        reason: String,
+        #[source]
+        cause: ProtocolError,
     },
     /// The request does not fit the limits of the connection.
     #[error("the request is too large for the connection: {0}")]
@@ -75,9 +87,81 @@ pub enum ClientError {
         /// Forms that the server offers.
         reason: String,
     },
-    /// The name of an endpoint or a node is not valid.
+    /// The text is not an endpoint.
+    #[error("{0}")]
+    Endpoint(#[from] EndpointError),
+    /// The group whose shared memory is to be used does not exist, or its directory is not safe to use.
+    #[error("{0}")]
+    Group(#[source] ShmError),
+    /// A segment of a path is not a QualifiedName.
+    #[error("`{segment}`: {cause}")]
+    Segment {
+        /// Given segment.
+        segment: String,
+        /// Error in the text.
+        #[source]
+        cause: ParseQualifiedNameError,
+    },
+    /// The secret of a registration over `opc.tcp` could not be stored.
+    #[error("the registration secret cannot be kept in {}: {cause}", path.display())]
+    Secret {
+        /// File of the secret.
+        path: PathBuf,
+        /// Error of the operating system.
+        #[source]
+        cause: io::Error,
+    },
+    /// The operating system returned no random numbers.
+    #[error("no random numbers from the system: {0}")]
+    Random(#[source] getrandom::Error),
+    /// A parameter, or an application to which a request is addressed, is not valid.
     #[error("{0}")]
     Invalid(String),
+}
+
+/// Cause of a connection that could not be opened or has ended.
+#[derive(Debug, thiserror::Error)]
+pub enum ConnectionError {
+    /// Error of the connection over TCP.
+    #[error("{0}")]
+    Tcp(#[from] takt_tcp::ClientError),
+    /// Error of the connection over shared memory.
+    #[error("{0}")]
+    SharedMemory(#[from] ShmError),
+    /// The Session was closed and could not be opened again.
+    #[error("no session")]
+    NoSession,
+    /// The server sent nothing for longer than it promised.
+    #[error("the server has been silent for too long")]
+    Silent,
+}
+
+/// Error in a response.
+#[derive(Debug, thiserror::Error)]
+pub enum ProtocolError {
+    /// The response cannot be decoded.
+    #[error("{0}")]
+    Decode(#[from] DecodeError),
+    /// The response does not have the fixed layout of shared memory.
+    #[error("{0}")]
+    Layout(#[from] LayoutError),
+    /// The other side broke the protocol of shared memory.
+    #[error("{0}")]
+    SharedMemory(#[from] ShmError),
+    /// The keys of a SecurityGroup are not valid.
+    #[error("{0}")]
+    Keys(#[from] KeyRingError),
+    /// The content of the response contradicts the request or the standard.
+    #[error("{0}")]
+    Content(String),
+}
+
+/// Returns the reason for a refusal, without the words that announce it.
+fn denial(cause: &ShmError) -> String {
+    match cause {
+        ShmError::AccessDenied(reason) => reason.clone(),
+        other => other.to_string(),
+    }
 }
 
 impl ClientError {
@@ -92,7 +176,12 @@ impl ClientError {
             Self::Protocol { .. } => StatusCode::BadUnknownResponse,
             Self::TooLarge(_) => StatusCode::BadRequestTooLarge,
             Self::Identity { .. } => StatusCode::BadIdentityTokenRejected,
-            Self::Invalid(_) => StatusCode::BadInvalidArgument,
+            Self::Endpoint(_)
+            | Self::Group(_)
+            | Self::Segment { .. }
+            | Self::Secret { .. }
+            | Self::Random(_)
+            | Self::Invalid(_) => StatusCode::BadInvalidArgument,
         }
     }
 
@@ -127,10 +216,27 @@ impl ClientError {
         }
     }
 
-    pub(crate) fn decode(endpoint: impl ToString, error: &DecodeError) -> Self {
+    /// Returns the error of a response that is not valid.
+    pub(crate) fn protocol(endpoint: impl ToString, cause: impl Into<ProtocolError>) -> Self {
         Self::Protocol {
             endpoint: endpoint.to_string(),
-            reason: error.to_string(),
+            cause: cause.into(),
+        }
+    }
+
+    /// Returns the error of a connection that has ended.
+    pub(crate) fn closed(endpoint: impl ToString, cause: impl Into<ConnectionError>) -> Self {
+        Self::Closed {
+            endpoint: endpoint.to_string(),
+            cause: cause.into(),
+        }
+    }
+
+    /// Returns the error of a connection that could not be opened.
+    pub(crate) fn unreachable(endpoint: impl ToString, cause: impl Into<ConnectionError>) -> Self {
+        Self::Unreachable {
+            endpoint: endpoint.to_string(),
+            cause: cause.into(),
         }
     }
 }

@@ -69,10 +69,6 @@ impl KeyKeeper {
 
 fn ask(client: &mut Client, id: &str, ring: &mut KeyRing, now: Instant) -> Result<(), ClientError> {
     let update = client.get_security_keys(id, KEYS)?;
-    let failed = |reason: String| ClientError::Protocol {
-        endpoint: format!("SecurityGroup {id}"),
-        reason,
-    };
     ring.update(&update, now)
-        .map_err(|error| failed(error.to_string()))
+        .map_err(|error| ClientError::protocol(format!("SecurityGroup {id}"), error))
 }

@@ -69,9 +69,11 @@ pub use client::{
 };
 pub use consumer::{Consumer, Item, ProviderEntry};
 pub use endpoint::{Endpoint, EndpointError, loopback};
-pub use error::ClientError;
+pub use error::{ClientError, ConnectionError, ProtocolError};
 pub use key_keeper::KeyKeeper;
 pub use mirror::Mirror;
-pub use provider::{DataType, Method, Provider, ProviderBuilder, ProviderError, Unit, Variable};
+pub use provider::{
+    DataType, Method, NodeError, Provider, ProviderBuilder, ProviderError, Unit, Variable,
+};
 pub use state_directory::{StateDirectoryError, prepare_state_directory, state_directory};
 pub use subscription::{DataChange, MonitoredItemOptions, Subscription, SubscriptionOptions};

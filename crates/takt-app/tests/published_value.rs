@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 use rustix::process::Signal;
 use support::{Process, connect, eventually, node, options};
 use takt_app::{
-    Client, ClientError, CurrentValue, Method, MonitoredItemOptions, Provider, ProviderError,
-    Subscription, SubscriptionOptions, Variable,
+    Client, ClientError, CurrentValue, Method, MonitoredItemOptions, NodeError, Provider,
+    ProviderError, Subscription, SubscriptionOptions, Variable,
 };
 use takt_cell::{Cell, CellError, Reading};
 use takt_space::Value;
@@ -353,9 +353,10 @@ fn a_cell_that_is_not_shared_cannot_be_published() {
         .variable(Variable::cell("Cell", &cell).publish_current(16))
         .start();
     match refused {
-        Err(ProviderError::Node { path, reason }) => {
+        Err(ProviderError::Node { path, cause }) => {
             assert_eq!(path, "Cell");
-            assert!(reason.contains("Cell::share"), "{reason}");
+            assert!(matches!(cause, NodeError::Value(_)), "{cause}");
+            assert!(cause.to_string().contains("Cell::share"), "{cause}");
         }
         Err(other) => panic!("{other}"),
         Ok(_) => panic!("it was published"),

@@ -117,6 +117,7 @@ pub enum ShmError {
         /// Name of the operation.
         operation: &'static str,
         /// Error of the operating system.
+        #[source]
         cause: io::Error,
     },
 }

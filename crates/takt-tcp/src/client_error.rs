@@ -18,6 +18,7 @@ pub enum ClientError {
         /// URL of the server.
         url: EndpointUrl,
         /// Error of the operating system.
+        #[source]
         error: io::Error,
     },
     /// No response within the given time. The connection can still be used; a late response is discarded.
@@ -25,7 +26,7 @@ pub enum ClientError {
     Timeout,
     /// The request does not fit the limits of server or client; nothing was sent.
     #[error("the request cannot be encoded within the limits of this connection: {0}")]
-    Encode(EncodeError),
+    Encode(#[source] EncodeError),
     /// The server aborted its response. The connection can still be used.
     #[error("the server aborted its response: {status}")]
     Aborted {

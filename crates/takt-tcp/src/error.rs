@@ -102,6 +102,7 @@ pub enum TransportError {
         /// Name of the message.
         message: &'static str,
         /// Position and cause.
+        #[source]
         error: DecodeError,
     },
     /// A message needs more memory than the limit of the connection, or a budget of the server, leaves.

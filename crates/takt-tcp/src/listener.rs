@@ -39,6 +39,7 @@ pub enum BindError {
         /// URL of the server.
         url: EndpointUrl,
         /// Error of the resolver.
+        #[source]
         error: io::Error,
     },
     /// Any other error.
@@ -47,6 +48,7 @@ pub enum BindError {
         /// URL of the server.
         url: EndpointUrl,
         /// Error of the operating system.
+        #[source]
         error: io::Error,
     },
 }

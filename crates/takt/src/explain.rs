@@ -199,7 +199,7 @@ const GROUPS: &str = "With --group, memory is shared among the members of a Unix
 
 fn advice(error: &ClientError) -> Option<String> {
     Some(match error {
-        ClientError::AccessDenied { .. } => GROUPS.to_owned(),
+        ClientError::AccessDenied { .. } | ClientError::Group(_) => GROUPS.to_owned(),
         ClientError::Unreachable { endpoint, .. } if endpoint.starts_with("opc.iox2://") => {
             "Is the application running, under this name, on this host, as this user? \
              `takt demo` starts a registry and two Providers."

@@ -8,7 +8,7 @@ use takt_ua::structures::*;
 use takt_ua::{DataValue, NodeId, StatusCode, Variant};
 
 use super::Client;
-use crate::error::ClientError;
+use crate::error::{ClientError, ProtocolError};
 
 macro_rules! attributes {
     ($($name:ident = $id:literal,)*) => {
@@ -189,10 +189,7 @@ impl Client {
     }
 
     pub(crate) fn protocol(&self, reason: impl Into<String>) -> ClientError {
-        ClientError::Protocol {
-            endpoint: self.endpoint.to_string(),
-            reason: reason.into(),
-        }
+        ClientError::protocol(&self.endpoint, ProtocolError::Content(reason.into()))
     }
 
     /// Checks that a response has a result for every operation of its request.

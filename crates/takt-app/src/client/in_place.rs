@@ -289,21 +289,17 @@ impl Client {
     #[cold]
     fn failed<Q: Request>(&self, failed: Failed) -> ClientError {
         let endpoint = self.endpoint();
-        let protocol = |reason: String| ClientError::Protocol {
-            endpoint: endpoint.to_string(),
-            reason,
-        };
         match failed {
-            Failed::Head(error) => ClientError::decode(endpoint, &error),
-            Failed::Layout(error) => protocol(error.to_string()),
-            Failed::Value(Unfit::Broken) => protocol("the value exceeds the response".to_owned()),
+            Failed::Head(error) => ClientError::protocol(endpoint, error),
+            Failed::Layout(error) => ClientError::protocol(endpoint, error),
+            Failed::Value(Unfit::Broken) => self.protocol("the value exceeds the response"),
             Failed::Value(Unfit::Type(data_type)) => ClientError::Invalid(format!(
                 "a value of type {data_type} cannot be read in place"
             )),
-            Failed::Count(count) => protocol(format!("{count} results for one operation")),
+            Failed::Count(count) => self.protocol(format!("{count} results for one operation")),
             Failed::Other(body) => match decode_message::<Q::Response>(Q::NAME, endpoint, &body) {
                 Err(error) => error,
-                Ok(_) => protocol("the response changed while it was read".to_owned()),
+                Ok(_) => self.protocol("the response changed while it was read"),
             },
         }
     }

@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use takt_rt::readiness::Waker;
 use takt_rt::shared_bytes::SharedBytes;
-use takt_ua::binary::{Decode, Decoder, Encode, Encoder};
+use takt_ua::binary::{Decode, DecodeError, Decoder, Encode, Encoder};
 use takt_ua::structures::{RequestHeader, ResponseHeader, ServiceFault};
 use takt_ua::{DateTime, NodeId, NodeIdRef, Structure, UaString};
 
@@ -38,7 +38,7 @@ pub use value_in_place::ValueInPlace;
 pub use views::Follow;
 
 use crate::endpoint::Endpoint;
-use crate::error::ClientError;
+use crate::error::{ClientError, ConnectionError, ProtocolError};
 use namespaces::Namespaces;
 use session::Session;
 use transport::Transport;
@@ -354,10 +354,7 @@ impl Drop for Client {
 }
 
 fn not_connected(endpoint: &Endpoint) -> ClientError {
-    ClientError::Unreachable {
-        endpoint: endpoint.to_string(),
-        reason: "no session".to_owned(),
-    }
+    ClientError::unreachable(endpoint, ConnectionError::NoSession)
 }
 
 /// Returns the time until `deadline`, at least a millisecond: a timeout of zero would not wait.
@@ -392,7 +389,7 @@ fn decode_message<S: Response>(
     endpoint: &Endpoint,
     body: &[u8],
 ) -> Result<S, ClientError> {
-    let broken = |error| ClientError::decode(endpoint, &error);
+    let broken = |error: DecodeError| ClientError::protocol(endpoint, error);
     let mut decoder = Decoder::new(body);
     let type_id = NodeIdRef::decode(&mut decoder).map_err(broken)?;
     if type_id == NodeIdRef::numeric(0, ServiceFault::BINARY_ENCODING_ID) {
@@ -403,10 +400,8 @@ fn decode_message<S: Response>(
         });
     }
     if type_id != NodeIdRef::numeric(0, S::BINARY_ENCODING_ID) {
-        return Err(ClientError::Protocol {
-            endpoint: endpoint.to_string(),
-            reason: format!("{} has the type {type_id}", S::NAME),
-        });
+        let cause = ProtocolError::Content(format!("{} has the type {type_id}", S::NAME));
+        return Err(ClientError::protocol(endpoint, cause));
     }
     let response = S::decode(&mut decoder).map_err(broken)?;
     let status = response.header().service_result;

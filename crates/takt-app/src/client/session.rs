@@ -29,9 +29,7 @@ impl Session {
         timeout: Duration,
     ) -> Result<Self, ClientError> {
         let mut nonce = vec![0; NONCE_LENGTH];
-        getrandom::fill(&mut nonce).map_err(|error| {
-            ClientError::Invalid(format!("no random numbers from the system: {error}"))
-        })?;
+        getrandom::fill(&mut nonce).map_err(ClientError::Random)?;
         let created: CreateSessionResponse = transport.call(
             &CreateSessionRequest {
                 request_header: request_header(&NodeId::NULL, 1, timeout),

@@ -69,7 +69,7 @@ impl Transport {
                 };
                 TcpClient::connect(url, config, timeout)
                     .map(|client| Connection::Tcp(Box::new(client)))
-                    .map_err(|error| unreachable_endpoint(endpoint, error))
+                    .map_err(|error| ClientError::unreachable(endpoint, error))
             }
             Endpoint::SharedMemory(name) => {
                 let config = ClientConfig {
@@ -82,15 +82,15 @@ impl Transport {
                     .and_then(|client| of_user(client, options.server_user))
                     .map(|client| Connection::SharedMemory(Box::new(client)))
                     .map_err(|error| match error {
-                        ShmError::AccessDenied(reason) => ClientError::AccessDenied {
+                        cause @ ShmError::AccessDenied(_) => ClientError::AccessDenied {
                             endpoint: endpoint.to_string(),
-                            reason,
+                            cause,
                         },
                         // Trying again would not help.
-                        ShmError::GroupDirectory { .. } | ShmError::NoSuchGroup(_) => {
-                            ClientError::Invalid(error.to_string())
+                        error @ (ShmError::GroupDirectory { .. } | ShmError::NoSuchGroup(_)) => {
+                            ClientError::Group(error)
                         }
-                        error => unreachable_endpoint(endpoint, error),
+                        error => ClientError::unreachable(endpoint, error),
                     })
             }
         }?;
@@ -115,10 +115,7 @@ impl Transport {
                 |body| match laid_out.parse_response(body) {
                     Ok(Some(response)) => Ok(response),
                     Ok(None) => decode_message(Q::NAME, &endpoint, body),
-                    Err(error) => Err(ClientError::Protocol {
-                        endpoint: endpoint.to_string(),
-                        reason: error.to_string(),
-                    }),
+                    Err(error) => Err(ClientError::protocol(&endpoint, error)),
                 },
                 timeout,
             )?;
@@ -367,13 +364,6 @@ fn of_user(client: ShmClient, user: Option<u32>) -> Result<ShmClient, ShmError> 
     }
 }
 
-fn unreachable_endpoint(endpoint: &Endpoint, reason: impl std::fmt::Display) -> ClientError {
-    ClientError::Unreachable {
-        endpoint: endpoint.to_string(),
-        reason: reason.to_string(),
-    }
-}
-
 /// Returns the wait mode of TCP, which sleeps in the kernel by default: between processes there is little to gain
 /// from a short spin.
 fn wait_mode(waiting: Waiting) -> WaitMode {
@@ -392,7 +382,9 @@ fn tcp_error(endpoint: &Endpoint, timeout: Duration, error: TcpError) -> ClientE
             service: "the response",
             status,
         },
-        error @ (TcpError::Connect { .. } | TcpError::Transport(_)) => closed(endpoint, error),
+        error @ (TcpError::Connect { .. } | TcpError::Transport(_)) => {
+            ClientError::closed(endpoint, error)
+        }
     }
 }
 
@@ -406,16 +398,13 @@ fn shm_error(endpoint: &Endpoint, timeout: Duration, error: ShmError) -> ClientE
             service: "the request",
             status: error.status_code(),
         },
-        ShmError::Refused(StatusCode::BadConnectionClosed) => closed(endpoint, error),
+        ShmError::Refused(StatusCode::BadConnectionClosed) => ClientError::closed(endpoint, error),
         ShmError::Refused(status) => ClientError::Service {
             service: "the request",
             status,
         },
-        ShmError::Header(_) | ShmError::Protocol(_) => ClientError::Protocol {
-            endpoint: endpoint.to_string(),
-            reason: error.to_string(),
-        },
-        error => closed(endpoint, error),
+        ShmError::Header(_) | ShmError::Protocol(_) => ClientError::protocol(endpoint, error),
+        error => ClientError::closed(endpoint, error),
     }
 }
 
@@ -423,12 +412,5 @@ fn timed_out(endpoint: &Endpoint, timeout: Duration) -> ClientError {
     ClientError::Timeout {
         endpoint: endpoint.to_string(),
         timeout,
-    }
-}
-
-fn closed(endpoint: &Endpoint, reason: impl std::fmt::Display) -> ClientError {
-    ClientError::Closed {
-        endpoint: endpoint.to_string(),
-        reason: reason.to_string(),
     }
 }

@@ -4,7 +4,7 @@ use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
 use super::{Client, EncodedResponse, Request, not_connected, remaining, request_header};
-use crate::error::ClientError;
+use crate::error::{ClientError, ConnectionError};
 
 impl Client {
     /// Sends `request` without waiting for its response, and returns its id. Other requests can be made meanwhile.
@@ -81,9 +81,6 @@ impl Client {
 
     /// Returns the error of a server that was silent for longer than it promised.
     pub(crate) fn silent(&self) -> ClientError {
-        ClientError::Closed {
-            endpoint: self.endpoint.to_string(),
-            reason: "the server has been silent for too long".to_owned(),
-        }
+        ClientError::closed(&self.endpoint, ConnectionError::Silent)
     }
 }

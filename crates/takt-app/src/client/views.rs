@@ -181,9 +181,13 @@ impl Client {
             .peekable();
         segments.next_if(|segment| *segment == "Objects");
         for segment in segments {
-            let wanted = segment
-                .parse::<QualifiedName>()
-                .map_err(|error| ClientError::Invalid(format!("`{segment}`: {error}")))?;
+            let wanted =
+                segment
+                    .parse::<QualifiedName>()
+                    .map_err(|cause| ClientError::Segment {
+                        segment: segment.to_owned(),
+                        cause,
+                    })?;
             // `2:Speed` stands for namespace 2, `Speed` for any.
             let any_namespace = !segment.contains(':');
             found = self

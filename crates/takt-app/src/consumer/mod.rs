@@ -30,9 +30,7 @@ pub struct Consumer {
 impl Consumer {
     /// Connects to the registry at `endpoint`.
     pub fn connect(endpoint: &str, options: ClientOptions) -> Result<Self, ClientError> {
-        let endpoint: Endpoint = endpoint
-            .parse()
-            .map_err(|error: crate::EndpointError| ClientError::Invalid(error.to_string()))?;
+        let endpoint: Endpoint = endpoint.parse()?;
         Ok(Self {
             registry: Client::connect(&endpoint, options)?,
             providers: HashMap::new(),

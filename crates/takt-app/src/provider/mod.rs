@@ -18,7 +18,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
-use takt_services::{Server, ServerLimits};
+use takt_services::{BuildError, Server, ServerLimits};
+use takt_space::{AddressSpaceError, PublishError};
 
 pub use method::{DataType, Method};
 pub use variable::{Unit, Variable};
@@ -46,12 +47,13 @@ pub enum ProviderError {
     #[error("`{0}` exists twice, or is also a folder of another path")]
     Duplicate(String),
     /// The address space refused a node.
-    #[error("`{path}` cannot be served: {reason}")]
+    #[error("`{path}` cannot be served: {cause}")]
     Node {
         /// The path.
         path: String,
-        /// Error of the address space.
-        reason: String,
+        /// Cause.
+        #[source]
+        cause: NodeError,
     },
     /// An endpoint could not be opened.
     #[error(transparent)]
@@ -61,7 +63,21 @@ pub enum ProviderError {
     StateDirectory(#[from] StateDirectoryError),
     /// A thread could not be started.
     #[error("no thread could be started: {0}")]
-    Thread(io::Error),
+    Thread(#[source] io::Error),
+}
+
+/// Cause of a node that cannot be served.
+#[derive(Debug, thiserror::Error)]
+pub enum NodeError {
+    /// The server with the address space could not be built.
+    #[error("{0}")]
+    Server(#[from] BuildError),
+    /// The address space refused the node.
+    #[error("{0}")]
+    AddressSpace(#[from] AddressSpaceError),
+    /// The value cannot be served in the way that was requested.
+    #[error("{0}")]
+    Value(#[from] PublishError),
 }
 
 /// Configuration of a Provider, created with [`Provider::builder`].

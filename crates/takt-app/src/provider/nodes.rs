@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use takt_services::{BuildError, Server, ServerLimits};
+use takt_services::{Server, ServerLimits};
 use takt_space::{
     AddressSpace, AddressSpaceError, ClassAttributes, NewReference, NodeDefinition, Value,
     VariableDefinition,
@@ -12,9 +12,9 @@ use takt_space::{
 use takt_ua::structures::Argument;
 use takt_ua::{ExtensionObject, NodeId, QualifiedName, Variant, ids};
 
-use super::ProviderError;
 use super::method::Method;
 use super::variable::Variable;
+use super::{NodeError, ProviderError};
 use crate::model::{self, OWN_NAMESPACE, provider};
 
 /// Returns a server of `variables` and `methods`.
@@ -25,26 +25,26 @@ pub(super) fn server(
     variables: &[Variable],
     methods: &[Method],
 ) -> Result<Arc<Server>, ProviderError> {
-    let failed = |path: &str, reason: String| ProviderError::Node {
+    let failed = |path: &str, cause: NodeError| ProviderError::Node {
         path: path.to_owned(),
-        reason,
+        cause,
     };
     let server = Server::builder(application_name, model::provider_uri(application_name))
         .limits(limits)
         .build()
-        .map_err(|error: BuildError| failed(application_name, error.to_string()))?;
+        .map_err(|error| failed(application_name, error.into()))?;
     let space = server.address_space();
     add_provider(space, application_name, registry)
-        .map_err(|error| failed(application_name, error.to_string()))?;
+        .map_err(|error| failed(application_name, error.into()))?;
     for variable in variables {
         let value = variable
             .value()
-            .map_err(|error| failed(&variable.path, error.to_string()))?;
+            .map_err(|error| failed(&variable.path, error.into()))?;
         add_variable(space, variable, value)
-            .map_err(|error| failed(&variable.path, error.to_string()))?;
+            .map_err(|error| failed(&variable.path, error.into()))?;
     }
     for method in methods {
-        add_method(space, method).map_err(|error| failed(&method.path, error.to_string()))?;
+        add_method(space, method).map_err(|error| failed(&method.path, error.into()))?;
     }
     Ok(server)
 }

@@ -254,8 +254,7 @@ impl Registration {
         )?;
         match outputs.first() {
             Some(Variant::String(secret)) => {
-                file.store(secret.as_str())
-                    .map_err(|error| ClientError::Invalid(error.to_string()))?;
+                file.store(secret.as_str())?;
                 // From now on the session has the Provider's identity.
                 client.set_identity(self.identity());
                 Ok(())

@@ -5,19 +5,12 @@ use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
+use crate::error::ClientError;
 use crate::state_directory::{StateDirectoryError, prepare_state_directory, state_directory};
 
 /// File of one Provider's secret.
 #[derive(Debug, Clone)]
 pub(super) struct SecretFile(PathBuf);
-
-/// Error of a secret that could not be stored.
-#[derive(Debug, thiserror::Error)]
-#[error("the registration secret cannot be kept in {path}: {source}")]
-pub(super) struct SecretError {
-    path: PathBuf,
-    source: io::Error,
-}
 
 impl SecretFile {
     /// Names the file `<ApplicationName>.secret` in `directory`, or in the user's state folder, which must be safe to
@@ -37,10 +30,10 @@ impl SecretFile {
         (!text.is_empty()).then(|| text.to_owned())
     }
 
-    pub(super) fn store(&self, secret: &str) -> Result<(), SecretError> {
-        self.write(secret).map_err(|source| SecretError {
+    pub(super) fn store(&self, secret: &str) -> Result<(), ClientError> {
+        self.write(secret).map_err(|cause| ClientError::Secret {
             path: self.0.clone(),
-            source,
+            cause,
         })
     }
 

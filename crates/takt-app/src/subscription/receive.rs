@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use takt_ua::StatusCode;
+use takt_ua::binary::DecodeError;
 use takt_ua::structures::*;
 
 use super::{DataChange, Subscription};
@@ -146,7 +147,7 @@ impl Subscription {
 
     fn notify(&mut self, message: NotificationMessage) -> Result<(), ClientError> {
         for object in &message.notification_data {
-            let broken = |error| ClientError::decode(self.client.endpoint(), &error);
+            let broken = |error: DecodeError| ClientError::protocol(self.client.endpoint(), error);
             if object.is::<DataChangeNotification>() {
                 let data: DataChangeNotification = object.decode_as().map_err(broken)?;
                 let changes = data.monitored_items.into_iter().map(|item| DataChange {
