@@ -14,12 +14,13 @@ use takt_ua::views::CallMethodRequestRef;
 use takt_ua::{NodeIdRef, StatusCode, ids};
 
 use super::body::{Body, Items};
-use super::deferred::{self, RemoteResults};
-use super::request::{Handled, Request, check_count};
-use super::steps::{self, Pass, Steps};
+use super::deferred;
+use super::request::{Handled, Request};
+use super::steps::{self, Context, Run, Steps};
 use crate::access;
 use crate::connection::Connection;
 use crate::fault::Fault;
+use crate::limits::OperationLimits;
 use crate::session::Session;
 
 /// Handles a Call request.
@@ -38,122 +39,117 @@ pub(super) struct CallSteps;
 
 impl Steps for CallSteps {
     const HAS_EFFECTS: bool = true;
+    const RESPONSE: u32 = ids::CALL_RESPONSE_ENCODING_DEFAULT_BINARY;
+    const SERVICE: Service = Service::Call;
+
+    type Options = ();
+    type Item<'a> = Item<'a>;
 
     #[inline]
-    fn count(request: &Request<'_>, body: &Body<'_>) -> Result<usize, Fault> {
-        let (count, _) = body.items(CallMethodRequestRef::MIN_SIZE)?;
-        let limits = &request.server.limits.operations;
-        check_count(count, limits.max_nodes_per_method_call)?;
-        Ok(count)
+    fn parse<'a>(body: &Body<'a>) -> Result<((), usize, Items<'a>), Fault> {
+        let (count, items) = body.items(CallMethodRequestRef::MIN_SIZE)?;
+        Ok(((), count, items))
     }
 
     #[inline]
-    fn check(request: &Request<'_>, body: &Body<'_>, pass: &mut Pass<'_>) -> Result<bool, Fault> {
-        let (count, items) = body.items(CallMethodRequestRef::MIN_SIZE)?;
-        let mut items = pass.items(request, items);
-        pass.each_item(request, &mut items, count, |_, items| {
-            match items {
-                Items::Encoded(items) => CallMethodRequestRef::skip(items)?,
-                Items::LaidOut(items) => drop(items.call()?),
-            }
-            Ok(0)
-        })
+    fn limit(limits: &OperationLimits) -> u32 {
+        limits.max_nodes_per_method_call
     }
 
-    #[inline(never)]
-    fn search(
-        request: &Request<'_>,
-        body: &Body<'_>,
-        found: &mut deferred::Operations,
-        pass: &mut Pass<'_>,
-    ) -> Result<bool, Fault> {
-        let (count, items) = body.items(CallMethodRequestRef::MIN_SIZE)?;
-        let mut items = pass.items(request, items);
-        let view = request.server.space.view();
-        pass.each_item(request, &mut items, count, |index, items| {
-            find_remote(&view, request.caller, index, &next(items)?, found);
-            Ok(0)
-        })
-    }
-
-    fn respond(
-        request: &Request<'_>,
-        _: &Session,
-        body: &Body<'_>,
-        response: &mut Encoder<'_>,
-        remote: Option<&RemoteResults>,
-        pass: &mut Pass<'_>,
-    ) -> Result<bool, Fault> {
-        let (count, items) = body.items(CallMethodRequestRef::MIN_SIZE)?;
-        let mut items = pass.items(request, items);
-        let view = request.server.space.view();
-        let calls = Calls {
-            view: &view,
-            caller: request.caller,
-        };
-        match body {
-            Body::Encoded(_) => {
-                if pass.is_first() {
-                    request.respond(ids::CALL_RESPONSE_ENCODING_DEFAULT_BINARY, response)?;
-                    response.array_length(Some(count))?;
-                }
-                let start = response.position();
-                let done = pass.each_item(request, &mut items, count, |index, items| {
-                    let item = next(items)?;
-                    match remote.and_then(|remote| remote.call(index)) {
-                        Some(result) => result.encode(response)?,
-                        None => calls.encode(&item, response)?,
-                    }
-                    Ok(response.position() - start)
-                })?;
-                if done {
-                    response.array_length(None)?;
-                }
-                Ok(done)
+    #[inline]
+    fn next<'a>(items: &mut Items<'a>) -> Result<Item<'a>, Fault> {
+        match items {
+            Items::Encoded(items) => {
+                let item = CallMethodRequestRef::decode(items)?;
+                Ok(Item {
+                    object_id: item.object_id,
+                    method_id: item.method_id,
+                    inputs: InputArguments::Encoded(item.input_arguments),
+                })
             }
-            Body::LaidOut(_) => {
-                let mut response = pass.writer(request, response, Service::Call, count)?;
-                let start = response.position();
-                pass.each_item(request, &mut items, count, |index, items| {
-                    let item = next(items)?;
-                    match remote.and_then(|remote| remote.call(index)) {
-                        Some(result) => lay_out(result, &mut response)?,
-                        None => calls.lay_out(&item, &mut response)?,
-                    }
-                    Ok(response.position() - start)
+            Items::LaidOut(items) => {
+                let item = items.call()?;
+                Ok(Item {
+                    object_id: item.object_id,
+                    method_id: item.method_id,
+                    inputs: InputArguments::LaidOut(item.input_arguments),
                 })
             }
         }
     }
+
+    #[inline]
+    fn skip(items: &mut Items<'_>) -> Result<(), Fault> {
+        match items {
+            Items::Encoded(items) => Ok(CallMethodRequestRef::skip(items)?),
+            Items::LaidOut(items) => Ok(items.call().map(drop)?),
+        }
+    }
+
+    fn find_remote(
+        context: &Context<'_, ()>,
+        index: usize,
+        item: &Item<'_>,
+        found: &mut deferred::Operations,
+    ) {
+        // Errors of the other calls are returned when the request is answered.
+        let Ok(node) = check(context.view, context.caller, item) else {
+            return;
+        };
+        let binding = node.binding();
+        if let Some(Binding::Method(MethodBinding {
+            handler: MethodHandler::Remote(remote),
+            ..
+        })) = binding.get()
+        {
+            let object_id = match remote.object_id.is_null() {
+                true => item.object_id.to_owned(),
+                false => remote.object_id.clone(),
+            };
+            let call = RemoteCall {
+                object_id,
+                method_id: remote.method_id.clone(),
+                input_arguments: item.inputs.iter().map(|input| input.to_owned()).collect(),
+            };
+            found.call(Arc::clone(&remote.source), index, call);
+        }
+    }
+
+    fn encode(run: Run<'_, '_, '_, Self>, response: &mut Encoder<'_>) -> Result<bool, Fault> {
+        let (calls, remote) = (Calls::new(&run), run.context.remote);
+        let start = response.position();
+        run.each(|index, items| {
+            let item = Self::next(items)?;
+            match remote.and_then(|remote| remote.call(index)) {
+                Some(result) => result.encode(response)?,
+                None => calls.encode(&item, response)?,
+            }
+            Ok(response.position() - start)
+        })
+    }
+
+    fn lay_out(
+        run: Run<'_, '_, '_, Self>,
+        mut response: ResponseWriter<'_, '_>,
+    ) -> Result<bool, Fault> {
+        let (calls, remote) = (Calls::new(&run), run.context.remote);
+        let start = response.position();
+        run.each(|index, items| {
+            let item = Self::next(items)?;
+            match remote.and_then(|remote| remote.call(index)) {
+                Some(result) => lay_out(result, &mut response)?,
+                None => calls.lay_out(&item, &mut response)?,
+            }
+            Ok(response.position() - start)
+        })
+    }
 }
 
 /// One call of a Method.
-struct Item<'a> {
+pub(super) struct Item<'a> {
     object_id: NodeIdRef<'a>,
     method_id: NodeIdRef<'a>,
     inputs: InputArguments<'a>,
-}
-
-#[inline]
-fn next<'a>(items: &mut Items<'a>) -> Result<Item<'a>, Fault> {
-    match items {
-        Items::Encoded(items) => {
-            let item = CallMethodRequestRef::decode(items)?;
-            Ok(Item {
-                object_id: item.object_id,
-                method_id: item.method_id,
-                inputs: InputArguments::Encoded(item.input_arguments),
-            })
-        }
-        Items::LaidOut(items) => {
-            let item = items.call()?;
-            Ok(Item {
-                object_id: item.object_id,
-                method_id: item.method_id,
-                inputs: InputArguments::LaidOut(item.input_arguments),
-            })
-        }
-    }
 }
 
 /// The calls of one request.
@@ -162,7 +158,14 @@ struct Calls<'r> {
     caller: &'r Caller,
 }
 
-impl Calls<'_> {
+impl<'r> Calls<'r> {
+    fn new(run: &Run<'r, '_, '_, CallSteps>) -> Self {
+        Self {
+            view: run.context.view,
+            caller: run.context.caller,
+        }
+    }
+
     /// Calls the Method and encodes the result in the binary DataEncoding.
     fn encode(&self, item: &Item<'_>, response: &mut Encoder<'_>) -> Result<(), Fault> {
         let start = response.position();
@@ -250,38 +253,6 @@ fn lay_out(
     outputs.finish()?;
     let blame = &result.input_argument_results;
     response.call_result(result.status_code, blame, spans.iter())
-}
-
-/// Adds a call to the operations of remote sources, if its Method is remote.
-fn find_remote(
-    view: &View<'_>,
-    caller: &Caller,
-    index: usize,
-    call: &Item<'_>,
-    found: &mut deferred::Operations,
-) {
-    // Errors of the other calls are returned when the request is answered.
-    let Ok(node) = check(view, caller, call) else {
-        return;
-    };
-    let binding = node.binding();
-    if let Some(Binding::Method(MethodBinding {
-        handler: MethodHandler::Remote(remote),
-        ..
-    })) = binding.get()
-    {
-        let object_id = match remote.object_id.is_null() {
-            true => call.object_id.to_owned(),
-            false => remote.object_id.clone(),
-        };
-        let method_id = remote.method_id.clone();
-        let call = RemoteCall {
-            object_id,
-            method_id,
-            input_arguments: call.inputs.iter().map(|input| input.to_owned()).collect(),
-        };
-        found.call(Arc::clone(&remote.source), index, call);
-    }
 }
 
 /// Checks a call and returns the Method.

@@ -59,7 +59,7 @@ pub(crate) struct Operations {
 
 /// Encodes the response of a service, with the results of remote sources.
 pub(crate) type Respond =
-    fn(&Request<'_>, &Session, Body<'_>, &mut Encoder<'_>, &RemoteResults) -> Result<(), Fault>;
+    fn(&Request<'_>, Body<'_>, &mut Encoder<'_>, &RemoteResults) -> Result<(), Fault>;
 
 /// The operations for one source, with their positions in the request.
 struct Group {
@@ -352,6 +352,6 @@ impl Deferred {
             message: &self.message,
         };
         let results = self.results.lock().unwrap_or_else(PoisonError::into_inner);
-        (self.respond)(&request, &self.session, body, response, &results)
+        (self.respond)(&request, body, response, &results)
     }
 }

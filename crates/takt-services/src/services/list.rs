@@ -7,13 +7,10 @@ use std::marker::PhantomData;
 use takt_ua::binary::{Decode, Decoder};
 
 use super::request::{Request, check_count};
-use super::service::{Progress, Service, Turn};
+use super::service::{Progress, Service, Turn, response_size};
 use crate::fault::Fault;
 use crate::server::Server;
 use crate::session::Session;
-
-/// Maximum number of bytes of a response beside its results.
-const RESPONSE_SIZE: usize = 64;
 
 /// Items of a list in a request message that have not been decoded yet.
 pub(super) struct Items<T> {
@@ -146,10 +143,7 @@ impl<O: Operations> Service for List<O> {
     }
 
     fn response_size(&self) -> usize {
-        match O::RESULT_SIZE {
-            0 => 0,
-            size => RESPONSE_SIZE + self.count * size,
-        }
+        response_size(self.count, O::RESULT_SIZE)
     }
 
     fn abandon(&mut self, server: &Server, session: &Session) {

@@ -16,6 +16,7 @@ mod manager;
 mod monitored_items;
 mod node_management;
 mod pages;
+mod pass;
 mod path;
 mod read;
 mod register_nodes;
@@ -30,6 +31,7 @@ mod translate;
 mod triggering;
 mod walk;
 mod write;
+mod write_item;
 
 use std::sync::Arc;
 

@@ -3,32 +3,32 @@
 use std::sync::Arc;
 
 use takt_cell::CellLocation;
-use takt_layout::Service;
+use takt_layout::{ResponseWriter, Service};
 use takt_space::{Binding, RemoteRead, Value};
-use takt_ua::binary::{Decode, Decoder, Encoder};
+use takt_ua::binary::{Decode, Encoder};
 use takt_ua::enumerations::TimestampsToReturn;
 use takt_ua::views::ReadValueIdRef;
 use takt_ua::{NodeIdRef, NumericRange, StatusCode, ids};
 
 use super::body::{Body, Items};
-use super::deferred::{self, RemoteResults};
-use super::request::{Handled, Request, check_count, check_timestamps};
-use super::steps::{self, Pass, Steps};
+use super::deferred;
+use super::request::{Handled, Request, check_timestamps};
+use super::steps::{self, Context, Run, Steps};
 use crate::access;
 use crate::connection::Connection;
 use crate::fault::Fault;
+use crate::limits::OperationLimits;
 use crate::reading::Read;
 use crate::reading::attributes::VALUE;
 use crate::reading::{EncodedResults, LaidOutResults, Results};
 use crate::server::Server;
 use crate::session::Session;
 
-/// Parameters of a Read request, apart from its items.
+/// Parameters of a Read request beside its items.
 #[derive(Clone, Copy)]
-struct Parameters {
+pub(super) struct Options {
     max_age: f64,
     timestamps: TimestampsToReturn,
-    count: usize,
 }
 
 /// Handles a Read request.
@@ -48,189 +48,127 @@ pub(super) struct ReadSteps;
 
 impl Steps for ReadSteps {
     const HAS_EFFECTS: bool = false;
+    const RESPONSE: u32 = ids::READ_RESPONSE_ENCODING_DEFAULT_BINARY;
+    const SERVICE: Service = Service::Read;
+
+    type Options = Options;
+    type Item<'a> = ReadValueIdRef<'a>;
 
     #[inline]
-    fn count(request: &Request<'_>, body: &Body<'_>) -> Result<usize, Fault> {
-        Ok(parameters(request, body)?.0.count)
-    }
-
-    #[inline(never)]
-    fn search(
-        request: &Request<'_>,
-        body: &Body<'_>,
-        found: &mut deferred::Operations,
-        pass: &mut Pass<'_>,
-    ) -> Result<bool, Fault> {
-        let (parameters, items) = parameters(request, body)?;
-        let mut items = pass.items(request, items);
-        pass.each_item(request, &mut items, parameters.count, |index, items| {
-            find_remote(request, parameters, index, &next(items)?, found);
-            Ok(0)
-        })
-    }
-
-    #[inline]
-    fn respond(
-        request: &Request<'_>,
-        _: &Session,
-        body: &Body<'_>,
-        response: &mut Encoder<'_>,
-        remote: Option<&RemoteResults>,
-        pass: &mut Pass<'_>,
-    ) -> Result<bool, Fault> {
-        let (parameters, items) = parameters(request, body)?;
-        let items = pass.items(request, items);
-        let (timestamps, now) = (parameters.timestamps, request.now);
+    fn parse<'a>(body: &Body<'a>) -> Result<(Options, usize, Items<'a>), Fault> {
         match body {
-            Body::Encoded(_) => {
-                if pass.is_first() {
-                    request.respond(ids::READ_RESPONSE_ENCODING_DEFAULT_BINARY, response)?;
-                    response.array_length(Some(parameters.count))?;
-                }
-                let results = EncodedResults {
-                    response,
-                    timestamps,
-                    now,
+            Body::Encoded(body) => {
+                let mut items = body.clone();
+                let options = Options {
+                    max_age: items.f64()?,
+                    timestamps: TimestampsToReturn(items.i32()?),
                 };
-                let (done, results) = read(request, parameters, items, results, remote, pass)?;
-                if done {
-                    results.response.array_length(None)?;
-                }
-                Ok(done)
+                let count = items.array_length(ReadValueIdRef::MIN_SIZE)?.unwrap_or(0);
+                Ok((options, count, Items::Encoded(items)))
             }
-            Body::LaidOut(_) => {
-                let results = LaidOutResults {
-                    response: pass.writer(request, response, Service::Read, parameters.count)?,
-                    timestamps,
-                    now,
+            Body::LaidOut(body) => {
+                let options = Options {
+                    max_age: body.head().max_age,
+                    timestamps: body.head().timestamps_to_return,
                 };
-                Ok(read(request, parameters, items, results, remote, pass)?.0)
+                Ok((options, body.count(), Items::LaidOut(body.items())))
             }
         }
     }
-}
 
-/// Returns the parameters of a request, and its items.
-#[inline]
-fn parameters<'a>(
-    request: &Request<'_>,
-    body: &Body<'a>,
-) -> Result<(Parameters, Items<'a>), Fault> {
-    match body {
-        Body::Encoded(body) => {
-            let mut items = body.clone();
-            let parameters = encoded_parameters(request, &mut items)?;
-            Ok((parameters, Items::Encoded(items)))
-        }
-        Body::LaidOut(body) => {
-            let parameters = laid_out_parameters(request, body)?;
-            Ok((parameters, Items::LaidOut(body.items())))
-        }
-    }
-}
-
-#[inline]
-fn next<'a>(items: &mut Items<'a>) -> Result<ReadValueIdRef<'a>, Fault> {
-    match items {
-        Items::Encoded(items) => Ok(ReadValueIdRef::decode(items)?),
-        Items::LaidOut(items) => Ok(items.read()?),
-    }
-}
-
-/// Decodes the parameters of a request in the binary DataEncoding; its items follow.
-#[inline]
-fn encoded_parameters(request: &Request<'_>, body: &mut Decoder<'_>) -> Result<Parameters, Fault> {
-    Parameters {
-        max_age: body.f64()?,
-        timestamps: TimestampsToReturn(body.i32()?),
-        count: body.array_length(ReadValueIdRef::MIN_SIZE)?.unwrap_or(0),
-    }
-    .checked(request)
-}
-
-/// Returns the parameters of a request in the fixed layout.
-#[inline]
-fn laid_out_parameters(
-    request: &Request<'_>,
-    body: &takt_layout::Request<'_>,
-) -> Result<Parameters, Fault> {
-    Parameters {
-        max_age: body.head().max_age,
-        timestamps: body.head().timestamps_to_return,
-        count: body.count(),
-    }
-    .checked(request)
-}
-
-impl Parameters {
     #[inline]
-    fn checked(self, request: &Request<'_>) -> Result<Self, Fault> {
-        let limits = &request.server.limits.operations;
-        check_count(self.count, limits.max_nodes_per_read)?;
-        if self.max_age.is_nan() || self.max_age < 0.0 {
+    fn limit(limits: &OperationLimits) -> u32 {
+        limits.max_nodes_per_read
+    }
+
+    #[inline]
+    fn check(options: Options) -> Result<(), Fault> {
+        if options.max_age.is_nan() || options.max_age < 0.0 {
             return Err(Fault(StatusCode::BadMaxAgeInvalid));
         }
-        check_timestamps(self.timestamps)?;
-        Ok(self)
+        check_timestamps(options.timestamps)
+    }
+
+    #[inline]
+    fn next<'a>(items: &mut Items<'a>) -> Result<ReadValueIdRef<'a>, Fault> {
+        match items {
+            Items::Encoded(items) => Ok(ReadValueIdRef::decode(items)?),
+            Items::LaidOut(items) => Ok(items.read()?),
+        }
+    }
+
+    fn find_remote(
+        context: &Context<'_, Options>,
+        index: usize,
+        item: &ReadValueIdRef<'_>,
+        found: &mut deferred::Operations,
+    ) {
+        if item.attribute_id != VALUE || !item.data_encoding.is_null() {
+            return;
+        }
+        let Some(node) = context.view.node(item.node_id) else {
+            return;
+        };
+        let readable = node
+            .variable()
+            .is_some_and(|variable| access::may_read(context.caller, variable.access_level));
+        if let (true, Some(Value::Remote(remote))) = (readable, node.value())
+            && NumericRange::of_request(item.index_range).is_ok()
+        {
+            let read = RemoteRead {
+                node_id: remote.node_id,
+                index_range: item.index_range.unwrap_or_default().to_owned(),
+                max_age: context.options.max_age,
+            };
+            found.read(remote.source, index, read);
+        }
+    }
+
+    #[inline]
+    fn encode(run: Run<'_, '_, '_, Self>, response: &mut Encoder<'_>) -> Result<bool, Fault> {
+        let (timestamps, now) = (run.context.options.timestamps, run.context.now);
+        let results = EncodedResults {
+            response,
+            timestamps,
+            now,
+        };
+        read(run, results)
+    }
+
+    #[inline]
+    fn lay_out(
+        run: Run<'_, '_, '_, Self>,
+        response: ResponseWriter<'_, '_>,
+    ) -> Result<bool, Fault> {
+        let (timestamps, now) = (run.context.options.timestamps, run.context.now);
+        let results = LaidOutResults {
+            response,
+            timestamps,
+            now,
+        };
+        read(run, results)
     }
 }
 
+/// Reads items, and adds their values to the results.
 #[inline]
-fn read<'a, R: Results>(
-    request: &Request<'a>,
-    parameters: Parameters,
-    mut items: Items<'a>,
-    results: R,
-    remote: Option<&RemoteResults>,
-    pass: &mut Pass<'_>,
-) -> Result<(bool, R), Fault> {
-    let view = request.server.space.view();
+fn read<R: Results>(run: Run<'_, '_, '_, ReadSteps>, results: R) -> Result<bool, Fault> {
+    let context = run.context;
     let start = results.position();
     let mut read = Read {
-        view: &view,
-        caller: request.caller,
-        max_age: parameters.max_age,
+        view: context.view,
+        caller: context.caller,
+        max_age: context.options.max_age,
         results,
     };
-    let done = pass.each_item(request, &mut items, parameters.count, |index, items| {
-        let item = next(items)?;
-        match remote.and_then(|remote| remote.read(index)) {
+    run.each(|index, items| {
+        let item = ReadSteps::next(items)?;
+        match context.remote.and_then(|remote| remote.read(index)) {
             Some(value) => read.results.data_value(value)?,
             None => read.item(&item)?,
         }
         Ok(read.results.position() - start)
-    })?;
-    Ok((done, read.results))
-}
-
-/// Adds an item to the operations of remote sources, if its source is remote.
-fn find_remote(
-    request: &Request<'_>,
-    parameters: Parameters,
-    index: usize,
-    item: &ReadValueIdRef<'_>,
-    found: &mut deferred::Operations,
-) {
-    if item.attribute_id != VALUE || !item.data_encoding.is_null() {
-        return;
-    }
-    let view = request.server.space.view();
-    let Some(node) = view.node(item.node_id) else {
-        return;
-    };
-    let readable = node
-        .variable()
-        .is_some_and(|variable| access::may_read(request.caller, variable.access_level));
-    if let (true, Some(Value::Remote(remote))) = (readable, node.value())
-        && NumericRange::of_request(item.index_range).is_ok()
-    {
-        let read = RemoteRead {
-            node_id: remote.node_id,
-            index_range: item.index_range.unwrap_or_default().to_owned(),
-            max_age: parameters.max_age,
-        };
-        found.read(remote.source, index, read);
-    }
+    })
 }
 
 impl Server {

@@ -70,3 +70,14 @@ pub(crate) trait Service: Send {
     /// Handles the end of the request without a response of this service: cancelled, failed, or its channel is closed.
     fn abandon(&mut self, _server: &Server, _session: &Session) {}
 }
+
+/// Maximum number of bytes of a response beside its results.
+const RESPONSE_SIZE: usize = 64;
+
+/// Returns the maximum number of bytes of a response with results of the same size; 0 if their size is not known.
+pub(super) fn response_size(count: usize, result_size: usize) -> usize {
+    match result_size {
+        0 => 0,
+        size => RESPONSE_SIZE + count * size,
+    }
+}

@@ -9,168 +9,201 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use takt_layout::ResponseWriter;
-use takt_ua::binary::{Decoder, Encoder};
+use takt_space::{Caller, View};
+use takt_ua::binary::Encoder;
+use takt_ua::{DateTime, StatusCode};
 
 use super::body::{self, Body, Items};
 use super::deferred::{self, RemoteResults};
-use super::request::{Handled, Request};
-use super::service::{Progress, Service, Turn};
+use super::pass::{Pass, Place};
+use super::request::{Handled, Request, check_count};
+use super::service::{Progress, Service, Turn, response_size};
 use super::slices;
 use crate::connection::{Connection, Outcome};
 use crate::fault::Fault;
+use crate::limits::OperationLimits;
 use crate::session::Session;
 use crate::work::Work;
 
-/// Maximum number of bytes of a response beside its results.
-const RESPONSE_SIZE: usize = 64;
-
-/// Progress of a pass over the operations of a request.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Place {
-    /// Index of the next operation.
-    index: usize,
-    /// Offset of the next operation in the message, in the binary DataEncoding.
-    offset: usize,
-    /// Position of the next operation in the fixed layout.
-    laid_out: takt_layout::Place,
-}
-
-/// One slice of a pass.
-pub(super) struct Pass<'p> {
-    place: &'p mut Place,
-    /// Position at which the response message begins in its encoder.
-    start: usize,
-    work: &'p mut Work,
-}
-
-impl Pass<'_> {
-    /// Returns true if the pass begins with this slice.
-    #[inline]
-    pub(super) fn is_first(&self) -> bool {
-        self.place.index == 0
-    }
-
-    /// Returns the items from the place on; `first` are all items of the request.
-    #[inline]
-    pub(super) fn items<'a>(&self, request: &Request<'a>, first: Items<'a>) -> Items<'a> {
-        if self.is_first() {
-            return first;
-        }
-        match first {
-            Items::Encoded(_) => {
-                let rest = request.message.get(self.place.offset..);
-                let limits = request.server.limits.encoding;
-                Items::Encoded(Decoder::with_limits(rest.unwrap_or_default(), limits))
-            }
-            Items::LaidOut(first) => Items::LaidOut(first.from(self.place.laid_out)),
-        }
-    }
-
-    /// Returns the writer of the response in the fixed layout, which begins in the first slice.
-    #[inline]
-    pub(super) fn writer<'e, 'b>(
-        &self,
-        request: &Request<'_>,
-        response: &'e mut Encoder<'b>,
-        service: takt_layout::Service,
-        count: usize,
-    ) -> Result<ResponseWriter<'e, 'b>, Fault> {
-        let (handle, now) = (request.header.request_handle, request.now);
-        Ok(match self.is_first() {
-            true => ResponseWriter::begin(response, service, count, handle, now)?,
-            false => ResponseWriter::resume(response, self.start, service, self.place.index),
-        })
-    }
-
-    /// Calls `take` with the items from the place on, each with its index, until none is left or the slice is over. Returns
-    /// true if none is left. `take` returns the number of bytes that have been encoded in this slice.
-    #[inline]
-    pub(super) fn each_item<'a>(
-        &mut self,
-        request: &Request<'a>,
-        items: &mut Items<'a>,
-        count: usize,
-        mut take: impl FnMut(usize, &mut Items<'a>) -> Result<usize, Fault>,
-    ) -> Result<bool, Fault> {
-        let remaining = |items: &Items<'_>| match items {
-            Items::Encoded(items) => items.remaining(),
-            Items::LaidOut(items) => request.message.len().saturating_sub(items.position()),
-        };
-        let first = remaining(items);
-        let done = self.each(count, |index| {
-            let encoded = take(index, items)?;
-            Ok(encoded + first - remaining(items))
-        });
-        match items {
-            Items::Encoded(items) => self.place.offset = request.offset(items),
-            Items::LaidOut(items) => self.place.laid_out = items.place(),
-        }
-        done
-    }
-
-    /// Calls `step` with the indices of the operations, until none is left or the slice is over. Returns true if none is left.
-    /// `step` returns the number of bytes that have been encoded and decoded in this slice.
-    #[inline]
-    fn each(
-        &mut self,
-        count: usize,
-        mut step: impl FnMut(usize) -> Result<usize, Fault>,
-    ) -> Result<bool, Fault> {
-        let (first, allowed) = (self.place.index, self.work.left());
-        let (mut index, mut units) = (first, 0);
-        let mut result = Ok(());
-        while index < count {
-            match step(index) {
-                Ok(bytes) => units = (index - first + 1 + (bytes >> 10)) as u64,
-                Err(fault) => {
-                    result = Err(fault);
-                    break;
-                }
-            }
-            index += 1;
-            if units >= allowed {
-                break;
-            }
-        }
-        self.work.spend(units);
-        self.place.index = index;
-        result.map(|()| index == count)
-    }
-}
-
 /// One of the services Read, Write and Call.
-pub(super) trait Steps: Send + 'static {
+pub(super) trait Steps: Send + Sized + 'static {
     /// True if operations change something. Then all are decoded first, and the first one is executed only when memory for the
     /// rest of the request is available.
     const HAS_EFFECTS: bool;
     /// Bytes of one result, if all have the same size.
     const RESULT_SIZE: usize = 0;
+    /// TypeId of the response in the binary DataEncoding.
+    const RESPONSE: u32;
+    /// The service in the fixed layout.
+    const SERVICE: takt_layout::Service;
 
-    /// Returns the number of operations of the request, checked against the limits.
-    fn count(request: &Request<'_>, body: &Body<'_>) -> Result<usize, Fault>;
+    /// Parameters of a request beside its operations.
+    type Options: Copy;
+    /// One operation.
+    type Item<'a>;
 
-    /// Decodes operations.
-    fn check(_: &Request<'_>, _: &Body<'_>, _: &mut Pass<'_>) -> Result<bool, Fault> {
-        Ok(true)
+    /// Returns the parameters of a request, the number of its operations, and the operations.
+    fn parse<'a>(body: &Body<'a>) -> Result<(Self::Options, usize, Items<'a>), Fault>;
+
+    /// Returns the maximum number of operations of a request.
+    fn limit(limits: &OperationLimits) -> u32;
+
+    /// Checks the parameters of a request beside its operations.
+    #[inline]
+    fn check(_: Self::Options) -> Result<(), Fault> {
+        Ok(())
     }
 
-    /// Finds the operations of remote sources.
-    fn search(
-        request: &Request<'_>,
-        body: &Body<'_>,
-        found: &mut deferred::Operations,
-        pass: &mut Pass<'_>,
-    ) -> Result<bool, Fault>;
+    /// Decodes the next operation.
+    fn next<'a>(items: &mut Items<'a>) -> Result<Self::Item<'a>, Fault>;
 
-    /// Executes operations, with the results of remote sources, and encodes their results.
-    fn respond(
-        request: &Request<'_>,
-        session: &Session,
-        body: &Body<'_>,
-        response: &mut Encoder<'_>,
-        remote: Option<&RemoteResults>,
-        pass: &mut Pass<'_>,
-    ) -> Result<bool, Fault>;
+    /// Checks that the next operation can be decoded. Called only for services that change something.
+    fn skip(items: &mut Items<'_>) -> Result<(), Fault> {
+        Self::next(items).map(drop)
+    }
+
+    /// Adds an operation to those of remote sources, if its source is remote.
+    fn find_remote(
+        context: &Context<'_, Self::Options>,
+        index: usize,
+        item: &Self::Item<'_>,
+        found: &mut deferred::Operations,
+    );
+
+    /// Executes operations and encodes their results in the binary DataEncoding. Returns true if none is left.
+    fn encode(run: Run<'_, '_, '_, Self>, response: &mut Encoder<'_>) -> Result<bool, Fault>;
+
+    /// Executes operations and encodes their results in the fixed layout. Returns true if none is left.
+    fn lay_out(run: Run<'_, '_, '_, Self>, response: ResponseWriter<'_, '_>)
+    -> Result<bool, Fault>;
+}
+
+/// Circumstances in which the operations of a request are executed.
+#[derive(Clone, Copy)]
+pub(super) struct Context<'r, O> {
+    pub(super) view: &'r View<'r>,
+    pub(super) caller: &'r Caller,
+    pub(super) now: DateTime,
+    pub(super) options: O,
+    /// Results of remote sources, if they were asked.
+    pub(super) remote: Option<&'r RemoteResults>,
+}
+
+/// The operations of a request in one slice of a pass.
+pub(super) struct Run<'r, 'a, 'p, S: Steps> {
+    pub(super) context: Context<'r, S::Options>,
+    request: &'r Request<'a>,
+    count: usize,
+    items: Items<'a>,
+    pass: &'r mut Pass<'p>,
+}
+
+impl<'a, S: Steps> Run<'_, 'a, '_, S> {
+    /// Calls `take` with the items, each with its index, until none is left or the slice is over. Returns true if none is left.
+    /// `take` returns the number of bytes that have been encoded in this slice.
+    #[inline]
+    pub(super) fn each(
+        self,
+        take: impl FnMut(usize, &mut Items<'a>) -> Result<usize, Fault>,
+    ) -> Result<bool, Fault> {
+        let mut items = self.items;
+        self.pass
+            .each_item(self.request, &mut items, self.count, take)
+    }
+}
+
+/// Decodes operations. Returns true if none is left.
+#[inline]
+fn check<S: Steps>(
+    request: &Request<'_>,
+    body: &Body<'_>,
+    pass: &mut Pass<'_>,
+) -> Result<bool, Fault> {
+    let (_, count, items) = S::parse(body)?;
+    let mut items = pass.items(request, items);
+    pass.each_item(request, &mut items, count, |_, items| {
+        S::skip(items)?;
+        Ok(0)
+    })
+}
+
+/// Finds the operations of remote sources. Returns true if none is left.
+#[inline(never)]
+fn search<S: Steps>(
+    request: &Request<'_>,
+    body: &Body<'_>,
+    found: &mut deferred::Operations,
+    pass: &mut Pass<'_>,
+) -> Result<bool, Fault> {
+    let view = request.server.space.view();
+    let run = run::<S>(request, body, None, &view, pass)?;
+    let context = run.context;
+    run.each(|index, items| {
+        S::find_remote(&context, index, &S::next(items)?, found);
+        Ok(0)
+    })
+}
+
+/// Executes operations, with the results of remote sources, and encodes their results. Returns true if none is left.
+#[inline(never)]
+fn execute<S: Steps>(
+    request: &Request<'_>,
+    body: &Body<'_>,
+    response: &mut Encoder<'_>,
+    remote: Option<&RemoteResults>,
+    pass: &mut Pass<'_>,
+) -> Result<bool, Fault> {
+    let is_first = pass.is_first();
+    let view = request.server.space.view();
+    match body {
+        Body::Encoded(_) => {
+            let run = run::<S>(request, body, remote, &view, pass)?;
+            if is_first {
+                request.respond(S::RESPONSE, response)?;
+                response.array_length(Some(run.count))?;
+                // Room for the response is checked first: after an operation with effects, the client must get its result.
+                let needed = run.count.saturating_mul(S::RESULT_SIZE).saturating_add(4);
+                if S::RESULT_SIZE > 0 && response.available() < needed {
+                    return Err(Fault(StatusCode::BadResponseTooLarge));
+                }
+            }
+            let done = S::encode(run, response)?;
+            if done {
+                // No DiagnosticInfos.
+                response.array_length(None)?;
+            }
+            Ok(done)
+        }
+        Body::LaidOut(laid_out) => {
+            let writer = pass.writer(request, response, S::SERVICE, laid_out.count())?;
+            S::lay_out(run::<S>(request, body, remote, &view, pass)?, writer)
+        }
+    }
+}
+
+/// Returns the operations from the place of a pass on.
+#[inline]
+fn run<'r, 'a, 'p, S: Steps>(
+    request: &'r Request<'a>,
+    body: &Body<'a>,
+    remote: Option<&'r RemoteResults>,
+    view: &'r View<'r>,
+    pass: &'r mut Pass<'p>,
+) -> Result<Run<'r, 'a, 'p, S>, Fault> {
+    let (options, count, items) = S::parse(body)?;
+    Ok(Run {
+        context: Context {
+            view,
+            caller: request.caller,
+            now: request.now,
+            options,
+            remote,
+        },
+        request,
+        count,
+        items: pass.items(request, items),
+        pass,
+    })
 }
 
 /// The pass that a request is in.
@@ -200,7 +233,9 @@ pub(super) fn handle<S: Steps>(
     response: &mut Encoder<'_>,
 ) -> Handled {
     let tasks = &request.server.tasks;
-    let count = S::count(request, &body)?;
+    let (options, count, _) = S::parse(&body)?;
+    check_count(count, S::limit(&request.server.limits.operations))?;
+    S::check(options)?;
     let mut steps = InSteps::<S> {
         phase: match S::HAS_EFFECTS {
             true => Phase::Check,
@@ -215,7 +250,7 @@ pub(super) fn handle<S: Steps>(
     let mut work = tasks.inline_slice(connection.channel, count);
     if !work.is_over() {
         let place = (from.0, true);
-        let progress = steps.go_on(request, session, &body, response, place, &mut work);
+        let progress = steps.go_on(request, &body, response, place, &mut work);
         tasks.note(&work);
         match progress? {
             Progress::Complete => return Ok(Outcome::Complete),
@@ -229,7 +264,6 @@ pub(super) fn handle<S: Steps>(
 /// Answers a request without slices, with the results of remote sources.
 fn respond<S: Steps>(
     request: &Request<'_>,
-    session: &Session,
     body: Body<'_>,
     response: &mut Encoder<'_>,
     remote: &RemoteResults,
@@ -240,7 +274,7 @@ fn respond<S: Steps>(
         start: response.position(),
         work: &mut Work::new(u64::MAX, 0, u64::MAX),
     };
-    S::respond(request, session, &body, response, Some(remote), &mut pass).map(drop)
+    execute::<S>(request, &body, response, Some(remote), &mut pass).map(drop)
 }
 
 impl<S: Steps> InSteps<S> {
@@ -249,14 +283,13 @@ impl<S: Steps> InSteps<S> {
     fn go_on(
         &mut self,
         request: &Request<'_>,
-        session: &Session,
         body: &Body<'_>,
         response: &mut Encoder<'_>,
         (start, is_inline): (usize, bool),
         work: &mut Work,
     ) -> Result<Progress, Fault> {
-        if self.phase == Phase::Check {
-            let done = S::check(request, body, &mut self.pass(start, work))?;
+        if S::HAS_EFFECTS && self.phase == Phase::Check {
+            let done = check::<S>(request, body, &mut self.pass(start, work))?;
             if !done {
                 return Ok(Progress::Unfinished);
             }
@@ -279,7 +312,7 @@ impl<S: Steps> InSteps<S> {
             }
         }
         let mut pass = self.pass(start, work);
-        let done = S::respond(request, session, body, response, None, &mut pass)?;
+        let done = execute::<S>(request, body, response, None, &mut pass)?;
         Ok(match done {
             true => Progress::Complete,
             false => Progress::Unfinished,
@@ -318,7 +351,7 @@ impl<S: Steps> InSteps<S> {
         let found = self
             .found
             .get_or_insert_with(|| deferred::Operations::new(request, respond::<S>));
-        S::search(request, body, found, &mut pass)
+        search::<S>(request, body, found, &mut pass)
     }
 }
 
@@ -328,21 +361,11 @@ impl<S: Steps> Service for InSteps<S> {
         let limits = request.server.limits.encoding;
         body::parse(request.message, limits, |_, body| {
             let place = (turn.start, turn.is_inline);
-            self.go_on(
-                request,
-                turn.session,
-                &body,
-                turn.response,
-                place,
-                turn.work,
-            )
+            self.go_on(request, &body, turn.response, place, turn.work)
         })
     }
 
     fn response_size(&self) -> usize {
-        match S::RESULT_SIZE {
-            0 => 0,
-            size => RESPONSE_SIZE + self.count * size,
-        }
+        response_size(self.count, S::RESULT_SIZE)
     }
 }

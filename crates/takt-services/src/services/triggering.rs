@@ -7,7 +7,7 @@ use takt_ua::binary::{Decode, Decoder, Encoder};
 use takt_ua::{StatusCode, ids};
 
 use super::request::{Handled, Request, check_count};
-use super::service::{Progress, Service, Turn};
+use super::service::{Progress, Service, Turn, response_size};
 use super::slices;
 use super::subscriptions::status_of;
 use crate::connection::Connection;
@@ -18,9 +18,6 @@ use crate::subscriptions::item::MonitoredItem;
 
 /// Links of an item that are searched in one unit of work.
 const LINKS_PER_UNIT: usize = 16;
-
-/// Maximum number of bytes of a response beside its results.
-const RESPONSE_SIZE: usize = 64;
 
 const STATUS_SIZE: usize = size_of::<StatusCode>();
 
@@ -144,6 +141,6 @@ impl Service for SetTriggering {
     }
 
     fn response_size(&self) -> usize {
-        RESPONSE_SIZE + (self.to_add.len() + self.to_remove.len()) * STATUS_SIZE
+        response_size(self.to_add.len() + self.to_remove.len(), STATUS_SIZE)
     }
 }

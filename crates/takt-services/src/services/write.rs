@@ -4,20 +4,20 @@
 
 use std::sync::Arc;
 
-use takt_layout::Service;
-use takt_space::{Binding, Caller, Fit, NodeRef, RemoteWrite, Value, View, access_level};
-use takt_ua::binary::{Decode, DecodeError, Decoder, Encode, Encoder};
+use takt_layout::{ResponseWriter, Service};
+use takt_space::{RemoteWrite, Value};
+use takt_ua::binary::{Decode, Encode, Encoder};
 use takt_ua::views::WriteValueRef;
-use takt_ua::{DataValue, DateTime, NodeIdRef, NumericRange, StatusCode, Variant, VariantRef, ids};
+use takt_ua::{StatusCode, ids};
 
 use super::body::{Body, Items};
-use super::deferred::{self, RemoteResults};
-use super::request::{Handled, Request, check_count};
-use super::steps::{self, Pass, Steps};
-use crate::access;
+use super::deferred;
+use super::request::{Handled, Request};
+use super::steps::{self, Context, Run, Steps};
+use super::write_item::{Item, check, write};
 use crate::connection::Connection;
 use crate::fault::Fault;
-use crate::reading::attributes::{VALUE, attribute};
+use crate::limits::OperationLimits;
 use crate::session::Session;
 
 /// Handles a Write request.
@@ -37,383 +37,95 @@ pub(super) struct WriteSteps;
 impl Steps for WriteSteps {
     const HAS_EFFECTS: bool = true;
     const RESULT_SIZE: usize = size_of::<StatusCode>();
+    const RESPONSE: u32 = ids::WRITE_RESPONSE_ENCODING_DEFAULT_BINARY;
+    const SERVICE: Service = Service::Write;
+
+    type Options = ();
+    type Item<'a> = Item<'a>;
 
     #[inline]
-    fn count(request: &Request<'_>, body: &Body<'_>) -> Result<usize, Fault> {
-        let (count, _) = body.items(WriteValueRef::MIN_SIZE)?;
-        check_count(count, request.server.limits.operations.max_nodes_per_write)?;
-        Ok(count)
+    fn parse<'a>(body: &Body<'a>) -> Result<((), usize, Items<'a>), Fault> {
+        let (count, items) = body.items(WriteValueRef::MIN_SIZE)?;
+        Ok(((), count, items))
     }
 
     #[inline]
-    fn check(request: &Request<'_>, body: &Body<'_>, pass: &mut Pass<'_>) -> Result<bool, Fault> {
-        let (count, items) = body.items(WriteValueRef::MIN_SIZE)?;
-        let mut items = pass.items(request, items);
-        pass.each_item(request, &mut items, count, |_, items| {
-            match items {
-                Items::Encoded(items) => WriteValueRef::skip(items)?,
-                Items::LaidOut(items) => drop(items.write()?),
-            }
-            Ok(0)
-        })
+    fn limit(limits: &OperationLimits) -> u32 {
+        limits.max_nodes_per_write
     }
 
-    #[inline(never)]
-    fn search(
-        request: &Request<'_>,
-        body: &Body<'_>,
-        found: &mut deferred::Operations,
-        pass: &mut Pass<'_>,
-    ) -> Result<bool, Fault> {
-        let (count, items) = body.items(WriteValueRef::MIN_SIZE)?;
-        let mut items = pass.items(request, items);
-        let view = request.server.space.view();
-        pass.each_item(request, &mut items, count, |index, items| {
-            find_remote(&view, request.caller, index, &Item::next(items)?, found);
-            Ok(0)
-        })
-    }
-
-    fn respond(
-        request: &Request<'_>,
-        _: &Session,
-        body: &Body<'_>,
-        response: &mut Encoder<'_>,
-        remote: Option<&RemoteResults>,
-        pass: &mut Pass<'_>,
-    ) -> Result<bool, Fault> {
-        let (count, items) = body.items(WriteValueRef::MIN_SIZE)?;
-        let items = pass.items(request, items);
-        match body {
-            Body::Encoded(_) => {
-                if pass.is_first() {
-                    request.respond(ids::WRITE_RESPONSE_ENCODING_DEFAULT_BINARY, response)?;
-                    response.array_length(Some(count))?;
-                    // Room for the response is checked first: after a value is written, the client must get the result.
-                    if response.available() < count.saturating_mul(4).saturating_add(4) {
-                        return Err(Fault(StatusCode::BadResponseTooLarge));
-                    }
-                }
-                let done = write_all(request, count, items, remote, pass, |status| {
-                    Ok(status.encode(response)?)
-                })?;
-                if done {
-                    response.array_length(None)?;
-                }
-                Ok(done)
-            }
-            Body::LaidOut(_) => {
-                let mut response = pass.writer(request, response, Service::Write, count)?;
-                write_all(request, count, items, remote, pass, |status| {
-                    response.status(status);
-                    Ok(())
-                })
-            }
+    #[inline]
+    fn next<'a>(items: &mut Items<'a>) -> Result<Item<'a>, Fault> {
+        match items {
+            Items::Encoded(items) => Ok(Item::decode(items)?),
+            Items::LaidOut(items) => Ok(Item::laid_out(&items.write()?)),
         }
+    }
+
+    #[inline]
+    fn skip(items: &mut Items<'_>) -> Result<(), Fault> {
+        match items {
+            Items::Encoded(items) => Ok(WriteValueRef::skip(items)?),
+            Items::LaidOut(items) => Ok(items.write().map(drop)?),
+        }
+    }
+
+    fn find_remote(
+        context: &Context<'_, ()>,
+        index: usize,
+        item: &Item<'_>,
+        found: &mut deferred::Operations,
+    ) {
+        let (view, caller) = (context.view, context.caller);
+        let node = view.node(item.node_id);
+        let Some(Value::Remote(remote)) = node.and_then(|node| node.value()) else {
+            return;
+        };
+        // Errors of the other items are returned when the request is answered.
+        if check(view, caller, item).is_ok() {
+            let write = RemoteWrite {
+                node_id: remote.node_id,
+                index_range: item.index_range.unwrap_or_default().to_owned(),
+                value: item.data_value(),
+            };
+            found.write(remote.source, index, write);
+        }
+    }
+
+    #[inline]
+    fn encode(run: Run<'_, '_, '_, Self>, response: &mut Encoder<'_>) -> Result<bool, Fault> {
+        write_all(run, |status| Ok(status.encode(response)?))
+    }
+
+    #[inline]
+    fn lay_out(
+        run: Run<'_, '_, '_, Self>,
+        mut response: ResponseWriter<'_, '_>,
+    ) -> Result<bool, Fault> {
+        write_all(run, |status| {
+            response.status(status);
+            Ok(())
+        })
     }
 }
 
+/// Writes items, and calls `respond` with each result.
 #[inline]
-fn write_all<'a>(
-    request: &Request<'a>,
-    count: usize,
-    mut items: Items<'a>,
-    remote: Option<&RemoteResults>,
-    pass: &mut Pass<'_>,
+fn write_all(
+    run: Run<'_, '_, '_, WriteSteps>,
     mut respond: impl FnMut(StatusCode) -> Result<(), Fault>,
 ) -> Result<bool, Fault> {
-    let view = request.server.space.view();
-    pass.each_item(request, &mut items, count, |index, items| {
-        let item = Item::next(items)?;
-        respond(match remote.and_then(|remote| remote.write(index)) {
-            Some(status) => status,
-            None => write(&view, request.caller, &item, request.now)
-                .err()
-                .unwrap_or(StatusCode::Good),
-        })?;
+    let context = run.context;
+    run.each(|index, items| {
+        let item = WriteSteps::next(items)?;
+        respond(
+            match context.remote.and_then(|remote| remote.write(index)) {
+                Some(status) => status,
+                None => write(context.view, context.caller, &item, context.now)
+                    .err()
+                    .unwrap_or(StatusCode::Good),
+            },
+        )?;
         Ok(0)
     })
-}
-
-/// Adds an item to the operations of remote sources, if its source is remote.
-fn find_remote(
-    view: &View<'_>,
-    caller: &Caller,
-    index: usize,
-    item: &Item<'_>,
-    found: &mut deferred::Operations,
-) {
-    let Some(Value::Remote(remote)) = view.node(item.node_id).and_then(|node| node.value()) else {
-        return;
-    };
-    // Errors of the other items are returned when the request is answered.
-    if check(view, caller, item).is_ok() {
-        let write = RemoteWrite {
-            node_id: remote.node_id,
-            index_range: item.index_range.unwrap_or_default().to_owned(),
-            value: item.data_value(),
-        };
-        found.write(remote.source, index, write);
-    }
-}
-
-/// A WriteValue whose Variant is both decoded and available as encoded bytes of the request.
-struct Item<'a> {
-    node_id: NodeIdRef<'a>,
-    attribute_id: u32,
-    index_range: Option<&'a str>,
-    value: VariantRef<'a>,
-    encoded: &'a [u8],
-    status: Option<StatusCode>,
-    source_timestamp: Option<DateTime>,
-    has_server_timestamp: bool,
-    has_picoseconds: bool,
-}
-
-impl<'a> Decode<'a> for Item<'a> {
-    #[inline]
-    fn decode(items: &mut Decoder<'a>) -> Result<Self, DecodeError> {
-        let node_id = NodeIdRef::decode(items)?;
-        let attribute_id = items.u32()?;
-        let index_range = items.string()?;
-        // DataValue, OPC 10000-6, 5.2.2.17.
-        let mask = items.u8()?;
-        let has = |bit: u8| mask & (1 << bit) != 0;
-        let start = items.rest();
-        let value = if has(0) {
-            VariantRef::decode(items)?
-        } else {
-            VariantRef::Empty
-        };
-        let length = start.len() - items.remaining();
-        let encoded = if has(0) {
-            start.get(..length).unwrap_or_default()
-        } else {
-            &[0]
-        };
-        let status = has(1).then(|| items.value()).transpose()?;
-        let source_timestamp = has(2).then(|| items.value()).transpose()?;
-        if has(4) {
-            items.u16()?;
-        }
-        if has(3) {
-            items.i64()?;
-        }
-        if has(5) {
-            items.u16()?;
-        }
-        Ok(Self {
-            node_id,
-            attribute_id,
-            index_range,
-            value,
-            encoded,
-            status,
-            source_timestamp,
-            has_server_timestamp: has(3) || has(5),
-            has_picoseconds: has(4),
-        })
-    }
-}
-
-impl<'a> Item<'a> {
-    #[inline]
-    fn next(items: &mut Items<'a>) -> Result<Self, Fault> {
-        match items {
-            Items::Encoded(items) => Ok(Self::decode(items)?),
-            Items::LaidOut(items) => Ok(Self::laid_out(&items.write()?)),
-        }
-    }
-
-    #[inline]
-    fn laid_out(item: &takt_layout::WriteItem<'a>) -> Self {
-        let (value, encoded) = item.value.unwrap_or((VariantRef::Empty, &[0]));
-        Self {
-            node_id: item.node_id,
-            attribute_id: item.attribute_id,
-            index_range: item.index_range,
-            value,
-            encoded,
-            status: Some(item.status),
-            source_timestamp: item.times.source_timestamp,
-            has_server_timestamp: item.times.server_timestamp.is_some()
-                || item.times.server_picoseconds.is_some(),
-            has_picoseconds: item.times.source_picoseconds.is_some(),
-        }
-    }
-
-    fn data_value(&self) -> DataValue {
-        DataValue {
-            value: Some(self.value.to_owned()),
-            status: self.status,
-            source_timestamp: self.source_timestamp,
-            ..DataValue::default()
-        }
-    }
-}
-
-/// Checks all conditions of an item that do not depend on the current value.
-#[inline]
-fn check<'v>(
-    view: &'v View<'_>,
-    caller: &Caller,
-    item: &Item<'_>,
-) -> Result<(NodeRef<'v>, Fit, Option<NumericRange>), StatusCode> {
-    let Some(node) = view.node(item.node_id) else {
-        return Err(if item.node_id.is_null() {
-            StatusCode::BadNodeIdInvalid
-        } else {
-            StatusCode::BadNodeIdUnknown
-        });
-    };
-    let variable = match node.variable() {
-        Some(variable) if item.attribute_id == VALUE => variable,
-        // VariableTypes may have a Value as well, but it cannot be written.
-        _ if item.attribute_id == VALUE && node.typed().is_some() => {
-            return Err(StatusCode::BadNotWritable);
-        }
-        _ => {
-            return Err(match attribute(caller, &node, item.attribute_id) {
-                Ok(_) => StatusCode::BadNotWritable,
-                Err(status) => status,
-            });
-        }
-    };
-    let may = |bits: u32| access::may_write(caller, variable.access_level, bits);
-    if !may(access_level::CURRENT_WRITE) {
-        return Err(StatusCode::BadNotWritable);
-    }
-    // The status Good is the same as no status.
-    let says_status = item.status.is_some_and(|status| status != StatusCode::Good);
-    if (says_status && !may(access_level::STATUS_WRITE))
-        || (item.source_timestamp.is_some() && !may(access_level::TIMESTAMP_WRITE))
-        || item.has_server_timestamp
-        || item.has_picoseconds
-    {
-        return Err(StatusCode::BadWriteNotSupported);
-    }
-    let range = NumericRange::of_request(item.index_range)?;
-    let fit = view.check_value(&node, &variable, &item.value, range.is_some())?;
-    Ok((node, fit, range))
-}
-
-#[inline]
-fn write(
-    view: &View<'_>,
-    caller: &Caller,
-    item: &Item<'_>,
-    now: DateTime,
-) -> Result<(), StatusCode> {
-    let (node, fit, range) = check(view, caller, item)?;
-    let binding = node.binding();
-    let Some(Binding::Value(target)) = binding.get() else {
-        return Err(StatusCode::BadNotWritable);
-    };
-    let status = item.status.unwrap_or_default();
-    let time = item.source_timestamp.unwrap_or(now);
-    if let Some(range) = range {
-        return write_part(target, &range, item, status, time);
-    }
-    match fit {
-        Fit::Exactly => write_encoded(view, target, item, item.encoded, (status, time)),
-        Fit::AsByteArray => {
-            let encoded = with_type(item.encoded, BYTE_ARRAY);
-            write_encoded(view, target, item, &encoded, (status, time))
-        }
-        Fit::AsByteString => {
-            let encoded = with_type(item.encoded, BYTE_STRING);
-            write_encoded(view, target, item, &encoded, (status, time))
-        }
-    }
-}
-
-/// Encoding bytes of a Variant with an array of Byte, and of one with a ByteString (OPC 10000-6, 5.2.2.16).
-const BYTE_ARRAY: u8 = 3 | 0x80;
-const BYTE_STRING: u8 = 15;
-
-/// Returns the same Variant with another type whose encoding differs only in the encoding byte.
-fn with_type(encoded: &[u8], encoding_byte: u8) -> Vec<u8> {
-    let mut converted = encoded.to_vec();
-    if let Some(first) = converted.first_mut() {
-        *first = encoding_byte;
-    }
-    converted
-}
-
-#[inline]
-fn write_encoded(
-    view: &View<'_>,
-    target: &Value,
-    item: &Item<'_>,
-    encoded: &[u8],
-    (status, time): (StatusCode, DateTime),
-) -> Result<(), StatusCode> {
-    match target {
-        Value::Cell(cell) => {
-            // The encoded Variant of the request was checked when it was decoded.
-            let set = if std::ptr::eq(encoded, item.encoded) {
-                cell.set_ref(&item.value, status, time)
-            } else {
-                cell.set_encoded(encoded, status, time)
-            };
-            set.map_err(|error| error.status_code())
-        }
-        Value::Stored(stored) => stored.write_encoded(encoded, status, time, view.memory()),
-        Value::Callback(source) => {
-            let value = if std::ptr::eq(encoded, item.encoded) {
-                item.value.to_owned()
-            } else {
-                Variant::decode(&mut Decoder::new(encoded)).map_err(|error| error.status_code())?
-            };
-            let written = DataValue {
-                value: Some(value),
-                ..item.data_value()
-            };
-            result(source.write(&written))
-        }
-        // Remote writes were made before, or the queue of the source had no room for the request.
-        Value::Remote(_) => Err(StatusCode::BadNoCommunication),
-    }
-}
-
-/// Writes a part of an array or string (OPC 10000-4, 7.27). A cell may be set by its real-time thread in between, and the Write
-/// then overwrites that value.
-#[inline(never)]
-fn write_part(
-    target: &Value,
-    range: &NumericRange,
-    item: &Item<'_>,
-    status: StatusCode,
-    time: DateTime,
-) -> Result<(), StatusCode> {
-    let part = item.value.to_owned();
-    let merge = |current: Option<Variant>| {
-        let mut whole = current.ok_or(StatusCode::BadIndexRangeNoData)?;
-        range.write(&mut whole, &part)?;
-        Ok::<_, StatusCode>(whole)
-    };
-    match target {
-        Value::Cell(cell) => {
-            let current = cell.get().map_err(|error| error.status_code())?;
-            cell.set(&merge(current.value)?, status, time)
-                .map_err(|error| error.status_code())
-        }
-        Value::Stored(stored) => stored.update(|current| Ok((merge(current.value)?, status, time))),
-        Value::Callback(source) => {
-            let whole = merge(source.read().value)?;
-            result(source.write(&DataValue {
-                value: Some(whole),
-                ..item.data_value()
-            }))
-        }
-        Value::Remote(_) => Err(StatusCode::BadNoCommunication),
-    }
-}
-
-fn result(status: StatusCode) -> Result<(), StatusCode> {
-    if status == StatusCode::Good {
-        Ok(())
-    } else {
-        Err(status)
-    }
 }

@@ -1,0 +1,262 @@
+//! One item of a Write request (OPC 10000-4, 5.11.4): its conditions, and the change of the value or of a part of it.
+
+use takt_space::{Binding, Caller, Fit, NodeRef, Value, View, access_level};
+use takt_ua::binary::{Decode, DecodeError, Decoder};
+use takt_ua::{DataValue, DateTime, NodeIdRef, NumericRange, StatusCode, Variant, VariantRef};
+
+use crate::access;
+use crate::reading::attributes::{VALUE, attribute};
+
+/// A WriteValue whose Variant is both decoded and available as encoded bytes of the request.
+pub(super) struct Item<'a> {
+    pub(super) node_id: NodeIdRef<'a>,
+    attribute_id: u32,
+    pub(super) index_range: Option<&'a str>,
+    value: VariantRef<'a>,
+    encoded: &'a [u8],
+    status: Option<StatusCode>,
+    source_timestamp: Option<DateTime>,
+    has_server_timestamp: bool,
+    has_picoseconds: bool,
+}
+
+impl<'a> Decode<'a> for Item<'a> {
+    #[inline]
+    fn decode(items: &mut Decoder<'a>) -> Result<Self, DecodeError> {
+        let node_id = NodeIdRef::decode(items)?;
+        let attribute_id = items.u32()?;
+        let index_range = items.string()?;
+        // DataValue, OPC 10000-6, 5.2.2.17.
+        let mask = items.u8()?;
+        let has = |bit: u8| mask & (1 << bit) != 0;
+        let start = items.rest();
+        let value = if has(0) {
+            VariantRef::decode(items)?
+        } else {
+            VariantRef::Empty
+        };
+        let length = start.len() - items.remaining();
+        let encoded = if has(0) {
+            start.get(..length).unwrap_or_default()
+        } else {
+            &[0]
+        };
+        let status = has(1).then(|| items.value()).transpose()?;
+        let source_timestamp = has(2).then(|| items.value()).transpose()?;
+        if has(4) {
+            items.u16()?;
+        }
+        if has(3) {
+            items.i64()?;
+        }
+        if has(5) {
+            items.u16()?;
+        }
+        Ok(Self {
+            node_id,
+            attribute_id,
+            index_range,
+            value,
+            encoded,
+            status,
+            source_timestamp,
+            has_server_timestamp: has(3) || has(5),
+            has_picoseconds: has(4),
+        })
+    }
+}
+
+impl<'a> Item<'a> {
+    #[inline]
+    pub(super) fn laid_out(item: &takt_layout::WriteItem<'a>) -> Self {
+        let (value, encoded) = item.value.unwrap_or((VariantRef::Empty, &[0]));
+        Self {
+            node_id: item.node_id,
+            attribute_id: item.attribute_id,
+            index_range: item.index_range,
+            value,
+            encoded,
+            status: Some(item.status),
+            source_timestamp: item.times.source_timestamp,
+            has_server_timestamp: item.times.server_timestamp.is_some()
+                || item.times.server_picoseconds.is_some(),
+            has_picoseconds: item.times.source_picoseconds.is_some(),
+        }
+    }
+
+    pub(super) fn data_value(&self) -> DataValue {
+        DataValue {
+            value: Some(self.value.to_owned()),
+            status: self.status,
+            source_timestamp: self.source_timestamp,
+            ..DataValue::default()
+        }
+    }
+}
+
+/// Checks all conditions of an item that do not depend on the current value.
+#[inline]
+pub(super) fn check<'v>(
+    view: &'v View<'_>,
+    caller: &Caller,
+    item: &Item<'_>,
+) -> Result<(NodeRef<'v>, Fit, Option<NumericRange>), StatusCode> {
+    let Some(node) = view.node(item.node_id) else {
+        return Err(if item.node_id.is_null() {
+            StatusCode::BadNodeIdInvalid
+        } else {
+            StatusCode::BadNodeIdUnknown
+        });
+    };
+    let variable = match node.variable() {
+        Some(variable) if item.attribute_id == VALUE => variable,
+        // VariableTypes may have a Value as well, but it cannot be written.
+        _ if item.attribute_id == VALUE && node.typed().is_some() => {
+            return Err(StatusCode::BadNotWritable);
+        }
+        _ => {
+            return Err(match attribute(caller, &node, item.attribute_id) {
+                Ok(_) => StatusCode::BadNotWritable,
+                Err(status) => status,
+            });
+        }
+    };
+    let may = |bits: u32| access::may_write(caller, variable.access_level, bits);
+    if !may(access_level::CURRENT_WRITE) {
+        return Err(StatusCode::BadNotWritable);
+    }
+    // The status Good is the same as no status.
+    let says_status = item.status.is_some_and(|status| status != StatusCode::Good);
+    if (says_status && !may(access_level::STATUS_WRITE))
+        || (item.source_timestamp.is_some() && !may(access_level::TIMESTAMP_WRITE))
+        || item.has_server_timestamp
+        || item.has_picoseconds
+    {
+        return Err(StatusCode::BadWriteNotSupported);
+    }
+    let range = NumericRange::of_request(item.index_range)?;
+    let fit = view.check_value(&node, &variable, &item.value, range.is_some())?;
+    Ok((node, fit, range))
+}
+
+/// Writes an item; `now` is its source timestamp if the client gives none.
+#[inline]
+pub(super) fn write(
+    view: &View<'_>,
+    caller: &Caller,
+    item: &Item<'_>,
+    now: DateTime,
+) -> Result<(), StatusCode> {
+    let (node, fit, range) = check(view, caller, item)?;
+    let binding = node.binding();
+    let Some(Binding::Value(target)) = binding.get() else {
+        return Err(StatusCode::BadNotWritable);
+    };
+    let status = item.status.unwrap_or_default();
+    let time = item.source_timestamp.unwrap_or(now);
+    if let Some(range) = range {
+        return write_part(target, &range, item, status, time);
+    }
+    match fit {
+        Fit::Exactly => write_encoded(view, target, item, item.encoded, (status, time)),
+        Fit::AsByteArray => {
+            let encoded = with_type(item.encoded, BYTE_ARRAY);
+            write_encoded(view, target, item, &encoded, (status, time))
+        }
+        Fit::AsByteString => {
+            let encoded = with_type(item.encoded, BYTE_STRING);
+            write_encoded(view, target, item, &encoded, (status, time))
+        }
+    }
+}
+
+/// Encoding bytes of a Variant with an array of Byte, and of one with a ByteString (OPC 10000-6, 5.2.2.16).
+const BYTE_ARRAY: u8 = 3 | 0x80;
+const BYTE_STRING: u8 = 15;
+
+/// Returns the same Variant with another type whose encoding differs only in the encoding byte.
+fn with_type(encoded: &[u8], encoding_byte: u8) -> Vec<u8> {
+    let mut converted = encoded.to_vec();
+    if let Some(first) = converted.first_mut() {
+        *first = encoding_byte;
+    }
+    converted
+}
+
+#[inline]
+fn write_encoded(
+    view: &View<'_>,
+    target: &Value,
+    item: &Item<'_>,
+    encoded: &[u8],
+    (status, time): (StatusCode, DateTime),
+) -> Result<(), StatusCode> {
+    match target {
+        Value::Cell(cell) => {
+            // The encoded Variant of the request was checked when it was decoded.
+            let set = if std::ptr::eq(encoded, item.encoded) {
+                cell.set_ref(&item.value, status, time)
+            } else {
+                cell.set_encoded(encoded, status, time)
+            };
+            set.map_err(|error| error.status_code())
+        }
+        Value::Stored(stored) => stored.write_encoded(encoded, status, time, view.memory()),
+        Value::Callback(source) => {
+            let value = if std::ptr::eq(encoded, item.encoded) {
+                item.value.to_owned()
+            } else {
+                Variant::decode(&mut Decoder::new(encoded)).map_err(|error| error.status_code())?
+            };
+            let written = DataValue {
+                value: Some(value),
+                ..item.data_value()
+            };
+            result(source.write(&written))
+        }
+        // Remote writes were made before, or the queue of the source had no room for the request.
+        Value::Remote(_) => Err(StatusCode::BadNoCommunication),
+    }
+}
+
+/// Writes a part of an array or string (OPC 10000-4, 7.27). A cell may be set by its real-time thread in between, and the Write
+/// then overwrites that value.
+#[inline(never)]
+fn write_part(
+    target: &Value,
+    range: &NumericRange,
+    item: &Item<'_>,
+    status: StatusCode,
+    time: DateTime,
+) -> Result<(), StatusCode> {
+    let part = item.value.to_owned();
+    let merge = |current: Option<Variant>| {
+        let mut whole = current.ok_or(StatusCode::BadIndexRangeNoData)?;
+        range.write(&mut whole, &part)?;
+        Ok::<_, StatusCode>(whole)
+    };
+    match target {
+        Value::Cell(cell) => {
+            let current = cell.get().map_err(|error| error.status_code())?;
+            cell.set(&merge(current.value)?, status, time)
+                .map_err(|error| error.status_code())
+        }
+        Value::Stored(stored) => stored.update(|current| Ok((merge(current.value)?, status, time))),
+        Value::Callback(source) => {
+            let whole = merge(source.read().value)?;
+            result(source.write(&DataValue {
+                value: Some(whole),
+                ..item.data_value()
+            }))
+        }
+        Value::Remote(_) => Err(StatusCode::BadNoCommunication),
+    }
+}
+
+fn result(status: StatusCode) -> Result<(), StatusCode> {
+    if status == StatusCode::Good {
+        Ok(())
+    } else {
+        Err(status)
+    }
+}
