@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 "use strict";
 // A node-opcua server with the nodes that peers/README.md lists.
-// Usage: server.js PORT        (0 takes a free port; ends when standard input is closed)
+// Usage: server.js PORT [secure]   (0 takes a free port; ends when standard input is closed)
+// `secure` offers Basic256Sha256 only.
 
 require("./setup.js");
 const net = require("node:net");
@@ -35,13 +36,13 @@ const VARIABLES = [
 
 const ARRAY_DIMENSIONS = { UInt32Array: [1024], Matrix: [2, 3] };
 
-function addVariable(namespace, peer, name, value) {
+function addVariable(namespace, peer, name, value, browseName = name) {
     const dimensions = ARRAY_DIMENSIONS[name];
     const access = name === "ReadOnly" ? "CurrentRead" : "CurrentRead | CurrentWrite";
     namespace.addVariable({
         componentOf: peer,
         nodeId: `s=${name}`,
-        browseName: name,
+        browseName,
         dataType: DataType[value.dataType],
         valueRank: dimensions ? dimensions.length : -1,
         arrayDimensions: dimensions,
@@ -75,15 +76,15 @@ function freePort() {
     });
 }
 
-async function main(requested) {
+async function main(requested, secure) {
     const port = requested || (await freePort());
     const server = new OPCUAServer({
         port,
         host: "127.0.0.1",
         hostname: "127.0.0.1",
         allowAnonymous: true,
-        securityModes: [MessageSecurityMode.None],
-        securityPolicies: [SecurityPolicy.None],
+        securityModes: [secure ? MessageSecurityMode.SignAndEncrypt : MessageSecurityMode.None],
+        securityPolicies: [secure ? SecurityPolicy.Basic256Sha256 : SecurityPolicy.None],
         disableDiscovery: false,
         nodeset_filename: [nodesets.standard],
         serverInfo: { applicationUri: "urn:takt:peer:node-opcua", applicationName: { text: "node-opcua peer" } },
@@ -98,6 +99,8 @@ async function main(requested) {
     });
     for (const [name, value] of VARIABLES) addVariable(namespace, peer, name, value);
     addMultiply(namespace, peer);
+    const line = namespace.addObject({ componentOf: peer, nodeId: "s=Line/1", browseName: "Line/1" });
+    addVariable(namespace, line, "Line/1/Count", scalar(DataType.UInt32, 7), "Count");
     await server.start();
     const ready = { ready: true, endpoint: `opc.tcp://127.0.0.1:${port}`, namespace: namespace.index };
     process.stdout.write(JSON.stringify(ready) + "\n");
@@ -109,11 +112,11 @@ async function main(requested) {
     process.stdin.on("end", end).resume();
 }
 
-if (process.argv.length !== 3) {
-    console.error("usage: server.js PORT");
+if (process.argv.length < 3 || process.argv.length > 4) {
+    console.error("usage: server.js PORT [secure]");
     process.exit(2);
 }
-main(Number(process.argv[2])).catch((error) => {
+main(Number(process.argv[2]), process.argv[3] === "secure").catch((error) => {
     console.error(error);
     process.exit(1);
 });

@@ -114,9 +114,22 @@ impl PeerServer {
     /// If it does not serve in time.
     #[must_use]
     pub fn start(peer: Peer) -> Self {
+        Self::start_with(peer, &[])
+    }
+
+    /// Starts a node-opcua server on a free port that offers secure endpoints only.
+    ///
+    /// # Panics
+    /// If it does not serve in time.
+    #[must_use]
+    pub fn start_secure() -> Self {
+        Self::start_with(Peer::NodeOpcua, &["secure"])
+    }
+
+    fn start_with(peer: Peer, arguments: &[&str]) -> Self {
         let mut process = Process::spawn(
             &format!("{} server", peer.name()),
-            peer.command("server").arg("0"),
+            peer.command("server").arg("0").args(arguments),
         );
         let line = process.wait_for("its ready line", START, |line| line.starts_with('{'));
         let ready: Value = serde_json::from_str(&line).expect("the ready line is JSON");

@@ -169,6 +169,26 @@ fn readable_fields_are_shown_before_the_error() {
 }
 
 #[test]
+fn a_text_has_one_message_in_each_line_or_in_all_lines() {
+    let messages: Vec<String> = (0..3_u16)
+        .map(|value| hex(&message(value).encode_to_vec().unwrap()))
+        .collect();
+    let rows = |input: &str| text(&["--json", "-"], input.as_bytes()).lines().count();
+    assert_eq!(rows(&messages.join("\n")), 3);
+    // One long message, broken into lines of 16 bytes.
+    let long = hex(&message("a text that is longer than a line of a dump")
+        .encode_to_vec()
+        .unwrap());
+    let broken: Vec<&str> = long
+        .as_bytes()
+        .chunks(32)
+        .map(|line| std::str::from_utf8(line).unwrap())
+        .collect();
+    assert!(broken.len() > 2);
+    assert_eq!(rows(&broken.join("\n")), 1);
+}
+
+#[test]
 fn messages_are_found_in_captures() {
     let bytes = message(1.5).encode_to_vec().unwrap();
     let other = [0xFF; 20];

@@ -35,3 +35,8 @@ fn foreign_client_subscribes() {
 fn the_command_line_works_with_the_foreign_server() {
     interop::command_line_against_server(PEER);
 }
+
+#[test]
+fn the_command_line_handles_names_with_slashes_and_secure_servers() {
+    interop::command_line_against_special_servers();
+}

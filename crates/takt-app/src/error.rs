@@ -87,6 +87,14 @@ pub enum ClientError {
         /// Forms that the server offers.
         reason: String,
     },
+    /// The server offers secure endpoints only.
+    #[error("{endpoint} offers secure endpoints only: {offered}")]
+    SecurityRequired {
+        /// Given endpoint.
+        endpoint: String,
+        /// Names of the SecurityPolicies that the server offers.
+        offered: String,
+    },
     /// The text is not an endpoint.
     #[error("{0}")]
     Endpoint(#[from] EndpointError),
@@ -176,6 +184,7 @@ impl ClientError {
             Self::Protocol { .. } => StatusCode::BadUnknownResponse,
             Self::TooLarge(_) => StatusCode::BadRequestTooLarge,
             Self::Identity { .. } => StatusCode::BadIdentityTokenRejected,
+            Self::SecurityRequired { .. } => StatusCode::BadSecurityPolicyRejected,
             Self::Endpoint(_)
             | Self::Group(_)
             | Self::Segment { .. }

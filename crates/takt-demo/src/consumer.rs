@@ -5,14 +5,17 @@ use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use takt_app::client::{Client, ClientOptions, Follow};
+use takt_app::client::{Client, ClientOptions};
 use takt_app::{ClientError, Consumer, Item, ProviderEntry};
 use takt_ua::enumerations::NodeClass;
-use takt_ua::structures::EUInformation;
-use takt_ua::{DataValue, NodeId, StatusCode, Variant, ids};
+use takt_ua::{NodeId, StatusCode, Variant};
 
+use crate::dashboard::{Dashboard, Section};
+use crate::gauge::Gauge;
+use crate::keys::Keys;
 use crate::latency::{Latency, Summary};
 use crate::screen::Screen;
+use crate::styled::{Line, Style};
 use crate::{host, machine, tree};
 
 /// Interval at which the live values are updated.
@@ -59,25 +62,32 @@ pub fn run(
             .items(provider)?
             .into_iter()
             .map(|item| Shown {
-                unit: unit(&mut consumer, &item).unwrap_or_default(),
+                gauge: Gauge::of(&mut consumer, &item),
                 item,
             })
             .collect();
-        show_tree(&screen, &mut consumer, provider, &found)?;
+        if !screen.is_terminal() {
+            show_tree(&screen, &mut consumer, provider, &found)?;
+        }
         items.extend(found);
     }
     if stop.load(Ordering::Relaxed) {
         return Ok(());
     }
-    use_the_machine(&screen, &mut consumer)?;
-    let mut live = Live::new(&mut consumer, items)?;
-    while !stop.load(Ordering::Relaxed) && end.is_none_or(|end| Instant::now() < end) {
+    let requests = use_the_machine(&mut consumer)?;
+    let mut live = Live::new(&mut consumer, providers, items, requests)?;
+    let mut keys = Keys::new();
+    let has_keys = keys.exist();
+    let mut ends = || {
+        if keys.pressed(b'q') {
+            stop.store(true, Ordering::Relaxed);
+        }
+        stop.load(Ordering::Relaxed) || end.is_some_and(|end| Instant::now() >= end)
+    };
+    while !ends() {
         let started = Instant::now();
-        live.refresh(&screen, &mut consumer)?;
-        while started.elapsed() < REFRESH
-            && !stop.load(Ordering::Relaxed)
-            && end.is_none_or(|end| Instant::now() < end)
-        {
+        live.refresh(&screen, &mut consumer, has_keys)?;
+        while started.elapsed() < REFRESH && !ends() {
             std::thread::sleep(Duration::from_millis(20));
         }
     }
@@ -92,13 +102,15 @@ fn wait_for_providers(
 ) -> Result<Vec<ProviderEntry>, ClientError> {
     let give_up = Instant::now() + Duration::from_secs(10);
     loop {
-        let providers = consumer.providers()?;
+        let mut providers = consumer.providers()?;
         let ready = [host::NAME, machine::NAME].iter().all(|name| {
             providers
                 .iter()
                 .any(|provider| provider.name == *name && provider.available)
         });
         if ready || stop.load(Ordering::Relaxed) {
+            // The Machine is the more interesting one.
+            providers.sort_by_key(|provider| provider.name != machine::NAME);
             return Ok(providers);
         }
         if Instant::now() > give_up {
@@ -110,10 +122,10 @@ fn wait_for_providers(
     }
 }
 
-/// A Variable or Method with the symbol of its unit, which comes from the registry.
+/// A Variable or Method with its last values.
 struct Shown {
     item: Item,
-    unit: String,
+    gauge: Gauge,
 }
 
 fn show_tree(
@@ -122,8 +134,7 @@ fn show_tree(
     provider: &ProviderEntry,
     items: &[Shown],
 ) -> io::Result<()> {
-    let endpoints: Vec<String> = provider.endpoints.iter().map(ToString::to_string).collect();
-    screen.line(&format!("{}  ({})", provider.name, endpoints.join(", ")))?;
+    screen.line(&format!("{}  ({})", provider.name, endpoints(provider)))?;
     let rows: Vec<tree::Row<'_>> = items
         .iter()
         .map(|shown| {
@@ -137,6 +148,11 @@ fn show_tree(
     screen.line("")
 }
 
+fn endpoints(provider: &ProviderEntry) -> String {
+    let endpoints: Vec<String> = provider.endpoints.iter().map(ToString::to_string).collect();
+    endpoints.join(", ")
+}
+
 /// Describes an item for people, beside its name.
 fn describe(consumer: &mut Consumer, shown: &Shown) -> String {
     if shown.item.node_class == NodeClass::Method {
@@ -146,51 +162,29 @@ fn describe(consumer: &mut Consumer, shown: &Shown) -> String {
         Ok(Some(Variant::Array(array))) => format!("[{}]", array.len()),
         _ => String::new(),
     };
-    match shown.unit.as_str() {
+    match shown.gauge.unit() {
         "" => length,
         unit => format!("{length}  [{unit}]"),
     }
 }
 
-/// Returns the symbol of an item's EngineeringUnits; `None` if it has none.
-fn unit(consumer: &mut Consumer, item: &Item) -> Option<String> {
-    let registry = consumer.registry();
-    let property = registry
-        .browse(&item.node_id, &Follow::forward(ids::HAS_PROPERTY))
-        .ok()?
-        .into_iter()
-        .find(|property| property.browse_name.name.as_str() == "EngineeringUnits")?;
-    let Variant::ExtensionObject(object) = registry.read_good(&property.node_id.node_id).ok()?
-    else {
-        return None;
-    };
-    let unit = object.decode_as::<EUInformation>().ok()?;
-    Some(unit.display_name.text.as_str().to_owned())
-}
-
-/// Reads, writes and calls like any Consumer, and shows refusals by the machine.
-fn use_the_machine(screen: &Screen, consumer: &mut Consumer) -> Result<(), DemoError> {
+/// Reads, writes and calls like any Consumer, and returns the results, with refusals by the machine.
+fn use_the_machine(consumer: &mut Consumer) -> Result<Vec<Line>, DemoError> {
     let override_percent = consumer.find("Machine/Spindle/Override")?;
+    let gauge = Gauge::of(consumer, &override_percent);
     consumer.write(&override_percent, 80.0)?;
-    let value = consumer.read(&override_percent)?;
-    screen.line(&format!(
+    let value = consumer.read(&override_percent)?.value.unwrap_or_default();
+    let written = format!(
         "write  Machine/Spindle/Override = 80  →  {}",
-        text(&value)
-    ))?;
+        gauge.text(&value)
+    );
 
     let too_much = consumer.write(&override_percent, 500.0);
-    screen.line(&format!(
-        "write  Machine/Spindle/Override = 500  →  {}",
-        outcome(&too_much)
-    ))?;
-
     let start = consumer.find("Machine/Start")?;
     // The machine may still be turning from an earlier run of this Consumer. Then it refuses the call, and the demonstration
     // continues.
     let started = consumer.call(&start, Vec::new());
-    screen.line(&format!("call   Machine/Start()  →  {}", outcome(&started)))?;
     let again = consumer.call(&start, Vec::new());
-    screen.line(&format!("call   Machine/Start()  →  {}", outcome(&again)))?;
 
     let set_interval = consumer.find("HostTelemetry/SetSamplingInterval")?;
     let revised = consumer.call(&set_interval, vec![Variant::Double(100.0)])?;
@@ -198,61 +192,107 @@ fn use_the_machine(screen: &Screen, consumer: &mut Consumer) -> Result<(), DemoE
         .first()
         .map(takt_ua::json::to_value)
         .unwrap_or_default();
-    screen.line(&format!(
-        "call   HostTelemetry/SetSamplingInterval(100)  →  {revised}"
-    ))?;
-    screen.line("")?;
-    Ok(())
+    Ok(vec![
+        Line::new().with(Style::Plain, written),
+        outcome("write  Machine/Spindle/Override = 500", &too_much),
+        outcome("call   Machine/Start()", &started),
+        outcome("call   Machine/Start()", &again),
+        Line::new().with(
+            Style::Plain,
+            format!("call   HostTelemetry/SetSamplingInterval(100)  →  {revised}"),
+        ),
+    ])
 }
 
-fn outcome<T>(result: &Result<T, ClientError>) -> String {
-    match result {
-        Ok(_) => StatusCode::Good.to_string(),
-        Err(error) => error.status_code().to_string(),
-    }
+fn outcome<T>(request: &str, result: &Result<T, ClientError>) -> Line {
+    let (style, status) = match result {
+        Ok(_) => (Style::Good, StatusCode::Good),
+        Err(error) => (Style::Bad, error.status_code()),
+    };
+    Line::new()
+        .with(Style::Plain, format!("{request}  →  "))
+        .with(style, status.to_string())
 }
 
 /// Live part: values, and the latency of Reads over both transports.
 struct Live {
+    providers: Vec<ProviderEntry>,
     items: Vec<Shown>,
+    requests: Vec<Line>,
     timed: Item,
 }
 
 impl Live {
-    fn new(consumer: &mut Consumer, items: Vec<Shown>) -> Result<Self, ClientError> {
+    fn new(
+        consumer: &mut Consumer,
+        providers: Vec<ProviderEntry>,
+        items: Vec<Shown>,
+        requests: Vec<Line>,
+    ) -> Result<Self, ClientError> {
         let timed = consumer.find(&format!("{}/{TIMED}", machine::NAME))?;
         let items = items
             .into_iter()
             .filter(|shown| shown.item.node_class == NodeClass::Variable)
             .collect();
-        Ok(Self { items, timed })
+        Ok(Self {
+            providers,
+            items,
+            requests,
+            timed,
+        })
     }
 
-    fn refresh(&mut self, screen: &Screen, consumer: &mut Consumer) -> io::Result<()> {
-        let mut lines = Vec::new();
-        for Shown { item, unit } in &self.items {
-            let shown = match consumer.read(item) {
-                Ok(value) => format!("{} {unit}", text(&value)),
-                Err(error) => error.status_code().to_string(),
-            };
-            lines.push(format!("{:<44} {shown}", item.path));
+    fn refresh(
+        &mut self,
+        screen: &Screen,
+        consumer: &mut Consumer,
+        has_keys: bool,
+    ) -> io::Result<()> {
+        for shown in &mut self.items {
+            shown.gauge.note(consumer.read(&shown.item));
         }
-        lines.push(String::new());
-        lines.push(format!(
-            "Read of {}, {READS} back to back, µs          min   median      p99      max",
-            self.timed.path
-        ));
+        let latency = self.latency(consumer);
+        let sections = self.providers.iter().map(|provider| Section {
+            name: &provider.name,
+            endpoints: endpoints(provider),
+            rows: self
+                .items
+                .iter()
+                .filter_map(|shown| {
+                    let (name, path) = shown.item.path.split_once('/')?;
+                    (name == provider.name).then_some((path, &shown.gauge))
+                })
+                .collect(),
+        });
+        let dashboard = Dashboard {
+            sections: sections.collect(),
+            requests: &self.requests,
+            latency,
+            has_keys,
+        };
+        screen.show_lines(&dashboard.lines(screen.height()))
+    }
+
+    fn latency(&self, consumer: &mut Consumer) -> Vec<Line> {
+        let title = format!("{READS} Reads of {}, µs", self.timed.path);
+        let mut lines = vec![
+            Line::new()
+                .with(Style::Title, format!("{title:<44}"))
+                .with(Style::Label, "      min   median      p99      max"),
+        ];
         for scheme in ["opc.iox2", "opc.tcp"] {
             let latency = match self.timed.via(scheme) {
                 Some(item) => time_reads(consumer, &item),
                 None => Err(StatusCode::BadNotConnected),
             };
             lines.push(match latency {
-                Ok(summary) => latency_line(scheme, &summary),
-                Err(status) => format!("  {scheme:<12} {status}"),
+                Ok(summary) => Line::from(latency_line(scheme, &summary).as_str()),
+                Err(status) => Line::new()
+                    .with(Style::Plain, format!("  {scheme:<12} "))
+                    .with(Style::Bad, status.to_string()),
             });
         }
-        screen.show(&lines)
+        lines
     }
 }
 
@@ -280,30 +320,10 @@ fn time_read(client: &mut Client, node: &NodeId) -> Result<Duration, StatusCode>
 fn latency_line(scheme: &str, summary: &Summary) -> String {
     let micros = |time: Duration| format!("{:>8.1}", time.as_secs_f64() * 1e6);
     format!(
-        "  {scheme:<44} {} {} {} {}",
+        "  {scheme:<42} {} {} {} {}",
         micros(summary.min),
         micros(summary.median),
         micros(summary.p99),
         micros(summary.max)
     )
-}
-
-/// Formats a value for people: numbers with few digits, arrays by their last elements, a StatusCode unless Good.
-fn text(value: &DataValue) -> String {
-    let shown = match &value.value {
-        Some(Variant::Double(number)) => format!("{number:.1}"),
-        Some(Variant::Array(array)) => match &array.elements {
-            takt_ua::Elements::UInt32(elements) => match elements.last() {
-                Some(last) => format!("… {last} ({} samples)", elements.len()),
-                None => "[]".to_owned(),
-            },
-            _ => format!("{} elements", array.len()),
-        },
-        Some(other) => takt_ua::json::to_value(other).to_string(),
-        None => String::new(),
-    };
-    match value.status_code() {
-        status if status.is_good() => shown,
-        status => format!("{shown} {status}"),
-    }
 }

@@ -6,8 +6,12 @@
 #![forbid(unsafe_code)]
 
 pub mod consumer;
+mod dashboard;
+mod gauge;
 pub mod host;
+mod keys;
 pub mod latency;
 pub mod machine;
 pub mod screen;
+pub mod styled;
 mod tree;

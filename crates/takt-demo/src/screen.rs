@@ -3,9 +3,12 @@
 use std::cell::Cell;
 use std::io::{self, IsTerminal, Write};
 
+use crate::styled::Line;
+
 /// Display of live data.
 pub struct Screen {
     terminal: bool,
+    coloured: bool,
     /// Number of lines of the live part that are on the terminal now.
     live: Cell<usize>,
 }
@@ -19,8 +22,10 @@ impl Default for Screen {
 impl Screen {
     /// Creates a display on the standard output.
     pub fn new() -> Self {
+        let terminal = std::io::stdout().is_terminal();
         Self {
-            terminal: std::io::stdout().is_terminal(),
+            terminal,
+            coloured: terminal && std::env::var_os("NO_COLOR").is_none_or(|set| set.is_empty()),
             live: Cell::new(0),
         }
     }
@@ -38,6 +43,15 @@ impl Screen {
     /// # Errors
     /// The standard output cannot be written.
     pub fn show(&self, lines: &[String]) -> io::Result<()> {
+        let lines: Vec<Line> = lines.iter().map(|line| Line::from(line.as_str())).collect();
+        self.show_lines(&lines)
+    }
+
+    /// Shows the live part in colours. Without a terminal, or with `NO_COLOR` set, it has none.
+    ///
+    /// # Errors
+    /// The standard output cannot be written.
+    pub fn show_lines(&self, lines: &[Line]) -> io::Result<()> {
         let mut out = String::new();
         if self.terminal && self.live.get() > 0 {
             // Cursor up to the first live line (ECMA-48 CPL).
@@ -46,16 +60,31 @@ impl Screen {
         let (width, height) = self.size();
         let fitting = lines.len().saturating_sub(height);
         for line in &lines[fitting..] {
-            let line: String = line.chars().take(width).collect();
-            out.push_str(&line);
+            match self.coloured {
+                true => out.push_str(&line.coloured(width)),
+                false => out.push_str(&line.plain(width)),
+            }
             // Erase the rest of the previous line (ECMA-48 EL).
             out.push_str(if self.terminal { "\x1b[K\n" } else { "\n" });
         }
-        if !self.terminal {
+        if self.terminal {
+            // Erase the lines of a longer previous part (ECMA-48 ED).
+            out.push_str("\x1b[J");
+        } else {
             out.push('\n');
         }
         self.live.set(lines.len() - fitting);
         write(&out)
+    }
+
+    /// Returns whether the standard output is a terminal.
+    pub fn is_terminal(&self) -> bool {
+        self.terminal
+    }
+
+    /// Returns the number of lines that fit; without a terminal there is no limit.
+    pub fn height(&self) -> usize {
+        self.size().1
     }
 
     /// Ends the live part, so that it is not rewritten any more.

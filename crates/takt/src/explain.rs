@@ -197,6 +197,10 @@ const GROUPS: &str = "With --group, memory is shared among the members of a Unix
     (/run/takt/GROUP, mode 2770). `id` shows your groups; `usermod -a -G GROUP USER` adds a user, from the next login on. Without \
     --group it is shared with your own user alone. docs/threat-model.md says more.";
 
+/// Advice on servers that require secure channels.
+const SECURITY: &str = "Takt connects with SecurityPolicy None for now. Enable an endpoint with SecurityPolicy None at the server, on \
+    a network that only trusted hosts can reach.";
+
 fn advice(error: &ClientError) -> Option<String> {
     Some(match error {
         ClientError::AccessDenied { .. } | ClientError::Group(_) => GROUPS.to_owned(),
@@ -211,13 +215,14 @@ fn advice(error: &ClientError) -> Option<String> {
         ClientError::Timeout { .. } => {
             "Increase --timeout, or check whether the server hangs.".to_owned()
         }
+        ClientError::SecurityRequired { .. } => SECURITY.to_owned(),
         ClientError::Identity { .. } => {
             "Takt connects with SecurityPolicy None and an anonymous user for now.".to_owned()
         }
         _ => match error.status_code() {
             StatusCode::BadNodeIdUnknown | StatusCode::BadNoMatch => {
                 "`takt browse ENDPOINT` lists the nodes. A node is a NodeId such as \"ns=1;s=Spindle/Speed\", or a \
-                 path below the Objects folder such as Machine/Spindle/Speed."
+                 path below the Objects folder such as Machine/Spindle/Speed. A slash in a name is written as `&/`."
                     .to_owned()
             }
             StatusCode::BadNotWritable | StatusCode::BadUserAccessDenied => {

@@ -10,12 +10,20 @@ mod hex;
 mod output;
 mod scenario_file;
 
+use std::process::ExitCode;
+
 use clap::Parser;
 
-fn main() -> miette::Result<()> {
+fn main() -> ExitCode {
     let arguments = arguments::Arguments::try_parse().unwrap_or_else(|answer| explained(&answer));
     output::start_tracing(arguments.verbose);
-    commands::run(arguments.command)
+    match commands::run(arguments.command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            output::error(&error);
+            ExitCode::FAILURE
+        }
+    }
 }
 
 /// Prints the answer to a command line without a command: help, the version, or the mistake in it.

@@ -56,6 +56,11 @@ pub fn complain(text: impl std::fmt::Display) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 
+/// Prints an error that ends the command. Its lines fit the terminal only without a word before them.
+pub fn error(error: &miette::Report) {
+    complain(format_args!("{error:?}"));
+}
+
 /// Formats a value in one line, with long arrays shortened.
 pub fn value(value: &Variant) -> String {
     const SHOWN: usize = 8;

@@ -13,7 +13,7 @@ pub use foreign::{
     client_against_provider, client_against_registry, client_through_registry, peers_agree,
 };
 pub use nodesets::{CompanionNodeSets, assert_same_nodes};
-pub use ours::command_line_against_server;
+pub use ours::{command_line_against_server, command_line_against_special_servers};
 pub use subscribing::client_subscribes;
 
 use serde_json::{Value, json};

@@ -24,6 +24,32 @@ pub fn command_line_against_server(peer: Peer) {
     says_what_is_wrong(&sandbox, &server);
 }
 
+/// Paths with a slash in a name, and a server that offers secure endpoints only (node-opcua).
+///
+/// # Panics
+/// If the command line does not handle them.
+pub fn command_line_against_special_servers() {
+    let sandbox = Sandbox::new();
+    let server = PeerServer::start(Peer::NodeOpcua);
+    let rows = sandbox.rows(&["read", &server.endpoint, "Peer/Line&/1/Count"]);
+    assert_eq!(rows[0]["value"], json!(7), "{rows:?}");
+    let error = sandbox
+        .run(&["read", &server.endpoint, "Peer/Line/1/Count"])
+        .expect_failure();
+    assert!(error.contains("&/"), "the advice names the escape: {error}");
+
+    let secure = PeerServer::start_secure();
+    for command in [
+        &["browse", &secure.endpoint][..],
+        &["read", &secure.endpoint, "i=2258"],
+    ] {
+        let error = sandbox.run(command).expect_failure();
+        for part in ["secure", "SecurityPolicy None"] {
+            assert!(error.contains(part), "no `{part}` in: {error}");
+        }
+    }
+}
+
 fn browses(sandbox: &Sandbox, server: &PeerServer) {
     let rows = sandbox.rows(&["browse", &server.endpoint, "Peer", "--depth", "1"]);
     let ids: Vec<&str> = rows

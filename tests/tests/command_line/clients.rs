@@ -38,7 +38,8 @@ fn a_value_that_is_kept_is_read_again_if_it_is_young_enough() {
         })
         .start()
         .unwrap();
-    let mut expected = 0;
+    // The Provider has read it once at its start.
+    let mut expected = 1;
     for endpoint in provider.endpoints() {
         let endpoint = endpoint.to_string();
         let read = ["read", &endpoint, "ns=1;s=Count"];
@@ -179,6 +180,33 @@ fn watches(plant: &Plant, endpoint: &str, prefix: &str) {
     assert!(rows.iter().all(good), "{endpoint}: {rows:?}");
 }
 
+#[test]
+fn a_watch_shows_that_the_connection_is_lost() {
+    let plant = Plant::start();
+    let Plant {
+        sandbox, machine, ..
+    } = plant;
+    let endpoint = machine.endpoint.clone();
+    let watch = [
+        "watch",
+        &endpoint,
+        "DoorClosed",
+        "--interval",
+        "20ms",
+        "--json",
+    ];
+    let mut watch = Process::spawn("takt watch", &mut sandbox.takt(&watch));
+    let status = |watch: &mut Process| {
+        let row: serde_json::Value = serde_json::from_str(&watch.next_line(PATIENCE)).unwrap();
+        row["status"].as_str().unwrap().to_owned()
+    };
+    assert!(status(&mut watch).starts_with("Good"));
+    drop(machine);
+    assert!(status(&mut watch).starts_with("BadNoCommunication"));
+    watch.signal(rustix::process::Signal::INT);
+    assert!(watch.wait(PATIENCE).success());
+}
+
 fn browses(plant: &Plant) {
     let sandbox = &plant.sandbox;
     for endpoint in [&plant.registry.endpoint, &plant.registry.shared_memory()] {
@@ -194,6 +222,12 @@ fn browses(plant: &Plant) {
                 .any(|row| row["nodeId"] == "i=85" && row["isForward"] == false),
             "{rows:#?}"
         );
+        let references = sandbox
+            .run(&["browse", endpoint, &plant.machine.name, "--references"])
+            .expect_success();
+        for part in ["← Organizes", "→ HasComponent", "→ HasTypeDefinition"] {
+            assert!(references.contains(part), "no `{part}` in:\n{references}");
+        }
         let rows = sandbox.rows(&["browse", endpoint, "i=85", "--depth", "1"]);
         for key in [
             "nodeId",

@@ -104,6 +104,65 @@ fn the_demonstration_shows_tree_and_latencies_in_plain_lines() {
     assert_eq!(stderr, "", "nothing goes wrong");
 }
 
+/// Returns a demonstration on a terminal of 80 columns and 24 lines, which script(1) makes.
+fn on_a_terminal(sandbox: &Sandbox) -> Process {
+    let own = own_takt(sandbox);
+    let line = format!(
+        "stty rows 24 columns 80; exec {} demo --endpoint opc.tcp://127.0.0.1:0",
+        own.display()
+    );
+    let mut command = std::process::Command::new("script");
+    sandbox
+        .confine(&mut command)
+        .args(["--quiet", "--return", "--command", &line, "/dev/null"]);
+    Process::spawn("takt demo on a terminal", &mut command)
+}
+
+#[test]
+fn on_a_terminal_it_fits_80_columns_and_24_lines_and_ends_with_q() {
+    let sandbox = Sandbox::new();
+    let mut demo = on_a_terminal(&sandbox);
+    demo.wait_for("the title", PATIENCE, |line| line.contains("q ends it"));
+    demo.wait_for("the state", PATIENCE, |line| {
+        line.contains("Spindle/State") && line.contains("Running")
+    });
+    // Until the next title: one whole display.
+    demo.wait_for("the title", PATIENCE, |line| line.contains("q ends it"));
+    let mut display = Vec::new();
+    while !display
+        .last()
+        .is_some_and(|line: &String| line.contains("q ends it"))
+    {
+        display.push(without_control_sequences(&demo.next_line(PATIENCE)));
+    }
+    assert_eq!(display.len(), 23, "{display:#?}");
+    for line in &display {
+        assert!(line.chars().count() <= 80, "{line}");
+    }
+    assert!(display[0].starts_with("Machine"), "{display:#?}");
+    assert!(display[19].contains("median"), "{display:#?}");
+    let bytes = display.iter().find(|line| line.contains("Memory/Total"));
+    assert!(bytes.is_some_and(|line| line.contains("GB")), "{bytes:?}");
+    demo.send_line("q");
+    let finished = demo.finish(PATIENCE);
+    assert!(finished.status.success(), "{finished:?}");
+    nothing_is_left(&sandbox, "after q");
+}
+
+/// Returns a line without sequences that begin with CSI (ECMA-48).
+fn without_control_sequences(line: &str) -> String {
+    let mut parts = line.split("\x1b[");
+    let mut text = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        text.push_str(
+            part.trim_start_matches(|c: char| c.is_ascii_digit() || c == ';')
+                .get(1..)
+                .unwrap_or_default(),
+        );
+    }
+    text.trim_end().to_owned()
+}
+
 #[test]
 fn an_interrupt_at_any_moment_leaves_nothing() {
     for after in [0, 50, 150, 400, 800, 1_500, 3_000, 5_000] {
@@ -111,8 +170,9 @@ fn an_interrupt_at_any_moment_leaves_nothing() {
         let mut demo = start(&sandbox, &[]);
         std::thread::sleep(Duration::from_millis(after));
         demo.signal(Signal::INT);
-        // Before the program handles the signal it may be ignored, as for background commands of a shell.
-        let patient_until = Instant::now() + Duration::from_secs(10);
+        // Before the program handles the signal it may be ignored, as for background commands of a shell. A second signal while the
+        // program cleans up would end it at once, so that this wait is longer than the clean-up.
+        let patient_until = Instant::now() + Duration::from_secs(40);
         while !demo.has_ended() && Instant::now() < patient_until {
             std::thread::sleep(Duration::from_millis(50));
         }

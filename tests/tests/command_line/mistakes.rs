@@ -62,7 +62,11 @@ fn wrong_values_and_nodes_are_explained() {
         );
         fails(sandbox, &["read", endpoint, &at("Nobody")], &["Bad"]);
         fails(sandbox, &["call", endpoint, &at("Nobody")], &["Bad"]);
-        fails(sandbox, &["call", endpoint, &setpoint], &["Bad"]);
+        fails(
+            sandbox,
+            &["call", endpoint, &setpoint],
+            &["Variable", "not a Method", "takt read"],
+        );
         fails(
             sandbox,
             &["call", endpoint, &at("Start"), "1"],
@@ -78,6 +82,27 @@ fn wrong_values_and_nodes_are_explained() {
         assert_eq!(finished.stdout.lines().count(), 2, "{finished:?}");
         let _ = finished.expect_failure();
     }
+    // Advice on arrays is for Variables that may have one.
+    let (endpoint, prefix) = &plant.endpoints()[0];
+    let setpoint = format!("{prefix}Spindle/SpeedSetpoint");
+    let error = sandbox.run(&["write", endpoint, &setpoint, "fast"]);
+    assert!(!error.expect_failure().contains("rray"));
+    fails(
+        sandbox,
+        &[
+            "registry",
+            "forget",
+            &plant.machine.name,
+            "--registry",
+            endpoint,
+        ],
+        &["is connected", "end it first"],
+    );
+    fails(
+        sandbox,
+        &["registry", "forget", "Nobody", "--registry", endpoint],
+        &["knows no Provider Nobody", "takt browse"],
+    );
     let host = takt_tests::Provider::start(sandbox, &plant.registry, "host");
     let method = "SetSamplingInterval";
     fails(
@@ -85,6 +110,47 @@ fn wrong_values_and_nodes_are_explained() {
         &["call", &host.endpoint, method, "fast"],
         &["fast"],
     );
+}
+
+#[test]
+fn errors_fit_the_terminal() {
+    // Without a terminal the width is 80 columns.
+    let sandbox = Sandbox::new();
+    let name = "N".repeat(30);
+    for arguments in [
+        &[
+            "read",
+            "opc.tcp://127.0.0.1:9",
+            "i=2258",
+            "--timeout",
+            "300ms",
+        ][..],
+        &[
+            "read",
+            &format!("opc.iox2://{name}"),
+            "i=2258",
+            "--timeout",
+            "300ms",
+        ],
+        &[
+            "scenario",
+            "check",
+            "no-such-scenario-with-a-name-of-some-length.toml",
+        ],
+    ] {
+        let finished = sandbox.run(arguments);
+        let widest = finished
+            .stderr
+            .lines()
+            .map(|line| line.chars().count())
+            .max();
+        assert!(
+            widest.is_some_and(|width| width <= 80),
+            "{}",
+            finished.stderr
+        );
+        let _ = finished.expect_failure();
+    }
 }
 
 #[test]

@@ -6,6 +6,7 @@
 //! end of a server is an error at once. A Client is used by one thread.
 
 mod attributes;
+mod browse_path;
 mod current;
 mod data_types;
 mod in_place;

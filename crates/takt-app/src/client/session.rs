@@ -30,7 +30,7 @@ impl Session {
     ) -> Result<Self, ClientError> {
         let mut nonce = vec![0; NONCE_LENGTH];
         getrandom::fill(&mut nonce).map_err(ClientError::Random)?;
-        let created: CreateSessionResponse = transport.call(
+        let created: Result<CreateSessionResponse, ClientError> = transport.call(
             &CreateSessionRequest {
                 request_header: request_header(&NodeId::NULL, 1, timeout),
                 client_description: ApplicationDescription {
@@ -47,7 +47,14 @@ impl Session {
                 ..CreateSessionRequest::default()
             },
             timeout,
-        )?;
+        );
+        let created = created.map_err(|error| match error.status_code() {
+            status if concerns_security(status) => {
+                security_required(transport, endpoint, timeout).unwrap_or(error)
+            }
+            _ => error,
+        })?;
+        expect_unsecured(endpoint, &created.server_endpoints)?;
         let session = Self {
             authentication_token: created.authentication_token,
         };
@@ -80,6 +87,67 @@ impl Session {
     }
 }
 
+/// Returns true for the StatusCodes of servers that refuse a session without security.
+fn concerns_security(status: StatusCode) -> bool {
+    matches!(
+        status,
+        StatusCode::BadSecurityPolicyRejected
+            | StatusCode::BadSecurityModeRejected
+            | StatusCode::BadSecurityModeInsufficient
+            | StatusCode::BadSecurityChecksFailed
+            | StatusCode::BadNonceInvalid
+            | StatusCode::BadCertificateInvalid
+    )
+}
+
+/// Asks a server that refused a session which endpoints it has. GetEndpoints needs no session and no security
+/// (OPC 10000-4, 5.5.4).
+fn security_required(
+    transport: &mut Transport,
+    endpoint: &Endpoint,
+    timeout: Duration,
+) -> Option<ClientError> {
+    let response: GetEndpointsResponse = transport
+        .call(
+            &GetEndpointsRequest {
+                request_header: request_header(&NodeId::NULL, 2, timeout),
+                endpoint_url: text(&endpoint.to_string()),
+                ..GetEndpointsRequest::default()
+            },
+            timeout,
+        )
+        .ok()?;
+    expect_unsecured(endpoint, &response.endpoints).err()
+}
+
+fn is_unsecured(offer: &EndpointDescription) -> bool {
+    offer.security_mode == MessageSecurityMode::None
+        && offer.security_policy_uri.as_str() == SECURITY_POLICY_NONE
+}
+
+/// Refuses a server that offers secure endpoints only. A server that lists no endpoints is accepted.
+fn expect_unsecured(
+    endpoint: &Endpoint,
+    offered: &[EndpointDescription],
+) -> Result<(), ClientError> {
+    if offered.is_empty() || offered.iter().any(is_unsecured) {
+        return Ok(());
+    }
+    let mut names: Vec<&str> = offered
+        .iter()
+        .map(|offer| {
+            let uri = offer.security_policy_uri.as_str();
+            uri.rsplit_once('#').map_or(uri, |(_, name)| name)
+        })
+        .collect();
+    names.sort_unstable();
+    names.dedup();
+    Err(ClientError::SecurityRequired {
+        endpoint: endpoint.to_string(),
+        offered: names.join(", "),
+    })
+}
+
 /// Returns the token for `identity`, with the PolicyId under which the server offers it (OPC 10000-4, 7.40).
 fn identity_token(
     endpoint: &Endpoint,
@@ -92,10 +160,7 @@ fn identity_token(
     };
     let policies: Vec<&UserTokenPolicy> = offered
         .iter()
-        .filter(|offer| {
-            offer.security_mode == MessageSecurityMode::None
-                && offer.security_policy_uri.as_str() == SECURITY_POLICY_NONE
-        })
+        .filter(|offer| is_unsecured(offer))
         .flat_map(|offer| &offer.user_identity_tokens)
         .collect();
     let policy_id = policies

@@ -6,6 +6,7 @@ use takt_ua::{ByteString, NodeId, QualifiedName, ids};
 
 use super::Client;
 use super::attributes::good;
+use super::browse_path;
 use crate::error::ClientError;
 
 /// References to follow from a node.
@@ -167,7 +168,7 @@ impl Client {
     }
 
     /// Returns the node that `path` names: segments divided by `/`, each a BrowseName whose namespace may be left
-    /// out. The path begins at the Objects folder.
+    /// out. The path begins at the Objects folder. `&/` is a slash in a name (OPC 10000-4, A.2).
     pub fn find(&mut self, path: &str) -> Result<ReferenceDescription, ClientError> {
         let objects = NodeId::numeric(0, ids::OBJECTS_FOLDER);
         let mut found = ReferenceDescription {
@@ -175,27 +176,16 @@ impl Client {
             node_class: NodeClass::Object,
             ..ReferenceDescription::default()
         };
-        let mut segments = path
-            .split('/')
-            .filter(|segment| !segment.is_empty())
-            .peekable();
-        segments.next_if(|segment| *segment == "Objects");
+        let mut segments = browse_path::parse(path)?.into_iter().peekable();
+        segments.next_if(|segment| segment.any_namespace && segment.name.name == "Objects");
         for segment in segments {
-            let wanted =
-                segment
-                    .parse::<QualifiedName>()
-                    .map_err(|cause| ClientError::Segment {
-                        segment: segment.to_owned(),
-                        cause,
-                    })?;
-            // `2:Speed` stands for namespace 2, `Speed` for any.
-            let any_namespace = !segment.contains(':');
             found = self
                 .browse(&found.node_id.node_id, &Follow::children())?
                 .into_iter()
                 .find(|child| {
-                    child.browse_name.name == wanted.name
-                        && (any_namespace || child.browse_name.namespace == wanted.namespace)
+                    child.browse_name.name == segment.name.name
+                        && (segment.any_namespace
+                            || child.browse_name.namespace == segment.name.namespace)
                 })
                 .ok_or_else(|| {
                     ClientError::operation(

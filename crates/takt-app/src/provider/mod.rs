@@ -4,6 +4,8 @@
 //! A Provider serves over shared memory, and over TCP if configured, from one thread. It serves without a registry
 //! too: it registers as soon as possible, and again whenever the registry comes back.
 
+mod declarations;
+mod error;
 mod method;
 mod nodes;
 mod plan;
@@ -11,74 +13,23 @@ mod registration;
 mod secret;
 mod variable;
 
-use std::collections::BTreeSet;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
-use takt_services::{BuildError, Server, ServerLimits};
-use takt_space::{AddressSpaceError, PublishError};
+use takt_services::{Server, ServerLimits};
 
+pub use error::{DeclarationMistake, NodeError, ProviderError};
 pub use method::{DataType, Method};
 pub use variable::{Unit, Variable};
 
-use crate::endpoint::{Endpoint, EndpointError};
+use crate::endpoint::Endpoint;
 use crate::model::{self, DEFAULT_REGISTRY};
-use crate::serve::{ServeError, ServeOptions, Serving, Traffic};
-use crate::state_directory::StateDirectoryError;
+use crate::serve::{ServeOptions, Serving, Traffic};
 use plan::Offer;
 use registration::{Registration, Stop};
 use secret::SecretFile;
-
-/// Error of a Provider that could not be started.
-#[derive(Debug, thiserror::Error)]
-pub enum ProviderError {
-    /// The registry's endpoint, or one of the Provider's own, is not valid.
-    #[error(transparent)]
-    Endpoint(#[from] EndpointError),
-    /// A path is empty, or contains reserved characters.
-    #[error(
-        "`{0}` is not a path: segments are divided by `/`, none is empty, and `#` and `:` are reserved"
-    )]
-    Path(String),
-    /// Two Variables or Methods have the same path, or one is a folder of the other.
-    #[error("`{0}` exists twice, or is also a folder of another path")]
-    Duplicate(String),
-    /// The address space refused a node.
-    #[error("`{path}` cannot be served: {cause}")]
-    Node {
-        /// The path.
-        path: String,
-        /// Cause.
-        #[source]
-        cause: NodeError,
-    },
-    /// An endpoint could not be opened.
-    #[error(transparent)]
-    Serve(#[from] ServeError),
-    /// The folder for the secret of a registration over `opc.tcp` is not safe to use.
-    #[error(transparent)]
-    StateDirectory(#[from] StateDirectoryError),
-    /// A thread could not be started.
-    #[error("no thread could be started: {0}")]
-    Thread(#[source] io::Error),
-}
-
-/// Cause of a node that cannot be served.
-#[derive(Debug, thiserror::Error)]
-pub enum NodeError {
-    /// The server with the address space could not be built.
-    #[error("{0}")]
-    Server(#[from] BuildError),
-    /// The address space refused the node.
-    #[error("{0}")]
-    AddressSpace(#[from] AddressSpaceError),
-    /// The value cannot be served in the way that was requested.
-    #[error("{0}")]
-    Value(#[from] PublishError),
-}
 
 /// Configuration of a Provider, created with [`Provider::builder`].
 pub struct ProviderBuilder {
@@ -163,7 +114,7 @@ impl ProviderBuilder {
 
     /// Opens the endpoints, serves, and begins to register.
     pub fn start(self) -> Result<Provider, ProviderError> {
-        check_paths(&self.variables, &self.methods)?;
+        declarations::check(&self.variables, &self.methods)?;
         let registry: Option<Endpoint> = self.registry.as_deref().map(str::parse).transpose()?;
         // Over shared memory the Unix user authenticates the Provider, without a secret.
         let secret = match &registry {
@@ -300,68 +251,5 @@ impl Drop for Provider {
             let _ = registration.join();
         }
         drop(self.serving.take());
-    }
-}
-
-/// Checks that every path is well-formed, unique, and not a folder of another one.
-fn check_paths(variables: &[Variable], methods: &[Method]) -> Result<(), ProviderError> {
-    let paths: Vec<&str> = variables
-        .iter()
-        .map(|variable| variable.path.as_str())
-        .chain(methods.iter().map(|method| method.path.as_str()))
-        .collect();
-    let mut folders = BTreeSet::new();
-    for path in &paths {
-        let well_formed = path
-            .split('/')
-            .all(|segment| !segment.is_empty() && !segment.contains(['#', ':']));
-        if !well_formed {
-            return Err(ProviderError::Path((*path).to_owned()));
-        }
-        let mut folder = *path;
-        while let Some((parent, _)) = folder.rsplit_once('/') {
-            folders.insert(parent);
-            folder = parent;
-        }
-    }
-    let mut seen = BTreeSet::new();
-    match paths
-        .iter()
-        .find(|path| folders.contains(**path) || !seen.insert(**path))
-    {
-        Some(path) => Err(ProviderError::Duplicate((*path).to_owned())),
-        None => Ok(()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn check(paths: &[&str]) -> Result<(), ProviderError> {
-        let variables: Vec<Variable> = paths
-            .iter()
-            .map(|path| Variable::stored(*path, 0_u32))
-            .collect();
-        check_paths(&variables, &[])
-    }
-
-    #[test]
-    fn paths_are_checked_before_anything_is_opened() {
-        assert!(check(&["A", "B/C", "B/D"]).is_ok());
-        assert!(matches!(
-            check(&["A", "A"]),
-            Err(ProviderError::Duplicate(_))
-        ));
-        assert!(matches!(
-            check(&["B", "B/C"]),
-            Err(ProviderError::Duplicate(_))
-        ));
-        for path in ["", "/A", "A/", "A//B", "A#B", "1:A"] {
-            assert!(
-                matches!(check(&[path]), Err(ProviderError::Path(_))),
-                "{path}"
-            );
-        }
     }
 }

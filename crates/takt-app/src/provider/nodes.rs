@@ -12,9 +12,9 @@ use takt_space::{
 use takt_ua::structures::Argument;
 use takt_ua::{ExtensionObject, NodeId, QualifiedName, Variant, ids};
 
+use super::error::{NodeError, ProviderError};
 use super::method::Method;
 use super::variable::Variable;
-use super::{NodeError, ProviderError};
 use crate::model::{self, OWN_NAMESPACE, provider};
 
 /// Returns a server of `variables` and `methods`.

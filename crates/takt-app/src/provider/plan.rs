@@ -191,6 +191,20 @@ impl Builder {
         if let Some(range) = &variable.range {
             self.data_property(&variable.path, "EURange", ids::RANGE, -1, structure(range));
         }
+        if !variable.states.is_empty() {
+            let names: Vec<LocalizedText> = variable
+                .states
+                .iter()
+                .map(|name| LocalizedText::from(name.as_str()))
+                .collect();
+            self.data_property(
+                &variable.path,
+                "EnumStrings",
+                ids::LOCALIZED_TEXT,
+                1,
+                names.into(),
+            );
+        }
     }
 
     fn method(&mut self, method: &Method) {

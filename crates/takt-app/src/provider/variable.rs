@@ -24,6 +24,10 @@ pub(super) enum Source {
 pub struct Variable {
     pub(super) path: String,
     pub(super) source: Source,
+    /// Built-in type of the values; `Variant` for values of any type.
+    pub(super) built_in_type: BuiltInType,
+    /// True for a callback that returns nothing but values.
+    pub(super) has_plain_callback: bool,
     pub(super) data_type: NodeId,
     /// ValueRank (OPC 10000-3, 5.6.2): -1 scalar, 1 one dimension.
     pub(super) value_rank: i32,
@@ -31,6 +35,8 @@ pub struct Variable {
     pub(super) writable: bool,
     pub(super) unit: Option<EUInformation>,
     pub(super) range: Option<UaRange>,
+    /// Names of the values 0, 1, 2 and so on.
+    pub(super) states: Vec<String>,
     /// Capacity for its published current value, in bytes.
     pub(super) published: Option<usize>,
 }
@@ -59,7 +65,7 @@ impl Variable {
     }
 
     /// Creates a Variable whose value is computed for each Read, unless it is [published](Self::publish_current) and
-    /// the client accepts the last value.
+    /// the client accepts the last value. The Provider calls `read` once at its start, to check the type.
     pub fn callback<T: Into<Variant>>(
         path: impl Into<String>,
         data_type: BuiltInType,
@@ -71,7 +77,10 @@ impl Variable {
                 DataValue::good(self.0()).with_source_timestamp(DateTime::now())
             }
         }
-        Self::source(path, data_type, Arc::new(Callback(read)))
+        Self {
+            has_plain_callback: true,
+            ..Self::source(path, data_type, Arc::new(Callback(read)))
+        }
     }
 
     /// Creates a Variable whose source sets StatusCode and timestamp and decides about Writes.
@@ -87,12 +96,15 @@ impl Variable {
         Self {
             path,
             source,
+            built_in_type: data_type,
+            has_plain_callback: false,
             data_type: NodeId::numeric(0, data_type as u32),
             value_rank: -1,
             array_dimensions: Vec::new(),
             writable: false,
             unit: None,
             range: None,
+            states: Vec::new(),
             published: None,
         }
     }
@@ -166,9 +178,18 @@ impl Variable {
         self
     }
 
+    /// Sets its Property `EnumStrings`: the names of the values 0, 1, 2 and so on, as in OPC 10000-8, 5.3.3.3. The DataType has to be
+    /// an unsigned integer.
+    #[must_use]
+    pub fn states<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Self {
+        self.states = names.into_iter().map(Into::into).collect();
+        self
+    }
+
     /// Returns the TypeDefinition that fits its Properties.
     pub(super) fn type_definition(&self) -> u32 {
-        // Both are optional in BaseAnalogType; in its subtypes one of them is mandatory.
+        // Both are optional in BaseAnalogType; in its subtypes one of them is mandatory. A mandatory Property is created by the
+        // registry, without a value: therefore a Variable with states is not of MultiStateDiscreteType.
         if self.range.is_some() || self.unit.is_some() {
             ids::BASE_ANALOG_TYPE
         } else {

@@ -12,7 +12,7 @@ use takt_rt::cyclic::{Cyclic, CyclicError};
 use takt_space::ValueSource;
 use takt_ua::{BuiltInType, DataValue, DateTime, StatusCode, Variant};
 
-use spindle::{MAX_OVERRIDE, MAX_SPEED, Refusal, Spindle};
+use spindle::{MAX_OVERRIDE, MAX_SPEED, Refusal, Spindle, State};
 
 /// ApplicationName of the Provider.
 pub const NAME: &str = "Machine";
@@ -46,7 +46,7 @@ pub fn start(builder: ProviderBuilder) -> Result<Provider, MachineError> {
         speed: double(),
         load: double(),
         temperature: double(),
-        state: Arc::new(Cell::of(&Variant::Int32(0))),
+        state: Arc::new(Cell::of(&Variant::UInt32(0))),
     };
     let provider = builder
         .variable(
@@ -64,7 +64,7 @@ pub fn start(builder: ProviderBuilder) -> Result<Provider, MachineError> {
                 .unit(Unit::DEGREE_CELSIUS)
                 .range(0.0..spindle::TEMPERATURE_LIMIT),
         )
-        .variable(Variable::cell("Spindle/State", &actuals.state))
+        .variable(Variable::cell("Spindle/State", &actuals.state).states(State::NAMES))
         .variable(
             command(
                 &spindle,
@@ -146,7 +146,7 @@ impl Actuals {
         let _ = self.speed.set_f64(spindle.speed(), good, time);
         let _ = self.load.set_f64(spindle.load(), good, time);
         let _ = self.temperature.set_f64(spindle.temperature(), good, time);
-        let _ = self.state.set_i32(spindle.state() as i32, good, time);
+        let _ = self.state.set_u32(spindle.state() as u32, good, time);
     }
 }
 

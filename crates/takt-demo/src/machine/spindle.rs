@@ -38,7 +38,7 @@ pub const TEMPERATURE_RELEASE: f64 = 70.0;
 
 /// State of the spindle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(i32)]
+#[repr(u32)]
 pub enum State {
     /// Standstill: the spindle may be started.
     Stopped = 0,
@@ -48,6 +48,11 @@ pub enum State {
     Stopping = 2,
     /// Standstill after overheating. The spindle stays off until it has cooled down.
     TooHot = 3,
+}
+
+impl State {
+    /// Names of the states, in the order of their values.
+    pub const NAMES: [&str; 4] = ["Stopped", "Running", "Stopping", "Too hot"];
 }
 
 /// Reason why the machine refuses a command.

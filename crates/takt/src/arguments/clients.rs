@@ -28,7 +28,7 @@ pub struct ConnectArguments {
 pub struct BrowseArguments {
     #[command(flatten)]
     pub connect: ConnectArguments,
-    /// Node to start at: a NodeId or a path below the Objects folder.
+    /// Node to start at: a NodeId or a path below the Objects folder. `&/` is a slash in a name.
     #[arg(default_value = "i=85")]
     pub node: String,
     /// Number of levels to show.
@@ -58,7 +58,7 @@ pub struct ReadArguments {
 pub struct WriteArguments {
     #[command(flatten)]
     pub connect: ConnectArguments,
-    /// Node: a NodeId or a path below the Objects folder.
+    /// Node: a NodeId or a path below the Objects folder. `&/` is a slash in a name.
     pub node: String,
     /// Value: a number, a text, true or false, or a JSON array.
     #[arg(allow_negative_numbers = true)]
@@ -69,7 +69,7 @@ pub struct WriteArguments {
 pub struct CallArguments {
     #[command(flatten)]
     pub connect: ConnectArguments,
-    /// Method: a NodeId or a path below the Objects folder.
+    /// Method: a NodeId or a path below the Objects folder. `&/` is a slash in a name.
     pub method: String,
     /// Input arguments.
     #[arg(allow_negative_numbers = true)]

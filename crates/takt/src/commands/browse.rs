@@ -1,13 +1,13 @@
 //! `takt browse ENDPOINT [NODE]`
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::{Value, json};
-use takt_app::ClientError;
 use takt_app::client::{Client, Follow};
-use takt_ua::NodeId;
+use takt_app::{Attribute, ClientError};
 use takt_ua::enumerations::NodeClass;
 use takt_ua::structures::ReferenceDescription;
+use takt_ua::{NodeId, Variant};
 
 use super::connect::{connect, node};
 use crate::arguments::BrowseArguments;
@@ -26,20 +26,49 @@ pub fn run(arguments: &BrowseArguments) -> miette::Result<()> {
 
 /// Shows all references of one node in both directions.
 fn references(client: &mut Client, start: &NodeId, json: bool) -> Result<(), ClientError> {
-    for reference in client.browse(start, &Follow::all())? {
+    let references = client.browse(start, &Follow::all())?;
+    let names = reference_types(client, &references)?;
+    for reference in references {
+        let name = names.get(&reference.reference_type_id);
         if json {
-            output::line(reference_json(&reference));
+            let mut row = reference_json(&reference);
+            row["referenceTypeName"] = json!(name);
+            output::line(row);
         } else {
             let arrow = if reference.is_forward { "→" } else { "←" };
+            let unnamed = || reference.reference_type_id.to_string();
             output::line(format_args!(
                 "{arrow} {:<24} {:<28} {}",
-                reference.reference_type_id.to_string(),
+                name.cloned().unwrap_or_else(unnamed),
                 reference.browse_name.to_string(),
                 reference.node_id
             ));
         }
     }
     Ok(())
+}
+
+/// Reads the names of the ReferenceTypes of `references`. A type that the server does not show has no name.
+fn reference_types(
+    client: &mut Client,
+    references: &[ReferenceDescription],
+) -> Result<HashMap<NodeId, String>, ClientError> {
+    let types: HashSet<&NodeId> = references
+        .iter()
+        .map(|reference| &reference.reference_type_id)
+        .collect();
+    let wanted: Vec<_> = types
+        .into_iter()
+        .map(|node| (node.clone(), Attribute::BrowseName))
+        .collect();
+    let values = client.read_attributes(&wanted)?;
+    let named = wanted.into_iter().zip(values);
+    Ok(named
+        .filter_map(|((node, _), value)| match value.value {
+            Some(Variant::QualifiedName(name)) => Some((node, name.name.as_str().to_owned())),
+            _ => None,
+        })
+        .collect())
 }
 
 /// Largest number of references that the walk keeps for later. A server may have any number of them at each of any number of
@@ -154,16 +183,7 @@ fn reference_json(reference: &ReferenceDescription) -> Value {
     })
 }
 
-fn class_name(class: NodeClass) -> &'static str {
-    match class {
-        NodeClass::Object => "Object",
-        NodeClass::Variable => "Variable",
-        NodeClass::Method => "Method",
-        NodeClass::ObjectType => "ObjectType",
-        NodeClass::VariableType => "VariableType",
-        NodeClass::ReferenceType => "ReferenceType",
-        NodeClass::DataType => "DataType",
-        NodeClass::View => "View",
-        _ => "Unspecified",
-    }
+/// Returns the name of a NodeClass.
+pub fn class_name(class: NodeClass) -> &'static str {
+    class.name().unwrap_or("Unspecified")
 }

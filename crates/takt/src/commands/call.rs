@@ -2,12 +2,13 @@
 
 use miette::miette;
 use serde_json::json;
-use takt_app::ClientError;
 use takt_app::client::{Client, Follow};
-use takt_ua::enumerations::BrowseDirection;
+use takt_app::{Attribute, ClientError};
+use takt_ua::enumerations::{BrowseDirection, NodeClass};
 use takt_ua::structures::Argument;
 use takt_ua::{Elements, NodeId, StatusCode, Variant, ids};
 
+use super::browse::class_name;
 use super::connect::{connect, node};
 use super::write::parse_as;
 use crate::arguments::CallArguments;
@@ -17,6 +18,7 @@ pub fn run(arguments: &CallArguments) -> miette::Result<()> {
     let mut client = connect(&arguments.connect)?;
     let explained = |error| explain::client(&error);
     let method = node(&mut client, &arguments.method).map_err(explained)?;
+    expect_method(&mut client, &method, &arguments.method)?;
     let object = match &arguments.object {
         Some(object) => node(&mut client, object),
         None => owner(&mut client, &method),
@@ -38,6 +40,29 @@ pub fn run(arguments: &CallArguments) -> miette::Result<()> {
         }
     }
     Ok(())
+}
+
+/// Refuses a node of another class, because a server can only say that it does not know such a Method.
+fn expect_method(client: &mut Client, node: &NodeId, text: &str) -> miette::Result<()> {
+    let class = client
+        .read_attribute(node, Attribute::NodeClass)
+        .map_err(|error| explain::client(&error))?;
+    let class = match class.value {
+        Some(Variant::Int32(class)) => NodeClass(class),
+        // The server gives the reason when the Method is called.
+        _ => return Ok(()),
+    };
+    if class == NodeClass::Method {
+        return Ok(());
+    }
+    let help = match class {
+        NodeClass::Variable => "`takt read` and `takt write` use the value of a Variable.",
+        _ => "`takt browse ENDPOINT` shows the Methods.",
+    };
+    Err(explain::with_help(
+        format!("{text} is of NodeClass {}, not a Method", class_name(class)),
+        help,
+    ))
 }
 
 /// Returns the Object that has the Method as a component. A Provider has no tree; there it is the Object that represents the

@@ -18,8 +18,9 @@ use crate::{explain, output};
 
 /// Longest time that the registry may take to start.
 const START: Duration = Duration::from_secs(60);
-/// Longest time that a process may take to end by itself before it is killed.
-const GRACE: Duration = Duration::from_secs(2);
+/// Longest time that a process may take to end by itself before it is killed. A process that is just starting on a loaded machine
+/// notices the request late, and a killed one leaves files behind.
+const GRACE: Duration = Duration::from_secs(30);
 
 pub fn run(arguments: &DemoArguments) -> miette::Result<()> {
     let interrupt = Interrupt::install().into_diagnostic()?;

@@ -6,7 +6,7 @@ use takt_app::serve::ServeOptions;
 use takt_app::{Endpoint, model};
 use takt_registry::{NameLimits, Registry, RegistryOptions};
 use takt_rt::interrupt::Interrupt;
-use takt_ua::{NodeId, Variant};
+use takt_ua::{NodeId, StatusCode, Variant};
 
 use crate::arguments::{RegistryArguments, RegistryCommand, RegistryServeArguments};
 use crate::{explain, output};
@@ -83,7 +83,17 @@ fn forget(name: &str, registry: &Endpoint, group: Option<String>) -> miette::Res
             &NodeId::numeric(namespace, model::REGISTRY_FORGET),
             vec![Variant::from(name)],
         )
-        .map_err(explained)?;
+        .map_err(|error| match error.status_code() {
+            StatusCode::BadInvalidState => explain::with_help(
+                format!("{name} is connected to the registry"),
+                "Only a Provider that does not run can be removed: end it first.",
+            ),
+            StatusCode::BadNotFound => explain::with_help(
+                format!("the registry knows no Provider {name}"),
+                format!("`takt browse {registry} --depth 1` shows their names."),
+            ),
+            _ => explain::client(&error),
+        })?;
     output::line(format_args!("{name} is removed"));
     Ok(())
 }

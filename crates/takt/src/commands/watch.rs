@@ -129,12 +129,15 @@ impl Watch<'_> {
         }
     }
 
-    /// Continues after a connection error, because the server may come back.
-    fn outlive(&self, error: ClientError) -> Result<(), ClientError> {
+    /// Continues after a connection error, because the server may come back. Until then no item has a value.
+    fn outlive(&mut self, error: ClientError) -> Result<(), ClientError> {
         if !error.is_connection() {
             return Err(error);
         }
         tracing::warn!("{error}");
+        for position in 0..self.shown.len() {
+            self.show(position, DataValue::status(StatusCode::BadNoCommunication));
+        }
         self.pause();
         Ok(())
     }

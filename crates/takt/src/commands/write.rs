@@ -1,7 +1,9 @@
 //! `takt write ENDPOINT NODE VALUE`
 
+use miette::miette;
 use serde_json::json;
 use takt_app::client::Client;
+use takt_ua::json::VALUE_RANK_SCALAR;
 use takt_ua::{BuiltInType, NodeId, Variant};
 
 use super::connect::{connect, node};
@@ -59,9 +61,10 @@ pub fn parse_as(
     });
     takt_ua::json::parse_variant_of_rank(text, built_in_type, value_rank).map_err(|error| {
         let kind = if value_rank >= 1 { "an array of " } else { "" };
-        explain::with_help(
-            format!("`{text}` is not {kind}{}: {error}", built_in_type.name()),
-            "Arrays are written as JSON: \"[1, 2, 3]\".",
-        )
+        let message = format!("`{text}` is not {kind}{}: {error}", built_in_type.name());
+        match value_rank {
+            VALUE_RANK_SCALAR => miette!(message),
+            _ => explain::with_help(message, "Arrays are written as JSON: \"[1, 2, 3]\"."),
+        }
     })
 }

@@ -115,11 +115,27 @@ fn messages(arguments: &DecodeArguments) -> miette::Result<(Vec<Message>, Option
         return Ok((found.collect(), damage));
     }
     let text = std::str::from_utf8(&bytes).ok();
-    let message = text.and_then(hex::parse).unwrap_or(bytes);
-    match message.is_empty() {
-        true => Ok((Vec::new(), None)),
-        false => Ok((vec![alone(message)], None)),
-    }
+    let found = text.and_then(in_hex).unwrap_or_else(|| vec![bytes]);
+    let found = found.into_iter().filter(|message| !message.is_empty());
+    Ok((found.map(alone).collect(), None))
+}
+
+/// Returns the messages of a text in hex digits: one in each line, or one in all lines.
+///
+/// A long message may be broken into lines. Then most lines are no message on their own.
+fn in_hex(text: &str) -> Option<Vec<Vec<u8>>> {
+    let whole = hex::parse(text)?;
+    let lines: Option<Vec<Vec<u8>>> = text
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .map(hex::parse)
+        .collect();
+    let Some(lines) = lines else {
+        return Some(vec![whole]);
+    };
+    let is_one_in_each = lines.iter().all(|line| is_message(line))
+        || !is_message(&whole) && lines.first().is_some_and(|line| is_message(line));
+    Some(if is_one_in_each { lines } else { vec![whole] })
 }
 
 fn alone(bytes: Vec<u8>) -> Message {

@@ -13,7 +13,7 @@ pub(super) fn run(arguments: &CheckScenarioArguments) -> miette::Result<()> {
         if let Err(error) = check(path) {
             // All scenarios are checked. The last error is that of the command.
             if let Some(earlier) = failed.replace(error) {
-                output::complain(format_args!("Error: {earlier:?}"));
+                output::error(&earlier);
             }
         }
     }

@@ -1,0 +1,209 @@
+//! Checks of declared Variables and Methods, before a Provider opens anything.
+
+use std::collections::BTreeSet;
+
+use takt_ua::BuiltInType;
+
+use super::error::{DeclarationMistake, ProviderError};
+use super::method::Method;
+use super::variable::{Source, Variable};
+
+/// Names of the nodes that each Provider has in the registry. Clients would find them instead of the Provider's own.
+const RESERVED: [&str; 3] = ["Available", "Revision", "ServerEndpoint"];
+
+/// Checks all declarations: paths, and the Variables themselves.
+pub(super) fn check(variables: &[Variable], methods: &[Method]) -> Result<(), ProviderError> {
+    check_paths(variables, methods)?;
+    for variable in variables {
+        check_variable(variable).map_err(|mistake| ProviderError::Declaration {
+            path: variable.path.clone(),
+            mistake,
+        })?;
+    }
+    Ok(())
+}
+
+/// Checks that every path is well-formed, unique, not reserved, and not a folder of another one.
+fn check_paths(variables: &[Variable], methods: &[Method]) -> Result<(), ProviderError> {
+    let paths: Vec<&str> = variables
+        .iter()
+        .map(|variable| variable.path.as_str())
+        .chain(methods.iter().map(|method| method.path.as_str()))
+        .collect();
+    let mut folders = BTreeSet::new();
+    for path in &paths {
+        let well_formed = path
+            .split('/')
+            .all(|segment| !segment.is_empty() && !segment.contains(['#', ':']));
+        if !well_formed {
+            return Err(ProviderError::Path((*path).to_owned()));
+        }
+        let first = path.split('/').next().unwrap_or_default();
+        if RESERVED.contains(&first) {
+            return Err(ProviderError::Reserved((*path).to_owned()));
+        }
+        let mut folder = *path;
+        while let Some((parent, _)) = folder.rsplit_once('/') {
+            folders.insert(parent);
+            folder = parent;
+        }
+    }
+    let mut seen = BTreeSet::new();
+    match paths
+        .iter()
+        .find(|path| folders.contains(**path) || !seen.insert(**path))
+    {
+        Some(path) => Err(ProviderError::Duplicate((*path).to_owned())),
+        None => Ok(()),
+    }
+}
+
+fn check_variable(variable: &Variable) -> Result<(), DeclarationMistake> {
+    let declared = variable.built_in_type;
+    if (variable.range.is_some() || variable.unit.is_some()) && !is_number(declared) {
+        return Err(DeclarationMistake::NotANumber(declared));
+    }
+    if !variable.states.is_empty() && !is_unsigned(declared) {
+        return Err(DeclarationMistake::NotUnsigned(declared));
+    }
+    let is_array = match &variable.source {
+        Source::Stored(initial) => Some(initial.is_array()),
+        Source::Cell(cell) => cell.shape().is_array(),
+        Source::Callback(_) => None,
+    };
+    if let Some(is_array) = is_array {
+        check_rank(variable, is_array)?;
+    }
+    // A callback for which one type is declared shows it with its first value.
+    let Source::Callback(source) = &variable.source else {
+        return Ok(());
+    };
+    if !variable.has_plain_callback {
+        return Ok(());
+    }
+    let Some(value) = source.read().value else {
+        return Ok(());
+    };
+    match value.built_in_type() {
+        Some(returned) if returned != declared && declared != BuiltInType::Variant => {
+            Err(DeclarationMistake::Type { declared, returned })
+        }
+        Some(_) => check_rank(variable, value.is_array()),
+        None => Ok(()),
+    }
+}
+
+fn check_rank(variable: &Variable, is_array: bool) -> Result<(), DeclarationMistake> {
+    match (variable.value_rank >= 1, is_array) {
+        (true, false) => Err(DeclarationMistake::Scalar),
+        (false, true) => Err(DeclarationMistake::Array),
+        _ => Ok(()),
+    }
+}
+
+fn is_number(built_in_type: BuiltInType) -> bool {
+    use BuiltInType as B;
+    is_unsigned(built_in_type)
+        || matches!(
+            built_in_type,
+            B::SByte | B::Int16 | B::Int32 | B::Int64 | B::Float | B::Double | B::Variant
+        )
+}
+
+fn is_unsigned(built_in_type: BuiltInType) -> bool {
+    use BuiltInType as B;
+    matches!(built_in_type, B::Byte | B::UInt16 | B::UInt32 | B::UInt64)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use takt_cell::Cell;
+    use takt_ua::Variant;
+
+    use super::*;
+    use crate::Unit;
+
+    fn paths(paths: &[&str]) -> Result<(), ProviderError> {
+        let variables: Vec<Variable> = paths
+            .iter()
+            .map(|path| Variable::stored(*path, 0_u32))
+            .collect();
+        check(&variables, &[])
+    }
+
+    fn mistake(variable: Variable) -> Option<DeclarationMistake> {
+        match check(&[variable], &[]) {
+            Ok(()) => None,
+            Err(ProviderError::Declaration { mistake, .. }) => Some(mistake),
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    #[test]
+    fn paths_are_well_formed_and_unique() {
+        assert!(paths(&["A", "B/C", "B/D", "B/Available"]).is_ok());
+        let error = paths(&["A", "A"]);
+        assert!(matches!(error, Err(ProviderError::Duplicate(_))));
+        let error = paths(&["B", "B/C"]);
+        assert!(matches!(error, Err(ProviderError::Duplicate(_))));
+        for path in ["", "/A", "A/", "A//B", "A#B", "1:A"] {
+            let error = paths(&[path]);
+            assert!(matches!(error, Err(ProviderError::Path(_))), "{path}");
+        }
+        for path in ["Available", "ServerEndpoint", "Revision/A"] {
+            let error = paths(&[path]);
+            assert!(matches!(error, Err(ProviderError::Reserved(_))), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_callback_returns_its_declared_type() {
+        let double = |read: fn() -> Variant| Variable::callback("V", BuiltInType::Double, read);
+        assert_eq!(mistake(double(|| 1.0_f64.into())), None);
+        assert_eq!(
+            mistake(double(|| 1_i32.into())),
+            Some(DeclarationMistake::Type {
+                declared: BuiltInType::Double,
+                returned: BuiltInType::Int32,
+            })
+        );
+        let array = |read| double(read).array(3);
+        assert_eq!(mistake(array(|| vec![1.0_f64].into())), None);
+        assert_eq!(
+            mistake(array(|| 1.0_f64.into())),
+            Some(DeclarationMistake::Scalar)
+        );
+        assert_eq!(
+            mistake(double(|| vec![1.0_f64].into())),
+            Some(DeclarationMistake::Array)
+        );
+    }
+
+    #[test]
+    fn arrays_are_declared_for_arrays_only() {
+        let scalar = Variable::stored("V", 1_u32).array(5);
+        assert_eq!(mistake(scalar), Some(DeclarationMistake::Scalar));
+        let cell = Arc::new(Cell::of(&Variant::Double(0.0)));
+        let cell = Variable::cell("V", &cell).array(5);
+        assert_eq!(mistake(cell), Some(DeclarationMistake::Scalar));
+        assert_eq!(mistake(Variable::stored("V", vec![1_u32]).array(5)), None);
+        assert_eq!(mistake(Variable::stored("V", vec![1_u32])), None);
+    }
+
+    #[test]
+    fn units_ranges_and_states_are_for_numbers() {
+        let text = || Variable::stored("V", "text");
+        let not_a_number = Some(DeclarationMistake::NotANumber(BuiltInType::String));
+        assert_eq!(mistake(text().range(0.0..1.0)), not_a_number);
+        assert_eq!(mistake(text().unit(Unit::WATT)), not_a_number);
+        assert_eq!(mistake(Variable::stored("V", 1_i16).range(0.0..1.0)), None);
+        let states = |variable: Variable| mistake(variable.states(["Off", "On"]));
+        assert_eq!(states(Variable::stored("V", 1_u32)), None);
+        assert_eq!(
+            states(Variable::stored("V", 1_i32)),
+            Some(DeclarationMistake::NotUnsigned(BuiltInType::Int32))
+        );
+    }
+}

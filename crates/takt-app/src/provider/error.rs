@@ -1,0 +1,97 @@
+//! Errors of a Provider that cannot be started.
+
+use std::io;
+
+use takt_services::BuildError;
+use takt_space::{AddressSpaceError, PublishError};
+use takt_ua::BuiltInType;
+
+use crate::endpoint::EndpointError;
+use crate::serve::ServeError;
+use crate::state_directory::StateDirectoryError;
+
+/// Error of a Provider that could not be started.
+#[derive(Debug, thiserror::Error)]
+pub enum ProviderError {
+    /// The registry's endpoint, or one of the Provider's own, is not valid.
+    #[error(transparent)]
+    Endpoint(#[from] EndpointError),
+    /// A path is empty, or contains reserved characters.
+    #[error(
+        "`{0}` is not a path: segments are divided by `/`, none is empty, and `#` and `:` are reserved"
+    )]
+    Path(String),
+    /// The registry has a node of this name in each Provider.
+    #[error(
+        "`{0}` begins with a name that the registry uses itself: Available, Revision or ServerEndpoint"
+    )]
+    Reserved(String),
+    /// Two Variables or Methods have the same path, or one is a folder of the other.
+    #[error("`{0}` exists twice, or is also a folder of another path")]
+    Duplicate(String),
+    /// A Variable contradicts itself.
+    #[error("the Variable `{path}` cannot be served: {mistake}")]
+    Declaration {
+        /// The path.
+        path: String,
+        /// Contradiction in its declaration.
+        mistake: DeclarationMistake,
+    },
+    /// The address space refused a node.
+    #[error("`{path}` cannot be served: {cause}")]
+    Node {
+        /// The path.
+        path: String,
+        /// Cause.
+        #[source]
+        cause: NodeError,
+    },
+    /// An endpoint could not be opened.
+    #[error(transparent)]
+    Serve(#[from] ServeError),
+    /// The folder for the secret of a registration over `opc.tcp` is not safe to use.
+    #[error(transparent)]
+    StateDirectory(#[from] StateDirectoryError),
+    /// A thread could not be started.
+    #[error("no thread could be started: {0}")]
+    Thread(#[source] io::Error),
+}
+
+/// Cause of a node that cannot be served.
+#[derive(Debug, thiserror::Error)]
+pub enum NodeError {
+    /// The server with the address space could not be built.
+    #[error("{0}")]
+    Server(#[from] BuildError),
+    /// The address space refused the node.
+    #[error("{0}")]
+    AddressSpace(#[from] AddressSpaceError),
+    /// The value cannot be served in the way that was requested.
+    #[error("{0}")]
+    Value(#[from] PublishError),
+}
+
+/// Contradiction in the declaration of a Variable.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum DeclarationMistake {
+    /// The callback returns another type.
+    #[error("its callback returns {returned}, but {declared} is declared")]
+    Type {
+        /// Declared type.
+        declared: BuiltInType,
+        /// Type of the first value.
+        returned: BuiltInType,
+    },
+    /// An array is declared, and the value is a scalar.
+    #[error("an array is declared, but its value is a scalar")]
+    Scalar,
+    /// A scalar is declared, and the value is an array.
+    #[error("its value is an array: declare its length with `array`")]
+    Array,
+    /// A unit or a range needs a number.
+    #[error("it has a unit or a range, but its type {0} is not a number")]
+    NotANumber(BuiltInType),
+    /// Names of states need an unsigned integer.
+    #[error("it has names of states, but its type {0} is not an unsigned integer")]
+    NotUnsigned(BuiltInType),
+}
