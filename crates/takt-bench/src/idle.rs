@@ -3,18 +3,39 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use takt_app::{Client, ClientOptions, Endpoint};
 
+use super::assignment::Assignment;
 use super::error::BenchError;
 use super::payload::Payload;
 use super::round_trip::Wait;
-use super::subject;
+use super::{parent, subject};
 
 /// Session timeout, longer than any measurement. No client keeps these Sessions alive.
 const SESSION: Duration = Duration::from_secs(3600);
 
+/// Clients of a server that hold idle connections.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct IdleConsumers {
+    /// Endpoint of the server.
+    pub(crate) endpoint: String,
+    /// Number of connections.
+    pub(crate) count: usize,
+}
+
+impl Assignment for IdleConsumers {
+    const NAME: &'static str = "idle-consumers";
+
+    fn carry_out(self) -> Result<(), BenchError> {
+        parent::until_input_ends(None, move |announce, stop| {
+            hold(&self.endpoint, self.count, announce, stop)
+        })
+    }
+}
+
 /// Holds `count` connections to `endpoint`, each with a Session in which one value has been read, until `stop`.
-pub(crate) fn hold(
+fn hold(
     endpoint: &str,
     count: usize,
     announce: impl FnOnce(&str),

@@ -15,15 +15,18 @@
 
 #![deny(unsafe_code)]
 
+mod assignment;
 pub mod attack;
 pub mod directory;
 mod error;
 mod floors;
+mod handlers;
 mod idle;
 mod local_session;
 mod measure;
 mod pace;
 mod pair;
+mod parent;
 mod payload;
 mod process;
 mod progress;
@@ -36,5 +39,6 @@ pub mod transport;
 mod ua_client;
 
 pub use error::BenchError;
+pub use handlers::carry_out;
 pub use measure::Percentiles;
 pub use pace::Rate;

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use super::assignment::Assignment;
 use super::error::BenchError;
 use super::floors;
 use super::floors::iceoryx2::{Client, PubSub, ReqRes};
@@ -10,7 +11,7 @@ use super::payload::Payload;
 use super::process::{Process, Ready};
 use super::round_trip::{RoundTrip, Wait};
 use super::seat::{self, CorePair, Placement};
-use super::serve::{self, Assignment, Role, ServerAssignment};
+use super::serve::{Role, ServerAssignment};
 use super::ua_client::UaClient;
 
 /// Name of the foreign server's program, built beside our own program.
@@ -141,7 +142,7 @@ impl Pair {
         let mut command = match (self.subject, setting.open62541) {
             (Subject::Own(role), _) => {
                 let assignment = self.assignment(role, setting);
-                serve::command(setting.program, &Assignment::Server(assignment))?
+                assignment.command(setting.program)?
             }
             (Subject::Open62541, Some(program)) => {
                 let mut command = Command::new(program);

@@ -28,6 +28,7 @@ use std::sync::atomic::AtomicBool;
 
 pub use kind::Attack;
 pub use observer::{Observation, Observer};
+pub(crate) use play::AttackAssignment;
 pub use play::UnderWay;
 pub use row::{ClientRow, GOAL, Row};
 pub use target::{Tally, Target};
@@ -61,21 +62,12 @@ pub struct Options {
     /// Print JSON, one object an attack.
     #[arg(long)]
     pub json: bool,
-    /// Be an attacker, for the benchmark itself.
-    #[arg(long, hide = true, value_name = "ASSIGNMENT", conflicts_with_all = ["only", "json", "list"])]
-    pub play: Option<String>,
     /// Be a server of this name with a large value, for the benchmark itself.
-    #[arg(long, hide = true, value_name = "NAME", conflicts_with_all = ["only", "json", "list", "play"])]
+    #[arg(long, hide = true, value_name = "NAME", conflicts_with_all = ["only", "json", "list"])]
     pub serve: Option<String>,
 }
 
 impl Options {
-    /// Returns true if this process is one of the attackers. An attacker ends with its standard input, and by signals as usual.
-    #[must_use]
-    pub fn is_attacker(&self) -> bool {
-        self.play.is_some()
-    }
-
     fn attacks(&self) -> Result<Vec<Attack>, BenchError> {
         for wanted in &self.only {
             if !Attack::ALL
@@ -104,9 +96,6 @@ pub fn run(
     interrupted: &AtomicBool,
     line: impl FnMut(String),
 ) -> Result<(), BenchError> {
-    if let Some(assignment) = &options.play {
-        return play::play(assignment);
-    }
     if let Some(name) = &options.serve {
         return values::serve(name, interrupted, line);
     }

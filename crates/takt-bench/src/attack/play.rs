@@ -1,8 +1,7 @@
 //! An attacker in a process of its own. It shares neither memory nor descriptors with the measured client.
 
-use std::io::{BufRead, Write};
+use std::io::BufRead;
 use std::path::Path;
-use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -12,16 +11,17 @@ use serde_json::json;
 
 use super::kind::Attack;
 use super::target::{Attacker, Tally, Target};
+use crate::assignment::Assignment;
 use crate::error::BenchError;
+use crate::parent::print;
 use crate::process::Process;
-use crate::serve;
 
 /// Longest duration of an attack, even if the process that started it is gone.
 const LONGEST: Duration = Duration::from_secs(300);
 
 /// Assignment of an attacker.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Assignment {
+pub(crate) struct AttackAssignment {
     pub(super) attack: Attack,
     pub(super) target: Target,
     /// Divisor of the counts.
@@ -46,15 +46,12 @@ impl Attack {
         target: &Target,
         divisor: u32,
     ) -> Result<UnderWay, BenchError> {
-        let assignment = Assignment {
+        let assignment = AttackAssignment {
             attack: self,
             target: target.clone(),
             divisor,
         };
-        let assignment = serde_json::to_string(&assignment)
-            .map_err(|error| BenchError::Option(error.to_string()))?;
-        let mut command = Command::new(program);
-        command.args(["bench", "attack", "--play", &assignment]);
+        let mut command = assignment.command(program)?;
         let process = Process::start(self.name(), &mut command)?;
         Ok(UnderWay {
             attack: self,
@@ -77,11 +74,16 @@ impl UnderWay {
     }
 }
 
+impl Assignment for AttackAssignment {
+    const NAME: &'static str = "attack";
+
+    fn carry_out(self) -> Result<(), BenchError> {
+        play(&self)
+    }
+}
+
 /// Attacks until a line or the end of the standard input comes, and prints the counts.
-pub(super) fn play(assignment: &str) -> Result<(), BenchError> {
-    let assignment: Assignment = serde_json::from_str(assignment)
-        .map_err(|error| BenchError::Option(format!("no assignment: {error}")))?;
-    serve::raise_descriptors();
+fn play(assignment: &AttackAssignment) -> Result<(), BenchError> {
     let stop = Arc::new(AtomicBool::new(false));
     std::thread::spawn({
         let stop = Arc::clone(&stop);
@@ -91,7 +93,7 @@ pub(super) fn play(assignment: &str) -> Result<(), BenchError> {
         }
     });
     let mut attacker = Attacker::new(&assignment.target, assignment.divisor, LONGEST, &stop)?;
-    let mut announce = Some(|| say(&json!({"ready": true}).to_string()));
+    let mut announce = Some(|| print(&json!({"ready": true})));
     while attacker.goes_on() {
         let announce = announce.take();
         let ran = assignment.attack.run(&mut attacker, || {
@@ -104,14 +106,6 @@ pub(super) fn play(assignment: &str) -> Result<(), BenchError> {
             attacker.wait(Duration::from_millis(10));
         }
     }
-    let tally = serde_json::to_string(&attacker.tally);
-    say(&tally.map_err(|error| BenchError::Option(error.to_string()))?);
+    print(&attacker.tally);
     Ok(())
-}
-
-/// Prints a line for the process that started this one.
-fn say(line: &str) {
-    let mut out = std::io::stdout().lock();
-    // A failure is ignored, because it means that the reader is gone.
-    let _ = writeln!(out, "{line}").and_then(|()| out.flush());
 }

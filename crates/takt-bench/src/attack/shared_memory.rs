@@ -1,7 +1,6 @@
 //! Clients over shared memory: too many, silent, too large, and stopped.
 
 use std::os::fd::{AsFd, OwnedFd};
-use std::process::Command;
 use std::time::Duration;
 
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
@@ -12,6 +11,7 @@ use takt_ua::{NodeId, ids};
 
 use super::channel::{Channel, Lost, PATIENCE, Session, Way};
 use super::target::Attacker;
+use crate::assignment::Assignment;
 use crate::subject;
 
 /// Returns the address of the server's Unix socket.
@@ -127,16 +127,16 @@ pub(super) fn large(attacker: &mut Attacker<'_>) -> Result<(), Lost> {
 /// Stops clients in processes of their own (SIGSTOP) while their requests are answered.
 pub(super) fn stopped(attacker: &mut Attacker<'_>) -> Result<(), Lost> {
     let program = std::env::current_exe()?;
-    let assignment = serde_json::to_string(&super::play::Assignment {
+    let assignment = super::AttackAssignment {
         attack: super::Attack::ShmInFlight,
         target: attacker.target.clone(),
         divisor: 1,
-    })
-    .map_err(std::io::Error::other)?;
+    };
     let mut children = Vec::new();
     for _ in 0..attacker.count(16) {
-        let mut command = Command::new(&program);
-        command.args(["bench", "attack", "--play", &assignment]);
+        let mut command = assignment
+            .command(&program)
+            .map_err(std::io::Error::other)?;
         // A stopped process does not end by itself.
         let child = ChildProcess::start("a stopped client", &mut command, Ending::Input)?;
         let mut child = child.with_grace(Duration::ZERO);

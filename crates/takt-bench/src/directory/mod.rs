@@ -21,7 +21,7 @@ mod run;
 
 use std::sync::atomic::AtomicBool;
 
-pub(crate) use part::{Part, play};
+pub(crate) use part::Part;
 pub use row::Row;
 
 use crate::error::{BenchError, check_interrupt};

@@ -1,6 +1,6 @@
 //! Parts of the processes in the comparison.
 
-use std::io::{BufRead, Write};
+use std::io::BufRead;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,7 +8,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 use takt_app::serve::{Serving, Traffic};
 use takt_app::{Endpoint, Provider, Variable, loopback};
 use takt_registry::{NameLimits, Registry, RegistryOptions};
@@ -16,7 +16,9 @@ use takt_registry::{NameLimits, Registry, RegistryOptions};
 use super::classical;
 use super::consumer::{self, Connected, Discovery};
 use super::reading::Speed;
+use crate::assignment::Assignment;
 use crate::error::BenchError;
+use crate::parent::print;
 
 /// Variables of each Provider.
 pub(super) const VARIABLES: usize = 10;
@@ -101,8 +103,16 @@ impl Held {
     }
 }
 
+impl Assignment for Part {
+    const NAME: &'static str = "directory";
+
+    fn carry_out(self) -> Result<(), BenchError> {
+        play(&self)
+    }
+}
+
 /// Runs a part until the standard input ends.
-pub(crate) fn play(part: &Part) -> Result<(), BenchError> {
+fn play(part: &Part) -> Result<(), BenchError> {
     let stop = Arc::new(AtomicBool::new(false));
     let (asked, questions) = mpsc::channel();
     {
@@ -131,12 +141,6 @@ pub(crate) fn play(part: &Part) -> Result<(), BenchError> {
             Err(error)
         }
     }
-}
-
-fn print(line: &Value) {
-    let mut out = std::io::stdout().lock();
-    // A failure is ignored, because it means that the reader is gone.
-    let _ = writeln!(out, "{line}").and_then(|()| out.flush());
 }
 
 fn begin(part: &Part, stop: &AtomicBool) -> Result<Held, BenchError> {

@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 use super::census;
 use super::part::{Part, Report};
 use super::row::Row;
+use crate::assignment::Assignment;
 use crate::error::BenchError;
 use crate::process::Process;
-use crate::serve::{self, Assignment};
 
 /// Architecture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,7 +60,7 @@ struct Starter<'a> {
 
 impl Starter<'_> {
     fn start(self, what: &str, part: Part) -> Result<Process, BenchError> {
-        let mut command = serve::command(self.program, &Assignment::Directory(part))?;
+        let mut command = part.command(self.program)?;
         command
             .env(takt_shm::RUNTIME_DIRECTORY_VARIABLE, &self.meeting.0)
             .env("XDG_STATE_HOME", &self.meeting.0);

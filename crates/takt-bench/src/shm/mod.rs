@@ -15,7 +15,7 @@ mod row;
 mod sizes;
 mod subjects;
 mod table;
-mod waiting;
+pub(crate) mod waiting;
 
 use std::sync::atomic::AtomicBool;
 

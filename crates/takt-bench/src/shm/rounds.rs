@@ -6,7 +6,9 @@ use std::time::Duration;
 use super::Options;
 use super::row::Row;
 use super::subjects::Measured;
+use crate::assignment::Assignment;
 use crate::error::{BenchError, check_interrupt};
+use crate::idle::IdleConsumers;
 use crate::local_session::LocalSession;
 use crate::measure::Samples;
 use crate::pace::Pace;
@@ -15,7 +17,6 @@ use crate::process::Process;
 use crate::progress::Progress;
 use crate::round_trip::{self, Operation, Wait};
 use crate::seat::Seat;
-use crate::serve::{self, Assignment};
 
 /// A planned row: subject, operation, and the samples of each series.
 #[derive(Debug)]
@@ -95,11 +96,11 @@ fn measure(
     while left > 0 {
         check_interrupt(interrupted)?;
         let count = left.min(CONSUMERS_OF_A_PROCESS);
-        let assignment = Assignment::IdleConsumers {
+        let consumers = IdleConsumers {
             endpoint: server.ready().endpoint.clone(),
             count,
         };
-        let mut command = serve::command(setting.program, &assignment)?;
+        let mut command = consumers.command(setting.program)?;
         let process =
             Process::start_within("idle Consumers", &mut command, CONNECTING, interrupted)?;
         idle.push(process);

@@ -4,25 +4,27 @@
 //! All threads have the system's usual scheduling policy. The client sleeps between two requests, whatever its wait policy is.
 //! The first requests are not counted, because the adaptive policy learns in that time.
 
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use takt_report::{Column, Report, Table};
 use takt_rt::{affinity, process};
 
 use super::Options;
+use crate::assignment::Assignment;
 use crate::error::{BenchError, check_interrupt};
 use crate::local_session::LocalSession;
 use crate::measure::Samples;
 use crate::pace::{Pace, Rate};
 use crate::pair::{Pair, Setting, Subject};
+use crate::parent;
 use crate::payload::Payload;
 use crate::process::Process;
 use crate::progress::Progress;
 use crate::round_trip::{self, Access, Operation, RoundTrip, Service, Wait};
 use crate::seat::Placement;
-use crate::serve::{self, Assignment, Role};
+use crate::serve::Role;
 
 /// Number of requests in which the adaptive policy learns.
 const LEARNING: u64 = 100;
@@ -256,14 +258,14 @@ fn measure(
         wait: policy,
     };
     let busy = if place.busy {
-        let mut command = serve::command(setting.program, &Assignment::Busy)?;
+        let mut command = Busy.command(setting.program)?;
         Some(Process::start("the busy process", &mut command)?)
     } else {
         None
     };
     let mut assignment = pair.assignment(Role::TaktSharedMemory, setting);
     assignment.ordinary = true;
-    let mut command = serve::command(setting.program, &Assignment::Server(assignment))?;
+    let mut command = assignment.command(setting.program)?;
     let server = Process::start(&pair.name(), &mut command)?;
     let operation =
         LocalSession::open(&[payload])?.operation(Service::Read, payload, Access::InPlace)?;
@@ -329,6 +331,24 @@ fn cpu_time(server: u32) -> Result<Duration, BenchError> {
         })
     };
     Ok(account(server)? + account(std::process::id())?)
+}
+
+/// Assignment of a process that keeps one processor busy.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Busy;
+
+impl Assignment for Busy {
+    const NAME: &'static str = "busy";
+
+    fn carry_out(self) -> Result<(), BenchError> {
+        parent::until_input_ends(None, |announce, stop| {
+            announce("");
+            while !stop.load(Ordering::Relaxed) {
+                std::hint::spin_loop();
+            }
+            Ok(())
+        })
+    }
 }
 
 #[cfg(test)]

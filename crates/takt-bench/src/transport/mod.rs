@@ -28,7 +28,6 @@ use crate::pair::{OPEN62541, Setting, sibling};
 use crate::payload::Payload;
 use crate::process;
 use crate::seat::CorePair;
-use crate::serve;
 
 /// Options of the measurement and of its output.
 #[derive(Debug, Clone, clap::Args)]
@@ -46,17 +45,6 @@ pub struct Options {
     /// Print JSON, one object a row.
     #[arg(long)]
     pub json: bool,
-    /// Be a server, for the benchmark itself.
-    #[arg(long, hide = true, value_name = "ASSIGNMENT", conflicts_with_all = ["only", "json"])]
-    pub serve: Option<String>,
-}
-
-impl Options {
-    /// Returns true if this process is one of the servers. A server ends with its standard input, and by signals as usual.
-    #[must_use]
-    pub fn is_server(&self) -> bool {
-        self.serve.is_some()
-    }
 }
 
 /// Runs the benchmark and passes each line of its result to `line`. It takes about half a minute with the default options.
@@ -68,9 +56,6 @@ pub fn run(
     interrupted: &AtomicBool,
     line: impl FnMut(String),
 ) -> Result<(), BenchError> {
-    if let Some(assignment) = &options.serve {
-        return serve::run(assignment);
-    }
     let program = std::env::current_exe().map_err(BenchError::system("find this program"))?;
     let handling = sibling(&program, handling::PROGRAM);
     let open62541 = sibling(&program, OPEN62541);

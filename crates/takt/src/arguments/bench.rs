@@ -27,4 +27,12 @@ pub enum BenchCommand {
                       --json\n  takt bench attack --list"
     )]
     Attack(takt_bench::attack::Options),
+    /// Carry out an assignment of another benchmark, which starts this process.
+    #[command(hide = true)]
+    Process {
+        /// Kind of the assignment.
+        name: String,
+        /// The assignment, a JSON text.
+        assignment: String,
+    },
 }

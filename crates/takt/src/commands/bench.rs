@@ -1,7 +1,5 @@
 //! `takt bench …`
 
-use std::sync::atomic::AtomicBool;
-
 use miette::IntoDiagnostic;
 use takt_bench::{BenchError, attack, directory, shm, transport};
 use takt_rt::interrupt::Interrupt;
@@ -10,44 +8,30 @@ use crate::arguments::BenchCommand;
 use crate::{explain, output};
 
 pub fn run(command: &BenchCommand) -> miette::Result<()> {
-    match command {
-        BenchCommand::Transport(options) if options.is_server() => {
-            // The process ends with its input, and by signals as usual.
-            explained(
-                "transport",
-                transport::run(options, &AtomicBool::new(false), output::line),
-            )
-        }
+    let interrupt = || Interrupt::install().into_diagnostic();
+    let (name, result) = match command {
         BenchCommand::Transport(options) => {
-            let interrupt = Interrupt::install().into_diagnostic()?;
-            explained(
-                "transport",
-                transport::run(options, &interrupt.flag(), output::line),
-            )
-        }
-        BenchCommand::Attack(options) if options.is_attacker() => explained(
-            "attack",
-            attack::run(options, &AtomicBool::new(false), output::line),
-        ),
-        BenchCommand::Attack(options) => {
-            let interrupt = Interrupt::install().into_diagnostic()?;
-            explained(
-                "attack",
-                attack::run(options, &interrupt.flag(), output::line),
-            )
+            let result = transport::run(options, &interrupt()?.flag(), output::line);
+            ("transport", result)
         }
         BenchCommand::Shm(options) => {
-            let interrupt = Interrupt::install().into_diagnostic()?;
-            explained("shm", shm::run(options, &interrupt.flag(), output::line))
+            let result = shm::run(options, &interrupt()?.flag(), output::line);
+            ("shm", result)
         }
         BenchCommand::Directory(options) => {
-            let interrupt = Interrupt::install().into_diagnostic()?;
-            explained(
-                "directory",
-                directory::run(options, &interrupt.flag(), output::line),
-            )
+            let result = directory::run(options, &interrupt()?.flag(), output::line);
+            ("directory", result)
         }
-    }
+        BenchCommand::Attack(options) => {
+            let result = attack::run(options, &interrupt()?.flag(), output::line);
+            ("attack", result)
+        }
+        // The process ends with its input, and by signals as usual.
+        BenchCommand::Process { name, assignment } => {
+            ("process", takt_bench::carry_out(name, assignment))
+        }
+    };
+    explained(name, result)
 }
 
 /// Adds advice to an error of the command `takt bench NAME`. After an interrupt it ends the process.
