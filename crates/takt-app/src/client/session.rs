@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use takt_ua::enumerations::{ApplicationType, MessageSecurityMode, UserTokenType};
 use takt_ua::structures::*;
-use takt_ua::{ByteString, ExtensionObject, LocalizedText, NodeId};
+use takt_ua::{ByteString, ExtensionObject, LocalizedText, NodeId, StatusCode};
 
 use super::transport::Transport;
 use super::{ClientOptions, Identity, request_header, text};
