@@ -26,11 +26,12 @@ const NEW: Duration = Duration::ZERO;
 const MILLISECOND: Duration = Duration::from_millis(1);
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// Returns a callback with the values 1, 2, 3 and so on, each as `elements` elements.
+/// Returns a callback with the values 1, 2, 3 and so on for clients, each as `elements` elements. Its value at the start of the
+/// Provider is 0.
 fn counter(elements: usize) -> impl Fn() -> Variant + Send + Sync + 'static {
     let count = AtomicU32::new(0);
     move || {
-        let count = count.fetch_add(1, Ordering::Relaxed) + 1;
+        let count = count.fetch_add(1, Ordering::Relaxed);
         match elements {
             1 => Variant::UInt32(count),
             _ => Variant::from(vec![count; elements]),
@@ -93,6 +94,7 @@ fn the_provider() {
         if add {
             let cell = Cell::of(&Variant::UInt32(7)).share().unwrap();
             let callback = counter(1);
+            let _ = callback();
             let values = [
                 ("Late cell", Value::Cell(Arc::new(cell))),
                 ("Late stored", Value::stored("late")),

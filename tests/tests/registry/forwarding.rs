@@ -22,7 +22,8 @@ fn a_value_is_as_old_as_the_client_accepts() {
     let registry = Registry::start(&sandbox, &[]);
     let name = sandbox.application("Counting");
     let count = AtomicU32::new(0);
-    let count = move || count.fetch_add(1, Ordering::Relaxed) + 1;
+    // The Provider itself reads 0 at its start.
+    let count = move || count.fetch_add(1, Ordering::Relaxed);
     let variable = Variable::callback("Count", BuiltInType::UInt32, count).publish_current(16);
     let _provider = takt_app::Provider::builder(&name)
         .registry(registry.shared_memory())

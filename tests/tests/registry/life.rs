@@ -104,7 +104,10 @@ fn a_provider_is_forgotten_when_asked_and_gone() {
         sandbox.run(&["registry", "forget", name, "--registry", registry])
     };
     let refused = forget(&name, &address).expect_failure();
-    assert!(refused.contains("is connected to the registry"), "{refused}");
+    assert!(
+        refused.contains("is connected to the registry"),
+        "{refused}"
+    );
     machine.process.kill();
     eventually("not available", PATIENCE, || {
         available(&mut consumer, &name) == Some(false)
