@@ -394,7 +394,7 @@ fn an_error_names_problem_and_position() {
     );
     assert_eq!(
         error(json!({"UaType": 3, "Value": [1, 2, 3], "Dimensions": [2, 2]})),
-        "Dimensions: the dimensions [2, 2] do not make 3 elements"
+        "Dimensions: the dimensions [2, 2] do not match 3 elements"
     );
     assert_eq!(
         error(json!({"UaType": 22, "Value": {"UaTypeId": "i=887", "UnitId": "x"}})),
