@@ -1,19 +1,15 @@
 //! ModifyMonitoredItems, SetMonitoringMode and DeleteMonitoredItems (OPC 10000-4, 5.13.3, 5.13.4 and 5.13.6).
 
-use std::sync::Arc;
-
-use takt_ua::binary::{Decode, Decoder, Encode, Encoder};
+use takt_ua::binary::{Decode, Decoder, Encode};
 use takt_ua::enumerations::{MonitoringMode, TimestampsToReturn};
 use takt_ua::structures::{MonitoredItemModifyRequest, MonitoredItemModifyResult};
 use takt_ua::{StatusCode, ids};
 
-use super::list::{Items, List, Operations};
+use super::list::{Items, Operations};
 use super::monitored_items::{ITEM, parameters};
-use super::request::{Handled, Request, check_timestamps};
+use super::request::{Request, check_timestamps};
 use super::service::Turn;
-use super::slices;
 use super::subscriptions::{milliseconds, status_of};
-use crate::connection::Connection;
 use crate::fault::Fault;
 use crate::server::Server;
 use crate::session::Session;
@@ -21,87 +17,29 @@ use crate::subscriptions::load::Allotment;
 use crate::subscriptions::sampler::Sampler;
 use crate::subscriptions::{Engine, Now, Removed, Subscription};
 
-/// Handles a ModifyMonitoredItems request.
-pub(crate) fn modify(
+/// Decodes the list of items of a request.
+fn items<T: for<'d> Decode<'d>>(
     request: &Request<'_>,
-    connection: &Connection,
-    session: &Arc<Session>,
-    mut body: Decoder<'_>,
-    response: &mut Encoder<'_>,
-) -> Handled {
-    let subscription_id = body.u32()?;
-    let change = Modify {
-        timestamps: TimestampsToReturn(body.i32()?),
-        allotment: None,
-    };
-    check_timestamps(change.timestamps)?;
-    let place = (connection, session);
-    start(change, subscription_id, request, place, body, response)
-}
-
-/// Handles a SetMonitoringMode request.
-pub(crate) fn set_monitoring_mode(
-    request: &Request<'_>,
-    connection: &Connection,
-    session: &Arc<Session>,
-    mut body: Decoder<'_>,
-    response: &mut Encoder<'_>,
-) -> Handled {
-    let subscription_id = body.u32()?;
-    let mode = MonitoringMode(body.i32()?);
-    if !(0..=2).contains(&mode.0) {
-        return Err(Fault(StatusCode::BadMonitoringModeInvalid));
-    }
-    let place = (connection, session);
-    start(
-        SetMode(mode),
-        subscription_id,
-        request,
-        place,
-        body,
-        response,
-    )
-}
-
-/// Handles a DeleteMonitoredItems request.
-pub(crate) fn delete(
-    request: &Request<'_>,
-    connection: &Connection,
-    session: &Arc<Session>,
-    mut body: Decoder<'_>,
-    response: &mut Encoder<'_>,
-) -> Handled {
-    let subscription_id = body.u32()?;
-    let place = (connection, session);
-    start(Delete, subscription_id, request, place, body, response)
-}
-
-fn start<C: Change>(
-    change: C,
-    subscription_id: u32,
-    request: &Request<'_>,
-    (connection, session): (&Connection, &Arc<Session>),
-    mut body: Decoder<'_>,
-    response: &mut Encoder<'_>,
-) -> Handled {
+    body: &mut Decoder<'_>,
+) -> Result<Items<T>, Fault> {
     let limits = &request.server.limits.operations;
-    let items = Items::take(request, &mut body, limits.max_monitored_items_per_call)?;
-    let changes = Changes {
-        subscription_id,
-        change,
-    };
-    let service = List::new(changes, items);
-    slices::start(request, connection, session, service, response)
+    Items::take(request, body, limits.max_monitored_items_per_call)
 }
 
 /// A kind of change of MonitoredItems.
-trait Change: Send + 'static {
-    type Item: for<'d> Decode<'d> + Send;
+pub(super) trait Change: Send + Sized + 'static {
+    type Item: for<'d> Decode<'d>;
     type Result: Encode;
     /// The TypeId of the response.
     const RESPONSE: u32;
     /// Bytes of a result.
     const RESULT_SIZE: usize;
+
+    /// Decodes and checks the parameters of a request after its SubscriptionId, up to its list.
+    fn parse(
+        request: &Request<'_>,
+        body: &mut Decoder<'_>,
+    ) -> Result<(Self, Items<Self::Item>), Fault>;
 
     /// Prepares the change of `_count` items.
     fn begin(&mut self, _: &Engine, _: &Session, _count: usize) {}
@@ -114,7 +52,7 @@ trait Change: Send + 'static {
 }
 
 /// A Subscription whose items are being changed.
-struct Changing<'c> {
+pub(super) struct Changing<'c> {
     server: &'c Server,
     subscription: &'c mut Subscription,
     sampler: Sampler<'c>,
@@ -123,7 +61,7 @@ struct Changing<'c> {
 }
 
 /// Changes of items of one Subscription.
-struct Changes<C> {
+pub(super) struct Changes<C> {
     subscription_id: u32,
     change: C,
 }
@@ -132,6 +70,20 @@ impl<C: Change> Operations for Changes<C> {
     type Item = C::Item;
     const RESULT_SIZE: usize = C::RESULT_SIZE;
     const COST: u64 = ITEM;
+
+    fn parse(
+        request: &Request<'_>,
+        _: &Session,
+        body: &mut Decoder<'_>,
+    ) -> Result<(Self, Items<C::Item>), Fault> {
+        let subscription_id = body.u32()?;
+        let (change, items) = C::parse(request, body)?;
+        let changes = Self {
+            subscription_id,
+            change,
+        };
+        Ok((changes, items))
+    }
 
     fn begin(&mut self, turn: &mut Turn<'_, '_>, count: usize) -> Result<(), Fault> {
         turn.request.server.subscriptions.with(|engine| {
@@ -180,7 +132,8 @@ impl<C: Change> Operations for Changes<C> {
     }
 }
 
-struct Modify {
+/// A ModifyMonitoredItems request.
+pub(super) struct Modify {
     timestamps: TimestampsToReturn,
     /// Part of the sampling budget for the items, determined for all of them at once.
     allotment: Option<Allotment>,
@@ -192,6 +145,18 @@ impl Change for Modify {
     const RESPONSE: u32 = ids::MODIFY_MONITORED_ITEMS_RESPONSE_ENCODING_DEFAULT_BINARY;
     /// Size without a FilterResult.
     const RESULT_SIZE: usize = 19;
+
+    fn parse(
+        request: &Request<'_>,
+        body: &mut Decoder<'_>,
+    ) -> Result<(Self, Items<MonitoredItemModifyRequest>), Fault> {
+        let modify = Self {
+            timestamps: TimestampsToReturn(body.i32()?),
+            allotment: None,
+        };
+        check_timestamps(modify.timestamps)?;
+        Ok((modify, items(request, body)?))
+    }
 
     fn begin(&mut self, engine: &Engine, session: &Session, count: usize) {
         self.allotment = Some(engine.allotment(&session.id, count));
@@ -247,13 +212,22 @@ fn modify_item(
     Ok(result)
 }
 
-struct SetMode(MonitoringMode);
+/// A SetMonitoringMode request.
+pub(super) struct SetMode(MonitoringMode);
 
 impl Change for SetMode {
     type Item = u32;
     type Result = StatusCode;
     const RESPONSE: u32 = ids::SET_MONITORING_MODE_RESPONSE_ENCODING_DEFAULT_BINARY;
     const RESULT_SIZE: usize = size_of::<StatusCode>();
+
+    fn parse(request: &Request<'_>, body: &mut Decoder<'_>) -> Result<(Self, Items<u32>), Fault> {
+        let mode = MonitoringMode(body.i32()?);
+        if !(0..=2).contains(&mode.0) {
+            return Err(Fault(StatusCode::BadMonitoringModeInvalid));
+        }
+        Ok((Self(mode), items(request, body)?))
+    }
 
     fn id(item: &u32) -> u32 {
         *item
@@ -275,13 +249,18 @@ impl Change for SetMode {
     }
 }
 
-struct Delete;
+/// A DeleteMonitoredItems request.
+pub(super) struct Delete;
 
 impl Change for Delete {
     type Item = u32;
     type Result = StatusCode;
     const RESPONSE: u32 = ids::DELETE_MONITORED_ITEMS_RESPONSE_ENCODING_DEFAULT_BINARY;
     const RESULT_SIZE: usize = size_of::<StatusCode>();
+
+    fn parse(request: &Request<'_>, body: &mut Decoder<'_>) -> Result<(Self, Items<u32>), Fault> {
+        Ok((Self, items(request, body)?))
+    }
 
     fn id(item: &u32) -> u32 {
         *item

@@ -3,11 +3,14 @@
 //! The whole list is decoded once before the first operation, so a malformed request changes nothing.
 
 use std::marker::PhantomData;
+use std::sync::Arc;
 
-use takt_ua::binary::{Decode, Decoder};
+use takt_ua::binary::{Decode, Decoder, Encoder};
 
-use super::request::{Request, check_count};
+use super::request::{Handled, Request, check_count};
 use super::service::{Progress, Service, Turn, response_size};
+use super::slices;
+use crate::connection::Connection;
 use crate::fault::Fault;
 use crate::server::Server;
 use crate::session::Session;
@@ -67,12 +70,19 @@ impl<T: for<'d> Decode<'d>> Items<T> {
 }
 
 /// The execution of the items of a list.
-pub(super) trait Operations: Send {
+pub(super) trait Operations: Send + Sized + 'static {
     type Item: for<'d> Decode<'d>;
     /// Bytes of each result, if operations change something: memory for all results is available before the first operation.
     const RESULT_SIZE: usize = 0;
     /// Units of work of each operation beside its decoding.
     const COST: u64 = 0;
+
+    /// Decodes and checks the parameters of a request, up to its list.
+    fn parse(
+        request: &Request<'_>,
+        session: &Session,
+        body: &mut Decoder<'_>,
+    ) -> Result<(Self, Items<Self::Item>), Fault>;
 
     /// Runs before the first operation: makes checks, and encodes the beginning of the response.
     fn begin(&mut self, turn: &mut Turn<'_, '_>, count: usize) -> Result<(), Fault>;
@@ -96,8 +106,8 @@ pub(super) trait Operations: Send {
     fn abandon(&mut self, _server: &Server, _session: &Session) {}
 }
 
-/// A service with a list of operations.
-pub(super) struct List<O: Operations> {
+/// A request in progress.
+struct List<O: Operations> {
     operations: O,
     /// Items that have not been checked.
     unchecked: Items<O::Item>,
@@ -106,16 +116,23 @@ pub(super) struct List<O: Operations> {
     count: usize,
 }
 
-impl<O: Operations> List<O> {
-    pub(super) fn new(operations: O, items: Items<O::Item>) -> Self {
-        Self {
-            operations,
-            unchecked: items.clone(),
-            count: items.len(),
-            items,
-            has_begun: false,
-        }
-    }
+/// Handles a request of a service with a list of operations.
+pub(super) fn handle<O: Operations>(
+    request: &Request<'_>,
+    connection: &Connection,
+    session: &Arc<Session>,
+    mut body: Decoder<'_>,
+    response: &mut Encoder<'_>,
+) -> Handled {
+    let (operations, items) = O::parse(request, session, &mut body)?;
+    let list = List {
+        operations,
+        unchecked: items.clone(),
+        count: items.len(),
+        items,
+        has_begun: false,
+    };
+    slices::start(request, connection, session, list, response)
 }
 
 impl<O: Operations> Service for List<O> {

@@ -6,6 +6,7 @@
 mod body;
 mod browse;
 mod browse_next;
+mod browsing;
 mod call;
 mod deferred;
 mod deletion;
@@ -40,6 +41,11 @@ use takt_ua::views::RequestHeaderRef;
 use takt_ua::{DateTime, NodeIdRef, StatusCode, ids};
 
 use self::body::Body;
+use self::browse::Browse;
+use self::browse_next::BrowseNext;
+use self::browsing::Browsed;
+use self::item_changes::{Changes, Delete, Modify, SetMode};
+use self::register_nodes::{RegisterNodes, UnregisterNodes};
 use self::request::{Handled, Incoming, Request};
 use self::task::RequestTask;
 use crate::connection::{Connection, Outcome};
@@ -280,31 +286,37 @@ type Sliced =
 
 fn sliced(type_id: u32) -> Option<Sliced> {
     Some(match type_id {
-        ids::BROWSE_REQUEST_ENCODING_DEFAULT_BINARY => browse::handle,
-        ids::BROWSE_NEXT_REQUEST_ENCODING_DEFAULT_BINARY => browse_next::handle,
+        ids::BROWSE_REQUEST_ENCODING_DEFAULT_BINARY => list::handle::<Browsed<Browse>>,
+        ids::BROWSE_NEXT_REQUEST_ENCODING_DEFAULT_BINARY => list::handle::<Browsed<BrowseNext>>,
         ids::TRANSLATE_BROWSE_PATHS_TO_NODE_IDS_REQUEST_ENCODING_DEFAULT_BINARY => {
             translate::handle
         }
         ids::ADD_NODES_REQUEST_ENCODING_DEFAULT_BINARY => {
-            node_management::handle::<node_management::AddNode>
+            list::handle::<node_management::Changes<node_management::AddNode>>
         }
         ids::ADD_REFERENCES_REQUEST_ENCODING_DEFAULT_BINARY => {
-            node_management::handle::<node_management::AddReference>
+            list::handle::<node_management::Changes<node_management::AddReference>>
         }
         ids::DELETE_NODES_REQUEST_ENCODING_DEFAULT_BINARY => {
-            node_management::handle::<node_management::DeleteNode>
+            list::handle::<node_management::Changes<node_management::DeleteNode>>
         }
         ids::DELETE_REFERENCES_REQUEST_ENCODING_DEFAULT_BINARY => {
-            node_management::handle::<node_management::DeleteReference>
+            list::handle::<node_management::Changes<node_management::DeleteReference>>
         }
-        ids::REGISTER_NODES_REQUEST_ENCODING_DEFAULT_BINARY => register_nodes::register,
-        ids::UNREGISTER_NODES_REQUEST_ENCODING_DEFAULT_BINARY => register_nodes::unregister,
-        ids::CREATE_MONITORED_ITEMS_REQUEST_ENCODING_DEFAULT_BINARY => monitored_items::create,
-        ids::MODIFY_MONITORED_ITEMS_REQUEST_ENCODING_DEFAULT_BINARY => item_changes::modify,
+        ids::REGISTER_NODES_REQUEST_ENCODING_DEFAULT_BINARY => list::handle::<RegisterNodes>,
+        ids::UNREGISTER_NODES_REQUEST_ENCODING_DEFAULT_BINARY => list::handle::<UnregisterNodes>,
+        ids::CREATE_MONITORED_ITEMS_REQUEST_ENCODING_DEFAULT_BINARY => {
+            list::handle::<monitored_items::Create>
+        }
+        ids::MODIFY_MONITORED_ITEMS_REQUEST_ENCODING_DEFAULT_BINARY => {
+            list::handle::<Changes<Modify>>
+        }
         ids::SET_MONITORING_MODE_REQUEST_ENCODING_DEFAULT_BINARY => {
-            item_changes::set_monitoring_mode
+            list::handle::<Changes<SetMode>>
         }
-        ids::DELETE_MONITORED_ITEMS_REQUEST_ENCODING_DEFAULT_BINARY => item_changes::delete,
+        ids::DELETE_MONITORED_ITEMS_REQUEST_ENCODING_DEFAULT_BINARY => {
+            list::handle::<Changes<Delete>>
+        }
         ids::SET_TRIGGERING_REQUEST_ENCODING_DEFAULT_BINARY => triggering::handle,
         ids::TRANSFER_SUBSCRIPTIONS_REQUEST_ENCODING_DEFAULT_BINARY => subscriptions::transfer,
         ids::DELETE_SUBSCRIPTIONS_REQUEST_ENCODING_DEFAULT_BINARY => subscriptions::delete,

@@ -3,19 +3,17 @@
 use std::sync::Arc;
 
 use takt_space::{Caller, View};
-use takt_ua::binary::{Decoder, Encode, Encoder};
+use takt_ua::binary::{Decoder, Encode};
 use takt_ua::enumerations::TimestampsToReturn;
 use takt_ua::structures::{
     MonitoredItemCreateRequest, MonitoredItemCreateResult, MonitoringParameters, ReadValueId,
 };
 use takt_ua::{NumericRange, StatusCode, ids};
 
-use super::list::{Items, List, Operations};
-use super::request::{Handled, Request, check_timestamps};
+use super::list::{Items, Operations};
+use super::request::{Request, check_timestamps};
 use super::service::Turn;
-use super::slices;
 use super::subscriptions::milliseconds;
-use crate::connection::Connection;
 use crate::fault::Fault;
 use crate::reading::attributes::{EVENT_NOTIFIER, VALUE, attribute};
 use crate::reading::check_encoding;
@@ -31,27 +29,8 @@ use crate::subscriptions::{Now, Subscription, revise};
 /// Units of work for one item.
 pub(super) const ITEM: u64 = 10;
 
-/// Handles a CreateMonitoredItems request.
-pub(crate) fn create(
-    request: &Request<'_>,
-    connection: &Connection,
-    session: &Arc<Session>,
-    mut body: Decoder<'_>,
-    response: &mut Encoder<'_>,
-) -> Handled {
-    let create = Create {
-        subscription_id: body.u32()?,
-        timestamps: TimestampsToReturn(body.i32()?),
-        allotment: None,
-    };
-    let limits = &request.server.limits.operations;
-    let items = Items::take(request, &mut body, limits.max_monitored_items_per_call)?;
-    check_timestamps(create.timestamps)?;
-    let service = List::new(create, items);
-    slices::start(request, connection, session, service, response)
-}
-
-struct Create {
+/// A CreateMonitoredItems request.
+pub(super) struct Create {
     subscription_id: u32,
     timestamps: TimestampsToReturn,
     /// Part of the sampling budget that the items may use, determined for all of them at once.
@@ -63,6 +42,22 @@ impl Operations for Create {
     /// Size of a MonitoredItemCreateResult without a FilterResult.
     const RESULT_SIZE: usize = 23;
     const COST: u64 = ITEM;
+
+    fn parse(
+        request: &Request<'_>,
+        _: &Session,
+        body: &mut Decoder<'_>,
+    ) -> Result<(Self, Items<MonitoredItemCreateRequest>), Fault> {
+        let create = Self {
+            subscription_id: body.u32()?,
+            timestamps: TimestampsToReturn(body.i32()?),
+            allotment: None,
+        };
+        let limits = &request.server.limits.operations;
+        let items = Items::take(request, body, limits.max_monitored_items_per_call)?;
+        check_timestamps(create.timestamps)?;
+        Ok((create, items))
+    }
 
     fn begin(&mut self, turn: &mut Turn<'_, '_>, count: usize) -> Result<(), Fault> {
         let session = &turn.session.id;

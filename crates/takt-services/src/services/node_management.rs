@@ -3,8 +3,6 @@
 //! Each operation is checked against the standard, then by the application's rules, committed by them, and then made visible.
 //! Meanwhile the address space is locked for other changes only.
 
-use std::sync::Arc;
-
 use takt_space::Edit;
 use takt_ua::binary::{Decode, Decoder, Encode, EncodeError, Encoder};
 use takt_ua::structures::{
@@ -13,18 +11,16 @@ use takt_ua::structures::{
 use takt_ua::{NodeId, StatusCode, ids};
 
 use super::deletion::Deletion;
-use super::list::{Items, List, Operations};
+use super::list::{Items, Operations};
 use super::manager::Manager;
-use super::request::{Handled, Request};
+use super::request::Request;
 use super::service::Turn;
-use super::slices;
-use crate::connection::Connection;
 use crate::fault::Fault;
 use crate::server::Server;
 use crate::session::Session;
 
 /// One of the four services; a value is one operation.
-pub(super) trait Service: Send + Sized {
+pub(super) trait Service: Send + Sized + 'static {
     type Item: for<'d> Decode<'d>;
     /// Result of a good operation.
     type Done: Send;
@@ -46,7 +42,7 @@ pub(super) trait Service: Send + Sized {
 }
 
 /// The operations of a request.
-struct Changes<S: Service> {
+pub(super) struct Changes<S: Service> {
     manager: Manager,
     /// The operation that has begun and is not finished.
     operation: Option<S>,
@@ -55,6 +51,22 @@ struct Changes<S: Service> {
 
 impl<S: Service> Operations for Changes<S> {
     type Item = S::Item;
+
+    fn parse(
+        request: &Request<'_>,
+        session: &Session,
+        body: &mut Decoder<'_>,
+    ) -> Result<(Self, Items<S::Item>), Fault> {
+        let manager = Manager::new(request, session)?;
+        let limits = &request.server.limits.operations;
+        let items = Items::take(request, body, limits.max_nodes_per_node_management)?;
+        let changes = Self {
+            manager,
+            operation: None,
+            results: Vec::new(),
+        };
+        Ok((changes, items))
+    }
 
     fn begin(&mut self, _: &mut Turn<'_, '_>, count: usize) -> Result<(), Fault> {
         self.results.reserve(count);
@@ -99,26 +111,6 @@ impl<S: Service> Operations for Changes<S> {
     fn abandon(&mut self, server: &Server, _: &Session) {
         self.manager.settle(server, &mut self.results);
     }
-}
-
-/// Handles a request of one of the four services.
-pub(super) fn handle<S: Service + 'static>(
-    request: &Request<'_>,
-    connection: &Connection,
-    session: &Arc<Session>,
-    mut body: Decoder<'_>,
-    response: &mut Encoder<'_>,
-) -> Handled {
-    let manager = Manager::new(request, session)?;
-    let limits = &request.server.limits.operations;
-    let items = Items::take(request, &mut body, limits.max_nodes_per_node_management)?;
-    let changes = Changes {
-        manager,
-        operation: None::<S>,
-        results: Vec::new(),
-    };
-    let service = List::new(changes, items);
-    slices::start(request, connection, session, service, response)
 }
 
 /// An operation of AddNodes.

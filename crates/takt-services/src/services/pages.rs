@@ -81,7 +81,7 @@ impl Pages {
     }
 
     /// Encodes a result without references.
-    pub(super) fn error(
+    pub(super) fn empty(
         &mut self,
         turn: &mut Turn<'_, '_>,
         status: StatusCode,
@@ -103,11 +103,11 @@ impl Pages {
         mut cursor: Cursor,
     ) -> Result<(), Fault> {
         let Some(node) = view.node(&cursor.node_id) else {
-            return self.error(turn, StatusCode::BadNodeIdUnknown);
+            return self.empty(turn, StatusCode::BadNodeIdUnknown);
         };
         let references = node.references();
         let Some(position) = resume(view, &references, &cursor) else {
-            return self.error(turn, StatusCode::BadContinuationPointInvalid);
+            return self.empty(turn, StatusCode::BadContinuationPointInvalid);
         };
         cursor.position = position;
         let is_first = !self.is_followed;
