@@ -45,6 +45,7 @@ use self::browse::Browse;
 use self::browse_next::BrowseNext;
 use self::browsing::Browsed;
 use self::item_changes::{Changes, Delete, Modify, SetMode};
+use self::node_management::{AddNodes, AddReferences, DeleteNodes, DeleteReferences};
 use self::register_nodes::{RegisterNodes, UnregisterNodes};
 use self::request::{Handled, Incoming, Request};
 use self::task::RequestTask;
@@ -291,18 +292,10 @@ fn sliced(type_id: u32) -> Option<Sliced> {
         ids::TRANSLATE_BROWSE_PATHS_TO_NODE_IDS_REQUEST_ENCODING_DEFAULT_BINARY => {
             translate::handle
         }
-        ids::ADD_NODES_REQUEST_ENCODING_DEFAULT_BINARY => {
-            list::handle::<node_management::Changes<node_management::AddNode>>
-        }
-        ids::ADD_REFERENCES_REQUEST_ENCODING_DEFAULT_BINARY => {
-            list::handle::<node_management::Changes<node_management::AddReference>>
-        }
-        ids::DELETE_NODES_REQUEST_ENCODING_DEFAULT_BINARY => {
-            list::handle::<node_management::Changes<node_management::DeleteNode>>
-        }
-        ids::DELETE_REFERENCES_REQUEST_ENCODING_DEFAULT_BINARY => {
-            list::handle::<node_management::Changes<node_management::DeleteReference>>
-        }
+        ids::ADD_NODES_REQUEST_ENCODING_DEFAULT_BINARY => list::handle::<AddNodes>,
+        ids::ADD_REFERENCES_REQUEST_ENCODING_DEFAULT_BINARY => list::handle::<AddReferences>,
+        ids::DELETE_NODES_REQUEST_ENCODING_DEFAULT_BINARY => list::handle::<DeleteNodes>,
+        ids::DELETE_REFERENCES_REQUEST_ENCODING_DEFAULT_BINARY => list::handle::<DeleteReferences>,
         ids::REGISTER_NODES_REQUEST_ENCODING_DEFAULT_BINARY => list::handle::<RegisterNodes>,
         ids::UNREGISTER_NODES_REQUEST_ENCODING_DEFAULT_BINARY => list::handle::<UnregisterNodes>,
         ids::CREATE_MONITORED_ITEMS_REQUEST_ENCODING_DEFAULT_BINARY => {

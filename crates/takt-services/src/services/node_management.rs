@@ -3,7 +3,7 @@
 //! Each operation is checked against the standard, then by the application's rules, committed by them, and then made visible.
 //! Meanwhile the address space is locked for other changes only.
 
-use takt_space::Edit;
+use takt_space::{AddressSpaceError, Change, Edit};
 use takt_ua::binary::{Decode, Decoder, Encode, EncodeError, Encoder};
 use takt_ua::structures::{
     AddNodesItem, AddNodesResult, AddReferencesItem, DeleteNodesItem, DeleteReferencesItem,
@@ -15,15 +15,16 @@ use super::list::{Items, Operations};
 use super::manager::Manager;
 use super::request::Request;
 use super::service::Turn;
+use super::subscriptions::status_of;
 use crate::fault::Fault;
 use crate::server::Server;
 use crate::session::Session;
 
-/// One of the four services; a value is one operation.
-pub(super) trait Service: Send + Sized + 'static {
+/// An operation of one of the four services.
+pub(super) trait Operation: Send + Sized + 'static {
     type Item: for<'d> Decode<'d>;
-    /// Result of a good operation.
-    type Done: Send;
+    type Done: Done;
+    /// TypeId of the response.
     const RESPONSE: u32;
 
     fn begin(item: Self::Item) -> Self;
@@ -34,29 +35,61 @@ pub(super) trait Service: Send + Sized + 'static {
         manager: &Manager,
         turn: &mut Turn<'_, '_>,
     ) -> Option<Result<Self::Done, StatusCode>>;
+}
 
+/// Result of a good operation.
+pub(super) trait Done: Send + Sized {
+    /// Encodes the result of an operation, good or bad.
     fn encode(
-        result: Result<Self::Done, StatusCode>,
+        result: Result<Self, StatusCode>,
         response: &mut Encoder<'_>,
     ) -> Result<(), EncodeError>;
 }
 
-/// The operations of a request.
-pub(super) struct Changes<S: Service> {
-    manager: Manager,
-    /// The operation that has begun and is not finished.
-    operation: Option<S>,
-    results: Vec<Result<S::Done, StatusCode>>,
+impl Done for () {
+    fn encode(
+        result: Result<(), StatusCode>,
+        response: &mut Encoder<'_>,
+    ) -> Result<(), EncodeError> {
+        status_of(result).encode(response)
+    }
 }
 
-impl<S: Service> Operations for Changes<S> {
-    type Item = S::Item;
+impl Done for NodeId {
+    fn encode(
+        result: Result<NodeId, StatusCode>,
+        response: &mut Encoder<'_>,
+    ) -> Result<(), EncodeError> {
+        match result {
+            Ok(added_node_id) => AddNodesResult {
+                status_code: StatusCode::Good,
+                added_node_id,
+            },
+            Err(status_code) => AddNodesResult {
+                status_code,
+                added_node_id: NodeId::NULL,
+            },
+        }
+        .encode(response)
+    }
+}
+
+/// The operations of a request.
+pub(super) struct Changes<O: Operation> {
+    manager: Manager,
+    /// The operation that has begun and is not finished.
+    operation: Option<O>,
+    results: Vec<Result<O::Done, StatusCode>>,
+}
+
+impl<O: Operation> Operations for Changes<O> {
+    type Item = O::Item;
 
     fn parse(
         request: &Request<'_>,
         session: &Session,
         body: &mut Decoder<'_>,
-    ) -> Result<(Self, Items<S::Item>), Fault> {
+    ) -> Result<(Self, Items<O::Item>), Fault> {
         let manager = Manager::new(request, session)?;
         let limits = &request.server.limits.operations;
         let items = Items::take(request, body, limits.max_nodes_per_node_management)?;
@@ -76,13 +109,13 @@ impl<S: Service> Operations for Changes<S> {
     fn operate(
         &mut self,
         turn: &mut Turn<'_, '_>,
-        items: &mut Items<S::Item>,
+        items: &mut Items<O::Item>,
     ) -> Result<(), Fault> {
         loop {
             let operation = match &mut self.operation {
                 Some(operation) => operation,
                 None => match items.next(turn)? {
-                    Some(item) => self.operation.insert(S::begin(item)),
+                    Some(item) => self.operation.insert(O::begin(item)),
                     None => return Ok(()),
                 },
             };
@@ -100,10 +133,10 @@ impl<S: Service> Operations for Changes<S> {
 
     fn end(&mut self, turn: &mut Turn<'_, '_>) -> Result<(), Fault> {
         self.manager.settle(turn.request.server, &mut self.results);
-        turn.request.respond(S::RESPONSE, turn.response)?;
+        turn.request.respond(O::RESPONSE, turn.response)?;
         turn.response.array_length(Some(self.results.len()))?;
         for result in self.results.drain(..) {
-            S::encode(result, turn.response)?;
+            O::Done::encode(result, turn.response)?;
         }
         Ok(turn.response.array_length(Some(0))?)
     }
@@ -113,87 +146,101 @@ impl<S: Service> Operations for Changes<S> {
     }
 }
 
-/// An operation of AddNodes.
-pub(super) struct AddNode(Option<AddNodesItem>);
+/// An item whose operation is planned and executed at once.
+pub(super) trait Planned: for<'d> Decode<'d> + Send + 'static {
+    type Done: Done;
+    /// TypeId of the response.
+    const RESPONSE: u32;
 
-impl Service for AddNode {
-    type Item = AddNodesItem;
+    /// Plans the changes of the operation.
+    fn plan(
+        self,
+        manager: &Manager,
+        edit: &mut Edit<'_>,
+    ) -> Result<(Self::Done, Vec<Change>), AddressSpaceError>;
+}
+
+/// An operation that is executed at once; afterwards it has no item.
+pub(super) struct AtOnce<I>(Option<I>);
+
+impl<I: Planned> Operation for AtOnce<I> {
+    type Item = I;
+    type Done = I::Done;
+    const RESPONSE: u32 = I::RESPONSE;
+
+    fn begin(item: I) -> Self {
+        Self(Some(item))
+    }
+
+    fn operate(
+        &mut self,
+        manager: &Manager,
+        turn: &mut Turn<'_, '_>,
+    ) -> Option<Result<I::Done, StatusCode>> {
+        let item = self.0.take()?;
+        let plan = |edit: &mut Edit<'_>| item.plan(manager, edit);
+        Some(manager.operate(turn.request.server, turn.work, plan))
+    }
+}
+
+/// The operations of an AddNodes request.
+pub(super) type AddNodes = Changes<AtOnce<AddNodesItem>>;
+
+impl Planned for AddNodesItem {
     type Done = NodeId;
     const RESPONSE: u32 = ids::ADD_NODES_RESPONSE_ENCODING_DEFAULT_BINARY;
 
-    fn begin(item: AddNodesItem) -> Self {
-        Self(Some(item))
-    }
-
-    fn operate(
-        &mut self,
+    fn plan(
+        self,
         manager: &Manager,
-        turn: &mut Turn<'_, '_>,
-    ) -> Option<Result<NodeId, StatusCode>> {
-        let item = self.0.take()?;
-        let choose = |item: &AddNodesItem| manager.new_node_id(item);
-        let plan = |edit: &mut Edit<'_>| edit.plan_add_node(item, &choose);
-        Some(manager.operate(turn.request.server, turn.work, plan))
-    }
-
-    fn encode(
-        result: Result<NodeId, StatusCode>,
-        response: &mut Encoder<'_>,
-    ) -> Result<(), EncodeError> {
-        match result {
-            Ok(added_node_id) => AddNodesResult {
-                status_code: StatusCode::Good,
-                added_node_id,
-            },
-            Err(status_code) => AddNodesResult {
-                status_code,
-                added_node_id: NodeId::NULL,
-            },
-        }
-        .encode(response)
+        edit: &mut Edit<'_>,
+    ) -> Result<(NodeId, Vec<Change>), AddressSpaceError> {
+        edit.plan_add_node(self, &|item: &AddNodesItem| manager.new_node_id(item))
     }
 }
 
-/// An operation of AddReferences.
-pub(super) struct AddReference(Option<AddReferencesItem>);
+/// The operations of an AddReferences request.
+pub(super) type AddReferences = Changes<AtOnce<AddReferencesItem>>;
 
-impl Service for AddReference {
-    type Item = AddReferencesItem;
+impl Planned for AddReferencesItem {
     type Done = ();
     const RESPONSE: u32 = ids::ADD_REFERENCES_RESPONSE_ENCODING_DEFAULT_BINARY;
 
-    fn begin(item: AddReferencesItem) -> Self {
-        Self(Some(item))
-    }
-
-    fn operate(
-        &mut self,
-        manager: &Manager,
-        turn: &mut Turn<'_, '_>,
-    ) -> Option<Result<(), StatusCode>> {
-        let item = self.0.take()?;
-        let plan = |edit: &mut Edit<'_>| Ok(((), vec![edit.plan_add_reference(item)?]));
-        Some(manager.operate(turn.request.server, turn.work, plan))
-    }
-
-    fn encode(
-        result: Result<(), StatusCode>,
-        response: &mut Encoder<'_>,
-    ) -> Result<(), EncodeError> {
-        status(result).encode(response)
+    fn plan(
+        self,
+        _: &Manager,
+        edit: &mut Edit<'_>,
+    ) -> Result<((), Vec<Change>), AddressSpaceError> {
+        Ok(((), vec![edit.plan_add_reference(self)?]))
     }
 }
 
-/// An operation of DeleteNodes.
-pub(super) struct DeleteNode(Deletion);
+/// The operations of a DeleteReferences request.
+pub(super) type DeleteReferences = Changes<AtOnce<DeleteReferencesItem>>;
 
-impl Service for DeleteNode {
+impl Planned for DeleteReferencesItem {
+    type Done = ();
+    const RESPONSE: u32 = ids::DELETE_REFERENCES_RESPONSE_ENCODING_DEFAULT_BINARY;
+
+    fn plan(
+        self,
+        _: &Manager,
+        edit: &mut Edit<'_>,
+    ) -> Result<((), Vec<Change>), AddressSpaceError> {
+        Ok(((), vec![edit.plan_delete_reference(self)?]))
+    }
+}
+
+/// The operations of a DeleteNodes request.
+pub(super) type DeleteNodes = Changes<Deletion>;
+
+impl Operation for Deletion {
     type Item = DeleteNodesItem;
     type Done = ();
     const RESPONSE: u32 = ids::DELETE_NODES_RESPONSE_ENCODING_DEFAULT_BINARY;
 
     fn begin(item: DeleteNodesItem) -> Self {
-        Self(Deletion::new(item))
+        Self::new(item)
     }
 
     fn operate(
@@ -201,47 +248,6 @@ impl Service for DeleteNode {
         manager: &Manager,
         turn: &mut Turn<'_, '_>,
     ) -> Option<Result<(), StatusCode>> {
-        self.0.run(manager, turn)
+        self.run(manager, turn)
     }
-
-    fn encode(
-        result: Result<(), StatusCode>,
-        response: &mut Encoder<'_>,
-    ) -> Result<(), EncodeError> {
-        status(result).encode(response)
-    }
-}
-
-/// An operation of DeleteReferences.
-pub(super) struct DeleteReference(Option<DeleteReferencesItem>);
-
-impl Service for DeleteReference {
-    type Item = DeleteReferencesItem;
-    type Done = ();
-    const RESPONSE: u32 = ids::DELETE_REFERENCES_RESPONSE_ENCODING_DEFAULT_BINARY;
-
-    fn begin(item: DeleteReferencesItem) -> Self {
-        Self(Some(item))
-    }
-
-    fn operate(
-        &mut self,
-        manager: &Manager,
-        turn: &mut Turn<'_, '_>,
-    ) -> Option<Result<(), StatusCode>> {
-        let item = self.0.take()?;
-        let plan = |edit: &mut Edit<'_>| Ok(((), vec![edit.plan_delete_reference(item)?]));
-        Some(manager.operate(turn.request.server, turn.work, plan))
-    }
-
-    fn encode(
-        result: Result<(), StatusCode>,
-        response: &mut Encoder<'_>,
-    ) -> Result<(), EncodeError> {
-        status(result).encode(response)
-    }
-}
-
-fn status(result: Result<(), StatusCode>) -> StatusCode {
-    result.err().unwrap_or(StatusCode::Good)
 }
