@@ -8,13 +8,15 @@ mod browse;
 mod browse_next;
 mod browsing;
 mod call;
+mod create_items;
 mod deferred;
 mod deletion;
 mod discovery;
 mod item_changes;
+mod item_parameters;
 mod list;
 mod manager;
-mod monitored_items;
+mod modify_items;
 mod node_management;
 mod pages;
 mod pass;
@@ -44,7 +46,9 @@ use self::body::Body;
 use self::browse::Browse;
 use self::browse_next::BrowseNext;
 use self::browsing::Browsed;
-use self::item_changes::{Changes, Delete, Modify, SetMode};
+use self::create_items::Create;
+use self::item_changes::Changes;
+use self::modify_items::{Delete, Modify, SetMode};
 use self::node_management::{AddNodes, AddReferences, DeleteNodes, DeleteReferences};
 use self::register_nodes::{RegisterNodes, UnregisterNodes};
 use self::request::{Handled, Incoming, Request};
@@ -299,7 +303,7 @@ fn sliced(type_id: u32) -> Option<Sliced> {
         ids::REGISTER_NODES_REQUEST_ENCODING_DEFAULT_BINARY => list::handle::<RegisterNodes>,
         ids::UNREGISTER_NODES_REQUEST_ENCODING_DEFAULT_BINARY => list::handle::<UnregisterNodes>,
         ids::CREATE_MONITORED_ITEMS_REQUEST_ENCODING_DEFAULT_BINARY => {
-            list::handle::<monitored_items::Create>
+            list::handle::<Changes<Create>>
         }
         ids::MODIFY_MONITORED_ITEMS_REQUEST_ENCODING_DEFAULT_BINARY => {
             list::handle::<Changes<Modify>>

@@ -1,0 +1,168 @@
+//! CreateMonitoredItems (OPC 10000-4, 5.13.2).
+
+use std::sync::Arc;
+
+use takt_space::{Caller, View};
+use takt_ua::binary::Decoder;
+use takt_ua::enumerations::TimestampsToReturn;
+use takt_ua::structures::{MonitoredItemCreateRequest, MonitoredItemCreateResult, ReadValueId};
+use takt_ua::{NumericRange, StatusCode, ids};
+
+use super::item_changes::{Change, Changing, items};
+use super::item_parameters::Revision;
+use super::list::Items;
+use super::request::{Request, check_timestamps};
+use super::subscriptions::milliseconds;
+use crate::fault::Fault;
+use crate::reading::attributes::{EVENT_NOTIFIER, VALUE, attribute};
+use crate::reading::check_encoding;
+use crate::reading::value_of;
+use crate::server::Server;
+use crate::session::Session;
+use crate::subscriptions::Engine;
+use crate::subscriptions::item::MonitoredItem;
+use crate::subscriptions::load::Load;
+
+/// A CreateMonitoredItems request.
+pub(super) struct Create {
+    revision: Revision,
+    /// Number of items that may still be added in this slice.
+    room: usize,
+}
+
+impl Change for Create {
+    type Item = MonitoredItemCreateRequest;
+    type Result = MonitoredItemCreateResult;
+    const RESPONSE: u32 = ids::CREATE_MONITORED_ITEMS_RESPONSE_ENCODING_DEFAULT_BINARY;
+    /// Size without a FilterResult.
+    const RESULT_SIZE: usize = 23;
+
+    fn parse(
+        request: &Request<'_>,
+        body: &mut Decoder<'_>,
+    ) -> Result<(Self, Items<MonitoredItemCreateRequest>), Fault> {
+        let timestamps = TimestampsToReturn(body.i32()?);
+        let items = items(request, body)?;
+        check_timestamps(timestamps)?;
+        let create = Self {
+            revision: Revision::new(timestamps),
+            room: 0,
+        };
+        Ok((create, items))
+    }
+
+    fn begin(&mut self, engine: &Engine, session: &Session, count: usize) {
+        self.revision.begin(engine, session, count);
+    }
+
+    fn begin_slice(&mut self, engine: &Engine, subscription_id: u32) {
+        self.room = engine.room_for_items(subscription_id);
+    }
+
+    fn change(
+        &mut self,
+        changing: &mut Changing<'_>,
+        item: MonitoredItemCreateRequest,
+    ) -> MonitoredItemCreateResult {
+        match self.create(changing, item) {
+            Ok((item, result)) => {
+                self.room -= 1;
+                if item.is_sampled() {
+                    let owner = &changing.subscription.owner;
+                    changing.sampler.sample(&item, owner);
+                }
+                changing.subscription.add(item, changing.now);
+                result
+            }
+            Err(status_code) => MonitoredItemCreateResult {
+                status_code,
+                ..MonitoredItemCreateResult::default()
+            },
+        }
+    }
+}
+
+impl Create {
+    fn create(
+        &mut self,
+        changing: &mut Changing<'_>,
+        create: MonitoredItemCreateRequest,
+    ) -> Result<(Arc<MonitoredItem>, MonitoredItemCreateResult), StatusCode> {
+        if self.room == 0 {
+            return Err(StatusCode::BadTooManyMonitoredItems);
+        }
+        if !(0..=2).contains(&create.monitoring_mode.0) {
+            return Err(StatusCode::BadMonitoringModeInvalid);
+        }
+        let watched = create.item_to_monitor;
+        let (server, subscription) = (changing.server, &mut *changing.subscription);
+        let view = server.space.view();
+        let range = check_watched(server, &view, &subscription.owner, &watched)?;
+        let parameters = self.revision.parameters(
+            server,
+            &view,
+            subscription,
+            &watched,
+            &create.requested_parameters,
+            Load::default(),
+        )?;
+        let charge = subscription.memory.charge(MonitoredItem::memory(&watched));
+        let charge = charge.map_err(|_| StatusCode::BadTooManyMonitoredItems)?;
+        let result = MonitoredItemCreateResult {
+            status_code: StatusCode::Good,
+            monitored_item_id: subscription.next_item_id(),
+            revised_sampling_interval: milliseconds(parameters.sampling.interval),
+            revised_queue_size: parameters.queue_size,
+            ..MonitoredItemCreateResult::default()
+        };
+        let item = MonitoredItem::new(
+            result.monitored_item_id,
+            watched,
+            range,
+            create.monitoring_mode,
+            parameters,
+            Arc::clone(&subscription.ready),
+            charge,
+        );
+        Ok((Arc::new(item), result))
+    }
+}
+
+/// Checks that the attribute that the client wants to monitor exists. Errors of reading it are reported with the values
+/// (OPC 10000-4, 5.13.2.1).
+fn check_watched(
+    server: &Server,
+    view: &View<'_>,
+    caller: &Caller,
+    watched: &ReadValueId,
+) -> Result<Option<NumericRange>, StatusCode> {
+    let node = match view.node(&watched.node_id) {
+        Some(node) => node,
+        None if watched.node_id.as_ref().is_null() => return Err(StatusCode::BadNodeIdInvalid),
+        None => return Err(StatusCode::BadNodeIdUnknown),
+    };
+    let range = NumericRange::of_request(watched.index_range.as_option())?;
+    if watched.attribute_id == VALUE {
+        node.variable().ok_or(StatusCode::BadAttributeIdInvalid)?;
+        if !watched.data_encoding.as_ref().is_null() {
+            let whole = ReadValueId {
+                index_range: takt_ua::UaString::default(),
+                data_encoding: takt_ua::QualifiedName::default(),
+                ..watched.clone()
+            };
+            let now = takt_ua::DateTime::now();
+            let value = value_of(view, caller, &whole, now, server.limits.max_response_size).value;
+            check_encoding(&watched.data_encoding.as_ref(), value.as_ref())?;
+        }
+    } else {
+        attribute(caller, &node, watched.attribute_id)?;
+        if !watched.data_encoding.as_ref().is_null() {
+            return Err(StatusCode::BadDataEncodingInvalid);
+        }
+        if watched.attribute_id == EVENT_NOTIFIER {
+            // This attribute is for Events, which this server does not support.
+            return Err(StatusCode::BadMonitoredItemFilterUnsupported);
+        }
+    }
+    Ok(range)
+}
