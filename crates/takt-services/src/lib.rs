@@ -27,6 +27,7 @@ mod limits;
 mod message;
 mod node_management;
 mod pending;
+mod random;
 mod reading;
 mod server;
 mod server_methods;

@@ -17,7 +17,8 @@ use super::subscriptions::in_slice;
 use crate::connection::Connection;
 use crate::endpoint::{ANONYMOUS_POLICY, USER_NAME_POLICY};
 use crate::fault::Fault;
-use crate::session::{NewSession, Session, random};
+use crate::random::random;
+use crate::session::{NewSession, Session};
 
 /// Length of server nonces in bytes; some clients refuse shorter ones even without security.
 const NONCE_LENGTH: usize = 32;

@@ -1,0 +1,161 @@
+//! Sessions (OPC 10000-4, 5.7): created and activated by services, and named by a token in every request.
+
+mod expendable;
+mod sessions;
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use arc_swap::ArcSwap;
+use takt_rt::memory_budget::{Charge, MemoryBudget};
+use takt_space::Caller;
+use takt_ua::{Guid, IdentifierRef, NodeId, NodeIdRef, StatusCode};
+
+use crate::continuation::ContinuationPoints;
+use crate::pending::Pending;
+
+pub(crate) use self::sessions::{NewSession, Sessions};
+
+/// Channel number of a Session that is not activated, or is closed.
+const NO_CHANNEL: u64 = 0;
+
+/// Value of `channel_lost` while the Session has a channel; no loss has this number.
+const HAS_CHANNEL: u64 = 0;
+
+/// A Session of a client.
+pub(crate) struct Session {
+    pub(crate) id: NodeId,
+    /// Identifier of the authentication token, which is a secret between client and server.
+    pub(crate) token: Guid,
+    pub(crate) timeout: Duration,
+    /// The channel that the Session is activated for, or [`NO_CHANNEL`].
+    bound: AtomicU64,
+    closed: AtomicBool,
+    /// Number of the loss of the channel that the Session was activated for, or [`HAS_CHANNEL`] if that channel is open.
+    channel_lost: AtomicU64,
+    /// Set by each request, and cleared by the search for inactive Sessions.
+    touched: AtomicBool,
+    last_activity: Mutex<Instant>,
+    /// The caller that the Session acts for; replaced when the Session is activated.
+    pub(crate) caller: ArcSwap<Caller>,
+    continuation_points: Mutex<ContinuationPoints>,
+    /// Memory budget of the Session; `charge` is the memory of the Session itself.
+    pub(crate) memory: MemoryBudget,
+    charge: Mutex<Charge>,
+    /// Requests that are answered later; Cancel searches them.
+    pub(crate) pending: Mutex<Vec<Arc<Pending>>>,
+}
+
+impl Session {
+    /// Returns true if requests of this channel may use the Session. A single comparison, because this is on the hot path.
+    #[inline]
+    pub(crate) fn is_usable(&self, channel: u64) -> bool {
+        self.bound.load(Ordering::Relaxed) == channel
+    }
+
+    /// Returns true if this is the authentication token of the Session.
+    #[inline]
+    pub(crate) fn has_token(&self, token: NodeIdRef<'_>) -> bool {
+        token.namespace == 0 && token.identifier == IdentifierRef::Guid(self.token)
+    }
+
+    /// Returns the reason why requests of this channel may not use the Session.
+    #[cold]
+    fn why_unusable(&self) -> StatusCode {
+        if self.closed.load(Ordering::Relaxed) {
+            StatusCode::BadSessionClosed
+        } else if self.bound.load(Ordering::Relaxed) == NO_CHANNEL {
+            StatusCode::BadSessionNotActivated
+        } else {
+            StatusCode::BadSecureChannelIdInvalid
+        }
+    }
+
+    /// Records a request, which keeps the Session active.
+    #[inline]
+    pub(crate) fn touch(&self) {
+        self.touched.store(true, Ordering::Relaxed);
+    }
+
+    /// Returns true if the Session was activated before.
+    pub(crate) fn is_activated(&self) -> bool {
+        self.bound.load(Ordering::Relaxed) != NO_CHANNEL
+    }
+
+    /// Returns true if CreateSession of a Session that is not activated yet was received through this channel: only this
+    /// channel may activate it.
+    pub(crate) fn is_created_on(&self, channel: u64) -> bool {
+        self.caller.load().channel.id == channel
+    }
+
+    /// Activates the Session for a caller and its channel, and for no other.
+    pub(crate) fn activate(&self, caller: Arc<Caller>) {
+        let channel = caller.channel.id;
+        self.caller.store(caller);
+        if !self.closed.load(Ordering::Relaxed) {
+            self.bound.store(channel, Ordering::Relaxed);
+            self.channel_lost.store(HAS_CHANNEL, Ordering::Relaxed);
+        }
+        self.touch();
+    }
+
+    /// Moves the charge of the Session to its own memory budget. Called before [`activate`](Self::activate).
+    pub(crate) fn take_memory(&self) -> Result<(), StatusCode> {
+        let mut charge = self.charge.lock().unwrap_or_else(PoisonError::into_inner);
+        let moved = charge.move_to(&self.memory);
+        moved.map_err(|_| StatusCode::BadOutOfMemory)
+    }
+
+    /// Returns the continuation points of Browse.
+    pub(crate) fn continuation_points(&self) -> MutexGuard<'_, ContinuationPoints> {
+        self.continuation_points
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keeps a request that is answered later, so that Cancel can find it.
+    pub(crate) fn keep_pending(&self, pending: Pending) -> Arc<Pending> {
+        let pending = Arc::new(pending);
+        let mut all = self.pending.lock().unwrap_or_else(PoisonError::into_inner);
+        all.retain(|pending| !pending.is_answered());
+        all.push(Arc::clone(&pending));
+        pending
+    }
+
+    /// Removes the requests that have been answered.
+    pub(crate) fn forget_answered(&self) {
+        self.pending
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .retain(|pending| !pending.is_answered());
+    }
+
+    /// Returns true if the Session is closed.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::Relaxed)
+    }
+
+    fn close(&self) {
+        self.closed.store(true, Ordering::Relaxed);
+        self.bound.store(NO_CHANNEL, Ordering::Relaxed);
+    }
+
+    fn is_expired(&self, now: Instant) -> bool {
+        let mut last = self
+            .last_activity
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if self.touched.swap(false, Ordering::Relaxed) {
+            *last = now;
+        }
+        now.saturating_duration_since(*last) >= self.timeout
+    }
+
+    fn last_activity(&self) -> Instant {
+        *self
+            .last_activity
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}

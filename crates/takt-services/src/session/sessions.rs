@@ -1,0 +1,218 @@
+//! The Sessions of a server, found by their authentication tokens.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use arc_swap::ArcSwap;
+use takt_rt::memory_budget::MemoryBudget;
+use takt_space::Caller;
+use takt_ua::{Guid, IdentifierRef, NodeId, NodeIdRef, StatusCode};
+
+use super::expendable::expendable;
+use super::{HAS_CHANNEL, NO_CHANNEL, Session};
+use crate::continuation::ContinuationPoints;
+use crate::deadline::Deadline;
+use crate::random::random;
+
+/// Number of checks per timeout: inactivity is detected with an error of one such fraction.
+const CHECKS_PER_TIMEOUT: u32 = 8;
+
+/// All Sessions of a server.
+#[derive(Default)]
+pub(crate) struct Sessions {
+    by_token: Mutex<Table>,
+    /// Time of the next search for inactive Sessions; set while the table is locked.
+    next_check: Deadline,
+    last_id: AtomicU32,
+    /// Number of the last loss of a channel by a Session.
+    last_loss: AtomicU64,
+}
+
+type Table = HashMap<Guid, Arc<Session>>;
+
+/// Parameters of a new Session, as revised by CreateSession.
+pub(crate) struct NewSession {
+    pub(crate) timeout: Duration,
+    pub(crate) caller: Caller,
+    pub(crate) max_sessions: u32,
+    pub(crate) max_continuation_points: u16,
+    /// Memory budget of the Session after activation.
+    pub(crate) memory: MemoryBudget,
+    /// Memory budget of the Session before activation.
+    pub(crate) memory_before: MemoryBudget,
+}
+
+impl Sessions {
+    fn table(&self) -> MutexGuard<'_, Table> {
+        self.by_token.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds a Session. If there are too many, an [`expendable`] one makes room, and its id is returned.
+    pub(crate) fn create(
+        &self,
+        new: NewSession,
+    ) -> Result<(Arc<Session>, Option<NodeId>), StatusCode> {
+        let now = Instant::now();
+        let mut table = self.table();
+        let bytes = size_of::<Session>() + new.caller.memory();
+        let charge = new.memory_before.charge(bytes);
+        let charge = charge.map_err(|_| StatusCode::BadOutOfMemory)?;
+        let mut replaced = None;
+        if table.len() >= usize::try_from(new.max_sessions).unwrap_or(usize::MAX) {
+            let token = expendable(&table).ok_or(StatusCode::BadTooManySessions)?;
+            if let Some(session) = table.remove(&token) {
+                session.close();
+                replaced = Some(session.id.clone());
+            }
+        }
+        let id = self.last_id.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
+        let id = NodeId::numeric(1, id);
+        let session = Arc::new(Session {
+            token: random_token()?,
+            timeout: new.timeout,
+            bound: AtomicU64::new(NO_CHANNEL),
+            closed: AtomicBool::new(false),
+            channel_lost: AtomicU64::new(HAS_CHANNEL),
+            touched: AtomicBool::new(false),
+            last_activity: Mutex::new(now),
+            caller: ArcSwap::from_pointee(Caller {
+                session_id: id.clone(),
+                ..new.caller
+            }),
+            continuation_points: Mutex::new(ContinuationPoints::new(
+                new.max_continuation_points,
+                new.memory.empty_charge(),
+            )),
+            memory: new.memory,
+            charge: Mutex::new(charge),
+            pending: Mutex::default(),
+            id,
+        });
+        table.insert(session.token, Arc::clone(&session));
+        let check = now + session.timeout / CHECKS_PER_TIMEOUT;
+        let next = self.next_check.get().map_or(check, |next| next.min(check));
+        self.next_check.set(Some(next));
+        Ok((session, replaced))
+    }
+
+    /// Returns the Session that a token names.
+    pub(crate) fn find(&self, token: NodeIdRef<'_>) -> Result<Arc<Session>, StatusCode> {
+        let IdentifierRef::Guid(token) = token.identifier else {
+            return Err(StatusCode::BadSessionIdInvalid);
+        };
+        self.table()
+            .get(&token)
+            .cloned()
+            .ok_or(StatusCode::BadSessionIdInvalid)
+    }
+
+    /// Returns the Session that a token names, if this channel may use it. If the client has not activated the Session first,
+    /// it is closed (OPC 10000-4, 5.7.3.1).
+    pub(crate) fn find_usable(
+        &self,
+        token: NodeIdRef<'_>,
+        channel: u64,
+    ) -> Result<Arc<Session>, StatusCode> {
+        let session = self.find(token)?;
+        if session.is_usable(channel) {
+            return Ok(session);
+        }
+        let reason = session.why_unusable();
+        // A channel other than the creating one cannot close the Session.
+        if !session.is_activated() && session.is_created_on(channel) {
+            self.close(&session);
+        }
+        Err(reason)
+    }
+
+    /// Returns a Session that is activated for this channel.
+    pub(crate) fn of_channel(&self, channel: u64) -> Option<Arc<Session>> {
+        let table = self.table();
+        let mut bound = table.values().filter(|session| session.is_usable(channel));
+        bound.next().cloned()
+    }
+
+    /// Closes a Session; its token is not valid from now on.
+    pub(crate) fn close(&self, session: &Session) {
+        session.close();
+        let mut table = self.table();
+        table.remove(&session.token);
+        self.rest_if_empty(&table);
+    }
+
+    /// Clears the deadline if there are no Sessions.
+    fn rest_if_empty(&self, table: &Table) {
+        if table.is_empty() {
+            self.next_check.set(None);
+        }
+    }
+
+    /// Removes Sessions that were created through a channel and never activated. Those that were activated for it are returned:
+    /// no request can use them until they are activated for another channel.
+    pub(crate) fn channel_closed(&self, channel: u64) -> Vec<NodeId> {
+        let mut table = self.table();
+        let loss = self.last_loss.fetch_add(1, Ordering::Relaxed) + 1;
+        let left_behind = table.values().filter(|session| session.is_usable(channel));
+        let left_behind = left_behind
+            .map(|session| {
+                session.channel_lost.store(loss, Ordering::Relaxed);
+                session.id.clone()
+            })
+            .collect();
+        table.retain(|_, session| {
+            let keep = session.is_activated() || !session.is_created_on(channel);
+            if !keep {
+                session.close();
+            }
+            keep
+        });
+        self.rest_if_empty(&table);
+        left_behind
+    }
+
+    /// Returns the time at which [`expire`](Self::expire) is due. Takes no lock.
+    #[inline]
+    pub(crate) fn next_check(&self) -> Option<Instant> {
+        self.next_check.get()
+    }
+
+    /// Closes the Sessions that have been inactive for longer than their timeout, and returns them.
+    pub(crate) fn expire(&self, now: Instant) -> Vec<NodeId> {
+        let mut gone = Vec::new();
+        let mut table = self.table();
+        if !self.next_check.is_due(now) {
+            return gone;
+        }
+        table.retain(|_, session| {
+            let expired = session.is_expired(now);
+            if expired {
+                session.close();
+                tracing::debug!(session = %session.id, "Session timed out");
+                gone.push(session.id.clone());
+            }
+            !expired
+        });
+        let shortest = table.values().map(|session| session.timeout).min();
+        self.next_check
+            .set(shortest.map(|timeout| now + timeout / CHECKS_PER_TIMEOUT));
+        gone
+    }
+
+    /// Returns the number of Sessions.
+    pub(crate) fn len(&self) -> usize {
+        self.table().len()
+    }
+}
+
+/// Returns 128 random bits, so that an authentication token cannot be guessed (OPC 10000-4, 7.35).
+fn random_token() -> Result<Guid, StatusCode> {
+    let [a, b, c, d, e, f, g, h, data4 @ ..] = random::<16>()?;
+    Ok(Guid {
+        data1: u32::from_le_bytes([a, b, c, d]),
+        data2: u16::from_le_bytes([e, f]),
+        data3: u16::from_le_bytes([g, h]),
+        data4,
+    })
+}
