@@ -3,6 +3,7 @@
 //! Its layout is described at its reader, the module `namespace0` of `takt-space`.
 
 mod content;
+mod error;
 mod nodes;
 mod table;
 
@@ -11,9 +12,8 @@ use takt_nodeset::NodeSet;
 use crate::error::Error;
 use crate::output::GeneratedFile;
 use crate::sources::Sources;
+use error::{NODESET, invalid};
 
-/// Name of the source of the nodes, for errors.
-const NODESET: &str = "Opc.Ua.NodeSet2.xml";
 const TABLE: &str = "crates/takt-space/src/namespace0/table.bin";
 
 /// Returns the files of this step.
@@ -21,9 +21,4 @@ pub(crate) fn generate(sources: &Sources) -> Result<Vec<GeneratedFile>, Error> {
     let nodeset = NodeSet::parse(NODESET, &sources.nodeset).map_err(invalid)?;
     let nodes = nodes::Nodes::new(&nodeset)?;
     Ok(vec![GeneratedFile::new(TABLE, table::write(&nodes)?)])
-}
-
-/// Returns the error of a NodeSet that this step does not support.
-fn invalid(message: impl std::fmt::Display) -> Error {
-    Error::content(NODESET, message.to_string())
 }

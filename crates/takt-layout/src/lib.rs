@@ -57,6 +57,7 @@ mod error;
 mod head;
 mod request;
 mod response;
+mod span;
 mod structures;
 #[cfg(test)]
 mod tests;
@@ -67,6 +68,7 @@ pub use error::LayoutError;
 pub use head::{HEAD_LENGTH, MARK, RequestHead, Service, VERSION, is_layout};
 pub use request::{Arguments, CallItem, Items, Place, Request, WriteItem};
 pub use response::{CallResult, DataValueRecord, Response};
+pub use span::Span;
 pub use structures::LaidOut;
 pub use values::ValueWriter;
-pub use writer::{RequestWriter, ResponseWriter, Span, Times};
+pub use writer::{RequestWriter, ResponseWriter, Times};

@@ -3,7 +3,7 @@
 use takt_ua::BuiltInType;
 use takt_ua::binary::{Encode, EncodeError, Encoder};
 
-use crate::writer::{Span, put};
+use crate::span::{Span, put};
 
 /// Zeros for the padding, and for clearing records.
 pub(crate) const ZEROS: [u8; 512] = [0; 512];

@@ -8,28 +8,8 @@ use crate::head::{
     COUNT, DATA_VALUE, HEAD_LENGTH, MARK, MAX_AGE, REQUEST_HANDLE, RequestHead, Service,
     TIMEOUT_HINT, TIMESTAMP, TIMESTAMPS, TOKEN, VERSION, i64_at, u16_at,
 };
+use crate::span::{Span, put};
 use crate::values::{ValueWriter, ZEROS};
-
-/// Range of bytes in a message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Span {
-    /// Offset from the start of the message, in bytes.
-    pub offset: u32,
-    /// Length in bytes; 0 stands for an absent value.
-    pub length: u32,
-}
-
-impl Span {
-    /// The span of an absent value.
-    pub const NONE: Span = Span {
-        offset: 0,
-        length: 0,
-    };
-
-    pub(crate) fn to_bytes(self) -> [u8; 8] {
-        (u64::from(self.offset) | u64::from(self.length) << 32).to_le_bytes()
-    }
-}
 
 /// The times of a DataValue (OPC 10000-4, 7.11).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -97,13 +77,6 @@ fn data_value(value: Span, status: StatusCode, times: &Times) -> [u8; DATA_VALUE
     put(32, &times.source_picoseconds.unwrap_or(0).to_le_bytes());
     put(34, &times.server_picoseconds.unwrap_or(0).to_le_bytes());
     record
-}
-
-#[inline]
-pub(crate) fn put(target: &mut [u8], at: usize, bytes: &[u8]) {
-    if let Some(target) = target.get_mut(at..at + bytes.len()) {
-        target.copy_from_slice(bytes);
-    }
 }
 
 /// A message that is being written.

@@ -8,7 +8,7 @@
 
 use std::ffi::{c_int, c_void};
 
-use crate::add_one;
+use crate::counter::add_one;
 
 /// `ENOMEM` (errno.h) on every Linux.
 const OUT_OF_MEMORY: c_int = 12;
@@ -21,14 +21,6 @@ unsafe extern "C" {
     fn __libc_calloc(count: usize, size: usize) -> *mut c_void;
     fn __libc_realloc(pointer: *mut c_void, size: usize) -> *mut c_void;
     fn __libc_memalign(alignment: usize, size: usize) -> *mut c_void;
-    fn gettid() -> c_int;
-    fn getpid() -> c_int;
-}
-
-/// Returns whether this is the main thread. It makes two system calls and nothing else.
-pub(crate) fn on_main_thread() -> bool {
-    // SAFETY: neither function has a precondition.
-    unsafe { gettid() == getpid() }
 }
 
 // SAFETY: replaces malloc by a function with its contract; see the module's comment.

@@ -10,27 +10,27 @@
 
 #![deny(unsafe_code)]
 
+mod counter;
 #[allow(unsafe_code, reason = "functions of the C library")]
 mod interpose;
+#[allow(unsafe_code, reason = "functions of the C library")]
+mod thread;
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 
-static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
+use counter::{ALLOCATIONS, WITHOUT_MAIN_THREAD};
 
 /// Returns the number of calls of malloc, calloc, realloc and aligned allocation so far, of all threads.
 pub fn allocations() -> u64 {
     ALLOCATIONS.load(Ordering::Relaxed)
 }
 
-/// True if allocations of the main thread are not counted.
-static WITHOUT_MAIN_THREAD: AtomicBool = AtomicBool::new(false);
-
 /// Runs `work` and returns the number of allocations of the process meanwhile.
 ///
 /// In a test, which runs on a thread of its own, the main thread is the test harness: it prints now and then, and its
 /// allocations for that are not counted.
 pub fn count<T>(work: impl FnOnce() -> T) -> (T, u64) {
-    WITHOUT_MAIN_THREAD.store(!interpose::on_main_thread(), Ordering::SeqCst);
+    WITHOUT_MAIN_THREAD.store(!thread::is_main(), Ordering::SeqCst);
     let before = allocations();
     let result = work();
     let counted = allocations() - before;
@@ -50,11 +50,4 @@ pub fn least(mut work: impl FnMut()) -> u64 {
         }
     }
     least
-}
-
-fn add_one() {
-    if WITHOUT_MAIN_THREAD.load(Ordering::Relaxed) && interpose::on_main_thread() {
-        return;
-    }
-    ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
 }

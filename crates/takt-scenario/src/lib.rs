@@ -59,6 +59,7 @@ mod model;
 mod quantity;
 mod read;
 mod scenario;
+mod scenario_file;
 mod schema;
 mod shape;
 mod sweep;
@@ -70,6 +71,7 @@ pub use model::*;
 pub use quantity::{
     Credit, Drift, Duration, Length, QuantityError, QuantityFlaw, Rate, Share, SignedDuration, Size,
 };
-pub use scenario::{Flow, FlowSource, Scenario, ScenarioFile, Variant};
+pub use scenario::{Flow, FlowSource, Scenario};
+pub use scenario_file::{ScenarioFile, Variant};
 pub use schema::{FieldDescription, fields, schema};
 pub use sweep::Sweep;

@@ -3,7 +3,7 @@
 use takt_ua::StatusCode;
 use takt_ua::binary::DecodeError;
 
-use crate::security::SecurityError;
+use crate::security_error::SecurityError;
 
 /// Reason for which a connection ended.
 ///

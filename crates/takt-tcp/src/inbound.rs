@@ -9,7 +9,8 @@ use crate::chunk::{
 use crate::error::TransportError;
 use crate::hello::{MAX_CONTROL_MESSAGE, TransportLimits};
 use crate::receive_buffer::ReceiveBuffer;
-use crate::security::{ChunkSecurity, SecurityError};
+use crate::security::ChunkSecurity;
+use crate::security_error::SecurityError;
 use crate::sequence::SequenceReceiver;
 
 /// A completely received chunk.

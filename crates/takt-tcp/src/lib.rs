@@ -40,6 +40,7 @@ mod open_channel;
 mod outbound;
 mod receive_buffer;
 mod security;
+mod security_error;
 mod sequence;
 mod served_connection;
 mod server;
@@ -60,8 +61,9 @@ pub use hello::{MAX_REASON_LENGTH, MIN_BUFFER_SIZE, NegotiatedLimits, TransportL
 pub use listener::BindError;
 pub use security::{
     ChunkSecurity, MAX_SECURITY_POLICY_URI_LENGTH, NoSecurity, Role, SECURITY_POLICY_NONE,
-    SecurityError, SecurityPolicy, SecuritySizes, TokenSecurity,
+    SecurityPolicy, SecuritySizes, TokenSecurity,
 };
+pub use security_error::SecurityError;
 pub use server::{TcpServer, TcpServerConfig};
 pub use server_connection::ServerConnection;
 pub use server_event::{ChannelDescription, Request, RequestBody, ServerEvent};

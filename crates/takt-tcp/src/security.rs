@@ -12,39 +12,13 @@ use std::sync::Arc;
 use takt_ua::enumerations::MessageSecurityMode;
 
 use crate::chunk::SEQUENCE_HEADER_SIZE;
+use crate::security_error::SecurityError;
 
 /// The URI of SecurityPolicy None.
 pub const SECURITY_POLICY_NONE: &str = "http://opcfoundation.org/UA/SecurityPolicy#None";
 
 /// Largest length in bytes of a SecurityPolicyUri (OPC 10000-6, Table 58).
 pub const MAX_SECURITY_POLICY_URI_LENGTH: usize = 255;
-
-/// Failed security check. The details stay in the log: the peer is told only that a check failed
-/// (OPC 10000-6, 6.7.3).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum SecurityError {
-    /// The chunk is shorter than signature and padding, or not a multiple of the cipher's block.
-    #[error("a chunk is too short for its signature and padding")]
-    Length,
-    /// The padding bytes are wrong.
-    #[error("the padding of a chunk is wrong")]
-    Padding,
-    /// The signature does not fit the bytes.
-    #[error("the signature of a chunk is wrong")]
-    Signature,
-    /// The cipher failed.
-    #[error("a chunk cannot be encrypted or decrypted")]
-    Cipher,
-    /// The peer's certificate, or the thumbprint that it sent of the own certificate, is not accepted.
-    #[error("a certificate or certificate thumbprint is not acceptable")]
-    Certificate,
-    /// Keys cannot be derived from the nonces.
-    #[error("no keys can be derived")]
-    KeyDerivation,
-    /// The system returned no random numbers for a nonce.
-    #[error("the system has no random numbers")]
-    Random,
-}
 
 /// Sizes of the signature and of the cipher's blocks of a [`ChunkSecurity`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

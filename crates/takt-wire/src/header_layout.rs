@@ -5,7 +5,8 @@ use takt_ua::enumerations::{
 };
 
 use crate::data_set_message::{DataSetContentRef, DataSetMessageRef, FieldsRef};
-use crate::network_message::{NetworkMessageRef, NetworkMessageType};
+use crate::network_message::NetworkMessageRef;
+use crate::network_message_type::NetworkMessageType;
 use crate::publisher_id::PublisherIdRef;
 
 /// A named set of header fields: the HeaderLayoutUri of WriterGroups and DataSetReaders.

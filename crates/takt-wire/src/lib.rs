@@ -61,6 +61,7 @@ mod header_layout;
 pub mod json;
 mod mark;
 mod network_message;
+mod network_message_type;
 mod publisher_id;
 mod raw_data;
 mod security;
@@ -86,9 +87,9 @@ pub use fixed::{
 pub use group_header::GroupHeader;
 pub use header_layout::{HeaderLayout, HeaderLayoutViolation};
 pub use network_message::{
-    DataSetMessagesRef, NetworkMessage, NetworkMessageRef, NetworkMessageType, Payload,
-    PayloadParameters, PayloadRef,
+    DataSetMessagesRef, NetworkMessage, NetworkMessageRef, Payload, PayloadParameters, PayloadRef,
 };
+pub use network_message_type::NetworkMessageType;
 pub use publisher_id::{PublisherId, PublisherIdRef};
 pub use raw_data::{RawDataError, RawDataLayout};
 pub use security::{SecurityHeader, SecurityHeaderRef, SecurityLayout};

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use super::error::content;
 use super::kind::{ENUMERATION, Kind, kind};
-use super::{Enumeration, content};
+use super::types::Enumeration;
 use crate::error::Error;
 use crate::read::bsd::Dictionary;
 use crate::read::nodeset::Nodeset;

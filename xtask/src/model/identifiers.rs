@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::content;
+use super::error::content;
 use crate::error::Error;
 use crate::read::nodeset::Nodeset;
 

@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::error::content;
 use super::kind::{EXTENSION_OBJECT, Kind, built_in, kind};
-use super::{Enumeration, Field, FieldType, Structure, content};
+use super::types::{Enumeration, Field, FieldType, Structure};
 use crate::error::Error;
 use crate::read::bsd::{self, Dictionary};
 use crate::read::nodeset::{DataType, Nodeset};

@@ -5,7 +5,7 @@ use takt_ua::binary::Encode;
 use takt_ua::structures::{Argument, EnumValueType, StructureDefinition, StructureField};
 use takt_ua::{Elements, ExtensionObject, LocalizedText, NodeId, Structure, Variant};
 
-use super::invalid;
+use super::error::invalid;
 use super::nodes::Nodes;
 use crate::error::Error;
 

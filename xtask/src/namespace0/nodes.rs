@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use takt_nodeset::{Node, NodeSet};
 use takt_ua::NodeId;
 
-use super::invalid;
+use super::error::invalid;
 use crate::error::Error;
 
 const HAS_SUBTYPE: u32 = 45;

@@ -4,8 +4,9 @@ use std::collections::HashMap;
 
 use takt_nodeset::{Attributes, Node, ValueAttributes};
 
+use super::content;
+use super::error::invalid;
 use super::nodes::{Nodes, Reference, standard_id};
-use super::{content, invalid};
 use crate::error::Error;
 
 const MAGIC: &[u8] = b"TKN0";

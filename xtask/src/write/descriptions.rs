@@ -111,7 +111,7 @@ pub(super) fn descriptions(model: &Model) -> GeneratedFile {
         let _ = writeln!(code, "({encoding}, {type_id}),");
     }
     code.push_str("];\n");
-    super::file(
+    super::file::file(
         "descriptions.rs",
         "Tables that describe the structures and enumerations of namespace 0.",
         &code,

@@ -29,7 +29,7 @@ pub(super) fn enumerations(model: &Model) -> GeneratedFile {
          use crate::generated_support::{{enumeration, option_set}};\n\n\
          enumeration! {{{enumerations}}}\n\noption_set! {{{option_sets}}}\n"
     );
-    super::file(
+    super::file::file(
         "enumerations.rs",
         "Enumerations and option sets of namespace 0.",
         &code,

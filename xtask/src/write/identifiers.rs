@@ -19,5 +19,5 @@ pub(crate) fn identifiers(model: &Model) -> GeneratedFile {
          //! Left away: the deprecated type dictionaries, and declarations more than one level below a type.",
         model.version
     );
-    super::file("identifiers.rs", &what, &code)
+    super::file::file("identifiers.rs", &what, &code)
 }

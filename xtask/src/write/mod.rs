@@ -2,17 +2,17 @@
 
 mod descriptions;
 mod enumerations;
+mod file;
 mod identifiers;
 mod names;
 mod status_codes;
 mod structures;
 mod views;
 
-use std::path::PathBuf;
-
 use crate::error::Error;
 use crate::model::Model;
 use crate::output::GeneratedFile;
+use file::file;
 
 pub(crate) use identifiers::identifiers;
 pub(crate) use status_codes::status_codes;
@@ -37,15 +37,5 @@ fn root() -> GeneratedFile {
          Everything in this folder is written by `cargo xtask generate`.",
         "pub mod descriptions;\npub mod enumerations;\npub mod identifiers;\npub mod status_codes;\n\
          pub mod structures;\npub mod views;\n",
-    )
-}
-
-/// Returns a Rust file of the folder of generated modules, with a header that describes it.
-fn file(name: &str, what: &str, code: &str) -> GeneratedFile {
-    let text =
-        format!("// Written by `cargo xtask generate`. Do not edit.\n\n//! {what}\n\n{code}");
-    GeneratedFile::new(
-        PathBuf::from("crates/takt-ua/src/generated").join(name),
-        text,
     )
 }

@@ -23,7 +23,7 @@ pub(crate) fn status_codes(model: &Model) -> GeneratedFile {
          /// Codes and their names, ascending by code.\n\
          pub static STATUS_CODES: &[(u32, &str)] = &[\n{names}];\n"
     );
-    super::file(
+    super::file::file(
         "status_codes.rs",
         "The StatusCodes of the standard (OPC 10000-4, 7.38, and the parts that add to it).",
         &code,

@@ -2,7 +2,7 @@
 
 use crate::endpoint::Endpoint;
 
-use super::ServeError;
+use super::error::ServeError;
 
 /// Number of file descriptors reserved for other purposes than connections of clients: endpoints, databases, logs,
 /// connections to other servers. A process with few descriptors reserves a quarter.

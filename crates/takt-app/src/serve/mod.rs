@@ -1,6 +1,7 @@
 //! The thread that serves an application's endpoints: shared memory and TCP on one readiness loop.
 
 mod capacity;
+mod error;
 mod handler;
 mod idling;
 mod peak;
@@ -13,13 +14,13 @@ use std::sync::mpsc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use takt_rt::affinity::{self, AffinityError};
-use takt_rt::priority::{self, Policy, PriorityError};
+use takt_rt::affinity;
+use takt_rt::priority::{self, Policy};
 use takt_rt::readiness::{Alarm, Event, Events, Interest, Readiness, Waker, key_tag, tagged_key};
 use takt_rt::waiting::Step;
 use takt_services::{EndpointConfig, SHARED_MEMORY_PROFILE, Server, TCP_PROFILE};
-use takt_shm::{ApplicationName, ServerConfig, ShmError, ShmServer};
-use takt_tcp::{BindError, ServerConnectionConfig, TcpServer, TcpServerConfig};
+use takt_shm::{ApplicationName, ServerConfig, ShmServer};
+use takt_tcp::{ServerConnectionConfig, TcpServer, TcpServerConfig};
 
 use crate::client::Waiting;
 use crate::endpoint::Endpoint;
@@ -29,6 +30,7 @@ use idling::Idling;
 use peak::Peak;
 use traffic::Counters;
 
+pub use error::ServeError;
 pub use traffic::Traffic;
 
 /// Options of a serving thread: its way of waiting, and its limits.
@@ -66,42 +68,6 @@ impl Default for ServeOptions {
             policy: None,
         }
     }
-}
-
-/// Error of endpoints that could not be opened.
-#[derive(Debug, thiserror::Error)]
-pub enum ServeError {
-    /// The TCP port is in use or not permitted.
-    #[error(transparent)]
-    Tcp(#[from] BindError),
-    /// The name is in use, or the shared memory could not be created.
-    #[error(transparent)]
-    SharedMemory(#[from] ShmError),
-    /// The system has no thread or no descriptors left.
-    #[error("the serving thread could not be started: {0}")]
-    Thread(#[from] std::io::Error),
-    /// The limit of file descriptors of the process is too low.
-    #[error(
-        "{wanted} connections of each endpoint take {needed} file descriptors with everything else, and this process may have {limit}: \
-         raise the hard limit (`ulimit -Hn {needed}` as root, `LimitNOFILE=` of a service, `--ulimit nofile={needed}` of a container), \
-         or allow {possible} connections"
-    )]
-    Descriptors {
-        /// Requested number of connections of each endpoint.
-        wanted: usize,
-        /// Possible number of connections of each endpoint.
-        possible: usize,
-        /// Number of file descriptors needed.
-        needed: usize,
-        /// Limit of file descriptors of the process.
-        limit: usize,
-    },
-    /// The thread cannot run on the requested core.
-    #[error(transparent)]
-    Core(#[from] AffinityError),
-    /// The thread may not have the requested policy.
-    #[error(transparent)]
-    Policy(#[from] PriorityError),
 }
 
 /// Keys of the readiness loop, which identify the owner of a descriptor.

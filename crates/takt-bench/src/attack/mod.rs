@@ -13,6 +13,7 @@ mod kind;
 mod messages;
 mod nodes;
 mod observer;
+mod options;
 mod play;
 mod rounds;
 mod row;
@@ -23,11 +24,11 @@ mod values;
 mod victim;
 mod walking;
 
-use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 pub use kind::Attack;
 pub use observer::{Observation, Observer};
+pub use options::Options;
 pub(crate) use play::AttackAssignment;
 pub use play::UnderWay;
 pub use row::{ClientRow, GOAL, Row};
@@ -37,55 +38,6 @@ pub use usage::{Slices, Usage};
 use crate::error::{BenchError, check_interrupt};
 use crate::pair::DEBUG_BUILD;
 use takt_report::{Column, Report, Table};
-
-/// Options of the measurement and of its output.
-#[derive(Debug, Clone, clap::Args)]
-pub struct Options {
-    /// Only these attacks, by name or a part of it; --list names them.
-    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
-    pub only: Vec<String>,
-    /// Duration of each phase: idle, attack, idle, attack.
-    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=60))]
-    pub seconds: u32,
-    /// Reads per second of each second client.
-    #[arg(long, value_name = "HZ", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=10_000))]
-    pub rate: u32,
-    /// Divide the counts of the attacks by this.
-    #[arg(long, value_name = "NUMBER", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
-    pub divide: u32,
-    /// Attack the servers of another `takt`, for example an earlier one.
-    #[arg(long, value_name = "FILE")]
-    pub server: Option<PathBuf>,
-    /// Print the names of the attacks with descriptions.
-    #[arg(long)]
-    pub list: bool,
-    /// Print JSON, one object an attack.
-    #[arg(long)]
-    pub json: bool,
-    /// Be a server of this name with a large value, for the benchmark itself.
-    #[arg(long, hide = true, value_name = "NAME", conflicts_with_all = ["only", "json", "list"])]
-    pub serve: Option<String>,
-}
-
-impl Options {
-    fn attacks(&self) -> Result<Vec<Attack>, BenchError> {
-        for wanted in &self.only {
-            if !Attack::ALL
-                .iter()
-                .any(|attack| attack.name().contains(wanted))
-            {
-                return Err(BenchError::Option(format!(
-                    "no attack has `{wanted}` in its name; `takt bench attack --list` lists all names"
-                )));
-            }
-        }
-        let is_wanted = |attack: &Attack| {
-            let named = self.only.iter().any(|only| attack.name().contains(only));
-            named || self.only.is_empty()
-        };
-        Ok(Attack::ALL.iter().copied().filter(is_wanted).collect())
-    }
-}
 
 /// Runs the benchmark and passes each line of its result to `line`.
 ///

@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 
 use takt_app::{Client, ClientOptions, Endpoint};
 
-use super::Options;
 use super::kind::Attack;
 use super::observer::Observer;
+use super::options::Options;
 use super::row::{ClientRow, GOAL, Row};
 use super::target::{Tally, Target};
 use super::usage::{Slices, Usage};

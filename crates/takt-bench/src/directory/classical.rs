@@ -11,7 +11,7 @@ use takt_space::{
 };
 use takt_ua::{NodeId, QualifiedName, Variant, ids};
 
-use super::part::VARIABLES;
+use super::providers::VARIABLES;
 use crate::error::BenchError;
 
 /// Starts a server. Below its Objects folder is an Object with the name of the Provider, and below that are the Variables.

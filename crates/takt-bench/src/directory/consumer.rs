@@ -10,7 +10,7 @@ use takt_ua::enumerations::NodeClass;
 use takt_ua::{NodeId, ids};
 
 use super::census;
-use super::part::{NAME, VARIABLES};
+use super::providers::{NAME, VARIABLES};
 use super::reading::{self, Speed};
 use crate::error::BenchError;
 

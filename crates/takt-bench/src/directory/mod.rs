@@ -14,6 +14,7 @@ mod census;
 mod classical;
 mod consumer;
 mod part;
+mod providers;
 mod reading;
 mod resources;
 mod row;
@@ -68,7 +69,7 @@ pub fn run(
         format!(
             "Each Provider has {} Variables, its own endpoint, threads and connections; up to {} share a process, and \
              begin one after the other.",
-            part::VARIABLES,
+            providers::VARIABLES,
             run::PROVIDERS_OF_A_PROCESS
         ),
         "Found: a Consumer has found the Variables of all Providers; read: it has read one of each as well.".to_owned(),

@@ -15,15 +15,12 @@ use takt_registry::{NameLimits, Registry, RegistryOptions};
 
 use super::classical;
 use super::consumer::{self, Connected, Discovery};
+use super::providers::{NAME, VARIABLES};
 use super::reading::Speed;
 use crate::assignment::Assignment;
 use crate::error::BenchError;
 use crate::parent::print;
 
-/// Variables of each Provider.
-pub(super) const VARIABLES: usize = 10;
-/// Prefix of the names of the Providers.
-pub(super) const NAME: &str = "BenchProvider";
 /// Number of Providers that one registry accepts from this user: the limit of `--providers`.
 const MOST_PROVIDERS: usize = 500;
 

@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use super::Options;
+use super::options::Options;
 use super::row::Row;
 use super::subjects::Measured;
 use crate::assignment::Assignment;

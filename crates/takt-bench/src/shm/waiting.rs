@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use takt_report::{Column, Report, Table};
 use takt_rt::{affinity, process};
 
-use super::Options;
+use super::options::Options;
 use crate::assignment::Assignment;
 use crate::error::{BenchError, check_interrupt};
 use crate::local_session::LocalSession;

@@ -2,8 +2,8 @@
 
 use std::sync::atomic::AtomicBool;
 
-use super::Options;
 use super::filter::Filter;
+use super::options::Options;
 use super::row::Row;
 use super::subjects::Measured;
 use crate::error::{BenchError, check_interrupt};

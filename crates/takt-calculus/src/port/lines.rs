@@ -2,7 +2,7 @@
 //! circles, fewer arrivals are never worse. Other analyses choose between curves of which neither is lower than the other. Since
 //! the bounds of both networks hold, the lesser one counts.
 
-use super::analyses::NotApplicable;
+use super::answer::NotApplicable;
 use super::bounds::{FixedPoint, PortBounds};
 use super::network::{PortNetwork, PortNetworkError};
 use crate::curve::Extended;

@@ -4,6 +4,7 @@
 //! whole. `docs/bounds.md` explains why that matters, and the assumptions of each curve.
 
 mod analyses;
+mod answer;
 mod bounds;
 mod credit;
 mod error;
@@ -15,7 +16,8 @@ mod schedule;
 mod separate_flow;
 mod total_flow;
 
-pub use analyses::{Answer, NotApplicable, PortAnalyses};
+pub use analyses::PortAnalyses;
+pub use answer::{Answer, NotApplicable};
 pub use bounds::{FixedPoint, PortBounds, QueueBounds, StreamBounds, Unbounded};
 pub use error::PortError;
 pub use gates::{GateControlEntry, GateControlList, GateError};

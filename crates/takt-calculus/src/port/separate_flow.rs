@@ -2,7 +2,7 @@
 //! stream depends on the class: FIFO queues leave another service than those without an order, and frames become complete between
 //! queues.
 
-use super::analyses::NotApplicable;
+use super::answer::NotApplicable;
 use super::bounds::PortBounds;
 use super::lines::{Lines, lesser};
 use super::network::{PortNetwork, PortNetworkError, QueueId, Visit};

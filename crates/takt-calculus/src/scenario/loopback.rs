@@ -2,7 +2,7 @@
 
 use takt_scenario::{Application, Node, Share};
 
-use super::{seconds, seconds_by};
+use super::quantities::{seconds, seconds_by};
 use crate::Rational;
 
 /// Least and greatest value of a time, in seconds.

@@ -2,10 +2,12 @@
 
 use takt_scenario::{Analysis, Flow, PortId};
 
+use super::bounds::{FlowBound, QueueBound, ScenarioBounds};
+use super::error::ScenarioBoundsError;
+use super::quantities::{seconds, way_back};
 use super::reason::{Infinite, names};
 use super::schedule::{self, Ways};
 use super::sound::{ASSUMPTIONS, Mapping};
-use super::{FlowBound, QueueBound, ScenarioBounds, ScenarioBoundsError, seconds, way_back};
 use crate::FrameBits;
 use crate::curve::{Curve, CurveError, Extended};
 use crate::port::{NotApplicable, NotScheduled, PortAnalyses, QueueId, Step, Stream, Unbounded};

@@ -5,12 +5,11 @@ use takt_scenario::{
     Analysis, Distribution, Duration, Flow, FlowSource, PortId, Queue, Scenario, Scheduler,
 };
 
+use super::bounds::{FlowBound, QueueBound, ScenarioBounds};
+use super::error::ScenarioBoundsError;
 use super::loopback::{Range, loopback};
+use super::quantities::{bits_per_second, class_at, seconds, way_back};
 use super::reason::{Infinite, names};
-use super::{
-    FlowBound, QueueBound, ScenarioBounds, ScenarioBoundsError, bits_per_second, class_at, seconds,
-    way_back,
-};
 use crate::cbs::{ShapedPort, bit_by_bit, in_a_row};
 use crate::curve::{Curve, Extended};
 use crate::{CreditBasedShaper, FrameBits, Rational};

@@ -2,9 +2,10 @@
 
 use takt_scenario::{Clock, Credit, LowerPriority, PortId, Queue, Rate, Scheduler, Taprio};
 
+use super::error::ScenarioBoundsError;
+use super::quantities::{bits_per_second, class_at, class_name, seconds_by, speed};
 use super::reason::names;
 use super::sound::Mapping;
-use super::{ScenarioBoundsError, bits_per_second, class_at, class_name, seconds_by, speed};
 use crate::port::{
     EgressPort, GateControlEntry, GateControlList, PortError, TrafficClass, TransmissionSelection,
 };

@@ -92,7 +92,7 @@ pub(super) fn names(
 ) -> (String, String) {
     (
         scenario.port_name(port),
-        super::class_name(scenario, port, class),
+        super::quantities::class_name(scenario, port, class),
     )
 }
 

@@ -5,8 +5,8 @@
 use takt_scenario::{Application, Flow, FlowSource, Scenario, Scheduler};
 
 use super::loopback::{Range, missed_publishers, publisher};
+use super::quantities::{seconds, way_back};
 use super::sound::Mapping;
-use super::{seconds, way_back};
 use crate::Rational;
 use crate::curve::Extended;
 use crate::port::{PortNetwork, PortNetworkError, Release, Scheduled, Stream};

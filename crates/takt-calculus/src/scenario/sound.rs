@@ -2,8 +2,10 @@
 
 use takt_scenario::{Analysis, Flow, FlowSource, NodeId, PortId, Scenario};
 
+use super::bounds::ScenarioBounds;
+use super::error::ScenarioBoundsError;
 use super::loopback::{loopback, publisher};
-use super::{ScenarioBounds, ScenarioBoundsError, class_at, seconds, seconds_by, way_back};
+use super::quantities::{class_at, seconds, seconds_by, way_back};
 use crate::curve::{Curve, CurveError};
 use crate::port::{EgressPort, FixedPoint, PortNetwork, QueueId, Step, Stream};
 use crate::{FrameBits, Rational};

@@ -2,8 +2,9 @@
 
 use takt_scenario::{Application, Duration, Flow, FlowSource, Queue, Scheduler};
 
+use super::error::ScenarioBoundsError;
+use super::quantities::{class_at, seconds, seconds_by, way_back};
 use super::sound::Mapping;
-use super::{ScenarioBoundsError, class_at, seconds, seconds_by, way_back};
 
 impl Mapping<'_> {
     /// Checks that frames with a txtime leave the Publisher's and the loopback's node at that time, and in that order. Only then

@@ -9,7 +9,7 @@ use takt_wire::{ChunkReassembler, NetworkMessageRef, PublisherId};
 
 use super::data_set_reader::{DataSetReader, StateChanges};
 use super::fixed::FixedLayouts;
-use super::json::is_json;
+use super::mapping::is_json;
 use super::memory::default_budget;
 use super::protection::{MAX_PROTECTIONS, Protections, is_signed};
 use super::received::Observer;

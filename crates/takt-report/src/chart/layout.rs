@@ -1,10 +1,11 @@
 //! Layout of a figure.
 
 use super::axis::Resolved;
+use super::figure::{Chart, Figure, Line};
+use super::font;
 use super::labels::spread;
 use super::paint::{COLOURS, DASHES, Paint, STEPS};
 use super::scene::{Anchor, Point, Scene, Shape};
-use super::{Chart, Figure, Line, font};
 
 /// Width of a chart.
 const WIDTH: f64 = 760.0;

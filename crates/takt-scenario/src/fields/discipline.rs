@@ -1,6 +1,7 @@
 //! Queueing disciplines.
 
-use super::{COUNT, Kind, PCP, Shape, may, need};
+use super::field::{COUNT, PCP, may, need};
+use crate::shape::{Kind, Shape};
 
 pub(crate) const DISCIPLINE: Shape = Shape {
     name: "a discipline",

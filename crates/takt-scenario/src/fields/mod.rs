@@ -1,6 +1,7 @@
 //! All fields of a scenario file.
 
 mod discipline;
+mod field;
 mod network;
 mod traffic;
 
@@ -8,29 +9,8 @@ pub(crate) use discipline::DISCIPLINE;
 pub(crate) use network::{LATENCY, LINK, NODE, PORT, TOPOLOGY};
 pub(crate) use traffic::{APPLICATION, CROSS_TRAFFIC, MESSAGES, PACES, PACKETS, RECEIVERS};
 
-use crate::shape::{Field, Kind, Shape};
-
-const fn need(name: &'static str, kind: Kind, description: &'static str) -> Field {
-    Field {
-        name,
-        kind,
-        required: true,
-        description,
-    }
-}
-
-const fn may(name: &'static str, kind: Kind, description: &'static str) -> Field {
-    Field {
-        name,
-        kind,
-        required: false,
-        description,
-    }
-}
-
-const COUNT: Kind = Kind::Integer(1, i64::MAX);
-const PCP: Kind = Kind::Integer(0, 7);
-const VLAN: Kind = Kind::Integer(1, 4094);
+use crate::shape::{Kind, Shape};
+use field::{COUNT, may, need};
 
 pub(crate) const SCENARIO: Shape = Shape {
     name: "a scenario",

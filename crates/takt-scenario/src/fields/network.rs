@@ -1,6 +1,7 @@
 //! Nodes, links and ports.
 
-use super::{Kind, Shape, may, need};
+use super::field::{may, need};
+use crate::shape::{Kind, Shape};
 
 pub(crate) const TOPOLOGY: Shape = Shape {
     name: "a topology",

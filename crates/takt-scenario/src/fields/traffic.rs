@@ -1,6 +1,7 @@
 //! Applications and cross traffic.
 
-use super::{Kind, PCP, Shape, VLAN, may, need};
+use super::field::{PCP, VLAN, may, need};
+use crate::shape::{Kind, Shape};
 
 /// Fields with the receiver of an application's messages.
 pub(crate) const RECEIVERS: &[&str] = &["loopback", "subscriber"];

@@ -4,7 +4,6 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
-use rustix::process::{Resource, getrlimit};
 use takt_rt::readiness::{Interest, Waker, tagged_key};
 use takt_ua::StatusCode;
 
@@ -14,10 +13,6 @@ use crate::handler::Handler;
 use crate::server::ShmServer;
 use crate::server::connections::{Connection, Event};
 
-/// Maximum number of file descriptors that a server has open for one connection: the socket, the doorbell, both outboxes, and a
-/// large segment in each direction.
-pub const DESCRIPTORS_PER_CONNECTION: usize = 6;
-
 /// Maximum number of connections that are accepted in a turn, so that a process that connects again and again does not delay the
 /// other clients.
 const ACCEPTS_PER_TURN: usize = 8;
@@ -25,15 +20,6 @@ const ACCEPTS_PER_TURN: usize = 8;
 const DROPS_PER_TURN: usize = 64;
 /// Time without accepting when a connection cannot even be refused for want of a descriptor.
 const PAUSE: Duration = Duration::from_millis(100);
-
-/// Returns the number of connections for which the process has descriptors. A quarter of them is left for other uses.
-pub(super) fn affordable_connections() -> usize {
-    let limit = getrlimit(Resource::Nofile).current;
-    let limit = limit.map_or(usize::MAX, |limit| {
-        usize::try_from(limit).unwrap_or(usize::MAX)
-    });
-    ((limit - limit / 4) / DESCRIPTORS_PER_CONNECTION).max(1)
-}
 
 impl<H: Handler> ShmServer<H> {
     /// Accepts some of the waiting connections. If there are more, the listener stays readable.

@@ -13,9 +13,9 @@ use crate::channel::protocol::Sleep;
 use crate::error::ShmError;
 use crate::handler::{Handler, Located, ShmOutcome};
 use crate::header::{FLAG_LOCATE, MessageHeader};
-use crate::server::connections::Slot;
 use crate::server::copies::Copies;
 use crate::server::leftovers::Leftovers;
+use crate::server::slot::Slot;
 
 /// Maximum number of responses that a client has not taken: with more, it is too slow or broken.
 const MAX_BACKLOG: usize = 256;

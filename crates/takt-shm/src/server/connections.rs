@@ -16,16 +16,10 @@ use crate::channel::socket::{self, PeerCredentials};
 use crate::directory::runtime::Runtime;
 use crate::error::ShmError;
 use crate::server::channel::Channel;
+use crate::server::slot::Slot;
 
 /// Time after which a connection without a channel is dropped.
 const OPEN_TIMEOUT: Duration = Duration::from_secs(5);
-
-/// Place for a connection. Its number is used again, its generation is not.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Slot {
-    index: u16,
-    generation: u32,
-}
 
 /// Meaning of a descriptor's key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,13 +36,6 @@ pub(super) enum Event {
     Doorbell(Slot),
     /// The alarm has gone off: a connection may be late with opening a channel.
     Late,
-}
-
-impl Slot {
-    /// Returns the place in the map of attention.
-    pub(super) fn number(self) -> u32 {
-        self.index.into()
-    }
 }
 
 impl Event {

@@ -11,8 +11,8 @@ use takt_rt::memory_budget::MemoryBudget;
 
 use crate::channel::inbox::{Inbox, Message};
 use crate::error::ShmError;
-use crate::server::connections::Slot;
 use crate::server::scratch::Scratch;
+use crate::server::slot::Slot;
 
 /// Length of the longest request that is copied in one go, in bytes.
 const WHOLE: usize = 2 << 20;

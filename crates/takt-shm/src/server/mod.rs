@@ -6,10 +6,12 @@ mod completed;
 mod config;
 mod connections;
 mod copies;
+mod descriptors;
 mod leftovers;
 mod opening;
 pub(crate) mod scratch;
 mod serving;
+mod slot;
 #[cfg(test)]
 mod tests;
 
@@ -31,17 +33,20 @@ use crate::handler::Handler;
 use crate::public::Ipc;
 use crate::public::room;
 use crate::public::server::Public;
-use crate::server::accepting::affordable_connections;
 use crate::server::channel::Channel;
 use crate::server::completed::Completed;
-use crate::server::connections::{Connections, Event, Slot};
+use crate::server::connections::{Connections, Event};
 use crate::server::copies::Copies;
+use crate::server::descriptors::affordable_connections;
 use crate::server::leftovers::Leftovers;
 use crate::server::opening::Opening;
-use crate::server::serving::BATCH;
+use crate::server::slot::Slot;
 
-pub use accepting::DESCRIPTORS_PER_CONNECTION;
 pub use config::ServerConfig;
+pub use descriptors::DESCRIPTORS_PER_CONNECTION;
+
+/// Maximum number of requests of one channel that are answered before others have their turn.
+const BATCH: usize = 8;
 
 /// Number of attempts to take a name that another process may be cleaning up.
 const NAME_ATTEMPTS: u32 = 5;

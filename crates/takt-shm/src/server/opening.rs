@@ -10,7 +10,8 @@ use crate::handler::Handler;
 use crate::server::ServerConfig;
 use crate::server::channel::Channel;
 use crate::server::completed::Completed;
-use crate::server::connections::{Connections, Slot};
+use crate::server::connections::Connections;
+use crate::server::slot::Slot;
 
 /// Parts of a server that are needed to make a channel.
 pub(super) struct Opening<'a> {

@@ -4,12 +4,9 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use crate::handler::Handler;
-use crate::server::ShmServer;
 use crate::server::channel::{Channel, Line, Polled};
-use crate::server::connections::Slot;
-
-/// Maximum number of requests of one channel that are answered before others have their turn.
-pub(super) const BATCH: usize = 8;
+use crate::server::slot::Slot;
+use crate::server::{BATCH, ShmServer};
 
 /// Number of looks without a request after which a channel is not looked at any more until its client marks it.
 const IDLE_LOOKS: u32 = 20_000;

@@ -1,6 +1,7 @@
 //! The Credit-Based Shaper of IEEE 802.1Q, 8.6.8.2.
 
-use super::{Drops, Fifo, Gates, Next, Packet, quotient};
+use super::quotient::quotient;
+use super::{Drops, Fifo, Gates, Next, Packet};
 use crate::{LineRate, Time};
 
 /// Queue of which the first frame may be sent while the credit is not negative. Credit rises with idleSlope while a frame waits

@@ -2,7 +2,8 @@
 
 use takt_scenario::{Credit, Rate};
 
-use super::{Drops, Fifo, Next, Packet, quotient};
+use super::quotient::quotient;
+use super::{Drops, Fifo, Next, Packet};
 use crate::{LineRate, Time};
 
 /// Credit counts whole bytes of L2 frames, time whole nanoseconds. Credit is spent when a packet is handed on, not while it is

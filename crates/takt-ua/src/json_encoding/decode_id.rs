@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::decode_scalar::integer;
+use super::integer::integer;
 use super::{JsonDecodeError, JsonDecodeErrorKind, JsonDecoder};
 use crate::{ExpandedNodeId, Identifier, NodeId, QualifiedName, UaString, base64};
 

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::encode_scalar::{LAST_DATE_TIME, MAX_DATE_TIME};
+use super::integer::integer;
 use super::{JsonDecodeError, JsonDecodeErrorKind, JsonDecoder, MAX_DEPTH};
 use crate::{
     BuiltInType, ByteString, DateTime, DiagnosticInfo, Guid, LocalizedText, StatusCode, UaString,
@@ -107,25 +108,6 @@ impl JsonDecoder<'_> {
             inner_diagnostic_info: inner,
         })
     }
-}
-
-/// Decodes a whole number: as a JSON number, or as a text, which is the form of Int64 and UInt64.
-pub(super) fn integer<T: TryFrom<i128>>(value: &Value) -> Option<T> {
-    let number = match value {
-        Value::Number(number) => match (number.as_i64(), number.as_u64(), number.as_f64()) {
-            (Some(number), _, _) => i128::from(number),
-            (None, Some(number), _) => i128::from(number),
-            #[allow(
-                clippy::cast_possible_truncation,
-                reason = "the value is whole; the cast saturates"
-            )]
-            (None, None, Some(number)) if number.fract() == 0.0 => number as i128,
-            _ => return None,
-        },
-        Value::String(text) => text.parse().ok()?,
-        _ => return None,
-    };
-    T::try_from(number).ok()
 }
 
 fn whole<T: TryFrom<i128> + Into<Variant>>(

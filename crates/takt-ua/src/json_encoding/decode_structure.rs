@@ -4,8 +4,8 @@
 use serde_json::{Map, Value};
 
 use super::context::{DataType, Layout, LayoutField, LayoutKind};
-use super::decode_scalar::integer;
 use super::encode_structure::MAX_STRUCTURES;
+use super::integer::integer;
 use super::{JsonDecodeError, JsonDecodeErrorKind, JsonDecoder, MAX_DEPTH};
 use crate::binary::{Decoder, Encode, EncodeError, Encoder};
 use crate::{

@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use serde_json::{Map, Value};
 
-use super::decode_scalar::integer;
+use super::integer::integer;
 use super::{JsonContext, JsonDecodeError, JsonDecodeErrorKind, MAX_BODY_LENGTH, MAX_DEPTH};
 use crate::{Array, BuiltInType, DataValue, Elements, Variant};
 

@@ -36,6 +36,7 @@ mod encode_scalar;
 mod encode_structure;
 mod encoder;
 mod error;
+mod integer;
 mod parse;
 
 pub use context::JsonContext;

@@ -8,7 +8,7 @@ mod writer;
 use takt_ua::binary::{Decoder, Encoder};
 
 use crate::error::{WireEncodeError, WireError, WireErrorKind, padding};
-use crate::network_message::NetworkMessageType;
+use crate::network_message_type::NetworkMessageType;
 
 pub use reassembler::{ChunkReassembler, ReassembledPayload, ReassemblyError, ReassemblyLimits};
 pub use writer::ChunkWriter;

@@ -3,7 +3,8 @@
 use std::time::{Duration, Instant};
 
 use super::ChunkRef;
-use crate::network_message::{NetworkMessageRef, NetworkMessageType};
+use crate::network_message::NetworkMessageRef;
+use crate::network_message_type::NetworkMessageType;
 use crate::publisher_id::PublisherId;
 
 /// Limits of a [`ChunkReassembler`].

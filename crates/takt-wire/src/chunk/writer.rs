@@ -4,7 +4,8 @@ use takt_ua::binary::Encoder;
 
 use super::Chunk;
 use crate::error::{WireEncodeError, count};
-use crate::network_message::{NetworkMessage, NetworkMessageType, Payload};
+use crate::network_message::{NetworkMessage, Payload};
+use crate::network_message_type::NetworkMessageType;
 
 const CHUNKABLE: &str = "chunks of a payload other than one DataSetMessage or an announcement (OPC 10000-14, 7.2.4.4.4)";
 const NO_SPACE: &str = "a MaxNetworkMessageSize without space for a chunk (OPC 10000-14, 6.2.5.5)";

@@ -6,6 +6,7 @@
 
 mod layout;
 mod reader;
+mod several;
 mod slot;
 #[cfg(test)]
 mod tests;
@@ -275,9 +276,4 @@ fn store_variant(place: &FieldPlace, value: &Variant, target: &mut [u8]) -> bool
         }
         _ => false,
     }
-}
-
-/// Returns the StatusCode with these upper 16 bits.
-fn upper_status(upper: u16) -> StatusCode {
-    StatusCode(u32::from(upper) << 16)
 }

@@ -7,7 +7,8 @@ use takt_ua::binary::Decoder;
 use takt_ua::{Array, ArrayRef, DateTime, Elements, StatusCode, Variant};
 
 use super::layout::{FieldKind, FixedLayout, FixedMessageError};
-use super::{FixedValue, Slot, SlotSeries, upper_status};
+use super::slot::{Slot, SlotSeries};
+use super::value::FixedValue;
 use crate::network_message::NetworkMessage;
 use crate::raw_data::{RawDataLayout, decode_field};
 
@@ -218,4 +219,9 @@ impl<'a> FixedMessageRef<'a> {
                 .server_timestamp?,
         )
     }
+}
+
+/// Returns the StatusCode with these upper 16 bits.
+fn upper_status(upper: u16) -> StatusCode {
+    StatusCode(u32::from(upper) << 16)
 }

@@ -2,10 +2,11 @@
 
 use takt_ua::binary::{Encode, Encoder};
 
-use super::{NetworkMessage, NetworkMessageType, Payload, action_rule, flags, rules};
+use super::{NetworkMessage, Payload, action_rule, flags, rules};
 use crate::data_set_message::{DataSetContent, DataSetMessage};
 use crate::error::{WireEncodeError, count};
 use crate::mark::{Mark, Marker};
+use crate::network_message_type::NetworkMessageType;
 use crate::security::SecurityLayout;
 
 /// Largest DataSetMessage in bytes: their size fields have 2 bytes, and a UDP datagram cannot be longer either.

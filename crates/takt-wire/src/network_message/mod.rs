@@ -13,6 +13,7 @@ use crate::chunk::Chunk;
 use crate::data_set_message::DataSetMessage;
 use crate::discovery::{DiscoveryAnnouncement, DiscoveryProbe};
 use crate::group_header::GroupHeader;
+use crate::network_message_type::NetworkMessageType;
 use crate::publisher_id::PublisherId;
 use crate::security::SecurityHeader;
 
@@ -56,17 +57,6 @@ pub enum Payload {
     DiscoveryProbe(DiscoveryProbe),
     /// Information of a Publisher about itself (OPC 10000-14, 7.2.4.6.3).
     DiscoveryAnnouncement(Box<DiscoveryAnnouncement>),
-}
-
-/// Type of a NetworkMessage: bits 2 to 4 of ExtendedFlags2.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum NetworkMessageType {
-    /// Data, events, or Actions.
-    DataSetMessage,
-    /// Request of a Subscriber for information of Publishers.
-    DiscoveryProbe,
-    /// Information of a Publisher about itself.
-    DiscoveryAnnouncement,
 }
 
 impl NetworkMessage {
@@ -115,25 +105,6 @@ impl NetworkMessage {
     }
 }
 
-impl NetworkMessageType {
-    pub(crate) fn bits(self) -> u8 {
-        match self {
-            Self::DataSetMessage => 0,
-            Self::DiscoveryProbe => 1 << 2,
-            Self::DiscoveryAnnouncement => 2 << 2,
-        }
-    }
-
-    fn from_bits(flags2: u8) -> Option<Self> {
-        Some(match flags2 & flags::MESSAGE_TYPE {
-            0 => Self::DataSetMessage,
-            0x04 => Self::DiscoveryProbe,
-            0x08 => Self::DiscoveryAnnouncement,
-            _ => return None,
-        })
-    }
-}
-
 /// Bits of UADPFlags, ExtendedFlags1 and ExtendedFlags2, Table 154.
 mod flags {
     pub(super) const VERSION: u8 = 0x0F;
@@ -151,7 +122,6 @@ mod flags {
 
     pub(super) const CHUNK: u8 = 0x01;
     pub(super) const PROMOTED_FIELDS: u8 = 0x02;
-    pub(super) const MESSAGE_TYPE: u8 = 0x1C;
     pub(super) const ACTION_HEADER: u8 = 0x20;
     pub(super) const RESERVED2: u8 = 0xC0;
 }

@@ -3,11 +3,12 @@
 use std::ops::Range;
 
 use super::view::{PayloadHeader, decoder_of};
-use super::{NetworkMessage, NetworkMessageRef, NetworkMessageType, Payload, action_rule, rules};
+use super::{NetworkMessage, NetworkMessageRef, Payload, action_rule, rules};
 use crate::chunk::ChunkRef;
 use crate::data_set_message::DataSetMessageRef;
 use crate::discovery::{DiscoveryAnnouncement, DiscoveryProbe};
 use crate::error::{WireError, WireErrorKind};
+use crate::network_message_type::NetworkMessageType;
 
 /// Information that a receiver needs to decode a message, besides its bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

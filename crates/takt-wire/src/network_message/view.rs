@@ -3,10 +3,11 @@
 use takt_ua::binary::{Decode, Decoder, ListRef};
 use takt_ua::{DateTime, Guid, VariantRef};
 
-use super::{NetworkMessageType, flags, rules};
+use super::{flags, rules};
 use crate::action_header::ActionHeaderRef;
 use crate::error::{WireError, WireErrorKind};
 use crate::group_header::GroupHeader;
+use crate::network_message_type::NetworkMessageType;
 use crate::publisher_id::PublisherIdRef;
 use crate::security::{SecurityHeaderRef, SecurityLayout};
 

@@ -3,6 +3,7 @@
 
 mod error;
 mod layout;
+mod padding;
 mod recode;
 mod resolve;
 #[cfg(test)]
@@ -10,7 +11,7 @@ mod tests;
 mod value;
 
 use takt_ua::Variant;
-use takt_ua::binary::{Decoder, EncodeError, Encoder};
+use takt_ua::binary::{Decoder, Encoder};
 use takt_ua::structures::DataSetMetaDataType;
 
 pub use error::RawDataError;
@@ -31,7 +32,8 @@ pub struct RawDataLayout {
 impl RawDataLayout {
     /// Creates the layout of the DataSet that the metadata describes.
     pub fn new(meta_data: &DataSetMetaDataType) -> Result<Self, RawDataError> {
-        resolve::Resolver::new(meta_data).layout()
+        let fields = resolve::Resolver::new(meta_data).fields()?;
+        Ok(Self { fields })
     }
 
     /// Returns the number of fields.
@@ -107,14 +109,4 @@ impl RawDataLayout {
         }
         Ok((values, decoder.position()))
     }
-}
-
-/// Writes zeros.
-fn zeros(mut count: usize, encoder: &mut Encoder<'_>) -> Result<(), EncodeError> {
-    while count > 0 {
-        let part = count.min(64);
-        encoder.bytes([0; 64].get(..part).unwrap_or_default())?;
-        count -= part;
-    }
-    Ok(())
 }

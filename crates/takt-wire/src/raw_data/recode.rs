@@ -4,7 +4,7 @@ use takt_ua::binary::{Decoder, Encoder};
 
 use super::error::Problem;
 use super::layout::{Rank, RawField, RawStructure, RawType, StructureKind, cells};
-use super::zeros;
+use super::padding::zeros;
 
 /// Direction of the conversion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

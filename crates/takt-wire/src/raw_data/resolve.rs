@@ -8,7 +8,6 @@ use takt_ua::generated_support::{EnumerationDescription, FieldType, StructureDes
 use takt_ua::structures::{DataSetMetaDataType, FieldMetaData, StructureDefinition};
 use takt_ua::{BuiltInType, NodeId};
 
-use super::RawDataLayout;
 use super::error::{Problem, RawDataError};
 use super::layout::{MAX_RANK, Rank, RawField, RawStructure, RawType, StructureKind};
 
@@ -35,13 +34,12 @@ impl<'m> Resolver<'m> {
         }
     }
 
-    pub(super) fn layout(mut self) -> Result<RawDataLayout, RawDataError> {
+    /// Returns the fields of the DataSet.
+    pub(super) fn fields(mut self) -> Result<Vec<RawField>, RawDataError> {
         let fields = self.meta_data.fields.iter().enumerate();
         let fields =
             fields.map(|(index, field)| self.field(field).map_err(|problem| problem.at(index)));
-        Ok(RawDataLayout {
-            fields: fields.collect::<Result<_, _>>()?,
-        })
+        fields.collect()
     }
 
     fn field(&mut self, field: &FieldMetaData) -> Result<RawField, Problem> {

@@ -7,8 +7,8 @@ use takt_ua::{
 
 use super::error::Problem;
 use super::layout::{MAX_RANK, Rank, RawField, RawStructure, RawType, cells};
+use super::padding::zeros;
 use super::recode::{Direction, lengths, structure, text_padding};
-use super::zeros;
 
 const TOO_LONG: Problem = Problem::Invalid("longer than ArrayDimensions or MaxStringLength");
 

@@ -7,7 +7,7 @@ use super::grammar::{Field, Kind};
 use super::uadp::{DECRYPTED, NETWORK_MESSAGE, PAYLOAD, SIGNATURE_LENGTH};
 use super::{DataSetFields, MessageTree, TreeNode, TreeParameters};
 use crate::error::{WireError, WireErrorKind};
-use crate::network_message::NetworkMessageType;
+use crate::network_message_type::NetworkMessageType;
 
 /// Largest depth of nested structures.
 const MAX_DEPTH: usize = 100;

@@ -5,14 +5,12 @@ use takt_ua::structures::{NetworkAddressUrlDataType, PubSubConnectionDataType};
 use takt_ua::{ExtensionObject, UaString};
 use toml::{Spanned, Value};
 
-use super::Problem;
+use super::problem::Problem;
+use super::property::{Property, read_properties, write_properties};
 use super::reader_group::ReaderGroup;
 use super::scalar::{Nullable, is_default, is_true, read_string, write_string, yes};
 use super::settings::{BrokerConnection, Mapping, read_transport, write_transport};
-use super::value::{
-    AnyStructure, Property, PublisherIdValue, TomlValue, read_properties, toml_value,
-    write_properties,
-};
+use super::value::{AnyStructure, PublisherIdValue, TomlValue, toml_value};
 use super::writer_group::WriterGroup;
 
 /// Address: a URL, or any other structure.

@@ -9,15 +9,13 @@ use takt_ua::structures::{
 use takt_ua::{ExtensionObject, Guid, UaString};
 use toml::Spanned;
 
-use super::Problem;
 use super::field::Field;
+use super::problem::Problem;
+use super::property::{Property, read_properties, write_properties};
 use super::scalar::{
     Localized, Text, is_default, read_string, read_strings, write_string, write_strings,
 };
-use super::value::{
-    AnyStructure, Property, StructureTable, read_properties, read_structures, write_properties,
-    write_structures,
-};
+use super::value::{AnyStructure, StructureTable, read_structures, write_structures};
 
 type Fields = Vec<Spanned<Field>>;
 

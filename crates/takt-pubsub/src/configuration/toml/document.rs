@@ -7,15 +7,14 @@ use takt_ua::structures::{
     SecurityGroupDataType, SimpleTypeDescription, StructureDescription,
 };
 
-use super::Problem;
 use super::connection::Connection;
 use super::data_set::{PublishedDataSet, StandaloneSubscribedDataSet};
+use super::problem::Problem;
+use super::property::{Property, read_properties, write_properties};
 use super::scalar::{
     Milliseconds, is_default, is_true, read_string, read_strings, write_string, write_strings, yes,
 };
-use super::value::{
-    Property, StructureTable, read_properties, read_structures, write_properties, write_structures,
-};
+use super::value::{StructureTable, read_structures, write_structures};
 use crate::configuration::ConfigurationFile;
 
 /// SecurityGroup (OPC 10000-14, 6.2.12.2).

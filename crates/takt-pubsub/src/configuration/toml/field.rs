@@ -7,13 +7,14 @@ use takt_ua::structures::{FieldMetaData, FieldTargetDataType, PublishedVariableD
 use takt_ua::{BuiltInType, Guid, NodeId, QualifiedName, Variant};
 use toml::{Spanned, Value};
 
-use super::Problem;
 use super::data_type::{Attribute, BuiltIn, DataType, VALUE};
 use super::mask::{DataSetFieldFlags, Mask};
+use super::problem::Problem;
+use super::property::{Property, read_properties, write_properties};
 use super::scalar::{
     Enumeration, Localized, Milliseconds, Text, is_default, read_string, write_string,
 };
-use super::value::{Property, read_properties, read_variant, write_properties, write_variant};
+use super::value::{read_variant, write_variant};
 
 /// Field of a DataSet.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]

@@ -9,6 +9,8 @@ mod data_type;
 mod document;
 mod field;
 mod mask;
+mod problem;
+mod property;
 mod reader_group;
 mod scalar;
 mod security;
@@ -16,26 +18,8 @@ mod settings;
 mod value;
 mod writer_group;
 
-use std::ops::Range;
-
 use super::{ConfigurationFile, TomlError, UnrepresentableError, to_binary_file};
 use document::Document;
-
-/// Error, and its place in the text.
-#[derive(Debug)]
-struct Problem {
-    message: String,
-    span: Range<usize>,
-}
-
-impl Problem {
-    fn new(message: impl Into<String>, span: Range<usize>) -> Self {
-        Self {
-            message: message.into(),
-            span,
-        }
-    }
-}
 
 /// Reads a TOML configuration; `docs/pubsub.md` is its reference.
 ///

@@ -5,10 +5,11 @@ use takt_ua::UaString;
 use takt_ua::structures::{DataSetReaderDataType, EndpointDescription, ReaderGroupDataType};
 use toml::Spanned;
 
-use super::Problem;
 use super::data_set::{MetaData, Subscribed};
 use super::field::Field;
 use super::mask::{FieldEncoding, Layout, UsualMasks};
+use super::problem::Problem;
+use super::property::{Property, read_properties, write_properties};
 use super::scalar::{Milliseconds, is_default, is_true, read_string, write_string, yes};
 use super::security::{self, SecurityMode};
 use super::settings::{
@@ -16,8 +17,7 @@ use super::settings::{
     read_transport, write_transport,
 };
 use super::value::{
-    AnyStructure, Property, PublisherIdValue, StructureTable, read_properties, read_structures,
-    write_properties, write_structures,
+    AnyStructure, PublisherIdValue, StructureTable, read_structures, write_structures,
 };
 
 /// ReaderGroup.

@@ -7,11 +7,11 @@ use takt_ua::structures as ua;
 use takt_ua::{ExtensionObject, Guid, Structure};
 use toml::Spanned;
 
-use super::Problem;
 use super::mask::{
     JsonDataSetMessageContentMask, JsonNetworkMessageContentMask, Mask,
     UadpDataSetMessageContentMask, UadpNetworkMessageContentMask, UsualMasks,
 };
+use super::problem::Problem;
 use super::scalar::{Enumeration, Milliseconds, Text, is_default, read_string, write_string};
 use super::value::AnyStructure;
 

@@ -2,9 +2,7 @@
 //!
 //! TOML has no null: an empty table stands for it.
 
-use serde::{Deserialize, Serialize};
 use takt_ua::json::{VALUE_RANK_ANY, VALUE_RANK_SCALAR, from_value, structure_to_value, to_value};
-use takt_ua::structures::KeyValuePair;
 use takt_ua::{BuiltInType, ByteString, ExtensionObject, ExtensionObjectBody, Structure, Variant};
 use toml::Value;
 
@@ -276,29 +274,4 @@ pub(super) fn read_structures<T>(tables: Vec<StructureTable<T>>) -> Vec<T> {
 
 pub(super) fn write_structures<T: Clone>(structures: &[T]) -> Vec<StructureTable<T>> {
     structures.iter().cloned().map(StructureTable).collect()
-}
-
-/// KeyValuePair: `{ key = "0:Name", value = 5 }`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Property {
-    key: super::scalar::Text<takt_ua::QualifiedName>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    value: Option<AnyValue>,
-}
-
-pub(super) fn read_properties(properties: Vec<Property>) -> Vec<KeyValuePair> {
-    let pair = |property: Property| KeyValuePair {
-        key: property.key.0,
-        value: property.value.map(|value| value.0).unwrap_or_default(),
-    };
-    properties.into_iter().map(pair).collect()
-}
-
-pub(super) fn write_properties(pairs: &[KeyValuePair]) -> Vec<Property> {
-    let property = |pair: &KeyValuePair| Property {
-        key: super::scalar::Text(pair.key.clone()),
-        value: (!pair.value.is_empty()).then(|| AnyValue(pair.value.clone())),
-    };
-    pairs.iter().map(property).collect()
 }

@@ -4,8 +4,9 @@ use serde::{Deserialize, Serialize};
 use takt_ua::structures::{DataSetWriterDataType, EndpointDescription, WriterGroupDataType};
 use toml::Spanned;
 
-use super::Problem;
 use super::mask::{FieldEncoding, Layout, UsualMasks};
+use super::problem::Problem;
+use super::property::{Property, read_properties, write_properties};
 use super::scalar::{
     Milliseconds, is_default, is_true, read_string, read_strings, write_string, write_strings, yes,
 };
@@ -14,10 +15,7 @@ use super::settings::{
     BrokerDataSetWriter, BrokerWriterGroup, JsonDataSetWriter, JsonWriterGroup, Mapping,
     MessageSettings, UadpDataSetWriter, UadpWriterGroup, read_transport, write_transport,
 };
-use super::value::{
-    AnyStructure, Property, StructureTable, read_properties, read_structures, write_properties,
-    write_structures,
-};
+use super::value::{AnyStructure, StructureTable, read_structures, write_structures};
 
 /// WriterGroup.
 #[derive(Debug, Clone, Serialize, Deserialize)]

@@ -1,5 +1,6 @@
 //! DataSetReaders: filters for messages, and targets of their fields (OPC 10000-14, 6.2.9 and 6.3.1.4).
 
+mod changes;
 mod state;
 mod targets;
 
@@ -16,8 +17,8 @@ use takt_ua::{ExtensionObject, Variant};
 use takt_wire::json::JsonLayout;
 use takt_wire::{PublisherId, RawDataLayout};
 
-pub use state::ReaderStatistics;
-pub(super) use state::StateChanges;
+pub use changes::ReaderStatistics;
+pub(super) use changes::StateChanges;
 use targets::targets_of;
 
 use super::memory::{meta_data_size, text_size};

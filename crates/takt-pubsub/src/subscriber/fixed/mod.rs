@@ -7,7 +7,7 @@ use takt_rt::memory_budget::{Charge, MemoryBudget};
 use takt_ua::StatusCode;
 use takt_wire::{FixedMessageReader, FixedMessageRef, NetworkMessage, Payload};
 
-use self::place::{Number, Other, Place};
+use self::place::{MAX_VALUE, Number, Other, Place};
 use super::data_set_reader::DataSetReader;
 use super::received::{DataSetKind, Observer, ReceivedDataSet, ReceivedFields, fixed_value};
 use super::target::ReaderTarget;
@@ -24,9 +24,6 @@ const MAX_ATTEMPTS: u8 = 8;
 const LAYOUT_PER_MESSAGE: usize = 1024;
 const LAYOUT_PER_FIELD: usize = 256;
 const LAYOUT_PER_BYTE: usize = LAYOUT_PER_FIELD;
-
-/// Longest value that is stored in a cell on the fast path, in bytes.
-const MAX_VALUE: usize = 64 << 10;
 
 /// Layouts of received messages, and the readers of their DataSetMessages.
 #[derive(Debug, Default)]

@@ -6,8 +6,10 @@ use takt_cell::{Cell, EncodedScalar};
 use takt_ua::{BuiltInType, DateTime, StatusCode, Variant};
 use takt_wire::{FixedMessageRef, ScalarPlace};
 
-use super::MAX_VALUE;
 use crate::subscriber::target::ReaderTarget;
+
+/// Longest value that is stored in a cell on the fast path, in bytes.
+pub(super) const MAX_VALUE: usize = 64 << 10;
 
 /// Value of at most eight bytes, without a status and a time of its own, that is stored in a cell.
 #[derive(Debug)]

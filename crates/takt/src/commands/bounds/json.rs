@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 use takt_calculus::{Extended, FlowBound, Infinite, QueueBound, Rational};
 use takt_scenario::BoundsModel;
 
-use super::{Row, whole};
+use super::row::{Row, whole};
 
 /// Returns one combination of swept values: the delays of a flow as exact fractions of nanoseconds and as whole microseconds, and
 /// the ports.

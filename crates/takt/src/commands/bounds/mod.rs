@@ -2,24 +2,17 @@
 
 mod json;
 mod plot;
+mod row;
 mod table;
 
-use takt_calculus::{Extended, Rational, ScenarioBounds, scenario_bounds};
-use takt_scenario::{BoundsModel, Scenario};
+use takt_calculus::scenario_bounds;
+use takt_scenario::BoundsModel;
 
 use crate::arguments::{BoundsArguments, ModelName};
 use crate::{explain, output};
 use miette::IntoDiagnostic;
+use row::Row;
 use takt_report::Report;
-
-/// Bounds for one combination of swept values.
-pub(super) struct Row {
-    /// Swept parameters and their values here.
-    settings: Vec<(String, String)>,
-    scenario: Scenario,
-    model: BoundsModel,
-    bounds: ScenarioBounds,
-}
 
 pub(super) fn run(arguments: &BoundsArguments) -> miette::Result<()> {
     let variants = crate::scenario_file::variants(&arguments.file)?;
@@ -58,14 +51,4 @@ pub(super) fn run(arguments: &BoundsArguments) -> miette::Result<()> {
     }
     table::print(&rows, &mut report);
     Ok(())
-}
-
-/// Returns a time in this number of units per second; `None` if infinite. The model `sound` rounds up, so that the printed bound
-/// holds as well. The model of the paper truncates.
-fn whole(time: &Extended, units: u32, model: BoundsModel) -> Option<String> {
-    let units = time.finite()? * Rational::from(units);
-    Some(match model {
-        BoundsModel::Sound => units.ceil().to_string(),
-        BoundsModel::Paper => units.floor().to_string(),
-    })
 }

@@ -4,7 +4,7 @@ use takt_calculus::{Extended, FlowBound, QueueBound, Rational};
 use takt_report::{Column, Report, Table};
 use takt_scenario::BoundsModel;
 
-use super::{Row, whole};
+use super::row::{Row, whole};
 use crate::scenario_file::parameter_name;
 
 /// Unit of times.

@@ -2,6 +2,7 @@
 
 pub(super) mod config;
 mod decode;
+mod decoded;
 mod dissector;
 mod render;
 pub(super) mod running;

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use takt_ua::{DateTime, Variant};
 use takt_wire::{MessageTree, TreeBits, TreeNode};
 
-use super::decode::{Decoded, Security};
+use super::decoded::{Decoded, Security};
 
 /// Returns a message for people: a headline, one line for each field with offset and length, and the errors.
 pub fn text(decoded: &Decoded<'_>) -> String {

@@ -8,7 +8,8 @@ use takt_rt::interrupt::Interrupt;
 use takt_scenario::{BoundsModel, FlowSource, Receiver, Variant};
 use takt_sim::{Found, Options, Time, Worst};
 
-use super::{heading, json, model_name, table};
+use super::names::{heading, model_name};
+use super::{json, table};
 
 /// Cycles of each try, if the scenario does not have fewer.
 pub(super) const CYCLES: u64 = 48;

@@ -6,7 +6,7 @@ use takt_sim::{
     Delays, DropRates, Extremes, FlowStatistics, Loopback, Options, Results, Summary, Time,
 };
 
-use super::model_name;
+use super::names::model_name;
 
 pub(super) fn results(variant: &Variant, options: &Options, results: &Results) -> Value {
     let scenario = &variant.scenario;

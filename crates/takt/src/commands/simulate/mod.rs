@@ -3,12 +3,13 @@
 mod adversarial;
 mod csv;
 mod json;
+mod names;
 mod table;
 
 use miette::IntoDiagnostic;
 use takt_report::Report;
 use takt_rt::interrupt::Interrupt;
-use takt_scenario::{Scenario, SimulationOptions, Variant};
+use takt_scenario::{Scenario, SimulationOptions};
 use takt_sim::{Loopback, Model, Options, Simulation};
 
 use crate::arguments::{SimulateArguments, SimulationLoopback, SimulationModel};
@@ -93,19 +94,4 @@ fn options(arguments: &SimulateArguments, scenario: &Scenario) -> Options {
     };
     options.driver_queue = arguments.driver_queue.into();
     options
-}
-
-/// Returns the name of the scenario and the values of its sweeps, in one line.
-fn heading(variant: &Variant) -> String {
-    let settings = variant.settings.iter().map(|(parameter, value)| {
-        format!(", {} = {value}", scenario_file::parameter_name(parameter))
-    });
-    format!("{}{}", variant.scenario.name, settings.collect::<String>())
-}
-
-fn model_name(model: Model) -> &'static str {
-    match model {
-        Model::Linux => "linux",
-        Model::Ieee => "ieee",
-    }
 }

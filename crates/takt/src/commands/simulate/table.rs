@@ -6,7 +6,7 @@ use takt_scenario::{
 };
 use takt_sim::{DropRates, Extremes, FlowStatistics, Options, Results, Summary, Time};
 
-use super::{heading, model_name};
+use super::names::{heading, model_name};
 
 pub(super) fn print(
     variant: &Variant,

@@ -3,8 +3,8 @@
 use takt_calculus::{Curve, Extended, QueueBound, Rational};
 use takt_report::{Axis, Chart, Line};
 
-use super::super::Row;
-use super::{micros, near};
+use super::super::row::Row;
+use super::numbers::{micros, near};
 
 /// Least number of steps of the arrivals in a chart.
 const STEPS: usize = 2;

@@ -1,12 +1,12 @@
 //! Charts of bounds: without sweeps the arrival and service curves at each hop, with sweeps the bounds over their values.
 
 mod hops;
+mod numbers;
 mod sweeps;
 
-use takt_calculus::{Extended, Rational};
 use takt_report::{Figure, Picture, Theme};
 
-use super::Row;
+use super::row::Row;
 use crate::explain;
 
 /// Draws the charts of the rows.
@@ -22,13 +22,4 @@ pub(super) fn draw(picture: &Picture, theme: Theme, rows: &[Row]) -> miette::Res
             "Check that the directory exists and that this user may write to it.",
         )
     })
-}
-
-/// Returns a rational number, rounded for a chart.
-fn near(number: &Rational) -> f64 {
-    number.to_f64().value()
-}
-
-fn micros(delay: &Extended) -> Option<f64> {
-    delay.finite().map(|delay| near(delay) * 1e6)
 }

@@ -5,8 +5,8 @@ use takt_report::number::trimmed;
 use takt_report::{Axis, Chart, Line};
 use takt_scenario::{Rate, Share, SignedDuration, Size};
 
-use super::super::Row;
-use super::micros;
+use super::super::row::Row;
+use super::numbers::micros;
 use crate::scenario_file::{field_name, parameter_name};
 
 /// Largest number of charts in a figure.

@@ -1,0 +1,42 @@
+//! Errors of serving.
+
+use takt_rt::affinity::AffinityError;
+use takt_rt::priority::PriorityError;
+use takt_shm::ShmError;
+use takt_tcp::BindError;
+
+/// Error of endpoints that could not be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// The TCP port is in use or not permitted.
+    #[error(transparent)]
+    Tcp(#[from] BindError),
+    /// The name is in use, or the shared memory could not be created.
+    #[error(transparent)]
+    SharedMemory(#[from] ShmError),
+    /// The system has no thread or no descriptors left.
+    #[error("the serving thread could not be started: {0}")]
+    Thread(#[from] std::io::Error),
+    /// The limit of file descriptors of the process is too low.
+    #[error(
+        "{wanted} connections of each endpoint take {needed} file descriptors with everything else, and this process may have {limit}: \
+         raise the hard limit (`ulimit -Hn {needed}` as root, `LimitNOFILE=` of a service, `--ulimit nofile={needed}` of a container), \
+         or allow {possible} connections"
+    )]
+    Descriptors {
+        /// Requested number of connections of each endpoint.
+        wanted: usize,
+        /// Possible number of connections of each endpoint.
+        possible: usize,
+        /// Number of file descriptors needed.
+        needed: usize,
+        /// Limit of file descriptors of the process.
+        limit: usize,
+    },
+    /// The thread cannot run on the requested core.
+    #[error(transparent)]
+    Core(#[from] AffinityError),
+    /// The thread may not have the requested policy.
+    #[error(transparent)]
+    Policy(#[from] PriorityError),
+}

@@ -1,0 +1,50 @@
+//! Reasons why a scenario has no bounds.
+
+use crate::ShaperError;
+use crate::curve::CurveError;
+use crate::port::{PortError, PortNetworkError};
+
+/// Reasons why a scenario has no bounds. Overload is no such reason: bounds are infinite then.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ScenarioBoundsError {
+    /// A port without known curves.
+    #[error("{port}: {what}")]
+    Port {
+        /// Name of the port, by [`Scenario::port_name`](takt_scenario::Scenario::port_name).
+        port: String,
+        /// The reason, with the names of classes.
+        what: String,
+        /// The reason.
+        #[source]
+        reason: Box<PortError>,
+    },
+    /// A part without known curves, or one that the chosen model leaves out.
+    #[error("{place}: {what}")]
+    NotModelled {
+        /// The port, class or flow.
+        place: String,
+        /// Description of the part.
+        what: String,
+    },
+    /// An invalid shaper.
+    #[error(transparent)]
+    Shaper(Box<ShaperError>),
+    /// An invalid network.
+    #[error(transparent)]
+    Network(Box<PortNetworkError>),
+    /// A negative size or rate.
+    #[error(transparent)]
+    Curve(#[from] CurveError),
+}
+
+impl From<PortNetworkError> for ScenarioBoundsError {
+    fn from(error: PortNetworkError) -> Self {
+        Self::Network(Box::new(error))
+    }
+}
+
+impl From<ShaperError> for ScenarioBoundsError {
+    fn from(error: ShaperError) -> Self {
+        Self::Shaper(Box::new(error))
+    }
+}

@@ -1,0 +1,32 @@
+//! Descriptions of fields in short form.
+
+use crate::shape::{Field, Kind};
+
+/// Describes a field that must be given.
+pub(super) const fn need(name: &'static str, kind: Kind, description: &'static str) -> Field {
+    Field {
+        name,
+        kind,
+        required: true,
+        description,
+    }
+}
+
+/// Describes a field that may be left out.
+pub(super) const fn may(name: &'static str, kind: Kind, description: &'static str) -> Field {
+    Field {
+        name,
+        kind,
+        required: false,
+        description,
+    }
+}
+
+/// A number of things.
+pub(super) const COUNT: Kind = Kind::Integer(1, i64::MAX);
+
+/// Priority code point (IEEE 802.1Q, 6.9.3).
+pub(super) const PCP: Kind = Kind::Integer(0, 7);
+
+/// VLAN identifier (IEEE 802.1Q, 9.6).
+pub(super) const VLAN: Kind = Kind::Integer(1, 4094);

@@ -1,0 +1,186 @@
+//! The file of a scenario, and its sweeps.
+
+use std::path::Path;
+
+use crate::document::{self, Table};
+use crate::error::{Problem, ScenarioError};
+use crate::scenario::Scenario;
+use crate::{read, sweep};
+
+impl Scenario {
+    /// Reads a scenario. Relative file names in it start at the folder of `file_name`. Sweeps are checked, but not carried out.
+    ///
+    /// # Errors
+    /// All mistakes, with line and column.
+    pub fn parse(text: &str, file_name: &str) -> Result<Self, ScenarioError> {
+        ScenarioFile::parse(text, file_name).map(|file| file.scenario)
+    }
+}
+
+/// A scenario and its document, which sweeps change.
+#[derive(Debug, Clone)]
+pub struct ScenarioFile {
+    scenario: Scenario,
+    document: Table,
+    text: String,
+    name: String,
+}
+
+/// One combination of the values of all sweeps.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Variant {
+    /// Parameter and value of each sweep, in the order of the file.
+    pub settings: Vec<(String, String)>,
+    /// Scenario with these values.
+    pub scenario: Scenario,
+}
+
+/// Length in bytes of the longest line. A longer one is a mistake, since no field is that long.
+const LONGEST_LINE: usize = 1 << 20;
+/// Maximum number of combinations of swept values; more are a mistake.
+const MAX_COMBINATIONS: usize = 10_000;
+
+impl ScenarioFile {
+    /// Reads a scenario. Relative file names in it start at the folder of `file_name`.
+    ///
+    /// # Errors
+    /// All mistakes, with line and column.
+    pub fn parse(text: &str, file_name: &str) -> Result<Self, ScenarioError> {
+        check_lines(text).map_err(|problem| ScenarioError::new(file_name, text, vec![problem]))?;
+        let document = document::parse(text)
+            .map_err(|problems| ScenarioError::new(file_name, text, problems))?;
+        let file = Self {
+            scenario: read_as(&document, text, file_name)?,
+            document,
+            text: text.to_owned(),
+            name: file_name.to_owned(),
+        };
+        Ok(file)
+    }
+
+    /// Returns the text of a file, which must be UTF-8.
+    ///
+    /// # Errors
+    /// The first byte that is not UTF-8, with line and column.
+    pub fn text(bytes: Vec<u8>, file_name: &str) -> Result<String, ScenarioError> {
+        String::from_utf8(bytes).map_err(|error| {
+            let place = error.utf8_error().valid_up_to();
+            let bytes = error.into_bytes();
+            let byte = bytes.get(place).copied().unwrap_or_default();
+            let message = format!("the byte 0x{byte:02x} is not valid UTF-8");
+            let text = String::from_utf8_lossy(&bytes[..place]);
+            ScenarioError::new(file_name, &text, vec![Problem::new(message, place..place)])
+        })
+    }
+
+    /// Returns the scenario as it is written, without its sweeps.
+    pub fn scenario(&self) -> &Scenario {
+        &self.scenario
+    }
+
+    /// Returns the scenarios of the sweeps: each combination of their values, the last sweep's changing fastest. Without a sweep
+    /// there is one, the scenario itself.
+    ///
+    /// # Errors
+    /// An invalid value. The mistake is shown at the value, or at the place where it leads to a contradiction.
+    pub fn variants(&self) -> Result<Vec<Variant>, ScenarioError> {
+        let mut variants = vec![(Vec::new(), self.document.clone())];
+        let sweeps = self
+            .document
+            .get("sweeps")
+            .map(document::Item::list)
+            .unwrap_or_default();
+        for sweep in sweeps.iter().filter_map(document::Item::table) {
+            let path = sweep.text("parameter").unwrap_or_default();
+            let values = sweep
+                .get("values")
+                .map(document::Item::list)
+                .unwrap_or_default();
+            let combinations = variants.len().saturating_mul(values.len());
+            if combinations > MAX_COMBINATIONS {
+                let what = format!(
+                    "the sweeps make at least {combinations} combinations; at most {MAX_COMBINATIONS} are allowed"
+                );
+                let span = sweep.get("values").map(|values| values.span.clone());
+                return Err(self.error(Problem::new(what, span.unwrap_or_default())));
+            }
+            let mut next = Vec::with_capacity(combinations);
+            for (settings, document) in &variants {
+                for value in values {
+                    let mut document = document.clone();
+                    let (tables, field) = sweep::find(&mut document, path)
+                        .map_err(|problem| self.error(problem.at(value.span.clone())))?;
+                    for table in tables {
+                        sweep::set(table, field, value);
+                    }
+                    let mut settings: Vec<(String, String)> = settings.clone();
+                    settings.push((path.to_owned(), value.value.show()));
+                    next.push((settings, document));
+                }
+            }
+            variants = next;
+        }
+        let read = |(settings, document): (Vec<(String, String)>, Table)| {
+            let scenario = read_as(&document, &self.text, &self.name)
+                .map_err(|error| said_with(error, &settings, sweeps))?;
+            Ok(Variant { settings, scenario })
+        };
+        variants.into_iter().map(read).collect()
+    }
+
+    fn error(&self, problem: Problem) -> ScenarioError {
+        ScenarioError::new(&self.name, &self.text, vec![problem])
+    }
+}
+
+fn check_lines(text: &str) -> Result<(), Problem> {
+    let mut start = 0;
+    for line in text.split('\n') {
+        if line.len() > LONGEST_LINE {
+            let message = format!(
+                "the line has {} bytes; at most {LONGEST_LINE} are allowed",
+                line.len()
+            );
+            return Err(Problem::new(message, start..start));
+        }
+        start += line.len() + 1;
+    }
+    Ok(())
+}
+
+/// Adds the swept values with which a mistake occurs, if the mistake is not at one of them.
+fn said_with(
+    mut error: ScenarioError,
+    settings: &[(String, String)],
+    sweeps: &[document::Item],
+) -> ScenarioError {
+    let values = || {
+        sweeps
+            .iter()
+            .filter_map(|sweep| sweep.table()?.get("values"))
+    };
+    let settings = settings
+        .iter()
+        .map(|(path, value)| format!("{path} = {value}"));
+    let with = format!("with {}", settings.collect::<Vec<_>>().join(", "));
+    for mistake in &mut error.mistakes {
+        let is_value = values().any(|values| values.span.contains(&mistake.span.start));
+        if !is_value && !sweeps.is_empty() {
+            mistake.help = Some(match &mistake.help {
+                Some(help) => format!("{help}, {with}"),
+                None => with.clone(),
+            });
+        }
+    }
+    error
+}
+
+fn read_as(document: &Table, text: &str, name: &str) -> Result<Scenario, ScenarioError> {
+    let path = Path::new(name);
+    let directory = path.parent().unwrap_or(Path::new(""));
+    let stem = path
+        .file_stem()
+        .map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
+    read::scenario(document, directory, &stem)
+        .map_err(|problems| ScenarioError::new(name, text, problems))
+}

@@ -1,0 +1,22 @@
+//! Names in all outputs of a simulation.
+
+use takt_scenario::Variant;
+use takt_sim::Model;
+
+use crate::scenario_file;
+
+/// Returns the name of the scenario and the values of its sweeps, in one line.
+pub(super) fn heading(variant: &Variant) -> String {
+    let settings = variant.settings.iter().map(|(parameter, value)| {
+        format!(", {} = {value}", scenario_file::parameter_name(parameter))
+    });
+    format!("{}{}", variant.scenario.name, settings.collect::<String>())
+}
+
+/// Returns the name of a model, as on the command line.
+pub(super) fn model_name(model: Model) -> &'static str {
+    match model {
+        Model::Linux => "linux",
+        Model::Ieee => "ieee",
+    }
+}
