@@ -16,6 +16,8 @@ pub mod generated;
 pub mod generated_support;
 pub mod json;
 pub mod json_encoding;
+mod json_nesting;
+mod json_number;
 mod types;
 
 pub use generated::identifiers as ids;

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::StatusCode;
+use crate::json_nesting::{self, NestingError};
 
 /// Error of a JSON value or text that does not fit the requested type.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,22 +32,7 @@ impl JsonError {
     }
 
     pub(super) fn in_field(mut self, name: &str) -> Self {
-        let dot = if self.path.is_empty() || self.path.starts_with('[') {
-            ""
-        } else {
-            "."
-        };
-        self.path = format!("{name}{dot}{}", self.path);
-        self
-    }
-
-    pub(super) fn in_element(mut self, index: usize) -> Self {
-        let dot = if self.path.is_empty() || self.path.starts_with('[') {
-            ""
-        } else {
-            "."
-        };
-        self.path = format!("[{index}]{dot}{}", self.path);
+        self.path = json_nesting::place(name, &self.path);
         self
     }
 
@@ -58,6 +44,21 @@ impl JsonError {
     /// Returns the StatusCode for the peer.
     pub fn status_code(&self) -> StatusCode {
         StatusCode::BadTypeMismatch
+    }
+}
+
+impl NestingError for JsonError {
+    fn too_deep() -> Self {
+        Self::new("values are nested too deeply")
+    }
+
+    fn wrong_length(length: usize, found: &Value) -> Self {
+        let expected = format!("an array of length {length} like its neighbours");
+        Self::expected(&expected, found)
+    }
+
+    fn in_element(self, index: usize) -> Self {
+        self.in_field(&format!("[{index}]"))
     }
 }
 

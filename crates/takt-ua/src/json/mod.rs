@@ -25,10 +25,6 @@ pub use read::{from_value, variant_from_value};
 pub use structure::structure_to_value;
 pub use text::{parse_variant, parse_variant_of_rank};
 pub use write::{ToJson, data_value_to_value, to_value};
-pub(crate) use write::{double, single};
-
-/// Largest depth of nested values; deeper ExtensionObjects are shown undecoded, deeper JSON is refused.
-const MAX_DEPTH: usize = 100;
 
 /// The value may be a scalar or an array of any number of dimensions (OPC 10000-3, 5.6.2).
 pub const VALUE_RANK_ANY: i32 = -2;

@@ -3,8 +3,9 @@
 use serde_json::{Map, Value};
 
 use super::scalar::scalar;
-use super::{JsonError, MAX_DEPTH, VALUE_RANK_ANY, VALUE_RANK_SCALAR};
-use crate::{Array, BuiltInType, Elements, Variant};
+use super::{JsonError, VALUE_RANK_ANY, VALUE_RANK_SCALAR};
+use crate::json_nesting::{self, MAX_DEPTH, NestingError};
+use crate::{Array, BuiltInType, Variant};
 
 /// Reads a value of a type.
 ///
@@ -67,65 +68,27 @@ fn of_rank(
 }
 
 fn array(value: &Value, built_in_type: BuiltInType, depth: usize) -> Result<Array, JsonError> {
-    let mut lengths = Vec::new();
-    let mut first = Some(value);
-    while let Some(Value::Array(elements)) = first {
-        lengths.push(elements.len());
-        first = elements.first();
-    }
-    let mut elements = Elements::empty(built_in_type);
-    collect(value, &lengths, depth, &mut elements)?;
-    let dimensions = match lengths.as_slice() {
-        [_] => Vec::new(),
-        _ if elements.is_empty() => Vec::new(),
-        lengths => lengths
-            .iter()
-            .map(|length| u32::try_from(*length).unwrap_or(u32::MAX))
-            .collect(),
-    };
-    Ok(Array {
-        elements,
-        dimensions,
-    })
-}
-
-/// Appends the elements of nested arrays, which all have the same lengths.
-fn collect(
-    value: &Value,
-    lengths: &[usize],
-    depth: usize,
-    elements: &mut Elements,
-) -> Result<(), JsonError> {
-    if depth >= MAX_DEPTH {
-        return Err(JsonError::new("values are nested too deeply"));
-    }
-    let Some((length, inner)) = lengths.split_first() else {
-        let built_in_type = elements.element_type();
-        let element = match built_in_type {
-            BuiltInType::Variant => variant(value, depth + 1)?,
-            _ => scalar(value, built_in_type, depth + 1)?,
-        };
-        return elements
-            .push(element)
-            .map_err(|error| JsonError::new(error.to_string()));
-    };
-    match value {
-        Value::Array(rows) if rows.len() == *length => {
-            rows.iter().enumerate().try_for_each(|(index, row)| {
-                collect(row, inner, depth + 1, elements).map_err(|error| error.in_element(index))
-            })
-        }
-        other => Err(JsonError::expected(
-            &format!("an array of length {length} like its neighbours"),
-            other,
-        )),
-    }
+    json_nesting::array(
+        value,
+        built_in_type,
+        true,
+        depth,
+        |value, depth, elements| {
+            let element = match built_in_type {
+                BuiltInType::Variant => variant(value, depth)?,
+                _ => scalar(value, built_in_type, depth)?,
+            };
+            elements
+                .push(element)
+                .map_err(|error| JsonError::new(error.to_string()))
+        },
+    )
 }
 
 /// Reads a value that contains its own type.
 pub(super) fn variant(value: &Value, depth: usize) -> Result<Variant, JsonError> {
     if depth >= MAX_DEPTH {
-        return Err(JsonError::new("values are nested too deeply"));
+        return Err(JsonError::too_deep());
     }
     match value {
         Value::Null => Ok(Variant::Empty),

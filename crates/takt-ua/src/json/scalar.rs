@@ -3,10 +3,11 @@
 use serde_json::{Map, Value};
 
 use super::read::{of_type_name, variant};
-use super::{JsonError, MAX_DEPTH, structure};
+use super::{JsonError, structure};
+use crate::json_nesting::{MAX_DEPTH, NestingError};
 use crate::{
     BuiltInType, ByteString, DataValue, DiagnosticInfo, LocalizedText, QualifiedName, StatusCode,
-    UaString, Variant, XmlElement, base64,
+    UaString, Variant, XmlElement, base64, json_number,
 };
 
 /// Reads a value of a known type. A single Variant is read by [`variant`].
@@ -17,7 +18,7 @@ pub(super) fn scalar(
 ) -> Result<Variant, JsonError> {
     use BuiltInType as B;
     if depth >= MAX_DEPTH {
-        return Err(JsonError::new("values are nested too deeply"));
+        return Err(JsonError::too_deep());
     }
     match built_in_type {
         B::Boolean => value
@@ -72,16 +73,7 @@ pub(super) fn scalar(
 /// Reads a whole number as a JSON number or, because many tools do not support 64 bits, as a text.
 fn whole(value: &Value) -> Option<i128> {
     match value {
-        Value::Number(number) => match (number.as_i64(), number.as_u64(), number.as_f64()) {
-            (Some(number), _, _) => Some(number.into()),
-            (None, Some(number), _) => Some(number.into()),
-            #[allow(
-                clippy::cast_possible_truncation,
-                reason = "the value is whole; the cast saturates"
-            )]
-            (None, None, Some(number)) if number.fract() == 0.0 => Some(number as i128),
-            _ => None,
-        },
+        Value::Number(number) => json_number::whole(number),
         Value::String(text) => {
             let (negative, digits) = match text.strip_prefix('-') {
                 Some(digits) => (true, digits),
@@ -123,33 +115,14 @@ where
 }
 
 fn number(value: &Value) -> Result<f64, JsonError> {
-    let number = match value {
-        Value::Number(number) => number.as_f64(),
-        Value::String(text) => match text.as_str() {
-            "NaN" => Some(f64::NAN),
-            "Infinity" => Some(f64::INFINITY),
-            "-Infinity" => Some(f64::NEG_INFINITY),
-            text => text.parse().ok().filter(|number: &f64| number.is_finite()),
-        },
-        _ => None,
-    };
-    number.ok_or_else(|| JsonError::expected("a number, NaN, Infinity or -Infinity", value))
+    json_number::number(value)
+        .ok_or_else(|| JsonError::expected("a number, NaN, Infinity or -Infinity", value))
 }
 
 fn single(value: &Value) -> Result<Variant, JsonError> {
-    let number = number(value)?;
-    #[allow(
-        clippy::cast_possible_truncation,
-        reason = "the range is checked, and rounding is what Float is for"
-    )]
-    let single = number as f32;
-    if number.is_finite() && !single.is_finite() {
-        return Err(JsonError::expected(
-            "a number within ±3.4028235e38 (Float)",
-            value,
-        ));
-    }
-    Ok(single.into())
+    json_number::rounded(number(value)?)
+        .map(Variant::from)
+        .ok_or_else(|| JsonError::expected("a number within ±3.4028235e38 (Float)", value))
 }
 
 fn nullable<T: Default>(

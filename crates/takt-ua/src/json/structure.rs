@@ -2,12 +2,13 @@
 
 use serde_json::{Map, Value};
 
-use super::{JsonError, MAX_DEPTH, read, scalar, write};
+use super::{JsonError, read, scalar, write};
 use crate::binary::{Decode, DecodeError, DecodeErrorKind, Decoder, Encode, Encoder};
 use crate::generated::descriptions::STRUCTURES;
 use crate::generated_support::{
     EnumerationDescription, FieldDescription, FieldType, StructureDescription,
 };
+use crate::json_nesting::{MAX_DEPTH, NestingError};
 use crate::{
     BuiltInType, ExtensionObject, ExtensionObjectBody, NodeId, Structure, Variant, base64,
 };
@@ -194,7 +195,7 @@ fn encode(
     depth: usize,
 ) -> Result<(), JsonError> {
     if depth >= MAX_DEPTH {
-        return Err(JsonError::new("values are nested too deeply"));
+        return Err(JsonError::too_deep());
     }
     let known = |key: &str| key == TYPE || description.fields.iter().any(|field| field.name == key);
     if let Some(key) = object.keys().find(|key| !known(key)) {

@@ -1,8 +1,10 @@
 //! Conversion of values to JSON.
 
-use serde_json::{Map, Number, Value};
+use serde_json::{Map, Value};
 
-use super::{MAX_DEPTH, structure};
+use super::structure;
+use crate::json_nesting::MAX_DEPTH;
+use crate::json_number::{double, single};
 use crate::{
     Array, DataValue, DateTime, DiagnosticInfo, ExpandedNodeId, ExtensionObject, Guid,
     LocalizedText, NodeId, QualifiedName, StatusCode, Variant, base64,
@@ -90,31 +92,6 @@ impl ToJson for DiagnosticInfo {
     fn to_json(&self) -> Value {
         diagnostic_info(self)
     }
-}
-
-/// Encodes a Double. NaN and the infinities, for which JSON has no numbers, are texts (OPC 10000-6, 5.4.2.4).
-pub(crate) fn double(value: f64) -> Value {
-    match Number::from_f64(value) {
-        Some(number) => Value::Number(number),
-        None if value.is_nan() => "NaN".into(),
-        None if value > 0.0 => "Infinity".into(),
-        None => "-Infinity".into(),
-    }
-}
-
-/// Encodes a Float through its own shortest text, so that 0.1 stays 0.1.
-pub(crate) fn single(value: f32) -> Value {
-    let exact = f64::from(value);
-    #[allow(
-        clippy::cast_possible_truncation,
-        reason = "whether rounding gives the Float again is the question"
-    )]
-    let short = value
-        .to_string()
-        .parse()
-        .ok()
-        .filter(|short: &f64| (*short as f32).to_bits() == value.to_bits());
-    double(short.unwrap_or(exact))
 }
 
 /// Encodes a value whose type the reader knows.

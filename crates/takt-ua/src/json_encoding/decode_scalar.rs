@@ -4,10 +4,11 @@ use serde_json::{Map, Value};
 
 use super::encode_scalar::{LAST_DATE_TIME, MAX_DATE_TIME};
 use super::integer::integer;
-use super::{JsonDecodeError, JsonDecodeErrorKind, JsonDecoder, MAX_DEPTH};
+use super::{JsonDecodeError, JsonDecodeErrorKind, JsonDecoder};
+use crate::json_nesting::MAX_DEPTH;
 use crate::{
     BuiltInType, ByteString, DateTime, DiagnosticInfo, Guid, LocalizedText, StatusCode, UaString,
-    Variant, XmlElement, base64,
+    Variant, XmlElement, base64, json_number,
 };
 
 impl JsonDecoder<'_> {
@@ -126,32 +127,17 @@ fn number(value: &Value) -> Result<f64, JsonDecodeError> {
     let number = match value {
         // JavaScript's form of NaN and the infinities.
         Value::Null => Some(f64::NAN),
-        Value::Number(number) => number.as_f64(),
-        Value::String(text) => match text.as_str() {
-            "NaN" => Some(f64::NAN),
-            "Infinity" | "INF" => Some(f64::INFINITY),
-            "-Infinity" | "-INF" => Some(f64::NEG_INFINITY),
-            text => text.parse().ok().filter(|number: &f64| number.is_finite()),
-        },
-        _ => None,
+        Value::String(text) if text == "INF" => Some(f64::INFINITY),
+        Value::String(text) if text == "-INF" => Some(f64::NEG_INFINITY),
+        value => json_number::number(value),
     };
     number.ok_or_else(|| JsonDecodeError::expected("a number, NaN, Infinity or -Infinity", value))
 }
 
 fn single(value: &Value) -> Result<Variant, JsonDecodeError> {
-    let number = number(value)?;
-    #[allow(
-        clippy::cast_possible_truncation,
-        reason = "the range is checked, and rounding is what Float is for"
-    )]
-    let single = number as f32;
-    if number.is_finite() && !single.is_finite() {
-        return Err(JsonDecodeError::expected(
-            "a number in the range of Float",
-            value,
-        ));
-    }
-    Ok(single.into())
+    json_number::rounded(number(value)?)
+        .map(Variant::from)
+        .ok_or_else(|| JsonDecodeError::expected("a number in the range of Float", value))
 }
 
 /// Decodes a DateTime. Years outside of its range become its first or last moment

@@ -6,8 +6,9 @@ use serde_json::{Map, Value};
 use super::context::{DataType, Layout, LayoutField, LayoutKind};
 use super::encode_structure::MAX_STRUCTURES;
 use super::integer::integer;
-use super::{JsonDecodeError, JsonDecodeErrorKind, JsonDecoder, MAX_DEPTH};
+use super::{JsonDecodeError, JsonDecodeErrorKind, JsonDecoder};
 use crate::binary::{Decoder, Encode, EncodeError, Encoder};
+use crate::json_nesting::MAX_DEPTH;
 use crate::{
     BuiltInType, ExtensionObject, ExtensionObjectBody, NodeId, Structure, Variant, base64,
 };

@@ -5,7 +5,8 @@ use std::cell::Cell;
 use serde_json::{Map, Value};
 
 use super::integer::integer;
-use super::{JsonContext, JsonDecodeError, JsonDecodeErrorKind, MAX_BODY_LENGTH, MAX_DEPTH};
+use super::{JsonContext, JsonDecodeError, JsonDecodeErrorKind, MAX_BODY_LENGTH};
+use crate::json_nesting::{self, MAX_DEPTH};
 use crate::{Array, BuiltInType, DataValue, Elements, Variant};
 
 /// Reads values in the JSON DataEncoding: [`Compact`](super::JsonEncoding::Compact) and
@@ -162,68 +163,27 @@ impl<'a> JsonDecoder<'a> {
         built_in_type: BuiltInType,
         depth: usize,
     ) -> Result<Array, JsonDecodeError> {
-        let mut lengths = Vec::new();
-        let mut first = Some(value);
-        while let Some(Value::Array(elements)) = first {
-            lengths.push(elements.len());
-            // An array within an array of Variants is a Variant.
-            first = elements
-                .first()
-                .filter(|_| built_in_type != BuiltInType::Variant);
-        }
-        if lengths.is_empty() {
+        if !value.is_array() {
             return Err(JsonDecodeError::expected("an array", value));
         }
-        let mut elements = Elements::empty(built_in_type);
-        self.collect(value, &lengths, depth, &mut elements)?;
-        let dimensions = match lengths.as_slice() {
-            [_] => Vec::new(),
-            _ if elements.is_empty() => Vec::new(),
-            lengths => lengths
-                .iter()
-                .map(|length| u32::try_from(*length).unwrap_or(u32::MAX))
-                .collect(),
-        };
-        Ok(Array {
-            elements,
-            dimensions,
-        })
-    }
-
-    /// Appends the elements of nested arrays, which all have the same lengths.
-    fn collect(
-        &self,
-        value: &Value,
-        lengths: &[usize],
-        depth: usize,
-        elements: &mut Elements,
-    ) -> Result<(), JsonDecodeError> {
-        if depth >= MAX_DEPTH {
-            return Err(JsonDecodeError::new(JsonDecodeErrorKind::TooDeep));
-        }
-        let Some((length, inner)) = lengths.split_first() else {
-            let built_in_type = elements.element_type();
-            let element = match (built_in_type, value) {
-                (BuiltInType::Variant, _) => self.typed(value, depth + 1)?,
-                (_, Value::Null) => Variant::default_of(built_in_type),
-                _ => self.scalar(value, built_in_type, depth + 1)?,
-            };
-            return elements
-                .push(element)
-                .map_err(|_| JsonDecodeError::expected(built_in_type.name(), value));
-        };
-        match value {
-            Value::Array(rows) if rows.len() == *length => {
-                rows.iter().enumerate().try_for_each(|(index, row)| {
-                    self.collect(row, inner, depth + 1, elements)
-                        .map_err(|error| error.in_element(index))
-                })
-            }
-            other => Err(JsonDecodeError::expected(
-                format!("an array of {length}, like its neighbours"),
-                other,
-            )),
-        }
+        // An array within an array of Variants is a Variant.
+        let nests = built_in_type != BuiltInType::Variant;
+        json_nesting::array(
+            value,
+            built_in_type,
+            nests,
+            depth,
+            |value, depth, elements| {
+                let element = match (built_in_type, value) {
+                    (BuiltInType::Variant, _) => self.typed(value, depth)?,
+                    (_, Value::Null) => Variant::default_of(built_in_type),
+                    _ => self.scalar(value, built_in_type, depth)?,
+                };
+                elements
+                    .push(element)
+                    .map_err(|_| JsonDecodeError::expected(built_in_type.name(), value))
+            },
+        )
     }
 
     pub(super) fn timed(&self, value: &Value, depth: usize) -> Result<DataValue, JsonDecodeError> {

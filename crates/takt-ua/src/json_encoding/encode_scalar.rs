@@ -2,8 +2,9 @@
 
 use serde_json::{Map, Value};
 
-use super::{JsonEncoder, MAX_DEPTH};
-use crate::json::{double, single};
+use super::JsonEncoder;
+use crate::json_nesting::MAX_DEPTH;
+use crate::json_number::{double, single};
 use crate::{
     DateTime, DiagnosticInfo, ExpandedNodeId, LocalizedText, NodeId, QualifiedName, StatusCode,
     Variant, base64,

@@ -5,8 +5,9 @@ use serde_json::{Map, Value};
 
 use super::context::{DataType, Layout, LayoutField, LayoutKind};
 use super::encoder::is_default;
-use super::{JsonEncoder, JsonEncoding, MAX_DEPTH};
+use super::{JsonEncoder, JsonEncoding};
 use crate::binary::{Decode, DecodeError, DecodeErrorKind, Decoder};
+use crate::json_nesting::MAX_DEPTH;
 use crate::{
     BuiltInType, ExtensionObject, ExtensionObjectBody, NodeId, Structure, Variant, base64,
 };

@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use super::{JsonContext, JsonEncoding, MAX_DEPTH};
+use super::{JsonContext, JsonEncoding};
+use crate::json_nesting::MAX_DEPTH;
 use crate::{Array, BuiltInType, DataValue, DateTime, Elements, StatusCode, Variant};
 
 /// Writes values in the JSON DataEncoding of version 1.05 (OPC 10000-6, 5.4). Encoding cannot fail.

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::binary::EncodeError;
+use crate::json_nesting::{self, NestingError};
 use crate::{NodeId, StatusCode};
 
 /// Cause of the error.
@@ -106,16 +107,11 @@ impl JsonDecodeError {
     /// Returns the same error, in an element of an array.
     #[must_use]
     pub fn in_element(self, index: usize) -> Self {
-        self.within(&format!("[{index}]"))
+        NestingError::in_element(self, index)
     }
 
     fn within(mut self, step: &str) -> Self {
-        let dot = if self.path.is_empty() || self.path.starts_with('[') {
-            ""
-        } else {
-            "."
-        };
-        self.path = format!("{step}{dot}{}", self.path);
+        self.path = json_nesting::place(step, &self.path);
         self
     }
 
@@ -139,6 +135,23 @@ impl JsonDecodeError {
             }
             _ => StatusCode::BadDecodingError,
         }
+    }
+}
+
+impl NestingError for JsonDecodeError {
+    #[cold]
+    fn too_deep() -> Self {
+        Self::new(JsonDecodeErrorKind::TooDeep)
+    }
+
+    #[cold]
+    fn wrong_length(length: usize, found: &Value) -> Self {
+        let expected = format!("an array of {length}, like its neighbours");
+        Self::expected(expected, found)
+    }
+
+    fn in_element(self, index: usize) -> Self {
+        self.within(&format!("[{index}]"))
     }
 }
 

@@ -61,8 +61,5 @@ pub enum JsonEncoding {
 /// text.
 pub const DEFAULT_MAX_LENGTH: usize = 4 << 20;
 
-/// Largest depth of nested values. Deeper JSON is refused; deeper ExtensionObjects are written undecoded.
-const MAX_DEPTH: usize = 100;
-
 /// Largest total size in bytes of the structures of a JSON text.
 const MAX_BODY_LENGTH: usize = 16 << 20;

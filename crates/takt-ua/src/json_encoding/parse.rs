@@ -7,7 +7,8 @@ use serde_core::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess,
 use serde_json::{Map, Number, Value};
 
 use super::error::shortened;
-use super::{JsonDecodeError, JsonDecodeErrorKind, MAX_DEPTH};
+use super::{JsonDecodeError, JsonDecodeErrorKind};
+use crate::json_nesting::MAX_DEPTH;
 
 /// Reads a JSON text of at most `max_length` bytes.
 ///
