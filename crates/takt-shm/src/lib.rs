@@ -146,11 +146,13 @@ pub use address::{
 pub use channel::liveness::Liveness;
 pub use channel::socket::PeerCredentials;
 pub use client::{ClientConfig, CurrentValue, ShmClient};
-pub use directory::clean::{CleanReport, clean_dead};
+pub use directory::clean::clean_dead;
+pub use directory::dead_nodes::CleanReport;
 pub use directory::group::Group;
 pub use directory::group_directory::GROUP_ROOT_VARIABLE;
+pub use directory::location::RUNTIME_DIRECTORY_VARIABLE;
 pub use directory::presence::{Counts, Presence, applications};
-pub use directory::runtime::{RUNTIME_DIRECTORY_VARIABLE, Runtime};
+pub use directory::runtime::Runtime;
 pub use error::ShmError;
 pub use handler::{CompletionWaker, Handler, Located, ShmOutcome};
 pub use public::client::PublicClient;

@@ -10,7 +10,7 @@ use std::path::Path;
 use rustix::fs::FlockOperation;
 use rustix::io::Errno;
 
-use crate::directory::runtime::{Location, open_directory};
+use crate::directory::location::{Location, open_directory};
 
 /// Lock of an observer; see the [module](self). While it lives, no process sweeps the directory.
 #[derive(Debug)]

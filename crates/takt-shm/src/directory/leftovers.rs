@@ -8,7 +8,7 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::directory::runtime::SHARED_MEMORY_DIRECTORY;
+use crate::directory::location::SHARED_MEMORY_DIRECTORY;
 
 /// Time after which a shared memory object without a size will never get one: its owner sets it at once, when it gets its turn.
 const UNBORN: Duration = Duration::from_secs(1);

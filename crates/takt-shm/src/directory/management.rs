@@ -64,7 +64,8 @@ pub(crate) fn remove_damaged(directory: &Path, prefix: &str) -> Result<bool, Shm
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::directory::runtime::{Runtime, SHARED_MEMORY_DIRECTORY};
+    use crate::directory::location::SHARED_MEMORY_DIRECTORY;
+    use crate::directory::runtime::Runtime;
 
     #[test]
     fn an_overwritten_segment_is_replaced() {

@@ -7,24 +7,21 @@
 //! The file contains the process id of its holder and, after a blank, the number of the PID namespace of that id. They are
 //! information for people; no decision depends on them.
 
+use std::fs;
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::{fs, io};
 
-use rustix::fs::{FileType, FlockOperation, Mode, OFlags};
+use rustix::fs::{FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 
 use crate::address::ApplicationName;
-use crate::directory::clean;
+use crate::directory::dead_nodes;
+use crate::directory::name_files::{
+    LOCK_SUFFIX, SOCKET_SUFFIX, is_text_of_lock, names_in, remove, remove_socket,
+};
 use crate::directory::runtime::Runtime;
 use crate::error::ShmError;
-
-const LOCK_SUFFIX: &str = "lock";
-const SOCKET_SUFFIX: &str = "sock";
-
-/// Maximum length of the text of a lock: two numbers.
-const LONGEST: u64 = 64;
 
 /// Number of attempts. Other processes may be removing the same name, but not so often.
 const ATTEMPTS: u32 = 1000;
@@ -46,48 +43,6 @@ pub(crate) fn socket_path(runtime: &Runtime, name: &ApplicationName) -> PathBuf 
 
 fn lock_path(runtime: &Runtime, name: &ApplicationName) -> PathBuf {
     runtime.path().join(format!("{name}.{LOCK_SUFFIX}"))
-}
-
-/// Returns the application of a lock file; `None` for other files, and for those of other programs that are named like a lock.
-fn application_of(path: &Path) -> Option<ApplicationName> {
-    if path.extension()? != LOCK_SUFFIX {
-        return None;
-    }
-    let name = ApplicationName::new(path.file_stem()?.to_str()?).ok()?;
-    is_lock(path).then_some(name)
-}
-
-/// Returns true if a file has the content of a lock, or is empty.
-fn is_lock(path: &Path) -> bool {
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let Ok(file) = rustix::fs::open(path, flags, Mode::empty()) else {
-        // The file belongs to another user and cannot be read.
-        return fs::symlink_metadata(path).is_ok_and(|it| it.is_file() && it.len() < LONGEST);
-    };
-    rustix::fs::fstat(&file)
-        .is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile)
-        && is_text_of_lock(&file)
-}
-
-fn is_text_of_lock(file: &OwnedFd) -> bool {
-    let mut text = [0; LONGEST as usize];
-    let Ok(length) = rustix::io::pread(file, &mut text, 0) else {
-        return false;
-    };
-    let text = text.get(..length).unwrap_or_default();
-    text.len() < LONGEST as usize
-        && text
-            .iter()
-            .all(|byte| byte.is_ascii_digit() || *byte == b' ')
-}
-
-/// Removes the locks and sockets of all applications in a directory that no process uses.
-pub(crate) fn remove_all(directory: &Path) {
-    for name in names_in(directory) {
-        let file = |suffix: &str| directory.join(format!("{name}.{suffix}"));
-        let _ = remove_socket(&file(SOCKET_SUFFIX));
-        let _ = remove(&file(LOCK_SUFFIX));
-    }
 }
 
 impl NameLock {
@@ -147,7 +102,7 @@ impl NameLock {
     /// Removes the leftovers of killed applications' public services: of an earlier one with this name, or of any that has died.
     pub(crate) fn clean_up(&self, runtime: &Runtime) {
         if self.had_died || is_anybody_dead(runtime) {
-            clean::remove_dead_nodes(runtime.iceoryx2_config(), clean::SHORT_PATIENCE);
+            dead_nodes::remove(runtime.iceoryx2_config(), dead_nodes::SHORT_PATIENCE);
         }
     }
 
@@ -168,19 +123,6 @@ impl Drop for NameLock {
 /// Returns the names of running and dead applications.
 pub(crate) fn names(runtime: &Runtime) -> Vec<ApplicationName> {
     names_in(runtime.path())
-}
-
-/// Returns the names by their locks: every socket has a lock, which is made before it and removed after it.
-fn names_in(directory: &Path) -> Vec<ApplicationName> {
-    let Ok(entries) = fs::read_dir(directory) else {
-        return Vec::new();
-    };
-    let mut names: Vec<ApplicationName> = entries
-        .flatten()
-        .filter_map(|entry| application_of(&entry.path()))
-        .collect();
-    names.sort();
-    names
 }
 
 /// Returns true if an application has died and left its name behind, so that there may be more leftovers.
@@ -226,23 +168,6 @@ pub(crate) fn holder(runtime: &Runtime, name: &ApplicationName) -> Option<Holder
             user: rustix::fs::fstat(&file).ok()?.st_uid,
         }),
         _ => None,
-    }
-}
-
-/// Removes a socket, and keeps any other file.
-fn remove_socket(path: &Path) -> io::Result<()> {
-    match fs::symlink_metadata(path) {
-        Ok(metadata) if !metadata.file_type().is_socket() => {
-            Err(io::ErrorKind::AlreadyExists.into())
-        }
-        _ => remove(path),
-    }
-}
-
-fn remove(path: &Path) -> io::Result<()> {
-    match fs::remove_file(path) {
-        Err(e) if e.kind() != io::ErrorKind::NotFound => Err(e),
-        _ => Ok(()),
     }
 }
 

@@ -14,40 +14,24 @@
 //! no process locks it: members could block each other that way. A name that was left there is free for the next application that
 //! takes it.
 
-use std::ffi::OsStr;
+use std::fs;
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
-use std::{env, fs, io};
 
 use iceoryx2::config::Config;
-use iceoryx2::prelude::{
-    FileName, LogLevel, Node, NodeBuilder, NodeName, Path as IoxPath, SemanticString,
-    SignalHandlingMode, set_log_level,
-};
-use rustix::fs::{FlockOperation, Mode, OFlags, Stat};
+use iceoryx2::prelude::{LogLevel, set_log_level};
+use rustix::fs::{FlockOperation, Mode};
 
-use crate::directory::clean;
+use crate::directory::configuration::{iceoryx2_config, prefix_of};
 use crate::directory::group::Group;
 use crate::directory::group_directory::{self, GroupDirectory};
-use crate::directory::leftovers;
-use crate::directory::management;
-use crate::directory::name_lock;
+use crate::directory::location::{
+    Location, check_owner, is_same_file, make_directory, open_directory,
+};
+use crate::directory::sweep::{sweep, try_exclusive};
 use crate::error::ShmError;
-use crate::public::Ipc;
 use crate::system;
-
-/// Directory in which POSIX shared memory objects are visible as files.
-pub(crate) const SHARED_MEMORY_DIRECTORY: &str = "/dev/shm";
-
-/// Environment variable that names another runtime directory.
-pub const RUNTIME_DIRECTORY_VARIABLE: &str = "TAKT_RUNTIME_DIR";
-
-/// Subdirectories that iceoryx2 makes in its root path.
-const ICEORYX2_DIRECTORIES: [&str; 2] = ["nodes", "services"];
 
 /// Error of the default directory if another user has made it.
 const TAKEN: &str = "belongs to another user: only that user or root can remove it";
@@ -73,45 +57,6 @@ enum Kind {
         /// True if members cannot remove each other's files.
         is_sticky: bool,
     },
-}
-
-/// Location of a user's directory.
-pub(crate) struct Location {
-    pub(crate) path: PathBuf,
-    /// True if no other directory was named.
-    is_default: bool,
-}
-
-impl Location {
-    /// Returns `path`, or else `$TAKT_RUNTIME_DIR`, or else the default directory.
-    pub(crate) fn new(path: Option<&Path>) -> Self {
-        let named = path.map(Path::to_path_buf).or_else(|| {
-            env::var_os(RUNTIME_DIRECTORY_VARIABLE)
-                .filter(|value| !value.is_empty())
-                .map(PathBuf::from)
-        });
-        let is_default = named.is_none();
-        let path = named.unwrap_or_else(|| {
-            let user = rustix::process::geteuid().as_raw();
-            let usual = PathBuf::from(format!("{SHARED_MEMORY_DIRECTORY}/takt-{user}"));
-            not_foreign(usual, PathBuf::from(format!("/run/user/{user}/takt")), user)
-        });
-        Self { path, is_default }
-    }
-}
-
-/// Returns the usual directory, unless another user has made it: then the one below the user's own directory, where no other user
-/// can make anything. All processes of the user get the same result.
-fn not_foreign(usual: PathBuf, other: PathBuf, user: u32) -> PathBuf {
-    let owner = |path: &Path| fs::symlink_metadata(path).map(|metadata| metadata.uid());
-    let is_foreign = owner(&usual).is_ok_and(|owner| owner != user);
-    let has_other = other
-        .parent()
-        .is_some_and(|parent| owner(parent).is_ok_and(|owner| owner == user));
-    match is_foreign && has_other {
-        true => other,
-        false => usual,
-    }
 }
 
 impl Runtime {
@@ -234,31 +179,6 @@ impl Runtime {
         &self.config
     }
 
-    /// Creates a node of iceoryx2.
-    pub(crate) fn node(&self, name: &str) -> Result<Node<Ipc>, ShmError> {
-        let operation = "create a node";
-        let name = NodeName::new(name).map_err(|e| ShmError::iceoryx(operation, e))?;
-        let make = || {
-            NodeBuilder::new()
-                .name(&name)
-                .config(&self.config)
-                .signal_handling_mode(SignalHandlingMode::Disabled)
-                .create::<Ipc>()
-                .map_err(|e| ShmError::iceoryx(operation, e))
-        };
-        let shared = Path::new(SHARED_MEMORY_DIRECTORY);
-        let prefix = self.config.global.prefix.to_string();
-        if management::is_empty(shared, &prefix) {
-            leftovers::remove_unborn(&prefix);
-        }
-        let node = match make() {
-            Err(_) if management::remove_damaged(shared, &prefix)? => make(),
-            made => made,
-        };
-        management::protect(shared, &prefix);
-        node
-    }
-
     /// Returns the group that shares here; `None` in a user's directory.
     #[must_use]
     pub fn group(&self) -> Option<&Group> {
@@ -304,30 +224,6 @@ const OURS: Mode = Mode::RUSR.union(Mode::WUSR);
 /// Permission to read and write for the group.
 const THE_GROUPS: Mode = Mode::RGRP.union(Mode::WGRP);
 
-fn try_exclusive(directory: &OwnedFd) -> bool {
-    rustix::fs::flock(directory, FlockOperation::NonBlockingLockExclusive).is_ok()
-}
-
-/// Removes everything that earlier processes left behind. It may be called only while the exclusive lock is held.
-///
-/// Files that cannot be removed stay; a process that needs their names gets an error for them.
-fn sweep(path: &Path, config: &Config) {
-    // Programs that use iceoryx2 without this crate hold no lock, but they are listed as alive.
-    let report = clean::remove_dead_nodes(config, clean::PATIENCE);
-    if report.is_none_or(|report| report.alive > 0) {
-        return;
-    }
-    let prefix = config.global.prefix.as_bytes().to_vec();
-    remove_files(Path::new(SHARED_MEMORY_DIRECTORY), |name| {
-        name.as_bytes().starts_with(&prefix)
-    });
-    remove_files(path, |name| name.as_bytes().starts_with(&prefix));
-    name_lock::remove_all(path);
-    for directory in ICEORYX2_DIRECTORIES {
-        let _ = fs::remove_dir_all(path.join(directory));
-    }
-}
-
 impl Drop for Runtime {
     fn drop(&mut self) {
         let Kind::User {
@@ -347,99 +243,5 @@ impl Drop for Runtime {
                 let _ = fs::remove_dir(&self.path);
             }
         }
-    }
-}
-
-/// Returns the prefix. The same directory has the same number wherever it is mounted.
-fn prefix_of(stat: &Stat) -> String {
-    format!("takt_{:x}_{:x}_", stat.st_dev, stat.st_ino)
-}
-
-fn make_directory(path: &Path) -> io::Result<()> {
-    match rustix::fs::mkdir(path, Mode::RWXU) {
-        Ok(()) | Err(rustix::io::Errno::EXIST) => Ok(()),
-        Err(e) => Err(e.into()),
-    }
-}
-
-pub(crate) fn open_directory(path: &Path) -> rustix::io::Result<OwnedFd> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    rustix::fs::open(path, flags, Mode::empty())
-}
-
-fn check_owner(stat: &Stat, uid: u32) -> Result<(), String> {
-    if stat.st_uid != uid {
-        return Err(format!(
-            "belongs to user {}, not to this user ({uid})",
-            stat.st_uid
-        ));
-    }
-    if stat.st_mode & 0o022 != 0 {
-        let mode = stat.st_mode & 0o7777;
-        return Err(format!("can be written by others (mode {mode:o})"));
-    }
-    Ok(())
-}
-
-fn is_same_file(path: &Path, stat: &Stat) -> bool {
-    rustix::fs::stat(path).is_ok_and(|now| now.st_ino == stat.st_ino && now.st_dev == stat.st_dev)
-}
-
-fn remove_files(directory: &Path, is_garbage: impl Fn(&OsStr) -> bool) {
-    let Ok(entries) = fs::read_dir(directory) else {
-        return;
-    };
-    for entry in entries.flatten() {
-        if is_garbage(&entry.file_name()) {
-            let _ = fs::remove_file(entry.path());
-        }
-    }
-}
-
-fn iceoryx2_config(path: &Path, prefix: &str) -> Result<Config, String> {
-    let root = IoxPath::new(path.as_os_str().as_bytes())
-        .map_err(|e| format!("cannot be the root path of iceoryx2: {e:?}"))?;
-    let mut config = Config::default();
-    let global = &mut config.global;
-    global.set_root_path(&root);
-    global.prefix = FileName::new(prefix.as_bytes())
-        .map_err(|e| format!("gives an invalid file prefix: {e:?}"))?;
-    // This is the time to wait for a service whose creator may have been killed half way.
-    global.creation_timeout = Duration::from_millis(200);
-    // Takt cleans up itself, and not for each of the services that are opened.
-    global.node.cleanup_dead_nodes_on_creation = false;
-    global.node.cleanup_dead_nodes_on_destruction = false;
-    global.service.cleanup_dead_nodes_on_open = false;
-    // The defaults reserve room for 128 connections that have ended.
-    let defaults = &mut config.defaults;
-    defaults
-        .publish_subscribe
-        .subscriber_expired_connection_buffer = 4;
-    defaults.request_response.client_expired_connection_buffer = 4;
-    defaults.request_response.server_expired_connection_buffer = 4;
-    Ok(config)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_default_directory_of_another_user_is_not_used() {
-        let directory = tempfile::tempdir().unwrap();
-        let us = rustix::process::geteuid().as_raw();
-        let usual = directory.path().join("usual");
-        let other = directory.path().join("takt");
-        let chosen = |usual: &Path, user| not_foreign(usual.to_path_buf(), other.clone(), user);
-        assert_eq!(chosen(&usual, us), usual);
-        fs::create_dir(&usual).unwrap();
-        assert_eq!(chosen(&usual, us), usual);
-        // There is no directory of that user.
-        assert_eq!(chosen(&usual, us + 1), usual);
-        if std::os::unix::fs::chown(&usual, Some(us + 1), None).is_err() {
-            println!("skipped: only root can make a directory of another user");
-            return;
-        }
-        assert_eq!(chosen(&usual, us), other);
     }
 }

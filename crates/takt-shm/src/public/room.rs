@@ -1,7 +1,7 @@
 //! Room in /dev/shm for the files of iceoryx2. Its files have no memory until they are touched; if there is none by then, the
 //! kernel ends the process with SIGBUS.
 
-use crate::directory::runtime::SHARED_MEMORY_DIRECTORY;
+use crate::directory::location::SHARED_MEMORY_DIRECTORY;
 use crate::error::ShmError;
 
 /// Memory of all public services of an application when they are offered, and a reserve for their first responses, in bytes.

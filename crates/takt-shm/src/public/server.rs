@@ -13,7 +13,7 @@ use takt_ua::StatusCode;
 use takt_ua::binary::Encoder;
 
 use crate::address::ApplicationName;
-use crate::directory::clean;
+use crate::directory::dead_nodes;
 use crate::error::ShmError;
 use crate::handler::{Handler, ShmOutcome};
 use crate::header::{HEADER_LENGTH, MessageHeader};
@@ -103,7 +103,7 @@ impl<C> Public<C> {
                 Ok(ports) => break ports,
                 // A holder of the name is alone: the leftovers are of a killed process, and another process is removing them.
                 Err(ShmError::Iceoryx { .. }) if Instant::now() < give_up => {
-                    clean::remove_dead_nodes(node.config(), clean::PATIENCE);
+                    dead_nodes::remove(node.config(), dead_nodes::PATIENCE);
                     std::thread::sleep(PREDECESSOR_PAUSE);
                 }
                 Err(error) => return Err(error),
