@@ -2,10 +2,12 @@
 
 use std::marker::PhantomData;
 
+use takt_ua::UaString;
 use takt_ua::enumerations as ua;
 use takt_wire::HeaderLayout;
 use toml::Value;
 
+use super::scalar::{read_string, write_string};
 use super::value::{TomlValue, toml_value};
 
 /// Names of the bits of an option set.
@@ -184,6 +186,19 @@ pub(super) struct UsualMasks {
 }
 
 impl UsualMasks {
+    /// Returns the HeaderLayoutUri of a table, and the masks that are usual with it.
+    pub(super) fn read(layout: Option<Layout>) -> (UaString, Self) {
+        let uri = read_string(layout.map(|layout| layout.0));
+        let usual = Self::of_layout(uri.as_option());
+        (uri, usual)
+    }
+
+    /// Returns the layout for a table, and the masks that are usual with it.
+    pub(super) fn write(uri: &UaString) -> (Option<Layout>, Self) {
+        let usual = Self::of_layout(uri.as_option());
+        (write_string(uri).map(Layout), usual)
+    }
+
     pub(super) fn of_layout(uri: Option<&str>) -> Self {
         use ua::{
             JsonDataSetMessageContentMask as JsonData,

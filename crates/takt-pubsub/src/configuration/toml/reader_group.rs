@@ -140,8 +140,7 @@ impl DataSetReader {
     fn read(this: Spanned<Self>, mapping: Mapping) -> Result<DataSetReaderDataType, Problem> {
         let place = this.span();
         let this = this.into_inner();
-        let layout = read_string(this.header_layout.map(|layout| layout.0));
-        let usual = UsualMasks::of_layout(layout.as_option());
+        let (layout, usual) = UsualMasks::read(this.header_layout);
         let message = MessageSettings {
             uadp: this.uadp,
             json: this.json,
@@ -177,8 +176,7 @@ impl DataSetReader {
     }
 
     fn write(reader: &DataSetReaderDataType, mapping: Mapping) -> Self {
-        let layout = write_string(&reader.header_layout_uri);
-        let usual = UsualMasks::of_layout(layout.as_deref());
+        let (header_layout, usual) = UsualMasks::write(&reader.header_layout_uri);
         let message = MessageSettings::write(&reader.message_settings, &usual, mapping);
         let (broker, transport_settings) = write_transport(&reader.transport_settings);
         let meta_data = &reader.data_set_meta_data;
@@ -195,7 +193,7 @@ impl DataSetReader {
             message_receive_timeout: Milliseconds(reader.message_receive_timeout),
             key_frame_count: (reader.key_frame_count != 1).then_some(reader.key_frame_count),
             field_encoding: FieldEncoding::unless(encoding, usual.field),
-            header_layout: layout.map(Layout),
+            header_layout,
             security_mode: security::write(reader.security_mode, security::READER),
             security_group_id: write_string(&reader.security_group_id),
             uadp: message.uadp,

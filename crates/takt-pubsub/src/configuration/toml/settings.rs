@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 use takt_ua::enumerations::{BrokerTransportQualityOfService, DataSetOrderingType};
 use takt_ua::structures as ua;
-use takt_ua::{ExtensionObject, Guid, Structure};
+use takt_ua::{ExtensionObject, Guid, Structure, UaString};
 use toml::Spanned;
 
 use super::mask::{
@@ -39,15 +39,94 @@ pub(super) trait Settings: Sized + PartialEq {
     fn write(settings: &Self::Structure, usual: &UsualMasks) -> Self;
 }
 
-type Qos = Enumeration<{ BrokerTransportQualityOfService::TYPE_ID }>;
-type Ordering = Enumeration<{ DataSetOrderingType::TYPE_ID }>;
+/// Type of a member that represents a field of type `F` alone.
+trait Member<F> {
+    fn read(&self) -> F;
+    fn write(field: &F) -> Self;
+}
 
-/// Declares a table, and how each of its members is read and written.
+impl Member<u16> for u16 {
+    fn read(&self) -> u16 {
+        *self
+    }
+
+    fn write(field: &u16) -> Self {
+        *field
+    }
+}
+
+impl Member<u32> for u32 {
+    fn read(&self) -> u32 {
+        *self
+    }
+
+    fn write(field: &u32) -> Self {
+        *field
+    }
+}
+
+impl Member<f64> for Milliseconds {
+    fn read(&self) -> f64 {
+        self.0
+    }
+
+    fn write(field: &f64) -> Self {
+        Self(*field)
+    }
+}
+
+impl Member<UaString> for Option<String> {
+    fn read(&self) -> UaString {
+        read_string(self.clone())
+    }
+
+    fn write(field: &UaString) -> Self {
+        write_string(field)
+    }
+}
+
+impl Member<Guid> for Text<Guid> {
+    fn read(&self) -> Guid {
+        self.0
+    }
+
+    fn write(field: &Guid) -> Self {
+        Self(*field)
+    }
+}
+
+/// Declares names of enumeration values, of which 0 is the default.
+macro_rules! names {
+    ($($name:ident = $enumeration:ident;)*) => {$(
+        type $name = Enumeration<{ $enumeration::TYPE_ID }>;
+
+        impl Member<$enumeration> for Option<$name> {
+            fn read(&self) -> $enumeration {
+                $enumeration(self.map_or(0, |name| name.0))
+            }
+
+            fn write(field: &$enumeration) -> Self {
+                (field.0 != 0).then_some(Enumeration(field.0))
+            }
+        }
+    )*};
+}
+
+names! {
+    Qos = BrokerTransportQualityOfService;
+    Ordering = DataSetOrderingType;
+}
+
+/// Declares a table, and how each of its members is read and written, unless its type says it.
 macro_rules! settings {
+    (@read $value:ident $member:ident) => { $value.$member.read() };
+    (@read $value:ident $member:ident $read:expr) => { $read };
+    (@write $value:ident $member:ident) => { Member::write(&$value.$member) };
+    (@write $value:ident $member:ident $write:expr) => { $write };
     ($(
         $(#[$doc:meta])*
         $name:ident = $structure:ident as $value:ident, $usual:ident {
-            $($member:ident: $type:ty = $read:expr, $write:expr;)*
+            $($member:ident: $type:ty $(= $read:expr, $write:expr)?;)*
         }
     )*) => {$(
         $(#[$doc])*
@@ -62,12 +141,12 @@ macro_rules! settings {
 
             fn read(&self, $usual: &UsualMasks) -> Self::Structure {
                 let $value = self;
-                $(let $member = $read;)*
+                $(let $member = settings!(@read $value $member $($read)?);)*
                 ua::$structure { $($member,)* }
             }
 
             fn write($value: &Self::Structure, $usual: &UsualMasks) -> Self {
-                Self { $($member: $write,)* }
+                Self { $($member: settings!(@write $value $member $($write)?),)* }
             }
         }
     )*};
@@ -76,9 +155,8 @@ macro_rules! settings {
 settings! {
     /// Settings of a WriterGroup (OPC 10000-14, 6.3.1.1).
     UadpWriterGroup = UadpWriterGroupMessageDataType as it, usual {
-        group_version: u32 = it.group_version, it.group_version;
-        data_set_ordering: Option<Ordering> = DataSetOrderingType(it.data_set_ordering.map_or(0, |it| it.0)),
-            (it.data_set_ordering.0 != 0).then_some(Enumeration(it.data_set_ordering.0));
+        group_version: u32;
+        data_set_ordering: Option<Ordering>;
         network_message_content_mask: Option<Mask<UadpNetworkMessageContentMask>> =
             it.network_message_content_mask.map_or(usual.uadp_network_message, |mask| mask.0),
             Mask::unless(it.network_message_content_mask, usual.uadp_network_message);
@@ -93,26 +171,26 @@ settings! {
         data_set_message_content_mask: Option<Mask<UadpDataSetMessageContentMask>> =
             it.data_set_message_content_mask.map_or(usual.uadp_data_set_message, |mask| mask.0),
             Mask::unless(it.data_set_message_content_mask, usual.uadp_data_set_message);
-        configured_size: u16 = it.configured_size, it.configured_size;
-        network_message_number: u16 = it.network_message_number, it.network_message_number;
-        data_set_offset: u16 = it.data_set_offset, it.data_set_offset;
+        configured_size: u16;
+        network_message_number: u16;
+        data_set_offset: u16;
     }
 
     /// Settings of a DataSetReader (OPC 10000-14, 6.3.1.4).
     UadpDataSetReader = UadpDataSetReaderMessageDataType as it, usual {
-        group_version: u32 = it.group_version, it.group_version;
-        network_message_number: u16 = it.network_message_number, it.network_message_number;
-        data_set_offset: u16 = it.data_set_offset, it.data_set_offset;
-        data_set_class_id: Text<Guid> = it.data_set_class_id.0, Text(it.data_set_class_id);
+        group_version: u32;
+        network_message_number: u16;
+        data_set_offset: u16;
+        data_set_class_id: Text<Guid>;
         network_message_content_mask: Option<Mask<UadpNetworkMessageContentMask>> =
             it.network_message_content_mask.map_or(usual.uadp_network_message, |mask| mask.0),
             Mask::unless(it.network_message_content_mask, usual.uadp_network_message);
         data_set_message_content_mask: Option<Mask<UadpDataSetMessageContentMask>> =
             it.data_set_message_content_mask.map_or(usual.uadp_data_set_message, |mask| mask.0),
             Mask::unless(it.data_set_message_content_mask, usual.uadp_data_set_message);
-        publishing_interval: Milliseconds = it.publishing_interval.0, Milliseconds(it.publishing_interval);
-        receive_offset: Milliseconds = it.receive_offset.0, Milliseconds(it.receive_offset);
-        processing_offset: Milliseconds = it.processing_offset.0, Milliseconds(it.processing_offset);
+        publishing_interval: Milliseconds;
+        receive_offset: Milliseconds;
+        processing_offset: Milliseconds;
     }
 
     /// Settings of a WriterGroup (OPC 10000-14, 6.3.2.1).
@@ -141,53 +219,36 @@ settings! {
 
     /// Settings of a connection to a broker (OPC 10000-14, 6.4.2.2).
     BrokerConnection = BrokerConnectionTransportDataType as it, _usual {
-        resource_uri: Option<String> = read_string(it.resource_uri.clone()), write_string(&it.resource_uri);
-        authentication_profile_uri: Option<String> = read_string(it.authentication_profile_uri.clone()),
-            write_string(&it.authentication_profile_uri);
+        resource_uri: Option<String>;
+        authentication_profile_uri: Option<String>;
     }
 
     /// Settings of a WriterGroup at a broker (OPC 10000-14, 6.4.2.3).
     BrokerWriterGroup = BrokerWriterGroupTransportDataType as it, _usual {
-        queue_name: Option<String> = read_string(it.queue_name.clone()), write_string(&it.queue_name);
-        resource_uri: Option<String> = read_string(it.resource_uri.clone()), write_string(&it.resource_uri);
-        authentication_profile_uri: Option<String> = read_string(it.authentication_profile_uri.clone()),
-            write_string(&it.authentication_profile_uri);
-        requested_delivery_guarantee: Option<Qos> = qos(it.requested_delivery_guarantee),
-            unless_unspecified(it.requested_delivery_guarantee);
+        queue_name: Option<String>;
+        resource_uri: Option<String>;
+        authentication_profile_uri: Option<String>;
+        requested_delivery_guarantee: Option<Qos>;
     }
 
     /// Settings of a DataSetWriter at a broker (OPC 10000-14, 6.4.2.5).
     BrokerDataSetWriter = BrokerDataSetWriterTransportDataType as it, _usual {
-        queue_name: Option<String> = read_string(it.queue_name.clone()), write_string(&it.queue_name);
-        resource_uri: Option<String> = read_string(it.resource_uri.clone()), write_string(&it.resource_uri);
-        authentication_profile_uri: Option<String> = read_string(it.authentication_profile_uri.clone()),
-            write_string(&it.authentication_profile_uri);
-        requested_delivery_guarantee: Option<Qos> = qos(it.requested_delivery_guarantee),
-            unless_unspecified(it.requested_delivery_guarantee);
-        meta_data_queue_name: Option<String> = read_string(it.meta_data_queue_name.clone()),
-            write_string(&it.meta_data_queue_name);
-        meta_data_update_time: Milliseconds = it.meta_data_update_time.0, Milliseconds(it.meta_data_update_time);
+        queue_name: Option<String>;
+        resource_uri: Option<String>;
+        authentication_profile_uri: Option<String>;
+        requested_delivery_guarantee: Option<Qos>;
+        meta_data_queue_name: Option<String>;
+        meta_data_update_time: Milliseconds;
     }
 
     /// Settings of a DataSetReader at a broker (OPC 10000-14, 6.4.2.6).
     BrokerDataSetReader = BrokerDataSetReaderTransportDataType as it, _usual {
-        queue_name: Option<String> = read_string(it.queue_name.clone()), write_string(&it.queue_name);
-        resource_uri: Option<String> = read_string(it.resource_uri.clone()), write_string(&it.resource_uri);
-        authentication_profile_uri: Option<String> = read_string(it.authentication_profile_uri.clone()),
-            write_string(&it.authentication_profile_uri);
-        requested_delivery_guarantee: Option<Qos> = qos(it.requested_delivery_guarantee),
-            unless_unspecified(it.requested_delivery_guarantee);
-        meta_data_queue_name: Option<String> = read_string(it.meta_data_queue_name.clone()),
-            write_string(&it.meta_data_queue_name);
+        queue_name: Option<String>;
+        resource_uri: Option<String>;
+        authentication_profile_uri: Option<String>;
+        requested_delivery_guarantee: Option<Qos>;
+        meta_data_queue_name: Option<String>;
     }
-}
-
-fn qos(said: Option<Qos>) -> BrokerTransportQualityOfService {
-    BrokerTransportQualityOfService(said.map_or(0, |qos| qos.0))
-}
-
-fn unless_unspecified(qos: BrokerTransportQualityOfService) -> Option<Qos> {
-    (qos.0 != 0).then_some(Enumeration(qos.0))
 }
 
 /// MessageSettings: at most one of `uadp`, `json` and `message_settings`.

@@ -66,8 +66,7 @@ impl WriterGroup {
     ) -> Result<WriterGroupDataType, Problem> {
         let place = this.span();
         let this = this.into_inner();
-        let layout = read_string(this.header_layout.map(|layout| layout.0));
-        let usual = UsualMasks::of_layout(layout.as_option());
+        let (layout, usual) = UsualMasks::read(this.header_layout);
         let message = MessageSettings {
             uadp: this.uadp,
             json: this.json,
@@ -98,8 +97,7 @@ impl WriterGroup {
     }
 
     pub(super) fn write(group: &WriterGroupDataType, mapping: Mapping) -> Self {
-        let layout = write_string(&group.header_layout_uri);
-        let usual = UsualMasks::of_layout(layout.as_deref());
+        let (header_layout, usual) = UsualMasks::write(&group.header_layout_uri);
         let message = MessageSettings::write(&group.message_settings, &usual, mapping);
         let mapping = message.mapping(mapping);
         let (broker, transport_settings) = write_transport(&group.transport_settings);
@@ -114,7 +112,7 @@ impl WriterGroup {
             keep_alive_time: Milliseconds(group.keep_alive_time),
             priority: group.priority,
             locale_ids: write_strings(&group.locale_ids),
-            header_layout: layout.map(Layout),
+            header_layout,
             max_network_message_size: group.max_network_message_size,
             security_mode: security::write(group.security_mode, security::GROUP),
             security_group_id: write_string(&group.security_group_id),
