@@ -71,7 +71,10 @@ impl ReceivedDataSet<'_> {
                 message,
                 data_set_message,
                 ..
-            } => Some((position, fixed_value(message, *data_set_message, position)?)),
+            } => {
+                let value = fixed_value(message, *data_set_message, position, self.timestamp)?;
+                Some((position, value))
+            }
         })
     }
 
@@ -85,15 +88,19 @@ impl ReceivedDataSet<'_> {
     }
 }
 
+/// Returns a field of a message on the fast path. A field without a SourceTimestamp has the `timestamp` of the message, as it has
+/// after the general decoder.
 pub(super) fn fixed_value(
     message: &FixedMessageRef<'_>,
     data_set_message: usize,
     field: usize,
+    timestamp: Option<DateTime>,
 ) -> Option<DataValue> {
+    let own = message.field_source_timestamp(data_set_message, field);
     Some(DataValue {
         value: Some(message.variant(data_set_message, field)?),
         status: message.field_status(data_set_message, field),
-        source_timestamp: message.field_source_timestamp(data_set_message, field),
+        source_timestamp: own.or(timestamp),
         server_timestamp: message.field_server_timestamp(data_set_message, field),
         ..DataValue::default()
     })

@@ -8,5 +8,6 @@ mod drill;
 mod json;
 mod protection;
 mod publisher;
+mod reports;
 mod subscriber;
 mod support;

@@ -258,11 +258,8 @@ impl DataSet {
                     let own = message.field_source_timestamp(index, field);
                     place.store(encoded, cell, scratch, status, own.unwrap_or(time))
                 }
-                _ => match fixed_value(message, index, field) {
-                    Some(mut value) => {
-                        value.source_timestamp = value.source_timestamp.or(timestamp);
-                        target.write(value, now.date_time)
-                    }
+                _ => match fixed_value(message, index, field, timestamp) {
+                    Some(value) => target.write(value, now.date_time),
                     None => Err(StatusCode::BadDecodingError),
                 },
             };
