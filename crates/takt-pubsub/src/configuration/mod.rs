@@ -10,6 +10,8 @@ mod binary_tests;
 mod check;
 mod error;
 #[cfg(test)]
+mod layout_tests;
+#[cfg(test)]
 mod property_tests;
 #[cfg(test)]
 mod tests;

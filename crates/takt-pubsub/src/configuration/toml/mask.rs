@@ -139,6 +139,7 @@ toml_value!(FieldEncoding);
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Layout(pub(super) String);
 
+/// Beginning of the URIs of Annex A.
 const LAYOUTS: &str = "http://opcfoundation.org/UA/PubSub-Layouts/";
 
 impl TomlValue for Layout {
@@ -173,6 +174,12 @@ impl TomlValue for Layout {
 }
 
 toml_value!(Layout);
+
+/// Returns the name of the mapping of a HeaderLayoutUri of Annex A: `UADP` or `JSON`.
+pub(super) fn mapping_of_layout(uri: &str) -> Option<&str> {
+    let (mapping, _) = uri.strip_prefix(LAYOUTS)?.split_once('-')?;
+    Some(mapping)
+}
 
 /// Defaults of masks: those of the layout, or else the bits that a Subscriber needs to tell messages apart and to notice that one
 /// is missing.
@@ -222,14 +229,39 @@ impl UsualMasks {
                 | JsonData::MessageType,
             field: 0,
         };
-        // Tables A.16 and A.17.
-        if uri == Some("http://opcfoundation.org/UA/PubSub-Layouts/JSON-Minimal") {
-            return Self {
-                json_network_message: JsonNetwork::SingleDataSetMessage,
-                json_data_set_message: 0,
-                field: ua::DataSetFieldContentMask::RawData,
-                ..usual
-            };
+        let data_set_header = JsonData::DataSetWriterId
+            | JsonData::SequenceNumber
+            | JsonData::Timestamp
+            | JsonData::Status
+            | JsonData::MinorVersion
+            | JsonData::FieldEncoding2;
+        match uri.and_then(|uri| uri.strip_prefix(LAYOUTS)) {
+            // Tables A.16 and A.17.
+            Some("JSON-Minimal") => {
+                return Self {
+                    json_network_message: JsonNetwork::SingleDataSetMessage,
+                    json_data_set_message: 0,
+                    field: ua::DataSetFieldContentMask::RawData,
+                    ..usual
+                };
+            }
+            // Tables A.18 and A.19.
+            Some("JSON-DataSetMessage") => {
+                return Self {
+                    json_network_message: JsonNetwork::DataSetMessageHeader
+                        | JsonNetwork::SingleDataSetMessage,
+                    json_data_set_message: data_set_header | JsonData::PublisherId,
+                    ..usual
+                };
+            }
+            // Tables A.20 and A.21.
+            Some("JSON-NetworkMessage") => {
+                return Self {
+                    json_data_set_message: data_set_header,
+                    ..usual
+                };
+            }
+            _ => {}
         }
         match uri.and_then(HeaderLayout::from_uri) {
             None => usual,
@@ -239,6 +271,20 @@ impl UsualMasks {
                 field: layout.data_set_field_content_mask().unwrap_or(0),
                 ..usual
             },
+        }
+    }
+
+    /// Returns the masks for a KeyFrameCount. Unless every DataSetMessage is a key frame, its header has the MessageType (Tables
+    /// A.19 and A.21).
+    pub(super) fn with_key_frame_count(self, key_frame_count: u32) -> Self {
+        let header = ua::JsonNetworkMessageContentMask::DataSetMessageHeader;
+        let has_header = self.json_network_message & header != 0;
+        Self {
+            json_data_set_message: match key_frame_count != 1 && has_header {
+                true => self.json_data_set_message | ua::JsonDataSetMessageContentMask::MessageType,
+                false => self.json_data_set_message,
+            },
+            ..self
         }
     }
 }

@@ -141,6 +141,9 @@ impl DataSetReader {
         let place = this.span();
         let this = this.into_inner();
         let (layout, usual) = UsualMasks::read(this.header_layout);
+        let key_frame_count = this.key_frame_count.unwrap_or(1);
+        let usual = usual.with_key_frame_count(key_frame_count);
+        let mapping = mapping.of_layout(layout.as_option());
         let message = MessageSettings {
             uadp: this.uadp,
             json: this.json,
@@ -163,7 +166,7 @@ impl DataSetReader {
                 .field_encoding
                 .map_or(usual.field, |encoding| encoding.0),
             message_receive_timeout: this.message_receive_timeout.0,
-            key_frame_count: this.key_frame_count.unwrap_or(1),
+            key_frame_count,
             header_layout_uri: layout,
             security_mode: security::read(this.security_mode, security::READER),
             security_group_id: read_string(this.security_group_id),
@@ -177,6 +180,8 @@ impl DataSetReader {
 
     fn write(reader: &DataSetReaderDataType, mapping: Mapping) -> Self {
         let (header_layout, usual) = UsualMasks::write(&reader.header_layout_uri);
+        let usual = usual.with_key_frame_count(reader.key_frame_count);
+        let mapping = mapping.of_layout(reader.header_layout_uri.as_option());
         let message = MessageSettings::write(&reader.message_settings, &usual, mapping);
         let (broker, transport_settings) = write_transport(&reader.transport_settings);
         let meta_data = &reader.data_set_meta_data;

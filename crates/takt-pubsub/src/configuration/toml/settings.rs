@@ -9,7 +9,7 @@ use toml::Spanned;
 
 use super::mask::{
     JsonDataSetMessageContentMask, JsonNetworkMessageContentMask, Mask,
-    UadpDataSetMessageContentMask, UadpNetworkMessageContentMask, UsualMasks,
+    UadpDataSetMessageContentMask, UadpNetworkMessageContentMask, UsualMasks, mapping_of_layout,
 };
 use super::problem::Problem;
 use super::scalar::{Enumeration, Milliseconds, Text, is_default, read_string, write_string};
@@ -28,6 +28,15 @@ impl Mapping {
             Self::Json
         } else {
             Self::Uadp
+        }
+    }
+
+    /// Returns the mapping of a HeaderLayoutUri; this one if the layout is not of Annex A.
+    pub(super) fn of_layout(self, uri: Option<&str>) -> Self {
+        match uri.and_then(mapping_of_layout) {
+            Some("JSON") => Self::Json,
+            Some("UADP") => Self::Uadp,
+            _ => self,
         }
     }
 }

@@ -72,7 +72,7 @@ impl WriterGroup {
             json: this.json,
             message_settings: this.message_settings,
         };
-        let mapping = message.mapping(mapping);
+        let mapping = message.mapping(mapping.of_layout(layout.as_option()));
         let writers = this.data_set_writers.into_iter();
         Ok(WriterGroupDataType {
             name: read_string(this.name),
@@ -98,6 +98,7 @@ impl WriterGroup {
 
     pub(super) fn write(group: &WriterGroupDataType, mapping: Mapping) -> Self {
         let (header_layout, usual) = UsualMasks::write(&group.header_layout_uri);
+        let mapping = mapping.of_layout(group.header_layout_uri.as_option());
         let message = MessageSettings::write(&group.message_settings, &usual, mapping);
         let mapping = message.mapping(mapping);
         let (broker, transport_settings) = write_transport(&group.transport_settings);
@@ -165,6 +166,8 @@ impl DataSetWriter {
     ) -> Result<DataSetWriterDataType, Problem> {
         let place = this.span();
         let this = this.into_inner();
+        let key_frame_count = this.key_frame_count.unwrap_or(1);
+        let usual = usual.with_key_frame_count(key_frame_count);
         let message = MessageSettings {
             uadp: this.uadp,
             json: this.json,
@@ -177,16 +180,17 @@ impl DataSetWriter {
             data_set_field_content_mask: this
                 .field_encoding
                 .map_or(usual.field, |encoding| encoding.0),
-            key_frame_count: this.key_frame_count.unwrap_or(1),
+            key_frame_count,
             data_set_name: read_string(this.data_set_name),
             data_set_writer_properties: read_properties(this.data_set_writer_properties),
             transport_settings: read_transport(this.broker, this.transport_settings)?,
-            message_settings: message.read(usual, mapping, place)?,
+            message_settings: message.read(&usual, mapping, place)?,
         })
     }
 
     fn write(writer: &DataSetWriterDataType, usual: &UsualMasks, mapping: Mapping) -> Self {
-        let message = MessageSettings::write(&writer.message_settings, usual, mapping);
+        let usual = usual.with_key_frame_count(writer.key_frame_count);
+        let message = MessageSettings::write(&writer.message_settings, &usual, mapping);
         let (broker, transport_settings) = write_transport(&writer.transport_settings);
         let encoding = writer.data_set_field_content_mask;
         Self {
