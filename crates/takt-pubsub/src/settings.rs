@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use takt_ua::structures::KeyValuePair;
 use takt_ua::{ExtensionObject, Structure};
 
 use crate::error::ConfigurationProblem;
@@ -21,4 +22,23 @@ pub(crate) fn decode_settings<T: Structure + Default>(
 /// Converts a Duration of OPC UA in milliseconds; an invalid one becomes zero.
 pub(crate) fn milliseconds(value: f64) -> Duration {
     Duration::try_from_secs_f64(value / 1000.0).unwrap_or_default()
+}
+
+/// Returns the number in a property; `None` if there is no property of this name.
+pub(crate) fn number_property(
+    properties: &[KeyValuePair],
+    name: &'static str,
+) -> Result<Option<usize>, ConfigurationProblem> {
+    let mut properties = properties.iter();
+    let Some(found) = properties.find(|property| property.key.name.as_str() == name) else {
+        return Ok(None);
+    };
+    let number = found.value.as_i64();
+    match number.and_then(|number| usize::try_from(number).ok()) {
+        Some(number) => Ok(Some(number)),
+        None => Err(ConfigurationProblem::parameter(
+            name,
+            "not a whole number of at least 0",
+        )),
+    }
 }

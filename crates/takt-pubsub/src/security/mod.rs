@@ -80,11 +80,13 @@
 //! each of them the received ones among the last 128 sequence numbers; older and repeated messages are refused. A restart brings
 //! a new random part and is accepted; the old one is still remembered, as long as the token is accepted. The limits:
 //!
-//! * Memory is bounded, and messages beyond it are refused, not forgotten: see [`MAX_RANDOM_PARTS`], [`ReplayLimits`].
+//! * Memory is bounded, and messages beyond it are refused, not forgotten: see [`ReplayLimits`].
 //! * A Subscriber that has just started remembers nothing: messages recorded with a token that is still accepted can be replayed
 //!   to it once. The same is true for messages that were recorded and never arrived, for as long as the token is accepted.
-//! * Some Publishers (open62541) draw a random part for each message. They are recognized by it; from then on only sequence
-//!   numbers count, and a restart is refused until the next token.
+//! * Some Publishers (open62541) draw a random part for each message. If their sequence numbers rise, they are recognized by it;
+//!   from then on only sequence numbers count, and a restart is refused until the next token.
+//! * If such a Publisher does not count either (an example of open62541 sends 1 each time), nothing tells a new message from an old
+//!   one but its whole MessageNonce. So after [`MAX_RANDOM_PARTS`] each nonce is remembered, up to a limit for each token.
 //!
 //! **Keys** are zeroed when they are dropped. (Copies that the compiler has left on the stack are not zeroed.)
 

@@ -1,28 +1,37 @@
 //! Detection of replayed messages, by token, Publisher and WriterGroup.
 
+use std::collections::HashSet;
+
+use foldhash::fast::RandomState;
+
 use super::policy::MESSAGE_NONCE_LENGTH;
 
-/// Maximum number of random parts of nonces that a Publisher may use with one token, for each of its WriterGroups: one for each
-/// restart. More are refused until the next token.
+/// Number of random parts of a Publisher with one token, for each of its WriterGroups, whose sequence numbers are remembered: one
+/// for each restart. MessageNonces with further random parts are remembered one by one: see [`ReplayLimits::nonces`].
 pub const MAX_RANDOM_PARTS: usize = 16;
 
 /// Number of random parts, each with one message and with rising numbers, after which a Publisher is one that draws a random part
 /// for each message.
 const DRAWS_EACH_TIME: usize = 4;
 
-/// Limits of the memory for recognizing replayed messages. The memory, 600 bytes for each of `sources`, is allocated when the
-/// verifier is made; messages beyond it are refused.
+/// Limits of the memory for recognizing replayed messages. Messages beyond it are refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReplayLimits {
     /// Number of combinations of token, Publisher and WriterGroup. While keys change, each Publisher counts once for every token
-    /// that is still accepted: up to five times.
+    /// that is still accepted: up to five times. The memory, 600 bytes for each, is allocated when the verifier is made.
     pub sources: usize,
+    /// Number of MessageNonces that are remembered one by one, of all sources together: those of Publishers with more than
+    /// [`MAX_RANDOM_PARTS`]. The memory, at most 20 bytes for each, is allocated when they are received.
+    pub nonces: usize,
 }
 
 impl Default for ReplayLimits {
-    /// Returns limits for 50 WriterGroups: 150 kB.
+    /// Returns limits for 50 WriterGroups, 150 kB, and for 262 144 MessageNonces, at most 5 MB.
     fn default() -> Self {
-        Self { sources: 256 }
+        Self {
+            sources: 256,
+            nonces: 1 << 18,
+        }
     }
 }
 
@@ -32,10 +41,13 @@ pub enum Replay {
     /// The message was received before, or it is too old to check.
     #[error("a message with this nonce was received before, or it is older than the last 128")]
     Seen,
-    /// The Publisher has used [`MAX_RANDOM_PARTS`] random parts with this token.
-    #[error("the Publisher has restarted too often with this token")]
-    TooManyRandomParts,
-    /// There are more Publishers than [`ReplayLimits`] allow.
+    /// There are more MessageNonces with new random parts than [`ReplayLimits::nonces`] allow.
+    #[error(
+        "the Publisher draws new random parts for its MessageNonces, and no more of them are remembered with this token: renew \
+         the key, or set MaxMessageNonces in the GroupProperties of the ReaderGroup"
+    )]
+    TooManyNonces,
+    /// There are more Publishers than [`ReplayLimits::sources`] allow.
     #[error("the limit of remembered Publishers is reached")]
     TooManySources,
 }
@@ -43,12 +55,17 @@ pub enum Replay {
 /// Token, and fingerprint of PublisherId and WriterGroupId.
 pub(super) type SourceId = (u32, u64);
 
+/// Content of a MessageNonce.
+type MessageNonce = [u8; MESSAGE_NONCE_LENGTH];
+
 /// Received nonces of all sources.
 #[derive(Debug)]
 pub(super) struct ReplayWindows {
     /// Sources in the order of their ids; never more than the capacity.
     sources: Vec<(SourceId, Source)>,
     limits: ReplayLimits,
+    /// Number of MessageNonces that may still be remembered one by one.
+    free_nonces: usize,
 }
 
 impl ReplayWindows {
@@ -56,6 +73,7 @@ impl ReplayWindows {
         Self {
             sources: Vec::with_capacity(limits.sources),
             limits,
+            free_nonces: limits.nonces,
         }
     }
 
@@ -64,32 +82,39 @@ impl ReplayWindows {
     pub(super) fn note(
         &mut self,
         id: SourceId,
-        nonce: [u8; MESSAGE_NONCE_LENGTH],
+        nonce: MessageNonce,
         accepted: impl Fn(u32) -> bool,
     ) -> Result<(), Replay> {
-        let [a, b, c, d, sequence_number @ ..] = nonce;
-        let random_part = [a, b, c, d];
-        let sequence_number = u32::from_le_bytes(sequence_number);
-        if let Ok(index) = self.find(id)
-            && let Some((_, source)) = self.sources.get_mut(index)
-        {
-            return source.note(random_part, sequence_number);
+        match self.note_within_limits(id, nonce) {
+            Err(Replay::TooManySources | Replay::TooManyNonces) if self.forget(&accepted) => {
+                self.note_within_limits(id, nonce)
+            }
+            outcome => outcome,
         }
-        if self.sources.len() >= self.limits.sources {
-            self.sources.retain(|((token, _), _)| accepted(*token));
-        }
-        if self.sources.len() >= self.limits.sources {
-            return Err(Replay::TooManySources);
-        }
-        let mut source = Source::default();
-        source.note(random_part, sequence_number)?;
-        let (Ok(index) | Err(index)) = self.find(id);
-        self.sources.insert(index, (id, source));
-        Ok(())
     }
 
-    fn find(&self, id: SourceId) -> Result<usize, usize> {
-        self.sources.binary_search_by_key(&id, |(id, _)| *id)
+    fn note_within_limits(&mut self, id: SourceId, nonce: MessageNonce) -> Result<(), Replay> {
+        let found = self.sources.binary_search_by_key(&id, |(id, _)| *id);
+        let (Ok(index) | Err(index)) = found;
+        if found.is_err() {
+            if self.sources.len() >= self.limits.sources {
+                return Err(Replay::TooManySources);
+            }
+            self.sources.insert(index, (id, Source::default()));
+        }
+        let source = self.sources.get_mut(index);
+        let (_, source) = source.ok_or(Replay::TooManySources)?;
+        source.note(nonce, &mut self.free_nonces)
+    }
+
+    /// Forgets the sources whose tokens are not accepted any more; returns `false` if there are none.
+    #[cold]
+    fn forget(&mut self, accepted: impl Fn(u32) -> bool) -> bool {
+        let before = self.sources.len();
+        self.sources.retain(|((token, _), _)| accepted(*token));
+        let remembered = self.sources.iter().map(|(_, source)| source.lone_count());
+        self.free_nonces = self.limits.nonces.saturating_sub(remembered.sum());
+        self.sources.len() < before
     }
 }
 
@@ -101,10 +126,16 @@ struct Source {
     count: usize,
     /// Window of all messages, once it is known that each has a random part of its own: then only sequence numbers count.
     any_random_part: Option<Window>,
+    /// MessageNonces whose random parts have no window. A Publisher that draws a random part for each message and does not count
+    /// gives no other sign of a new message.
+    lone: Option<Box<HashSet<MessageNonce, RandomState>>>,
 }
 
 impl Source {
-    fn note(&mut self, random_part: [u8; 4], sequence_number: u32) -> Result<(), Replay> {
+    fn note(&mut self, nonce: MessageNonce, free_nonces: &mut usize) -> Result<(), Replay> {
+        let [a, b, c, d, sequence_number @ ..] = nonce;
+        let random_part = [a, b, c, d];
+        let sequence_number = u32::from_le_bytes(sequence_number);
         let (windows, free) = self.windows.split_at_mut(self.count);
         let known = windows
             .iter_mut()
@@ -112,14 +143,36 @@ impl Source {
         if let Some(window) = known.or(self.any_random_part.as_mut()) {
             return window.note(sequence_number);
         }
-        *free.first_mut().ok_or(Replay::TooManyRandomParts)? = Window {
-            random_part,
-            highest: sequence_number,
-            seen: 1,
-        };
-        self.count += 1;
-        self.recognize_draws();
+        match free.first_mut() {
+            Some(window) => {
+                *window = Window {
+                    random_part,
+                    highest: sequence_number,
+                    seen: 1,
+                };
+                self.count += 1;
+                self.recognize_draws();
+                Ok(())
+            }
+            None => self.note_alone(nonce, free_nonces),
+        }
+    }
+
+    /// Notes a nonce whose random part has no window.
+    #[cold]
+    fn note_alone(&mut self, nonce: MessageNonce, free_nonces: &mut usize) -> Result<(), Replay> {
+        let lone = self.lone.get_or_insert_default();
+        if lone.contains(&nonce) {
+            return Err(Replay::Seen);
+        }
+        *free_nonces = free_nonces.checked_sub(1).ok_or(Replay::TooManyNonces)?;
+        lone.insert(nonce);
         Ok(())
+    }
+
+    /// Returns the number of MessageNonces that are remembered one by one.
+    fn lone_count(&self) -> usize {
+        self.lone.as_ref().map_or(0, |lone| lone.len())
     }
 
     /// Joins the last windows into one if the Publisher draws a random part for each message.
@@ -187,7 +240,10 @@ mod tests {
 
     impl Seen {
         fn new(sources: usize) -> Self {
-            Self(ReplayWindows::new(ReplayLimits { sources }))
+            Self(ReplayWindows::new(ReplayLimits {
+                sources,
+                nonces: 100,
+            }))
         }
 
         fn note(&mut self, random_part: u32, sequence_number: u32) -> Result<(), Replay> {
@@ -225,7 +281,31 @@ mod tests {
                 assert_eq!(seen.note(restart, number), Err(Replay::Seen));
             }
         }
-        assert_eq!(seen.note(99, 1), Err(Replay::TooManyRandomParts));
+    }
+
+    #[test]
+    fn each_nonce_is_accepted_once_if_the_publisher_does_not_count() {
+        let mut seen = Seen::new(1);
+        let limit = (MAX_RANDOM_PARTS + 100) as u32;
+        for message in 0..limit {
+            assert_eq!(seen.note(message, 1), Ok(()), "{message}");
+        }
+        for message in 0..limit {
+            assert_eq!(seen.note(message, 1), Err(Replay::Seen), "{message}");
+        }
+        // Nothing is forgotten to make room: a replay would be accepted.
+        let refused = seen.note(limit, 1);
+        assert_eq!(refused, Err(Replay::TooManyNonces));
+        assert!(
+            Replay::TooManyNonces
+                .to_string()
+                .contains("MaxMessageNonces")
+        );
+        assert_eq!(seen.note(limit - 1, 1), Err(Replay::Seen));
+        // The memory of a token that is not accepted any more is free again.
+        let next_token = seen.0.note((2, 1), nonce(limit, 1), |token| token == 2);
+        assert_eq!(next_token, Ok(()));
+        assert_eq!(seen.0.free_nonces, 100);
     }
 
     #[test]
@@ -257,7 +337,10 @@ mod tests {
 
     #[test]
     fn memory_is_bounded_and_given_to_tokens_that_are_accepted() {
-        let mut windows = ReplayWindows::new(ReplayLimits { sources: 4 });
+        let mut windows = ReplayWindows::new(ReplayLimits {
+            sources: 4,
+            nonces: 0,
+        });
         let capacity = windows.sources.capacity();
         for source in 0..4 {
             let token = source as u32 / 2 + 1;

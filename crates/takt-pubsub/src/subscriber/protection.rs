@@ -7,7 +7,8 @@ use takt_ua::structures::{DataSetReaderDataType, ReaderGroupDataType};
 use takt_wire::{ChunkReassembler, NetworkMessageRef};
 
 use crate::error::{ConfigurationProblem, ReceiveError};
-use crate::security::{KeyRing, MessageVerifier, Verified, VerifyError};
+use crate::security::{KeyRing, MessageVerifier, ReplayLimits, Verified, VerifyError};
+use crate::settings::number_property;
 use crate::time::Now;
 
 /// Maximum number of pairs of SecurityGroup and SecurityMode of a connection.
@@ -57,7 +58,13 @@ impl Protections {
             let what = format!("more than {MAX_PROTECTIONS} in one connection");
             return Err(ConfigurationProblem::parameter("SecurityGroupId", what));
         }
-        let verifier = MessageVerifier::new(mode)
+        let usual = ReplayLimits::default();
+        let nonces = number_property(&group.group_properties, "MaxMessageNonces")?;
+        let limits = ReplayLimits {
+            nonces: nonces.unwrap_or(usual.nonces),
+            ..usual
+        };
+        let verifier = MessageVerifier::with_limits(mode, limits)
             .map_err(|error| ConfigurationProblem::parameter("SecurityMode", error.to_string()))?;
         self.protections.push(Protection {
             security_group_id: id.to_string(),
