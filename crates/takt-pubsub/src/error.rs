@@ -61,7 +61,7 @@ impl ConfigurationProblem {
 impl ReceiveError {
     /// Returns true if a limit of the Subscriber is the reason, and not the message.
     pub fn is_limit(&self) -> bool {
-        matches!(self, Self::Memory { .. } | Self::TooManyReaders { .. })
+        matches!(self, Self::Memory { .. })
     }
 }
 
@@ -170,14 +170,6 @@ pub enum ReceiveError {
         what: String,
         /// Error of the memory budget.
         source: BudgetExhausted,
-    },
-    /// The limit of readers is reached, and none of them has been silent for long.
-    #[error("{name} is not read: the limit of {count} other DataSetWriters is reached")]
-    TooManyReaders {
-        /// Name of the DataSetWriter.
-        name: String,
-        /// Number of readers.
-        count: usize,
     },
     /// A value could not be written to its target.
     #[error("DataSetReader '{reader}', field {index}: {status}")]

@@ -115,8 +115,8 @@ impl Subscriber {
     /// their metadata from announcements; without metadata, they accept fields that contain their type. Names are
     /// `PublisherId/WriterGroupId/DataSetWriterId`.
     ///
-    /// At this number of readers, or when the budget is spent, readers whose DataSetWriters were silent for a minute make room
-    /// for others; if there are none, further DataSetWriters are refused.
+    /// At this number of readers, or when the budget is spent, the reader that was silent for longest makes room for another one;
+    /// readers with one message at most do so first ([`Observer::forgotten`]).
     pub fn discovering(max_readers: usize) -> Self {
         Self {
             groups: vec![ReaderGroup {

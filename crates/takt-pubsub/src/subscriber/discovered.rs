@@ -1,10 +1,14 @@
 //! Readers of discovered DataSetWriters, and announced metadata: the memory that Publishers can make a Subscriber use.
+//!
+//! Any host can send messages of many Publishers. If there is no room for a new reader, the least important one makes room: so
+//! neither readers nor metadata of forged Publishers keep a new Publisher out.
 
 use takt_ua::structures::{DataSetMetaDataType, DataSetReaderDataType};
 
 use super::connection::Subscriber;
-use super::data_set_reader::{DataSetReader, short};
-use super::memory::FORGET_READER_AFTER;
+use super::data_set_reader::DataSetReader;
+use super::memory::meta_data_size;
+use super::received::Observer;
 use super::target::SubscribedField;
 use crate::error::ReceiveError;
 use crate::time::Now;
@@ -19,27 +23,16 @@ impl Subscriber {
         configuration: &DataSetReaderDataType,
         writer_name: &str,
         now: Now,
+        observer: &mut dyn Observer,
     ) -> Result<(), ReceiveError> {
-        let is_full = |subscriber: &Self| subscriber.readers.len() >= subscriber.max_discovered;
-        if is_full(self) {
-            self.forget_silent_readers(now);
-        }
-        if is_full(self) {
-            return Err(ReceiveError::TooManyReaders {
-                name: short(configuration.name.as_str()).to_owned(),
-                count: self.readers.len(),
-            });
-        }
+        while self.readers.len() >= self.max_discovered && self.forget_one(&|_| false, observer) {}
         let mut nowhere = |_: SubscribedField<'_>| None;
         // Nothing in this configuration can be invalid.
         let made = DataSetReader::new(configuration, &[], &mut nowhere, &self.memory);
         if let Ok(mut reader) = made {
             reader.data_set_writer_name = writer_name.to_owned();
             reader.begins_at(now.instant);
-            if reader.keep(0, "the name").is_err() {
-                self.forget_silent_readers(now);
-                reader.keep(0, "the name")?;
-            }
+            self.with_room(0, &|_| false, observer, |_| reader.keep(0, "the name"))?;
             reader.changes = self.changes.clone();
             self.changes.note();
             self.readers.push(reader);
@@ -56,14 +49,14 @@ impl Subscriber {
     pub(super) fn give_meta_data(
         &mut self,
         meta_data: &DataSetMetaDataType,
-        now: Now,
+        observer: &mut dyn Observer,
         wants: impl Fn(&DataSetReader, Option<usize>) -> bool,
     ) -> Result<(), ReceiveError> {
-        let mut given = self.try_giving_meta_data(meta_data, &wants);
-        if given.is_err() && self.forget_silent_readers(now) {
-            given = self.try_giving_meta_data(meta_data, &wants);
-        }
-        given
+        let size = meta_data_size(meta_data);
+        let stays = |reader: &DataSetReader| wants(reader, None);
+        self.with_room(size, &stays, observer, |subscriber| {
+            subscriber.try_giving_meta_data(meta_data, &wants)
+        })
     }
 
     fn try_giving_meta_data(
@@ -87,33 +80,48 @@ impl Subscriber {
         outcome
     }
 
-    /// Removes discovered readers that were silent for long; returns `false` if there are none.
-    fn forget_silent_readers(&mut self, now: Now) -> bool {
+    /// Tries `keep` until there is memory for it; discovered readers make room, except those that `stays` returns true for.
+    /// `size` is the least memory that is needed, in bytes.
+    ///
+    /// # Errors
+    /// The error of `keep`.
+    pub(super) fn with_room(
+        &mut self,
+        size: usize,
+        stays: &dyn Fn(&DataSetReader) -> bool,
+        observer: &mut dyn Observer,
+        mut keep: impl FnMut(&mut Self) -> Result<(), ReceiveError>,
+    ) -> Result<(), ReceiveError> {
+        let is_possible = size <= self.memory.limit();
+        loop {
+            match keep(self) {
+                Err(ReceiveError::Memory { .. })
+                    if is_possible && self.forget_one(stays, observer) => {}
+                outcome => return outcome,
+            }
+        }
+    }
+
+    /// Removes the least important of the discovered readers; returns `false` if there is none that may go.
+    fn forget_one(
+        &mut self,
+        stays: &dyn Fn(&DataSetReader) -> bool,
+        observer: &mut dyn Observer,
+    ) -> bool {
         if self.max_discovered == 0 {
             return false;
         }
-        let is_silent = |reader: &DataSetReader| {
-            let since = reader.last_received();
-            since.is_none_or(|since| {
-                now.instant.saturating_duration_since(since) >= FORGET_READER_AFTER
-            })
+        let readers = self.readers.iter().enumerate();
+        let may_go = readers.filter(|(_, reader)| !stays(reader));
+        let least = may_go.min_by_key(|(_, reader)| reader.importance());
+        let Some((index, reader)) = least else {
+            return false;
         };
-        let before = self.readers.len();
-        let mut index = 0;
-        while let Some(reader) = self.readers.get(index) {
-            if is_silent(reader) {
-                self.readers.swap_remove(index);
-                self.group_of.swap_remove(index);
-                self.protection_of.swap_remove(index);
-            } else {
-                index += 1;
-            }
-        }
-        let has_forgotten = self.readers.len() < before;
-        if has_forgotten {
-            // Layouts name readers by their indexes.
-            self.layouts.clear();
-        }
-        has_forgotten
+        observer.forgotten(reader.name());
+        self.layouts.forget_reader(index, self.readers.len() - 1);
+        self.readers.swap_remove(index);
+        self.group_of.swap_remove(index);
+        self.protection_of.swap_remove(index);
+        true
     }
 }

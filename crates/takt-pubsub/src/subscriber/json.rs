@@ -64,7 +64,9 @@ impl Subscriber {
                 for message in &network_message.messages {
                     let source = JsonSource::of(&network_message, message);
                     if self.max_discovered > 0
-                        && let Err(error) = self.discover_json(source, now)
+                        && let Err(error) = self
+                            .discover_json(source, now, observer)
+                            .and_then(|()| self.learn_names(source, message, observer))
                     {
                         outcome = Err(error);
                         continue;
@@ -142,6 +144,7 @@ impl Subscriber {
         &mut self,
         source: JsonSource<'_>,
         now: Now,
+        observer: &mut dyn Observer,
     ) -> Result<(), ReceiveError> {
         if self.readers.iter().any(|reader| reader.wants_json(source)) {
             return Ok(());
@@ -170,7 +173,29 @@ impl Subscriber {
             None => source.data_set_writer_name,
             Some(_) => "",
         };
-        self.add_reader(&configuration, writer_name, now)
+        self.add_reader(&configuration, writer_name, now, observer)
+    }
+
+    /// Learns the names of the fields of a message, for readers without metadata.
+    ///
+    /// # Errors
+    /// There is no room for the names.
+    fn learn_names(
+        &mut self,
+        source: JsonSource<'_>,
+        message: &JsonDataSetMessage,
+        observer: &mut dyn Observer,
+    ) -> Result<(), ReceiveError> {
+        let Some(payload) = &message.payload else {
+            return Ok(());
+        };
+        let stays = |reader: &DataSetReader| reader.wants_json(source);
+        self.with_room(0, &stays, observer, |subscriber| {
+            let readers = subscriber.readers.iter_mut();
+            readers
+                .filter(|reader| reader.has_learned() && reader.wants_json(source))
+                .try_for_each(|reader| reader.learn_names(payload))
+        })
     }
 }
 

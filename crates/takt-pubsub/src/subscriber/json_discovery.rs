@@ -36,9 +36,9 @@ impl Subscriber {
                 data_set_writer_name: data_set_writer_name.as_str(),
             };
             if self.max_discovered > 0 {
-                outcome = self.discover_json(source, now);
+                outcome = self.discover_json(source, now, observer);
             }
-            let given = self.give_meta_data(meta_data, now, |reader, protection| {
+            let given = self.give_meta_data(meta_data, observer, |reader, protection| {
                 protection.is_none() && source.says_writer() && reader.is_of(source)
             });
             outcome = outcome.and(given);

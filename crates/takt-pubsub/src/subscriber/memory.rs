@@ -1,10 +1,8 @@
-//! Memory that a Subscriber holds for announcements of Publishers, and the time for which it is kept.
+//! Memory that a Subscriber holds for announcements of Publishers.
 //!
 //! Any host that can send to a link can send metadata. Every Subscriber therefore has a [`MemoryBudget`]: names, metadata and
 //! learned layouts are charged to it, and anything beyond it is refused. Sizes are those of the decoded values, which are several
 //! times as large as the messages.
-
-use std::time::Duration;
 
 use takt_rt::memory_budget::MemoryBudget;
 use takt_ua::binary::Encode;
@@ -16,9 +14,6 @@ use takt_ua::{Identifier, LocalizedText, NodeId, QualifiedName, UaString, Varian
 
 /// Default limit of the memory that a Subscriber holds for announcements, in bytes.
 pub const DEFAULT_MAX_MEMORY: usize = 64 << 20;
-
-/// Time of silence after which a discovered DataSetWriter makes room for others.
-pub(super) const FORGET_READER_AFTER: Duration = Duration::from_secs(60);
 
 /// Overhead of the allocator for each allocation, in bytes.
 const ALLOCATION: usize = 16;

@@ -123,6 +123,11 @@ pub trait Observer {
         let _ = error;
     }
 
+    /// Reports that a discovered reader is removed, because its room is needed for another one.
+    fn forgotten(&mut self, reader: &str) {
+        let _ = reader;
+    }
+
     /// Reports an announcement of a Publisher.
     fn announced(
         &mut self,

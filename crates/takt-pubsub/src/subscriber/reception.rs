@@ -29,7 +29,7 @@ impl Subscriber {
         // Existing readers receive the message even if there is no room for new ones.
         let mut outcome = match self.max_discovered {
             0 => Ok(()),
-            _ => self.discover(&message, now),
+            _ => self.discover(&message, now, observer),
         };
         let wanted = self.wanting(&message, connection, protection);
         if protection.is_none() && is_signed(&message) {
@@ -116,7 +116,8 @@ impl Subscriber {
             }
             PayloadRef::DiscoveryAnnouncement(announcement) => {
                 if let Some(publisher_id) = message.publisher_id {
-                    outcome = self.take_announcement(publisher_id, &announcement, protection, now);
+                    outcome =
+                        self.take_announcement(publisher_id, &announcement, protection, observer);
                     observer.announced(publisher_id, &announcement);
                 }
             }
@@ -140,7 +141,12 @@ impl Subscriber {
     }
 
     /// Makes readers for DataSetWriters that have none yet.
-    fn discover(&mut self, message: &NetworkMessageRef<'_>, now: Now) -> Result<(), ReceiveError> {
+    fn discover(
+        &mut self,
+        message: &NetworkMessageRef<'_>,
+        now: Now,
+        observer: &mut dyn Observer,
+    ) -> Result<(), ReceiveError> {
         if message.network_message_type != NetworkMessageType::DataSetMessage || is_signed(message)
         {
             return Ok(());
@@ -170,7 +176,7 @@ impl Subscriber {
                 data_set_writer_id: id,
                 ..DataSetReaderDataType::default()
             };
-            outcome = outcome.and(self.add_reader(&configuration, "", now));
+            outcome = outcome.and(self.add_reader(&configuration, "", now, observer));
         }
         outcome
     }
@@ -218,7 +224,7 @@ impl Subscriber {
         publisher_id: PublisherIdRef<'_>,
         announcement: &DiscoveryAnnouncement,
         protection: Option<usize>,
-        now: Now,
+        observer: &mut dyn Observer,
     ) -> Result<(), ReceiveError> {
         let AnnouncementContent::DataSetMetaData {
             data_set_writer_id,
@@ -228,7 +234,7 @@ impl Subscriber {
         else {
             return Ok(());
         };
-        self.give_meta_data(meta_data, now, |reader, expected| {
+        self.give_meta_data(meta_data, observer, |reader, expected| {
             !status_code.is_bad()
                 && expected == protection
                 && reader.wants_announced(publisher_id, *data_set_writer_id)

@@ -31,6 +31,7 @@ struct Log {
     data_sets: Vec<Entry>,
     states: Vec<PubSubState>,
     announcements: usize,
+    forgotten: Vec<String>,
 }
 
 impl Observer for Log {
@@ -47,6 +48,10 @@ impl Observer for Log {
 
     fn state_changed(&mut self, _: &str, state: PubSubState) {
         self.states.push(state);
+    }
+
+    fn forgotten(&mut self, reader: &str) {
+        self.forgotten.push(reader.to_owned());
     }
 
     fn announced(&mut self, _: takt_wire::PublisherIdRef<'_>, _: &DiscoveryAnnouncement) {
@@ -441,15 +446,20 @@ fn readers_are_made_for_announced_writers() {
     }
     assert_eq!(subscriber.readers()[0].name(), "4/3/7");
     assert_eq!(log.data_sets[2].fields, [(0, Variant::UInt32(3))]);
-    // A further reader would exceed the limit.
+    // At the limit, the reader makes room for another one; their layouts are not mixed up.
     setup.connection.publisher_id = Variant::UInt16(5);
     let mut other = setup.build();
-    let [mut message] = <[_; 1]>::try_from(messages(&mut other, now())).unwrap();
-    let refused = subscriber.receive(now(), UP, &mut message, &mut log);
-    let name = "5/3/7".to_owned();
-    assert_eq!(
-        refused,
-        Err(ReceiveError::TooManyReaders { name, count: 1 })
-    );
-    assert_eq!(subscriber.readers().len(), 1);
+    for (group, name) in [(&mut other, "5/3/7"), (&mut group, "4/3/7")] {
+        for step in 0..3 {
+            let reception = pass(group, &mut subscriber, now(), &mut log);
+            assert_eq!((reception.accepted, reception.fixed), (1, step > 0));
+            let names: Vec<_> = subscriber
+                .readers()
+                .iter()
+                .map(DataSetReader::name)
+                .collect();
+            assert_eq!(names, [name]);
+        }
+    }
+    assert_eq!(log.forgotten, ["4/3/7", "5/3/7"]);
 }

@@ -218,7 +218,7 @@ impl DataSetReader {
 }
 
 /// Returns the first characters of a name that a Publisher has chosen.
-pub(super) fn short(name: &str) -> &str {
+fn short(name: &str) -> &str {
     const SHOWN: usize = 100;
     name.char_indices()
         .nth(SHOWN)

@@ -35,9 +35,10 @@ impl DataSetReader {
             && group == PubSubState::Operational
     }
 
-    /// Returns the time of the last message.
-    pub(in crate::subscriber) fn last_received(&self) -> Option<Instant> {
-        self.last_received
+    /// Returns the importance of a discovered reader. The least important one makes room for others: first those with one message
+    /// at most, as forged Publishers often have, and of them the one that was silent for longest.
+    pub(in crate::subscriber) fn importance(&self) -> (bool, Option<Instant>) {
+        (self.statistics.received > 1, self.last_received)
     }
 
     pub(in crate::subscriber) fn begins_at(&mut self, now: Instant) {

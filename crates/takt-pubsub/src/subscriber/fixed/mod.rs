@@ -62,6 +62,19 @@ impl FixedLayouts {
         self.attempts.clear();
     }
 
+    /// Forgets the layouts of a reader that is removed. The last reader takes its index.
+    pub(super) fn forget_reader(&mut self, removed: usize, last: usize) {
+        let is_of = |data_set: &DataSet| data_set.reader == removed;
+        self.routes
+            .retain(|route| !route.data_sets.iter().any(is_of));
+        let data_sets = self.routes.iter_mut().flat_map(|it| &mut it.data_sets);
+        for data_set in data_sets.filter(|data_set| data_set.reader == last) {
+            data_set.reader = removed;
+        }
+        self.attempts.resize(last + 1, 0);
+        self.attempts.swap_remove(removed);
+    }
+
     /// Remembers the layout of a message. `accepted` has pairs of a reader and the DataSetMessage that it has accepted.
     pub(super) fn learn(
         &mut self,
