@@ -9,9 +9,10 @@ use std::net::UdpSocket;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
-use takt_pubsub::runtime::{PubSub, RuntimeOptions, StartError};
+use takt_pubsub::PublishError;
+use takt_pubsub::runtime::{ProblemCause, PubSub, RuntimeOptions, StartError};
 use takt_pubsub::subscriber::{Observer, ReceivedDataSet};
-use takt_ua::enumerations::{MessageSecurityMode, PubSubState};
+use takt_ua::enumerations::{DataSetFieldContentMask, MessageSecurityMode, PubSubState};
 use takt_ua::structures::{
     NetworkAddressUrlDataType, PubSubConfiguration2DataType, PubSubConnectionDataType,
     ReaderGroupDataType,
@@ -188,5 +189,33 @@ fn a_start_that_fails_names_the_reason() {
     assert!(
         matches!(&error, StartError::Link { component, .. } if component == "In"),
         "{error}"
+    );
+}
+
+#[test]
+fn reasons_of_errors_are_reported() {
+    let mut setup = Setup::new(&[Variant::UInt32(1)]);
+    setup.writer().data_set_field_content_mask = DataSetFieldContentMask::RawData;
+    let text = Variant::from("a text");
+    setup
+        .cell(0)
+        .set(&text, StatusCode::Good, DateTime::now())
+        .unwrap();
+    let (running, _received) = start(&mut setup, &format!("opc.udp://127.0.0.1:{}", free_port()));
+    let deadline = Instant::now() + PATIENCE;
+    let problem = loop {
+        if let Some(problem) = running.problems().into_iter().next() {
+            break problem;
+        }
+        assert!(Instant::now() < deadline, "no problem was reported");
+        std::thread::sleep(Duration::from_millis(1));
+    };
+    assert_eq!(&*problem.component, "Out/Group");
+    assert!(
+        matches!(
+            problem.cause,
+            ProblemCause::Publish(PublishError::RawData(_))
+        ),
+        "{problem:?}"
     );
 }

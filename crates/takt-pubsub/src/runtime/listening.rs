@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use super::commands;
 use super::links::LinkPlan;
+use super::problem::Problems;
 use super::status::Status;
 use super::subscribing::SubscriberThread;
 use super::{PubSub, RealTime, Running, StartError, spawn};
@@ -47,6 +48,7 @@ impl PubSub {
             Arc::new(AtomicBool::new(false)),
         );
         let name = link.address.to_string();
+        let problems = Problems::new();
         let thread = SubscriberThread {
             subscriber: Subscriber::discovering(MAX_READERS),
             name: name.clone(),
@@ -58,6 +60,7 @@ impl PubSub {
             real_time,
             observer,
             commands: receiver,
+            problems: problems.sender(&name),
             status: status.clone(),
             stop: stop.clone(),
         };
@@ -73,6 +76,7 @@ impl PubSub {
             writer_groups: Vec::new(),
             connections: vec![connection],
             announcers: Vec::new(),
+            problems,
             stop,
         })
     }

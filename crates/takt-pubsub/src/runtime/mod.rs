@@ -7,6 +7,7 @@ mod links;
 mod listening;
 mod options;
 mod output;
+mod problem;
 mod publishing;
 mod status;
 mod subscribing;
@@ -18,12 +19,10 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::JoinHandle;
 use std::time::Instant;
 
-use takt_link::LinkState;
 use takt_ua::Variant;
-use takt_ua::enumerations::PubSubState;
 use takt_ua::structures::{
-    BrokerDataSetWriterTransportDataType, PubSubConfiguration2DataType, PubSubConnectionDataType,
-    UadpWriterGroupMessageDataType, WriterGroupDataType,
+    PubSubConfiguration2DataType, PubSubConnectionDataType, UadpWriterGroupMessageDataType,
+    WriterGroupDataType,
 };
 
 pub use actions::{
@@ -32,38 +31,29 @@ pub use actions::{
 pub use links::{LinkPlan, discovery_link, meta_data_links, reader_links, writer_group_link};
 pub use options::{RealTime, RuntimeOptions, StartError};
 pub use output::{LinkOutput, LinkReservation};
-pub use status::Statistics;
+pub use problem::{Problem, ProblemCause};
+pub use status::{ComponentState, Statistics};
 
 use crate::action::offers_actions;
 use crate::discovery::Prober;
 use crate::error::ConfigurationError;
 use crate::publisher::{DataSource, WriterGroup};
 use crate::security::KeyRing;
-use crate::settings::milliseconds;
 use crate::subscriber::{DataTarget, Observer, Subscriber};
 use announcing::RunningAnnouncer;
 use commands::CommandSender;
+use problem::Problems;
 use publishing::{MetaDataQueue, PublisherCommand, PublisherThread};
 use status::Status;
 use subscribing::{SubscriberCommand, SubscriberThread};
 use timing::Timing;
-
-/// State of a component.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ComponentState {
-    /// Name of the connection, and of the WriterGroup if it is one.
-    pub name: String,
-    /// State of the component.
-    pub state: PubSubState,
-    /// Numbers of messages of its thread.
-    pub statistics: Statistics,
-}
 
 /// Running configuration. It stops when this is dropped.
 pub struct PubSub {
     writer_groups: Vec<Running<PublisherCommand>>,
     connections: Vec<Running<SubscriberCommand>>,
     announcers: Vec<RunningAnnouncer>,
+    problems: Problems,
     stop: Arc<AtomicBool>,
 }
 
@@ -91,6 +81,7 @@ impl PubSub {
             writer_groups: Vec::new(),
             connections: Vec::new(),
             announcers: Vec::new(),
+            problems: Problems::new(),
             stop: Arc::new(AtomicBool::new(false)),
         };
         let enabled =
@@ -214,7 +205,13 @@ impl PubSub {
         let connections = self.connections.iter().map(|connection| &connection.status);
         groups
             .chain(connections)
-            .all(|status| status.link_state() != PubSubState::Error)
+            .all(|status| status.link().is_up())
+    }
+
+    /// Returns the reasons of errors since the last call, each as often as it occurred. A few of them wait to be taken; further ones
+    /// are counted in the statistics only. Refused messages are not among them: see [`Observer::refused`].
+    pub fn problems(&self) -> Vec<Problem> {
+        self.problems.take()
     }
 
     fn tell_group(&self, name: &str, command: PublisherCommand) -> bool {
@@ -251,7 +248,7 @@ impl PubSub {
             link,
             meta_data: meta_data
                 .into_iter()
-                .map(|(id, link)| meta_data_queue(group, id, link))
+                .map(|(id, link)| MetaDataQueue::new(group, id, link))
                 .collect(),
             meta_data_is_due: true,
             real_time: options
@@ -259,6 +256,7 @@ impl PubSub {
                 .raised(rank(configuration, group.priority)),
             timing: Timing::new(settings.as_ref(), interval, launch_times),
             commands: receiver,
+            problems: self.problems.sender(&name),
             status: status.clone(),
             stop: self.stop.clone(),
         };
@@ -305,6 +303,7 @@ impl PubSub {
             real_time: options.subscribing.clone(),
             observer,
             commands: receiver,
+            problems: self.problems.sender(connection.name.as_str()),
             status: status.clone(),
             stop: self.stop.clone(),
         };
@@ -325,6 +324,7 @@ impl<C> Running<C> {
         ComponentState {
             name: self.name.clone(),
             state: self.status.state(),
+            link: self.status.link(),
             statistics: self.status.statistics(),
         }
     }
@@ -345,19 +345,6 @@ impl Drop for PubSub {
             // A thread that panicked has reported it already.
             let _ = thread.join();
         }
-    }
-}
-
-fn meta_data_queue(group: &WriterGroupDataType, id: u16, link: LinkPlan) -> MetaDataQueue {
-    let mut writers = group.data_set_writers.iter();
-    let writer = writers.find(|writer| writer.data_set_writer_id == id);
-    let settings: Option<BrokerDataSetWriterTransportDataType> =
-        writer.and_then(|writer| writer.transport_settings.decode_as().ok());
-    MetaDataQueue {
-        data_set_writer_id: id,
-        link,
-        update_time: milliseconds(settings.map_or(0.0, |it| it.meta_data_update_time)),
-        next: None,
     }
 }
 
@@ -393,12 +380,5 @@ fn spawn(
         Err(_) => Err(StartError::Thread(std::io::Error::other(
             "the thread ended at once",
         ))),
-    }
-}
-
-fn state_of_link(state: LinkState) -> PubSubState {
-    match state {
-        LinkState::Up => PubSubState::Operational,
-        LinkState::Down(_) => PubSubState::Error,
     }
 }

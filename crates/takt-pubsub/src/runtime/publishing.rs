@@ -10,15 +10,18 @@ use takt_link::{Address, LaunchTime, Sender, open_sender};
 use takt_rt::cyclic::{Cycle, Cyclic};
 use takt_ua::Variant;
 use takt_ua::enumerations::PubSubState;
+use takt_ua::structures::{BrokerDataSetWriterTransportDataType, WriterGroupDataType};
 
 use super::commands::CommandReceiver;
 use super::links::LinkPlan;
 use super::output::LinkOutput;
-use super::status::Status;
+use super::problem::{ProblemCause, ProblemSender};
+use super::status::{Status, state_of_link};
 use super::timing::Timing;
 use super::{RealTime, StartError};
-use crate::publisher::WriterGroup;
+use crate::publisher::{PublishedMessages, WriterGroup};
 use crate::security::KeyRing;
+use crate::settings::milliseconds;
 use crate::time::Now;
 
 /// Command of a WriterGroup.
@@ -40,6 +43,21 @@ pub(super) struct MetaDataQueue {
     pub(super) next: Option<Instant>,
 }
 
+impl MetaDataQueue {
+    pub(super) fn new(group: &WriterGroupDataType, id: u16, link: LinkPlan) -> Self {
+        let mut writers = group.data_set_writers.iter();
+        let writer = writers.find(|writer| writer.data_set_writer_id == id);
+        let settings: Option<BrokerDataSetWriterTransportDataType> =
+            writer.and_then(|writer| writer.transport_settings.decode_as().ok());
+        Self {
+            data_set_writer_id: id,
+            link,
+            update_time: milliseconds(settings.map_or(0.0, |it| it.meta_data_update_time)),
+            next: None,
+        }
+    }
+}
+
 /// Open links, in the thread that uses them.
 struct Links {
     data: Box<dyn Sender>,
@@ -56,6 +74,7 @@ pub(super) struct PublisherThread {
     pub(super) real_time: RealTime,
     pub(super) timing: Timing,
     pub(super) commands: CommandReceiver<PublisherCommand>,
+    pub(super) problems: ProblemSender,
     pub(super) status: Arc<Status>,
     pub(super) stop: Arc<AtomicBool>,
 }
@@ -113,7 +132,13 @@ impl PublisherThread {
             .publish(now, PubSubState::Operational, &mut output);
         let flushed = links.data.flush();
         let errors = u64::from(outcome.is_err()) + u64::from(flushed.is_err());
-        let published = outcome.unwrap_or_default();
+        let published = outcome.unwrap_or_else(|error| {
+            self.problems.tell(error);
+            PublishedMessages::default()
+        });
+        if let Err(error) = flushed {
+            self.problems.tell(error);
+        }
         self.status.add(
             published.network_messages as u64,
             published.fixed as u64,
@@ -121,8 +146,9 @@ impl PublisherThread {
         );
         self.status
             .note_cycle(cycle.overruns, cycle.wake_up_latency_nanos);
-        let link = super::state_of_link(links.data.state());
-        self.status.set_states(link, self.group.state(link));
+        let link = links.data.state();
+        let state = self.group.state(state_of_link(link));
+        self.status.set_states(link, state);
         ControlFlow::Continue(())
     }
 
@@ -138,19 +164,25 @@ impl PublisherThread {
             let again = now.instant + queue.update_time;
             queue.next = (!queue.update_time.is_zero()).then_some(again);
             let message = self.group.meta_data_message(queue.data_set_writer_id, now);
-            outcomes.push(message.map(|message| {
-                let sent = message.is_none_or(|message| sender.send(&message).is_ok());
-                (usize::from(sent), !sent)
-            }));
+            outcomes.push(match message {
+                Ok(Some(message)) => sender
+                    .send(&message)
+                    .map(|()| 1)
+                    .map_err(ProblemCause::from),
+                Ok(None) => Ok(0),
+                Err(error) => Err(error.into()),
+            });
         }
         if all && self.group.is_json() && !matches!(self.link.address, Address::Mqtt { .. }) {
             let mut output = LinkOutput::new(links.data.as_mut()).with_launch_time(launch_time);
             let sent = self.group.publish_meta_data(now, &mut output);
-            outcomes.push(sent.map(|count| (count, false)));
+            outcomes.push(sent.map_err(ProblemCause::from));
         }
         for outcome in outcomes {
-            let (count, failed) = outcome.unwrap_or((0, true));
-            self.status.add(count as u64, 0, u64::from(failed));
+            match outcome {
+                Ok(count) => self.status.add(count as u64, 0, 0),
+                Err(cause) => self.fail(cause),
+            }
         }
     }
 
@@ -164,9 +196,16 @@ impl PublisherThread {
             PublisherCommand::MetaData => self.meta_data_is_due = true,
             PublisherCommand::Event(id, fields) => {
                 if !self.group.queue_event(id, fields) {
-                    self.status.add(0, 0, 1);
+                    self.fail(ProblemCause::Event);
                 }
             }
         }
+    }
+
+    /// Counts an error, and reports its reason.
+    #[cold]
+    fn fail(&self, cause: ProblemCause) {
+        self.status.add(0, 0, 1);
+        self.problems.tell(cause);
     }
 }

@@ -1,8 +1,23 @@
 //! Status of threads, which never wait for its readers.
 
-use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
+use takt_link::LinkState;
 use takt_ua::enumerations::PubSubState;
+
+/// State of a component.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ComponentState {
+    /// Name of the connection, and of the WriterGroup if it is one.
+    pub name: String,
+    /// State of the component.
+    pub state: PubSubState,
+    /// State of its link: the first one that is down, if it has several.
+    pub link: LinkState,
+    /// Numbers of messages of its thread.
+    pub statistics: Statistics,
+}
 
 /// Numbers of messages of a thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -23,7 +38,8 @@ pub struct Statistics {
 #[derive(Debug)]
 pub(super) struct Status {
     state: AtomicI32,
-    link: AtomicI32,
+    link: Mutex<LinkState>,
+    link_is_down: AtomicBool,
     network_messages: AtomicU64,
     fixed: AtomicU64,
     errors: AtomicU64,
@@ -35,7 +51,8 @@ impl Default for Status {
     fn default() -> Self {
         Self {
             state: AtomicI32::new(PubSubState::PreOperational.0),
-            link: AtomicI32::new(PubSubState::PreOperational.0),
+            link: Mutex::new(LinkState::Up),
+            link_is_down: AtomicBool::new(false),
             network_messages: AtomicU64::new(0),
             fixed: AtomicU64::new(0),
             errors: AtomicU64::new(0),
@@ -50,14 +67,26 @@ impl Status {
         PubSubState(self.state.load(Ordering::Relaxed))
     }
 
-    pub(super) fn link_state(&self) -> PubSubState {
-        PubSubState(self.link.load(Ordering::Relaxed))
+    /// Returns the state of the link; Up as long as it is not known.
+    pub(super) fn link(&self) -> LinkState {
+        *self.link.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     #[inline]
-    pub(super) fn set_states(&self, link: PubSubState, group: PubSubState) {
-        self.link.store(link.0, Ordering::Relaxed);
-        self.state.store(group.0, Ordering::Relaxed);
+    pub(super) fn set_states(&self, link: LinkState, component: PubSubState) {
+        self.state.store(component.0, Ordering::Relaxed);
+        if !link.is_up() || self.link_is_down.load(Ordering::Relaxed) {
+            self.set_link(link);
+        }
+    }
+
+    /// Sets the state of the link, unless another thread reads it at this moment: then the next call does.
+    #[cold]
+    fn set_link(&self, state: LinkState) {
+        if let Ok(mut link) = self.link.try_lock() {
+            *link = state;
+            self.link_is_down.store(!state.is_up(), Ordering::Relaxed);
+        }
     }
 
     /// Adds numbers. Only the thread itself adds, so that additions need not be atomic.
@@ -89,5 +118,13 @@ impl Status {
             overruns: load(&self.overruns),
             max_wake_up_latency: load(&self.max_wake_up_latency),
         }
+    }
+}
+
+/// Returns the state of a component that has only a link.
+pub(super) fn state_of_link(link: LinkState) -> PubSubState {
+    match link {
+        LinkState::Up => PubSubState::Operational,
+        LinkState::Down(_) => PubSubState::Error,
     }
 }

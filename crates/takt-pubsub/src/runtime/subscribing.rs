@@ -5,12 +5,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::SyncSender;
 use std::time::{Duration, Instant};
 
-use takt_link::{Receiver, Sender, open_receiver, open_sender};
+use takt_link::{LinkError, LinkState, Receiver, Sender, open_receiver, open_sender};
 use takt_ua::enumerations::PubSubState;
 
 use super::commands::CommandReceiver;
 use super::links::LinkPlan;
-use super::status::Status;
+use super::problem::ProblemSender;
+use super::status::{Status, state_of_link};
 use super::{RealTime, StartError};
 use crate::discovery::Prober;
 use crate::security::KeyRing;
@@ -48,6 +49,7 @@ pub(super) struct SubscriberThread {
     pub(super) real_time: RealTime,
     pub(super) observer: Box<dyn Observer + Send>,
     pub(super) commands: CommandReceiver<SubscriberCommand>,
+    pub(super) problems: ProblemSender,
     pub(super) status: Arc<Status>,
     pub(super) stop: Arc<AtomicBool>,
 }
@@ -120,17 +122,15 @@ impl SubscriberThread {
         });
         // Several links share the time.
         let wait = until.min(LONGEST_WAIT) / u32::try_from(receivers.len().max(1)).unwrap_or(1);
-        let up = receivers.iter().all(|receiver| receiver.state().is_up());
-        let link = if up {
-            PubSubState::Operational
-        } else {
-            PubSubState::Error
-        };
-        let connection = crate::state::of_connection(self.enabled, link);
+        let mut links = receivers.iter().map(|receiver| receiver.state());
+        let down = links.find(|link| !link.is_up());
+        let link = down.unwrap_or(LinkState::Up);
+        let connection = crate::state::of_connection(self.enabled, state_of_link(link));
         let Self {
             subscriber,
             observer,
             status,
+            problems,
             ..
         } = self;
         for receiver in receivers.iter_mut() {
@@ -150,7 +150,12 @@ impl SubscriberThread {
                     }
                 }
             });
-            if outcome.is_err() {
+            if let Err(error) = outcome {
+                // The state of the link tells that it is down.
+                if !matches!(error, LinkError::Down(_)) {
+                    status.add(0, 0, 1);
+                    problems.tell(error);
+                }
                 std::thread::sleep(wait);
             }
         }
