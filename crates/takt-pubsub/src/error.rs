@@ -131,7 +131,7 @@ pub enum ReceiveError {
     #[error(transparent)]
     Security(#[from] VerifyError),
     /// The message is protected, but no reader expects protection.
-    #[error("the message is signed, and no DataSetReader has keys for its Publisher")]
+    #[error("the message is signed or encrypted, and no DataSetReader has keys for its Publisher")]
     NotExpected,
     /// The chunks of the message do not fit together.
     #[error(transparent)]
@@ -139,6 +139,14 @@ pub enum ReceiveError {
     /// The RawData fields of the message do not match the metadata.
     #[error(transparent)]
     RawData(#[from] RawDataError),
+    /// The fields are RawData, which only the metadata describes, and the reader has none yet.
+    #[error(
+        "DataSetReader '{reader}': the fields are RawData, and their names and types are unknown"
+    )]
+    MetaDataMissing {
+        /// Name of the DataSetReader.
+        reader: String,
+    },
     /// The message has another version of the metadata than the reader.
     #[error(
         "DataSetReader '{reader}': the message has major version {found} of the metadata, the reader has {expected}"

@@ -240,7 +240,8 @@ impl Subscriber {
         outcome
     }
 
-    /// Verifies and decrypts a signed message, and returns the index of its protection; `None` if it is not signed.
+    /// Verifies and decrypts a signed message, and returns the index of its protection; `None` if it is not signed, or if no reader
+    /// of protected messages wants it.
     fn verify(
         &mut self,
         now: Now,
@@ -265,6 +266,9 @@ impl Subscriber {
             {
                 *wanted = true;
             }
+        }
+        if !wanted.contains(&true) {
+            return Ok(None);
         }
         let wanted = wanted.iter().enumerate().filter(|(_, wanted)| **wanted);
         let candidates = wanted.map(|(index, _)| index);

@@ -27,6 +27,12 @@ impl DataSetReader {
                 let fields = fields.iter().map(|field| stamped(field.to_owned()));
                 fields.enumerate().collect()
             }
+            DataSetContentRef::KeyFrame(FieldsRef::RawData(bytes))
+                if self.meta_data.fields.is_empty() && !bytes.is_empty() =>
+            {
+                let reader = self.name.clone();
+                return Err(ReceiveError::MetaDataMissing { reader });
+            }
             DataSetContentRef::KeyFrame(FieldsRef::RawData(bytes)) => {
                 let values = match &self.raw_data {
                     Some(layout) => layout.decode_start(bytes)?.0,

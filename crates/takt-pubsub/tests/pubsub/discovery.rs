@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use takt_pubsub::ReceiveError;
 use takt_pubsub::discovery::{Announcer, Application, probe_message};
 use takt_pubsub::subscriber::Subscriber;
 use takt_ua::enumerations::{
@@ -158,10 +159,13 @@ fn raw_data_has_names_and_types_after_a_probe() {
     let mut data = |subscriber: &mut Subscriber, log: &mut Log| {
         let mut output = Vec::new();
         group.publish(now(), UP, &mut output).unwrap();
-        subscriber.receive(now(), UP, &mut output[0], log).unwrap();
+        let received = subscriber.receive(now(), UP, &mut output[0], log);
+        received.map(|reception| reception.accepted)
     };
-    data(&mut subscriber, &mut log);
-    assert_eq!(log.data_sets[0].2, []);
+    let reader = "4/3/7".to_owned();
+    let refused = data(&mut subscriber, &mut log);
+    assert_eq!(refused, Err(ReceiveError::MetaDataMissing { reader }));
+    assert!(log.data_sets.is_empty());
     let missing = subscriber.missing_meta_data();
     assert_eq!(missing, [(PublisherId::UInt16(4), vec![7])]);
     for (publisher_id, data_set_writer_ids) in missing {
@@ -180,9 +184,9 @@ fn raw_data_has_names_and_types_after_a_probe() {
             .unwrap();
     }
     assert_eq!(subscriber.missing_meta_data(), []);
-    data(&mut subscriber, &mut log);
+    assert_eq!(data(&mut subscriber, &mut log), Ok(1));
     let expected = [("Speed", values[0].clone()), ("Mode", values[1].clone())];
-    assert_eq!(log.data_sets[1].2, names_and_values(&expected));
+    assert_eq!(log.data_sets[0].2, names_and_values(&expected));
 }
 
 #[test]

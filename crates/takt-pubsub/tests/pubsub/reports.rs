@@ -115,3 +115,28 @@ fn a_publisher_that_does_not_count_is_received_up_to_the_configured_number_of_no
     let error = subscriber(&mut setup, &group).unwrap_err().to_string();
     assert!(error.contains("MaxMessageNonces"), "{error}");
 }
+
+#[test]
+fn a_protected_message_is_refused_only_if_it_could_be_wanted() {
+    let mut setup = Setup::new(&[Variant::UInt32(1)]);
+    setup.protect(MessageSecurityMode::SignAndEncrypt);
+    let now = now();
+    let ring = keys(1, now.instant);
+    let mut group = setup.build();
+    group.set_keys(&ring);
+    let message = message(&mut group, now);
+    let receive = |subscriber: &mut Subscriber| {
+        let received = subscriber.receive(now, UP, &mut message.clone(), &mut ());
+        received.map(|reception| reception.accepted)
+    };
+    // Without a configuration, every message is wanted.
+    let refused = receive(&mut Subscriber::discovering(10));
+    assert_eq!(refused, Err(ReceiveError::NotExpected));
+    // The messages of other Publishers are not, whether a reader has keys or not.
+    setup.reader.publisher_id = Variant::UInt16(5);
+    let mut other = setup.build_subscriber();
+    other.set_keys("Keys", &ring);
+    assert_eq!(receive(&mut other), Ok(0));
+    setup.protect(MessageSecurityMode::None);
+    assert_eq!(receive(&mut setup.build_subscriber()), Ok(0));
+}
