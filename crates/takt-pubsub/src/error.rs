@@ -58,13 +58,6 @@ impl ConfigurationProblem {
     }
 }
 
-impl ReceiveError {
-    /// Returns true if a limit of the Subscriber is the reason, and not the message.
-    pub fn is_limit(&self) -> bool {
-        matches!(self, Self::Memory { .. })
-    }
-}
-
 impl ConfigurationError {
     /// Returns the same error for a part of `component`.
     pub(crate) fn within(self, component: &str) -> Self {

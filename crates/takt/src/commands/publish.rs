@@ -7,7 +7,6 @@ use std::time::Duration;
 use miette::IntoDiagnostic;
 use takt_app::Mirror;
 use takt_cell::Cell;
-use takt_demo::screen::Screen;
 use takt_pubsub::configuration::ConfigurationFile;
 use takt_pubsub::publisher::{DataSource, FieldSource, PublishedField, Simulation};
 use takt_pubsub::runtime::{ComponentState, PubSub};
@@ -69,24 +68,22 @@ pub fn run(arguments: &PublishArguments) -> miette::Result<()> {
             "docs/pubsub.md shows a configuration that publishes.",
         ));
     }
-    let screen = Screen::new();
     let live = std::io::IsTerminal::is_terminal(&std::io::stdout());
     while running.goes_on() {
         if live {
             let groups = running.pub_sub.writer_groups();
             let rows: Vec<_> = groups.map(|group| row(&group)).collect();
-            output::written(screen.show(&rows));
+            output::written(running.screen.show(&rows));
         }
         running.wait();
     }
-    screen.finish();
     if !live {
         running
             .pub_sub
             .writer_groups()
             .for_each(|group| output::line(row(&group)));
     }
-    Ok(())
+    running.finish()
 }
 
 fn row(group: &ComponentState) -> String {

@@ -18,8 +18,8 @@ use takt_ua::enumerations::PubSubState;
 use takt_ua::structures::PubSubConnectionDataType;
 use takt_ua::{DataValue, DateTime, StatusCode};
 
-use super::pubsub::config;
 use super::pubsub::running::{Running, STEP, explain_start, runtime_options};
+use super::pubsub::{advice, config};
 use crate::arguments::SubscribeArguments;
 use crate::{explain, output};
 
@@ -33,6 +33,9 @@ const MAX_SHOWN: usize = 200;
 /// Largest number of characters of a name or a value that a terminal shows.
 const MAX_WIDTH: usize = 500;
 
+/// Report that a reader made room for another one.
+const FORGOTTEN: &str = "more DataSetWriters send than can be read; the one that was silent for longest makes room for a new one";
+
 pub fn run(arguments: &SubscribeArguments) -> miette::Result<()> {
     let interrupt = Interrupt::install().into_diagnostic()?;
     let (events, received) = sync_channel(MAX_EVENTS);
@@ -45,31 +48,29 @@ pub fn run(arguments: &SubscribeArguments) -> miette::Result<()> {
     let mut shown = Shown {
         arguments,
         live: std::io::stdout().is_terminal() && !arguments.json,
-        screen: Screen::new(),
         readers: BTreeMap::new(),
         count: 0,
-        has_warned: false,
     };
     let mut next = Instant::now();
     while running.goes_on() && !shown.is_enough() {
-        shown.take(&received, running.step());
+        shown.take(&received, &mut running);
         if shown.live && Instant::now() >= next {
-            shown.table();
+            shown.table(&running.screen);
             next = Instant::now() + STEP;
         }
     }
-    shown.table();
-    shown.screen.finish();
+    shown.table(&running.screen);
     // Threads that wait to send an event continue and can end.
     drop(received);
+    let outcome = running.finish();
     let connections = running.pub_sub.connections();
     let errors: u64 = connections
         .map(|connection| connection.statistics.errors)
         .sum();
     if errors > 0 {
-        tracing::warn!("{errors} messages were not accepted; -v shows why");
+        tracing::warn!("{errors} messages were not accepted");
     }
-    Ok(())
+    outcome
 }
 
 fn listen(arguments: &SubscribeArguments, events: &SyncSender<Event>) -> miette::Result<PubSub> {
@@ -140,8 +141,10 @@ fn configured(
 enum Event {
     DataSet(DataSet),
     State(String, PubSubState),
-    /// Reason why a message was refused; true if it is a limit of the Subscriber.
-    Refused(String, bool),
+    /// A reader was removed, because its room was needed for another one.
+    Forgotten(String),
+    /// Reason why a message was refused, and advice.
+    Refused(String, &'static str),
 }
 
 struct DataSet {
@@ -187,7 +190,11 @@ impl Observer for Told {
     fn refused(&mut self, error: &ReceiveError) {
         let _ = self
             .0
-            .send(Event::Refused(error.to_string(), error.is_limit()));
+            .send(Event::Refused(error.to_string(), advice::refused(error)));
+    }
+
+    fn forgotten(&mut self, reader: &str) {
+        let _ = self.0.send(Event::Forgotten(reader.to_owned()));
     }
 }
 
@@ -196,6 +203,8 @@ impl Observer for Told {
 struct Reader {
     state: Option<PubSubState>,
     count: u64,
+    /// Number of DataSetMessages of all readers up to its last one.
+    last: u64,
     missing: u64,
     sequence_number: Option<u16>,
     /// Names and values in the form in which they are shown.
@@ -205,11 +214,9 @@ struct Reader {
 struct Shown<'a> {
     arguments: &'a SubscribeArguments,
     live: bool,
-    screen: Screen,
     readers: BTreeMap<String, Reader>,
+    /// Number of DataSetMessages.
     count: u64,
-    /// True after the warning that a limit is reached.
-    has_warned: bool,
 }
 
 impl Shown<'_> {
@@ -219,14 +226,18 @@ impl Shown<'_> {
             .is_some_and(|wanted| self.count >= wanted)
     }
 
-    /// Takes events for at most `step`.
-    fn take(&mut self, events: &Receiver<Event>, step: std::time::Duration) {
-        let end = Instant::now() + step;
+    /// Takes events until the next update.
+    fn take(&mut self, events: &Receiver<Event>, running: &mut Running) {
+        let end = Instant::now() + running.step();
         while !self.is_enough() {
             match events.recv_timeout(end.saturating_duration_since(Instant::now())) {
                 Ok(Event::DataSet(data_set)) => self.data_set(data_set),
                 Ok(Event::State(reader, state)) => self.state(&reader, state),
-                Ok(Event::Refused(why, is_limit)) => self.refused(&why, is_limit),
+                Ok(Event::Refused(why, advice)) => running.report(why, advice),
+                Ok(Event::Forgotten(reader)) => {
+                    self.readers.remove(&shortened(&reader));
+                    running.report(FORGOTTEN.to_owned(), advice::NEEDED_READERS);
+                }
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return,
             }
         }
@@ -242,9 +253,9 @@ impl Shown<'_> {
             output::line(data_set.to_line());
             return;
         }
-        let Some(reader) = self.reader(&data_set.reader) else {
-            return;
-        };
+        let count = self.count;
+        let reader = self.reader(&data_set.reader);
+        reader.last = count;
         reader.count += 1;
         reader.missing += u64::from(data_set.missing);
         reader.sequence_number = data_set.sequence_number;
@@ -257,29 +268,23 @@ impl Shown<'_> {
         }
     }
 
-    /// Returns the state of a DataSetReader that is shown; `None` if there is no room for it.
-    fn reader(&mut self, name: &str) -> Option<&mut Reader> {
+    /// Returns a DataSetReader that is shown. The least important one makes room for a new one: one with one message at most, or
+    /// else the one that was silent for longest.
+    fn reader(&mut self, name: &str) -> &mut Reader {
         let name = shortened(name);
         if self.readers.len() >= MAX_SHOWN && !self.readers.contains_key(&name) {
-            return None;
+            let importance = |reader: &Reader| (reader.count > 1, reader.last);
+            let least = self.readers.iter().min_by_key(|(_, it)| importance(it));
+            if let Some(least) = least.map(|(name, _)| name.clone()) {
+                self.readers.remove(&least);
+            }
         }
-        Some(self.readers.entry(name).or_default())
-    }
-
-    fn refused(&mut self, why: &str, is_limit: bool) {
-        if is_limit && !self.has_warned {
-            self.has_warned = true;
-            tracing::warn!("{why}; further ones are not reported");
-        } else {
-            tracing::info!("{why}");
-        }
+        self.readers.entry(name).or_default()
     }
 
     fn state(&mut self, name: &str, state: PubSubState) {
         if self.live {
-            if let Some(reader) = self.reader(name) {
-                reader.state = Some(state);
-            }
+            self.reader(name).state = Some(state);
         } else if !self.arguments.json {
             output::line(format_args!("{name}: {state:?}"));
         } else {
@@ -288,7 +293,7 @@ impl Shown<'_> {
     }
 
     /// Shows all readers with their fields, in place of the earlier table.
-    fn table(&self) {
+    fn table(&self, screen: &Screen) {
         if !self.live {
             return;
         }
@@ -319,7 +324,7 @@ impl Shown<'_> {
         if lines.is_empty() {
             lines.push("nothing received yet".to_owned());
         }
-        output::written(self.screen.show(&lines));
+        output::written(screen.show(&lines));
     }
 }
 

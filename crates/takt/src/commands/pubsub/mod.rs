@@ -1,10 +1,12 @@
 //! `takt pubsub`: one file per command.
 
+pub(super) mod advice;
 pub(super) mod config;
 mod decode;
 mod decoded;
 mod dissector;
 mod render;
+mod reports;
 pub(super) mod running;
 
 use crate::arguments::PubSubCommand;

@@ -4,11 +4,13 @@ use std::time::{Duration, Instant};
 
 use takt_app::client::{Client, ClientOptions};
 use takt_app::{Endpoint, KeyKeeper};
+use takt_demo::screen::Screen;
 use takt_pubsub::runtime::{PubSub, RealTime, RuntimeOptions, StartError};
 use takt_pubsub::security::KeyRing;
 use takt_rt::interrupt::Interrupt;
 use takt_rt::priority::Policy;
 
+use super::reports::{self, Reports};
 use crate::arguments::RunArguments;
 use crate::explain;
 
@@ -23,6 +25,8 @@ pub(in crate::commands) struct Running {
     end: Option<Instant>,
     /// Last refusal of the SecurityKeyService. A repeated refusal is shown once.
     refusal: Option<String>,
+    pub(in crate::commands) screen: Screen,
+    reports: Reports,
 }
 
 impl Running {
@@ -59,15 +63,30 @@ impl Running {
             interrupt,
             end,
             refusal: None,
+            screen: Screen::new(),
+            reports: Reports::default(),
         };
         running.tend();
         Ok(running)
     }
 
-    /// Updates the keys, and returns true if the command continues.
+    /// Updates the keys, reports errors, and returns true if the command continues.
     pub(in crate::commands) fn goes_on(&mut self) -> bool {
         self.tend();
+        self.reports.check(&self.screen, &self.pub_sub);
         !self.interrupt.is_set() && self.end.is_none_or(|end| Instant::now() < end)
+    }
+
+    /// Reports a reason with advice, once.
+    pub(in crate::commands) fn report(&mut self, reason: String, advice: &str) {
+        self.reports.print(&self.screen, reason, advice);
+    }
+
+    /// Ends the live display. Returns an error if messages could not be sent or received.
+    pub(in crate::commands) fn finish(&mut self) -> miette::Result<()> {
+        self.screen.finish();
+        self.reports.check(&self.screen, &self.pub_sub);
+        reports::outcome(&self.pub_sub)
     }
 
     /// Returns the time until the next update.

@@ -1,0 +1,122 @@
+//! Advice on errors of running Publishers and Subscribers.
+
+use takt_link::{DownReason, LinkError};
+use takt_pubsub::runtime::ProblemCause;
+use takt_pubsub::security::{Replay, VerifyError};
+use takt_pubsub::{PublishError, ReceiveError};
+
+/// Returns advice on a message that was not made, or not sent.
+pub(in crate::commands) fn problem(cause: &ProblemCause) -> &'static str {
+    match cause {
+        ProblemCause::Publish(error) => publish(error),
+        ProblemCause::Link(error) => link(error),
+        ProblemCause::Event => {
+            "Send fewer events in each publishing interval, with a value for each field."
+        }
+    }
+}
+
+fn publish(error: &PublishError) -> &'static str {
+    match error {
+        PublishError::RawData(_) => {
+            "RawData needs values of the types and lengths in the configuration. Correct the field, or use \
+             field_encoding = \"Variant\"."
+        }
+        PublishError::Security(_) => {
+            "Check the keys: --keys names a SecurityKeyService, --key gives one."
+        }
+        PublishError::TooLong { .. } => {
+            "Divide the DataSet, or raise max_network_message_size of the WriterGroup."
+        }
+        PublishError::Output(_) | PublishError::NoRoom => {
+            "Is the message too long for the link, or the link too slow for the publishing_interval?"
+        }
+        PublishError::Encode(_) | PublishError::Json(_) => {
+            "Compare the values with the types in the configuration; `takt pubsub config check FILE` checks the file."
+        }
+    }
+}
+
+fn link(error: &LinkError) -> &'static str {
+    match error {
+        LinkError::Down(reason) => down(*reason),
+        LinkError::Full => "The link is too slow for the publishing_interval.",
+        LinkError::TooLarge { .. } => "Divide the DataSet into smaller ones.",
+        _ => "Check the address and the network interface of the connection.",
+    }
+}
+
+/// Returns advice on a link that is down.
+pub(in crate::commands) fn down(reason: DownReason) -> &'static str {
+    match reason {
+        DownReason::NotConnected => "Is the broker running, and is this its address and port?",
+        DownReason::Refused => {
+            "Check the user name, the password, and the rights of this client at the broker."
+        }
+        DownReason::Tls => {
+            "Check the certificates of both sides, and whether the port of the broker is the one for TLS."
+        }
+        DownReason::InterfaceDown | DownReason::InterfaceGone | DownReason::NoCarrier => {
+            "`ip link` shows the network interfaces; `ip link set NAME up` switches one on."
+        }
+        DownReason::Unreachable => {
+            "`ip route get ADDRESS` shows the route; network_interface, or --interface, names another one."
+        }
+        _ => "Check the address and the network interface of the connection.",
+    }
+}
+
+/// Advice on a Subscriber that has no room for all DataSetWriters.
+pub(in crate::commands) const NEEDED_READERS: &str =
+    "Use a configuration with the DataSetReaders that are needed, instead of an address.";
+
+/// Returns advice on a message that was not accepted.
+pub(in crate::commands) fn refused(error: &ReceiveError) -> &'static str {
+    match error {
+        ReceiveError::MetaDataMissing { .. } => {
+            "Ask the Publisher with --discovery opc.udp://224.0.2.14:4840, or use a configuration whose DataSetReader has the \
+             fields."
+        }
+        ReceiveError::NotExpected => {
+            "Use a configuration whose DataSetReader has security_mode and security_group_id, with --keys or --key."
+        }
+        ReceiveError::Security(error) => verify(error),
+        ReceiveError::Memory { .. } => NEEDED_READERS,
+        ReceiveError::MetaDataVersion { .. } => {
+            "Take the fields and the configuration_version from the configuration of the Publisher."
+        }
+        ReceiveError::FieldName { .. } | ReceiveError::Field { .. } | ReceiveError::RawData(_) => {
+            "Take the fields, in their order, from the configuration of the Publisher."
+        }
+        ReceiveError::Wire(_) | ReceiveError::Json(_) => {
+            "Does another program send to this address? `takt pubsub decode` shows every field of a captured message."
+        }
+        ReceiveError::Reassembly(_) => "Some chunks of a long message were lost.",
+        ReceiveError::Target { .. } => {
+            "The value does not fit its target; compare the types of both sides."
+        }
+    }
+}
+
+fn verify(error: &VerifyError) -> &'static str {
+    match error {
+        VerifyError::UnknownToken(_) => {
+            "--keys gets the keys from the SecurityKeyService of the Publisher; --key gives this one."
+        }
+        VerifyError::Signature => {
+            "The Publisher has another key: use the same SecurityGroup and SecurityKeyService, or the same --key."
+        }
+        VerifyError::SecurityModeTooLow(_) => {
+            "Set the same security_mode at the Publisher and at the DataSetReader."
+        }
+        VerifyError::Replay(Replay::TooManyNonces) => {
+            "docs/pubsub.md describes MaxMessageNonces, with an example."
+        }
+        VerifyError::Replay(_) => {
+            "Messages are repeated, by a network with loops or by an attacker."
+        }
+        VerifyError::MessageNonce(_) | VerifyError::Wire(_) => {
+            "`takt pubsub decode` shows every field of a captured message."
+        }
+    }
+}
