@@ -135,7 +135,7 @@ fn raw_data_without_metadata_is_reported() {
     let sandbox = Sandbox::new();
     let address = udp();
     let file = publisher(&sandbox, &address, "", "field_encoding = \"RawData\"");
-    let publish = [&file, "--set", "Text=text"];
+    let publish = [file.as_str(), "--set", "Text=text"];
     let errors = listen(&sandbox, &address, &publish, "the fields are RawData");
     assert!(errors.contains("--discovery"), "{errors}");
 }
@@ -152,7 +152,7 @@ fn a_message_without_a_key_is_reported() {
         "a".repeat(64),
         "a".repeat(8)
     );
-    let publish = [&file, "--set", "Text=text", "--key", &key];
+    let publish = [file.as_str(), "--set", "Text=text", "--key", &key];
     let errors = listen(&sandbox, &address, &publish, "is signed or encrypted");
     assert!(errors.contains("--key"), "{errors}");
 }

@@ -47,10 +47,9 @@ fn the_examples_have_the_documented_values() {
     assert!(configuration.enabled);
     assert_eq!(file.namespaces[1].as_str(), "urn:takt:provider:Machine");
     let data_set = &configuration.published_data_sets[0];
-    let position = &data_set.data_set_meta_data.fields[2];
-    assert_eq!((position.built_in_type, position.value_rank), (6, 1));
-    assert_eq!(position.data_type, NodeId::numeric(0, 6));
-    assert_eq!(position.array_dimensions, [3]);
+    let state = &data_set.data_set_meta_data.fields[2];
+    assert_eq!((state.built_in_type, state.value_rank), (7, -1));
+    assert_eq!(state.data_type, NodeId::numeric(0, 7));
     let items: PublishedDataItemsDataType = data_set.data_set_source.decode_as().unwrap();
     assert_eq!(
         items.published_data[0].published_variable,
@@ -99,8 +98,8 @@ fn the_examples_have_the_documented_values() {
 fn the_examples_fit_together() {
     let values = [
         ("Spindle/Speed", Variant::Double(1200.5)),
-        ("Spindle/Load", Variant::Float(0.5)),
-        ("Spindle/Position", Variant::from(vec![1_i32, 2, 3])),
+        ("Spindle/Load", Variant::Double(0.5)),
+        ("Spindle/State", Variant::UInt32(1)),
     ];
     let cells = |zero: bool| -> HashMap<NodeId, Arc<Cell>> {
         let cell = |(name, value): &(&str, Variant)| {
