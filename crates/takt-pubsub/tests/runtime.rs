@@ -17,7 +17,7 @@ use takt_ua::structures::{
     NetworkAddressUrlDataType, PubSubConfiguration2DataType, PubSubConnectionDataType,
     ReaderGroupDataType,
 };
-use takt_ua::{DateTime, ExtensionObject, StatusCode, Variant};
+use takt_ua::{BuiltInType, DateTime, ExtensionObject, NodeId, StatusCode, Variant};
 
 use support::Setup;
 
@@ -196,11 +196,10 @@ fn a_start_that_fails_names_the_reason() {
 fn reasons_of_errors_are_reported() {
     let mut setup = Setup::new(&[Variant::UInt32(1)]);
     setup.writer().data_set_field_content_mask = DataSetFieldContentMask::RawData;
-    let text = Variant::from("a text");
-    setup
-        .cell(0)
-        .set(&text, StatusCode::Good, DateTime::now())
-        .unwrap();
+    // The metadata has another type than the value.
+    let field = &mut setup.data_set.data_set_meta_data.fields[0];
+    field.built_in_type = BuiltInType::Float as u8;
+    field.data_type = NodeId::numeric(0, field.built_in_type.into());
     let (running, _received) = start(&mut setup, &format!("opc.udp://127.0.0.1:{}", free_port()));
     let deadline = Instant::now() + PATIENCE;
     let problem = loop {
