@@ -71,22 +71,22 @@ fn metadata_of_uadp_writers_is_an_announcement() {
     let mut group = setup.build();
     let mut subscriber = Subscriber::discovering(5);
     let mut log = Log::default();
-    let mut pass = |messages: Vec<Vec<u8>>| {
+    let mut pass = |messages: Vec<Vec<u8>>| -> Result<_, ReceiveError> {
         for mut message in messages {
-            subscriber
-                .receive(now(), UP, &mut message, &mut log)
-                .unwrap();
+            subscriber.receive(now(), UP, &mut message, &mut log)?;
         }
-        log.data_sets.pop().unwrap().2
+        Ok(log.data_sets.pop().unwrap().2)
     };
     let mut output = Vec::new();
     group.publish(now(), UP, &mut output).unwrap();
     // RawData cannot be read without metadata.
-    assert_eq!(pass(std::mem::take(&mut output)), []);
+    let reader = "4/3/7".to_owned();
+    let refused = pass(std::mem::take(&mut output));
+    assert_eq!(refused, Err(ReceiveError::MetaDataMissing { reader }));
     assert_eq!(group.publish_meta_data(now(), &mut output).unwrap(), 1);
     group.publish(now(), UP, &mut output).unwrap();
     let fields = names_and_values(&[("Field", Variant::UInt32(1))]);
-    assert_eq!(pass(output), fields);
+    assert_eq!(pass(output), Ok(fields));
 }
 
 fn configuration(setup: &Setup) -> PubSubConfiguration2DataType {
