@@ -5,6 +5,7 @@ use std::sync::Arc;
 use takt_cell::Cell;
 use takt_ua::{BuiltInType, DataValue, StatusCode, Variant};
 
+use crate::address_space::access_level;
 use crate::remote::RemoteValue;
 use crate::stored::StoredValue;
 use crate::value_source::ValueSource;
@@ -39,6 +40,15 @@ impl Value {
     /// Creates a callback for reading only.
     pub fn callback(read: impl Fn() -> DataValue + Send + Sync + 'static) -> Self {
         Self::Callback(Arc::new(ReadOnly(read)))
+    }
+
+    /// Returns the AccessLevel bits (OPC 10000-3, 8.57) for writing: those of the value, and of each other part of a DataValue that
+    /// the source stores. The server of a remote value decides itself.
+    pub fn write_access(&self) -> u32 {
+        match self {
+            Self::Cell(_) | Self::Stored(_) | Self::Remote(_) => access_level::WRITE,
+            Self::Callback(source) => access_level::CURRENT_WRITE | source.stored_parts(),
+        }
     }
 
     /// Returns the built-in type of the value, and true if it is an array, if they are known without reading the value.

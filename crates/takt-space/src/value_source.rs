@@ -25,6 +25,13 @@ pub trait ValueSource: Send + Sync {
         StatusCode::BadNotWritable
     }
 
+    /// Returns the parts of a written DataValue that [`write`](Self::write) stores along with the value: the bits `STATUS_WRITE`
+    /// and `TIMESTAMP_WRITE` of [`access_level`](crate::access_level). By default the source stores the value only, and a Write
+    /// with a status other than Good or a timestamp gets `BadWriteNotSupported`.
+    fn stored_parts(&self) -> u32 {
+        0
+    }
+
     /// Returns the last value if it is kept; only [`CachedValue`] implements this.
     fn cached(&self) -> Option<&CachedValue> {
         None
@@ -124,6 +131,10 @@ impl ValueSource for CachedValue {
         let status = self.source.write(value);
         self.publish(self.begin_call(), Publication::withhold);
         status
+    }
+
+    fn stored_parts(&self) -> u32 {
+        self.source.stored_parts()
     }
 
     fn cached(&self) -> Option<&CachedValue> {

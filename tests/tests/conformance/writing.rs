@@ -69,6 +69,26 @@ pub(crate) fn a_value_is_written(client: &mut Client) {
         read.source_timestamp,
         Some(DateTime(132_000_000_000_000_000))
     );
+    // Many clients send a status and both timestamps with each value.
+    let complete = WriteValue {
+        value: DataValue {
+            status: Some(StatusCode::UncertainInitialValue),
+            source_timestamp: Some(DateTime(132_000_000_000_000_001)),
+            source_picoseconds: Some(0),
+            server_timestamp: Some(DateTime::now()),
+            server_picoseconds: Some(0),
+            ..DataValue::good(45_u32)
+        },
+        ..item(node("UInt32"), 45_u32)
+    };
+    assert_eq!(write(client, vec![complete]), [StatusCode::Good]);
+    let read = client.read(&node("UInt32")).unwrap();
+    assert_eq!(read.value, Some(45_u32.into()));
+    assert_eq!(read.status, Some(StatusCode::UncertainInitialValue));
+    assert_eq!(
+        read.source_timestamp,
+        Some(DateTime(132_000_000_000_000_001))
+    );
     // If the DataType allows any type, a value of another type may follow.
     assert_eq!(
         write(client, vec![item(node("Any"), vec!["a", "b"])]),
@@ -125,19 +145,14 @@ pub(crate) fn writes_to_read_only_nodes_are_refused(client: &mut Client) {
         attribute_id,
         ..item(node("UInt32"), 1_u32)
     };
+    // The source of this value stores neither a status nor a time.
     let with_status = WriteValue {
-        value: DataValue {
-            status: Some(StatusCode::BadSensorFailure),
-            ..DataValue::good(1_u32)
-        },
-        ..item(node("UInt32"), 1_u32)
+        value: DataValue::good(1.0_f64).with_status(StatusCode::UncertainInitialValue),
+        ..item(node("Percent"), 1.0_f64)
     };
     let with_server_time = WriteValue {
-        value: DataValue {
-            server_timestamp: Some(DateTime::now()),
-            ..DataValue::good(1_u32)
-        },
-        ..item(node("UInt32"), 1_u32)
+        value: DataValue::good(1.0_f64).with_server_timestamp(DateTime::now()),
+        ..item(node("Percent"), 1.0_f64)
     };
     let results = write(
         client,

@@ -97,7 +97,7 @@ fn add_variable(
                 data_type: variable.data_type.clone(),
                 value_rank: variable.value_rank,
                 array_dimensions: variable.array_dimensions.clone(),
-                access_level: u32::from(variable.access_level()),
+                access_level: variable.access_level(),
                 ..VariableDefinition::default()
             }),
         ),

@@ -156,6 +156,7 @@ impl Builder {
     fn variable(&mut self, variable: &Variable) {
         let parent = self.parent_of(&variable.path);
         let name = last_segment(&variable.path);
+        let [access_level, ..] = variable.access_level().to_le_bytes();
         self.nodes.push(AddNodesItem {
             parent_node_id: parent,
             reference_type_id: NodeId::numeric(0, ids::HAS_COMPONENT),
@@ -173,8 +174,8 @@ impl Builder {
                 data_type: variable.data_type.clone(),
                 value_rank: variable.value_rank,
                 array_dimensions: variable.array_dimensions.clone(),
-                access_level: variable.access_level(),
-                user_access_level: variable.access_level(),
+                access_level,
+                user_access_level: access_level,
                 ..VariableAttributes::default()
             }),
             type_definition: NodeId::numeric(0, variable.type_definition()).into(),

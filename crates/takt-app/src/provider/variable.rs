@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use takt_cell::Cell;
-use takt_space::{PublishError, Value, ValueSource};
+use takt_space::{PublishError, Value, ValueSource, access_level};
 use takt_ua::structures::{EUInformation, Range as UaRange};
 use takt_ua::{BuiltInType, DataValue, DateTime, LocalizedText, NodeId, Variant, ids};
 
@@ -114,7 +114,8 @@ impl Variable {
         self.array_dimensions = dimensions;
     }
 
-    /// Allows clients to write it.
+    /// Allows clients to write it. A stored value and a cell also store a written StatusCode and timestamp; a source says
+    /// itself what it stores: see [`ValueSource::stored_parts`].
     #[must_use]
     pub fn writable(mut self) -> Self {
         self.writable = true;
@@ -197,9 +198,15 @@ impl Variable {
         }
     }
 
-    /// Returns the AccessLevel (OPC 10000-3, 8.57): CurrentRead, and CurrentWrite if writable.
-    pub(super) fn access_level(&self) -> u8 {
-        if self.writable { 0b11 } else { 0b01 }
+    /// Returns the AccessLevelEx (OPC 10000-3, 8.58), all of whose bits belong to the AccessLevel: CurrentRead; if
+    /// writable, CurrentWrite and the parts that the source stores.
+    pub(super) fn access_level(&self) -> u32 {
+        let write = match &self.source {
+            _ if !self.writable => 0,
+            Source::Stored(_) | Source::Cell(_) => access_level::WRITE,
+            Source::Callback(source) => access_level::CURRENT_WRITE | source.stored_parts(),
+        };
+        access_level::CURRENT_READ | write
     }
 }
 
@@ -250,6 +257,17 @@ impl From<Unit> for EUInformation {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_access_level_shows_what_a_write_may_contain() {
+        let level = |variable: Variable| variable.access_level();
+        let cell = Arc::new(Cell::of(&Variant::from(1_u32)));
+        assert_eq!(level(Variable::stored("A", 1_u32)), 0x01);
+        assert_eq!(level(Variable::stored("A", 1_u32).writable()), 0x63);
+        assert_eq!(level(Variable::cell("B", &cell).writable()), 0x63);
+        let callback = Variable::callback("C", BuiltInType::UInt32, || 1_u32);
+        assert_eq!(level(callback.writable()), 0x03, "the value only");
+    }
 
     #[test]
     fn unit_ids_follow_the_common_code() {

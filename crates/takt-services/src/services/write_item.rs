@@ -15,8 +15,8 @@ pub(super) struct Item<'a> {
     value: VariantRef<'a>,
     encoded: &'a [u8],
     status: Option<StatusCode>,
-    source_timestamp: Option<DateTime>,
-    has_server_timestamp: bool,
+    /// Time of the value: see [`time_of`].
+    time: Option<DateTime>,
     has_picoseconds: bool,
 }
 
@@ -43,15 +43,9 @@ impl<'a> Decode<'a> for Item<'a> {
         };
         let status = has(1).then(|| items.value()).transpose()?;
         let source_timestamp = has(2).then(|| items.value()).transpose()?;
-        if has(4) {
-            items.u16()?;
-        }
-        if has(3) {
-            items.i64()?;
-        }
-        if has(5) {
-            items.u16()?;
-        }
+        let source_picoseconds = has(4).then(|| items.u16()).transpose()?;
+        let server_timestamp = has(3).then(|| items.value()).transpose()?;
+        let server_picoseconds = has(5).then(|| items.u16()).transpose()?;
         Ok(Self {
             node_id,
             attribute_id,
@@ -59,11 +53,24 @@ impl<'a> Decode<'a> for Item<'a> {
             value,
             encoded,
             status,
-            source_timestamp,
-            has_server_timestamp: has(3) || has(5),
-            has_picoseconds: has(4),
+            time: time_of(source_timestamp, server_timestamp),
+            has_picoseconds: is_set(source_picoseconds) || is_set(server_picoseconds),
         })
     }
+}
+
+/// Returns the time of a written value: its source timestamp, or else its server timestamp. A null timestamp is none.
+///
+/// No source keeps a server timestamp. That of a Read is the time of the Read (OPC 10000-4, 7.11.4).
+#[inline]
+fn time_of(source: Option<DateTime>, server: Option<DateTime>) -> Option<DateTime> {
+    let is_given = |time: &DateTime| *time != DateTime::MIN;
+    source.filter(is_given).or(server.filter(is_given))
+}
+
+#[inline]
+fn is_set(picoseconds: Option<u16>) -> bool {
+    picoseconds.is_some_and(|picoseconds| picoseconds != 0)
 }
 
 impl<'a> Item<'a> {
@@ -77,10 +84,9 @@ impl<'a> Item<'a> {
             value,
             encoded,
             status: Some(item.status),
-            source_timestamp: item.times.source_timestamp,
-            has_server_timestamp: item.times.server_timestamp.is_some()
-                || item.times.server_picoseconds.is_some(),
-            has_picoseconds: item.times.source_picoseconds.is_some(),
+            time: time_of(item.times.source_timestamp, item.times.server_timestamp),
+            has_picoseconds: is_set(item.times.source_picoseconds)
+                || is_set(item.times.server_picoseconds),
         }
     }
 
@@ -88,9 +94,15 @@ impl<'a> Item<'a> {
         DataValue {
             value: Some(self.value.to_owned()),
             status: self.status,
-            source_timestamp: self.source_timestamp,
+            source_timestamp: self.time,
             ..DataValue::default()
         }
+    }
+
+    /// Returns true for a Bad status without a value, which a Variable of any DataType can have (OPC 10000-4, 7.11).
+    #[inline]
+    fn is_failure(&self) -> bool {
+        self.status.is_some_and(StatusCode::is_bad) && matches!(self.value, VariantRef::Empty)
     }
 }
 
@@ -128,18 +140,20 @@ pub(super) fn check<'v>(
     // The status Good is the same as no status.
     let says_status = item.status.is_some_and(|status| status != StatusCode::Good);
     if (says_status && !may(access_level::STATUS_WRITE))
-        || (item.source_timestamp.is_some() && !may(access_level::TIMESTAMP_WRITE))
-        || item.has_server_timestamp
+        || (item.time.is_some() && !may(access_level::TIMESTAMP_WRITE))
         || item.has_picoseconds
     {
         return Err(StatusCode::BadWriteNotSupported);
     }
     let range = NumericRange::of_request(item.index_range)?;
+    if item.is_failure() && range.is_none() {
+        return Ok((node, Fit::Exactly, None));
+    }
     let fit = view.check_value(&node, &variable, &item.value, range.is_some())?;
     Ok((node, fit, range))
 }
 
-/// Writes an item; `now` is its source timestamp if the client gives none.
+/// Writes an item; `now` is its source timestamp if the client gives no timestamp.
 #[inline]
 pub(super) fn write(
     view: &View<'_>,
@@ -153,7 +167,7 @@ pub(super) fn write(
         return Err(StatusCode::BadNotWritable);
     };
     let status = item.status.unwrap_or_default();
-    let time = item.source_timestamp.unwrap_or(now);
+    let time = item.time.unwrap_or(now);
     if let Some(range) = range {
         return write_part(target, &range, item, status, time);
     }

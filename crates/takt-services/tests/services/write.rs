@@ -141,12 +141,63 @@ fn access_levels_decide() {
     assert_eq!(write(&plain, dated()), StatusCode::BadWriteNotSupported);
     assert_eq!(write(&full, uncertain()), StatusCode::Good);
     assert_eq!(write(&full, dated()), StatusCode::Good);
-    let stamped = value().with_server_timestamp(DateTime(4711));
-    assert_eq!(write(&full, stamped), StatusCode::BadWriteNotSupported);
     assert_eq!(
         client.read_value(full).source_timestamp,
         Some(DateTime(4711))
     );
+}
+
+#[test]
+fn stored_values_and_cells_keep_the_status_and_the_time_of_a_write() {
+    let mut client = Client::new(&server());
+    let space = Arc::clone(client.server.address_space());
+    let cell = Value::Cell(Arc::new(Cell::of(&Variant::from(1_u32))));
+    for (name, source) in [("stored", Value::stored(1_u32)), ("cell", cell)] {
+        let variable = space.add_variable(name).value(source).writable();
+        let node = variable.add().unwrap();
+        let mut write = |value: DataValue| {
+            let result = client.write(vec![write_of(node.clone(), value)]).unwrap();
+            assert_eq!(result, [StatusCode::Good], "{name}");
+            client.read_value(node.clone())
+        };
+        // Many clients send a status, both timestamps, and picoseconds of 0 with each value.
+        let complete = DataValue {
+            status: Some(StatusCode::Good),
+            source_timestamp: Some(DateTime(4711)),
+            source_picoseconds: Some(0),
+            server_timestamp: Some(DateTime(4712)),
+            server_picoseconds: Some(0),
+            ..DataValue::good(2_u32)
+        };
+        let read = write(complete);
+        assert_eq!(read.value, Some(Variant::from(2_u32)));
+        assert_eq!(read.source_timestamp, Some(DateTime(4711)));
+        let read = write(DataValue::good(3_u32).with_server_timestamp(DateTime(4713)));
+        assert_eq!(read.source_timestamp, Some(DateTime(4713)));
+        let read = write(DataValue::good(4_u32).with_source_timestamp(DateTime::MIN));
+        assert!(read.source_timestamp.unwrap() > DateTime(4713), "now");
+        let uncertain = StatusCode::UncertainInitialValue;
+        let read = write(DataValue::good(5_u32).with_status(uncertain));
+        assert_eq!(read.value, Some(Variant::from(5_u32)));
+        assert_eq!(read.status, Some(uncertain));
+        let failed = DataValue::status(StatusCode::BadSensorFailure);
+        let read = write(failed.with_source_timestamp(DateTime(4714)));
+        assert_eq!(read.value, None);
+        assert_eq!(read.status, Some(StatusCode::BadSensorFailure));
+        assert_eq!(read.source_timestamp, Some(DateTime(4714)));
+        let read = write(DataValue::good(6_u32));
+        assert_eq!(
+            (read.value, read.status),
+            (Some(Variant::from(6_u32)), None)
+        );
+
+        let precise = DataValue {
+            source_picoseconds: Some(1),
+            ..DataValue::good(7_u32).with_source_timestamp(DateTime(4715))
+        };
+        let result = client.write(vec![write_of(node.clone(), precise)]);
+        assert_eq!(result.unwrap(), [StatusCode::BadWriteNotSupported]);
+    }
 }
 
 #[test]
@@ -249,6 +300,14 @@ fn a_callback_decides_for_itself() {
         .add()
         .unwrap();
     good(&mut client, &node, 120.0_f64);
+    // It stores the value only.
+    for whole in [
+        DataValue::good(130.0_f64).with_source_timestamp(DateTime(4711)),
+        DataValue::good(130.0_f64).with_status(StatusCode::UncertainInitialValue),
+    ] {
+        let result = client.write(vec![write_of(node.clone(), whole)]).unwrap();
+        assert_eq!(result, [StatusCode::BadWriteNotSupported]);
+    }
     refused(&mut client, &node, 200.0_f64, StatusCode::BadOutOfRange);
     wrong(&mut client, &node, 1_u32);
     let constant = Value::callback(|| DataValue::good(1.0_f64));

@@ -13,6 +13,8 @@ pub mod access_level {
     pub const STATUS_WRITE: u32 = 0x20;
     /// Permission to write the source timestamp along with the value.
     pub const TIMESTAMP_WRITE: u32 = 0x40;
+    /// Permission to write the current value with a StatusCode and a source timestamp.
+    pub const WRITE: u32 = CURRENT_WRITE | STATUS_WRITE | TIMESTAMP_WRITE;
 }
 
 /// Values of the attribute ValueRank (OPC 10000-3, 5.6.2).

@@ -3,9 +3,7 @@
 use takt_ua::structures::Argument;
 use takt_ua::{ExtensionObject, LocalizedText, NodeId, QualifiedName, ids};
 
-use super::definition::{
-    ClassAttributes, NodeDefinition, VariableDefinition, access_level, value_rank,
-};
+use super::definition::{ClassAttributes, NodeDefinition, VariableDefinition, value_rank};
 use super::edit::{Edit, NewReference};
 use super::node::Binding;
 use super::{AddressSpace, AddressSpaceError};
@@ -60,6 +58,7 @@ impl AddressSpace {
             outputs: Vec::new(),
             has_data_type: false,
             has_value_rank: false,
+            is_writable: false,
         }
     }
 }
@@ -78,6 +77,7 @@ pub struct NodeBuilder<'a> {
     outputs: Vec<Argument>,
     has_data_type: bool,
     has_value_rank: bool,
+    is_writable: bool,
 }
 
 impl NodeBuilder<'_> {
@@ -148,11 +148,11 @@ impl NodeBuilder<'_> {
         })
     }
 
-    /// Permits clients to write the Variable's value, optionally with a source timestamp.
-    pub fn writable(self) -> Self {
-        self.variable(|variable| {
-            variable.access_level |= access_level::CURRENT_WRITE | access_level::TIMESTAMP_WRITE;
-        })
+    /// Permits clients to write the Variable's value, and all parts of a DataValue that its source stores with it: see
+    /// [`Value::write_access`].
+    pub fn writable(mut self) -> Self {
+        self.is_writable = true;
+        self
     }
 
     /// Sets the AccessLevelEx of a Variable: bits of [`access_level`].
@@ -240,7 +240,14 @@ impl NodeBuilder<'_> {
             definition.node_id = edit.free_node_id(definition.browse_name.namespace.max(1));
         }
         let node_id = definition.node_id.clone();
-        let is_variable = matches!(definition.attributes, ClassAttributes::Variable(_));
+        let mut value = None;
+        if let ClassAttributes::Variable(variable) = &mut definition.attributes {
+            let source = self.value.unwrap_or_else(Value::not_set);
+            if self.is_writable {
+                variable.access_level |= source.write_access();
+            }
+            value = Some(Binding::Value(source));
+        }
         let mut references = vec![NewReference::inverse(self.reference_type, self.parent)];
         if let Some(type_definition) = self.type_definition {
             references.push(NewReference::forward(
@@ -248,7 +255,6 @@ impl NodeBuilder<'_> {
                 type_definition,
             ));
         }
-        let value = is_variable.then(|| Binding::Value(self.value.unwrap_or_else(Value::not_set)));
         edit.add_node_with(definition, &references, value, None)?;
         add_arguments(&mut edit, &node_id, "InputArguments", &self.inputs)?;
         add_arguments(&mut edit, &node_id, "OutputArguments", &self.outputs)?;
