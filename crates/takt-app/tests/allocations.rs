@@ -45,6 +45,7 @@ fn requests_allocate_nothing() {
     let mut client = Client::connect(&endpoint, options).unwrap();
     let node = |path: &str| NodeId::string(1, path);
     let (number, array, echo) = (node("Number"), node("Array"), node("Echo"));
+    let object = NodeId::numeric(1, takt_app::model::provider::OBJECT);
     let mut copy = vec![0_u32; numbers.len()];
     let mut requests = |client: &mut Client| {
         let value = client.read_in_place(&number, |value| value.get::<f64>(0));
@@ -55,7 +56,7 @@ fn requests_allocate_nothing() {
         client.write_in_place(&number, &value).unwrap();
         let slice = VariantRef::Array(ArrayRef::from_u32s(&numbers));
         client.write_in_place(&array, &slice).unwrap();
-        let echoed = client.call_in_place(&number, &echo, &[value], |outputs| {
+        let echoed = client.call_in_place(&object, &echo, &[value], |outputs| {
             outputs.get(0).and_then(|output| output.get::<f64>(0))
         });
         assert_eq!(echoed.unwrap(), Some(2.5));

@@ -1,6 +1,7 @@
-//! Address space of a Provider: a map from NodeId to source, without a model (section 4.3 of the paper).
+//! Address space of a Provider: a map from NodeId to source, without the model of its Variables (section 4.3 of the paper).
 //!
-//! The Objects folder contains only the Server object and an Object that names the registry, which has the model.
+//! The Objects folder contains only the Server object and an Object that names the registry, which has the model. This Object
+//! has the folders of all paths and the Methods, because a Call names the Object of its Method.
 
 use std::sync::Arc;
 
@@ -40,6 +41,7 @@ pub(super) fn server(
         let value = variable
             .value()
             .map_err(|error| failed(&variable.path, error.into()))?;
+        parent_of(space, &variable.path).map_err(|error| failed(&variable.path, error.into()))?;
         add_variable(space, variable, value)
             .map_err(|error| failed(&variable.path, error.into()))?;
     }
@@ -49,7 +51,34 @@ pub(super) fn server(
     Ok(server)
 }
 
-/// Returns the Object that stands for the Provider, with the registry's endpoint as its Property `SemanticRegistry`.
+/// Returns the Object to which the last segment of a path belongs: that of the Provider, or a folder, which is added if it is
+/// new.
+fn parent_of(space: &AddressSpace, path: &str) -> Result<NodeId, AddressSpaceError> {
+    let Some((folder, _)) = path.rsplit_once('/') else {
+        return Ok(NodeId::numeric(OWN_NAMESPACE, provider::OBJECT));
+    };
+    let node = NodeId::string(OWN_NAMESPACE, folder);
+    if space.view().node(&node).is_none() {
+        let parent = parent_of(space, folder)?;
+        space.edit().add_node(
+            NodeDefinition::new(
+                node.clone(),
+                name_of(folder),
+                ClassAttributes::Object { event_notifier: 0 },
+            ),
+            &[
+                NewReference::inverse(standard(ids::HAS_COMPONENT), parent),
+                NewReference::forward(
+                    standard(ids::HAS_TYPE_DEFINITION),
+                    standard(ids::FOLDER_TYPE),
+                ),
+            ],
+        )?;
+    }
+    Ok(node)
+}
+
+/// Adds the Object that stands for the Provider, with the registry's endpoint as its Property `SemanticRegistry`.
 fn add_provider(
     space: &AddressSpace,
     application_name: &str,
@@ -111,13 +140,14 @@ fn add_variable(
 
 fn add_method(space: &AddressSpace, method: &Method) -> Result<(), AddressSpaceError> {
     let node = NodeId::string(OWN_NAMESPACE, &method.path);
+    let object = parent_of(space, &method.path)?;
     space.edit().add_node(
         NodeDefinition::new(
             node.clone(),
             name_of(&method.path),
             ClassAttributes::Method { executable: true },
         ),
-        &[],
+        &[NewReference::inverse(standard(ids::HAS_COMPONENT), object)],
     )?;
     for (name, arguments) in [
         ("InputArguments", &method.inputs),

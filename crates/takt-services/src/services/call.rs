@@ -264,17 +264,6 @@ fn check<'v>(
     if call.object_id.is_null() {
         return Err(StatusCode::BadNodeIdInvalid.into());
     }
-    let method = view
-        .node(call.method_id)
-        .filter(|node| node.node_class() == NodeClass::Method);
-    if !method.is_some_and(|method| view.has_owner(&method)) {
-        // A Method without an owner belongs to a Provider, whose Objects are in another server.
-        return match method {
-            Some(method) => check_method(view, caller, call, method),
-            None if view.node(call.object_id).is_none() => Err(StatusCode::BadNodeIdUnknown.into()),
-            None => Err(StatusCode::BadMethodInvalid.into()),
-        };
-    }
     let object = view
         .node(call.object_id)
         .ok_or(StatusCode::BadNodeIdUnknown)?;
@@ -284,6 +273,9 @@ fn check<'v>(
     ) {
         return Err(StatusCode::BadNodeIdInvalid.into());
     }
+    let method = view
+        .node(call.method_id)
+        .filter(|node| node.node_class() == NodeClass::Method);
     match method {
         Some(method) if view.is_method_of(&method, &object) => {
             check_method(view, caller, call, method)

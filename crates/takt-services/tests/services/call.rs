@@ -205,7 +205,7 @@ fn an_object_may_use_the_method_of_its_type() {
 }
 
 #[test]
-fn a_method_without_an_owner_can_be_called_on_any_object() {
+fn a_method_without_an_owner_cannot_be_called() {
     let mut client = Client::new(&server());
     let space = Arc::clone(client.server.address_space());
     let attributes = ClassAttributes::Method { executable: true };
@@ -219,18 +219,28 @@ fn a_method_without_an_owner_can_be_called_on_any_object() {
     space
         .set_method(&method, MethodHandler::local(handler))
         .unwrap();
-    let result = call(&mut client, (5, 17), &method, Vec::new());
-    assert_eq!(
-        result.output_arguments,
-        [Variant::from(NodeId::numeric(5, 17))]
-    );
-    // The alias of the namespace leads to the same Method.
-    space.namespaces().set_alias(9, 1);
-    let alias = NodeId::string(9, "Start");
-    assert_eq!(
-        call(&mut client, (5, 17), &alias, Vec::new()).status_code,
-        StatusCode::Good
-    );
+    let object = space.add_object((1, "Machine")).add().unwrap();
+    for (on, status) in [
+        (&object, StatusCode::BadMethodInvalid),
+        (&NodeId::numeric(5, 17), StatusCode::BadNodeIdUnknown),
+    ] {
+        let result = call(&mut client, on.clone(), &method, Vec::new());
+        assert_eq!(result.status_code, status, "{on}");
+    }
+}
+
+#[test]
+fn the_alias_of_a_namespace_leads_to_the_same_method() {
+    let mut client = Client::new(&server());
+    let (object, method) = calculator(&Arc::clone(&client.server));
+    client.server.address_space().namespaces().set_alias(9, 1);
+    let alias = |mut node: NodeId| {
+        node.namespace = 9;
+        node
+    };
+    let inputs = vec![7.0.into(), 2.0.into()];
+    let result = call(&mut client, alias(object), &alias(method), inputs);
+    assert_eq!(result.output_arguments, [Variant::from(3.5)]);
 }
 
 #[test]

@@ -8,12 +8,6 @@ use super::node::NodeRef;
 use super::view::View;
 
 impl View<'_> {
-    /// Returns true if any node has the Method as a component.
-    #[inline]
-    pub fn has_owner(&self, method: &NodeRef<'_>) -> bool {
-        self.is_owned_by(method, |_| true)
-    }
-
     /// Returns true if the Method can be called on this Object or ObjectType: the node itself, its type, or a supertype of it
     /// has the Method as a component.
     #[inline]

@@ -65,18 +65,16 @@ fn expect_method(client: &mut Client, node: &NodeId, text: &str) -> miette::Resu
     ))
 }
 
-/// Returns the Object that has the Method as a component. A Provider has no tree; there it is the Object that represents the
-/// Provider.
+/// Returns the Object that has the Method as a component.
 fn owner(client: &mut Client, method: &NodeId) -> Result<NodeId, ClientError> {
     let parent = Follow {
         reference_type: NodeId::numeric(0, ids::HAS_COMPONENT),
         direction: BrowseDirection::Inverse,
     };
     let found = client.browse(method, &parent)?.into_iter().next();
-    Ok(match found {
-        Some(reference) => reference.node_id.node_id,
-        None => NodeId::numeric(method.namespace, takt_app::model::provider::OBJECT),
-    })
+    found
+        .map(|reference| reference.node_id.node_id)
+        .ok_or_else(|| ClientError::operation(method, StatusCode::BadMethodInvalid))
 }
 
 /// Returns the Method's `InputArguments`; `None` if it does not show them.
