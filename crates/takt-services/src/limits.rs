@@ -164,6 +164,11 @@ pub struct SubscriptionLimits {
     pub max_sampling_load: u32,
     /// Shortest interval at which values of another server are sampled.
     pub min_remote_sampling_interval: Duration,
+    /// Shortest interval at which a Subscription without changes sends keep-alive messages (keep-alive count times publishing
+    /// interval).
+    pub min_keep_alive: Duration,
+    /// Shortest lifetime of a Subscription without a Publish request: a client that is late does not lose its Subscription.
+    pub min_lifetime: Duration,
     /// Longest lifetime of a Subscription without a Publish request (lifetime count times publishing interval).
     pub max_lifetime: Duration,
 }
@@ -192,6 +197,8 @@ impl Default for SubscriptionLimits {
             min_sampling_interval: Duration::from_millis(1),
             max_sampling_load: 400_000,
             min_remote_sampling_interval: Duration::from_millis(100),
+            min_keep_alive: Duration::from_millis(100),
+            min_lifetime: Duration::from_secs(10),
             max_lifetime: Duration::from_secs(24 * 3600),
         }
     }

@@ -20,7 +20,7 @@ pub(crate) struct Revised {
 
 impl Revised {
     /// Revises the parameters of CreateSubscription and ModifySubscription. An interval that is not a positive number is
-    /// replaced by the shortest; a lifetime is at least three keep-alives.
+    /// replaced by the shortest; a lifetime is at least three keep-alives, and [`SubscriptionLimits::min_lifetime`].
     pub(crate) fn of_request(
         publishing_interval: f64,
         lifetime_count: u32,
@@ -32,10 +32,15 @@ impl Revised {
             .unwrap_or(Duration::ZERO)
             .min(limits.max_publishing_interval)
             .max(limits.min_publishing_interval);
-        let longest = limits.max_lifetime.as_nanos() / publishing_interval.as_nanos().max(1);
-        let longest = u32::try_from(longest).unwrap_or(u32::MAX).max(3);
-        let max_keep_alive_count = max_keep_alive_count.clamp(1, longest / 3);
-        let lifetime_count = lifetime_count.clamp(max_keep_alive_count * 3, longest);
+        let interval = publishing_interval.as_nanos().max(1);
+        let count = |intervals: u128| u32::try_from(intervals).unwrap_or(u32::MAX);
+        let longest = count(limits.max_lifetime.as_nanos() / interval).max(3);
+        let shortest = count(limits.min_lifetime.as_nanos().div_ceil(interval));
+        let least = count(limits.min_keep_alive.as_nanos().div_ceil(interval));
+        let max_keep_alive_count = max_keep_alive_count.max(least).clamp(1, longest / 3);
+        let lifetime_count = lifetime_count
+            .max(shortest)
+            .clamp(max_keep_alive_count * 3, longest);
         let max_notifications = match max_notifications {
             0 => limits.max_notifications_per_publish,
             count => count.min(limits.max_notifications_per_publish),
@@ -130,7 +135,14 @@ mod tests {
         let revised = revise(100.0, 0, 0);
         assert_eq!(
             (revised.lifetime_count, revised.max_keep_alive_count),
-            (3, 1)
+            (100, 1),
+            "10 s"
+        );
+        let fastest = revise(0.0, 0, 0);
+        assert_eq!(
+            (fastest.lifetime_count, fastest.max_keep_alive_count),
+            (10_000, 100),
+            "10 s and 100 ms"
         );
         for nonsense in [0.0, -1.0, f64::NAN] {
             let revised = revise(nonsense, 1, 1);

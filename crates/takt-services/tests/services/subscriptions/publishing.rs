@@ -196,7 +196,8 @@ fn a_lifetime_without_publish_requests_ends_it() {
     let server = server();
     let mut subscriber = Subscriber::new(&server);
     let second = subscriber.create(|_| {}).unwrap().subscription_id;
-    for _ in 0..14 {
+    // The shortest lifetime is 10 s.
+    for _ in 0..49 {
         subscriber.wait(2);
         let request = SetPublishingModeRequest {
             request_header: subscriber.client.header(),
@@ -319,7 +320,8 @@ fn parameters_are_revised() {
         })
         .unwrap();
     assert_eq!(created.revised_publishing_interval, 1.0);
-    assert_eq!(created.revised_lifetime_count, 30);
+    assert_eq!(created.revised_max_keep_alive_count, 100, "100 ms");
+    assert_eq!(created.revised_lifetime_count, 10_000, "10 s");
     let request = ModifySubscriptionRequest {
         request_header: subscriber.client.header(),
         subscription_id: created.subscription_id,
