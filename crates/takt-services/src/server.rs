@@ -290,14 +290,13 @@ impl Server {
             .announce_shutdown(at, LocalizedText::from(reason));
     }
 
-    /// Returns the ApplicationDescription, with the URLs of all endpoints as DiscoveryUrls.
-    pub(crate) fn application(&self) -> ApplicationDescription {
-        let discovery_urls = self
-            .endpoints
-            .load()
-            .iter()
-            .map(|endpoint| UaString::from(endpoint.url.as_str()))
-            .collect();
+    /// Returns the ApplicationDescription for a client that reached the server as `requested_url`. DiscoveryUrls are the URLs of
+    /// all endpoints.
+    pub(crate) fn application(&self, requested_url: &str) -> ApplicationDescription {
+        let endpoints = self.endpoints.load();
+        let urls = endpoints.iter().map(|endpoint| endpoint.url.as_str());
+        let mut discovery_urls: Vec<_> = urls.map(UaString::from).collect();
+        discovery_urls.sort_by_key(|url| !has_scheme_of(url.as_str(), requested_url));
         ApplicationDescription {
             discovery_urls,
             ..self.application.clone()
@@ -306,18 +305,23 @@ impl Server {
 
     /// Returns the EndpointDescriptions for a client that reached the server as `requested_url`.
     pub(crate) fn describe_endpoints(&self, requested_url: &str) -> Vec<EndpointDescription> {
-        let application = self.application();
+        let application = self.application(requested_url);
         let endpoints = self.endpoints.load();
         let described = endpoints
             .iter()
             .map(|endpoint| endpoint.describe(&application, &*self.authenticator, requested_url));
         let mut described: Vec<_> = described.collect();
-        // Endpoints with the scheme that the client used are first: many clients take the first suitable one.
-        let scheme = |url: &str| url.split("://").next().map(str::to_owned);
-        let wanted = scheme(requested_url);
-        described.sort_by_key(|endpoint| scheme(endpoint.endpoint_url.as_str()) != wanted);
+        described
+            .sort_by_key(|endpoint| !has_scheme_of(endpoint.endpoint_url.as_str(), requested_url));
         described
     }
+}
+
+/// Returns true if a URL has the scheme of the one that the client used. Such URLs are listed first, because many clients take
+/// the first one.
+fn has_scheme_of(url: &str, requested_url: &str) -> bool {
+    let end = url.find("://").map_or(0, |at| at + 3);
+    end > 0 && url.get(..end) == requested_url.get(..end)
 }
 
 impl std::fmt::Debug for Server {

@@ -33,7 +33,7 @@ pub(crate) fn create(
     let create: CreateSessionRequest = decode(structure)?;
     let server = request.server;
     let server_uri = &create.server_uri;
-    if !server_uri.is_empty() && *server_uri != server.application().application_uri {
+    if !server_uri.is_empty() && *server_uri != server.application.application_uri {
         return Err(Fault(StatusCode::BadServerUriInvalid));
     }
     let nonce = random::<NONCE_LENGTH>()?;

@@ -63,3 +63,31 @@ fn discovery_needs_no_session() {
     let created = client.create().unwrap();
     assert_eq!(created.server_endpoints.len(), 2);
 }
+
+#[test]
+fn the_urls_of_the_transport_that_the_client_uses_are_first() {
+    let server = server();
+    let (tcp, shared_memory) = ("opc.tcp://127.0.0.1:4840", "opc.iox2://Test");
+    let endpoint = takt_services::EndpointConfig::without_security;
+    server.add_endpoint(endpoint(
+        shared_memory,
+        takt_services::SHARED_MEMORY_PROFILE,
+    ));
+    server.add_endpoint(endpoint(tcp, takt_services::TCP_PROFILE));
+    // This client is connected over shared memory.
+    let mut client = Client::connect(&server);
+    for (requested, expected) in [
+        ("opc.tcp://localhost:4840", [tcp, shared_memory]),
+        ("opc.iox2://Test", [shared_memory, tcp]),
+        ("", [shared_memory, tcp]),
+        ("nonsense", [shared_memory, tcp]),
+    ] {
+        let find = FindServersRequest {
+            endpoint_url: requested.into(),
+            ..FindServersRequest::default()
+        };
+        let found: FindServersResponse = client.call(find).unwrap();
+        let urls = &found.servers[0].discovery_urls;
+        assert_eq!(urls.as_slice(), expected, "{requested}");
+    }
+}
