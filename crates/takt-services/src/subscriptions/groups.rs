@@ -22,13 +22,21 @@ pub(crate) struct Groups {
 /// Items that are sampled together.
 struct Group {
     next: Instant,
-    items: BTreeMap<u32, Arc<MonitoredItem>>,
+    members: BTreeMap<u32, Member>,
     /// The last item that was sampled in this round, if the round was interrupted.
     interrupted_at: Option<u32>,
 }
 
+/// An item of a group.
+struct Member {
+    item: Arc<MonitoredItem>,
+    /// Time before which the item is not sampled.
+    since: Instant,
+}
+
 impl Groups {
-    /// Adds an item. Its period is aligned with `publish`, so that values are as new as possible when they are sent.
+    /// Adds an item that has just been sampled. Its period is aligned with `publish`, so that values are as new as possible when
+    /// they are sent. The item is not sampled again in a round of the group that begins within half a period.
     pub(crate) fn add(
         &mut self,
         item: &Arc<MonitoredItem>,
@@ -44,18 +52,22 @@ impl Groups {
             self.agenda.insert((next, period));
             Group {
                 next,
-                items: BTreeMap::new(),
+                members: BTreeMap::new(),
                 interrupted_at: None,
             }
         });
-        group.items.insert(item.id, Arc::clone(item));
+        let member = Member {
+            item: Arc::clone(item),
+            since: now + period / 2,
+        };
+        group.members.insert(item.id, member);
     }
 
     /// Removes an item.
     pub(crate) fn remove(&mut self, id: u32, period: Duration) {
         if let Some(group) = self.groups.get_mut(&period) {
-            group.items.remove(&id);
-            if group.items.is_empty() {
+            group.members.remove(&id);
+            if group.members.is_empty() {
                 self.agenda.remove(&(group.next, period));
                 self.groups.remove(&period);
             }
@@ -85,11 +97,14 @@ impl Groups {
             let from = group
                 .interrupted_at
                 .map_or(Bound::Unbounded, Bound::Excluded);
-            for (id, item) in group.items.range((from, Bound::Unbounded)) {
+            for (id, member) in group.members.range((from, Bound::Unbounded)) {
                 if slice.is_over() {
                     return false;
                 }
-                slice.spend_sample(sampler.sample(item, owner));
+                slice.spend_sample(match now < member.since {
+                    true => 1,
+                    false => sampler.sample(&member.item, owner),
+                });
                 group.interrupted_at = Some(*id);
             }
             group.interrupted_at = None;

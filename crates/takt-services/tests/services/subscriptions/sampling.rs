@@ -62,6 +62,26 @@ fn each_sample_of_a_callback_is_the_last_value_for_others() {
 }
 
 #[test]
+fn an_item_is_sampled_once_at_its_start() {
+    let server = server();
+    let count = Arc::new(AtomicU32::new(0));
+    let counter = Arc::clone(&count);
+    let value =
+        Value::callback(move || DataValue::good(counter.fetch_add(1, Ordering::Relaxed) + 1));
+    let node = variable(&server, "callback", &value);
+    let mut subscriber = Subscriber::new(&server);
+    let mut slow = item(&node, 1, 10);
+    slow.requested_parameters.sampling_interval = 1000.0;
+    subscriber.monitor(vec![slow]).unwrap();
+    assert_eq!(count.load(Ordering::Relaxed), 1);
+    // The first message is sent after 100 ms.
+    subscriber.wait(4);
+    assert_eq!(count.load(Ordering::Relaxed), 1);
+    subscriber.wait(10);
+    assert_eq!(count.load(Ordering::Relaxed), 2);
+}
+
+#[test]
 fn intervals_and_queues_are_revised() {
     let server = server();
     let stored = variable(&server, "stored", &Value::stored(1_u32));
