@@ -9,6 +9,7 @@ mod error;
 mod method;
 mod nodes;
 mod plan;
+mod property;
 mod registration;
 mod secret;
 mod variable;

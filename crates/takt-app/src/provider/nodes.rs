@@ -10,11 +10,11 @@ use takt_space::{
     AddressSpace, AddressSpaceError, ClassAttributes, NewReference, NodeDefinition, Value,
     VariableDefinition,
 };
-use takt_ua::structures::Argument;
-use takt_ua::{ExtensionObject, NodeId, QualifiedName, Variant, ids};
+use takt_ua::{NodeId, QualifiedName, Variant, ids};
 
 use super::error::{NodeError, ProviderError};
 use super::method::Method;
+use super::property::{self, Property};
 use super::variable::Variable;
 use crate::model::{self, OWN_NAMESPACE, provider};
 
@@ -135,7 +135,8 @@ fn add_variable(
             standard(variable.type_definition()),
         )],
     )?;
-    space.set_value(&node, value)
+    space.set_value(&node, value)?;
+    add_properties(space, &variable.path, property::of_variable(variable))
 }
 
 fn add_method(space: &AddressSpace, method: &Method) -> Result<(), AddressSpaceError> {
@@ -149,41 +150,32 @@ fn add_method(space: &AddressSpace, method: &Method) -> Result<(), AddressSpaceE
         ),
         &[NewReference::inverse(standard(ids::HAS_COMPONENT), object)],
     )?;
-    for (name, arguments) in [
-        ("InputArguments", &method.inputs),
-        ("OutputArguments", &method.outputs),
-    ] {
-        if !arguments.is_empty() {
-            add_arguments(space, &method.path, name, arguments)?;
-        }
-    }
+    add_properties(space, &method.path, property::of_method(method))?;
     space.set_method(&node, method.handler.clone())
 }
 
-/// Adds the arguments, against which Calls are checked; the registry shows them.
-fn add_arguments(
+/// Adds Properties: Calls are checked against the arguments, and a PercentDeadband refers to the EURange.
+fn add_properties(
     space: &AddressSpace,
     path: &str,
-    name: &str,
-    arguments: &[Argument],
+    properties: Vec<Property>,
 ) -> Result<(), AddressSpaceError> {
-    let value: Vec<ExtensionObject> = arguments
-        .iter()
-        .map(ExtensionObject::from_structure)
-        .collect();
-    add_property(
-        space,
-        &NodeId::string(OWN_NAMESPACE, path),
-        NodeId::string(OWN_NAMESPACE, &format!("{path}#{name}")),
-        QualifiedName::new(0, name),
-        VariableDefinition {
-            data_type: standard(ids::ARGUMENT),
-            value_rank: 1,
-            array_dimensions: vec![u32::try_from(arguments.len()).unwrap_or(0)],
-            ..VariableDefinition::default()
-        },
-        value.into(),
-    )
+    for property in properties {
+        add_property(
+            space,
+            &NodeId::string(OWN_NAMESPACE, path),
+            NodeId::string(OWN_NAMESPACE, &property.identifier(path)),
+            QualifiedName::new(0, property.name),
+            VariableDefinition {
+                data_type: standard(property.data_type),
+                value_rank: property.value_rank,
+                array_dimensions: property.value.array_dimensions().unwrap_or_default(),
+                ..VariableDefinition::default()
+            },
+            property.value,
+        )?;
+    }
+    Ok(())
 }
 
 fn add_property(

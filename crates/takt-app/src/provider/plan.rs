@@ -7,11 +7,11 @@ use takt_ua::binary::Encode;
 use takt_ua::enumerations::NodeClass;
 use takt_ua::structures::*;
 use takt_ua::{
-    ExpandedNodeId, ExtensionObject, LocalizedText, NodeId, QualifiedName, Structure, UaString,
-    Variant, ids,
+    ExpandedNodeId, ExtensionObject, LocalizedText, NodeId, QualifiedName, UaString, Variant, ids,
 };
 
 use super::method::Method;
+use super::property::{self, Property};
 use super::variable::Variable;
 use crate::endpoint::Endpoint;
 use crate::model::{self, provider};
@@ -180,31 +180,8 @@ impl Builder {
             }),
             type_definition: NodeId::numeric(0, variable.type_definition()).into(),
         });
-        if let Some(unit) = &variable.unit {
-            self.data_property(
-                &variable.path,
-                "EngineeringUnits",
-                ids::EU_INFORMATION,
-                -1,
-                structure(unit),
-            );
-        }
-        if let Some(range) = &variable.range {
-            self.data_property(&variable.path, "EURange", ids::RANGE, -1, structure(range));
-        }
-        if !variable.states.is_empty() {
-            let names: Vec<LocalizedText> = variable
-                .states
-                .iter()
-                .map(|name| LocalizedText::from(name.as_str()))
-                .collect();
-            self.data_property(
-                &variable.path,
-                "EnumStrings",
-                ids::LOCALIZED_TEXT,
-                1,
-                names.into(),
-            );
+        for property in property::of_variable(variable) {
+            self.data_property(&variable.path, property);
         }
     }
 
@@ -226,17 +203,8 @@ impl Builder {
             }),
             type_definition: ExpandedNodeId::default(),
         });
-        for (property, arguments) in [
-            ("InputArguments", &method.inputs),
-            ("OutputArguments", &method.outputs),
-        ] {
-            if !arguments.is_empty() {
-                let value: Vec<ExtensionObject> = arguments
-                    .iter()
-                    .map(ExtensionObject::from_structure)
-                    .collect();
-                self.data_property(&method.path, property, ids::ARGUMENT, 1, value.into());
-            }
+        for property in property::of_method(method) {
+            self.data_property(&method.path, property);
         }
     }
 
@@ -263,24 +231,14 @@ impl Builder {
     }
 
     /// Adds a Property of namespace 0 to a data node.
-    fn data_property(
-        &mut self,
-        path: &str,
-        name: &str,
-        data_type: u32,
-        value_rank: i32,
-        value: Variant,
-    ) {
-        let parent = self.data(path);
-        // No path contains `#`, so that the Property cannot collide with a Variable's NodeId.
-        let node = self.data(&format!("{path}#{name}"));
+    fn data_property(&mut self, path: &str, property: Property) {
         self.property(
-            parent,
-            node,
-            QualifiedName::new(0, name),
-            data_type,
-            value_rank,
-            value,
+            self.data(path),
+            self.data(&property.identifier(path)),
+            QualifiedName::new(0, property.name),
+            property.data_type,
+            property.value_rank,
+            property.value,
         );
     }
 
@@ -318,10 +276,6 @@ fn object_attributes(name: &str) -> ExtensionObject {
         display_name: LocalizedText::from(name),
         ..ObjectAttributes::default()
     })
-}
-
-fn structure<S: Structure + Encode>(value: &S) -> Variant {
-    ExtensionObject::from_structure(value).into()
 }
 
 fn last_segment(path: &str) -> &str {
