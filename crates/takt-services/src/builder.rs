@@ -11,6 +11,7 @@ use crate::budgets;
 use crate::limits::ServerLimits;
 use crate::node_management::{NoNodeManagement, NodeManagement};
 use crate::server::{Parts, Server, application_description, build_info};
+use crate::server_diagnostics;
 use crate::server_methods;
 use crate::server_status::{self, Status};
 use crate::session_observer::{NoSessionObserver, SessionObserver};
@@ -148,7 +149,7 @@ impl ServerBuilder {
             &self.application_uri,
             &self.product_uri,
         );
-        server_status::bind(&space, &status, &self.limits, &self.application_uri)?;
+        server_status::bind(&space, &status, &self.limits, &application)?;
         let server = Server::new(Parts {
             space,
             memory,
@@ -162,6 +163,7 @@ impl ServerBuilder {
         });
         server_methods::bind(&server.space, &server.subscriptions)?;
         budgets::bind(&server)?;
+        server_diagnostics::bind(&server)?;
         Ok(Arc::new(server))
     }
 }

@@ -13,6 +13,7 @@ use takt_ua::{DateTime, LocalizedText, NodeId, UaString};
 
 use crate::authentication::Authenticator;
 use crate::connection::{Connection, Connections};
+use crate::diagnostics::Diagnostics;
 use crate::endpoint::EndpointConfig;
 use crate::limits::ServerLimits;
 use crate::node_management::NodeManagement;
@@ -45,7 +46,8 @@ pub struct Server {
     pub(crate) subscriptions: Arc<Subscriptions>,
     pub(crate) status: Arc<Status>,
     pub(crate) connections: Arc<Connections>,
-    application: ApplicationDescription,
+    pub(crate) diagnostics: Arc<Diagnostics>,
+    pub(crate) application: ApplicationDescription,
     endpoints: ArcSwap<Vec<EndpointConfig>>,
     node_management: RwLock<Arc<dyn NodeManagement>>,
     last_channel: AtomicU64,
@@ -91,6 +93,7 @@ impl Server {
             session_observer: parts.session_observer,
             status: parts.status,
             connections: Arc::default(),
+            diagnostics: Arc::default(),
             application: parts.application,
             endpoints: ArcSwap::default(),
             node_management: RwLock::new(parts.node_management),
@@ -146,7 +149,9 @@ impl Server {
 
     /// Does all due work: samples, publishes, closes Sessions that have timed out, and answers requests that have timed out.
     pub fn tick(&self, now: Instant) {
-        for session_id in self.sessions.expire(now) {
+        let expired = self.sessions.expire(now);
+        self.diagnostics.sessions_timed_out.add(expired.len());
+        for session_id in expired {
             self.session_over(&session_id);
         }
         self.timeouts.expire(now);
@@ -357,6 +362,13 @@ pub(crate) fn build_info(product_uri: &str, product_name: &str) -> BuildInfo {
         product_name: UaString::from(product_name),
         software_version: UaString::from(env!("CARGO_PKG_VERSION")),
         build_number: UaString::from(env!("CARGO_PKG_VERSION")),
-        build_date: DateTime::default(),
+        build_date: build_date().unwrap_or_default(),
     }
+}
+
+/// Returns the time at which the executable was built: that of its last modification.
+fn build_date() -> Option<DateTime> {
+    let executable = std::env::current_exe().ok()?;
+    let modified = executable.metadata().ok()?.modified().ok()?;
+    Some(modified.into())
 }

@@ -4,8 +4,10 @@
 use std::sync::{Arc, PoisonError, RwLock};
 
 use takt_space::{AddressSpace, AddressSpaceError, Edit, Value};
-use takt_ua::enumerations::{RedundancySupport, ServerState};
-use takt_ua::structures::{BuildInfo, ServerStatusDataType};
+use takt_ua::enumerations::{IdentityCriteriaType, RedundancySupport, ServerState};
+use takt_ua::structures::{
+    ApplicationDescription, BuildInfo, IdentityMappingRuleType, ServerStatusDataType,
+};
 use takt_ua::{
     DataValue, DateTime, ExtensionObject, LocalizedText, NodeId, UaString, Variant, ids,
 };
@@ -77,13 +79,14 @@ pub(crate) fn bind(
     space: &Arc<AddressSpace>,
     status: &Arc<Status>,
     limits: &ServerLimits,
-    application_uri: &str,
+    application: &ApplicationDescription,
 ) -> Result<(), AddressSpaceError> {
     let mut edit = space.edit();
     bind_status(&mut edit, status)?;
     bind_capabilities(&mut edit, limits)?;
+    bind_identity(&mut edit, application)?;
 
-    let server_array = vec![UaString::from(application_uri)];
+    let server_array = vec![application.application_uri.clone()];
     set(
         &mut edit,
         ids::SERVER_SERVER_ARRAY,
@@ -191,6 +194,53 @@ fn bind_status(edit: &mut Edit<'_>, status: &Arc<Status>) -> Result<(), AddressS
         ids::SERVER_SERVER_STATUS_START_TIME,
         Value::stored(status.start_time),
     )
+}
+
+/// Binds the values that show the application and its users: ServerConfiguration (OPC 10000-12, 7.10.3), and the Roles that
+/// clients have without a configuration (OPC 10000-18, 4.3). No other Role is granted.
+fn bind_identity(
+    edit: &mut Edit<'_>,
+    application: &ApplicationDescription,
+) -> Result<(), AddressSpaceError> {
+    let uris = [
+        (
+            ids::SERVER_CONFIGURATION_APPLICATION_URI,
+            &application.application_uri,
+        ),
+        (
+            ids::SERVER_CONFIGURATION_PRODUCT_URI,
+            &application.product_uri,
+        ),
+    ];
+    for (id, uri) in uris {
+        set(edit, id, Value::stored(uri.clone()))?;
+    }
+    // Current values, no history and no Events (OPC 10000-12, Annex D).
+    let capabilities = vec![UaString::from("DA")];
+    set(
+        edit,
+        ids::SERVER_CONFIGURATION_SERVER_CAPABILITIES,
+        Value::stored(capabilities),
+    )?;
+    let roles = [
+        (
+            ids::WELL_KNOWN_ROLE_ANONYMOUS_IDENTITIES,
+            IdentityCriteriaType::Anonymous,
+        ),
+        (
+            ids::WELL_KNOWN_ROLE_AUTHENTICATED_USER_IDENTITIES,
+            IdentityCriteriaType::AuthenticatedUser,
+        ),
+    ];
+    for (id, criteria_type) in roles {
+        let rule = IdentityMappingRuleType {
+            criteria_type,
+            ..IdentityMappingRuleType::default()
+        };
+        let rules = vec![ExtensionObject::from_structure(&rule)];
+        set(edit, id, Value::stored(rules))?;
+    }
+    Ok(())
 }
 
 fn bind_capabilities(edit: &mut Edit<'_>, limits: &ServerLimits) -> Result<(), AddressSpaceError> {

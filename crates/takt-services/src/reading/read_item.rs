@@ -129,18 +129,19 @@ impl<R: Results> Read<'_, R> {
         }
     }
 
-    /// Returns the value of a Variable without a source: an encoded Variant of the standard's table, or nothing.
+    /// Returns the value of a Variable without a source: an encoded Variant of the standard's table, or the null value of a
+    /// standard Variable, because the server has nothing of the kind that it describes.
     fn unbound_value(&self, node: &NodeRef<'_>) -> Result<Option<&'static [u8]>, StatusCode> {
         if let Some(encoded) = node.standard().and_then(|standard| standard.value()) {
             return Ok(Some(encoded));
         }
-        // A declaration within a type has no meaningful value; an instance without a source is not supported.
+        // A declaration within a type has no meaningful value.
         if self.view.is_instance_declaration(node.node_id()) {
-            Ok(None)
-        } else if node.standard().is_some() {
-            Err(StatusCode::BadNotSupported)
-        } else {
-            Err(StatusCode::BadWaitingForInitialData)
+            return Ok(None);
+        }
+        match (node.standard(), node.variable()) {
+            (Some(_), Some(variable)) => Ok(Some(self.view.null_value(&variable))),
+            _ => Err(StatusCode::BadWaitingForInitialData),
         }
     }
 

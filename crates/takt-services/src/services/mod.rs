@@ -127,6 +127,7 @@ impl Server {
         ) {
             Ok(outcome) => outcome,
             Err(fault) => {
+                self.diagnostics.rejected(fault);
                 response.truncate(start);
                 if service_fault(response, request_handle, fault).is_err() {
                     response.truncate(start);

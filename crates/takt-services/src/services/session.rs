@@ -43,7 +43,7 @@ pub(crate) fn create(
         server.limits.max_session_timeout,
     );
     let client = create.client_description;
-    let (session, replaced) = server.sessions.create(NewSession {
+    let created = server.sessions.create(NewSession {
         timeout,
         max_sessions: server.max_sessions(),
         memory: server
@@ -57,8 +57,13 @@ pub(crate) fn create(
             application_uri: client.application_uri,
             ..Caller::of_channel(Arc::clone(&connection.caller.channel))
         },
-    })?;
+    });
+    let diagnostics = &server.diagnostics;
+    let (session, replaced) =
+        created.inspect_err(|status| diagnostics.session_rejected(*status))?;
+    diagnostics.sessions.add(1);
     if let Some(replaced) = replaced {
+        diagnostics.sessions_aborted.add(1);
         tracing::debug!(session = %replaced, "Session closed to make room for a new one");
         server.session_over(&replaced);
     }
@@ -108,7 +113,8 @@ pub(crate) fn activate(
     if !session.is_activated() && !session.is_created_on(connection.channel) {
         return Err(Fault(StatusCode::BadSecureChannelIdInvalid));
     }
-    let user = identify(request, connection, &activate.user_identity_token)?;
+    let user = identify(request, connection, &activate.user_identity_token)
+        .inspect_err(|status| server.diagnostics.session_rejected(*status))?;
     let before = session.caller.load();
     let moves = session.is_activated() && !session.is_usable(connection.channel);
     let caller = Arc::new(Caller {

@@ -59,6 +59,12 @@ impl Engine {
         removed.into_iter().chain(timers).chain(requests).min()
     }
 
+    /// Returns the number of Subscriptions, and of those that were ever created.
+    pub(super) fn counts(&self) -> [u32; 2] {
+        let current = u32::try_from(self.subscriptions.len()).unwrap_or(u32::MAX);
+        [current, self.last_id]
+    }
+
     /// Returns the count of the load of all items in the sampling budget, which the engine keeps up to date.
     pub(super) fn total_load(&self) -> TotalLoad {
         self.load.clone()

@@ -1,5 +1,6 @@
 //! The engine of a server behind its lock, with values that are read without the lock.
 
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
@@ -17,6 +18,8 @@ pub(crate) struct Subscriptions {
     deadline: Deadline,
     /// Load of all items in the sampling budget.
     load: TotalLoad,
+    /// Number of Subscriptions, and of those that were ever created.
+    counts: [AtomicU32; 2],
 }
 
 impl Subscriptions {
@@ -32,6 +35,7 @@ impl Subscriptions {
             load: engine.total_load(),
             engine: Mutex::new(engine),
             deadline: Deadline::default(),
+            counts: Default::default(),
         }
     }
 
@@ -40,12 +44,24 @@ impl Subscriptions {
         self.load.units()
     }
 
+    /// Returns the number of Subscriptions, and of those that were ever created. Takes no lock.
+    pub(crate) fn counts(&self) -> (u32, u32) {
+        let [current, created] = &self.counts;
+        (
+            current.load(Ordering::Relaxed),
+            created.load(Ordering::Relaxed),
+        )
+    }
+
     /// Runs `work` on the engine, and stores the time of its next call.
     pub(crate) fn with<R>(&self, work: impl FnOnce(&mut Engine) -> R) -> R {
         let mut engine: MutexGuard<'_, Engine> =
             self.engine.lock().unwrap_or_else(PoisonError::into_inner);
         let result = work(&mut engine);
         self.deadline.set(engine.next_deadline());
+        for (count, new) in self.counts.iter().zip(engine.counts()) {
+            count.store(new, Ordering::Relaxed);
+        }
         result
     }
 

@@ -7,7 +7,9 @@ use crate::common::{Client, VALUE, read_id, server};
 use takt_cell::Cell;
 use takt_space::{ChannelSecurity, Peer, Value, access_level};
 use takt_ua::enumerations::TimestampsToReturn;
-use takt_ua::structures::{Range, ReadRequest, ReadResponse, ReadValueId};
+use takt_ua::structures::{
+    Range, ReadRequest, ReadResponse, ReadValueId, ServerDiagnosticsSummaryDataType,
+};
 use takt_ua::{
     Array, BuiltInType, DataValue, DateTime, ExtensionObject, NodeId, QualifiedName, StatusCode,
     Variant, ids,
@@ -330,11 +332,6 @@ fn unreadable_attributes_are_refused() {
             StatusCode::BadAttributeIdInvalid,
         ),
         (write_only, VALUE, StatusCode::BadNotReadable),
-        (
-            NodeId::from(ids::SERVER_SERVER_DIAGNOSTICS_SERVER_DIAGNOSTICS_SUMMARY),
-            VALUE,
-            StatusCode::BadNotSupported,
-        ),
     ] {
         let result = client.read_attribute(node.clone(), attribute);
         assert_eq!(
@@ -343,6 +340,58 @@ fn unreadable_attributes_are_refused() {
             "{node} {attribute}"
         );
     }
+}
+
+#[test]
+fn each_variable_of_namespace_0_has_a_value() {
+    let mut client = Client::new(&server());
+    let mut values = 0;
+    for first in (1..40_000).step_by(1000) {
+        let nodes = first..first + 1000_u32;
+        let items = nodes.clone().map(|id| read_id(id, VALUE)).collect();
+        for (id, value) in nodes.zip(client.read(items).unwrap()) {
+            match value.status_code() {
+                StatusCode::Good => values += 1,
+                // No node, or one that is not a Variable.
+                StatusCode::BadNodeIdUnknown | StatusCode::BadAttributeIdInvalid => {}
+                status => panic!("i={id}: {status}"),
+            }
+        }
+    }
+    assert!(values > 1000, "{values}");
+}
+
+#[test]
+fn the_server_shows_diagnostics_and_the_date_of_its_build() {
+    let mut client = Client::new(&server());
+    let mut summary = || {
+        let id = ids::SERVER_SERVER_DIAGNOSTICS_SERVER_DIAGNOSTICS_SUMMARY;
+        let Some(Variant::ExtensionObject(summary)) = client.read_value(id).value else {
+            panic!("a structure");
+        };
+        summary
+            .decode_as::<ServerDiagnosticsSummaryDataType>()
+            .unwrap()
+    };
+    let before = summary();
+    assert_eq!(before.current_session_count, 1);
+    assert_eq!(before.cumulated_session_count, 1);
+    assert_eq!(before.rejected_requests_count, 0);
+    let request_header = client.header();
+    let nothing: Result<ReadResponse, _> = client.call(ReadRequest {
+        request_header,
+        ..ReadRequest::default()
+    });
+    assert_eq!(nothing.unwrap_err(), StatusCode::BadNothingToDo);
+    let rejected =
+        ids::SERVER_SERVER_DIAGNOSTICS_SERVER_DIAGNOSTICS_SUMMARY_REJECTED_REQUESTS_COUNT;
+    assert_eq!(client.read_value(rejected).value, Some(1_u32.into()));
+    let date = client.read_value(ids::SERVER_SERVER_STATUS_BUILD_INFO_BUILD_DATE);
+    let Some(Variant::DateTime(date)) = date.value else {
+        panic!("a time");
+    };
+    let year_2020 = takt_ua::DateTime(132_223_104_000_000_000);
+    assert!(date > year_2020 && date <= takt_ua::DateTime::now());
 }
 
 #[test]

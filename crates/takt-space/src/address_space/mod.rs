@@ -21,6 +21,7 @@ mod name_cache;
 mod namespaces;
 mod node;
 mod node_builder;
+mod null_value;
 mod plan;
 mod plan_node;
 mod reference;
