@@ -63,6 +63,7 @@ mod provider;
 pub mod serve;
 mod state_directory;
 mod subscription;
+mod workers;
 
 pub use client::{
     Attribute, Client, ClientOptions, CurrentValue, Identity, OutputsInPlace, ValueInPlace, Waiting,
@@ -78,3 +79,4 @@ pub use provider::{
 };
 pub use state_directory::{StateDirectoryError, prepare_state_directory, state_directory};
 pub use subscription::{DataChange, MonitoredItemOptions, Subscription, SubscriptionOptions};
+pub use workers::WorkerOptions;

@@ -29,6 +29,7 @@ fn requests_allocate_nothing() {
                     Ok(())
                 },
             )
+            .inline()
             .input("Value", BuiltInType::Double),
         )
         .serve(ServeOptions {

@@ -73,6 +73,7 @@ fn set_sampling_interval(interval: &Arc<Interval>, wake: Sender<()>) -> Method {
         let _ = wake.send(());
         Ok(vec![interval.millis().into()])
     })
+    .inline()
     .input("SamplingInterval", duration.clone())
     .output("RevisedSamplingInterval", duration)
 }

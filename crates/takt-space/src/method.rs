@@ -11,8 +11,8 @@ use crate::remote::RemoteMethod;
 
 /// The code of a Method node.
 ///
-/// The server has checked number, DataType and ValueRank of the arguments before. The Method runs on the transport's thread:
-/// code that may block belongs in a [`RemoteSource`](crate::RemoteSource).
+/// The server has checked number, DataType and ValueRank of the arguments before. The Method runs on the transport's thread if it
+/// is [`Local`](MethodHandler::Local): code that may block belongs in a [`RemoteSource`](crate::RemoteSource).
 ///
 /// A closure that takes and returns owned Variants is a Method. A closure that borrows the arguments from the request and
 /// writes the results directly into the response, and so need not allocate, becomes one by [`MethodHandler::in_place`].
@@ -261,7 +261,7 @@ impl From<StatusCode> for CallError {
 pub enum MethodHandler {
     /// Code of this process.
     Local(Arc<dyn Method>),
-    /// Another server: the request is run on a worker thread and answered later.
+    /// Another server, or a worker thread: the request is answered later.
     Remote(RemoteMethod),
 }
 

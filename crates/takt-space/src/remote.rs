@@ -1,4 +1,4 @@
-//! Values and Methods of another server.
+//! Values and Methods of another server, and Methods that worker threads run.
 //!
 //! A request that names one is answered later (deferred): its operations are grouped by [`RemoteSource::key`], and the
 //! source answers each group when it can, from any thread. A request whose TimeoutHint ends while it waits is answered
@@ -9,6 +9,8 @@ use std::time::Instant;
 
 use takt_ua::structures::CallMethodResult;
 use takt_ua::{DataValue, NodeId, StatusCode, Variant};
+
+use crate::caller::Caller;
 
 /// One Variable to read.
 #[derive(Debug, Clone, PartialEq)]
@@ -39,7 +41,7 @@ pub struct RemoteCall {
     pub object_id: NodeId,
     /// NodeId of the Method at the source.
     pub method_id: NodeId,
-    /// Input arguments, which are not checked yet.
+    /// Input arguments; unchecked if the source [checks](RemoteMethod::checks_arguments) them.
     pub input_arguments: Vec<Variant>,
 }
 
@@ -103,6 +105,8 @@ pub struct RemoteRequest {
     pub operations: RemoteOperations,
     /// Number of the client's channel, 0 for the server itself. A source treats its clients alike.
     pub client: u64,
+    /// The client; `None` for the server itself.
+    pub caller: Option<Arc<Caller>>,
     /// Length in bytes of the message with the operations.
     pub size: usize,
     /// Time at which an answer is too late.
@@ -120,7 +124,7 @@ pub trait RemoteReply: Send {
     fn answer(self: Box<Self>, results: RemoteResults);
 }
 
-/// Another server to which operations of clients are forwarded.
+/// Another server, or a worker thread, to which operations of clients are forwarded.
 pub trait RemoteSource: Send + Sync {
     /// Returns the key of the source. Operations of one request with the same key are forwarded together.
     fn key(&self) -> u64;
@@ -138,15 +142,18 @@ pub struct RemoteValue {
     pub node_id: NodeId,
 }
 
-/// A Method at another server.
+/// A Method at another server, or on a worker thread.
 #[derive(Clone)]
 pub struct RemoteMethod {
-    /// The server.
+    /// The server, or the worker.
     pub source: Arc<dyn RemoteSource>,
     /// NodeId of the Object at that server; null: the Object that the client names.
     pub object_id: NodeId,
     /// NodeId of the Method at that server.
     pub method_id: NodeId,
+    /// True if the source checks number and types of the input arguments. Its arguments may have been declared after the Method
+    /// was bound.
+    pub checks_arguments: bool,
 }
 
 impl std::fmt::Debug for RemoteRequest {

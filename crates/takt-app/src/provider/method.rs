@@ -11,11 +11,12 @@ pub struct Method {
     pub(super) inputs: Vec<Argument>,
     pub(super) outputs: Vec<Argument>,
     pub(super) handler: MethodHandler,
+    pub(super) is_inline: bool,
 }
 
 impl Method {
-    /// Creates a Method without arguments that runs `handler`. The number and types of the input arguments are
-    /// checked before the call.
+    /// Creates a Method without arguments that runs `handler`, on a worker thread unless it is [`inline`](Self::inline).
+    /// The number and types of the input arguments are checked before the call.
     pub fn new(
         path: impl Into<String>,
         handler: impl Fn(&[Variant]) -> Result<Vec<Variant>, StatusCode> + Send + Sync + 'static,
@@ -28,8 +29,9 @@ impl Method {
         )
     }
 
-    /// Creates a Method as [`new`](Self::new) does, but `handler` borrows its input arguments from the request and
-    /// writes the output arguments straight into the response: nothing is allocated for them.
+    /// Creates a Method as [`new`](Self::new) does, but `handler` borrows its input arguments and writes its output
+    /// arguments. If it is [`inline`](Self::inline), these are parts of the request and of the response: nothing is
+    /// allocated for them.
     pub fn in_place(
         path: impl Into<String>,
         handler: impl Fn(&MethodCall<'_>, &mut OutputArguments<'_, '_>) -> Result<(), CallError>
@@ -46,7 +48,16 @@ impl Method {
             inputs: Vec::new(),
             outputs: Vec::new(),
             handler,
+            is_inline: false,
         }
+    }
+
+    /// Runs the handler on the thread that serves all clients, which saves two changes of threads. The handler has to be
+    /// quick: all clients wait until it returns.
+    #[must_use]
+    pub fn inline(mut self) -> Self {
+        self.is_inline = true;
+        self
     }
 
     /// Adds an input argument.

@@ -28,6 +28,7 @@ pub use variable::{Unit, Variable};
 use crate::endpoint::Endpoint;
 use crate::model::{self, DEFAULT_REGISTRY};
 use crate::serve::{ServeOptions, Serving, Traffic};
+use crate::workers::{WorkerOptions, Workers};
 use plan::Offer;
 use registration::{Registration, Stop};
 use secret::SecretFile;
@@ -42,6 +43,7 @@ pub struct ProviderBuilder {
     state_directory: Option<PathBuf>,
     limits: ServerLimits,
     serve: ServeOptions,
+    workers: WorkerOptions,
 }
 
 /// A running Provider. Dropping it stops it; its registration stays in the registry, as not available.
@@ -49,6 +51,7 @@ pub struct Provider {
     application_name: String,
     endpoints: Vec<Endpoint>,
     server: Arc<Server>,
+    workers: Arc<Workers>,
     registered: Arc<AtomicBool>,
     stop_registration: Option<Stop>,
     registration: Option<JoinHandle<()>>,
@@ -105,6 +108,14 @@ impl ProviderBuilder {
         self
     }
 
+    /// Sets the number of worker threads for Methods that are not [`inline`](Method::inline), and of calls that wait for
+    /// one.
+    #[must_use]
+    pub fn workers(mut self, options: WorkerOptions) -> Self {
+        self.workers = options;
+        self
+    }
+
     /// Sets the directory for the secret of a registration over `opc.tcp`; by default in the user's [state
     /// folder](crate::state_directory).
     #[must_use]
@@ -130,12 +141,14 @@ impl ProviderBuilder {
         for endpoint in &self.endpoints {
             endpoints.push(endpoint.parse()?);
         }
+        let workers = Workers::new(self.workers);
         let server = nodes::server(
             &self.application_name,
             self.limits,
             self.registry.as_deref(),
             &self.variables,
             &self.methods,
+            &workers,
         )?;
         let runtime_directory = self.serve.runtime_directory.clone();
         let group = self.serve.group.clone();
@@ -144,6 +157,7 @@ impl ProviderBuilder {
             endpoints: serving.endpoints().to_vec(),
             application_name: self.application_name,
             server,
+            workers,
             registered: Arc::new(AtomicBool::new(false)),
             stop_registration: None,
             registration: None,
@@ -181,6 +195,7 @@ impl Provider {
             state_directory: None,
             limits: ServerLimits::default(),
             serve: ServeOptions::default(),
+            workers: WorkerOptions::default(),
         }
     }
 
@@ -252,5 +267,6 @@ impl Drop for Provider {
             let _ = registration.join();
         }
         drop(self.serving.take());
+        self.workers.stop();
     }
 }

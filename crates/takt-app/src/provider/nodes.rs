@@ -17,6 +17,7 @@ use super::method::Method;
 use super::property::{self, Property};
 use super::variable::Variable;
 use crate::model::{self, OWN_NAMESPACE, provider};
+use crate::workers::Workers;
 
 /// Returns a server of `variables` and `methods`.
 pub(super) fn server(
@@ -25,6 +26,7 @@ pub(super) fn server(
     registry: Option<&str>,
     variables: &[Variable],
     methods: &[Method],
+    workers: &Arc<Workers>,
 ) -> Result<Arc<Server>, ProviderError> {
     let failed = |path: &str, cause: NodeError| ProviderError::Node {
         path: path.to_owned(),
@@ -46,7 +48,7 @@ pub(super) fn server(
             .map_err(|error| failed(&variable.path, error.into()))?;
     }
     for method in methods {
-        add_method(space, method).map_err(|error| failed(&method.path, error.into()))?;
+        add_method(space, method, workers).map_err(|error| failed(&method.path, error.into()))?;
     }
     Ok(server)
 }
@@ -139,7 +141,11 @@ fn add_variable(
     add_properties(space, &variable.path, property::of_variable(variable))
 }
 
-fn add_method(space: &AddressSpace, method: &Method) -> Result<(), AddressSpaceError> {
+fn add_method(
+    space: &AddressSpace,
+    method: &Method,
+    workers: &Arc<Workers>,
+) -> Result<(), AddressSpaceError> {
     let node = NodeId::string(OWN_NAMESPACE, &method.path);
     let object = parent_of(space, &method.path)?;
     space.edit().add_node(
@@ -151,7 +157,11 @@ fn add_method(space: &AddressSpace, method: &Method) -> Result<(), AddressSpaceE
         &[NewReference::inverse(standard(ids::HAS_COMPONENT), object)],
     )?;
     add_properties(space, &method.path, property::of_method(method))?;
-    space.set_method(&node, method.handler.clone())
+    let handler = match method.is_inline {
+        true => method.handler.clone(),
+        false => workers.handler(&method.handler),
+    };
+    space.set_method(&node, handler)
 }
 
 /// Adds Properties: Calls are checked against the arguments, and a PercentDeadband refers to the EURange.

@@ -157,6 +157,7 @@ fn action(spindle: &Shared, name: &str, act: fn(&mut Spindle) -> Result<(), Refu
         act(&mut spindle.lock()).map_err(status)?;
         Ok(Vec::new())
     })
+    .inline()
 }
 
 fn status(refusal: Refusal) -> StatusCode {

@@ -91,6 +91,7 @@ impl Rules {
                     source,
                     object_id: NodeId::NULL,
                     method_id: node.clone(),
+                    checks_arguments: true,
                 }),
             ),
             _ => Ok(()),

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use takt_layout::{ResponseWriter, Service};
 use takt_space::{
-    Binding, CallError, Caller, InputArguments, MethodBinding, MethodCall, MethodHandler, NodeRef,
-    OutputArguments, RemoteCall, Spans, VariableRef, View,
+    AddressSpace, Binding, CallError, Caller, InputArguments, MethodBinding, MethodCall,
+    MethodHandler, NodeRef, OutputArguments, RemoteCall, Spans, VariableRef, View,
 };
 use takt_ua::binary::{Decode, Encode, EncodeError, Encoder};
 use takt_ua::enumerations::NodeClass;
@@ -84,6 +84,11 @@ impl Steps for CallSteps {
             Items::Encoded(items) => Ok(CallMethodRequestRef::skip(items)?),
             Items::LaidOut(items) => Ok(items.call().map(drop)?),
         }
+    }
+
+    #[inline]
+    fn has_remotes(space: &AddressSpace) -> bool {
+        space.has_remote_methods()
     }
 
     fn find_remote(
@@ -306,11 +311,10 @@ fn check_arguments(
 ) -> Result<(), CallError> {
     let binding = method.binding();
     let declared = match binding.get() {
-        // The remote server checks them; its arguments may have been declared after the Method was bound.
         Some(Binding::Method(MethodBinding {
-            handler: MethodHandler::Remote(_),
+            handler: MethodHandler::Remote(remote),
             ..
-        })) => return Ok(()),
+        })) if remote.checks_arguments => return Ok(()),
         Some(Binding::Method(MethodBinding { inputs, .. })) => inputs,
         _ => return Err(StatusCode::BadNotExecutable.into()),
     };

@@ -215,6 +215,7 @@ impl Operations {
             group.source.forward(RemoteRequest {
                 operations: group.operations,
                 client,
+                caller: Some(Arc::clone(&deferred.caller)),
                 size,
                 deadline,
                 reply: Box::new(turn),

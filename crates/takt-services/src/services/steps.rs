@@ -9,7 +9,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use takt_layout::ResponseWriter;
-use takt_space::{Caller, View};
+use takt_space::{AddressSpace, Caller, View};
 use takt_ua::binary::Encoder;
 use takt_ua::{DateTime, StatusCode};
 
@@ -60,6 +60,12 @@ pub(super) trait Steps: Send + Sized + 'static {
     /// Checks that the next operation can be decoded. Called only for services that change something.
     fn skip(items: &mut Items<'_>) -> Result<(), Fault> {
         Self::next(items).map(drop)
+    }
+
+    /// Returns true if there may be operations of remote sources.
+    #[inline]
+    fn has_remotes(space: &AddressSpace) -> bool {
+        space.has_remote_values()
     }
 
     /// Adds an operation to those of remote sources, if its source is remote.
@@ -296,7 +302,7 @@ impl<S: Steps> InSteps<S> {
             self.enter(Phase::Search);
         }
         if self.phase == Phase::Search {
-            if request.server.space.has_remotes() {
+            if S::has_remotes(&request.server.space) {
                 let done = self.search(request, body, start, work)?;
                 if !done {
                     return Ok(Progress::Unfinished);

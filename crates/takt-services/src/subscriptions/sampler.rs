@@ -187,6 +187,7 @@ impl Batch {
     fn submit(self, timeout: Duration) {
         self.source.forward(RemoteRequest {
             client: 0,
+            caller: None,
             size: self.reads.len() * size_of::<RemoteRead>(),
             operations: RemoteOperations::Read(self.reads),
             deadline: Instant::now() + timeout,

@@ -243,6 +243,7 @@ fn calls_are_forwarded() {
         source,
         object_id: NodeId::NULL,
         method_id: NodeId::string(3, "Start"),
+        checks_arguments: true,
     };
     space
         .set_method(&method, MethodHandler::Remote(there))

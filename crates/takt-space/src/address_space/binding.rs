@@ -1,6 +1,6 @@
 //! Binding of value sources to Variables and of handlers to Methods.
 
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use takt_ua::enumerations::NodeClass;
 use takt_ua::{NodeId, StatusCode};
@@ -100,18 +100,23 @@ impl Edit<'_> {
         Ok(())
     }
 
-    /// Binds a node and counts the bindings that may block. The count is raised before the binding is set and lowered after it
-    /// is replaced, so that it is never below their number.
+    /// Binds a node and counts the remote bindings. The count is raised before the binding is set and lowered after it is
+    /// replaced, so that it is never below their number.
     pub(super) fn rebind(&self, node: &Node, binding: Option<Binding>) {
-        let remotes = &self.space.remotes;
-        if binding.as_ref().is_some_and(Binding::may_block) {
-            remotes.fetch_add(1, Ordering::Relaxed);
+        if let Some(binding) = binding.as_ref().filter(|binding| binding.is_remote()) {
+            self.remotes(binding).fetch_add(1, Ordering::Relaxed);
         }
-        if node
-            .bind(binding)
-            .is_some_and(|binding| binding.may_block())
-        {
-            remotes.fetch_sub(1, Ordering::Relaxed);
+        let before = node.bind(binding);
+        if let Some(before) = before.as_ref().filter(|binding| binding.is_remote()) {
+            self.remotes(before).fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Returns the number of remote bindings of the same kind.
+    fn remotes(&self, binding: &Binding) -> &AtomicUsize {
+        match binding {
+            Binding::Value(_) => &self.space.remote_values,
+            Binding::Method(_) => &self.space.remote_methods,
         }
     }
 }

@@ -59,8 +59,8 @@ pub struct MethodBinding {
 }
 
 impl Binding {
-    /// Returns true if its use may wait for another server.
-    pub(crate) fn may_block(&self) -> bool {
+    /// Returns true if its use is answered later.
+    pub(crate) fn is_remote(&self) -> bool {
         matches!(
             self,
             Self::Value(Value::Remote(_))

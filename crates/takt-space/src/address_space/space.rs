@@ -24,8 +24,10 @@ pub struct AddressSpace {
     pub(super) namespaces: Namespaces,
     /// Lock for changes of nodes and references.
     pub(super) changes: Mutex<Counters>,
-    /// Number of nodes with a source that may block; requests are searched for such nodes only if there are any.
-    pub(super) remotes: AtomicUsize,
+    /// Number of Variables with a remote source; requests are searched for such nodes only if there are any.
+    pub(super) remote_values: AtomicUsize,
+    /// Number of Methods with a remote source.
+    pub(super) remote_methods: AtomicUsize,
     pub(super) max_nodes: usize,
     /// The memory budget for additions by clients.
     pub(super) memory: MemoryBudget,
@@ -48,7 +50,8 @@ impl AddressSpace {
             types: ReferenceTypes::new(),
             namespaces: Namespaces::new(application_uri, max_namespaces),
             changes: Mutex::default(),
-            remotes: AtomicUsize::new(0),
+            remote_values: AtomicUsize::new(0),
+            remote_methods: AtomicUsize::new(0),
             max_nodes,
             memory,
             created: DateTime::now(),
@@ -65,10 +68,16 @@ impl AddressSpace {
         self.created
     }
 
-    /// Returns true if the value or handler of any node may block.
+    /// Returns true if any Variable has a remote source.
     #[inline]
-    pub fn has_remotes(&self) -> bool {
-        self.remotes.load(Ordering::Relaxed) > 0
+    pub fn has_remote_values(&self) -> bool {
+        self.remote_values.load(Ordering::Relaxed) > 0
+    }
+
+    /// Returns true if any Method has a remote source.
+    #[inline]
+    pub fn has_remote_methods(&self) -> bool {
+        self.remote_methods.load(Ordering::Relaxed) > 0
     }
 
     /// Returns the NodeIds of all nodes of a namespace beyond the standard's, in no particular order.
