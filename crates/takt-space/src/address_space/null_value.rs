@@ -7,7 +7,7 @@ use super::types::Expected;
 use super::view::View;
 
 /// Encoded arrays without elements (OPC 10000-6, 5.2.2.16), by their built-in type.
-const EMPTY_ARRAYS: [[u8; 5]; 26] = {
+static EMPTY_ARRAYS: [[u8; 5]; 26] = {
     let mut arrays = [[0; 5]; 26];
     let mut built_in_type = 0;
     while built_in_type < arrays.len() {
