@@ -138,7 +138,8 @@ fn arguments_are_checked_and_returned() {
     assert_eq!(twice(vec![21.0.into()]).unwrap(), [Variant::from(42.0)]);
     for (inputs, expected) in [
         (Vec::new(), StatusCode::BadArgumentsMissing),
-        (vec!["x".into()], StatusCode::BadInvalidArgument),
+        // The client shows the status of the argument.
+        (vec!["x".into()], StatusCode::BadTypeMismatch),
     ] {
         assert_eq!(twice(inputs).unwrap_err().status_code(), expected);
     }
