@@ -186,6 +186,38 @@ fn unknown_and_infinite_bounds() {
     assert!(row["ports"][2]["infinite"].is_null());
 }
 
+/// A table with many rows shows the worst of them. `--all` and `--json` print all.
+#[test]
+fn a_long_table_is_a_summary() {
+    let sandbox = Sandbox::new();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("many.toml");
+    let mut text = "version = 1\n[topology]\nkind = \"p2p\"\n".to_owned();
+    for flow in 0..150 {
+        text += &format!(
+            "[[cross_traffic]]\nname = \"x{flow}\"\nfrom = \"host1\"\nto = \"host2\"\npayload = \"100 B\"\ninterval = \"1 ms\"\n"
+        );
+    }
+    std::fs::write(&path, text).unwrap();
+    let path = path.to_str().unwrap();
+    let table = |options: &[&str]| {
+        let table = sandbox
+            .run(&[&["bounds", path, "--analysis", "tfa++"], options].concat())
+            .expect_success();
+        let flows = table.lines().filter(|line| line.starts_with('x')).count();
+        (flows, table)
+    };
+    let (flows, summary) = table(&[]);
+    assert_eq!(flows, 20, "{summary}");
+    assert!(summary.contains("20 of 150 flows"), "{summary}");
+    assert!(summary.contains("0 flows have no bound"), "{summary}");
+    let (flows, complete) = table(&["--all"]);
+    assert_eq!(flows, 150, "{complete}");
+    assert!(!complete.contains("20 of 150"), "{complete}");
+    let rows = objects(&[path, "--analysis", "tfa++"]);
+    assert_eq!(rows[0]["flows"].as_array().unwrap().len(), 150);
+}
+
 #[test]
 fn bounds_are_drawn() {
     let sandbox = Sandbox::new();

@@ -26,6 +26,9 @@ pub struct BoundsArguments {
     /// Colours of the charts: auto, light or dark. With auto, SVG files follow the theme of the viewer, and PNG files are light.
     #[arg(long, default_value = "auto", hide_default_value = true)]
     pub theme: takt_report::Theme,
+    /// Print all rows of tables. By default, a table of more than 100 rows shows the 20 with the longest delays.
+    #[arg(long)]
+    pub all: bool,
     /// Print JSON, one object for each combination of swept values.
     #[arg(long)]
     pub json: bool,

@@ -3,6 +3,7 @@
 mod json;
 mod plot;
 mod row;
+mod summary;
 mod table;
 
 use takt_calculus::scenario_bounds;
@@ -49,6 +50,6 @@ pub(super) fn run(arguments: &BoundsArguments) -> miette::Result<()> {
     if let Some(picture) = &arguments.plot {
         plot::draw(picture, arguments.theme, &rows)?;
     }
-    table::print(&rows, &mut report);
+    table::print(&rows, arguments.all, &mut report);
     Ok(())
 }

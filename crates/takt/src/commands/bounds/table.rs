@@ -5,14 +5,15 @@ use takt_report::{Column, Report, Table};
 use takt_scenario::BoundsModel;
 
 use super::row::{Row, whole};
+use super::summary::Shown;
 use crate::scenario_file::parameter_name;
 
 /// Unit of times.
 const MICROS: &str = "\u{b5}s";
 
 /// Prints flows and assumptions, with a row for each combination of swept values and flow. Without sweeps it also prints the
-/// ports.
-pub(super) fn print(rows: &[Row], report: &mut Report<impl FnMut(String)>) {
+/// ports. Of a long table only the rows with the longest delays are printed, unless `all` are wanted.
+pub(super) fn print(rows: &[Row], all: bool, report: &mut Report<impl FnMut(String)>) {
     let Some(first) = rows.first() else {
         return;
     };
@@ -26,13 +27,27 @@ pub(super) fn print(rows: &[Row], report: &mut Report<impl FnMut(String)>) {
         BoundsModel::Paper => "paper (not sound: see the assumptions)",
     };
     report.line(format!("model {model}\n"));
-    report.table(&flows(rows, first));
-    for (name, reason) in not_applicable(rows) {
+    let bounds = || {
+        rows.iter()
+            .flat_map(|row| row.bounds.flows.iter().map(move |flow| (row, flow)))
+    };
+    let flows = Shown::new(bounds(), all, |(_, flow)| flow.delay.clone());
+    report.table(&flow_table(rows, first, &flows.rows));
+    if let Some(note) = flows.note("flows, the longest delays first") {
+        let unbounded = bounds().filter(|(_, flow)| flow.delay == Extended::Infinity);
+        let unbounded = unbounded.count();
+        report.line(format!("{note}. {unbounded} flows have no bound."));
+    }
+    let reasons = Shown::new(not_applicable(rows), all, |_| ());
+    for (name, reason) in &reasons.rows {
         report.line(format!("- {name}: {reason}"));
     }
+    report.lines(reasons.note("reasons").map(|note| format!("- {note}")));
     if rows.len() == 1 {
         report.line("");
-        report.table(&ports(&first.bounds.queues, first.model));
+        let ports = Shown::new(&first.bounds.queues, all, |queue| queue.delay.clone());
+        report.table(&port_table(&ports.rows, first.model));
+        report.lines(ports.note("ports and classes, the longest delays first"));
     }
     report.line("\nAssumptions, which are not checked:");
     for assumption in &first.bounds.assumptions {
@@ -41,7 +56,7 @@ pub(super) fn print(rows: &[Row], report: &mut Report<impl FnMut(String)>) {
     report.line("docs/bounds.md derives the bounds.");
 }
 
-fn flows(rows: &[Row], first: &Row) -> Table {
+fn flow_table(rows: &[Row], first: &Row, shown: &[(&Row, &FlowBound)]) -> Table {
     let answers = first
         .bounds
         .flows
@@ -65,11 +80,9 @@ fn flows(rows: &[Row], first: &Row) -> Table {
     columns.extend(analyses.map(|(analysis, _)| Column::number(analysis.name()).unit(MICROS)));
     columns.push(Column::text("reason"));
     let mut table = Table::new(columns);
-    for row in rows {
-        for flow in &row.bounds.flows {
-            let settings = row.settings.iter().map(|(_, value)| value.clone());
-            table.row(settings.chain(flow_cells(flow, answers.is_some(), row.model)));
-        }
+    for (row, flow) in shown {
+        let settings = row.settings.iter().map(|(_, value)| value.clone());
+        table.row(settings.chain(flow_cells(flow, answers.is_some(), row.model)));
     }
     table
 }
@@ -106,7 +119,7 @@ fn flow_cells(flow: &FlowBound, with_analyses: bool, model: BoundsModel) -> Vec<
     cells
 }
 
-fn ports(queues: &[QueueBound], model: BoundsModel) -> Table {
+fn port_table(queues: &[&QueueBound], model: BoundsModel) -> Table {
     let mut table = Table::new([
         Column::text("port"),
         Column::text("class"),
