@@ -10,7 +10,8 @@ use crate::curve::{Curve, Extended};
 pub struct FixedPoint {
     /// Grid to whose multiples delays are rounded up, in seconds; it doubles after every eight rounds.
     pub grid: Rational,
-    /// Maximum number of rounds. Delays that still grow after them count as infinite.
+    /// Maximum number of rounds. Delays that still grow after them count as infinite. After every eight rounds, delays that
+    /// grow for ever count as infinite as well.
     pub rounds: u32,
     /// Number of queues on all paths together, above which delays are rounded up to the grid without cyclic dependencies, too: in
     /// large networks exact fractions become long. Analyses of single streams then use the lines above steps.
@@ -50,6 +51,9 @@ pub enum Unbounded {
         queue: QueueId,
         /// Number of rounds through the circle.
         rounds: u32,
+        /// Factor, at least 1, by which high delays grow at least from round to round. `None` if the rounds ended before
+        /// endless growth was found.
+        growth: Option<Rational>,
     },
 }
 

@@ -10,6 +10,7 @@ mod credit;
 mod error;
 mod gate_curves;
 mod gates;
+mod growth;
 mod lines;
 mod network;
 mod schedule;

@@ -5,7 +5,7 @@
 //! It is here, beside that of networks, because the service of a class depends on the traffic of the higher classes of its port,
 //! because the queues of scenarios can depend on each other in a circle, and because the other analyses of ports use its delays.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::bounds::{FixedPoint, PortBounds, QueueBounds, StreamBounds, Unbounded};
 use super::network::{PortNetwork, PortNetworkError, QueueId, Visit};
@@ -13,27 +13,31 @@ use super::{ClassService, ClassTraffic, Step, TransmissionSelection};
 use crate::Rational;
 use crate::curve::{Curve, Extended};
 
+/// Number of rounds through a circle after which the grid doubles, and endless growth is looked for.
+const ROUNDS: u32 = 8;
+
 /// State of a queue during the analysis.
-struct State {
-    arrival: Curve,
-    service: ClassService,
+#[derive(Clone)]
+pub(super) struct State {
+    pub(super) arrival: Curve,
+    pub(super) service: ClassService,
     /// Current delay of the queue. It grows until it is valid; [`Progress::lower`] then lowers it again.
-    delay: Extended,
+    pub(super) delay: Extended,
 }
 
 /// State of the analysis.
-struct Progress<'a> {
-    network: &'a PortNetwork,
-    shaped: bool,
+pub(super) struct Progress<'a> {
+    pub(super) network: &'a PortNetwork,
+    pub(super) shaped: bool,
     /// Classes of each port that have been analysed so far, the highest first.
-    states: Vec<Vec<State>>,
+    pub(super) states: Vec<Vec<State>>,
     /// Jitters of each stream, at each queue of its path: the variation of the delay to there.
-    jitters: Vec<Vec<Extended>>,
+    pub(super) jitters: Vec<Vec<Extended>>,
 }
 
 impl Progress<'_> {
     /// Returns the arrivals, the service and the delay of a queue, computed from the current state.
-    fn look(&self, queue: QueueId) -> Result<State, PortNetworkError> {
+    pub(super) fn look(&self, queue: QueueId) -> Result<State, PortNetworkError> {
         let network = self.network;
         let port = &network.ports[queue.port];
         let above = &self.states[queue.port][..queue.class];
@@ -100,7 +104,7 @@ impl Progress<'_> {
     }
 
     /// Updates all jitters from the current delays.
-    fn carry_all_on(&mut self) {
+    pub(super) fn carry_all_on(&mut self) {
         for stream in 0..self.jitters.len() {
             for position in 1..self.jitters[stream].len() {
                 let queue = self.network.queues[stream][position - 1];
@@ -165,7 +169,8 @@ impl PortNetwork {
         for queue in first {
             progress.pass(*queue, rounded.then_some(&grid))?;
         }
-        let mut endless = Vec::new();
+        let mut endless: BTreeMap<QueueId, Option<Rational>> = BTreeMap::new();
+        let mut growing = BTreeSet::new();
         let mut rounds = 0;
         while !circle.is_empty() {
             progress.carry_all_on();
@@ -179,13 +184,20 @@ impl PortNetwork {
                 break;
             }
             rounds += 1;
-            if rounds % 8 == 0 {
+            growing.extend(grown.iter().copied());
+            let mut growth = None;
+            if rounds % ROUNDS == 0 {
                 grid = &grid + &grid;
+                growth = progress.growth(circle, &growing)?;
+                if growth.is_some() {
+                    grown = growing.iter().copied().collect();
+                }
+                growing.clear();
             }
-            if rounds >= fixed_point.rounds {
+            if growth.is_some() || rounds >= fixed_point.rounds {
                 for queue in grown {
                     progress.states[queue.port][queue.class].delay = Extended::Infinity;
-                    endless.push(queue);
+                    endless.insert(queue, growth.clone());
                 }
             }
         }
@@ -200,14 +212,20 @@ impl PortNetwork {
                 *known = known.clone().min(of_lines.clone());
             }
             progress.lower(circle)?;
-            endless.retain(|queue| {
+            endless.retain(|queue, _| {
                 progress.states[queue.port][queue.class].delay == Extended::Infinity
             });
         }
         Ok(self.bounds(progress, &endless, rounds))
     }
 
-    fn bounds(&self, progress: Progress<'_>, endless: &[QueueId], rounds: u32) -> PortBounds {
+    /// Returns the results. `endless` has the queues without a fixed point, with the factor by which their delays grow.
+    fn bounds(
+        &self,
+        progress: Progress<'_>,
+        endless: &BTreeMap<QueueId, Option<Rational>>,
+        rounds: u32,
+    ) -> PortBounds {
         let mut queues = Vec::with_capacity(self.ports.len());
         for (port, states) in progress.states.into_iter().enumerate() {
             let of_port = states.into_iter().enumerate().map(|(class, state)| {
@@ -229,10 +247,12 @@ impl PortNetwork {
                         arrival_rate,
                         service_rate,
                     })
-                } else if endless.contains(&queue) {
-                    Some(Unbounded::NoFixedPoint { queue, rounds })
                 } else {
-                    None
+                    endless.get(&queue).map(|growth| Unbounded::NoFixedPoint {
+                        queue,
+                        rounds,
+                        growth: growth.clone(),
+                    })
                 };
                 QueueBounds {
                     backlog: state.arrival.vertical_deviation(&state.service.minimum),

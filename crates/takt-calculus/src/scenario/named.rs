@@ -206,16 +206,13 @@ impl Mapping<'_> {
                 let (port, class) = self.names_of(queue);
                 Infinite::overload(port, class, arrival_rate, service_rate)
             }
-            Unbounded::NoFixedPoint { queue, rounds } => {
+            Unbounded::NoFixedPoint {
+                queue,
+                rounds,
+                growth,
+            } => {
                 let (port, class) = self.names_of(queue);
-                Infinite {
-                    port,
-                    class,
-                    utilisation: None,
-                    reason: format!(
-                        "delays depend on each other in a cycle and still grow after {rounds} rounds"
-                    ),
-                }
+                Infinite::no_fixed_point(port, class, *rounds, growth.as_ref())
             }
         }
     }

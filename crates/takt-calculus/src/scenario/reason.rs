@@ -54,6 +54,31 @@ impl Infinite {
             reason,
         }
     }
+
+    /// Makes the reason for delays that cause each other in a circle. `growth` is the factor by which they grow in each round.
+    pub(super) fn no_fixed_point(
+        port: String,
+        class: String,
+        rounds: u32,
+        growth: Option<&Rational>,
+    ) -> Self {
+        let reason = match growth {
+            Some(growth) => format!(
+                "delays depend on each other in a cycle, and each round through it multiplies them by {} or more: reduce the \
+                 load or the hops of the flows on the cycle",
+                decimal(growth, 2)
+            ),
+            None => format!(
+                "delays depend on each other in a cycle and still grow after {rounds} rounds"
+            ),
+        };
+        Self {
+            port,
+            class,
+            utilisation: None,
+            reason,
+        }
+    }
 }
 
 impl std::fmt::Display for Infinite {
