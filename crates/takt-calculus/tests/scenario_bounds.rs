@@ -531,11 +531,67 @@ fn errors_have_the_names_of_the_file() {
         cycle = "250 us"
         repeated_node_count = 2
         "#;
-    let scenario = Scenario::parse(text, "names.toml").unwrap();
-    let error = scenario_bounds(&scenario, BoundsModel::Sound, &[Analysis::TotalFlow]);
-    let error = error.unwrap_err().to_string();
+    let file = ScenarioFile::parse(text, "names.toml").unwrap();
+    let variant = &file.variants().unwrap()[0];
+    let error = scenario_bounds(
+        &variant.scenario,
+        BoundsModel::Sound,
+        &[Analysis::TotalFlow],
+    );
+    let error = error.unwrap_err();
+    let said = error.to_string();
     assert!(
-        error.starts_with("a \u{2192} b: class audio: credit of "),
-        "{error}"
+        said.starts_with("a \u{2192} b: class audio: credit of "),
+        "{said}"
+    );
+    let in_file = file.error_at(variant, error.part().unwrap(), said);
+    let mistake = &in_file.mistakes[0];
+    assert_eq!(mistake.line, 9);
+    assert_eq!(&text[mistake.span.clone()], "\"audio\"");
+    assert!(
+        in_file
+            .to_string()
+            .starts_with("names.toml: line 9, column 22: a \u{2192} b: class audio: credit of "),
+        "{in_file}"
+    );
+}
+
+/// An error of the calculus in a swept variant has a line and the swept value.
+#[test]
+fn errors_have_the_line_of_the_class_and_the_swept_value() {
+    let text = r#"version = 1
+        discipline = "d"
+        [topology]
+        kind = "p2p"
+        [disciplines.d]
+        scheduler = "mqprio"
+        classes = [{ name = "A", priorities = [3], queue = "etf" }, { name = "B" }]
+        [[applications]]
+        name = "a"
+        publisher = "host1"
+        subscriber = "host2"
+        cycle = "1 ms"
+        payload = "58 B"
+        [[sweeps]]
+        parameter = "disciplines.d.classes.A.delta"
+        values = ["400 us", "401 us"]
+        "#;
+    let file = ScenarioFile::parse(text, "etf.toml").unwrap();
+    let variants = file.variants().unwrap();
+    let bounds = |variant: &Variant| {
+        scenario_bounds(
+            &variant.scenario,
+            BoundsModel::Sound,
+            &[Analysis::TotalFlow],
+        )
+    };
+    assert!(bounds(&variants[0]).is_ok());
+    let error = bounds(&variants[1]).unwrap_err();
+    let in_file = file.error_at(&variants[1], error.part().unwrap(), error.to_string());
+    let mistake = &in_file.mistakes[0];
+    assert_eq!(mistake.line, 7);
+    assert_eq!(
+        mistake.help.as_deref(),
+        Some("with disciplines.d.classes.A.delta = 401 us")
     );
 }

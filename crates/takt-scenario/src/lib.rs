@@ -56,6 +56,7 @@ mod error;
 mod fields;
 mod frame;
 mod model;
+mod part;
 mod quantity;
 mod read;
 mod scenario;
@@ -68,6 +69,7 @@ pub mod template;
 pub use error::{Mistake, ScenarioError};
 pub use frame::{Frame, FrameTooLong, REPEATED_NODE_COUNTS};
 pub use model::*;
+pub use part::Part;
 pub use quantity::{
     Credit, Drift, Duration, Length, QuantityError, QuantityFlaw, Rate, Share, SignedDuration, Size,
 };

@@ -21,7 +21,7 @@ impl Scenario {
 #[derive(Debug, Clone)]
 pub struct ScenarioFile {
     scenario: Scenario,
-    document: Table,
+    pub(crate) document: Table,
     text: String,
     name: String,
 }
@@ -85,11 +85,7 @@ impl ScenarioFile {
     /// An invalid value. The mistake is shown at the value, or at the place where it leads to a contradiction.
     pub fn variants(&self) -> Result<Vec<Variant>, ScenarioError> {
         let mut variants = vec![(Vec::new(), self.document.clone())];
-        let sweeps = self
-            .document
-            .get("sweeps")
-            .map(document::Item::list)
-            .unwrap_or_default();
+        let sweeps = self.sweeps();
         for sweep in sweeps.iter().filter_map(document::Item::table) {
             let path = sweep.text("parameter").unwrap_or_default();
             let values = sweep
@@ -128,7 +124,13 @@ impl ScenarioFile {
         variants.into_iter().map(read).collect()
     }
 
-    fn error(&self, problem: Problem) -> ScenarioError {
+    /// Returns the sweeps in the document.
+    pub(crate) fn sweeps(&self) -> &[document::Item] {
+        let sweeps = self.document.get("sweeps");
+        sweeps.map(document::Item::list).unwrap_or_default()
+    }
+
+    pub(crate) fn error(&self, problem: Problem) -> ScenarioError {
         ScenarioError::new(&self.name, &self.text, vec![problem])
     }
 }
@@ -149,7 +151,7 @@ fn check_lines(text: &str) -> Result<(), Problem> {
 }
 
 /// Adds the swept values with which a mistake occurs, if the mistake is not at one of them.
-fn said_with(
+pub(crate) fn said_with(
     mut error: ScenarioError,
     settings: &[(String, String)],
     sweeps: &[document::Item],

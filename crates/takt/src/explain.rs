@@ -157,6 +157,15 @@ fn line_at(text: &str, place: usize) -> &str {
 
 /// Explains the mistakes in a scenario, and shows each in the text.
 pub fn scenario(text: &str, error: &ScenarioError) -> Report {
+    scenario_with_help(
+        text,
+        error,
+        "docs/scenario.md is the reference of this file.",
+    )
+}
+
+/// Explains the mistakes in a scenario, with this advice, and shows each in the text.
+pub fn scenario_with_help(text: &str, error: &ScenarioError, help: &str) -> Report {
     let count = error.mistakes.len();
     let (first, more) = match error.mistakes.first() {
         Some(first) if count == 1 => (first.to_string(), String::new()),
@@ -176,8 +185,8 @@ pub fn scenario(text: &str, error: &ScenarioError) -> Report {
             .max(usize::from(!text.is_empty()));
         LabeledSpan::at(mistake.span.start..mistake.span.start + length, label)
     });
-    let diagnostic = MietteDiagnostic::new(format!("{}: {first}{more}", error.file))
-        .with_help("docs/scenario.md is the reference of this file.");
+    let diagnostic =
+        MietteDiagnostic::new(format!("{}: {first}{more}", error.file)).with_help(help);
     let is_shown = |span: &std::ops::Range<usize>| line_at(text, span.start).len() <= LONGEST_SHOWN;
     if !error.mistakes.iter().all(|mistake| is_shown(&mistake.span)) {
         return Report::new(diagnostic);

@@ -22,11 +22,19 @@ pub fn read(path: &Path) -> miette::Result<(ScenarioFile, String)> {
     Ok((file, text))
 }
 
-/// Returns all combinations of the values of the sweeps of a scenario.
+/// A scenario file with all combinations of its swept values.
+pub struct Loaded {
+    pub file: ScenarioFile,
+    /// Text of the file, for errors that come later.
+    pub text: String,
+    pub variants: Vec<Variant>,
+}
+
+/// Reads a scenario with all combinations of its swept values.
 ///
 /// # Errors
 /// A combination is not a valid scenario, or no message is sent in any combination.
-pub fn variants(path: &Path) -> miette::Result<Vec<Variant>> {
+pub fn load(path: &Path) -> miette::Result<Loaded> {
     let (file, text) = read(path)?;
     let variants = file
         .variants()
@@ -40,7 +48,19 @@ pub fn variants(path: &Path) -> miette::Result<Vec<Variant>> {
             "docs/scenario.md describes applications; `takt scenario new` writes a scenario with one.",
         ));
     }
-    Ok(variants)
+    Ok(Loaded {
+        file,
+        text,
+        variants,
+    })
+}
+
+/// Returns all combinations of the swept values of a scenario.
+///
+/// # Errors
+/// Those of [`load`].
+pub fn variants(path: &Path) -> miette::Result<Vec<Variant>> {
+    Ok(load(path)?.variants)
 }
 
 /// Returns the name of a swept field for people, with its owner: `applications.control.cycle` is the "cycle of control".

@@ -148,6 +148,8 @@ fn analyses_are_listed_and_the_smallest_bound_holds() {
         said.contains("the paper's model has Credit-Based Shapers only"),
         "{said}"
     );
+    // The class is shown with its line.
+    assert!(said.contains("line.toml2: line "), "{said}");
 }
 
 /// An analysis that does not apply prints no bound, which is different from an infinite one. A port behind an

@@ -77,27 +77,34 @@ pub enum PortError {
 impl PortError {
     /// Returns the error as text, with the names of classes instead of their indices.
     pub(crate) fn with_names(&self, name: impl Fn(usize) -> String) -> String {
+        if let Self::Gate(GateError::SharedTxtimes { one, other }) = self {
+            let (one, other) = (name(*one), name(*other));
+            return format!(
+                "{one} and {other} share a window: txtime-assist does not order their frames by priority"
+            );
+        }
         let text = self.to_string();
-        let class = match self {
+        let named = self.class().and_then(|class| {
+            let rest = text.strip_prefix(&format!("class {class}"))?;
+            Some(name(class) + rest)
+        });
+        named.unwrap_or(text)
+    }
+
+    /// Returns the index of the class that the error is about, the higher one of two; `None` if it is about the port.
+    pub(crate) fn class(&self) -> Option<usize> {
+        match self {
             Self::FrameSize { class, .. }
             | Self::IdleSlope { class, .. }
             | Self::ShaperBelowTxtimes { class }
             | Self::HiCredit { class, .. }
             | Self::LoCredit { class, .. }
-            | Self::Gate(GateError::Class(class) | GateError::WindowTooShort { class, .. }) => {
-                *class
-            }
-            Self::Gate(GateError::SharedTxtimes { one, other }) => {
-                let (one, other) = (name(*one), name(*other));
-                return format!(
-                    "{one} and {other} share a window: txtime-assist does not order their frames by priority"
-                );
-            }
-            Self::LinkRate(_) | Self::Late { .. } | Self::Gate(_) | Self::Curve(_) => return text,
-        };
-        match text.strip_prefix(&format!("class {class}")) {
-            Some(rest) => name(class) + rest,
-            None => text,
+            | Self::Gate(
+                GateError::Class(class)
+                | GateError::WindowTooShort { class, .. }
+                | GateError::SharedTxtimes { one: class, .. },
+            ) => Some(*class),
+            Self::LinkRate(_) | Self::Late { .. } | Self::Gate(_) | Self::Curve(_) => None,
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Reasons why a scenario has no bounds.
 
+use takt_scenario::Part;
+
 use crate::ShaperError;
 use crate::curve::CurveError;
 use crate::port::{PortError, PortNetworkError};
@@ -14,6 +16,8 @@ pub enum ScenarioBoundsError {
         port: String,
         /// The reason, with the names of classes.
         what: String,
+        /// The discipline or the class.
+        part: Part,
         /// The reason.
         #[source]
         reason: Box<PortError>,
@@ -25,6 +29,8 @@ pub enum ScenarioBoundsError {
         place: String,
         /// Description of the part.
         what: String,
+        /// The class or discipline.
+        part: Part,
     },
     /// An invalid shaper.
     #[error(transparent)]
@@ -35,6 +41,17 @@ pub enum ScenarioBoundsError {
     /// A negative size or rate.
     #[error(transparent)]
     Curve(#[from] CurveError),
+}
+
+impl ScenarioBoundsError {
+    /// Returns the part of the scenario that the error is about, if it is known.
+    /// [`ScenarioFile::error_at`](takt_scenario::ScenarioFile::error_at) returns its line.
+    pub fn part(&self) -> Option<Part> {
+        match self {
+            Self::Port { part, .. } | Self::NotModelled { part, .. } => Some(*part),
+            Self::Shaper(_) | Self::Network(_) | Self::Curve(_) => None,
+        }
+    }
 }
 
 impl From<PortNetworkError> for ScenarioBoundsError {

@@ -2,7 +2,7 @@
 //! here, beside the sound model, because `model = "paper"` reproduces the paper's numbers from scenario files.
 
 use takt_scenario::{
-    Analysis, Distribution, Duration, Flow, FlowSource, PortId, Queue, Scenario, Scheduler,
+    Analysis, Distribution, Duration, Flow, FlowSource, Part, PortId, Queue, Scenario, Scheduler,
 };
 
 use super::bounds::{FlowBound, QueueBound, ScenarioBounds};
@@ -133,10 +133,11 @@ fn shaper(
     let class = class_at(scenario, flow, port);
     let discipline = &scenario.ports[port.0].discipline;
     let not_modelled = |what: &str| {
-        let (port, class) = names(scenario, port, class);
+        let (port_name, class_name) = names(scenario, port, class);
         ScenarioBoundsError::NotModelled {
-            place: format!("{port}, class {class}"),
+            place: format!("{port_name}, class {class_name}"),
             what: what.to_owned(),
+            part: Part::Class { port, class },
         }
     };
     let Some(Queue::Cbs { idle_slope, .. }) =

@@ -1,6 +1,6 @@
 //! Translation of a scenario's ports to those of the calculus.
 
-use takt_scenario::{Clock, Credit, LowerPriority, PortId, Queue, Rate, Scheduler, Taprio};
+use takt_scenario::{Clock, Credit, LowerPriority, Part, PortId, Queue, Rate, Scheduler, Taprio};
 
 use super::error::ScenarioBoundsError;
 use super::quantities::{bits_per_second, class_at, class_name, seconds_by, speed};
@@ -101,13 +101,19 @@ impl Mapping<'_> {
         indices: &[Option<usize>],
         reason: PortError,
     ) -> ScenarioBoundsError {
-        let name = |class: usize| match indices.iter().position(|index| *index == Some(class)) {
+        let in_scenario = |class: usize| indices.iter().position(|index| *index == Some(class));
+        let name = |class: usize| match in_scenario(class) {
             Some(class) => format!("class {}", class_name(self.scenario, id, class)),
             None => "the class of lower priority".to_owned(),
         };
+        let class = reason.class().and_then(in_scenario);
         ScenarioBoundsError::Port {
             port: self.scenario.port_name(id),
             what: reason.with_names(name),
+            part: class.map_or(Part::Discipline(id), |class| Part::Class {
+                port: id,
+                class,
+            }),
             reason: Box::new(reason),
         }
     }
@@ -177,6 +183,7 @@ impl Mapping<'_> {
                 what: format!(
                     "frames of `{name}` would be sent before the times of txtime_assist: only etf with offload waits for these times"
                 ),
+                part: Part::Class { port: id, class },
             });
         }
         Ok(if one_length || taprio.windows(class).len() < 2 {

@@ -1,6 +1,6 @@
 //! Frames that are given to the kernel early, with the time at which to send them, and the disciplines that hold them until then.
 
-use takt_scenario::{Application, Duration, Flow, FlowSource, Queue, Scheduler};
+use takt_scenario::{Application, Duration, Flow, FlowSource, Part, Queue, Scheduler};
 
 use super::error::ScenarioBoundsError;
 use super::quantities::{class_at, seconds, seconds_by, way_back};
@@ -33,10 +33,15 @@ impl Mapping<'_> {
         let Some(first) = flow.ports.first() else {
             return Ok(());
         };
+        let class = class_at(self.scenario, flow, *first);
         let refused = |what: String| {
             Err(ScenarioBoundsError::NotModelled {
                 place: self.scenario.port_name(*first),
                 what,
+                part: Part::Class {
+                    port: *first,
+                    class,
+                },
             })
         };
         let discipline = &self.scenario.ports[first.0].discipline;
@@ -48,7 +53,6 @@ impl Mapping<'_> {
                     .to_owned(),
             );
         }
-        let class = class_at(self.scenario, flow, *first);
         let Some(Queue::Etf {
             delta,
             deadline_mode,
