@@ -74,6 +74,30 @@ impl Curve {
 }
 
 impl Curve {
+    /// Returns the least latency of a rate-latency curve of this rate that is nowhere above the curve. `None` for a rate that is
+    /// 0, or above the long-term rate.
+    pub(crate) fn latency_below(&self, rate: &Rational) -> Option<Rational> {
+        if rate.is_zero() || self.long_term_rate().is_some_and(|own| own < rate) {
+            return None;
+        }
+        let corners = self.pieces.iter().filter_map(|piece| {
+            let value = piece.at.finite()?;
+            Some(&piece.start - value / rate)
+        });
+        Some(corners.max().unwrap_or(Rational::ZERO).max(Rational::ZERO))
+    }
+
+    /// Returns the rate-latency curve below the curve, with its long-term rate.
+    pub(crate) fn rate_latency_below(&self) -> Result<Self, CurveError> {
+        let Some(rate) = self.long_term_rate() else {
+            return Ok(Self::zero());
+        };
+        match self.latency_below(rate) {
+            Some(latency) => Self::rate_latency(rate.clone(), latency),
+            None => Ok(Self::zero()),
+        }
+    }
+
     /// Returns rate-latency curves `(rate, latency)` that are nowhere above this one, the slowest first.
     pub(crate) fn rate_latencies(&self) -> Vec<(Rational, Rational)> {
         let hull = self.convex_below();

@@ -451,9 +451,12 @@ fn credit_stands_still_while_the_gate_is_closed() {
     let port = EgressPort::new(Rational::ONE, vec![class]).unwrap();
     let service = port.with_gates(list).unwrap().service(0, &[]).unwrap();
     let value = |curve: &Curve, time: i64| curve.value(&time.into());
-    // The gate alone serves two frames in a window, from 140 on. Credit is gained from 100 on, a quarter of a bit per second.
-    assert_eq!(value(&service.minimum, 240), Extended::ZERO);
-    assert_eq!(value(&service.minimum, 640), Extended::Finite(100.into()));
+    // The gate alone serves two frames in a window, from 140 on, after a frame has just not fitted. In the 60 before it 30 of
+    // credit were gained, and nothing in the 100 before these. Long before it, at least a quarter of a bit per second is gained.
+    assert_eq!(value(&service.minimum, 140), Extended::ZERO);
+    assert_eq!(value(&service.minimum, 150), Extended::Finite(5.into()));
+    assert_eq!(value(&service.minimum, 240), Extended::Finite(30.into()));
+    assert_eq!(value(&service.minimum, 640), Extended::Finite(115.into()));
     // Credit is -20 at worst, and 50 at best: the gain in a window that serves nothing.
     assert_eq!(value(&service.strict, 640), Extended::Finite(80.into()));
     assert_eq!(value(&service.shaping, 100), Extended::Finite(100.into()));

@@ -372,6 +372,78 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
+    /// Bursts that come around the last time at which a frame fits, and around the opening and closing of gates.
+    #[test]
+    fn shapers_behind_gates_hold_at_their_worst_times(
+        masks in prop::collection::vec((1u64..8, 60i64..200), 1..5),
+        guard_band in prop_oneof![Just(0i64), 1i64..120],
+        slopes in (1u32..6, 2u32..8),
+        second: bool,
+        starts in prop::collection::vec((0usize..5, 0usize..3, 0i64..16), 3),
+        frames in 1usize..4,
+    ) {
+        let port = gated(&masks, guard_band, true);
+        prop_assume!(port.is_some());
+        let (port, gates) = port.unwrap();
+        let mut classes = port.classes().to_vec();
+        classes[0].selection = credit_based(ratio(i64::from(slopes.0), 10));
+        if second {
+            classes[1].selection = credit_based(ratio(i64::from(slopes.1), 20));
+        }
+        let port = EgressPort::new(Rational::ONE, classes).unwrap();
+        let port = port.with_gates(self::gates(3, &masks, guard_band).0).unwrap();
+        let cycle: i64 = masks.iter().map(|(_, interval)| interval).sum();
+        let talkers = LONGEST.iter().zip(&starts).map(|(size, (entry, before, eighths))| {
+            let entries = masks.iter().take(entry % (masks.len() + 1));
+            let boundary: i64 = entries.map(|(_, interval)| interval).sum();
+            let before = [0, *size, LONGEST[2]][*before];
+            let mut pauses = vec![Rational::ZERO; 2 * frames];
+            pauses[0] = ratio(8 * (cycle + boundary - before) + eighths - 8, 8);
+            Talker {
+                burst: Rational::from(*size) * Rational::from(u64::try_from(frames).unwrap()),
+                rate: ratio(1, 20),
+                sizes: vec![*size; 2 * frames],
+                pauses,
+            }
+        });
+        let talkers: Vec<Talker> = talkers.collect();
+        let network = one_port(port, &talkers);
+        check(&bounds(&network), &network, &simulate(&network, &[gates], &talkers, 1))?;
+    }
+}
+
+/// A class with a shaper that has a window alone: its frames wait for the gate once. The bound for one frame is attained.
+#[test]
+fn bounds_of_a_shaper_behind_gates_are_near_the_worst() {
+    let masks = [(1u64, 100i64), (6, 100)];
+    let (port, gates) = gated(&masks, 0, true).unwrap();
+    let mut classes = port.classes().to_vec();
+    classes[0].selection = credit_based(ratio(1, 2));
+    let port = EgressPort::new(Rational::ONE, classes).unwrap();
+    let port = port.with_gates(self::gates(3, &masks, 0).0).unwrap();
+    for (frames, most) in [(1u8, 1.01), (2, 1.1)] {
+        let searched: Vec<Vec<Talker>> = (0..200)
+            .map(|phase| {
+                let of_class = |size: &i64| Talker {
+                    burst: (i64::from(frames) * size).into(),
+                    rate: ratio(1, 400),
+                    sizes: vec![*size; frames.into()],
+                    pauses: std::iter::once(ratio(8 * phase + 1, 8))
+                        .chain(std::iter::repeat_n(Rational::ZERO, 1))
+                        .collect(),
+                };
+                LONGEST.iter().map(of_class).collect()
+            })
+            .collect();
+        let network = one_port(port.clone(), &searched[0]);
+        let found = tightness(&network, std::slice::from_ref(&gates), &searched, 0);
+        assert!((1.0..most).contains(&found), "{frames} frames: {found}");
+    }
+}
+
 #[test]
 fn bounds_of_exclusive_windows_are_attained_or_near() {
     for (masks, guard_band, frames, most) in [

@@ -281,6 +281,17 @@ fn windows_with_guard_bands_and_with_txtimes() {
     );
 }
 
+/// A frame of 800 ns that just does not fit into its window any more waits for the closed gate, once.
+#[test]
+fn a_shaper_behind_gates_waits_for_the_gate_once() {
+    let scenario = two_hosts(
+        "scheduler = \"taprio\"\nclasses = [{ name = \"A\", priorities = [3], queue = \"cbs\", idle_slope = \"10 Mbit/s\" }, { name = \"B\" }]\n\
+         entries = [{ gates = [\"A\"], interval = \"250 us\" }, { gates = [\"B\"], interval = \"250 us\" }]",
+        "",
+    );
+    assert_eq!(delay(&scenario), nanoseconds(250_000 + 2 * 800));
+}
+
 #[test]
 fn classes_that_share_txtimes_have_no_bounds() {
     let text = "version = 1\ndiscipline = \"d\"\n[topology]\nkind = \"p2p\"\n[disciplines.d]\nscheduler = \"taprio\"\ntxtime_assist = \"1 us\"\n\

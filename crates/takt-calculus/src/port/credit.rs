@@ -85,18 +85,27 @@ impl EgressPort {
 
 /// Credit-Based Shapers behind gates: credit stands still while the gate is closed.
 impl EgressPort {
-    /// Returns the minimum and the strict service of a class with a shaper, from the service that its gate alone would leave it.
-    pub(super) fn shaped_behind_gates(
+    /// Returns the minimum and the strict service of a class, with or without a shaper.
+    pub(super) fn behind_gates(
         &self,
         gates: &GateControlList,
         class: usize,
-        unshaped: Curve,
+        higher: &[ClassTraffic],
     ) -> Result<(Curve, Curve), PortError> {
+        let unshaped = gates.service(self, class, higher)?;
         let Some((_, idle_slope)) = shaper(self, class) else {
-            return Ok((unshaped.clone(), unshaped));
+            return Ok((unshaped.strict.clone(), unshaped.strict));
         };
         let (gained, _) = gates.while_open(class, idle_slope)?;
-        self.held_back(class, &gained, &unshaped)
+        // The time of a convolution with a line does not grow with the number of windows.
+        let (minimum, strict) =
+            self.held_back(class, &gained.rate_latency_below()?, &unshaped.strict)?;
+        let in_one_phase = unshaped.in_one_phase(gates, class, idle_slope, &self.link_rate)?;
+        let minimum = match in_one_phase {
+            Some(service) => minimum.maximum(&service),
+            None => minimum,
+        };
+        Ok((minimum, strict))
     }
 
     /// Returns the most bits of a class with a shaper that leave in any interval, if its credit has a limit; otherwise only the
@@ -118,7 +127,7 @@ impl EgressPort {
             });
         }
         let (_, gained) = gates.while_open(class, idle_slope)?;
-        let unshaped = gates.service(self, class, &higher)?;
+        let unshaped = gates.service(self, class, &higher)?.strict;
         let Extended::Finite(high) = gained.vertical_deviation(&unshaped) else {
             return Ok(None);
         };

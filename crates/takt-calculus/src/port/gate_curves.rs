@@ -8,14 +8,32 @@ use crate::curve::{Curve, Extended, Piece};
 /// Number of cycles for which a curve has every window. Behind them it is a line that is never better.
 const EXACT_CYCLES: u32 = 3;
 
+/// The service of an interval that begins when a frame just does not fit into a window any more.
+pub(super) struct Missed {
+    /// Last time in the cycle at which a frame of any length can begin in the window.
+    pub(super) time: Rational,
+    /// Service of the windows after it, if frames always wait.
+    pub(super) service: Curve,
+}
+
+/// The windows of a class, and the part of the link that other classes take of them.
+pub(super) struct Unshaped {
+    /// One for each window; `None` if the gate never closes.
+    pub(super) missed: Option<Vec<Missed>>,
+    /// Bits of lower and higher classes in any interval in which a frame of the class always waits.
+    pub(super) taken: Curve,
+    /// The strict service, for the worst phase of the cycle.
+    pub(super) strict: Curve,
+}
+
 impl GateControlList {
-    /// Returns the strict service of a class that always has a frame waiting, for the worst phase of the cycle.
+    /// Returns the service of a class that always has a frame waiting.
     pub(super) fn service(
         &self,
         port: &EgressPort,
         class: usize,
         higher: &[ClassTraffic],
-    ) -> Result<Curve, PortError> {
+    ) -> Result<Unshaped, PortError> {
         let rate = port.link_rate();
         let own = &port.classes()[class];
         let others: Vec<usize> = (0..port.classes().len())
@@ -28,14 +46,15 @@ impl GateControlList {
         };
         let blocking = longest(&mut lower.clone());
         let crossing = longest(&mut lower.filter(|other| self.crosses(**other, class)));
-        let usable = match self.windows(class) {
+        let missed = self.windows(class).map(|windows| {
+            let frame = &own.longest / rate;
+            let exact = others.is_empty() && own.shortest == own.longest;
+            let usable = self.usable(&windows, &frame, &(crossing / rate), exact);
+            self.missed(&windows, &usable, &self.room(&frame), rate)
+        });
+        let usable = match &missed {
             None => Curve::rate_latency(rate.clone(), Rational::ZERO)?,
-            Some(windows) => {
-                let frame = &own.longest / rate;
-                let exact = others.is_empty() && own.shortest == own.longest;
-                let usable = self.usable(&windows, &frame, &(crossing / rate), exact);
-                self.worst_phase(&windows, &usable, &self.room(&frame), rate)
-            }
+            Some(missed) => worst_phase(missed),
         };
         let mut taken = Curve::leaky_bucket(blocking, Rational::ZERO)?;
         for other in others.iter().filter(|other| **other < class) {
@@ -44,9 +63,14 @@ impl GateControlList {
             }
         }
         let left = usable.residual(&taken, &Rational::ZERO);
-        Ok(match self.txtime_delay() {
+        let strict = match self.txtime_delay() {
             None => left,
             Some(delay) => left.later(delay),
+        };
+        Ok(Unshaped {
+            missed,
+            taken,
+            strict,
         })
     }
 
@@ -75,15 +99,15 @@ impl GateControlList {
         usable.collect()
     }
 
-    /// Returns the least of the `usable` parts of windows in an interval of any phase, at this rate. The worst phase begins when
-    /// the last frame, which needs so much room, just does not fit any more. Service before that time could only be more.
-    fn worst_phase(
+    /// Returns the `usable` parts of windows, at this rate, in the intervals that begin when the last frame, which needs so much
+    /// room, just does not fit any more.
+    fn missed(
         &self,
         windows: &[Window],
         usable: &[Window],
         room: &Rational,
         rate: &Rational,
-    ) -> Curve {
+    ) -> Vec<Missed> {
         let phases = windows.iter().enumerate().map(|(index, window)| {
             let missed = &window.start + (&window.length - room).max(Rational::ZERO);
             let later = (1..=usable.len()).map(|offset| {
@@ -96,11 +120,12 @@ impl GateControlList {
                 let next = &usable[next];
                 (&next.start + again - &missed, next.length.clone())
             });
-            self.staircase(&later.collect::<Vec<_>>(), rate, true)
+            Missed {
+                service: self.staircase(&later.collect::<Vec<_>>(), rate, EXACT_CYCLES, true),
+                time: missed,
+            }
         });
-        phases
-            .reduce(|least, phase| least.minimum(&phase))
-            .unwrap_or_else(Curve::zero)
+        phases.collect()
     }
 
     /// Returns the most bits that the gate of a class lets through in any interval. A frame that begins before the guard band has
@@ -120,8 +145,8 @@ impl GateControlList {
         self.best_phase(&windows, rate)
     }
 
-    /// Returns the amounts that grow with this slope while the gate of a class is open: a line below the least in any interval,
-    /// and the greatest.
+    /// Returns the amounts that grow with this slope while the gate of a class is open: the least and the greatest in any
+    /// interval.
     pub(super) fn while_open(
         &self,
         class: usize,
@@ -133,10 +158,33 @@ impl GateControlList {
                 (always.clone(), always)
             }
             Some(windows) => (
-                line_below(&self.worst_phase(&windows, &windows, &Rational::ZERO, slope))?,
+                worst_phase(&self.missed(&windows, &windows, &Rational::ZERO, slope)),
                 self.best_phase(&windows, slope),
             ),
         })
+    }
+
+    /// Returns the amount that grows with this slope while the gate of a class is open, in the intervals that end at a time, by
+    /// their lengths: exact for a cycle, and then a line that is never above, so that convolutions stay short.
+    pub(super) fn while_open_before(
+        &self,
+        class: usize,
+        slope: &Rational,
+        end: &Rational,
+    ) -> Curve {
+        let cycle = self.cycle_time();
+        let mut before: Vec<(Rational, Rational)> = Vec::new();
+        for window in self.windows(class).into_iter().flatten() {
+            // Time from the window's end until `end`, at most a cycle.
+            let past = end - &window.start - &window.length;
+            let past = &past - Rational::from((&past / cycle).floor()) * cycle;
+            // A window that is open at `end` began before it, and its rest belongs to the cycle before.
+            let open = (&past + &window.length - cycle).max(Rational::ZERO);
+            before.push((past, window.length - &open));
+            before.push((Rational::ZERO, open));
+        }
+        before.sort();
+        self.staircase(&before, slope, 1, true)
     }
 
     /// Returns the greatest sum of the windows in an interval of any phase, at this rate.
@@ -152,16 +200,22 @@ impl GateControlList {
                 let next = &windows[next];
                 (&next.start + again - &window.start, next.length.clone())
             });
-            self.staircase(&from_here.collect::<Vec<_>>(), rate, false)
+            self.staircase(&from_here.collect::<Vec<_>>(), rate, EXACT_CYCLES, false)
         });
         phases
             .reduce(|most, phase| most.maximum(&phase))
             .unwrap_or_else(Curve::zero)
     }
 
-    /// Returns the bits sent in windows `(start, length)` of a cycle, seen from time 0, at the rate within them. Behind some
+    /// Returns the bits sent in windows `(start, length)` of a cycle, seen from time 0, at the rate within them. Behind the exact
     /// cycles the curve is a line that is not above them (`below`) or not below them.
-    fn staircase(&self, windows: &[(Rational, Rational)], rate: &Rational, below: bool) -> Curve {
+    fn staircase(
+        &self,
+        windows: &[(Rational, Rational)],
+        rate: &Rational,
+        exact_cycles: u32,
+        below: bool,
+    ) -> Curve {
         let mut pieces = vec![Piece::new(
             Rational::ZERO,
             Extended::ZERO,
@@ -175,7 +229,7 @@ impl GateControlList {
         let slope = &per_cycle / self.cycle_time();
         // Greatest distance of the steps from the line through the cycles' beginnings.
         let mut distance = Rational::ZERO;
-        for cycle in 0..EXACT_CYCLES {
+        for cycle in 0..exact_cycles {
             let begin = self.cycle_time() * Rational::from(cycle);
             for (start, length) in windows.iter().filter(|(_, length)| !length.is_zero()) {
                 let start = &begin + start;
@@ -201,7 +255,7 @@ impl GateControlList {
                 pieces.push(Piece::new(end, value.clone(), value, Rational::ZERO));
             }
         }
-        let end = self.cycle_time() * Rational::from(EXACT_CYCLES);
+        let end = self.cycle_time() * Rational::from(exact_cycles);
         let value = Extended::Finite(sent.clone());
         if below {
             // The curve is flat until it reaches the line.
@@ -218,18 +272,11 @@ impl GateControlList {
     }
 }
 
-/// Returns the rate-latency curve below a staircase, with its long-term rate. The time of a convolution with it does not grow
-/// with the number of windows.
-fn line_below(staircase: &Curve) -> Result<Curve, PortError> {
-    let Some(rate) = staircase.long_term_rate().filter(|rate| !rate.is_zero()) else {
-        return Ok(Curve::zero());
-    };
-    let corners = staircase.pieces.iter().filter_map(|piece| {
-        let Extended::Finite(value) = &piece.at else {
-            return None;
-        };
-        Some(&piece.start - value / rate)
-    });
-    let latency = corners.max().unwrap_or(Rational::ZERO);
-    Ok(Curve::rate_latency(rate.clone(), latency)?)
+/// Returns the least service in an interval of any phase: it begins when a frame just does not fit any more. Service before that
+/// time could only be more.
+fn worst_phase(missed: &[Missed]) -> Curve {
+    let phases = missed.iter().map(|missed| missed.service.clone());
+    phases
+        .reduce(|least, phase| least.minimum(&phase))
+        .unwrap_or_else(Curve::zero)
 }

@@ -13,6 +13,7 @@ mod gates;
 mod growth;
 mod lines;
 mod network;
+mod one_phase;
 mod schedule;
 mod separate_flow;
 mod total_flow;
@@ -242,8 +243,7 @@ impl EgressPort {
     ) -> Result<ClassService, PortError> {
         let shaping = self.shaping(class)?;
         if let Some(gates) = &self.gates {
-            let unshaped = gates.service(self, class, higher)?;
-            let (minimum, strict) = self.shaped_behind_gates(gates, class, unshaped)?;
+            let (minimum, strict) = self.behind_gates(gates, class, higher)?;
             return Ok(ClassService {
                 minimum,
                 strict,
