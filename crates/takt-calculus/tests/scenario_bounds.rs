@@ -186,6 +186,14 @@ fn a_schedule_is_known_where_clocks_agree() {
         "{:?}",
         scheduled.answers
     );
+    // Each way is scheduled by itself: a frame leaves the third window 40 us after the first one opened.
+    let bounds = scenario_bounds(&scenario, BoundsModel::Sound, &Analysis::ALL).unwrap();
+    let ways = scenario.flows().iter();
+    let ways: Vec<Option<i64>> = ways
+        .map(|way| micros(&bounds.of_way(&scenario, way).unwrap()))
+        .collect();
+    assert_eq!(ways[0], Some(40), "{ways:?}");
+    assert!(ways[1] < Some(250), "{ways:?}");
     let others = flow(
         &scenario,
         &[Analysis::TotalFlowShaped, Analysis::SeparateFlow],

@@ -14,14 +14,18 @@ pub struct ScenarioBounds {
     pub flows: Vec<FlowBound>,
     /// Bounds of each class with a flow, at each port.
     pub queues: Vec<QueueBound>,
+    /// Longest delay of each way, from its first port's queue to the end of its last link, by [`Analysis::Schedule`]. Ways
+    /// whose times are not known are left out.
+    pub scheduled: Vec<(FlowSource, Extended)>,
     /// Assumptions that are not checked, in words.
     pub assumptions: Vec<&'static str>,
 }
 
 impl ScenarioBounds {
     /// Returns the longest delay of a flow, from its first port's queue to the end of its last link, in seconds: the sum of the
-    /// bounds of its queues and of the delays between them. For a message that a loopback sends back it bounds each way, where
-    /// [`FlowBound`] bounds both together. `None` if the flow is not part of this scenario.
+    /// bounds of its queues and of the delays between them, or the delay by its schedule if that is shorter. For a message that a
+    /// loopback sends back it bounds each way, where [`FlowBound`] bounds both together. `None` if the flow is not part of this
+    /// scenario.
     pub fn of_way(&self, scenario: &Scenario, flow: &Flow) -> Option<Extended> {
         let mut delay = Extended::ZERO;
         for (position, id) in flow.ports.iter().enumerate() {
@@ -35,7 +39,14 @@ impl ScenarioBounds {
             }
             delay = delay.sum(&queue.delay).plus(&seconds(between));
         }
-        Some(delay)
+        let scheduled = self
+            .scheduled
+            .iter()
+            .find(|(source, _)| *source == flow.source);
+        Some(match scheduled {
+            Some((_, scheduled)) => delay.min(scheduled.clone()),
+            None => delay,
+        })
     }
 }
 

@@ -33,7 +33,10 @@ impl Mapping<'_> {
         let streams = streams.collect::<Result<_, CurveError>>()?;
         let ways = Ways { flows, streams };
         let delays = schedule::delays(self, &ways)?;
-        for (flow, delay) in ways.flows.iter().zip(delays) {
+        let scheduled = ways.flows.iter().zip(delays.ways);
+        let scheduled = scheduled.filter_map(|(flow, delay)| Some((flow.source, delay?)));
+        bounds.scheduled = scheduled.collect();
+        for (flow, delay) in ways.flows.iter().zip(delays.flows) {
             let Some(bound) = bounds
                 .flows
                 .iter_mut()
@@ -125,6 +128,7 @@ impl Mapping<'_> {
         ScenarioBounds {
             flows: flows.collect(),
             queues,
+            scheduled: Vec::new(),
             assumptions: ASSUMPTIONS.to_vec(),
         }
     }

@@ -28,6 +28,7 @@ pub(super) fn bounds(scenario: &Scenario) -> Result<ScenarioBounds, ScenarioBoun
     let mut result = ScenarioBounds {
         flows: Vec::new(),
         queues: Vec::new(),
+        scheduled: Vec::new(),
         assumptions: ASSUMPTIONS.to_vec(),
     };
     for flow in scenario.flows() {

@@ -17,14 +17,23 @@ pub(super) struct Ways<'a> {
     pub(super) streams: Vec<Stream>,
 }
 
-/// Returns the delay of each flow if the gates of all ports have one cycle, and the cycles of the applications are multiples of
-/// it. With a loopback it is the delay there and back. `None` for flows that are a way back.
-pub(super) fn delays(
-    mapping: &Mapping<'_>,
-    ways: &Ways<'_>,
-) -> Result<Vec<Result<Extended, String>>, PortNetworkError> {
+/// Delays that follow from the schedule, for each flow.
+pub(super) struct Delays {
+    /// From sending to the end of the way, or the reason why it is not known. With a loopback it is the delay there and back.
+    pub(super) flows: Vec<Result<Extended, String>>,
+    /// From the first port's queue to the end of the last link, each way by itself. `None` if it is not known.
+    pub(super) ways: Vec<Option<Extended>>,
+}
+
+/// Returns the delays if the gates of all ports have one cycle, and the cycles of the applications are multiples of it.
+pub(super) fn delays(mapping: &Mapping<'_>, ways: &Ways<'_>) -> Result<Delays, PortNetworkError> {
     let scenario = mapping.scenario;
-    let all = |why: &str| Ok(vec![Err(why.to_owned()); ways.flows.len()]);
+    let all = |why: &str| {
+        Ok(Delays {
+            flows: vec![Err(why.to_owned()); ways.flows.len()],
+            ways: vec![None; ways.flows.len()],
+        })
+    };
     let mut cycles = scenario
         .ports
         .iter()
@@ -80,7 +89,15 @@ pub(super) fn delays(
         let returned = late(scenario, back, application).least + &of(back)?.delay;
         Ok(Extended::Finite(cycles + returned + &error))
     });
-    Ok(delays.collect())
+    // A frame can come earlier than its release by the error of a clock.
+    let from_queue = |flow: &&Flow| {
+        let scheduled = of(flow).ok()?;
+        Some(Extended::Finite(&scheduled.delay + &error))
+    };
+    Ok(Delays {
+        flows: delays.collect(),
+        ways: ways.flows.iter().map(from_queue).collect(),
+    })
 }
 
 fn application<'s>(scenario: &'s Scenario, flow: &Flow) -> Option<&'s Application> {
