@@ -29,7 +29,6 @@ mod pair;
 mod parent;
 mod payload;
 mod process;
-mod progress;
 mod round_trip;
 mod seat;
 mod serve;

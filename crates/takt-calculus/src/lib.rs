@@ -100,6 +100,7 @@ pub use port::{
 pub use round_trip::{Line, LineError, Model, RoundTrip};
 pub use scenario::{
     FlowBound, Infinite, QueueBound, ScenarioBounds, ScenarioBoundsError, scenario_bounds,
+    scenario_bounds_with,
 };
 pub use takt_scenario::{Analysis, Frame, FrameTooLong, REPEATED_NODE_COUNTS};
 pub use total_flow::{Output, TotalFlow};

@@ -12,6 +12,7 @@ use std::path::PathBuf;
 
 use takt_calculus::{
     Extended, FlowBound, Frame, Line, Model, Rational, ScenarioBounds, scenario_bounds,
+    scenario_bounds_with,
 };
 use takt_scenario::{Analysis, BoundsModel, Scenario, ScenarioFile, Variant};
 
@@ -527,6 +528,23 @@ fn the_reason_names_the_port_that_is_overloaded() {
     assert!(reason(0).starts_with("1200 Mbit/s arrive"), "{}", reason(0));
     assert!(reason(1).starts_with("1000 Mbit/s arrive"), "{}", reason(1));
     assert!(reason(2).starts_with("900 Mbit/s arrive"), "{}", reason(2));
+}
+
+/// The progress of analyses is reported once before each flow.
+#[test]
+fn progress_is_reported_for_each_flow() {
+    let scenario = &shipped("line-multiflow.toml")[0].scenario;
+    let mut reported = Vec::new();
+    let mut progress = |flow, of| reported.push((flow, of));
+    let bounds = scenario_bounds_with(
+        scenario,
+        BoundsModel::Sound,
+        &[Analysis::TotalFlow],
+        &mut progress,
+    );
+    let flows = bounds.unwrap().flows.len();
+    let expected: Vec<_> = (0..flows).map(|flow| (flow, flows)).collect();
+    assert_eq!(reported, expected);
 }
 
 /// Errors contain the file's names of classes.

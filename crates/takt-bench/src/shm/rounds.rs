@@ -3,6 +3,8 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use takt_report::Progress;
+
 use super::options::Options;
 use super::row::Row;
 use super::subjects::Measured;
@@ -14,7 +16,6 @@ use crate::measure::Samples;
 use crate::pace::Pace;
 use crate::pair::Setting;
 use crate::process::Process;
-use crate::progress::Progress;
 use crate::round_trip::{self, Operation, Wait};
 use crate::seat::Seat;
 

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use takt_report::{Column, Report, Table};
+use takt_report::{Column, Progress, Report, Table};
 use takt_rt::{affinity, process};
 
 use super::options::Options;
@@ -21,7 +21,6 @@ use crate::pair::{Pair, Setting, Subject};
 use crate::parent;
 use crate::payload::Payload;
 use crate::process::Process;
-use crate::progress::Progress;
 use crate::round_trip::{self, Access, Operation, RoundTrip, Service, Wait};
 use crate::seat::Placement;
 use crate::serve::Role;

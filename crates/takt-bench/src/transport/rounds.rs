@@ -2,6 +2,8 @@
 
 use std::sync::atomic::AtomicBool;
 
+use takt_report::Progress;
+
 use super::filter::Filter;
 use super::options::Options;
 use super::row::Row;
@@ -11,7 +13,6 @@ use crate::local_session::LocalSession;
 use crate::measure::Samples;
 use crate::pair::Setting;
 use crate::payload::Payload;
-use crate::progress::Progress;
 use crate::round_trip::{self, Access, Service};
 use crate::seat::Seat;
 

@@ -52,6 +52,19 @@ impl PortNetwork {
         analyses: &[Analysis],
         fixed_point: &FixedPoint,
     ) -> Result<PortAnalyses, PortNetworkError> {
+        self.analyse_with(analyses, fixed_point, &mut |_, _| {})
+    }
+
+    /// Returns the same, and reports the progress: the index of the next stream and the number of streams, before each stream.
+    ///
+    /// # Errors
+    /// None that a valid network can cause.
+    pub fn analyse_with(
+        &self,
+        analyses: &[Analysis],
+        fixed_point: &FixedPoint,
+        progress: &mut dyn FnMut(usize, usize),
+    ) -> Result<PortAnalyses, PortNetworkError> {
         let is_wanted = |analysis| analyses.contains(&analysis);
         let lines = match is_wanted(Analysis::SeparateFlow)
             || is_wanted(Analysis::PolynomialLinearProgram)
@@ -69,6 +82,7 @@ impl PortNetwork {
         };
         let mut answers = Vec::with_capacity(self.streams.len());
         for stream in 0..self.streams.len() {
+            progress(stream, self.streams.len());
             let mut of_stream = Vec::with_capacity(analyses.len());
             for analysis in analyses {
                 let delay = match analysis {

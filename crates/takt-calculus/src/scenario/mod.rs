@@ -28,8 +28,22 @@ pub fn scenario_bounds(
     model: BoundsModel,
     analyses: &[Analysis],
 ) -> Result<ScenarioBounds, ScenarioBoundsError> {
+    scenario_bounds_with(scenario, model, analyses, &mut |_, _| {})
+}
+
+/// Returns the same, and reports the progress of the sound model: the index of the next flow and the number of flows, before the
+/// analyses of each flow.
+///
+/// # Errors
+/// Those of [`scenario_bounds`].
+pub fn scenario_bounds_with(
+    scenario: &Scenario,
+    model: BoundsModel,
+    analyses: &[Analysis],
+    progress: &mut dyn FnMut(usize, usize),
+) -> Result<ScenarioBounds, ScenarioBoundsError> {
     match model {
-        BoundsModel::Sound => sound::bounds(scenario, analyses),
+        BoundsModel::Sound => sound::bounds(scenario, analyses, progress),
         BoundsModel::Paper => paper::bounds(scenario),
     }
 }

@@ -45,6 +45,7 @@ pub(super) struct Mapping<'a> {
 pub(super) fn bounds(
     scenario: &Scenario,
     analyses: &[Analysis],
+    progress: &mut dyn FnMut(usize, usize),
 ) -> Result<ScenarioBounds, ScenarioBoundsError> {
     let mut mapping = Mapping {
         scenario,
@@ -66,7 +67,7 @@ pub(super) fn bounds(
         mapping.add_stream(flow)?;
     }
     let network = PortNetwork::new(mapping.ports.clone(), mapping.streams.clone())?;
-    let found = network.analyse(analyses, &FixedPoint::default())?;
+    let found = network.analyse_with(analyses, &FixedPoint::default(), progress)?;
     let mut bounds = mapping.named(&found);
     if analyses.contains(&Analysis::Schedule) {
         mapping.add_schedule(&mut bounds)?;

@@ -6,7 +6,7 @@ mod row;
 mod summary;
 mod table;
 
-use takt_calculus::scenario_bounds;
+use takt_calculus::scenario_bounds_with;
 use takt_scenario::BoundsModel;
 
 use crate::arguments::{BoundsArguments, ModelName};
@@ -14,7 +14,10 @@ use crate::scenario_file::{self, Loaded};
 use crate::{explain, output};
 use miette::IntoDiagnostic;
 use row::Row;
-use takt_report::Report;
+use takt_report::{Progress, Report};
+
+/// Number of flows up to which analyses take so little time that no progress is shown.
+const QUICK: usize = 100;
 
 pub(super) fn run(arguments: &BoundsArguments) -> miette::Result<()> {
     let Loaded {
@@ -35,7 +38,17 @@ pub(super) fn run(arguments: &BoundsArguments) -> miette::Result<()> {
             Some(analyses) => &analyses.0,
             None => &scenario.bounds.analyses,
         };
-        let bounds = scenario_bounds(scenario, model, analyses).map_err(|error| {
+        let mut display = None;
+        let mut progress = |flow: usize, of: usize| {
+            if of > QUICK {
+                let of = u32::try_from(of).unwrap_or(u32::MAX);
+                let display = display.get_or_insert_with(|| Progress::new("flow", of));
+                display.show(u32::try_from(flow).unwrap_or(u32::MAX - 1));
+            }
+        };
+        let bounds = scenario_bounds_with(scenario, model, analyses, &mut progress);
+        drop(display);
+        let bounds = bounds.map_err(|error| {
             let help =
                 "docs/bounds.md describes the modelled parts. `takt simulate` has no such limits.";
             match error.part() {

@@ -1,9 +1,9 @@
-//! Progress of a measurement.
+//! Progress of a computation or a measurement.
 
 use std::io::{IsTerminal, Write};
 
 /// Display of the current step on the error output of a terminal. Dropping it removes the display.
-pub(crate) struct Progress {
+pub struct Progress {
     what: &'static str,
     of: u32,
     shown: bool,
@@ -11,7 +11,8 @@ pub(crate) struct Progress {
 
 impl Progress {
     /// Creates the display of this number of steps, named `what`.
-    pub(crate) fn new(what: &'static str, of: u32) -> Self {
+    #[must_use]
+    pub fn new(what: &'static str, of: u32) -> Self {
         Self {
             what,
             of,
@@ -20,7 +21,7 @@ impl Progress {
     }
 
     /// Shows that step `number`, counted from 0, begins.
-    pub(crate) fn show(&self, number: u32) {
+    pub fn show(&self, number: u32) {
         if self.shown {
             let mut out = std::io::stderr().lock();
             let _ = write!(out, "\r{} {} of {} …", self.what, number + 1, self.of);
