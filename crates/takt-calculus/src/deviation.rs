@@ -3,6 +3,30 @@
 use crate::Rational;
 use crate::curve::{Curve, Extended, Piece};
 
+/// The longest delay of a frame, and its place between arrivals and service.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FrameDelay {
+    /// Time at which the frame arrives.
+    pub arrives: Rational,
+    /// Time at which it begins on the link.
+    pub begins: Rational,
+    /// Time at which its last bit has been sent.
+    pub ends: Rational,
+    /// Bits that have arrived, including the frame.
+    pub bits: Rational,
+}
+
+/// The greatest backlog, and its place between arrivals and service.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Backlog {
+    /// The time.
+    pub time: Rational,
+    /// Bits that have been served at that time.
+    pub served: Rational,
+    /// Bits that have arrived at that time.
+    pub arrived: Rational,
+}
+
 impl Curve {
     /// Returns `h(f, g) = sup over t of inf { d ≥ 0 : f(t) ≤ g(t + d) }`: the bound on the delay of arrivals by this curve in a
     /// FIFO server of service curve `service`. Infinite if the service never catches up.
@@ -52,10 +76,24 @@ impl Curve {
         service: &Self,
         link_rate: &Rational,
     ) -> Extended {
+        match self.longest_frame_delay(shortest, service, link_rate) {
+            Some(longest) => Extended::Finite(longest.ends - longest.arrives),
+            None => Extended::Infinity,
+        }
+    }
+
+    /// Returns the place of the longest delay of whole frames of at least `shortest` bits, which arrive by this curve at a queue
+    /// with this service, on a link of `link_rate`. `None` if the delay is infinite.
+    pub fn longest_frame_delay(
+        &self,
+        shortest: &Rational,
+        service: &Self,
+        link_rate: &Rational,
+    ) -> Option<FrameDelay> {
         if let (Some(own), Some(rate)) = (self.long_term_rate(), service.long_term_rate())
             && own > rate
         {
-            return Extended::Infinity;
+            return None;
         }
         let before = |level: &Extended| level.plus(&-shortest).max(Extended::ZERO);
         let mut times: Vec<Rational> = self
@@ -65,16 +103,27 @@ impl Curve {
             .collect();
         let levels = service.levels().into_iter();
         times.extend(levels.filter_map(|level| self.first_at_least(&level.plus(shortest))));
-        let mut deviation = Extended::ZERO;
+        let takes = shortest / link_rate;
+        let mut longest = FrameDelay {
+            arrives: Rational::ZERO,
+            begins: Rational::ZERO,
+            ends: takes.clone(),
+            bits: shortest.clone(),
+        };
         for time in times {
             for level in [self.value(&time), self.right(&time).0] {
-                let Some(begun) = service.first_above(&before(&level)) else {
-                    return Extended::Infinity;
-                };
-                deviation = deviation.max(Extended::Finite(begun - &time));
+                let begins = service.first_above(&before(&level))?;
+                if &begins - &time > &longest.begins - &longest.arrives {
+                    longest = FrameDelay {
+                        ends: &begins + &takes,
+                        arrives: time.clone(),
+                        begins,
+                        bits: level.finite().cloned().unwrap_or_default(),
+                    };
+                }
             }
         }
-        deviation.plus(&(shortest / link_rate))
+        Some(longest)
     }
 
     /// Returns `v(f, g) = sup over t of f(t) − g(t)`: the bound on the backlog of arrivals by this curve in a server of service
@@ -89,20 +138,46 @@ impl Curve {
             return Extended::Infinity;
         }
         let mut deviation = Extended::ZERO;
-        let mut compare = |own: &Extended, service: &Extended| {
+        self.compare(service, |_, own, service| {
+            deviation = deviation.clone().max(own.plus(&-service));
+        });
+        deviation
+    }
+
+    /// Returns the place of the greatest backlog. `None` if the backlog is infinite.
+    pub fn greatest_backlog(&self, service: &Self) -> Option<Backlog> {
+        let most = self.vertical_deviation(service);
+        let most = most.finite()?;
+        let mut place = None;
+        self.compare(service, |time, own, service| {
+            if let Some(own) = own.finite()
+                && own - service == *most
+            {
+                place.get_or_insert_with(|| Backlog {
+                    time: time.clone(),
+                    served: service.clone(),
+                    arrived: own.clone(),
+                });
+            }
+        });
+        place
+    }
+
+    /// Passes the values of both curves, where the service is finite, at all times at which their distance can be the greatest.
+    fn compare(&self, service: &Self, mut pass: impl FnMut(&Rational, &Extended, &Rational)) {
+        let mut compare = |time: &Rational, own: &Extended, service: &Extended| {
             if let Some(service) = service.finite() {
-                deviation = deviation.clone().max(own.plus(&-service));
+                pass(time, own, service);
             }
         };
         let beside = self.beside(service);
         for (index, (time, own, service)) in beside.iter().copied().enumerate() {
-            compare(&own.value(time), &service.value(time));
-            compare(&own.line(time), &service.line(time));
+            compare(time, &own.value(time), &service.value(time));
+            compare(time, &own.line(time), &service.line(time));
             if let Some((end, ..)) = beside.get(index + 1) {
-                compare(&own.line(end), &service.line(end));
+                compare(end, &own.line(end), &service.line(end));
             }
         }
-        deviation
     }
 
     /// Returns `inf { t > 0 : f(t) ≤ g(t) }`: the longest busy period of a strict server of service curve `service`, for arrivals

@@ -87,6 +87,7 @@ pub use dashu_ratio::RBig as Rational;
 
 pub use cbs::{CreditBasedShaper, ShapedPort, ShaperError};
 pub use curve::{Curve, CurveError, Extended};
+pub use deviation::{Backlog, FrameDelay};
 pub use frame_bits::FrameBits;
 pub use grid::Grid;
 pub use network::{Flow, Network, NetworkError, Server};

@@ -237,7 +237,18 @@ fn bounds_are_drawn() {
         std::fs::read_to_string(&picture).unwrap()
     };
     let hops = drawn(scenario);
-    assert!(hops.contains("Hop 2: host2 to host1, delay") && hops.contains("service"));
+    assert!(hops.contains("Hop 2 of control: host2 to host1, class A, delay"));
+    for label in ["arrivals", "service", "delay", "backlog"] {
+        assert!(hops.contains(&format!(">{label}</text>")), "{label}");
+    }
+    // All applications and flows are drawn, each queue once.
+    let mut two = std::fs::read_to_string(scenario).unwrap();
+    two += "[[cross_traffic]]\nname = \"other\"\nfrom = \"host1\"\nto = \"host2\"\npayload = \"100 B\"\ninterval = \"1 ms\"\n";
+    let other = folder.path().join("two.toml");
+    std::fs::write(&other, two).unwrap();
+    let both = drawn(other.to_str().unwrap());
+    assert!(both.contains("Hop 1 of control: host1 to host2, class A"));
+    assert!(both.contains("Hop 1 of other: host1 to host2, class"));
     let sweep = drawn(&shipped("line.toml"));
     assert!(sweep.contains("Bounds over hops") && sweep.contains("hops 7"));
     // Two sweeps and two flows.

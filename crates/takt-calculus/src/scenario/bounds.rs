@@ -4,7 +4,7 @@ use takt_scenario::{Analysis, Flow, FlowSource, PortId, Scenario};
 
 use super::quantities::seconds;
 use super::reason::Infinite;
-use crate::Rational;
+use crate::{FrameDelay, Rational};
 use crate::curve::{Curve, Extended};
 
 /// The bounds of a scenario.
@@ -95,6 +95,12 @@ pub struct QueueBound {
     pub arrival: Curve,
     /// Minimum service.
     pub service: Curve,
+    /// Shortest frame, in bits, which the service does not interrupt; 0 if the model has no whole frames.
+    pub shortest: Rational,
+    /// Rate of the link, in bit/s.
+    pub link_rate: Rational,
+    /// True if frames leave in the order of their arrival.
+    pub keeps_order: bool,
     /// Delay from a frame's arrival to its last bit on the link, in seconds.
     pub delay: Extended,
     /// Greatest number of bits that wait or are being sent.
@@ -103,4 +109,24 @@ pub struct QueueBound {
     pub utilisation: Extended,
     /// Reason why the delay is infinite.
     pub infinite: Option<Infinite>,
+}
+
+impl QueueBound {
+    /// Returns the place of the delay between arrivals and service. Without an order, a frame waits until no other one waits.
+    /// `None` if the delay is infinite.
+    pub fn longest_delay(&self) -> Option<FrameDelay> {
+        if self.keeps_order {
+            let (shortest, link_rate) = (&self.shortest, &self.link_rate);
+            return self
+                .arrival
+                .longest_frame_delay(shortest, &self.service, link_rate);
+        }
+        let empty = self.arrival.first_not_above(&self.service)?;
+        Some(FrameDelay {
+            arrives: Rational::ZERO,
+            begins: empty.clone(),
+            bits: self.arrival.value(&empty).finite()?.clone(),
+            ends: empty,
+        })
+    }
 }

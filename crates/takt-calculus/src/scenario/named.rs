@@ -10,7 +10,10 @@ use super::schedule::{self, Ways};
 use super::sound::{ASSUMPTIONS, Mapping};
 use crate::FrameBits;
 use crate::curve::{Curve, CurveError, Extended};
-use crate::port::{NotApplicable, NotScheduled, PortAnalyses, QueueId, Step, Stream, Unbounded};
+use crate::port::{
+    NotApplicable, NotScheduled, PortAnalyses, QueueId, Step, Stream, TransmissionSelection,
+    Unbounded,
+};
 
 impl Mapping<'_> {
     /// Adds the bounds that follow from the times in the cycle of gates at which applications send.
@@ -82,6 +85,10 @@ impl Mapping<'_> {
                     class_name,
                     arrival: bounds.arrival.clone(),
                     service: bounds.service.minimum.clone(),
+                    shortest: self.ports[port].classes()[id.class].shortest.clone(),
+                    link_rate: self.ports[port].link_rate().clone(),
+                    keeps_order: self.ports[port].classes()[id.class].selection
+                        != TransmissionSelection::FlowQueueing,
                     delay: bounds.delay.clone(),
                     backlog: bounds.backlog.clone(),
                     utilisation: bounds.utilisation.clone(),
