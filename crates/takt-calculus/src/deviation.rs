@@ -248,3 +248,39 @@ impl Curve {
         next.map(|piece| piece.start.clone())
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_longest_delay_and_the_greatest_backlog_have_places() {
+        let number = |number: i64| Rational::from(number);
+        let arrival = Curve::leaky_bucket(number(10), number(1)).unwrap();
+        let service = Curve::rate_latency(number(2), number(5)).unwrap();
+        // The last frame of 4 begins behind 6 others, and takes half a second on the link.
+        let longest = arrival.longest_frame_delay(&number(4), &service, &number(8));
+        let expected = FrameDelay {
+            arrives: number(0),
+            begins: number(8),
+            ends: Rational::from_parts(17.into(), 2u32.into()),
+            bits: number(10),
+        };
+        assert_eq!(longest, Some(expected));
+        let backlog = arrival.greatest_backlog(&service);
+        let expected = Backlog {
+            time: number(5),
+            served: number(0),
+            arrived: number(15),
+        };
+        assert_eq!(backlog, Some(expected));
+        let slow = Curve::rate_latency(Rational::from_parts(1.into(), 2u32.into()), number(0));
+        let slow = slow.unwrap();
+        assert_eq!(
+            arrival.longest_frame_delay(&number(4), &slow, &number(8)),
+            None
+        );
+        assert_eq!(arrival.greatest_backlog(&slow), None);
+    }
+}

@@ -19,8 +19,8 @@ pub struct BoundsArguments {
     /// their bounds holds. The model of the paper has only tfa.
     #[arg(long, value_name = "NAMES", value_parser = analyses)]
     pub analysis: Option<Analyses>,
-    /// Draw charts into this file (.png or .svg): the bounds over swept values, or without sweeps the arrival and service curves of
-    /// each hop.
+    /// Draw charts into this file (.png or .svg): the bounds over swept values, or without sweeps the arrival and service curves at
+    /// each queue of the flows, with the longest delay and the greatest backlog.
     #[arg(long, value_name = "FILE")]
     pub plot: Option<takt_report::Picture>,
     /// Colours of the charts: auto, light or dark. With auto, SVG files follow the theme of the viewer, and PNG files are light.
