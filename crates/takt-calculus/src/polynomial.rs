@@ -17,7 +17,7 @@ use crate::network::{Arrivals, Network};
 /// Maximum number of constraints. A larger tree is reduced to the flow's path, or not tried at all.
 const CONSTRAINTS: usize = 6_000;
 /// Maximum number of servers beside the path.
-const SERVERS: usize = 24;
+pub(crate) const SERVERS: usize = 24;
 
 /// Servers in a programme.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! The analyses of ports, the conditions under which each holds, and the least of their bounds. They are here, beside those of
 //! networks, because queues of ports have classes and shapers, serve whole frames and may keep no order.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use takt_scenario::Analysis;
 
@@ -213,7 +213,21 @@ impl PortNetwork {
         })
     }
 
-    /// Makes the servers and flows of the linear programme; the stream is flow 0.
+    /// Returns the streams that pass a queue of a path, or one of the queues before it that a linear programme can have.
+    fn near(&self, path: &[(QueueId, &Visit)]) -> BTreeSet<usize> {
+        let mut queues: BTreeSet<QueueId> = path.iter().map(|(queue, _)| *queue).collect();
+        let mut last = queues.clone();
+        while queues.len() < path.len() + polynomial::SERVERS && !last.is_empty() {
+            let visits = last.iter().flat_map(|queue| self.visits(*queue));
+            let before = visits.filter_map(|visit| visit.from);
+            last = before.filter(|queue| queues.insert(*queue)).collect();
+        }
+        let visits = queues.iter().flat_map(|queue| self.visits(*queue));
+        visits.map(|visit| visit.stream).collect()
+    }
+
+    /// Makes the servers and flows of the linear programme; the stream is flow 0. Streams that no server of the programme meets
+    /// are left out.
     fn fluid(
         &self,
         stream: usize,
@@ -223,10 +237,12 @@ impl PortNetwork {
         // One way is kept between two queues: that of the stream itself, otherwise that of the first stream with such a way.
         // Streams with another way are cut there.
         let mut between: BTreeMap<(QueueId, QueueId), (&Rational, &Rational)> = BTreeMap::new();
-        let all = (0..self.streams.len()).filter(|other| *other != stream);
+        let others = self.near(visits);
+        let others = others.into_iter().filter(|other| *other != stream);
         let ways: Vec<Vec<(QueueId, &Visit)>> = std::iter::once(visits.to_vec())
-            .chain(all.map(|other| self.visits_of(other)))
+            .chain(others.map(|other| self.visits_of(other)))
             .collect();
+        let passed: BTreeSet<QueueId> = ways.iter().flatten().map(|(queue, _)| *queue).collect();
         for (queue, visit) in ways.iter().flatten() {
             if let Some(from) = visit.from {
                 between
@@ -241,6 +257,9 @@ impl PortNetwork {
         for (port, classes) in bounds.queues.iter().enumerate() {
             for (class, queue_bounds) in classes.iter().enumerate() {
                 let queue = QueueId { port, class };
+                if !passed.contains(&queue) {
+                    continue;
+                }
                 let spread = between
                     .iter()
                     .filter(|((from, _), _)| *from == queue)
