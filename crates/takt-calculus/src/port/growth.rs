@@ -79,8 +79,15 @@ impl Progress<'_> {
                 let ratio = next / delay;
                 least = Some(least.map_or(ratio.clone(), |least| least.min(ratio)));
             }
-            state.arrival = followed.arrival;
-            state.service = followed.service;
+            // As in a round, the delays that follow count for the queues after this one.
+            match growing.contains(queue) {
+                true => *state = followed,
+                false => {
+                    state.arrival = followed.arrival;
+                    state.service = followed.service;
+                }
+            }
+            raised.carry_on(*queue);
         }
         Ok(least)
     }

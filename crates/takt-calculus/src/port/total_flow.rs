@@ -90,7 +90,7 @@ impl Progress<'_> {
     }
 
     /// Updates the jitters behind a queue from its delay.
-    fn carry_on(&mut self, queue: QueueId) {
+    pub(super) fn carry_on(&mut self, queue: QueueId) {
         let delay = &self.states[queue.port][queue.class].delay;
         for visit in self.network.visits(queue) {
             let Some(spread) = self.network.spreads[visit.stream].get(visit.position + 1) else {
