@@ -8,11 +8,13 @@ use takt_ua::{DataValue, ExtensionObject, NodeId, Variant, ids};
 
 use crate::server::Server;
 
+/// Component of the summary, or the summary itself, as a Value.
+type Component = fn(ServerDiagnosticsSummaryDataType) -> Variant;
+
 /// Binds the summary and each of its components.
 pub(crate) fn bind(server: &Server) -> Result<(), AddressSpaceError> {
     use ids::*;
-    type Summary = ServerDiagnosticsSummaryDataType;
-    let components: [(u32, fn(Summary) -> Variant); 13] = [
+    let components: [(u32, Component); 13] = [
         (
             SERVER_SERVER_DIAGNOSTICS_SERVER_DIAGNOSTICS_SUMMARY,
             |summary| ExtensionObject::from_structure(&summary).into(),

@@ -112,7 +112,7 @@ impl ReplayWindows {
     fn forget(&mut self, accepted: impl Fn(u32) -> bool) -> bool {
         let before = self.sources.len();
         self.sources.retain(|((token, _), _)| accepted(*token));
-        let remembered = self.sources.iter().map(|(_, source)| source.lone_count());
+        let remembered = self.sources.iter().map(|(_, source)| source.lone.len());
         self.free_nonces = self.limits.nonces.saturating_sub(remembered.sum());
         self.sources.len() < before
     }
@@ -128,7 +128,7 @@ struct Source {
     any_random_part: Option<Window>,
     /// MessageNonces whose random parts have no window. A Publisher that draws a random part for each message and does not count
     /// gives no other sign of a new message.
-    lone: Option<Box<HashSet<MessageNonce, RandomState>>>,
+    lone: HashSet<MessageNonce, RandomState>,
 }
 
 impl Source {
@@ -161,18 +161,12 @@ impl Source {
     /// Notes a nonce whose random part has no window.
     #[cold]
     fn note_alone(&mut self, nonce: MessageNonce, free_nonces: &mut usize) -> Result<(), Replay> {
-        let lone = self.lone.get_or_insert_default();
-        if lone.contains(&nonce) {
+        if self.lone.contains(&nonce) {
             return Err(Replay::Seen);
         }
         *free_nonces = free_nonces.checked_sub(1).ok_or(Replay::TooManyNonces)?;
-        lone.insert(nonce);
+        self.lone.insert(nonce);
         Ok(())
-    }
-
-    /// Returns the number of MessageNonces that are remembered one by one.
-    fn lone_count(&self) -> usize {
-        self.lone.as_ref().map_or(0, |lone| lone.len())
     }
 
     /// Joins the last windows into one if the Publisher draws a random part for each message.
