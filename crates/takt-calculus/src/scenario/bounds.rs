@@ -4,8 +4,8 @@ use takt_scenario::{Analysis, Flow, FlowSource, PortId, Scenario};
 
 use super::quantities::seconds;
 use super::reason::Infinite;
-use crate::{FrameDelay, Rational};
 use crate::curve::{Curve, Extended};
+use crate::{FrameDelay, Rational};
 
 /// The bounds of a scenario.
 #[derive(Debug, Clone, PartialEq, Eq)]
