@@ -87,7 +87,7 @@ fuzz_target!(|data: &[u8]| {
             break;
         }
         if number % 8 == 7 {
-            let _ = server.respond_deferred(number as u32, &[0; 100], now);
+            let _ = server.respond_deferred(number as u32, vec![0; 100], now);
         }
     }
     let _ = server.handle_timeout(now + Duration::from_secs(60));

@@ -23,6 +23,15 @@ pub(crate) fn handle_of_response(body: &[u8]) -> Option<u32> {
     d.u32().ok()
 }
 
+/// Returns an encoded ServiceFault.
+pub(crate) fn message(request_handle: u32, status: StatusCode) -> Vec<u8> {
+    let mut message = Vec::new();
+    let mut encoder = Encoder::growing(&mut message, usize::MAX);
+    let written = encode_fault(&mut encoder, request_handle, status);
+    debug_assert!(written.is_ok(), "it has no limit");
+    message
+}
+
 /// Writes a ServiceFault.
 pub(crate) fn encode_fault(
     encoder: &mut Encoder<'_>,

@@ -49,6 +49,7 @@ mod server_connection;
 mod server_event;
 mod slots;
 mod token;
+mod waiting;
 
 pub use client::{TcpClient, TcpClientConfig, WaitMode};
 pub use client_connection::{ClientConnection, ClientEvent, SendRequestError};

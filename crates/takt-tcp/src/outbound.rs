@@ -12,12 +12,16 @@ use crate::error::TransportError;
 use crate::hello::{NegotiatedLimits, encode_reason};
 use crate::sequence::SequenceSender;
 use crate::token::Token;
+use crate::waiting::WaitingMessages;
 
 /// Size in bytes of the memory that is kept after everything is sent.
 const KEPT_CAPACITY: usize = 256 << 10;
 
 /// Size in bytes of a message that is allowed even without [room](Outbound::room): a ServiceFault.
 const FAULT: usize = 256;
+
+/// Number of unsent bytes from which on waiting messages are not divided further.
+pub(crate) const AHEAD: usize = 128 << 10;
 
 /// Number of bytes before the body of a symmetric chunk.
 const BODY: usize = SYMMETRIC_HEADER_SIZE + SEQUENCE_HEADER_SIZE;
@@ -27,6 +31,8 @@ const BODY: usize = SYMMETRIC_HEADER_SIZE + SEQUENCE_HEADER_SIZE;
 pub(crate) struct Outbound {
     bytes: Vec<u8>,
     sent: usize,
+    /// Messages behind the unsent bytes.
+    waiting: WaitingMessages,
     /// Size in bytes of memory that may be allocated for messages.
     pub(crate) room: usize,
     pub(crate) sequence: SequenceSender,
@@ -35,10 +41,11 @@ pub(crate) struct Outbound {
 }
 
 impl Outbound {
-    pub(crate) const fn new(limits: NegotiatedLimits, channel_id: u32) -> Self {
+    pub(crate) fn new(limits: NegotiatedLimits, channel_id: u32) -> Self {
         Self {
             bytes: Vec::new(),
             sent: 0,
+            waiting: WaitingMessages::default(),
             room: usize::MAX,
             sequence: SequenceSender::new(true),
             limits,
@@ -46,9 +53,14 @@ impl Outbound {
         }
     }
 
-    /// Returns the unsent bytes.
+    /// Returns the unsent bytes. After [`sent`](Self::sent), [`fill`](Self::fill) appends those of waiting messages.
     pub(crate) fn unsent(&self) -> &[u8] {
         &self.bytes[self.sent..]
+    }
+
+    /// Returns the number of unsent bytes, with the bodies of waiting messages.
+    pub(crate) fn unsent_count(&self) -> usize {
+        self.unsent().len() + self.waiting.unsent()
     }
 
     /// Notes that the first `count` bytes of [`unsent`](Self::unsent) are sent.
@@ -69,7 +81,7 @@ impl Outbound {
 
     /// Returns the number of bytes of memory.
     pub(crate) const fn capacity(&self) -> usize {
-        self.bytes.capacity()
+        self.bytes.capacity() + self.waiting.capacity()
     }
 
     /// Frees the memory that holds no unsent bytes.
@@ -84,18 +96,24 @@ impl Outbound {
         let is_clean = self.bytes.is_empty();
         self.bytes = Vec::new();
         self.sent = 0;
+        self.waiting.clear();
         is_clean
     }
 
-    /// Returns whether memory for a message of `body` bytes is allocated, or may be.
-    pub(crate) fn has_room(&self, body: usize) -> bool {
-        body <= self.max_body_by_memory()
+    /// Discards the waiting messages.
+    pub(crate) fn forget_waiting(&mut self) {
+        self.waiting.clear();
     }
 
     fn max_body_by_memory(&self) -> usize {
         let spare = self.bytes.capacity() - self.bytes.len();
         let total = spare.saturating_add(self.room).saturating_sub(BODY);
         total.max(FAULT)
+    }
+
+    /// Returns whether memory of `capacity` bytes may be kept for a message that is encoded already.
+    pub(crate) fn may_keep(&self, capacity: usize) -> bool {
+        capacity <= self.room.max(FAULT)
     }
 
     /// Returns the buffer to which messages of the connection layer and `OPN` messages are appended.
@@ -125,6 +143,8 @@ impl Outbound {
         request_id: u32,
         encode: impl FnOnce(&mut Encoder<'_>) -> R,
     ) -> Result<(R, bool), TransportError> {
+        // Requests are handled only while few bytes are unsent: these are few chunks.
+        self.fill(token, usize::MAX)?;
         let start = self.bytes.len();
         let limit = self.max_message(token).min(self.max_body_by_memory());
         self.bytes.extend_from_slice(&[0; BODY]);
@@ -155,6 +175,42 @@ impl Outbound {
         Ok((result, true))
     }
 
+    /// Appends a message that is encoded already. A long body is not copied at once.
+    pub(crate) fn encoded_message(
+        &mut self,
+        token: &Token,
+        request_id: u32,
+        body: Vec<u8>,
+    ) -> Result<(), TransportError> {
+        self.waiting.push(request_id, body);
+        self.fill(token, AHEAD)
+    }
+
+    /// Divides waiting messages into chunks until `ahead` bytes are ready to be sent.
+    pub(crate) fn fill(&mut self, token: &Token, ahead: usize) -> Result<(), TransportError> {
+        let max_body = self.max_body(token);
+        while self.unsent().len() < ahead {
+            let Some(piece) = self.waiting.next(max_body) else {
+                break;
+            };
+            let start = self.bytes.len();
+            self.bytes.extend_from_slice(&[0; BODY]);
+            self.bytes.extend_from_slice(piece.bytes);
+            let (request_id, body) = (piece.request_id, piece.bytes.len());
+            let chunk_type = match piece.is_last {
+                true => ChunkType::Final,
+                false => ChunkType::Intermediate,
+            };
+            self.waiting.advance(body);
+            let kind = MessageType::Message;
+            if let Err(error) = self.seal(kind, chunk_type, token, request_id, start, body) {
+                self.bytes.truncate(start);
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+
     /// Appends the chunk that aborts message `request_id`: it ends the message for the receiver (OPC 10000-6, 6.7.3).
     pub(crate) fn abort(
         &mut self,
@@ -163,6 +219,7 @@ impl Outbound {
         status: StatusCode,
         reason: &str,
     ) -> Result<(), TransportError> {
+        self.fill(token, usize::MAX)?;
         let start = self.bytes.len();
         self.bytes.extend_from_slice(&[0; BODY]);
         let limit = self.max_body(token);

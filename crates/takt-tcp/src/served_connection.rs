@@ -278,7 +278,7 @@ impl<C> ServedConnection<C> {
             let Some((request_id, body)) = handler.take_completed(handled) else {
                 break;
             };
-            if let Err(error) = self.machine.respond_deferred(request_id, &body, now) {
+            if let Err(error) = self.machine.respond_deferred(request_id, body, now) {
                 return self.end(handler, &error, now);
             }
         }

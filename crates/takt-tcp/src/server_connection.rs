@@ -17,9 +17,9 @@ use crate::fault;
 use crate::hello::{self, Hello, NegotiatedLimits};
 use crate::inbound::{Body, Chunk, Inbound, Message};
 use crate::memory::{ConnectionMemory, Refused, SMALL_RESPONSES};
-use crate::outbound::Outbound;
+use crate::outbound::{AHEAD, Outbound};
 use crate::server_channel::ServerChannel;
-use crate::server_event::{Request, RequestBody, ServerEvent, send_fault};
+use crate::server_event::{Request, RequestBody, ServerEvent};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
@@ -213,6 +213,11 @@ impl ServerConnection {
     /// Issues or renews a token; returns whether the channel is new.
     fn open(&mut self, chunk: &Chunk, now: Instant) -> Result<bool, TransportError> {
         let is_new = self.channel.is_none();
+        if let Some(channel) = &self.channel {
+            // Chunks of one message are sent without other chunks between them (OPC 10000-6, 6.7.3).
+            self.outbound
+                .fill(channel.tokens.sending(now), usize::MAX)?;
+        }
         let (inbound, outbound) = (&mut self.inbound, &mut self.outbound);
         ServerChannel::open(
             &mut self.channel,
@@ -226,15 +231,15 @@ impl ServerConnection {
         Ok(is_new)
     }
 
-    /// Sends the response to a request that was [deferred](Request::defer); `body` is TypeId and structure. A
-    /// response that is too large for the client is replaced by a ServiceFault.
+    /// Sends the response to a request that was [deferred](Request::defer); `body` is TypeId and structure. It is divided into
+    /// chunks while they are sent. A response that is too large for the client is replaced by a ServiceFault.
     ///
     /// # Errors
     /// An error if the response cannot be secured or the connection is closed.
     pub fn respond_deferred(
         &mut self,
         request_id: u32,
-        body: &[u8],
+        body: Vec<u8>,
         now: Instant,
     ) -> Result<(), TransportError> {
         self.deferred = self.deferred.saturating_sub(1);
@@ -246,20 +251,21 @@ impl ServerConnection {
         self.outbound.room = response_room(&self.memory, &self.outbound);
         let refused = if body.is_empty() || body.len() > self.outbound.max_message(token) {
             Some(StatusCode::BadResponseTooLarge)
-        } else if !self.outbound.has_room(body.len()) {
+        } else if !self.outbound.may_keep(body.capacity()) {
             Some(StatusCode::BadOutOfMemory)
         } else {
             None
         };
         if let Some(status) = refused {
-            let handle = fault::handle_of_response(body);
-            send_fault(&mut self.outbound, token, request_id, handle, status)?;
+            match fault::handle_of_response(&body) {
+                Some(handle) => {
+                    let fault = fault::message(handle, status);
+                    self.outbound.encoded_message(token, request_id, fault)?;
+                }
+                None => self.outbound.abort(token, request_id, status, "")?,
+            }
         } else {
-            let kind = MessageType::Message;
-            let (written, _) = self
-                .outbound
-                .message(kind, token, request_id, |e| e.bytes(body))?;
-            debug_assert!(written.is_ok(), "its length was checked");
+            self.outbound.encoded_message(token, request_id, body)?;
         }
         self.recount();
         Ok(())
@@ -319,6 +325,11 @@ impl ServerConnection {
     /// Notes that `count` bytes of [`transmit`](Self::transmit) were sent; 0 if the socket takes none now.
     pub fn transmitted(&mut self, count: usize, now: Instant) {
         self.outbound.sent(count);
+        if let (State::Open, Some(channel)) = (self.state, &self.channel)
+            && let Err(error) = self.outbound.fill(channel.tokens.sending(now), AHEAD)
+        {
+            self.fail(&error);
+        }
         self.recount();
         self.send_deadline = match self.send_deadline {
             _ if self.outbound.unsent().is_empty() => None,
@@ -331,7 +342,7 @@ impl ServerConnection {
     /// many outstanding. Then nothing shall be received either.
     #[must_use]
     pub fn is_congested(&self) -> bool {
-        let unsent = self.outbound.unsent().len();
+        let unsent = self.outbound.unsent_count();
         unsent > self.config.max_unsent
             || self.deferred >= self.config.max_deferred
             // Without memory for more responses, requests wait until some responses are sent.
@@ -405,6 +416,7 @@ impl ServerConnection {
         if self.state != State::Closed {
             self.state = State::Closed;
             self.chunk_deadline = None;
+            self.outbound.forget_waiting();
             hello::emit_error(self.outbound.raw(), status, reason);
             // Nothing more is received.
             self.inbound.release(true);
@@ -415,6 +427,6 @@ impl ServerConnection {
 
 /// Returns the size in bytes of the memory that may be allocated for responses.
 fn response_room(memory: &ConnectionMemory, outbound: &Outbound) -> usize {
-    let small = SMALL_RESPONSES.saturating_sub(outbound.unsent().len());
+    let small = SMALL_RESPONSES.saturating_sub(outbound.unsent_count());
     memory.room().max(small)
 }

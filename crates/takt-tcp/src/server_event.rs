@@ -110,7 +110,7 @@ impl Request<'_> {
 }
 
 /// Answers with a ServiceFault, or with an abort chunk if the body is not a request.
-pub(crate) fn send_fault(
+fn send_fault(
     outbound: &mut Outbound,
     token: &Token,
     request_id: u32,

@@ -169,7 +169,9 @@ fn a_response_that_is_late_by_one_token_is_accepted() {
     pair.exchange(echo).unwrap();
     // The client has the new token but has not used it: the server still sends with the old one.
     let (server, now) = (&mut pair.server, pair.now);
-    server.respond_deferred(id, b"at last", now).unwrap();
+    server
+        .respond_deferred(id, b"at last".to_vec(), now)
+        .unwrap();
     let token = u32::from_le_bytes(server.transmit()[12..16].try_into().unwrap());
     assert_eq!(token, 1);
     let answers = pair.exchange(echo).unwrap();
@@ -292,7 +294,7 @@ fn a_deferred_response_above_the_clients_limits_becomes_a_fault() {
     let mut response = vec![1, 0, 0x78, 2, 0, 0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0];
     response.resize(10_001, 0);
     let now = pair.now;
-    pair.server.respond_deferred(id, &response, now).unwrap();
+    pair.server.respond_deferred(id, response, now).unwrap();
     let answers = pair.exchange(echo).unwrap();
     let [Answer::Response(answered, body)] = &answers[..] else {
         panic!("{answers:?}");
@@ -377,7 +379,9 @@ fn deferred_requests_are_bounded_too() {
     assert_eq!(deferred, 3);
     let now = pair.now;
     for id in &ids[..3] {
-        pair.server.respond_deferred(*id, b"done", now).unwrap();
+        pair.server
+            .respond_deferred(*id, b"done".to_vec(), now)
+            .unwrap();
     }
     assert_eq!(pair.exchange(echo).unwrap().len(), 5);
 }

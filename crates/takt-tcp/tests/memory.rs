@@ -247,7 +247,7 @@ fn a_deferred_response_beyond_the_budget_becomes_a_fault() {
     // TypeId, timestamp, RequestHandle 9, and more.
     let mut response = vec![1, 0, 0x78, 2, 0, 0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0];
     response.resize(300_000, 0);
-    server.respond_deferred(9, &response, now).unwrap();
+    server.respond_deferred(9, response, now).unwrap();
     let fault = server.transmit();
     assert!(fault.len() < 100);
     let status = StatusCode::BadOutOfMemory.0.to_le_bytes();
