@@ -74,8 +74,8 @@ pub use error::{ClientError, ConnectionError, ProtocolError};
 pub use key_keeper::KeyKeeper;
 pub use mirror::Mirror;
 pub use provider::{
-    DataType, DeclarationMistake, Method, NodeError, Provider, ProviderBuilder, ProviderError,
-    Unit, Variable,
+    DataType, DeclarationMistake, Field, Method, NodeError, Object, Provider, ProviderBuilder,
+    ProviderError, Unit, Variable,
 };
 pub use state_directory::{StateDirectoryError, prepare_state_directory, state_directory};
 pub use subscription::{DataChange, MonitoredItemOptions, Subscription, SubscriptionOptions};

@@ -1,4 +1,4 @@
-//! Checks of declared Variables and Methods, before a Provider opens anything.
+//! Declarations of a Provider, and their checks before it opens anything.
 
 use std::collections::BTreeSet;
 
@@ -6,30 +6,49 @@ use takt_ua::BuiltInType;
 
 use super::error::{DeclarationMistake, ProviderError};
 use super::method::Method;
+use super::object::Object;
 use super::variable::{Source, Variable};
 
 /// Names of the nodes that each Provider has in the registry. Clients would find them instead of the Provider's own.
 const RESERVED: [&str; 3] = ["Available", "Revision", "ServerEndpoint"];
 
-/// Checks all declarations: paths, and the Variables themselves.
-pub(super) fn check(variables: &[Variable], methods: &[Method]) -> Result<(), ProviderError> {
-    check_paths(variables, methods)?;
-    for variable in variables {
-        check_variable(variable).map_err(|mistake| ProviderError::Declaration {
-            path: variable.path.clone(),
-            mistake,
-        })?;
-    }
-    Ok(())
+/// Everything that a Provider offers.
+#[derive(Clone, Default)]
+pub(super) struct Declarations {
+    pub(super) objects: Vec<Object>,
+    pub(super) variables: Vec<Variable>,
+    pub(super) methods: Vec<Method>,
 }
 
-/// Checks that every path is well-formed, unique, not reserved, and not a folder of another one.
-fn check_paths(variables: &[Variable], methods: &[Method]) -> Result<(), ProviderError> {
-    let paths: Vec<&str> = variables
+impl Declarations {
+    /// Checks all declarations: paths, and the Variables themselves. Sorts the Objects: parents before children.
+    pub(super) fn check(&mut self) -> Result<(), ProviderError> {
+        check_paths(self)?;
+        for variable in &self.variables {
+            check_variable(variable).map_err(|mistake| ProviderError::Declaration {
+                path: variable.path.clone(),
+                mistake,
+            })?;
+        }
+        self.objects.sort_by(|a, b| a.path.cmp(&b.path));
+        Ok(())
+    }
+}
+
+/// Checks that every path is well-formed, unique and not reserved, and that only Objects are folders of other paths.
+fn check_paths(declarations: &Declarations) -> Result<(), ProviderError> {
+    let objects = declarations
+        .objects
         .iter()
-        .map(|variable| variable.path.as_str())
-        .chain(methods.iter().map(|method| method.path.as_str()))
-        .collect();
+        .map(|object| object.path.as_str());
+    let variables = declarations.variables.iter();
+    let variables = variables.map(|variable| variable.path.as_str());
+    let methods = declarations
+        .methods
+        .iter()
+        .map(|method| method.path.as_str());
+    let leaves: Vec<&str> = variables.chain(methods).collect();
+    let paths: Vec<&str> = leaves.iter().copied().chain(objects).collect();
     let mut folders = BTreeSet::new();
     for path in &paths {
         let well_formed = path
@@ -49,10 +68,8 @@ fn check_paths(variables: &[Variable], methods: &[Method]) -> Result<(), Provide
         }
     }
     let mut seen = BTreeSet::new();
-    match paths
-        .iter()
-        .find(|path| folders.contains(**path) || !seen.insert(**path))
-    {
+    let folder = leaves.iter().find(|path| folders.contains(**path));
+    match folder.or_else(|| paths.iter().find(|path| !seen.insert(**path))) {
         Some(path) => Err(ProviderError::Duplicate((*path).to_owned())),
         None => Ok(()),
     }
@@ -126,15 +143,27 @@ mod tests {
     use crate::Unit;
 
     fn paths(paths: &[&str]) -> Result<(), ProviderError> {
-        let variables: Vec<Variable> = paths
-            .iter()
-            .map(|path| Variable::stored(*path, 0_u32))
-            .collect();
-        check(&variables, &[])
+        declared(paths, &[])
+    }
+
+    fn declared(variables: &[&str], objects: &[&str]) -> Result<(), ProviderError> {
+        let variables = variables.iter();
+        let mut declarations = Declarations {
+            variables: variables
+                .map(|path| Variable::stored(*path, 0_u32))
+                .collect(),
+            objects: objects.iter().map(|path| Object::new(*path)).collect(),
+            ..Declarations::default()
+        };
+        declarations.check()
     }
 
     fn mistake(variable: Variable) -> Option<DeclarationMistake> {
-        match check(&[variable], &[]) {
+        let mut declarations = Declarations {
+            variables: vec![variable],
+            ..Declarations::default()
+        };
+        match declarations.check() {
             Ok(()) => None,
             Err(ProviderError::Declaration { mistake, .. }) => Some(mistake),
             Err(error) => panic!("{error}"),
@@ -156,6 +185,24 @@ mod tests {
             let error = paths(&[path]);
             assert!(matches!(error, Err(ProviderError::Reserved(_))), "{path}");
         }
+    }
+
+    #[test]
+    fn objects_are_folders_and_nothing_else() {
+        assert!(declared(&["A/B/C"], &["A/B", "A", "D"]).is_ok());
+        for (variables, objects) in [
+            (&["A"], &["A"][..]),
+            (&["A"], &["A/B"]),
+            (&["A"], &["B", "B"]),
+        ] {
+            let error = declared(variables, objects);
+            assert!(
+                matches!(error, Err(ProviderError::Duplicate(_))),
+                "{objects:?}"
+            );
+        }
+        let error = declared(&[], &["Available"]);
+        assert!(matches!(error, Err(ProviderError::Reserved(_))));
     }
 
     #[test]

@@ -1,15 +1,18 @@
 //! Methods of a Provider.
 
 use takt_space::{CallError, Caller, MethodCall, MethodHandler, OutputArguments};
-use takt_ua::structures::Argument;
-use takt_ua::{BuiltInType, NodeId, StatusCode, UaString, Variant};
+use takt_ua::{LocalizedText, NodeId, StatusCode, Variant};
+
+use super::field::{DataType, Field};
+use super::texts::Texts;
 
 /// A Method of a Provider.
 #[derive(Clone)]
 pub struct Method {
     pub(super) path: String,
-    pub(super) inputs: Vec<Argument>,
-    pub(super) outputs: Vec<Argument>,
+    pub(super) texts: Texts,
+    pub(super) inputs: Vec<Field>,
+    pub(super) outputs: Vec<Field>,
     pub(super) handler: MethodHandler,
     pub(super) is_inline: bool,
 }
@@ -45,6 +48,7 @@ impl Method {
     fn with_handler(path: impl Into<String>, handler: MethodHandler) -> Self {
         Self {
             path: path.into(),
+            texts: Texts::default(),
             inputs: Vec::new(),
             outputs: Vec::new(),
             handler,
@@ -60,42 +64,43 @@ impl Method {
         self
     }
 
+    /// Sets its DisplayName; by default the last segment of the path.
+    #[must_use]
+    pub fn display_name(mut self, text: impl Into<LocalizedText>) -> Self {
+        self.texts.display_name = Some(text.into());
+        self
+    }
+
+    /// Sets its Description.
+    #[must_use]
+    pub fn description(mut self, text: impl Into<LocalizedText>) -> Self {
+        self.texts.description = Some(text.into());
+        self
+    }
+
+    /// Adds an input argument: a scalar.
+    #[must_use]
+    pub fn input(self, name: &str, data_type: impl Into<DataType>) -> Self {
+        self.input_field(Field::new(name, data_type))
+    }
+
     /// Adds an input argument.
     #[must_use]
-    pub fn input(mut self, name: &str, data_type: impl Into<DataType>) -> Self {
-        self.inputs.push(argument(name, data_type.into()));
+    pub fn input_field(mut self, argument: Field) -> Self {
+        self.inputs.push(argument);
         self
+    }
+
+    /// Adds an output argument: a scalar.
+    #[must_use]
+    pub fn output(self, name: &str, data_type: impl Into<DataType>) -> Self {
+        self.output_field(Field::new(name, data_type))
     }
 
     /// Adds an output argument.
     #[must_use]
-    pub fn output(mut self, name: &str, data_type: impl Into<DataType>) -> Self {
-        self.outputs.push(argument(name, data_type.into()));
+    pub fn output_field(mut self, argument: Field) -> Self {
+        self.outputs.push(argument);
         self
-    }
-}
-
-/// The DataType of an argument: a built-in type, or the NodeId of any other.
-#[derive(Debug, Clone, PartialEq)]
-pub struct DataType(NodeId);
-
-impl From<BuiltInType> for DataType {
-    fn from(data_type: BuiltInType) -> Self {
-        Self(NodeId::numeric(0, data_type as u32))
-    }
-}
-
-impl From<NodeId> for DataType {
-    fn from(node: NodeId) -> Self {
-        Self(node)
-    }
-}
-
-fn argument(name: &str, DataType(data_type): DataType) -> Argument {
-    Argument {
-        name: UaString::from(name),
-        data_type,
-        value_rank: -1,
-        ..Argument::default()
     }
 }

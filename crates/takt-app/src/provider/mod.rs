@@ -6,12 +6,15 @@
 
 mod declarations;
 mod error;
+mod field;
 mod method;
 mod nodes;
+mod object;
 mod plan;
 mod property;
 mod registration;
 mod secret;
+mod texts;
 mod variable;
 
 use std::path::{Path, PathBuf};
@@ -22,13 +25,16 @@ use std::thread::JoinHandle;
 use takt_services::{Server, ServerLimits};
 
 pub use error::{DeclarationMistake, NodeError, ProviderError};
-pub use method::{DataType, Method};
+pub use field::{DataType, Field};
+pub use method::Method;
+pub use object::Object;
 pub use variable::{Unit, Variable};
 
 use crate::endpoint::Endpoint;
 use crate::model::{self, DEFAULT_REGISTRY};
 use crate::serve::{ServeOptions, Serving, Traffic};
 use crate::workers::{WorkerOptions, Workers};
+use declarations::Declarations;
 use plan::Offer;
 use registration::{Registration, Stop};
 use secret::SecretFile;
@@ -38,8 +44,7 @@ pub struct ProviderBuilder {
     application_name: String,
     registry: Option<String>,
     endpoints: Vec<String>,
-    variables: Vec<Variable>,
-    methods: Vec<Method>,
+    declarations: Declarations,
     state_directory: Option<PathBuf>,
     limits: ServerLimits,
     serve: ServeOptions,
@@ -80,17 +85,24 @@ impl ProviderBuilder {
         self
     }
 
+    /// Adds an Object, or sets the texts of one that a path implies.
+    #[must_use]
+    pub fn object(mut self, object: Object) -> Self {
+        self.declarations.objects.push(object);
+        self
+    }
+
     /// Adds a Variable.
     #[must_use]
     pub fn variable(mut self, variable: Variable) -> Self {
-        self.variables.push(variable);
+        self.declarations.variables.push(variable);
         self
     }
 
     /// Adds a Method.
     #[must_use]
     pub fn method(mut self, method: Method) -> Self {
-        self.methods.push(method);
+        self.declarations.methods.push(method);
         self
     }
 
@@ -125,8 +137,8 @@ impl ProviderBuilder {
     }
 
     /// Opens the endpoints, serves, and begins to register.
-    pub fn start(self) -> Result<Provider, ProviderError> {
-        declarations::check(&self.variables, &self.methods)?;
+    pub fn start(mut self) -> Result<Provider, ProviderError> {
+        self.declarations.check()?;
         let registry: Option<Endpoint> = self.registry.as_deref().map(str::parse).transpose()?;
         // Over shared memory the Unix user authenticates the Provider, without a secret.
         let secret = match &registry {
@@ -146,8 +158,7 @@ impl ProviderBuilder {
             &self.application_name,
             self.limits,
             self.registry.as_deref(),
-            &self.variables,
-            &self.methods,
+            &self.declarations,
             &workers,
         )?;
         let runtime_directory = self.serve.runtime_directory.clone();
@@ -168,8 +179,7 @@ impl ProviderBuilder {
                 offer: Offer {
                     application_name: provider.application_name.clone(),
                     endpoints: provider.endpoints.clone(),
-                    variables: self.variables,
-                    methods: self.methods,
+                    declarations: self.declarations,
                 },
                 registry,
                 secret,
@@ -190,8 +200,7 @@ impl Provider {
             application_name: application_name.into(),
             registry: Some(format!("opc.iox2://{DEFAULT_REGISTRY}")),
             endpoints: Vec::new(),
-            variables: Vec::new(),
-            methods: Vec::new(),
+            declarations: Declarations::default(),
             state_directory: None,
             limits: ServerLimits::default(),
             serve: ServeOptions::default(),

@@ -12,20 +12,21 @@ use takt_space::{
 };
 use takt_ua::{NodeId, QualifiedName, Variant, ids};
 
+use super::declarations::Declarations;
 use super::error::{NodeError, ProviderError};
 use super::method::Method;
 use super::property::{self, Property};
+use super::texts::Texts;
 use super::variable::Variable;
 use crate::model::{self, OWN_NAMESPACE, provider};
 use crate::workers::Workers;
 
-/// Returns a server of `variables` and `methods`.
+/// Returns a server of everything that is declared.
 pub(super) fn server(
     application_name: &str,
     limits: ServerLimits,
     registry: Option<&str>,
-    variables: &[Variable],
-    methods: &[Method],
+    declarations: &Declarations,
     workers: &Arc<Workers>,
 ) -> Result<Arc<Server>, ProviderError> {
     let failed = |path: &str, cause: NodeError| ProviderError::Node {
@@ -39,7 +40,11 @@ pub(super) fn server(
     let space = server.address_space();
     add_provider(space, application_name, registry)
         .map_err(|error| failed(application_name, error.into()))?;
-    for variable in variables {
+    for object in &declarations.objects {
+        add_folder(space, &object.path, &object.texts)
+            .map_err(|error| failed(&object.path, error.into()))?;
+    }
+    for variable in &declarations.variables {
         let value = variable
             .value()
             .map_err(|error| failed(&variable.path, error.into()))?;
@@ -47,7 +52,7 @@ pub(super) fn server(
         add_variable(space, variable, value)
             .map_err(|error| failed(&variable.path, error.into()))?;
     }
-    for method in methods {
+    for method in &declarations.methods {
         add_method(space, method, workers).map_err(|error| failed(&method.path, error.into()))?;
     }
     Ok(server)
@@ -59,25 +64,46 @@ fn parent_of(space: &AddressSpace, path: &str) -> Result<NodeId, AddressSpaceErr
     let Some((folder, _)) = path.rsplit_once('/') else {
         return Ok(NodeId::numeric(OWN_NAMESPACE, provider::OBJECT));
     };
-    let node = NodeId::string(OWN_NAMESPACE, folder);
-    if space.view().node(&node).is_none() {
-        let parent = parent_of(space, folder)?;
-        space.edit().add_node(
-            NodeDefinition::new(
-                node.clone(),
-                name_of(folder),
-                ClassAttributes::Object { event_notifier: 0 },
-            ),
-            &[
-                NewReference::inverse(standard(ids::HAS_COMPONENT), parent),
-                NewReference::forward(
-                    standard(ids::HAS_TYPE_DEFINITION),
-                    standard(ids::FOLDER_TYPE),
-                ),
-            ],
-        )?;
+    add_folder(space, folder, &Texts::default())?;
+    Ok(NodeId::string(OWN_NAMESPACE, folder))
+}
+
+/// Adds an Object if it is new.
+fn add_folder(space: &AddressSpace, path: &str, texts: &Texts) -> Result<(), AddressSpaceError> {
+    let node = NodeId::string(OWN_NAMESPACE, path);
+    if space.view().node(&node).is_some() {
+        return Ok(());
     }
-    Ok(node)
+    let parent = parent_of(space, path)?;
+    space.edit().add_node(
+        definition(
+            node,
+            path,
+            texts,
+            ClassAttributes::Object { event_notifier: 0 },
+        ),
+        &[
+            NewReference::inverse(standard(ids::HAS_COMPONENT), parent),
+            NewReference::forward(
+                standard(ids::HAS_TYPE_DEFINITION),
+                standard(ids::FOLDER_TYPE),
+            ),
+        ],
+    )
+}
+
+/// Returns the definition of a node with a path.
+fn definition(
+    node: NodeId,
+    path: &str,
+    texts: &Texts,
+    attributes: ClassAttributes,
+) -> NodeDefinition {
+    NodeDefinition {
+        display_name: texts.display_name.clone().map(Box::new),
+        description: texts.description.clone().map(Box::new),
+        ..NodeDefinition::new(node, name_of(path), attributes)
+    }
 }
 
 /// Adds the Object that stands for the Provider, with the registry's endpoint as its Property `SemanticRegistry`.
@@ -121,11 +147,12 @@ fn add_variable(
 ) -> Result<(), AddressSpaceError> {
     let node = NodeId::string(OWN_NAMESPACE, &variable.path);
     space.edit().add_node(
-        NodeDefinition::new(
+        definition(
             node.clone(),
-            name_of(&variable.path),
+            &variable.path,
+            &variable.texts,
             ClassAttributes::Variable(VariableDefinition {
-                data_type: variable.data_type.clone(),
+                data_type: variable.data_type.node_id(OWN_NAMESPACE),
                 value_rank: variable.value_rank,
                 array_dimensions: variable.array_dimensions.clone(),
                 access_level: variable.access_level(),
@@ -149,14 +176,19 @@ fn add_method(
     let node = NodeId::string(OWN_NAMESPACE, &method.path);
     let object = parent_of(space, &method.path)?;
     space.edit().add_node(
-        NodeDefinition::new(
+        definition(
             node.clone(),
-            name_of(&method.path),
+            &method.path,
+            &method.texts,
             ClassAttributes::Method { executable: true },
         ),
         &[NewReference::inverse(standard(ids::HAS_COMPONENT), object)],
     )?;
-    add_properties(space, &method.path, property::of_method(method))?;
+    add_properties(
+        space,
+        &method.path,
+        property::of_method(method, OWN_NAMESPACE),
+    )?;
     let handler = match method.is_inline {
         true => method.handler.clone(),
         false => workers.handler(&method.handler),

@@ -10,18 +10,19 @@ use takt_ua::{
     ExpandedNodeId, ExtensionObject, LocalizedText, NodeId, QualifiedName, UaString, Variant, ids,
 };
 
+use super::declarations::Declarations;
 use super::method::Method;
 use super::property::{self, Property};
+use super::texts::Texts;
 use super::variable::Variable;
 use crate::endpoint::Endpoint;
 use crate::model::{self, provider};
 
-/// Variables and Methods of a Provider, and its endpoints.
+/// Declarations of a Provider, and its endpoints.
 pub(super) struct Offer {
     pub(super) application_name: String,
     pub(super) endpoints: Vec<Endpoint>,
-    pub(super) variables: Vec<Variable>,
-    pub(super) methods: Vec<Method>,
+    pub(super) declarations: Declarations,
 }
 
 /// The nodes and references of one Provider at a registry.
@@ -50,6 +51,7 @@ mod mask {
     pub(super) const ACCESS_LEVEL: u32 = 1 << 0;
     pub(super) const ARRAY_DIMENSIONS: u32 = 1 << 1;
     pub(super) const DATA_TYPE: u32 = 1 << 4;
+    pub(super) const DESCRIPTION: u32 = 1 << 5;
     pub(super) const DISPLAY_NAME: u32 = 1 << 6;
     pub(super) const EXECUTABLE: u32 = 1 << 8;
     pub(super) const USER_ACCESS_LEVEL: u32 = 1 << 16;
@@ -67,11 +69,15 @@ impl Plan {
         };
         let endpoints = builder.endpoints(&offer.endpoints);
         let mut references = Vec::new();
-        for variable in &offer.variables {
+        let declarations = &offer.declarations;
+        for object in &declarations.objects {
+            builder.folder(&object.path, &object.texts);
+        }
+        for variable in &declarations.variables {
             builder.variable(variable);
             references.extend(builder.interaction_via(&variable.path, &endpoints));
         }
-        for method in &offer.methods {
+        for method in &declarations.methods {
             builder.method(method);
             references.extend(builder.interaction_via(&method.path, &endpoints));
         }
@@ -98,7 +104,7 @@ pub(super) fn provider_object(application_name: &str, model: u16) -> AddNodesIte
         },
         browse_name: QualifiedName::new(model, application_name),
         node_class: NodeClass::Object,
-        node_attributes: object_attributes(application_name),
+        node_attributes: object_attributes(application_name, &Texts::default()),
         type_definition: NodeId::numeric(model, model::PROVIDER_TYPE).into(),
     }
 }
@@ -156,6 +162,7 @@ impl Builder {
     fn variable(&mut self, variable: &Variable) {
         let parent = self.parent_of(&variable.path);
         let name = last_segment(&variable.path);
+        let names = Names::new(name, &variable.texts);
         let [access_level, ..] = variable.access_level().to_le_bytes();
         self.nodes.push(AddNodesItem {
             parent_node_id: parent,
@@ -168,10 +175,11 @@ impl Builder {
                     | mask::USER_ACCESS_LEVEL
                     | mask::ARRAY_DIMENSIONS
                     | mask::DATA_TYPE
-                    | mask::DISPLAY_NAME
-                    | mask::VALUE_RANK,
-                display_name: LocalizedText::from(name),
-                data_type: variable.data_type.clone(),
+                    | mask::VALUE_RANK
+                    | names.mask,
+                display_name: names.display_name,
+                description: names.description,
+                data_type: variable.data_type.node_id(self.namespaces.own),
                 value_rank: variable.value_rank,
                 array_dimensions: variable.array_dimensions.clone(),
                 access_level,
@@ -188,6 +196,7 @@ impl Builder {
     fn method(&mut self, method: &Method) {
         let parent = self.parent_of(&method.path);
         let name = last_segment(&method.path);
+        let names = Names::new(name, &method.texts);
         self.nodes.push(AddNodesItem {
             parent_node_id: parent,
             reference_type_id: NodeId::numeric(0, ids::HAS_COMPONENT),
@@ -195,15 +204,16 @@ impl Builder {
             browse_name: self.name(name),
             node_class: NodeClass::Method,
             node_attributes: ExtensionObject::from_structure(&MethodAttributes {
-                specified_attributes: mask::DISPLAY_NAME | mask::EXECUTABLE | mask::USER_EXECUTABLE,
-                display_name: LocalizedText::from(name),
+                specified_attributes: mask::EXECUTABLE | mask::USER_EXECUTABLE | names.mask,
+                display_name: names.display_name,
+                description: names.description,
                 executable: true,
                 user_executable: true,
                 ..MethodAttributes::default()
             }),
             type_definition: ExpandedNodeId::default(),
         });
-        for property in property::of_method(method) {
+        for property in property::of_method(method, self.namespaces.own) {
             self.data_property(&method.path, property);
         }
     }
@@ -214,20 +224,26 @@ impl Builder {
         let Some((folder, _)) = path.rsplit_once('/') else {
             return self.numeric(provider::OBJECT);
         };
-        if self.folders.insert(folder.to_owned()) {
-            let parent = self.parent_of(folder);
-            let name = last_segment(folder);
-            self.nodes.push(AddNodesItem {
-                parent_node_id: parent,
-                reference_type_id: NodeId::numeric(0, ids::HAS_COMPONENT),
-                requested_new_node_id: self.data(folder),
-                browse_name: self.name(name),
-                node_class: NodeClass::Object,
-                node_attributes: object_attributes(name),
-                type_definition: NodeId::numeric(0, ids::FOLDER_TYPE).into(),
-            });
-        }
+        self.folder(folder, &Texts::default());
         self.data(folder)
+    }
+
+    /// Adds an Object if it is new.
+    fn folder(&mut self, path: &str, texts: &Texts) {
+        if !self.folders.insert(path.to_owned()) {
+            return;
+        }
+        let parent = self.parent_of(path);
+        let name = last_segment(path);
+        self.nodes.push(AddNodesItem {
+            parent_node_id: parent,
+            reference_type_id: NodeId::numeric(0, ids::HAS_COMPONENT),
+            requested_new_node_id: self.data(path),
+            browse_name: self.name(name),
+            node_class: NodeClass::Object,
+            node_attributes: object_attributes(name, texts),
+            type_definition: NodeId::numeric(0, ids::FOLDER_TYPE).into(),
+        });
     }
 
     /// Adds a Property of namespace 0 to a data node.
@@ -270,10 +286,35 @@ impl Builder {
     }
 }
 
-fn object_attributes(name: &str) -> ExtensionObject {
+/// DisplayName and Description of a node, and their bits in AttributesToSet.
+struct Names {
+    mask: u32,
+    display_name: LocalizedText,
+    description: LocalizedText,
+}
+
+impl Names {
+    fn new(name: &str, texts: &Texts) -> Self {
+        let has_description = texts.description.is_some();
+        Self {
+            mask: mask::DISPLAY_NAME
+                | if has_description {
+                    mask::DESCRIPTION
+                } else {
+                    0
+                },
+            display_name: texts.display_name.clone().unwrap_or_else(|| name.into()),
+            description: texts.description.clone().unwrap_or_default(),
+        }
+    }
+}
+
+fn object_attributes(name: &str, texts: &Texts) -> ExtensionObject {
+    let names = Names::new(name, texts);
     ExtensionObject::from_structure(&ObjectAttributes {
-        specified_attributes: mask::DISPLAY_NAME,
-        display_name: LocalizedText::from(name),
+        specified_attributes: names.mask,
+        display_name: names.display_name,
+        description: names.description,
         ..ObjectAttributes::default()
     })
 }

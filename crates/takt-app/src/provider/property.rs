@@ -1,9 +1,9 @@
 //! Properties of Variables and Methods. The registry and the Provider itself show the same ones.
 
 use takt_ua::binary::Encode;
-use takt_ua::structures::Argument;
 use takt_ua::{ExtensionObject, LocalizedText, Structure, Variant, ids};
 
+use super::field::Field;
 use super::method::Method;
 use super::variable::Variable;
 
@@ -26,10 +26,10 @@ impl Property {
         }
     }
 
-    fn arguments(name: &'static str, arguments: &[Argument]) -> Option<Self> {
+    fn arguments(name: &'static str, arguments: &[Field], own: u16) -> Option<Self> {
         let value: Vec<ExtensionObject> = arguments
             .iter()
-            .map(ExtensionObject::from_structure)
+            .map(|argument| ExtensionObject::from_structure(&argument.argument(own)))
             .collect();
         (!value.is_empty()).then(|| Self {
             name,
@@ -65,9 +65,9 @@ pub(super) fn of_variable(variable: &Variable) -> Vec<Property> {
     [unit, range, states].into_iter().flatten().collect()
 }
 
-/// Returns the Properties of a Method: its arguments.
-pub(super) fn of_method(method: &Method) -> Vec<Property> {
-    let inputs = Property::arguments("InputArguments", &method.inputs);
-    let outputs = Property::arguments("OutputArguments", &method.outputs);
+/// Returns the Properties of a Method, its arguments, at a server where the Provider's namespace has the index `own`.
+pub(super) fn of_method(method: &Method, own: u16) -> Vec<Property> {
+    let inputs = Property::arguments("InputArguments", &method.inputs, own);
+    let outputs = Property::arguments("OutputArguments", &method.outputs, own);
     inputs.into_iter().chain(outputs).collect()
 }

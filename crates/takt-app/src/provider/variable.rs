@@ -6,7 +6,10 @@ use std::sync::Arc;
 use takt_cell::Cell;
 use takt_space::{PublishError, Value, ValueSource, access_level};
 use takt_ua::structures::{EUInformation, Range as UaRange};
-use takt_ua::{BuiltInType, DataValue, DateTime, LocalizedText, NodeId, Variant, ids};
+use takt_ua::{BuiltInType, DataValue, DateTime, LocalizedText, Variant, ids};
+
+use super::field::DataType;
+use super::texts::Texts;
 
 /// Source of a Variable's value.
 #[derive(Clone)]
@@ -23,12 +26,13 @@ pub(super) enum Source {
 #[derive(Clone)]
 pub struct Variable {
     pub(super) path: String,
+    pub(super) texts: Texts,
     pub(super) source: Source,
     /// Built-in type of the values; `Variant` for values of any type.
     pub(super) built_in_type: BuiltInType,
     /// True for a callback that returns nothing but values.
     pub(super) has_plain_callback: bool,
-    pub(super) data_type: NodeId,
+    pub(super) data_type: DataType,
     /// ValueRank (OPC 10000-3, 5.6.2): -1 scalar, 1 one dimension.
     pub(super) value_rank: i32,
     pub(super) array_dimensions: Vec<u32>,
@@ -95,10 +99,11 @@ impl Variable {
     fn new(path: String, data_type: BuiltInType, source: Source) -> Self {
         Self {
             path,
+            texts: Texts::default(),
             source,
             built_in_type: data_type,
             has_plain_callback: false,
-            data_type: NodeId::numeric(0, data_type as u32),
+            data_type: data_type.into(),
             value_rank: -1,
             array_dimensions: Vec::new(),
             writable: false,
@@ -114,6 +119,20 @@ impl Variable {
         self.array_dimensions = dimensions;
     }
 
+    /// Sets its DisplayName; by default the last segment of the path.
+    #[must_use]
+    pub fn display_name(mut self, text: impl Into<LocalizedText>) -> Self {
+        self.texts.display_name = Some(text.into());
+        self
+    }
+
+    /// Sets its Description.
+    #[must_use]
+    pub fn description(mut self, text: impl Into<LocalizedText>) -> Self {
+        self.texts.description = Some(text.into());
+        self
+    }
+
     /// Allows clients to write it. A stored value and a cell also store a written StatusCode and timestamp; a source says
     /// itself what it stores: see [`ValueSource::stored_parts`].
     #[must_use]
@@ -124,8 +143,8 @@ impl Variable {
 
     /// Sets a more specific DataType than the built-in type, for example `Duration`.
     #[must_use]
-    pub fn data_type(mut self, data_type: NodeId) -> Self {
-        self.data_type = data_type;
+    pub fn data_type(mut self, data_type: impl Into<DataType>) -> Self {
+        self.data_type = data_type.into();
         self
     }
 
