@@ -236,6 +236,39 @@ impl Outbox {
         self.send(header, pass_on, |encoder| encoder.bytes(body))
     }
 
+    /// Writes a slice of a body that is encoded already and of which `copied` bytes are written; the last slice sends the message.
+    /// Returns the number of bytes that are written now. Until the last one no other message can be sent.
+    #[cold]
+    pub(crate) fn send_slice(
+        &mut self,
+        header: MessageHeader,
+        pass_on: PassOn<'_>,
+        body: &[u8],
+        copied: usize,
+        most: usize,
+    ) -> Result<Result<usize, Full>, ShmError> {
+        if copied == 0 && (!self.sender.has_room() || self.grow(body.len(), pass_on)?.is_err()) {
+            return Ok(Err(Full));
+        }
+        let limit = self.limit;
+        let Some((place, mut memory)) = self.place(true) else {
+            return Ok(Err(Full));
+        };
+        let rest = body.get(copied..).unwrap_or_default();
+        let slice = rest.get(..most).unwrap_or(rest);
+        let written = copied + slice.len();
+        if let Some(memory) = memory.body(limit).get_mut(copied..written) {
+            memory.write_copy_of_slice(slice);
+        }
+        if written == body.len() {
+            memory.finish(header, written);
+            self.publish(place, written);
+        } else if let Some(large) = &mut self.large {
+            large.in_use = true;
+        }
+        Ok(Ok(written))
+    }
+
     /// Sends bytes as a whole message with its header; the rest of the slot is zero.
     #[cfg(test)]
     pub(crate) fn send_raw(&mut self, bytes: &[u8]) {

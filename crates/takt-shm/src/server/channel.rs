@@ -13,7 +13,7 @@ use crate::channel::protocol::Sleep;
 use crate::error::ShmError;
 use crate::handler::{Handler, Located, ShmOutcome};
 use crate::header::{FLAG_LOCATE, MessageHeader};
-use crate::server::copies::Copies;
+use crate::server::copies::{Copies, SLICE, WHOLE};
 use crate::server::leftovers::Leftovers;
 use crate::server::slot::Slot;
 
@@ -27,6 +27,8 @@ pub(super) struct Channel<C> {
     memory: MemoryBudget,
     /// Responses for which there was no room. While there are any, no further request is taken.
     backlog: VecDeque<Response>,
+    /// Number of bytes of the first kept response that are in the client's memory already. Long ones are copied in slices.
+    copied: usize,
     /// Number of requests that are answered later. With as many as responses can be kept, no further request is taken.
     deferred: usize,
     /// True if requests may wait because so many others are answered later.
@@ -57,7 +59,7 @@ pub(super) enum Polled {
     Nothing,
     /// A request was answered, or is answered later.
     Answered,
-    /// A large request is being copied: there is more to do at once.
+    /// A large request or response is being copied: there is more to do at once.
     Unfinished,
 }
 
@@ -86,6 +88,7 @@ impl<C> Channel<C> {
             outbox: Outbox::new(max_response, &memory)?,
             memory,
             backlog: VecDeque::new(),
+            copied: 0,
             deferred: 0,
             is_held_back: false,
             begun: None,
@@ -110,6 +113,11 @@ impl<C> Channel<C> {
     #[inline]
     pub(super) fn has_large(&self) -> bool {
         self.inbox.has_large() || self.outbox.has_large()
+    }
+
+    /// Returns true if a response is being copied: there is more to do at once.
+    pub(super) fn is_copying(&self) -> bool {
+        self.copied > 0
     }
 
     /// Gives back its memory for large messages, as far as it is not in use.
@@ -149,7 +157,10 @@ impl<C> Channel<C> {
             Some(message) => message,
             None => {
                 if !self.backlog.is_empty() && !self.send_backlog(&mut line)? {
-                    return Ok(Polled::Nothing);
+                    return Ok(match self.is_copying() {
+                        true => Polled::Unfinished,
+                        false => Polled::Nothing,
+                    });
                 }
                 if self.deferred >= MAX_BACKLOG {
                     self.is_held_back = true;
@@ -282,7 +293,7 @@ impl<C> Channel<C> {
     }
 
     fn respond(&mut self, response: Response, line: &mut Line<'_>) -> Result<(), ShmError> {
-        if !self.backlog.is_empty() {
+        if !self.backlog.is_empty() || response.body.len() > WHOLE {
             return self.keep(response, line);
         }
         self.outbox.free_taken(self.inbox.taken());
@@ -296,17 +307,30 @@ impl<C> Channel<C> {
         }
     }
 
+    /// Sends a response, or copies a slice of a long one.
     fn send(&mut self, response: &Response, line: &Line<'_>) -> Result<Result<(), Full>, ShmError> {
         let header = MessageHeader {
             status: response.status.0,
             ..header(response.request_id)
         };
         let post = &line.post;
-        self.outbox.send_bytes(
-            header,
-            &mut |generation, fd| post.pass_on(generation, fd),
-            &response.body,
-        )
+        let pass_on = &mut |generation, fd: BorrowedFd<'_>| post.pass_on(generation, fd);
+        let body = &response.body;
+        if body.len() <= WHOLE {
+            return self.outbox.send_bytes(header, pass_on, body);
+        }
+        let copied = std::mem::take(&mut self.copied);
+        let copied = self
+            .outbox
+            .send_slice(header, pass_on, body, copied, SLICE)?;
+        Ok(match copied {
+            Ok(copied) if copied < body.len() => {
+                self.copied = copied;
+                Err(Full)
+            }
+            Ok(_) => Ok(()),
+            Err(Full) => Err(Full),
+        })
     }
 
     /// Keeps a response until the client has taken others.
@@ -330,7 +354,7 @@ impl<C> Channel<C> {
         Ok(())
     }
 
-    /// Sends the kept responses, as far as there is room; returns true if none is left.
+    /// Sends the kept responses, as far as there is room, or a slice of a long one; returns true if none is left.
     #[cold]
     fn send_backlog(&mut self, line: &mut Line<'_>) -> Result<bool, ShmError> {
         self.outbox.free_taken(self.inbox.taken());

@@ -1,4 +1,4 @@
-//! Copies of requests, to which their clients cannot write.
+//! Copies of requests, to which their clients cannot write. Long responses are copied in slices of the same length.
 //!
 //! Fresh memory for 64 MiB, and copying as much, takes up to 50 ms. A large request is therefore copied in slices, between which
 //! the server looks at all other channels. One is copied at a time: as many copies as there are clients would take the memory
@@ -14,10 +14,10 @@ use crate::error::ShmError;
 use crate::server::scratch::Scratch;
 use crate::server::slot::Slot;
 
-/// Length of the longest request that is copied in one go, in bytes.
-const WHOLE: usize = 2 << 20;
+/// Length of the longest request or response that is copied in one go, in bytes.
+pub(super) const WHOLE: usize = 2 << 20;
 
-/// Number of bytes of a longer request that are copied in one go. The first use of 1 MiB of memory takes more than 10 ms in some
+/// Number of bytes of a longer message that are copied in one go. The first use of 1 MiB of memory takes more than 10 ms in some
 /// virtual machines, whose host has to find it.
 pub(super) const SLICE: usize = 256 << 10;
 

@@ -217,7 +217,8 @@ impl<H: Handler> ShmServer<H> {
             match channel.complete(&self.handler, line) {
                 Ok(any) => {
                     completed += usize::from(any);
-                    if any && std::mem::take(&mut channel.is_held_back) {
+                    let is_held_back = any && std::mem::take(&mut channel.is_held_back);
+                    if is_held_back || channel.is_copying() {
                         held_back.push(slot);
                     }
                 }

@@ -17,25 +17,55 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 /// Length of the longest response, in bytes.
 const LONGEST_RESPONSE: usize = 16 << 20;
 
-/// Handler that answers a request with its own bytes, as far as they fit the longest response.
+/// First byte of a request that is answered later.
+const LATER: u8 = b'L';
+
+/// Handler that answers a request with its own bytes, as far as they fit the longest response; some requests later.
 struct Echo;
 
+/// Responses that are sent later, and the waker for them.
+struct Later {
+    waker: CompletionWaker,
+    responses: Vec<(u32, Vec<u8>)>,
+}
+
 impl Handler for Echo {
-    type Connection = ();
+    type Connection = Later;
 
-    fn connect(&self, _: Option<PeerCredentials>, _: &ApplicationName, _: CompletionWaker) {}
+    fn connect(
+        &self,
+        _: Option<PeerCredentials>,
+        _: &ApplicationName,
+        waker: CompletionWaker,
+    ) -> Later {
+        Later {
+            waker,
+            responses: Vec::new(),
+        }
+    }
 
-    fn handle(&self, _: &mut (), _: u32, request: &[u8], response: &mut Encoder<'_>) -> ShmOutcome {
+    fn handle(
+        &self,
+        later: &mut Later,
+        id: u32,
+        request: &[u8],
+        response: &mut Encoder<'_>,
+    ) -> ShmOutcome {
+        if request.first() == Some(&LATER) {
+            later.responses.push((id, request.to_vec()));
+            (later.waker)();
+            return ShmOutcome::Deferred;
+        }
         let length = request.len().min(LONGEST_RESPONSE);
         response.bytes(&request[..length]).unwrap();
         ShmOutcome::Complete
     }
 
-    fn take_completed(&self, _: &mut ()) -> Option<(u32, Vec<u8>)> {
-        None
+    fn take_completed(&self, later: &mut Later) -> Option<(u32, Vec<u8>)> {
+        later.responses.pop()
     }
 
-    fn disconnect(&self, _: ()) {}
+    fn disconnect(&self, _: Later) {}
 }
 
 struct Served {
@@ -61,6 +91,16 @@ impl Served {
         while !is_done(&self.server) {
             self.round();
         }
+    }
+
+    /// Returns true if the response of one of the first channels is being copied.
+    fn is_copying_a_response(&mut self) -> bool {
+        let connections = &mut self.server.connections;
+        (0..connections.channels()).any(|index| {
+            let slot = connections.channel_slot(index);
+            let channel = slot.and_then(|slot| connections.get(slot)?.channel.as_mut());
+            channel.is_some_and(|channel| channel.is_copying())
+        })
     }
 
     /// Handles the available events, or the next ones.
@@ -212,6 +252,58 @@ fn others_are_answered_while_a_large_request_is_copied() {
     }
     // A round may copy two slices: there was a ring, too.
     assert!(answered >= SLICES / 2, "{answered}");
+}
+
+#[test]
+fn others_are_answered_while_a_large_deferred_response_is_copied() {
+    const SLICES: usize = 16;
+    let directory = tempfile::tempdir_in("/dev/shm").unwrap();
+    let mut served = Served::new(directory.path());
+    let [mut large, mut small] = [(); 2].map(|()| connect(&mut served, directory.path()));
+    for round in 0..2 {
+        let mut request = vec![round; SLICES * copies::SLICE];
+        request[0] = LATER;
+        send(&mut large, &request);
+        // The request is copied in slices too.
+        while !served.is_copying_a_response() {
+            served.round();
+        }
+        send(&mut small, b"small");
+        let mut answered = 0;
+        while !is_answered(&mut large, &request) {
+            served.round();
+            if is_answered(&mut small, b"small") {
+                answered += 1;
+                send(&mut small, b"small");
+            }
+        }
+        assert!(answered >= SLICES / 2 - 1, "{answered}");
+        while !is_answered(&mut small, b"small") {
+            served.round();
+        }
+    }
+}
+
+#[test]
+fn a_client_that_leaves_during_its_large_response_leaves_nothing() {
+    let directory = tempfile::tempdir_in("/dev/shm").unwrap();
+    let mut served = Served::new(directory.path());
+    let mut client = connect(&mut served, directory.path());
+    let idle = served.server.config.memory.used();
+    send(&mut client, &vec![LATER; 16 * copies::SLICE]);
+    while !served.is_copying_a_response() {
+        served.round();
+    }
+    // This has no effect on memory in use.
+    served.server.trim();
+    assert!(served.server.config.memory.used() > idle + 32 * copies::SLICE);
+    drop(client);
+    served.until(|server| server.channels() == 0);
+    served.server.trim();
+    // The other thread gives back the segments; only the copy of the request is left.
+    while served.server.config.memory.used() > kept(&served) {
+        thread::yield_now();
+    }
 }
 
 #[test]
