@@ -84,7 +84,7 @@ fn mistakes_are_shown_in_the_file() {
     for (name, content, parts) in [
         (
             "type.toml",
-            good.replace("\"Float\"", "\"Real\"").into_bytes(),
+            good.replace("\"Double\"", "\"Real\"").into_bytes(),
             ["type.toml:8", "'Real'", "docs/pubsub.md"],
         ),
         (
