@@ -57,7 +57,7 @@ fn ps_shows_running_applications_and_their_activity() {
     watch.next_line(PATIENCE);
     wait_for(sandbox, &machine, "a client that asks", |row| {
         row["clients"].as_u64() > without["clients"].as_u64()
-            && row["requestsPerSecond"].as_f64().unwrap() > 20.0
+            && row["requestsPerSecond"].as_f64().unwrap() > 0.0
     });
     drop(watch);
     wait_for(sandbox, &machine, "without it again", |row| {
