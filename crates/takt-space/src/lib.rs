@@ -3,9 +3,10 @@
 //! The crate has no services and no Sessions: `takt-services` reads, browses and changes an [`AddressSpace`] on behalf of clients.
 //!
 //! * [`AddressSpace`], [`View`], [`Edit`], [`NodeBuilder`]: nodes and references, read without a lock.
-//! * [`Value`]: a cell, a [`StoredValue`], a callback ([`ValueSource`], [`CachedValue`]), or the value of another server.
+//! * [`Value`]: a cell, a [`StoredValue`], a callback ([`ValueSource`], [`CachedValue`]), or a value that is
+//!   answered later.
 //! * [`Method`]: code that a client calls, with the client's [`Caller`] as an argument.
-//! * [`RemoteSource`]: another server, to which operations are forwarded.
+//! * [`RemoteSource`]: another server, or worker threads, to which operations are forwarded.
 //! * [`Change`]: a change by a client, which can be stored and applied again.
 //! * [`namespace0`]: the standard's nodes, a read-only table.
 

@@ -61,7 +61,7 @@ impl Value {
             Self::Cell(cell) => cell.location(),
             Self::Stored(stored) => stored.location(),
             Self::Callback(source) => source.cached()?.location(),
-            Self::Remote(_) => None,
+            Self::Remote(remote) => remote.cached()?.location(),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Values and Methods of another server, and Methods that worker threads run.
+//! Values and Methods of another server, and callbacks and Methods that worker threads run.
 //!
 //! A request that names one is answered later (deferred): its operations are grouped by [`RemoteSource::key`], and the
 //! source answers each group when it can, from any thread. A request whose TimeoutHint ends while it waits is answered
@@ -11,6 +11,7 @@ use takt_ua::structures::CallMethodResult;
 use takt_ua::{DataValue, NodeId, StatusCode, Variant};
 
 use crate::caller::Caller;
+use crate::value_source::{CachedValue, ValueSource};
 
 /// One Variable to read.
 #[derive(Debug, Clone, PartialEq)]
@@ -111,6 +112,8 @@ pub struct RemoteRequest {
     pub size: usize,
     /// Time at which an answer is too late.
     pub deadline: Instant,
+    /// Time at which an answer is too late for the client's TimeoutHint; `None` if it set none. The deadline is not later.
+    pub hint: Option<Instant>,
     /// Receiver of the results.
     pub reply: Box<dyn RemoteReply>,
 }
@@ -133,13 +136,23 @@ pub trait RemoteSource: Send + Sync {
     fn forward(&self, request: RemoteRequest);
 }
 
-/// A Variable's value at another server.
+/// A Variable's value at another server, or a callback that worker threads run.
 #[derive(Clone)]
 pub struct RemoteValue {
-    /// The server.
+    /// The server, or the workers.
     pub source: Arc<dyn RemoteSource>,
     /// NodeId of the Variable at that server.
     pub node_id: NodeId,
+    /// The callback, if worker threads of this process run it.
+    pub callback: Option<Arc<dyn ValueSource>>,
+}
+
+impl RemoteValue {
+    /// Returns the last value, if it is kept at this server.
+    #[must_use]
+    pub fn cached(&self) -> Option<&CachedValue> {
+        self.callback.as_ref()?.cached()
+    }
 }
 
 /// A Method at another server, or on a worker thread.

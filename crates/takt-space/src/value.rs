@@ -17,9 +17,10 @@ pub enum Value {
     Cell(Arc<Cell>),
     /// A value that the server keeps, with memory that grows with written values.
     Stored(Arc<StoredValue>),
-    /// Code that computes the value for each read. It runs on the transport's thread and must not block.
+    /// Code that computes the value for each read. It runs on the transport's thread and must not block: code that may block
+    /// belongs in a [`RemoteSource`](crate::RemoteSource).
     Callback(Arc<dyn ValueSource>),
-    /// A value of another server.
+    /// A value of another server, or a callback that worker threads run: it is answered later.
     Remote(RemoteValue),
 }
 
@@ -46,8 +47,12 @@ impl Value {
     /// the source stores. The server of a remote value decides itself.
     pub fn write_access(&self) -> u32 {
         match self {
+            Self::Callback(source)
+            | Self::Remote(RemoteValue {
+                callback: Some(source),
+                ..
+            }) => access_level::CURRENT_WRITE | source.stored_parts(),
             Self::Cell(_) | Self::Stored(_) | Self::Remote(_) => access_level::WRITE,
-            Self::Callback(source) => access_level::CURRENT_WRITE | source.stored_parts(),
         }
     }
 

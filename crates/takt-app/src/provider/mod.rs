@@ -56,7 +56,7 @@ pub struct Provider {
     application_name: String,
     endpoints: Vec<Endpoint>,
     server: Arc<Server>,
-    workers: Arc<Workers>,
+    workers: Workers,
     registered: Arc<AtomicBool>,
     stop_registration: Option<Stop>,
     registration: Option<JoinHandle<()>>,
@@ -120,8 +120,8 @@ impl ProviderBuilder {
         self
     }
 
-    /// Sets the number of worker threads for Methods that are not [`inline`](Method::inline), and of calls that wait for
-    /// one.
+    /// Sets the number of worker threads for Methods and callbacks that are not inline ([`Method::inline`],
+    /// [`Variable::inline`]), and of requests that wait for one.
     #[must_use]
     pub fn workers(mut self, options: WorkerOptions) -> Self {
         self.workers = options;

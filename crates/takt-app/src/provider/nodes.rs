@@ -27,7 +27,7 @@ pub(super) fn server(
     limits: ServerLimits,
     registry: Option<&str>,
     declarations: &Declarations,
-    workers: &Arc<Workers>,
+    workers: &Workers,
 ) -> Result<Arc<Server>, ProviderError> {
     let failed = |path: &str, cause: NodeError| ProviderError::Node {
         path: path.to_owned(),
@@ -48,6 +48,10 @@ pub(super) fn server(
         let value = variable
             .value()
             .map_err(|error| failed(&variable.path, error.into()))?;
+        let value = match variable.is_inline {
+            true => value,
+            false => workers.value(value),
+        };
         parent_of(space, &variable.path).map_err(|error| failed(&variable.path, error.into()))?;
         add_variable(space, variable, value)
             .map_err(|error| failed(&variable.path, error.into()))?;
@@ -171,7 +175,7 @@ fn add_variable(
 fn add_method(
     space: &AddressSpace,
     method: &Method,
-    workers: &Arc<Workers>,
+    workers: &Workers,
 ) -> Result<(), AddressSpaceError> {
     let node = NodeId::string(OWN_NAMESPACE, &method.path);
     let object = parent_of(space, &method.path)?;

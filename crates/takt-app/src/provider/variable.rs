@@ -43,6 +43,8 @@ pub struct Variable {
     pub(super) states: Vec<String>,
     /// Capacity for its published current value, in bytes.
     pub(super) published: Option<usize>,
+    /// True if a callback runs on the serving thread.
+    pub(super) is_inline: bool,
 }
 
 impl Variable {
@@ -70,6 +72,10 @@ impl Variable {
 
     /// Creates a Variable whose value is computed for each Read, unless it is [published](Self::publish_current) and
     /// the client accepts the last value. The Provider calls `read` once at its start, to check the type.
+    ///
+    /// `read` runs on a worker thread unless it is [`inline`](Self::inline), and never twice at the same time: Reads that
+    /// wait for it share its next value. A Read without an answer within 10 s, or within the client's TimeoutHint, gets
+    /// `BadTimeout` for this Variable.
     pub fn callback<T: Into<Variant>>(
         path: impl Into<String>,
         data_type: BuiltInType,
@@ -87,7 +93,8 @@ impl Variable {
         }
     }
 
-    /// Creates a Variable whose source sets StatusCode and timestamp and decides about Writes.
+    /// Creates a Variable whose source sets StatusCode and timestamp and decides about Writes. It runs on a worker thread, as
+    /// that of a [`callback`](Self::callback).
     pub fn source(
         path: impl Into<String>,
         data_type: BuiltInType,
@@ -111,6 +118,7 @@ impl Variable {
             range: None,
             states: Vec::new(),
             published: None,
+            is_inline: false,
         }
     }
 
@@ -138,6 +146,14 @@ impl Variable {
     #[must_use]
     pub fn writable(mut self) -> Self {
         self.writable = true;
+        self
+    }
+
+    /// Runs the callback or source on the thread that serves all clients, which saves two changes of threads. It has to be
+    /// quick: all clients wait until it returns. Cells and stored values need no callback.
+    #[must_use]
+    pub fn inline(mut self) -> Self {
+        self.is_inline = true;
         self
     }
 

@@ -1,30 +1,37 @@
-//! Worker threads of a Provider, so that a slow Method delays no other client.
+//! Worker threads of a Provider, so that a slow Method or callback delays no other client.
 //!
-//! A Method on a worker is a [`RemoteSource`], like the nodes of another server: its requests are deferred, and the worker
-//! answers them. Cells, stored values and inline Methods need no worker.
+//! What runs on a worker is a [`RemoteSource`](takt_space::RemoteSource), like the nodes of another server: its requests are
+//! deferred, and the worker answers them. Cells, stored values, inline Methods and inline callbacks need no worker.
 //!
-//! * [`pool`]: the threads and their queue; knows no OPC UA.
-//! * [`method`]: runs a Method for a [`RemoteRequest`](takt_space::RemoteRequest).
+//! * [`pool`]: the threads, and the jobs that wait for them; [`places`]: their number; [`deadlines`]: the end of their wait.
+//! * [`task`]: a request and its results; [`queue`] accepts it.
+//! * [`method`]: Methods; [`variable`]: callbacks of Variables.
 
+mod deadlines;
 mod method;
+mod places;
 mod pool;
+mod queue;
+mod task;
+mod variable;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Instant;
 
-use takt_space::{MethodHandler, RemoteMethod, RemoteRequest, RemoteSource};
-use takt_ua::{NodeId, StatusCode};
+use takt_space::{MethodHandler, RemoteMethod, Value};
+use takt_ua::NodeId;
 
 use method::WorkerMethod;
-use pool::{Pool, Refused};
+use queue::Queue;
+use variable::Variables;
 
 /// Options of the workers of a Provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WorkerOptions {
     /// Largest number of threads. A thread is started when it is needed for the first time.
     pub threads: usize,
-    /// Largest number of calls that wait for a thread; more get `BadTooManyOperations`.
+    /// Largest number of requests that wait for a thread; the operations of more get `BadTooManyOperations`. The Variables of a
+    /// Read or Write count as one request, and so does each Method of a Call.
     pub queue: usize,
 }
 
@@ -39,86 +46,45 @@ impl Default for WorkerOptions {
 
 /// The workers of a Provider.
 pub(crate) struct Workers {
-    pool: Pool<Job>,
+    queue: Arc<Queue>,
+    variables: Arc<Variables>,
     last_key: AtomicU64,
 }
 
 impl Workers {
-    pub(crate) fn new(options: WorkerOptions) -> Arc<Self> {
-        Arc::new(Self {
-            pool: Pool::new(options.threads, options.queue),
+    pub(crate) fn new(options: WorkerOptions) -> Self {
+        let queue = Arc::new(Queue::new(options.threads, options.queue));
+        Self {
+            variables: Variables::new(0, &queue),
+            queue,
             last_key: AtomicU64::new(0),
-        })
+        }
     }
 
     /// Returns a handler that runs the Method of `handler` on a worker.
-    pub(crate) fn handler(self: &Arc<Self>, handler: &MethodHandler) -> MethodHandler {
+    pub(crate) fn handler(&self, handler: &MethodHandler) -> MethodHandler {
         let MethodHandler::Local(method) = handler else {
             return handler.clone();
         };
+        let key = self.last_key.fetch_add(1, Ordering::Relaxed) + 1;
         MethodHandler::Remote(RemoteMethod {
-            source: Arc::new(OnWorker {
-                key: self.last_key.fetch_add(1, Ordering::Relaxed),
-                method: Arc::new(WorkerMethod::new(Arc::clone(method))),
-                workers: Arc::clone(self),
-            }),
+            source: Arc::new(WorkerMethod::new(key, method, &self.queue)),
             object_id: NodeId::NULL,
             method_id: NodeId::NULL,
             checks_arguments: false,
         })
     }
 
-    /// Ends the threads that are idle, and all others after their current job. Waiting jobs are dropped.
+    /// Returns the same value, but a callback runs on a worker.
+    pub(crate) fn value(&self, value: Value) -> Value {
+        match value {
+            Value::Callback(callback) => Value::Remote(self.variables.add(&callback)),
+            other => other,
+        }
+    }
+
+    /// Ends the threads that are idle, and all others after their current call. Waiting requests get no answer.
     pub(crate) fn stop(&self) {
-        self.pool.stop();
-    }
-}
-
-/// A Method that runs on a worker.
-struct OnWorker {
-    key: u64,
-    method: Arc<WorkerMethod>,
-    workers: Arc<Workers>,
-}
-
-impl RemoteSource for OnWorker {
-    fn key(&self) -> u64 {
-        self.key
-    }
-
-    fn forward(&self, request: RemoteRequest) {
-        let job = Job {
-            method: Arc::clone(&self.method),
-            request,
-        };
-        if let Err(Refused(job)) = self.workers.pool.submit(job) {
-            job.answer(StatusCode::BadTooManyOperations);
-        }
-    }
-}
-
-/// The calls of one request.
-struct Job {
-    method: Arc<WorkerMethod>,
-    request: RemoteRequest,
-}
-
-impl Job {
-    fn answer(self, status: StatusCode) {
-        let results = self.request.operations.failed(status);
-        self.request.reply.answer(results);
-    }
-}
-
-impl pool::Job for Job {
-    fn run(self) {
-        if !self.request.reply.is_awaited() {
-            return;
-        }
-        if self.request.deadline <= Instant::now() {
-            return self.answer(StatusCode::BadTimeout);
-        }
-        let results = self.method.run(&self.request);
-        self.request.reply.answer(results);
+        self.queue.stop();
     }
 }

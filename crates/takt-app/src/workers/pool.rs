@@ -1,63 +1,62 @@
-//! A bounded number of threads with a bounded queue of jobs.
+//! A bounded number of threads, and the jobs that wait for them.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 /// Work for a thread of the pool.
-pub(super) trait Job: Send + 'static {
-    /// Does the work. It may take any time.
-    fn run(self);
+pub(super) trait Job: Send + Sync {
+    /// Does the work, or a part of it. It may take any time, and does not panic.
+    fn run(&self) -> Rest;
 }
 
-/// A job for which there is no room.
-pub(super) struct Refused<J>(pub(super) J);
+/// Rest of the work of a job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Rest {
+    /// The job is done.
+    None,
+    /// The job queues again, behind the others.
+    Queued,
+}
 
 /// The threads and their queue. Dropping it stops them.
-pub(super) struct Pool<J: Job> {
-    shared: Arc<Shared<J>>,
+pub(super) struct Pool {
+    shared: Arc<Shared>,
 }
 
-struct Shared<J> {
-    state: Mutex<State<J>>,
+struct Shared {
+    state: Mutex<State>,
     /// Notified of each new job, and of the end.
     changed: Condvar,
     max_threads: usize,
-    /// Largest number of jobs, those that run included.
-    max_jobs: usize,
 }
 
-struct State<J> {
-    queue: VecDeque<J>,
+#[derive(Default)]
+struct State {
+    queue: VecDeque<Arc<dyn Job>>,
     running: usize,
     threads: usize,
     is_stopped: bool,
 }
 
-impl<J: Job> Pool<J> {
-    pub(super) fn new(threads: usize, queue: usize) -> Self {
-        let max_threads = threads.max(1);
+impl Pool {
+    pub(super) fn new(max_threads: usize) -> Self {
         Self {
             shared: Arc::new(Shared {
-                state: Mutex::new(State {
-                    queue: VecDeque::new(),
-                    running: 0,
-                    threads: 0,
-                    is_stopped: false,
-                }),
+                state: Mutex::default(),
                 changed: Condvar::new(),
                 max_threads,
-                max_jobs: max_threads.saturating_add(queue),
             }),
         }
     }
 
-    /// Queues a job, and starts a thread if all threads have something to do.
-    pub(super) fn submit(&self, job: J) -> Result<(), Refused<J>> {
+    /// Queues a job, and starts a thread if all threads have something to do. Returns false if the pool is stopped, or no thread
+    /// can be started.
+    pub(super) fn submit(&self, job: Arc<dyn Job>) -> bool {
         let mut state = self.shared.state();
-        let jobs = state.running + state.queue.len();
-        if state.is_stopped || jobs >= self.shared.max_jobs {
-            return Err(Refused(job));
+        if state.is_stopped {
+            return false;
         }
+        let jobs = state.running + state.queue.len();
         if state.threads <= jobs && state.threads < self.shared.max_threads {
             let shared = Arc::clone(&self.shared);
             let thread = std::thread::Builder::new().name("worker".to_owned());
@@ -65,13 +64,13 @@ impl<J: Job> Pool<J> {
                 Ok(_) => state.threads += 1,
                 // The threads that exist do the work.
                 Err(_) if state.threads > 0 => {}
-                Err(_) => return Err(Refused(job)),
+                Err(_) => return false,
             }
         }
         state.queue.push_back(job);
         drop(state);
         self.shared.changed.notify_one();
-        Ok(())
+        true
     }
 
     /// Ends the threads, each after its current job, and drops the waiting jobs.
@@ -86,27 +85,31 @@ impl<J: Job> Pool<J> {
     }
 }
 
-impl<J: Job> Drop for Pool<J> {
+impl Drop for Pool {
     fn drop(&mut self) {
         self.stop();
     }
 }
 
-impl<J: Job> Shared<J> {
-    fn state(&self) -> MutexGuard<'_, State<J>> {
+impl Shared {
+    fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Runs jobs until the pool is stopped.
     fn work(&self) {
         while let Some(job) = self.next() {
-            job.run();
-            self.state().running -= 1;
+            let rest = job.run();
+            let mut state = self.state();
+            state.running -= 1;
+            if rest == Rest::Queued && !state.is_stopped {
+                state.queue.push_back(job);
+            }
         }
     }
 
     /// Waits for the next job; `None` if the pool is stopped.
-    fn next(&self) -> Option<J> {
+    fn next(&self) -> Option<Arc<dyn Job>> {
         let state = self.state();
         let mut state = self
             .changed
@@ -120,6 +123,7 @@ impl<J: Job> Shared<J> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
     use std::sync::mpsc::{Receiver, Sender, channel};
 
     use super::*;
@@ -127,35 +131,48 @@ mod tests {
     /// A job that says that it runs, and ends when it may.
     struct Gated {
         started: Sender<usize>,
-        gate: Receiver<()>,
+        gate: Mutex<Receiver<()>>,
         number: usize,
+        /// Number of times that it still runs after this.
+        rest: AtomicUsize,
     }
 
     impl Job for Gated {
-        fn run(self) {
+        fn run(&self) -> Rest {
             self.started.send(self.number).unwrap();
-            let _ = self.gate.recv();
+            let _ = self.gate.lock().unwrap().recv();
+            let less = |rest: usize| rest.checked_sub(1);
+            match self
+                .rest
+                .fetch_update(Ordering::Relaxed, Ordering::Relaxed, less)
+            {
+                Ok(_) => Rest::Queued,
+                Err(_) => Rest::None,
+            }
         }
     }
 
-    #[test]
-    fn jobs_beyond_the_threads_wait_and_those_beyond_the_queue_are_refused() {
-        let pool = Pool::new(2, 3);
-        let (started, runs) = channel();
-        let mut gates = Vec::new();
-        let mut submit = |number| {
+    /// Submits jobs that run once, or more often. Each ends when its gate is dropped.
+    fn submit(pool: &Pool, started: &Sender<usize>, rests: &[usize]) -> Vec<Sender<()>> {
+        let gated = |(number, rest): (usize, &usize)| {
             let (open, gate) = channel();
-            gates.push(open);
-            let started = started.clone();
             let job = Gated {
-                started,
-                gate,
+                started: started.clone(),
+                gate: Mutex::new(gate),
                 number,
+                rest: AtomicUsize::new(*rest),
             };
-            pool.submit(job).is_ok()
+            assert!(pool.submit(Arc::new(job)));
+            open
         };
-        assert!((0..5).all(&mut submit), "two run and three wait");
-        assert!(!submit(5));
+        rests.iter().enumerate().map(gated).collect()
+    }
+
+    #[test]
+    fn jobs_beyond_the_threads_wait() {
+        let pool = Pool::new(2);
+        let (started, runs) = channel();
+        let gates = submit(&pool, &started, &[0; 5]);
         let mut first = [runs.recv().unwrap(), runs.recv().unwrap()];
         first.sort_unstable();
         assert_eq!(first, [0, 1]);
@@ -167,26 +184,23 @@ mod tests {
     }
 
     #[test]
-    fn a_stopped_pool_drops_what_waits() {
-        let pool = Pool::new(1, 1);
+    fn a_job_with_a_rest_queues_behind_the_others() {
+        let pool = Pool::new(1);
         let (started, runs) = channel();
-        let (open, gate) = channel();
-        let first = Gated {
-            started: started.clone(),
-            gate,
-            number: 0,
-        };
-        assert!(pool.submit(first).is_ok());
+        let gates = submit(&pool, &started, &[1, 0]);
+        drop(gates);
+        let order = [(); 3].map(|()| runs.recv().unwrap());
+        assert_eq!(order, [0, 1, 0]);
+    }
+
+    #[test]
+    fn a_stopped_pool_drops_what_waits() {
+        let pool = Pool::new(1);
+        let (started, runs) = channel();
+        let gates = submit(&pool, &started, &[1, 0]);
         runs.recv().unwrap();
-        let (_open, gate) = channel();
-        let second = Gated {
-            started,
-            gate,
-            number: 1,
-        };
-        assert!(pool.submit(second).is_ok());
         drop(pool);
-        drop(open);
+        drop((gates, started));
         assert!(runs.recv().is_err(), "all senders are gone");
     }
 }

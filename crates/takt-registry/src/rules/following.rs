@@ -83,6 +83,7 @@ impl Rules {
                 Value::Remote(RemoteValue {
                     source,
                     node_id: node.clone(),
+                    callback: None,
                 }),
             ),
             Some(NodeClass::Method) => space.set_method(

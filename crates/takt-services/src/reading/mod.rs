@@ -4,6 +4,8 @@ pub(crate) mod attributes;
 mod data_value;
 mod read_item;
 
+use std::cell::Cell;
+
 use takt_space::{Caller, StoredValue, View};
 use takt_ua::binary::{Decode, Decoder, Encoder};
 use takt_ua::enumerations::TimestampsToReturn;
@@ -12,7 +14,7 @@ use takt_ua::views::ReadValueIdRef;
 use takt_ua::{DataValue, DateTime, StatusCode};
 
 pub(crate) use data_value::{EncodedResults, LaidOutResults, Results};
-pub(crate) use read_item::{Read, check_encoding};
+pub(crate) use read_item::{Read, Remotes, check_encoding};
 
 /// Returns the DataValue of one item with both timestamps, as a Read returns it, in at most `max_size` bytes. Remote sources
 /// are not asked.
@@ -28,6 +30,7 @@ pub(crate) fn value_of(
         view,
         caller,
         max_age: 0.0,
+        remotes: Remotes::NotAsked(&Cell::new(false)),
         results: EncodedResults {
             response: &mut Encoder::growing(&mut bytes, max_size),
             timestamps: TimestampsToReturn::Both,

@@ -1,8 +1,10 @@
 //! Reading one item of a Read request (OPC 10000-4, 5.11.2): the Value of a Variable, a part of it, or another attribute.
 
+use std::cell::Cell;
+
 use takt_cell::CellError;
 use takt_space::{
-    Binding, CachedValue, Caller, ClassAttributes, NodeRef, Value, ValueSource, View,
+    Binding, CachedValue, Caller, ClassAttributes, NodeRef, RemoteValue, Value, ValueSource, View,
 };
 use takt_ua::binary::{Decode, Decoder, EncodeError};
 use takt_ua::enumerations::NodeClass;
@@ -21,7 +23,17 @@ pub(crate) struct Read<'r, R> {
     pub(crate) caller: &'r Caller,
     /// MaxAge in milliseconds.
     pub(crate) max_age: f64,
+    pub(crate) remotes: Remotes<'r>,
     pub(crate) results: R,
+}
+
+/// Remote sources of the values of a request.
+#[derive(Clone, Copy)]
+pub(crate) enum Remotes<'r> {
+    /// They are asked before values are read again, if this is set.
+    NotAsked(&'r Cell<bool>),
+    /// They were asked, unless the client accepted the age of a kept value.
+    Asked,
 }
 
 impl<R: Results> Read<'_, R> {
@@ -89,8 +101,7 @@ impl<R: Results> Read<'_, R> {
                 let value = self.ask(&**source);
                 self.results.data_value(&value)
             }
-            // Its source was bound while the request was under way, or the queue of the source had no room for the request.
-            Binding::Value(Value::Remote(_)) => self.results.status(StatusCode::BadNoCommunication),
+            Binding::Value(Value::Remote(remote)) => self.not_asked(remote),
             // Only Variables are read here, and they have no handler.
             Binding::Method(_) => self.results.status(StatusCode::BadInternalError),
         }
@@ -103,6 +114,54 @@ impl<R: Results> Read<'_, R> {
         cached
             .satisfies(self.max_age, DateTime::now())
             .then_some(cached)
+    }
+
+    /// Reads the whole Value of a Variable whose remote source was not asked.
+    #[inline(never)]
+    fn not_asked(&mut self, remote: &RemoteValue) -> Result<(), EncodeError> {
+        if let Some(cached) = self.kept(remote) {
+            match self.results.cell(cached.cell()) {
+                Ok(()) => return Ok(()),
+                Err(CellError::Encode(error)) => return Err(error),
+                Err(_) => {}
+            }
+        }
+        self.no_answer()
+    }
+
+    /// Adds the result of a remote source that was not asked: it is asked first, or it was bound while the request was under way.
+    fn no_answer(&mut self) -> Result<(), EncodeError> {
+        if let Remotes::NotAsked(met) = self.remotes {
+            met.set(true);
+        }
+        self.results.status(StatusCode::BadNoCommunication)
+    }
+
+    /// Returns the last value of a remote source, if it is kept and the client accepts its age.
+    fn kept<'s>(&self, remote: &'s RemoteValue) -> Option<&'s CachedValue> {
+        let max_age = match self.remotes {
+            Remotes::NotAsked(_) => self.max_age,
+            // Its age was accepted before the other sources were asked.
+            Remotes::Asked => f64::INFINITY,
+        };
+        let cached = remote.cached()?;
+        cached.satisfies(max_age, DateTime::now()).then_some(cached)
+    }
+
+    /// Adds the answer of a remote source.
+    #[inline(never)]
+    pub(crate) fn answered(
+        &mut self,
+        value: &DataValue,
+        item: &ReadValueIdRef<'_>,
+    ) -> Result<(), EncodeError> {
+        if value.status_code().is_bad() {
+            return self.results.data_value(value);
+        }
+        match check_encoding(&item.data_encoding, value.value.as_ref()) {
+            Ok(()) => self.results.data_value(value),
+            Err(status) => self.results.status(status),
+        }
     }
 
     /// Gets a new value from a callback.
@@ -162,7 +221,10 @@ impl<R: Results> Read<'_, R> {
                 .young_enough(&*source)
                 .and_then(CachedValue::last)
                 .unwrap_or_else(|| self.ask(&*source)),
-            Some(Value::Remote(_)) => return self.results.status(StatusCode::BadNoCommunication),
+            Some(Value::Remote(remote)) => match self.kept(&remote).and_then(CachedValue::last) {
+                Some(value) => value,
+                None => return self.no_answer(),
+            },
             None => match self.unbound_value(node) {
                 Ok(encoded) => DataValue::good(
                     encoded

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use takt_space::{Caller, View};
+use takt_space::{Caller, Value, View};
 use takt_ua::binary::Decoder;
 use takt_ua::enumerations::TimestampsToReturn;
 use takt_ua::structures::{MonitoredItemCreateRequest, MonitoredItemCreateResult, ReadValueId};
@@ -144,7 +144,9 @@ fn check_watched(
     let range = NumericRange::of_request(watched.index_range.as_option())?;
     if watched.attribute_id == VALUE {
         node.variable().ok_or(StatusCode::BadAttributeIdInvalid)?;
-        if !watched.data_encoding.as_ref().is_null() {
+        // The encoding of a value that is answered later is checked with each sample.
+        let is_remote = matches!(node.value(), Some(Value::Remote(_)));
+        if !watched.data_encoding.as_ref().is_null() && !is_remote {
             let whole = ReadValueId {
                 index_range: takt_ua::UaString::default(),
                 data_encoding: takt_ua::QualifiedName::default(),

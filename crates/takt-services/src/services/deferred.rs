@@ -206,7 +206,9 @@ impl Operations {
             _charge: charge,
         });
         let now = Instant::now();
-        let deadline = now + patience.at(now);
+        let hint = patience.hint(now);
+        let longest = now + patience.longest;
+        let deadline = hint.map_or(longest, |hint| hint.min(longest));
         for group in self.groups.into_values() {
             let turn = Turn {
                 deferred: Arc::clone(&deferred),
@@ -218,6 +220,7 @@ impl Operations {
                 caller: Some(Arc::clone(&deferred.caller)),
                 size,
                 deadline,
+                hint,
                 reply: Box::new(turn),
             });
         }
@@ -245,13 +248,12 @@ impl Patience {
         }
     }
 
-    /// Returns the time that a source may take if it is asked at `now`. A part of the client's time is kept for the answer:
-    /// results that would arrive too late are `BadTimeout`, and the results of the other sources are sent in time.
-    fn at(&self, now: Instant) -> Duration {
-        let left = self
-            .deadline
-            .map(|deadline| deadline.saturating_duration_since(now) / 8 * 7);
-        left.map_or(self.longest, |left| left.min(self.longest))
+    /// Returns the time at which the answer of a source that is asked at `now` is too late for the client. A part of the client's
+    /// time is kept for the answer: results that would arrive too late are `BadTimeout`, and the results of the other
+    /// sources are sent in time.
+    fn hint(&self, now: Instant) -> Option<Instant> {
+        let left = |deadline: Instant| deadline.saturating_duration_since(now);
+        self.deadline.map(|deadline| now + left(deadline) / 8 * 7)
     }
 }
 

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use takt_cell::CellLocation;
 use takt_layout::{ResponseWriter, Service};
-use takt_space::{Binding, RemoteRead, Value};
+use takt_space::{Binding, CachedValue, RemoteRead, Value};
 use takt_ua::binary::{Decode, Encoder};
 use takt_ua::enumerations::TimestampsToReturn;
 use takt_ua::views::ReadValueIdRef;
-use takt_ua::{NodeIdRef, NumericRange, StatusCode, ids};
+use takt_ua::{DateTime, NodeIdRef, NumericRange, StatusCode, ids};
 
 use super::body::{Body, Items};
 use super::deferred;
@@ -18,7 +18,7 @@ use crate::access;
 use crate::connection::Connection;
 use crate::fault::Fault;
 use crate::limits::OperationLimits;
-use crate::reading::Read;
+use crate::reading::{Read, Remotes};
 use crate::reading::attributes::VALUE;
 use crate::reading::{EncodedResults, LaidOutResults, Results};
 use crate::server::Server;
@@ -103,7 +103,7 @@ impl Steps for ReadSteps {
         item: &ReadValueIdRef<'_>,
         found: &mut deferred::Operations,
     ) {
-        if item.attribute_id != VALUE || !item.data_encoding.is_null() {
+        if item.attribute_id != VALUE {
             return;
         }
         let Some(node) = context.view.node(item.node_id) else {
@@ -115,10 +115,15 @@ impl Steps for ReadSteps {
         if let (true, Some(Value::Remote(remote))) = (readable, node.value())
             && NumericRange::of_request(item.index_range).is_ok()
         {
+            let max_age = context.options.max_age;
+            let is_young = |cached: &CachedValue| cached.satisfies(max_age, DateTime::now());
+            if remote.cached().is_some_and(is_young) {
+                return;
+            }
             let read = RemoteRead {
                 node_id: remote.node_id,
                 index_range: item.index_range.unwrap_or_default().to_owned(),
-                max_age: context.options.max_age,
+                max_age,
             };
             found.read(remote.source, index, read);
         }
@@ -159,12 +164,16 @@ fn read<R: Results>(run: Run<'_, '_, '_, ReadSteps>, results: R) -> Result<bool,
         view: context.view,
         caller: context.caller,
         max_age: context.options.max_age,
+        remotes: match context.remote {
+            Some(_) => Remotes::Asked,
+            None => Remotes::NotAsked(context.met_remote),
+        },
         results,
     };
     run.each(|index, items| {
         let item = ReadSteps::next(items)?;
         match context.remote.and_then(|remote| remote.read(index)) {
-            Some(value) => read.results.data_value(value)?,
+            Some(value) => read.answered(value, &item)?,
             None => read.item(&item)?,
         }
         Ok(read.results.position() - start)

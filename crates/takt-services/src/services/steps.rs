@@ -4,7 +4,11 @@
 //! The second finds the operations of remote sources, if there are such sources. The third executes all operations. A pass that
 //! is not finished at the end of a slice continues at its [`Place`] in the next one. A request that fits into one slice
 //! allocates nothing.
+//!
+//! A service that changes nothing begins with the third pass. It is searched for operations of remote sources only when it meets
+//! one, so values in memory are read as fast as on a server without such sources.
 
+use std::cell::Cell;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -28,7 +32,7 @@ use crate::work::Work;
 /// One of the services Read, Write and Call.
 pub(super) trait Steps: Send + Sized + 'static {
     /// True if operations change something. Then all are decoded first, and the first one is executed only when memory for the
-    /// rest of the request is available.
+    /// rest of the request is available. A service that changes nothing reports a remote source by [`Context::met_remote`].
     const HAS_EFFECTS: bool;
     /// Bytes of one result, if all have the same size.
     const RESULT_SIZE: usize = 0;
@@ -62,10 +66,10 @@ pub(super) trait Steps: Send + Sized + 'static {
         Self::next(items).map(drop)
     }
 
-    /// Returns true if there may be operations of remote sources.
+    /// Returns true if there may be operations of remote sources. Called only for services that change something.
     #[inline]
-    fn has_remotes(space: &AddressSpace) -> bool {
-        space.has_remote_values()
+    fn has_remotes(_: &AddressSpace) -> bool {
+        true
     }
 
     /// Adds an operation to those of remote sources, if its source is remote.
@@ -93,6 +97,8 @@ pub(super) struct Context<'r, O> {
     pub(super) options: O,
     /// Results of remote sources, if they were asked.
     pub(super) remote: Option<&'r RemoteResults>,
+    /// Set when an operation needs a remote source that was not asked.
+    pub(super) met_remote: &'r Cell<bool>,
 }
 
 /// The operations of a request in one slice of a pass.
@@ -142,7 +148,8 @@ fn search<S: Steps>(
     pass: &mut Pass<'_>,
 ) -> Result<bool, Fault> {
     let view = request.server.space.view();
-    let run = run::<S>(request, body, None, &view, pass)?;
+    let met_remote = Cell::new(false);
+    let run = run::<S>(request, body, (None, &met_remote), &view, pass)?;
     let context = run.context;
     run.each(|index, items| {
         S::find_remote(&context, index, &S::next(items)?, found);
@@ -156,7 +163,7 @@ fn execute<S: Steps>(
     request: &Request<'_>,
     body: &Body<'_>,
     response: &mut Encoder<'_>,
-    remote: Option<&RemoteResults>,
+    remote: Remotes<'_>,
     pass: &mut Pass<'_>,
 ) -> Result<bool, Fault> {
     let is_first = pass.is_first();
@@ -187,12 +194,15 @@ fn execute<S: Steps>(
     }
 }
 
+/// Results of remote sources, and the sign that they have to be asked first.
+type Remotes<'r> = (Option<&'r RemoteResults>, &'r Cell<bool>);
+
 /// Returns the operations from the place of a pass on.
 #[inline]
 fn run<'r, 'a, 'p, S: Steps>(
     request: &'r Request<'a>,
     body: &Body<'a>,
-    remote: Option<&'r RemoteResults>,
+    (remote, met_remote): Remotes<'r>,
     view: &'r View<'r>,
     pass: &'r mut Pass<'p>,
 ) -> Result<Run<'r, 'a, 'p, S>, Fault> {
@@ -204,6 +214,7 @@ fn run<'r, 'a, 'p, S: Steps>(
             now: request.now,
             options,
             remote,
+            met_remote,
         },
         request,
         count,
@@ -226,6 +237,8 @@ struct InSteps<S> {
     place: Place,
     count: usize,
     found: Option<deferred::Operations>,
+    /// True if the operations of remote sources have been looked for.
+    is_searched: bool,
     service: PhantomData<fn() -> S>,
 }
 
@@ -245,11 +258,12 @@ pub(super) fn handle<S: Steps>(
     let mut steps = InSteps::<S> {
         phase: match S::HAS_EFFECTS {
             true => Phase::Check,
-            false => Phase::Search,
+            false => Phase::Respond,
         },
         place: Place::default(),
         count,
         found: None,
+        is_searched: false,
         service: PhantomData,
     };
     let from = (response.position(), response.available());
@@ -280,7 +294,8 @@ fn respond<S: Steps>(
         start: response.position(),
         work: &mut Work::new(u64::MAX, 0, u64::MAX),
     };
-    execute::<S>(request, &body, response, Some(remote), &mut pass).map(drop)
+    let remotes = (Some(remote), &Cell::new(false));
+    execute::<S>(request, &body, response, remotes, &mut pass).map(drop)
 }
 
 impl<S: Steps> InSteps<S> {
@@ -302,14 +317,10 @@ impl<S: Steps> InSteps<S> {
             self.enter(Phase::Search);
         }
         if self.phase == Phase::Search {
-            if S::has_remotes(&request.server.space) {
-                let done = self.search(request, body, start, work)?;
-                if !done {
-                    return Ok(Progress::Unfinished);
-                }
-            }
-            if let Some(found) = self.found.take().filter(|found| !found.is_empty()) {
-                return Ok(Progress::Remote(found));
+            if (!S::HAS_EFFECTS || S::has_remotes(&request.server.space))
+                && let Some(progress) = self.search(request, body, start, work)?
+            {
+                return Ok(progress);
             }
             self.enter(Phase::Respond);
             let needed = self.count + (request.message.len() >> 10);
@@ -317,8 +328,19 @@ impl<S: Steps> InSteps<S> {
                 return Ok(Progress::Unfinished);
             }
         }
+        let met_remote = Cell::new(false);
         let mut pass = self.pass(start, work);
-        let done = execute::<S>(request, body, response, None, &mut pass)?;
+        let done = execute::<S>(request, body, response, (None, &met_remote), &mut pass)?;
+        if !S::HAS_EFFECTS && met_remote.get() && !self.is_searched {
+            // The results so far are read again, when those of the remote sources are there.
+            response.truncate(start);
+            self.enter(Phase::Search);
+            let progress = self.search(request, body, start, work)?;
+            if progress.is_none() {
+                self.enter(Phase::Respond);
+            }
+            return Ok(progress.unwrap_or(Progress::Unfinished));
+        }
         Ok(match done {
             true => Progress::Complete,
             false => Progress::Unfinished,
@@ -340,7 +362,7 @@ impl<S: Steps> InSteps<S> {
         self.place = Place::default();
     }
 
-    /// Finds remote operations. Returns true if all operations have been checked. Called only if there are remote sources.
+    /// Finds remote operations. Returns `None` if there are none. Called only if there are remote sources.
     #[inline(never)]
     fn search(
         &mut self,
@@ -348,7 +370,7 @@ impl<S: Steps> InSteps<S> {
         body: &Body<'_>,
         start: usize,
         work: &mut Work,
-    ) -> Result<bool, Fault> {
+    ) -> Result<Option<Progress>, Fault> {
         let mut pass = Pass {
             place: &mut self.place,
             start,
@@ -357,7 +379,12 @@ impl<S: Steps> InSteps<S> {
         let found = self
             .found
             .get_or_insert_with(|| deferred::Operations::new(request, respond::<S>));
-        search::<S>(request, body, found, &mut pass)
+        if !search::<S>(request, body, found, &mut pass)? {
+            return Ok(Some(Progress::Unfinished));
+        }
+        self.is_searched = true;
+        let found = self.found.take().filter(|found| !found.is_empty());
+        Ok(found.map(Progress::Remote))
     }
 }
 

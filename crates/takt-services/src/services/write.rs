@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use takt_layout::{ResponseWriter, Service};
-use takt_space::{RemoteWrite, Value};
+use takt_space::{AddressSpace, RemoteWrite, Value};
 use takt_ua::binary::{Decode, Encode, Encoder};
 use takt_ua::views::WriteValueRef;
 use takt_ua::{StatusCode, ids};
@@ -70,6 +70,11 @@ impl Steps for WriteSteps {
         }
     }
 
+    #[inline]
+    fn has_remotes(space: &AddressSpace) -> bool {
+        space.has_remote_targets()
+    }
+
     fn find_remote(
         context: &Context<'_, ()>,
         index: usize,
@@ -82,11 +87,13 @@ impl Steps for WriteSteps {
             return;
         };
         // Errors of the other items are returned when the request is answered.
-        if check(view, caller, item).is_ok() {
+        if let Ok((_, fit, _)) = check(view, caller, item)
+            && let Ok(value) = item.converted(fit)
+        {
             let write = RemoteWrite {
                 node_id: remote.node_id,
                 index_range: item.index_range.unwrap_or_default().to_owned(),
-                value: item.data_value(),
+                value,
             };
             found.write(remote.source, index, write);
         }

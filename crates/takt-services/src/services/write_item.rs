@@ -90,9 +90,20 @@ impl<'a> Item<'a> {
         }
     }
 
-    pub(super) fn data_value(&self) -> DataValue {
+    /// Returns the DataValue to write, with a value of the type of the Variable.
+    pub(super) fn converted(&self, fit: Fit) -> Result<DataValue, DecodeError> {
+        let encoding_byte = match fit {
+            Fit::Exactly => return Ok(self.data_value(self.value.to_owned())),
+            Fit::AsByteArray => BYTE_ARRAY,
+            Fit::AsByteString => BYTE_STRING,
+        };
+        let converted = with_type(self.encoded, encoding_byte);
+        Variant::decode(&mut Decoder::new(&converted)).map(|value| self.data_value(value))
+    }
+
+    fn data_value(&self, value: Variant) -> DataValue {
         DataValue {
-            value: Some(self.value.to_owned()),
+            value: Some(value),
             status: self.status,
             source_timestamp: self.time,
             ..DataValue::default()
@@ -222,11 +233,7 @@ fn write_encoded(
             } else {
                 Variant::decode(&mut Decoder::new(encoded)).map_err(|error| error.status_code())?
             };
-            let written = DataValue {
-                value: Some(value),
-                ..item.data_value()
-            };
-            result(source.write(&written))
+            result(source.write(&item.data_value(value)))
         }
         // Remote writes were made before, or the queue of the source had no room for the request.
         Value::Remote(_) => Err(StatusCode::BadNoCommunication),
@@ -258,10 +265,7 @@ fn write_part(
         Value::Stored(stored) => stored.update(|current| Ok((merge(current.value)?, status, time))),
         Value::Callback(source) => {
             let whole = merge(source.read().value)?;
-            result(source.write(&DataValue {
-                value: Some(whole),
-                ..item.data_value()
-            }))
+            result(source.write(&item.data_value(whole)))
         }
         Value::Remote(_) => Err(StatusCode::BadNoCommunication),
     }

@@ -31,7 +31,8 @@ pub(crate) fn cost(value: Option<&Value>) -> u32 {
         Some(Value::Cell(cell)) => 1 + of_size(cell.capacity()),
         // Code of the application, or an attribute that has to be composed.
         Some(Value::Callback(_)) | None => 4,
-        // A request to another server.
+        // A hand-over to a worker thread, or a request to another server.
+        Some(Value::Remote(remote)) if remote.callback.is_some() => 10,
         Some(Value::Remote(_)) => 20,
     }
 }

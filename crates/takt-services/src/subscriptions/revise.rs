@@ -77,9 +77,10 @@ pub(crate) fn sampling(
     limits: &SubscriptionLimits,
     (allotment, held): (&mut Allotment, Load),
 ) -> Sampling {
-    let value = (item.attribute_id == attributes::VALUE && item.data_encoding.is_null())
+    let value = (item.attribute_id == attributes::VALUE)
         .then(|| view.node(&item.node_id)?.value())
-        .flatten();
+        .flatten()
+        .filter(|value| item.data_encoding.is_null() || matches!(value, Value::Remote(_)));
     let longest = limits.max_publishing_interval;
     if requested == 0.0 && matches!(value, Some(Value::Stored(_))) {
         let (period, load) = allotment.grant(1, held, publishing_interval, longest);
@@ -95,7 +96,9 @@ pub(crate) fn sampling(
         None => publishing_interval,
     };
     let shortest = match value {
-        Some(Value::Remote(_)) => limits.min_remote_sampling_interval,
+        Some(Value::Remote(ref remote)) if remote.callback.is_none() => {
+            limits.min_remote_sampling_interval
+        }
         _ => limits.min_sampling_interval,
     };
     let longest = longest.max(shortest);

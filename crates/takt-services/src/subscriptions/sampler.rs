@@ -1,7 +1,8 @@
 //! Sampling of the attributes that MonitoredItems monitor.
 //!
 //! Cells and stored values have generations that show changes without a read. Values of other servers are requested for all
-//! items of one server together, and an item is not requested again before its answer.
+//! items of one server together, and callbacks on worker threads each for itself, so that none waits for a slow one. An item is
+//! not requested again before its answer.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -20,7 +21,7 @@ use super::item::{MonitoredItem, Seen};
 use super::load;
 use super::sample::Sample;
 use crate::access;
-use crate::reading::{attributes, value_of};
+use crate::reading::{attributes, check_encoding, value_of};
 
 /// Sources of sampled values.
 #[derive(Clone, Copy)]
@@ -60,12 +61,13 @@ impl<'s> Sampler<'s> {
     /// Samples an item on behalf of the owner of its Subscription. Returns the units of work.
     pub(crate) fn sample(&mut self, item: &Arc<MonitoredItem>, caller: &Caller) -> u32 {
         let watched = &item.item_to_monitor;
-        let is_value = watched.attribute_id == attributes::VALUE && watched.data_encoding.is_null();
-        if is_value
+        let is_plain = watched.data_encoding.is_null();
+        if watched.attribute_id == attributes::VALUE
             && let Some(node) = self.view.in_memory(&watched.node_id.as_ref())
             && let Some(level) = node.access_level()
             && access::may_read(caller, level)
             && let Some(Binding::Value(value)) = node.binding().get()
+            && (is_plain || matches!(value, Value::Remote(_)))
         {
             let cost = load::cost(Some(value));
             match value {
@@ -155,23 +157,15 @@ impl<'s> Sampler<'s> {
         if item.is_asked.swap(true, Ordering::AcqRel) {
             return;
         }
-        let batch = self
-            .remotes
+        if remote.callback.is_some() {
+            let mut alone = Batch::new(&remote.source);
+            alone.push(item, remote);
+            return alone.submit(self.sources.max_remote_timeout);
+        }
+        self.remotes
             .entry(remote.source.key())
-            .or_insert_with(|| Batch {
-                source: Arc::clone(&remote.source),
-                items: Vec::new(),
-                reads: Vec::new(),
-            });
-        batch.items.push(Asked {
-            item: Arc::clone(item),
-            answer: None,
-        });
-        batch.reads.push(RemoteRead {
-            node_id: remote.node_id.clone(),
-            index_range: item.item_to_monitor.index_range.as_str().to_owned(),
-            max_age: 0.0,
-        });
+            .or_insert_with(|| Batch::new(&remote.source))
+            .push(item, remote);
     }
 
     /// Submits the requests to the other servers.
@@ -184,6 +178,26 @@ impl<'s> Sampler<'s> {
 }
 
 impl Batch {
+    fn new(source: &Arc<dyn RemoteSource>) -> Self {
+        Self {
+            source: Arc::clone(source),
+            items: Vec::new(),
+            reads: Vec::new(),
+        }
+    }
+
+    fn push(&mut self, item: &Arc<MonitoredItem>, remote: &RemoteValue) {
+        self.items.push(Asked {
+            item: Arc::clone(item),
+            answer: None,
+        });
+        self.reads.push(RemoteRead {
+            node_id: remote.node_id.clone(),
+            index_range: item.item_to_monitor.index_range.as_str().to_owned(),
+            max_age: 0.0,
+        });
+    }
+
     fn submit(self, timeout: Duration) {
         self.source.forward(RemoteRequest {
             client: 0,
@@ -191,6 +205,7 @@ impl Batch {
             size: self.reads.len() * size_of::<RemoteRead>(),
             operations: RemoteOperations::Read(self.reads),
             deadline: Instant::now() + timeout,
+            hint: None,
             reply: Box::new(Awaited(self.items)),
         });
     }
@@ -222,7 +237,13 @@ struct Asked {
 impl Drop for Asked {
     fn drop(&mut self) {
         let no_answer = || DataValue::status(StatusCode::BadNoCommunication);
-        let value = self.answer.take().unwrap_or_else(no_answer);
+        let mut value = self.answer.take().unwrap_or_else(no_answer);
+        let encoding = self.item.item_to_monitor.data_encoding.as_ref();
+        if !value.status_code().is_bad()
+            && let Err(status) = check_encoding(&encoding, value.value.as_ref())
+        {
+            value = DataValue::status(status);
+        }
         self.item.offer(Sample::of(&value, DateTime::now()));
         self.item.is_asked.store(false, Ordering::Release);
     }

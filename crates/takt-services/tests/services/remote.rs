@@ -103,6 +103,7 @@ fn remote(source: &Arc<Source>, name: &str) -> Value {
     Value::Remote(RemoteValue {
         source,
         node_id: NodeId::string(3, name),
+        callback: None,
     })
 }
 
@@ -411,6 +412,7 @@ fn operations_of_a_failing_source_get_a_bad_status() {
     let value = Value::Remote(RemoteValue {
         source,
         node_id: NodeId::numeric(3, 1),
+        callback: None,
     });
     let node = server
         .address_space()

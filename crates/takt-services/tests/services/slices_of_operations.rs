@@ -323,6 +323,7 @@ fn remote_operations_of_a_long_request_are_searched_for_in_slices() {
         let value = Value::Remote(RemoteValue {
             source: Arc::new(Echo),
             node_id: remote(number),
+            callback: None,
         });
         let added = server.address_space().add_variable((1, "Remote"));
         let added = added.node_id(remote(number)).data_type(ids::NODE_ID);

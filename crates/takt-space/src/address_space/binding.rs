@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use takt_ua::enumerations::NodeClass;
 use takt_ua::{NodeId, StatusCode};
 
+use super::definition::access_level;
 use super::edit::Edit;
 use super::error::AddressSpaceError;
 use super::node::{Binding, MethodBinding, Node};
@@ -103,20 +104,22 @@ impl Edit<'_> {
     /// Binds a node and counts the remote bindings. The count is raised before the binding is set and lowered after it is
     /// replaced, so that it is never below their number.
     pub(super) fn rebind(&self, node: &Node, binding: Option<Binding>) {
-        if let Some(binding) = binding.as_ref().filter(|binding| binding.is_remote()) {
-            self.remotes(binding).fetch_add(1, Ordering::Relaxed);
+        if let Some(number) = binding.as_ref().and_then(|new| self.remotes(node, new)) {
+            number.fetch_add(1, Ordering::Relaxed);
         }
         let before = node.bind(binding);
-        if let Some(before) = before.as_ref().filter(|binding| binding.is_remote()) {
-            self.remotes(before).fetch_sub(1, Ordering::Relaxed);
+        if let Some(number) = before.as_ref().and_then(|old| self.remotes(node, old)) {
+            number.fetch_sub(1, Ordering::Relaxed);
         }
     }
 
-    /// Returns the number of remote bindings of the same kind.
-    fn remotes(&self, binding: &Binding) -> &AtomicUsize {
+    /// Returns the number in which a binding of this node counts, if it is remote.
+    fn remotes(&self, node: &Node, binding: &Binding) -> Option<&AtomicUsize> {
+        let is_writable = || node.access_level.unwrap_or(0) & access_level::CURRENT_WRITE != 0;
         match binding {
-            Binding::Value(_) => &self.space.remote_values,
-            Binding::Method(_) => &self.space.remote_methods,
+            _ if !binding.is_remote() => None,
+            Binding::Value(_) => is_writable().then_some(&self.space.remote_targets),
+            Binding::Method(_) => Some(&self.space.remote_methods),
         }
     }
 }

@@ -24,9 +24,9 @@ pub struct AddressSpace {
     pub(super) namespaces: Namespaces,
     /// Lock for changes of nodes and references.
     pub(super) changes: Mutex<Counters>,
-    /// Number of Variables with a remote source; requests are searched for such nodes only if there are any.
-    pub(super) remote_values: AtomicUsize,
-    /// Number of Methods with a remote source.
+    /// Number of writable Variables with a remote source; Writes are searched for them only if there are any.
+    pub(super) remote_targets: AtomicUsize,
+    /// Number of Methods with a remote source; Calls are searched for them only if there are any.
     pub(super) remote_methods: AtomicUsize,
     pub(super) max_nodes: usize,
     /// The memory budget for additions by clients.
@@ -50,7 +50,7 @@ impl AddressSpace {
             types: ReferenceTypes::new(),
             namespaces: Namespaces::new(application_uri, max_namespaces),
             changes: Mutex::default(),
-            remote_values: AtomicUsize::new(0),
+            remote_targets: AtomicUsize::new(0),
             remote_methods: AtomicUsize::new(0),
             max_nodes,
             memory,
@@ -68,10 +68,10 @@ impl AddressSpace {
         self.created
     }
 
-    /// Returns true if any Variable has a remote source.
+    /// Returns true if any writable Variable has a remote source.
     #[inline]
-    pub fn has_remote_values(&self) -> bool {
-        self.remote_values.load(Ordering::Relaxed) > 0
+    pub fn has_remote_targets(&self) -> bool {
+        self.remote_targets.load(Ordering::Relaxed) > 0
     }
 
     /// Returns true if any Method has a remote source.

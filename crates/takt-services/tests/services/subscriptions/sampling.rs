@@ -212,6 +212,7 @@ fn values_of_another_server_are_asked_for_together() {
         Value::Remote(RemoteValue {
             source: Arc::clone(&elsewhere) as Arc<dyn RemoteSource>,
             node_id: NodeId::string(1, "there"),
+            callback: None,
         })
     };
     let nodes = ["a", "b", "c"].map(|name| variable(&server, name, &remote()));

@@ -1,0 +1,213 @@
+//! Callbacks of Variables. A callback runs on one worker at a time, so one that hangs keeps one worker.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
+
+use takt_space::{
+    RemoteOperations, RemoteRequest, RemoteSource, RemoteValue, RemoteWrite, ValueSource,
+};
+use takt_ua::{DataValue, DateTime, NodeId, NumericRange, StatusCode};
+
+use super::pool::{Job, Rest};
+use super::queue::Queue;
+use super::task::{Outcome, Task};
+
+/// All callbacks on workers. They are one source, so that a Read of many Variables takes one place in the queue.
+pub(super) struct Variables {
+    key: u64,
+    queue: Arc<Queue>,
+    /// The callbacks, by their numbers.
+    lines: RwLock<Vec<Arc<Line>>>,
+}
+
+impl Variables {
+    pub(super) fn new(key: u64, queue: &Arc<Queue>) -> Arc<Self> {
+        Arc::new(Self {
+            key,
+            queue: Arc::clone(queue),
+            lines: RwLock::default(),
+        })
+    }
+
+    /// Adds a callback and returns it as a value.
+    pub(super) fn add(self: &Arc<Self>, callback: &Arc<dyn ValueSource>) -> RemoteValue {
+        let mut lines = self.lines.write().unwrap_or_else(PoisonError::into_inner);
+        let number = u32::try_from(lines.len()).unwrap_or(u32::MAX);
+        lines.push(Arc::new(Line {
+            callback: Arc::clone(callback),
+            state: Mutex::default(),
+        }));
+        RemoteValue {
+            source: Arc::clone(self) as Arc<dyn RemoteSource>,
+            node_id: NodeId::numeric(0, number),
+            callback: Some(Arc::clone(callback)),
+        }
+    }
+
+    /// Returns the callback of an operation.
+    fn line(&self, operations: &RemoteOperations, index: usize) -> Option<Arc<Line>> {
+        let node = match operations {
+            RemoteOperations::Read(reads) => &reads.get(index)?.node_id,
+            RemoteOperations::Write(writes) => &writes.get(index)?.node_id,
+            RemoteOperations::Call(_) => return None,
+        };
+        let number = usize::try_from(node.standard_id()?).ok()?;
+        let lines = self.lines.read().unwrap_or_else(PoisonError::into_inner);
+        lines.get(number).cloned()
+    }
+}
+
+impl RemoteSource for Variables {
+    fn key(&self) -> u64 {
+        self.key
+    }
+
+    fn forward(&self, request: RemoteRequest) {
+        let deadline = request.deadline;
+        let Some(task) = self.queue.accept(request, Some(deadline)) else {
+            return;
+        };
+        for index in 0..task.operations.len() {
+            let Some(line) = self.line(&task.operations, index) else {
+                return task.fail(StatusCode::BadInternalError);
+            };
+            if line.push(&task, index) && !self.queue.submit(Arc::clone(&line) as Arc<dyn Job>) {
+                line.refuse();
+            }
+        }
+    }
+}
+
+/// A callback, and the operations that wait for it.
+struct Line {
+    callback: Arc<dyn ValueSource>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    waiting: Vec<Waiting>,
+    /// True while a worker has the callback, or will have it.
+    is_queued: bool,
+}
+
+/// An operation that waits. The list of deadlines keeps its request until it is answered.
+struct Waiting {
+    task: Weak<Task>,
+    index: usize,
+}
+
+impl Line {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds an operation. Returns true if the callback has to be queued for a worker.
+    fn push(&self, task: &Arc<Task>, index: usize) -> bool {
+        let mut state = self.state();
+        if state.waiting.len() == state.waiting.capacity() {
+            // Requests that have been answered meanwhile do not pile up behind a callback that hangs.
+            state.waiting.retain(|one| one.task.strong_count() > 0);
+        }
+        let task = Arc::downgrade(task);
+        state.waiting.push(Waiting { task, index });
+        !std::mem::replace(&mut state.is_queued, true)
+    }
+
+    fn take(&self) -> Vec<Waiting> {
+        std::mem::take(&mut self.state().waiting)
+    }
+
+    /// Ends the operations that wait, because no thread can be started.
+    fn refuse(&self) {
+        for waiting in self.take() {
+            if let Some(task) = waiting.task.upgrade() {
+                task.fail(StatusCode::BadTooManyOperations);
+            }
+        }
+        self.state().is_queued = false;
+    }
+
+    /// Carries out an operation. `last` is the value of the last call, for the operations that waited before it began.
+    fn operate(&self, task: &Task, index: usize, last: &mut Option<DataValue>) -> Option<Outcome> {
+        Some(match &task.operations {
+            RemoteOperations::Read(reads) => {
+                let range = &reads.get(index)?.index_range;
+                let value = last.get_or_insert_with(|| self.read());
+                Outcome::Read(part(value, range))
+            }
+            RemoteOperations::Write(writes) => {
+                *last = None;
+                let written = self.write(writes.get(index)?);
+                Outcome::Write(written.err().unwrap_or(StatusCode::Good))
+            }
+            RemoteOperations::Call(_) => return None,
+        })
+    }
+
+    fn read(&self) -> DataValue {
+        let now = DateTime::now();
+        let mut value = catch_unwind(AssertUnwindSafe(|| self.callback.read()))
+            .unwrap_or_else(|_| DataValue::status(StatusCode::BadInternalError));
+        value.source_timestamp.get_or_insert(now);
+        value
+    }
+
+    fn write(&self, write: &RemoteWrite) -> Result<(), StatusCode> {
+        let mut value = write.value.clone();
+        if let Some(range) = NumericRange::of_request(Some(&write.index_range))? {
+            let part = value.value.take().unwrap_or_default();
+            let whole = self.read().value;
+            let mut whole = whole.ok_or(StatusCode::BadIndexRangeNoData)?;
+            range.write(&mut whole, &part)?;
+            value.value = Some(whole);
+        }
+        let status = catch_unwind(AssertUnwindSafe(|| self.callback.write(&value)))
+            .unwrap_or(StatusCode::BadInternalError);
+        match status {
+            StatusCode::Good => Ok(()),
+            status => Err(status),
+        }
+    }
+}
+
+impl Job for Line {
+    fn run(&self) -> Rest {
+        let mut last = None;
+        for waiting in self.take() {
+            let Some(task) = waiting.task.upgrade() else {
+                continue;
+            };
+            let outcome = match task.is_awaited() {
+                true => self.operate(&task, waiting.index, &mut last),
+                false => None,
+            };
+            match outcome {
+                Some(outcome) => task.put(waiting.index, outcome),
+                None => task.fail(StatusCode::BadInternalError),
+            }
+        }
+        let mut state = self.state();
+        state.is_queued = !state.waiting.is_empty();
+        match state.is_queued {
+            true => Rest::Queued,
+            false => Rest::None,
+        }
+    }
+}
+
+/// Returns the part of a value that an IndexRange names.
+fn part(value: &DataValue, range: &str) -> DataValue {
+    let range = match NumericRange::of_request(Some(range)) {
+        Ok(range) => range,
+        Err(status) => return DataValue::status(status),
+    };
+    let mut value = value.clone();
+    if let (Some(range), Some(whole)) = (range, &value.value) {
+        match range.read(whole) {
+            Ok(part) => value.value = Some(part),
+            Err(status) => return DataValue::status(status),
+        }
+    }
+    value
+}
