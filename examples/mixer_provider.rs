@@ -1,4 +1,5 @@
-//! A Provider with three Variables and a Method: a stored value, a callback, and a cell that a thread sets.
+//! A Provider with three Variables and a Method: a stored value, a callback, and a cell that a thread sets. Callback and Method
+//! are quick, so they are inline: they run on the serving thread. Without that, they run on worker threads.
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -17,12 +18,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let add = Method::new("Add", add)
         .input("A", BuiltInType::Double)
         .input("B", BuiltInType::Double)
-        .output("Sum", BuiltInType::Double);
+        .output("Sum", BuiltInType::Double)
+        .inline();
 
     let provider = Provider::builder("Mixer")
         .endpoint("opc.tcp://127.0.0.1:0")
         .variable(Variable::stored("Recipe", "Vanilla").writable())
-        .variable(Variable::callback("Uptime", BuiltInType::UInt64, uptime))
+        .variable(Variable::callback("Uptime", BuiltInType::UInt64, uptime).inline())
         .variable(Variable::cell("Speed", &speed).unit(Unit::REVOLUTIONS_PER_MINUTE))
         .method(add)
         .start()?;

@@ -37,7 +37,8 @@ pub fn start(builder: ProviderBuilder) -> Result<Provider, ProviderError> {
             Variable::callback("SamplingInterval", BuiltInType::Double, move || {
                 shown.millis()
             })
-            .data_type(NodeId::numeric(0, ids::DURATION)),
+            .data_type(NodeId::numeric(0, ids::DURATION))
+            .inline(),
         )
         .method(set_sampling_interval(&interval, wake))
         .start()?;

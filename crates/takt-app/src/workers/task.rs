@@ -17,7 +17,6 @@ pub(super) struct Task {
     pub(super) caller: Option<Arc<Caller>>,
     state: Mutex<State>,
     deadlines: Arc<Deadlines<Task>>,
-    _place: Option<Place>,
 }
 
 struct State {
@@ -27,6 +26,8 @@ struct State {
     /// Number of operations without a result.
     missing: usize,
     key: Option<Key>,
+    /// After the deadline, a worker that hangs still needs it.
+    place: Option<Place>,
 }
 
 /// Result of one operation.
@@ -48,11 +49,11 @@ impl Task {
                 results: request.operations.failed(StatusCode::BadTimeout),
                 missing: request.operations.len(),
                 key: None,
+                place,
             }),
             operations: request.operations,
             caller: request.caller,
             deadlines: Arc::clone(deadlines),
-            _place: place,
         }
     }
 
@@ -77,6 +78,8 @@ impl Task {
         state.set(index, outcome);
         state.missing = state.missing.saturating_sub(1);
         if state.missing == 0 {
+            // The client may use the place for its next request.
+            state.place = None;
             self.answer(state);
         }
     }
@@ -85,6 +88,7 @@ impl Task {
     pub(super) fn fail(&self, status: StatusCode) {
         let mut state = self.state();
         state.results = self.operations.failed(status);
+        state.place = None;
         self.answer(state);
     }
 

@@ -67,11 +67,17 @@ impl RemoteSource for Variables {
         let Some(task) = self.queue.accept(request, Some(deadline)) else {
             return;
         };
+        let mut to_queue = Vec::new();
         for index in 0..task.operations.len() {
-            let Some(line) = self.line(&task.operations, index) else {
-                return task.fail(StatusCode::BadInternalError);
-            };
-            if line.push(&task, index) && !self.queue.submit(Arc::clone(&line) as Arc<dyn Job>) {
+            match self.line(&task.operations, index) {
+                Some(line) if line.push(&task, index) => to_queue.push(line),
+                Some(_) => {}
+                None => task.fail(StatusCode::BadInternalError),
+            }
+        }
+        // No worker begins before all operations wait, so that those of one callback share a value.
+        for line in to_queue {
+            if !self.queue.submit(Arc::clone(&line) as Arc<dyn Job>) {
                 line.refuse();
             }
         }

@@ -91,7 +91,8 @@ pub fn start(builder: ProviderBuilder) -> Result<Provider, MachineError> {
                 BuiltInType::Boolean,
                 Arc::new(Door(spindle.clone())),
             )
-            .writable(),
+            .writable()
+            .inline(),
         )
         .method(action(&spindle, "Start", Spindle::start))
         .method(action(&spindle, "Stop", Spindle::stop))
@@ -187,7 +188,9 @@ fn command(
         limits,
         field,
     };
-    Variable::source(path, BuiltInType::Double, Arc::new(source)).writable()
+    Variable::source(path, BuiltInType::Double, Arc::new(source))
+        .writable()
+        .inline()
 }
 
 impl ValueSource for Command {

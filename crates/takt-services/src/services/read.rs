@@ -18,9 +18,9 @@ use crate::access;
 use crate::connection::Connection;
 use crate::fault::Fault;
 use crate::limits::OperationLimits;
-use crate::reading::{Read, Remotes};
 use crate::reading::attributes::VALUE;
 use crate::reading::{EncodedResults, LaidOutResults, Results};
+use crate::reading::{Read, Remotes};
 use crate::server::Server;
 use crate::session::Session;
 
