@@ -258,7 +258,9 @@ impl Outbox {
         let slice = rest.get(..most).unwrap_or(rest);
         let written = copied + slice.len();
         if let Some(memory) = memory.body(limit).get_mut(copied..written) {
-            memory.write_copy_of_slice(slice);
+            for (target, byte) in memory.iter_mut().zip(slice) {
+                *target = MaybeUninit::new(*byte);
+            }
         }
         if written == body.len() {
             memory.finish(header, written);
