@@ -341,8 +341,11 @@ fn variables_are_published_that_are_added_at_run_time() {
             .unwrap();
         for gone in [cell, stored, array, count] {
             eventually("it is removed", || gone.get() == Err(CellError::Gone));
-            let asked = client.read_current(&gone, MINUTE).unwrap();
-            assert_eq!(asked.status, Some(StatusCode::BadNodeIdUnknown));
+            // The cell goes first, the node soon after it.
+            eventually("its node is removed", || {
+                let asked = client.read_current(&gone, MINUTE).unwrap();
+                asked.status == Some(StatusCode::BadNodeIdUnknown)
+            });
         }
     }
 }

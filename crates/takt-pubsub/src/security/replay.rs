@@ -18,7 +18,7 @@ const DRAWS_EACH_TIME: usize = 4;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReplayLimits {
     /// Number of combinations of token, Publisher and WriterGroup. While keys change, each Publisher counts once for every token
-    /// that is still accepted: up to five times. The memory, 600 bytes for each, is allocated when the verifier is made.
+    /// that is still accepted: up to five times. The memory, 640 bytes for each, is allocated when the verifier is made.
     pub sources: usize,
     /// Number of MessageNonces that are remembered one by one, of all sources together: those of Publishers with more than
     /// [`MAX_RANDOM_PARTS`]. The memory, at most 20 bytes for each, is allocated when they are received.
@@ -353,6 +353,6 @@ mod tests {
             assert_eq!(again, Err(Replay::Seen));
         }
         assert_eq!(windows.sources.capacity(), capacity);
-        assert!(size_of::<(SourceId, Source)>() <= 600);
+        assert!(size_of::<(SourceId, Source)>() <= 640);
     }
 }
