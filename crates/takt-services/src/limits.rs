@@ -198,7 +198,7 @@ impl Default for SubscriptionLimits {
             max_sampling_load: 400_000,
             min_remote_sampling_interval: Duration::from_millis(100),
             min_keep_alive: Duration::from_millis(100),
-            min_lifetime: Duration::from_secs(10),
+            min_lifetime: Duration::from_secs(5),
             max_lifetime: Duration::from_secs(24 * 3600),
         }
     }

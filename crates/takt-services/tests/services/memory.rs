@@ -211,8 +211,8 @@ fn a_subscription_counts_until_its_lifetime_is_over() {
         .unwrap();
     let left = server.memory().used();
     assert!(left > 0 && left < used);
-    // The shortest lifetime is 10 s.
-    for _ in 0..102 {
+    // The shortest lifetime is 5 s.
+    for _ in 0..52 {
         now += Duration::from_millis(100);
         server.tick(now);
     }

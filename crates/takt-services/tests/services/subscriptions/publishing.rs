@@ -196,8 +196,8 @@ fn a_lifetime_without_publish_requests_ends_it() {
     let server = server();
     let mut subscriber = Subscriber::new(&server);
     let second = subscriber.create(|_| {}).unwrap().subscription_id;
-    // The shortest lifetime is 10 s.
-    for _ in 0..49 {
+    // The shortest lifetime is 5 s.
+    for _ in 0..24 {
         subscriber.wait(2);
         let request = SetPublishingModeRequest {
             request_header: subscriber.client.header(),
@@ -321,7 +321,7 @@ fn parameters_are_revised() {
         .unwrap();
     assert_eq!(created.revised_publishing_interval, 1.0);
     assert_eq!(created.revised_max_keep_alive_count, 100, "100 ms");
-    assert_eq!(created.revised_lifetime_count, 10_000, "10 s");
+    assert_eq!(created.revised_lifetime_count, 5_000, "5 s");
     let request = ModifySubscriptionRequest {
         request_header: subscriber.client.header(),
         subscription_id: created.subscription_id,

@@ -199,8 +199,8 @@ fn without_a_channel_the_lifetime_of_a_subscription_goes_on() {
     server.disconnect(lost.connection);
     count.store(0, Ordering::Relaxed);
     assert!(server.sampling_load() > 0);
-    // The shortest lifetime is 10 s, which are 100 publishing intervals.
-    subscriber.wait(101);
+    // The shortest lifetime is 5 s, which are 50 publishing intervals.
+    subscriber.wait(51);
     assert_eq!(count.load(Ordering::Relaxed), 0);
     assert_eq!(server.sampling_load(), 0, "the Subscription is gone");
 }
