@@ -41,7 +41,7 @@ pub struct ServerConnectionConfig {
 }
 
 impl Default for ServerConnectionConfig {
-    /// SecurityPolicy None, 10 s for each handshake step and chunk, 30 s for a stalled client, tokens of 10 s to 1 h,
+    /// SecurityPolicy None, 10 s for each handshake step and chunk, 30 s for a stalled client, tokens of 1 s to 1 h,
     /// back-pressure from 1 MiB unsent or 1024 deferred requests on; 256 MiB of memory in all, 64 MiB of it without a
     /// Session, 96 MiB for one connection, 4 MiB for one without a Session.
     fn default() -> Self {
@@ -52,7 +52,7 @@ impl Default for ServerConnectionConfig {
             handshake_timeout: Duration::from_secs(10),
             chunk_timeout: Duration::from_secs(10),
             send_timeout: Duration::from_secs(30),
-            min_token_lifetime: Duration::from_secs(10),
+            min_token_lifetime: Duration::from_secs(1),
             max_token_lifetime: Duration::from_secs(3600),
             max_unsent: 1 << 20,
             max_deferred: 1024,

@@ -231,3 +231,19 @@ fn revise(requested_ms: u32, config: &ServerConnectionConfig) -> Duration {
 fn milliseconds(duration: Duration) -> u32 {
     u32::try_from(duration.as_millis()).unwrap_or(u32::MAX)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_client_can_renew_its_token_every_second() {
+        let config = ServerConnectionConfig::default();
+        let revised = |requested| revise(requested, &config).as_millis();
+        // Renewed after three quarters of its lifetime.
+        assert_eq!(revised(1_334), 1_334);
+        assert_eq!(revised(1), 1_000);
+        assert_eq!(revised(0), 3_600_000);
+        assert_eq!(revised(u32::MAX), 3_600_000);
+    }
+}
