@@ -39,6 +39,22 @@ pub fn open62541(name: &str) -> PathBuf {
     path
 }
 
+/// Returns the client of async-opcua, which `./test interop` builds in a target folder of its own.
+///
+/// # Panics
+/// If it has not been built.
+#[must_use]
+pub fn async_opcua() -> PathBuf {
+    let folder = profile_directory().with_file_name("async-opcua");
+    let path = folder.join("debug/takt-peer-async-opcua");
+    assert!(
+        path.exists(),
+        "{} is missing: ./test interop builds it",
+        path.display()
+    );
+    path
+}
+
 /// Returns the folder of this test's own executable's profile, for example `target/debug`.
 fn profile_directory() -> PathBuf {
     let test = std::env::current_exe().expect("the test knows its own executable");

@@ -353,7 +353,7 @@ fn tcp_endpoint(process: &mut Process) -> String {
 }
 
 /// Returns the first `opc.tcp://host:port` of a line.
-fn find_endpoint(line: &str) -> Option<String> {
+pub(crate) fn find_endpoint(line: &str) -> Option<String> {
     let start = line.find("opc.tcp://")?;
     let end = line[start..]
         .find(|c: char| c.is_whitespace() || "\"',;)".contains(c))

@@ -3,12 +3,15 @@
 //!
 //! Differences of the products are described in `peers/README.md`; here they are methods of [`Peer`].
 
+mod checks;
 mod foreign;
 mod machine;
 mod nodesets;
 mod ours;
+mod relay;
 mod subscribing;
 
+pub use checks::{CHECKS, Check, Checker, client_passes_checks};
 pub use foreign::{
     client_against_provider, client_against_registry, client_through_registry, peers_agree,
 };

@@ -14,12 +14,20 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use takt_tests::binary::repository;
+use takt_tests::interop::CHECKS;
 
 /// Returns the Cargo.toml files of all packages.
 fn manifests() -> Vec<PathBuf> {
     let crates = fs::read_dir(repository().join("crates")).unwrap();
     let crates = crates.map(|entry| entry.unwrap().path());
-    let others = ["xtask", "tests", "peers/open62541", "fuzz"].map(|path| repository().join(path));
+    let others = [
+        "xtask",
+        "tests",
+        "peers/async-opcua",
+        "peers/open62541",
+        "fuzz",
+    ];
+    let others = others.map(|path| repository().join(path));
     crates
         .chain(others)
         .map(|folder| folder.join("Cargo.toml"))
@@ -195,6 +203,17 @@ fn links_between_documents_have_targets() {
         }
     }
     assert!(links > 20, "{links}");
+}
+
+#[test]
+fn checks_of_foreign_clients_are_documented() {
+    let text = fs::read_to_string(repository().join("peers/README.md")).unwrap();
+    let (_, section) = text.split_once("\n## Clients: checks\n").unwrap();
+    let (section, _) = section.split_once("\n## ").unwrap();
+    let rows = section.lines().filter_map(|line| line.strip_prefix("| `"));
+    let names: Vec<&str> = rows.filter_map(|row| row.split('`').next()).collect();
+    let checks: Vec<&str> = CHECKS.iter().map(|check| check.name).collect();
+    assert_eq!(names, checks);
 }
 
 /// Returns the workflow files for hosted CI: names and texts.

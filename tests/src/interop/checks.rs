@@ -1,0 +1,277 @@
+//! Checks that several foreign clients have in common: `peers/README.md` describes them.
+//!
+//! A client is a process that runs a check for each JSON line, at a Provider itself and at the registry, which
+//! forwards to the Provider.
+
+use std::fmt::Write;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::relay::Relay;
+use crate::binary::{async_opcua, repository};
+use crate::process::Process;
+use crate::sandbox::{Provider, Registry, Sandbox, find_endpoint};
+
+/// Time limit of one check, long enough for a loaded machine.
+const CHECK: Duration = Duration::from_secs(120);
+
+/// Time limit of the registration of the Provider with its 10 000 nodes.
+const REGISTERED: Duration = Duration::from_secs(120);
+
+/// Least number of renewals of the SecureChannel in the check `renewal`.
+const RENEWED: u64 = 2;
+
+/// A check, and the least number of things that a client has to count in it.
+pub struct Check {
+    /// Name of the check.
+    pub name: &'static str,
+    least: u64,
+}
+
+/// All checks, in their order.
+pub const CHECKS: &[Check] = &[
+    check("browse_continuation", 40),
+    check("all_attributes", 500),
+    check("index_range", 9),
+    check("write_plain", 6),
+    check("write_timestamps", 4),
+    check("call", 5),
+    check("subscription", 4),
+    check("deadband", 10),
+    check("triggering", 3),
+    check("republish", 4),
+    check("transfer", 4),
+    check("renewal", 100),
+    check("ten_thousand_nodes", 10_000),
+    check("million_elements", 1_000_000),
+    check("machine", 5),
+    check("restart", 3),
+];
+
+const fn check(name: &'static str, least: u64) -> Check {
+    Check { name, least }
+}
+
+/// A foreign client that knows these checks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Checker {
+    /// Rust's async-opcua.
+    AsyncOpcua,
+    /// Go's gopcua.
+    Gopcua,
+    /// Java's Milo.
+    Milo,
+    /// Python's python-opcua.
+    PythonOpcua,
+}
+
+impl Checker {
+    /// All of them.
+    pub const ALL: [Self; 4] = [
+        Self::AsyncOpcua,
+        Self::Gopcua,
+        Self::Milo,
+        Self::PythonOpcua,
+    ];
+
+    /// Returns the name of its folder in `peers/`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::AsyncOpcua => "async-opcua",
+            Self::Gopcua => "gopcua",
+            Self::Milo => "milo",
+            Self::PythonOpcua => "python-opcua",
+        }
+    }
+
+    fn command(self) -> Command {
+        let cache = repository().join(".cache").join(self.name());
+        let (program, arguments) = match self {
+            Self::AsyncOpcua => (async_opcua(), Vec::new()),
+            Self::Gopcua => (cache.join("gopcua"), Vec::new()),
+            Self::Milo => {
+                let path = format!("{0}/classes:{0}/lib/*", cache.display());
+                // Compilers of a long-running process would take more time than they save.
+                let arguments = ["-XX:TieredStopAtLevel=1", "-cp", &path, "Main"];
+                ("java".into(), arguments.map(str::to_owned).to_vec())
+            }
+            Self::PythonOpcua => {
+                let script = repository().join("peers/python-opcua/checks.py");
+                let script = script.display().to_string();
+                (cache.join("bin/python"), vec![script])
+            }
+        };
+        assert!(
+            self == Self::AsyncOpcua || cache.exists(),
+            "{} is not installed: ./test interop does that",
+            self.name()
+        );
+        let mut command = Command::new(program);
+        command.args(arguments).env("PYTHONDONTWRITEBYTECODE", "1");
+        command
+    }
+}
+
+/// The servers of the checks.
+struct Servers {
+    sandbox: Sandbox,
+    registry: Registry,
+    program: &'static str,
+    provider: Process,
+    provider_name: String,
+    provider_endpoint: String,
+    machine: Provider,
+}
+
+impl Servers {
+    fn start(program: &'static str) -> Self {
+        let sandbox = Sandbox::new();
+        let registry = Registry::start(&sandbox, &[]);
+        let machine = Provider::start(&sandbox, &registry, "machine");
+        let name = sandbox.application("Checked");
+        let any = "opc.tcp://127.0.0.1:0";
+        let (provider, provider_endpoint) =
+            Self::provider(program, &sandbox, &registry, &name, any);
+        Self {
+            sandbox,
+            registry,
+            program,
+            provider,
+            provider_name: name,
+            provider_endpoint,
+            machine,
+        }
+    }
+
+    /// Starts the Provider, and waits until it is registered.
+    fn provider(
+        program: &str,
+        sandbox: &Sandbox,
+        registry: &Registry,
+        name: &str,
+        endpoint: &str,
+    ) -> (Process, String) {
+        let mut command = Command::new(program);
+        let registry = registry.shared_memory();
+        sandbox
+            .confine(&mut command)
+            .args([&registry, name, endpoint]);
+        let mut process = Process::spawn("takt-interop-provider", &mut command);
+        let line = process.wait_for("its endpoint", REGISTERED, |line| {
+            find_endpoint(line).is_some()
+        });
+        process.wait_for("its registration", REGISTERED, |line| line == "registered");
+        (process, find_endpoint(&line).expect("just found"))
+    }
+
+    /// Kills a server and starts it again at the same endpoint.
+    fn restart(&mut self, place: Place) {
+        match place {
+            Place::Provider => {
+                self.provider.kill();
+                (self.provider, _) = Self::provider(
+                    self.program,
+                    &self.sandbox,
+                    &self.registry,
+                    &self.provider_name,
+                    &self.provider_endpoint,
+                );
+            }
+            Place::Registry => {
+                self.registry.process.kill();
+                self.registry = Registry::start_at(&self.sandbox, &self.registry.endpoint, &[]);
+            }
+        }
+    }
+}
+
+/// Server that a client connects to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Provider,
+    Registry,
+}
+
+/// Runs all checks with one client, at a Provider and at the registry. `provider` is the program
+/// `takt-interop-provider`; `lacking` are the checks that the library cannot do.
+///
+/// # Panics
+/// If a check fails, or if others than `lacking` are missing.
+pub fn client_passes_checks(client: Checker, provider: &'static str, lacking: &[&str]) {
+    let mut servers = Servers::start(provider);
+    let mut process = Process::spawn(client.name(), &mut client.command());
+    let mut failed = String::new();
+    for place in [Place::Provider, Place::Registry] {
+        let mut missing = Vec::new();
+        for check in CHECKS {
+            let started = Instant::now();
+            let answer = run(&mut process, &mut servers, place, check.name);
+            println!("{place:?}, {}: {:.1?}", check.name, started.elapsed());
+            let counted = answer["counted"].as_u64().unwrap_or(0);
+            let passed = answer["ok"] == true && counted >= check.least;
+            if answer["missing"] == true {
+                missing.push(check.name);
+            } else if !passed {
+                let _ = writeln!(failed, "{place:?}, {}: {answer}", check.name);
+            }
+        }
+        assert_eq!(missing, lacking, "checks that {client:?} lacks");
+    }
+    assert!(
+        failed.is_empty(),
+        "{client:?}\n{failed}{}",
+        process.report()
+    );
+    process.close_input();
+    let _ = process.finish(CHECK).expect_success();
+}
+
+/// Runs one check, and returns the client's answer.
+fn run(process: &mut Process, servers: &mut Servers, place: Place, check: &str) -> Value {
+    let server = match (place, check) {
+        (Place::Registry, _) => &servers.registry.endpoint,
+        (Place::Provider, "machine") => &servers.machine.endpoint,
+        (Place::Provider, _) => &servers.provider_endpoint,
+    };
+    let relay = (check == "renewal").then(|| Relay::start(server));
+    let endpoint = relay.as_ref().map_or(server, |relay| &relay.endpoint);
+    let provider = match check {
+        "machine" => &servers.machine.name,
+        _ => &servers.provider_name,
+    };
+    // Both serve the same namespace 0.
+    let start = match place {
+        Place::Provider => "i=85",
+        Place::Registry => "i=84",
+    };
+    let request = json!({
+        "check": check, "endpoint": endpoint, "namespace": format!("urn:takt:provider:{provider}"), "start": start,
+    });
+    process.send_line(&request.to_string());
+    loop {
+        let line = process.wait_for(check, CHECK, |line| line.starts_with('{'));
+        let mut answer: Value = serde_json::from_str(&line).expect("the line is JSON");
+        match answer["want"].as_str() {
+            Some("restart") => {
+                servers.restart(place);
+                process.send_line("{}");
+                continue;
+            }
+            Some("renewed") => {
+                let renewed = relay.as_ref().map_or(0, Relay::renewed);
+                process.send_line(&json!({"renewed": renewed}).to_string());
+                continue;
+            }
+            _ => {}
+        }
+        assert_eq!(answer["check"], check, "{line}");
+        let renewed = relay.as_ref().map_or(RENEWED, Relay::renewed);
+        if renewed < RENEWED && answer["ok"] == true {
+            answer = json!({"check": check, "ok": false, "error": format!("{renewed} renewals")});
+        }
+        return answer;
+    }
+}
