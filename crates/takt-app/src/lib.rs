@@ -75,7 +75,7 @@ pub use key_keeper::KeyKeeper;
 pub use mirror::Mirror;
 pub use provider::{
     DataType, DeclarationMistake, Field, Method, NodeError, Object, Provider, ProviderBuilder,
-    ProviderError, Unit, Variable,
+    ProviderError, RegistryState, Unit, Variable,
 };
 pub use state_directory::{StateDirectoryError, prepare_state_directory, state_directory};
 pub use subscription::{DataChange, MonitoredItemOptions, Subscription, SubscriptionOptions};

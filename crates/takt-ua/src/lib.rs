@@ -19,6 +19,7 @@ pub mod json_encoding;
 mod json_nesting;
 mod json_number;
 mod types;
+mod variant_text;
 
 pub use generated::identifiers as ids;
 pub use generated::{enumerations, structures, views};

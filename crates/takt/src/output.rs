@@ -61,30 +61,17 @@ pub fn error(error: &miette::Report) {
     complain(format_args!("{error:?}"));
 }
 
-/// Formats a value in one line, with long arrays shortened.
-pub fn value(value: &Variant) -> String {
-    const SHOWN: usize = 8;
-    match takt_ua::json::to_value(value) {
-        Value::String(text) => text,
-        Value::Array(elements) if elements.len() > SHOWN => {
-            let shown: Vec<String> = elements[..SHOWN].iter().map(Value::to_string).collect();
-            format!("[{}, …] ({} elements)", shown.join(", "), elements.len())
-        }
-        other => other.to_string(),
-    }
-}
-
 /// Formats a DataValue in one line: value, StatusCode unless Good, source timestamp.
 pub fn data_value(data_value: &DataValue) -> String {
     let mut parts = Vec::new();
     if let Some(inner) = &data_value.value {
-        parts.push(value(inner));
+        parts.push(inner.to_string());
     }
     if let Some(status) = data_value.status.filter(|status| !status.is_good()) {
         parts.push(status.to_string());
     }
     if let Some(time) = data_value.source_timestamp {
-        parts.push(time_text(time));
+        parts.push(time.to_string());
     }
     parts.join("  ")
 }
@@ -96,11 +83,7 @@ pub fn data_value_json(node: &str, data_value: &DataValue) -> Value {
         "value": data_value.value.as_ref().map(takt_ua::json::to_value),
         "type": data_value.value.as_ref().and_then(Variant::built_in_type).map(|t| t.name()),
         "status": data_value.status_code().to_string(),
-        "sourceTimestamp": data_value.source_timestamp.map(|time| time.to_string()),
-        "serverTimestamp": data_value.server_timestamp.map(|time| time.to_string()),
+        "sourceTimestamp": data_value.source_timestamp.map(DateTime::to_iso8601),
+        "serverTimestamp": data_value.server_timestamp.map(DateTime::to_iso8601),
     })
-}
-
-fn time_text(time: DateTime) -> String {
-    time.to_string()
 }

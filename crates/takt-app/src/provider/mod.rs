@@ -13,13 +13,13 @@ mod object;
 mod plan;
 mod property;
 mod registration;
+mod registry_state;
 mod secret;
 mod texts;
 mod variable;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
 use takt_services::{Server, ServerLimits};
@@ -28,6 +28,7 @@ pub use error::{DeclarationMistake, NodeError, ProviderError};
 pub use field::{DataType, Field};
 pub use method::Method;
 pub use object::Object;
+pub use registry_state::RegistryState;
 pub use variable::{Unit, Variable};
 
 use crate::endpoint::Endpoint;
@@ -37,6 +38,7 @@ use crate::workers::{WorkerOptions, Workers};
 use declarations::Declarations;
 use plan::Offer;
 use registration::{Registration, Stop};
+use registry_state::SharedState;
 use secret::SecretFile;
 
 /// Configuration of a Provider, created with [`Provider::builder`].
@@ -57,7 +59,7 @@ pub struct Provider {
     endpoints: Vec<Endpoint>,
     server: Arc<Server>,
     workers: Workers,
-    registered: Arc<AtomicBool>,
+    registry_state: Arc<SharedState>,
     stop_registration: Option<Stop>,
     registration: Option<JoinHandle<()>>,
     serving: Option<Serving>,
@@ -169,7 +171,10 @@ impl ProviderBuilder {
             application_name: self.application_name,
             server,
             workers,
-            registered: Arc::new(AtomicBool::new(false)),
+            registry_state: Arc::new(SharedState::new(match registry {
+                Some(_) => RegistryState::NotRegistered { reason: None },
+                None => RegistryState::Disabled,
+            })),
             stop_registration: None,
             registration: None,
             serving: Some(serving),
@@ -183,7 +188,7 @@ impl ProviderBuilder {
                 },
                 registry,
                 secret,
-                registered: Arc::clone(&provider.registered),
+                state: Arc::clone(&provider.registry_state),
                 runtime_directory,
                 group,
                 on_registered: provider.on_registered(),
@@ -228,7 +233,12 @@ impl Provider {
 
     /// Returns whether it is available at the registry.
     pub fn is_registered(&self) -> bool {
-        self.registered.load(Ordering::Relaxed)
+        self.registry_state.is_registered()
+    }
+
+    /// Returns the state of the registration, with the reason if it failed. Failures are also logged as warnings.
+    pub fn registry_state(&self) -> RegistryState {
+        self.registry_state.get()
     }
 
     /// Stops the Provider and removes its whole registration from the registry.

@@ -3,7 +3,6 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender, TryRecvError};
 use std::time::Duration;
 
@@ -13,6 +12,7 @@ use takt_ua::structures::*;
 use takt_ua::{NodeId, StatusCode, Variant, ids};
 
 use super::plan::{Offer, Plan, RegistryNamespaces, provider_object};
+use super::registry_state::{RegistryState, SharedState};
 use super::secret::SecretFile;
 use crate::client::{Client, ClientOptions, Follow, Identity};
 use crate::endpoint::Endpoint;
@@ -80,7 +80,7 @@ pub(super) struct Registration {
     pub(super) registry: Endpoint,
     /// File of the secret; `None` over shared memory.
     pub(super) secret: Option<SecretFile>,
-    pub(super) registered: Arc<AtomicBool>,
+    pub(super) state: Arc<SharedState>,
     pub(super) runtime_directory: Option<PathBuf>,
     pub(super) group: Option<String>,
     pub(super) on_registered: Box<dyn Fn(u16) + Send>,
@@ -92,7 +92,8 @@ impl Registration {
         let mut client = Client::new(&self.registry, self.client_options());
         client.set_interrupt(stop.waker.clone());
         let mut epoch = 0;
-        let mut last_error = String::new();
+        // Each reason of an outage is logged once, not at every attempt.
+        let mut logged = String::new();
         loop {
             let result = if epoch == client.epoch() && epoch != 0 {
                 heartbeat(&mut client)
@@ -103,32 +104,45 @@ impl Registration {
             match result {
                 Ok(()) => {
                     // A heartbeat that reconnected leaves a newer epoch: the next round registers again.
-                    if !self.registered.load(Ordering::Relaxed) {
+                    if !self.state.is_registered() {
                         epoch = client.epoch();
-                        self.registered.store(true, Ordering::Relaxed);
+                        self.state.set(RegistryState::Registered);
+                        if !logged.is_empty() {
+                            tracing::warn!(registry = %self.registry, "registered");
+                            logged.clear();
+                        }
                     } else if epoch != client.epoch() {
-                        self.registered.store(false, Ordering::Relaxed);
+                        self.state
+                            .set(RegistryState::NotRegistered { reason: None });
                         continue;
                     }
                 }
                 Err(error) => {
-                    let was_registered = self.registered.swap(false, Ordering::Relaxed);
-                    // Each reason is logged once, not at every heartbeat.
                     let reason = error.to_string();
-                    if was_registered || reason != last_error {
-                        tracing::warn!(registry = %self.registry, %error, "not registered");
-                        last_error = reason;
+                    if reason != logged {
+                        tracing::warn!(
+                            registry = %self.registry,
+                            provider = self.offer.application_name,
+                            %error,
+                            "not registered: Consumers do not find this Provider; it tries again"
+                        );
+                        logged.clone_from(&reason);
                     }
+                    self.state.set(RegistryState::NotRegistered {
+                        reason: Some(reason),
+                    });
                     epoch = 0;
                     client.close();
                 }
             }
             // A first registration over TCP ends without a connection: the next one is made in the Provider's name.
-            let is_settled = self.registered.load(Ordering::Relaxed) && client.is_connected();
+            let is_settled = self.state.is_registered() && client.is_connected();
             client.wait_for_end(if is_settled { HEARTBEAT } else { RETRY });
             if client.is_hung_up() {
                 // Before the search for its successor, which may take time.
-                self.registered.store(false, Ordering::Relaxed);
+                self.state.set(RegistryState::NotRegistered {
+                    reason: Some(format!("{} has ended", self.registry)),
+                });
                 tracing::info!(registry = %self.registry, "the registry has ended");
                 epoch = 0;
                 client.close();
@@ -172,6 +186,7 @@ impl Registration {
     /// Makes the registry contain exactly the offered nodes.
     fn register(&self, client: &mut Client) -> Result<(), ClientError> {
         let model = model_index(client)?;
+        self.state.set(RegistryState::Registering);
         let first = self.add_provider_object(client, model)?;
         let own = self.own_index(client)?;
         let namespaces = RegistryNamespaces { model, own };

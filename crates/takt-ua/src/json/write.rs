@@ -55,7 +55,13 @@ macro_rules! display {
     )*};
 }
 
-display!(NodeId, ExpandedNodeId, Guid, DateTime);
+display!(NodeId, ExpandedNodeId, Guid);
+
+impl ToJson for DateTime {
+    fn to_json(&self) -> Value {
+        self.to_iso8601().into()
+    }
+}
 
 impl ToJson for QualifiedName {
     fn to_json(&self) -> Value {

@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use crate::binary::{Decode, DecodeError, Decoder, Encode, EncodeError, Encoder};
 
 /// An instant: 100 ns ticks since 1601-01-01T00:00:00 UTC. 0 is the earliest, and stands for "none".
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 #[repr(transparent)]
 pub struct DateTime(pub i64);
 
@@ -36,6 +36,11 @@ impl DateTime {
     #[inline]
     pub const fn to_unix_nanos(self) -> i64 {
         self.0.saturating_sub(UNIX_EPOCH_TICKS).saturating_mul(100)
+    }
+
+    /// Returns the text in ISO 8601 (RFC 3339), also of [`MIN`](Self::MIN) and [`MAX`](Self::MAX), for programs.
+    pub fn to_iso8601(self) -> String {
+        Iso8601(self).to_string()
     }
 
     /// Returns whether this is [`MIN`](Self::MIN), "no time".
@@ -109,11 +114,13 @@ fn days_from_civil(year: i64, month: i64, day: i64) -> i64 {
     era * 146_097 + day_of_era - 719_468
 }
 
-impl std::fmt::Display for DateTime {
-    /// Writes ISO 8601 in UTC, without trailing zeros of the second.
+/// A DateTime as ISO 8601 in UTC (RFC 3339), without trailing zeros of the second.
+struct Iso8601(DateTime);
+
+impl std::fmt::Display for Iso8601 {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let seconds = self.0.div_euclid(TICKS_PER_SECOND);
-        let fraction = self.0.rem_euclid(TICKS_PER_SECOND);
+        let seconds = self.0.0.div_euclid(TICKS_PER_SECOND);
+        let mut fraction = self.0.0.rem_euclid(TICKS_PER_SECOND);
         let unix_seconds = seconds - UNIX_EPOCH_TICKS / TICKS_PER_SECOND;
         let (year, month, day) = civil_from_days(unix_seconds.div_euclid(SECONDS_PER_DAY));
         let time = unix_seconds.rem_euclid(SECONDS_PER_DAY);
@@ -123,10 +130,32 @@ impl std::fmt::Display for DateTime {
             "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}"
         )?;
         if fraction != 0 {
-            let digits = format!("{fraction:07}");
-            write!(f, ".{}", digits.trim_end_matches('0'))?;
+            let mut digits = 7;
+            while fraction % 10 == 0 {
+                fraction /= 10;
+                digits -= 1;
+            }
+            write!(f, ".{fraction:0digits$}")?;
         }
         f.write_str("Z")
+    }
+}
+
+impl std::fmt::Display for DateTime {
+    /// Writes RFC 3339 in UTC, without trailing zeros of the second; `MinValue` and `MaxValue` for the instants that
+    /// stand for "none" and "forever".
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match *self {
+            Self::MIN => f.write_str("MinValue"),
+            Self::MAX => f.write_str("MaxValue"),
+            time => Iso8601(time).fmt(f),
+        }
+    }
+}
+
+impl std::fmt::Debug for DateTime {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(self, f)
     }
 }
 
@@ -139,9 +168,13 @@ impl std::str::FromStr for DateTime {
     type Err = ParseDateTimeError;
 
     /// Reads ISO 8601: date, `T` or a space, time with optional seconds and fraction, and `Z`, an offset such as
-    /// `+02:00`, or nothing for UTC. A date without a time stands for its midnight.
+    /// `+02:00`, or nothing for UTC. A date without a time stands for its midnight. `MinValue` and `MaxValue` are read too.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        parse(text.trim()).ok_or_else(|| ParseDateTimeError(text.to_owned()))
+        match text.trim() {
+            "MinValue" => Ok(Self::MIN),
+            "MaxValue" => Ok(Self::MAX),
+            trimmed => parse(trimmed).ok_or_else(|| ParseDateTimeError(text.to_owned())),
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use crate::generated::status_codes::STATUS_CODES;
 ///
 /// The standard's codes are associated constants under their own names, for example
 /// [`StatusCode::BadTimeout`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 #[repr(transparent)]
 pub struct StatusCode(pub u32);
 
@@ -54,7 +54,14 @@ impl StatusCode {
     }
 }
 
+impl std::fmt::Debug for StatusCode {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(self, f)
+    }
+}
+
 impl std::fmt::Display for StatusCode {
+    /// Writes the standard's name and the number, or the number alone.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self.name() {
             Some(name) => write!(f, "{name} (0x{:08X})", self.0),

@@ -118,7 +118,17 @@ fn date_times() {
         (DateTime(-1), "1600-12-31T23:59:59.9999999Z"),
     ];
     for (time, text) in cases {
-        assert_eq!(time.to_string(), text);
+        assert_eq!(time.to_iso8601(), text);
+        let plain = match time {
+            DateTime::MIN => "MinValue",
+            DateTime::MAX => "MaxValue",
+            _ => text,
+        };
+        assert_eq!(time.to_string(), plain);
+        assert_eq!(format!("{time:?}"), plain);
+    }
+    for time in [DateTime::MIN, DateTime::MAX] {
+        assert_eq!(time.to_string().parse(), Ok(time));
     }
     let same = "2024-02-29T23:59:59.5Z".parse::<DateTime>().unwrap();
     for text in [
@@ -211,6 +221,13 @@ fn status_codes() {
         "BadTimeout (0x800A0000)"
     );
     assert_eq!(StatusCode(0x8765_4321).to_string(), "0x87654321");
+    for code in [
+        StatusCode::Good,
+        StatusCode::BadTimeout,
+        StatusCode(1 << 31 | 7),
+    ] {
+        assert_eq!(format!("{code:?}"), code.to_string());
+    }
     // Flag bits do not change the name.
     assert_eq!(StatusCode(0x800A_0480).name(), Some("BadTimeout"));
     assert_eq!(

@@ -11,7 +11,7 @@ use crate::binary::{Decode, DecodeError, DecodeErrorKind, Decoder, Encode, Encod
 /// A value of any built-in type, or an array of them.
 ///
 /// A Variant never directly contains a Variant; an array of Variants is an [`Array`] of them.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Clone, PartialEq, Default)]
 #[allow(missing_docs, reason = "the names are those of the built-in types")]
 pub enum Variant {
     /// No value: null.

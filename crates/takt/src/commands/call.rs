@@ -36,7 +36,7 @@ pub fn run(arguments: &CallArguments) -> miette::Result<()> {
         output::line("Good");
     } else {
         for value in &outputs {
-            output::line(output::value(value));
+            output::line(value);
         }
     }
     Ok(())

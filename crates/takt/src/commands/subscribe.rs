@@ -355,7 +355,11 @@ impl DataSet {
             line.push_str(&format!(" {}", self.status));
         }
         for (_, name, value) in &self.fields {
-            let text = value.value.as_ref().map(output::value).unwrap_or_default();
+            let text = value
+                .value
+                .as_ref()
+                .map(ToString::to_string)
+                .unwrap_or_default();
             line.push_str(&format!("  {name} = {text}"));
             if !value.status_code().is_good() {
                 line.push_str(&format!(" {}", value.status_code()));
@@ -379,7 +383,7 @@ impl DataSet {
             "kind": self.kind(),
             "sequenceNumber": self.sequence_number,
             "missing": self.missing,
-            "timestamp": self.timestamp.map(|time| time.to_string()),
+            "timestamp": self.timestamp.map(DateTime::to_iso8601),
             "status": self.status.to_string(),
             "fields": fields.collect::<Vec<_>>(),
         })

@@ -23,11 +23,7 @@ pub fn run(arguments: &WriteArguments) -> miette::Result<()> {
             "status": "Good",
         }));
     } else {
-        output::line(format_args!(
-            "{} = {}",
-            arguments.node,
-            output::value(&value)
-        ));
+        output::line(format_args!("{} = {}", arguments.node, value));
     }
     Ok(())
 }
