@@ -74,8 +74,8 @@ pub use error::{ClientError, ConnectionError, ProtocolError};
 pub use key_keeper::KeyKeeper;
 pub use mirror::Mirror;
 pub use provider::{
-    DataType, DeclarationMistake, Field, Method, NodeError, Object, Provider, ProviderBuilder,
-    ProviderError, RegistryState, Unit, Variable,
+    DataType, DeclarationMistake, Enumeration, Field, Method, NodeError, Object, OwnType, Provider,
+    ProviderBuilder, ProviderError, RegistryState, StructureError, StructureType, Unit, Variable,
 };
 pub use state_directory::{StateDirectoryError, prepare_state_directory, state_directory};
 pub use subscription::{DataChange, MonitoredItemOptions, Subscription, SubscriptionOptions};

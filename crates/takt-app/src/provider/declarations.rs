@@ -7,6 +7,7 @@ use takt_ua::BuiltInType;
 use super::error::{DeclarationMistake, ProviderError};
 use super::method::Method;
 use super::object::Object;
+use super::own_type::{self, OwnType};
 use super::variable::{Source, Variable};
 
 /// Names of the nodes that each Provider has in the registry. Clients would find them instead of the Provider's own.
@@ -15,6 +16,8 @@ const RESERVED: [&str; 3] = ["Available", "Revision", "ServerEndpoint"];
 /// Everything that a Provider offers.
 #[derive(Clone, Default)]
 pub(super) struct Declarations {
+    /// DataTypes, each after those of its fields.
+    pub(super) data_types: Vec<OwnType>,
     pub(super) objects: Vec<Object>,
     pub(super) variables: Vec<Variable>,
     pub(super) methods: Vec<Method>,
@@ -23,7 +26,9 @@ pub(super) struct Declarations {
 impl Declarations {
     /// Checks all declarations: paths, and the Variables themselves. Sorts the Objects: parents before children.
     pub(super) fn check(&mut self) -> Result<(), ProviderError> {
+        own_type::check(&self.data_types)?;
         check_paths(self)?;
+        self.check_data_types()?;
         for variable in &self.variables {
             check_variable(variable).map_err(|mistake| ProviderError::Declaration {
                 path: variable.path.clone(),
@@ -31,6 +36,27 @@ impl Declarations {
             })?;
         }
         self.objects.sort_by(|a, b| a.path.cmp(&b.path));
+        Ok(())
+    }
+
+    /// Checks that the Provider's own DataTypes of Variables and arguments are declared.
+    fn check_data_types(&self) -> Result<(), ProviderError> {
+        let known = self.data_types.iter();
+        let known = known.map(|own| own.data_type().path().to_owned()).collect();
+        let variables = self.variables.iter();
+        let variables = variables.map(|variable| (&variable.path, &variable.data_type));
+        let arguments = self.methods.iter().flat_map(|method| {
+            let arguments = method.inputs.iter().chain(&method.outputs);
+            arguments.map(|argument| (&method.path, &argument.data_type))
+        });
+        for (path, data_type) in variables.chain(arguments) {
+            own_type::check_known(&known, data_type).map_err(|mistake| {
+                ProviderError::Declaration {
+                    path: path.clone(),
+                    mistake,
+                }
+            })?;
+        }
         Ok(())
     }
 }
@@ -77,6 +103,12 @@ fn check_paths(declarations: &Declarations) -> Result<(), ProviderError> {
 
 fn check_variable(variable: &Variable) -> Result<(), DeclarationMistake> {
     let declared = variable.built_in_type;
+    if let Some(expected) = variable.data_type.built_in_type()
+        && expected != declared
+        && ![expected, declared].contains(&BuiltInType::Variant)
+    {
+        return Err(DeclarationMistake::DataType { expected, declared });
+    }
     if (variable.range.is_some() || variable.unit.is_some()) && !is_number(declared) {
         return Err(DeclarationMistake::NotANumber(declared));
     }

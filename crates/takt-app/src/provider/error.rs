@@ -29,10 +29,10 @@ pub enum ProviderError {
     /// Two Variables or Methods have the same path, or one is a folder of the other.
     #[error("`{0}` exists twice, or is also a folder of another path")]
     Duplicate(String),
-    /// A Variable contradicts itself.
-    #[error("the Variable `{path}` cannot be served: {mistake}")]
+    /// A Variable, Method or DataType contradicts itself.
+    #[error("`{path}` cannot be served: {mistake}")]
     Declaration {
-        /// The path.
+        /// The path, or the name of a DataType.
         path: String,
         /// Contradiction in its declaration.
         mistake: DeclarationMistake,
@@ -71,7 +71,7 @@ pub enum NodeError {
     Value(#[from] PublishError),
 }
 
-/// Contradiction in the declaration of a Variable.
+/// Contradiction in a declaration.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DeclarationMistake {
     /// The callback returns another type.
@@ -94,4 +94,21 @@ pub enum DeclarationMistake {
     /// Names of states need an unsigned integer.
     #[error("it has names of states, but its type {0} is not an unsigned integer")]
     NotUnsigned(BuiltInType),
+    /// The DataType has values of another built-in type.
+    #[error("its values are {declared}, but those of its DataType are {expected}")]
+    DataType {
+        /// Built-in type of the DataType.
+        expected: BuiltInType,
+        /// Type of the values.
+        declared: BuiltInType,
+    },
+    /// A DataType of the Provider is used but not declared, or declared after the structure that uses it.
+    #[error("its DataType {0} is not declared, or too late: see `ProviderBuilder::data_type`")]
+    UnknownDataType(String),
+    /// An enumeration or structure needs a field.
+    #[error("it has no fields")]
+    NoFields,
+    /// Two fields have the same name or value.
+    #[error("two of its fields are {0}")]
+    DuplicateField(String),
 }

@@ -5,16 +5,19 @@
 //! too: it registers as soon as possible, and again whenever the registry comes back.
 
 mod declarations;
+mod enumeration;
 mod error;
 mod field;
 mod method;
 mod nodes;
 mod object;
+mod own_type;
 mod plan;
 mod property;
 mod registration;
 mod registry_state;
 mod secret;
+mod structure;
 mod texts;
 mod variable;
 
@@ -24,11 +27,14 @@ use std::thread::JoinHandle;
 
 use takt_services::{Server, ServerLimits};
 
+pub use enumeration::Enumeration;
 pub use error::{DeclarationMistake, NodeError, ProviderError};
 pub use field::{DataType, Field};
 pub use method::Method;
 pub use object::Object;
+pub use own_type::OwnType;
 pub use registry_state::RegistryState;
+pub use structure::{StructureError, StructureType};
 pub use variable::{Unit, Variable};
 
 use crate::endpoint::Endpoint;
@@ -84,6 +90,13 @@ impl ProviderBuilder {
     #[must_use]
     pub fn endpoint(mut self, endpoint: impl Into<String>) -> Self {
         self.endpoints.push(endpoint.into());
+        self
+    }
+
+    /// Adds a DataType: an [`Enumeration`], or a [`StructureType`] after the DataTypes of its fields.
+    #[must_use]
+    pub fn data_type(mut self, data_type: impl Into<OwnType>) -> Self {
+        self.declarations.data_types.push(data_type.into());
         self
     }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use takt_services::{Server, ServerLimits};
 use takt_space::{
-    AddressSpace, AddressSpaceError, ClassAttributes, NewReference, NodeDefinition, Value,
+    AddressSpace, AddressSpaceError, Change, ClassAttributes, NewReference, NodeDefinition, Value,
     VariableDefinition,
 };
 use takt_ua::{NodeId, QualifiedName, Variant, ids};
@@ -15,6 +15,7 @@ use takt_ua::{NodeId, QualifiedName, Variant, ids};
 use super::declarations::Declarations;
 use super::error::{NodeError, ProviderError};
 use super::method::Method;
+use super::own_type::OwnType;
 use super::property::{self, Property};
 use super::texts::Texts;
 use super::variable::Variable;
@@ -40,6 +41,10 @@ pub(super) fn server(
     let space = server.address_space();
     add_provider(space, application_name, registry)
         .map_err(|error| failed(application_name, error.into()))?;
+    for data_type in &declarations.data_types {
+        add_data_type(space, data_type)
+            .map_err(|error| failed(data_type.data_type().path(), error.into()))?;
+    }
     for object in &declarations.objects {
         add_folder(space, &object.path, &object.texts)
             .map_err(|error| failed(&object.path, error.into()))?;
@@ -142,6 +147,13 @@ fn add_provider(
         scalar(ids::STRING),
         registry.into(),
     )
+}
+
+fn add_data_type(space: &AddressSpace, data_type: &OwnType) -> Result<(), AddressSpaceError> {
+    for item in data_type.nodes(OWN_NAMESPACE) {
+        space.apply(&Change::AddNode(Box::new(item)))?;
+    }
+    add_properties(space, data_type.data_type().path(), data_type.properties())
 }
 
 fn add_variable(

@@ -13,7 +13,7 @@ use takt_ua::{
 use super::declarations::Declarations;
 use super::method::Method;
 use super::property::{self, Property};
-use super::texts::Texts;
+use super::texts::{Names, Texts};
 use super::variable::Variable;
 use crate::endpoint::Endpoint;
 use crate::model::{self, provider};
@@ -51,7 +51,6 @@ mod mask {
     pub(super) const ACCESS_LEVEL: u32 = 1 << 0;
     pub(super) const ARRAY_DIMENSIONS: u32 = 1 << 1;
     pub(super) const DATA_TYPE: u32 = 1 << 4;
-    pub(super) const DESCRIPTION: u32 = 1 << 5;
     pub(super) const DISPLAY_NAME: u32 = 1 << 6;
     pub(super) const EXECUTABLE: u32 = 1 << 8;
     pub(super) const USER_ACCESS_LEVEL: u32 = 1 << 16;
@@ -70,6 +69,12 @@ impl Plan {
         let endpoints = builder.endpoints(&offer.endpoints);
         let mut references = Vec::new();
         let declarations = &offer.declarations;
+        for data_type in &declarations.data_types {
+            builder.nodes.extend(data_type.nodes(namespaces.own));
+            for property in data_type.properties() {
+                builder.data_property(data_type.data_type().path(), property);
+            }
+        }
         for object in &declarations.objects {
             builder.folder(&object.path, &object.texts);
         }
@@ -283,29 +288,6 @@ impl Builder {
                 target_node_class: NodeClass::Variable,
             })
             .collect()
-    }
-}
-
-/// DisplayName and Description of a node, and their bits in AttributesToSet.
-struct Names {
-    mask: u32,
-    display_name: LocalizedText,
-    description: LocalizedText,
-}
-
-impl Names {
-    fn new(name: &str, texts: &Texts) -> Self {
-        let has_description = texts.description.is_some();
-        Self {
-            mask: mask::DISPLAY_NAME
-                | if has_description {
-                    mask::DESCRIPTION
-                } else {
-                    0
-                },
-            display_name: texts.display_name.clone().unwrap_or_else(|| name.into()),
-            description: texts.description.clone().unwrap_or_default(),
-        }
     }
 }
 

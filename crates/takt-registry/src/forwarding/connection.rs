@@ -14,6 +14,7 @@ use takt_ua::{NodeId, UaString};
 
 use super::inbox::{Arrived, Inbox};
 use super::last_values::LastValues;
+use super::own_types::Indexes;
 use super::queue::Queue;
 
 /// Time without requests after which the connection to a Provider is closed.
@@ -25,6 +26,8 @@ pub(super) struct Connection {
     queue: Queue<Forwarded>,
     client: Client,
     namespace_uri: String,
+    /// Index of the Provider's namespace at the Provider, in the current session.
+    provider_index: u16,
     last_values: Arc<LastValues>,
     /// Number of the session in which the requests were sent.
     epoch: u64,
@@ -52,6 +55,7 @@ impl Connection {
             queue: Queue::default(),
             client: Client::new(endpoint, options),
             namespace_uri,
+            provider_index: 0,
             last_values,
             epoch: 0,
             is_session_lost: false,
@@ -133,7 +137,10 @@ impl Connection {
                 self.connection_lost();
             }
             match sent {
-                Ok(request_id) => self.queue.next_was_sent(request_id),
+                Ok((request_id, provider_index)) => {
+                    self.provider_index = provider_index;
+                    self.queue.next_was_sent(request_id);
+                }
                 // There is room again when the Provider has answered one of the others.
                 Err(ClientError::Service { .. }) if self.queue.has_sent() => return,
                 Err(ClientError::Timeout { .. }) => {
@@ -162,10 +169,15 @@ impl Connection {
     fn receive(&mut self) -> bool {
         let mut any = false;
         while self.client.is_connected() {
-            let queue = &self.queue;
+            let (queue, from) = (&self.queue, self.provider_index);
             let received = self.client.receive(Duration::ZERO, |response| {
                 let sent = queue.sent(response.request_id());
-                let results = sent.map(|sent| decode(&sent.operations, &response));
+                let results = sent.map(|sent| {
+                    let mut results = decode(&sent.operations, &response)?;
+                    let to = registry_index(&sent.operations);
+                    Indexes { from, to }.replace_in_results(&mut results);
+                    Ok(results)
+                });
                 (response.request_id(), results)
             });
             match received {
@@ -252,70 +264,90 @@ impl Connection {
     }
 }
 
-/// Sends a request; returns its RequestId.
-fn send(client: &mut Client, uri: &str, item: &Forwarded) -> Result<u32, ClientError> {
-    let local = |client: &mut Client, node: &NodeId| client.local_node(uri, node);
+/// Returns the index of the Provider's namespace at the registry.
+fn registry_index(operations: &RemoteOperations) -> u16 {
+    let node = match operations {
+        RemoteOperations::Read(reads) => reads.first().map(|read| &read.node_id),
+        RemoteOperations::Write(writes) => writes.first().map(|write| &write.node_id),
+        RemoteOperations::Call(calls) => calls.first().map(|call| &call.method_id),
+    };
+    node.map_or(0, |node| node.namespace)
+}
+
+/// Sends a request; returns its RequestId, and the index of the Provider's namespace at the Provider.
+fn send(client: &mut Client, uri: &str, item: &Forwarded) -> Result<(u32, u16), ClientError> {
+    let to = client.local_node(uri, &NodeId::NULL)?.namespace;
+    let from = registry_index(&item.operations);
+    let local = |node: &NodeId| NodeId {
+        namespace: to,
+        identifier: node.identifier.clone(),
+    };
     let left = item.deadline.saturating_duration_since(Instant::now());
-    match &item.operations {
+    let request_id = match &item.operations {
         RemoteOperations::Read(reads) => {
             // The smallest maxAge applies to all items; values from the largest Int32 on accept any age.
             let ages = reads.iter().map(|read| read.max_age);
             let max_age = ages.fold(f64::from(i32::MAX), f64::min);
             let nodes_to_read = reads
                 .iter()
-                .map(|read| {
-                    Ok(ReadValueId {
-                        node_id: local(client, &read.node_id)?,
-                        attribute_id: 13,
-                        index_range: UaString::from(read.index_range.as_str()),
-                        ..ReadValueId::default()
-                    })
+                .map(|read| ReadValueId {
+                    node_id: local(&read.node_id),
+                    attribute_id: 13,
+                    index_range: UaString::from(read.index_range.as_str()),
+                    ..ReadValueId::default()
                 })
-                .collect::<Result<_, ClientError>>()?;
+                .collect();
             let request = ReadRequest {
                 max_age,
                 timestamps_to_return: TimestampsToReturn::Both,
                 nodes_to_read,
                 ..ReadRequest::default()
             };
-            client.send(request, left)
+            client.send(request, left)?
         }
         RemoteOperations::Write(writes) => {
             let nodes_to_write = writes
                 .iter()
                 .map(|write| {
-                    Ok(WriteValue {
-                        node_id: local(client, &write.node_id)?,
+                    let mut value = write.value.clone();
+                    if let Some(value) = &mut value.value {
+                        Indexes { from, to }.replace(value);
+                    }
+                    WriteValue {
+                        node_id: local(&write.node_id),
                         attribute_id: 13,
                         index_range: UaString::from(write.index_range.as_str()),
-                        value: write.value.clone(),
-                    })
+                        value,
+                    }
                 })
-                .collect::<Result<_, ClientError>>()?;
+                .collect();
             let request = WriteRequest {
                 nodes_to_write,
                 ..WriteRequest::default()
             };
-            client.send(request, left)
+            client.send(request, left)?
         }
         RemoteOperations::Call(calls) => {
             let methods_to_call = calls
                 .iter()
                 .map(|call| {
-                    Ok(CallMethodRequest {
-                        object_id: local(client, &call.object_id)?,
-                        method_id: local(client, &call.method_id)?,
-                        input_arguments: call.input_arguments.clone(),
-                    })
+                    let mut input_arguments = call.input_arguments.clone();
+                    Indexes { from, to }.replace_in(&mut input_arguments);
+                    CallMethodRequest {
+                        object_id: local(&call.object_id),
+                        method_id: local(&call.method_id),
+                        input_arguments,
+                    }
                 })
-                .collect::<Result<_, ClientError>>()?;
+                .collect();
             let request = CallRequest {
                 methods_to_call,
                 ..CallRequest::default()
             };
-            client.send(request, left)
+            client.send(request, left)?
         }
-    }
+    };
+    Ok((request_id, to))
 }
 
 /// Decodes the response to a request with these operations.

@@ -5,6 +5,7 @@
 //! * [`queue`]: decides which request is sent next and when the time of each is over, without clock or connection.
 //! * [`connection`]: the thread, which sends several requests before it waits for responses, and answers all of them
 //!   at once when the Provider is gone.
+//! * [`own_types`]: namespace indexes in structures of the Provider's own types.
 //! * [`last_values`]: values for the time when the Provider is gone.
 //!
 //! A Provider that hangs delays only its own clients, up to their timeouts.
@@ -12,6 +13,7 @@
 mod connection;
 mod inbox;
 mod last_values;
+mod own_types;
 mod queue;
 
 use std::hash::{DefaultHasher, Hash, Hasher};

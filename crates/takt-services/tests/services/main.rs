@@ -14,6 +14,7 @@ mod call;
 mod common;
 mod discovery;
 mod dispatch;
+mod generic_attributes;
 mod instances;
 mod memory;
 mod mutations;

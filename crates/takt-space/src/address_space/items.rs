@@ -2,34 +2,16 @@
 
 use takt_ua::enumerations::NodeClass;
 use takt_ua::structures::{
-    AddNodesItem, DataTypeAttributes, MethodAttributes, ObjectAttributes, ObjectTypeAttributes,
+    AddNodesItem, MethodAttributes, ObjectAttributes, ObjectTypeAttributes,
     ReferenceTypeAttributes, VariableAttributes, VariableTypeAttributes, ViewAttributes,
 };
-use takt_ua::{ExpandedNodeId, ExtensionObject, LocalizedText, NodeId, Structure, Variant, ids};
+use takt_ua::{ExpandedNodeId, ExtensionObject, LocalizedText, NodeId, Variant, ids};
 
 use super::definition::{
     ClassAttributes, NodeDefinition, VariableDefinition, access_level, value_rank,
 };
-use super::{AddressSpaceError, View};
-
-/// Bits of SpecifiedAttributes (OPC 10000-4, 7.24.1): the attributes that the client has set.
-mod specified {
-    pub(super) const ACCESS_LEVEL: u32 = 1 << 0;
-    pub(super) const ARRAY_DIMENSIONS: u32 = 1 << 1;
-    pub(super) const CONTAINS_NO_LOOPS: u32 = 1 << 3;
-    pub(super) const DATA_TYPE: u32 = 1 << 4;
-    pub(super) const DESCRIPTION: u32 = 1 << 5;
-    pub(super) const DISPLAY_NAME: u32 = 1 << 6;
-    pub(super) const EVENT_NOTIFIER: u32 = 1 << 7;
-    pub(super) const EXECUTABLE: u32 = 1 << 8;
-    pub(super) const HISTORIZING: u32 = 1 << 9;
-    pub(super) const INVERSE_NAME: u32 = 1 << 10;
-    pub(super) const IS_ABSTRACT: u32 = 1 << 11;
-    pub(super) const MINIMUM_SAMPLING_INTERVAL: u32 = 1 << 12;
-    pub(super) const SYMMETRIC: u32 = 1 << 15;
-    pub(super) const VALUE_RANK: u32 = 1 << 19;
-    pub(super) const VALUE: u32 = 1 << 21;
-}
+use super::generic_attributes::{decode, decode_data_type};
+use super::{AddressSpaceError, View, specified};
 
 /// A node that an AddNodesItem describes, and the initial value of a Variable.
 pub(crate) struct Described {
@@ -103,7 +85,7 @@ pub(crate) fn describe(
         NodeClass::VariableType => variable_type(object)?,
         NodeClass::ReferenceType => reference_type(object)?,
         NodeClass::DataType => {
-            let given: DataTypeAttributes = decode(object)?;
+            let (given, definition) = decode_data_type(object)?;
             let is_abstract = pick(
                 given.specified_attributes,
                 specified::IS_ABSTRACT,
@@ -118,7 +100,7 @@ pub(crate) fn describe(
                 ),
                 ClassAttributes::DataType {
                     is_abstract,
-                    definition: None,
+                    definition,
                 },
                 None,
             )
@@ -269,16 +251,6 @@ fn reference_type(object: &ExtensionObject) -> Result<Parts, AddressSpaceError> 
 
 fn pick<T>(mask: u32, bit: u32, given: T, default: T) -> T {
     if mask & bit != 0 { given } else { default }
-}
-
-/// Decodes the attributes of a NodeClass; a null object means that none is specified.
-fn decode<T: Structure + Default>(object: &ExtensionObject) -> Result<T, AddressSpaceError> {
-    if object.is_null() {
-        return Ok(T::default());
-    }
-    let wrong =
-        |_| AddressSpaceError::NodeAttributesInvalid("they are of another NodeClass, or damaged");
-    object.decode_as().map_err(wrong)
 }
 
 /// Returns an AddNodesItem for a copy of an instance declaration: an Object or a Variable (OPC 10000-3, 6.2.3).

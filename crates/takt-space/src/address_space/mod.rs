@@ -11,6 +11,7 @@ mod counters;
 mod definition;
 mod edit;
 mod error;
+mod generic_attributes;
 mod hierarchy;
 mod instantiate;
 mod items;
@@ -29,6 +30,7 @@ mod reference_list;
 mod references;
 mod rules;
 mod space;
+mod specified;
 mod types;
 mod view;
 

@@ -32,7 +32,7 @@ impl Edit<'_> {
         let Some(parent_node) = view.node(parent) else {
             return Err(AddressSpaceError::ParentNodeIdInvalid(parent.clone()));
         };
-        rules::check_hierarchical(&view, &item.reference_type_id)?;
+        rules::check_parent(&view, &item.reference_type_id)?;
         if !rules::is_node_class(item.node_class) {
             return Err(AddressSpaceError::NodeClassInvalid);
         }

@@ -62,16 +62,15 @@ pub(super) fn check_reference_type(
     }
 }
 
-/// Checks that a ReferenceType leads from parents to children.
-pub(super) fn check_hierarchical(
+/// Checks that a ReferenceType leads from a parent to a new node. HasEncoding does although it is not hierarchical: no other
+/// ReferenceType leads from a DataType to its encodings (OPC 10000-3, 5.8.3).
+pub(super) fn check_parent(
     view: &View<'_>,
     reference_type: &NodeId,
 ) -> Result<(), AddressSpaceError> {
     check_reference_type(view, reference_type)?;
-    if view.is_subtype_of(
-        reference_type,
-        NodeIdRef::from(ids::HIERARCHICAL_REFERENCES),
-    ) {
+    let is = |ancestor: u32| view.is_subtype_of(reference_type, NodeIdRef::from(ancestor));
+    if is(ids::HIERARCHICAL_REFERENCES) || is(ids::HAS_ENCODING) {
         Ok(())
     } else {
         Err(AddressSpaceError::ReferenceNotAllowed(
@@ -141,6 +140,9 @@ pub(super) fn check_reference(
     } else if is(ids::HAS_SUBTYPE) {
         // OPC 10000-3, 7.10
         is_type(source.node_class) && source.node_class == target.node_class
+    } else if is(ids::HAS_ENCODING) {
+        // OPC 10000-3, 7.14
+        (source.node_class, target.node_class) == (C::DataType, C::Object)
     } else if is(ids::HAS_EVENT_SOURCE) {
         // OPC 10000-3, 7.17 and 7.18
         matches!(source.node_class, C::Object | C::ObjectType | C::View)

@@ -1,0 +1,120 @@
+//! GenericAttributes (OPC 10000-4, 7.24.10): attributes of any NodeClass as pairs of AttributeId and value. They are the only form
+//! of AddNodes that has a DataTypeDefinition.
+
+use takt_ua::structures::{
+    DataTypeAttributes, EnumDefinition, GenericAttributeValue, GenericAttributes, MethodAttributes,
+    ObjectAttributes, ObjectTypeAttributes, ReferenceTypeAttributes, StructureDefinition,
+    VariableAttributes, VariableTypeAttributes, ViewAttributes,
+};
+use takt_ua::{ExtensionObject, Structure};
+
+use super::{AddressSpaceError, specified};
+
+/// AttributeId of DataTypeDefinition (OPC 10000-6, A.1).
+const DATA_TYPE_DEFINITION: u32 = 23;
+
+/// Attributes of one NodeClass in AddNodes.
+pub(super) trait NodeAttributes: Structure + Default {
+    /// Converts GenericAttributes; `None` if one is not of this NodeClass, or has a value of another type.
+    fn of(given: GenericAttributes) -> Option<Self>;
+}
+
+macro_rules! node_attributes {
+    ($($type:ident { $($id:literal => $field:ident: $bit:ident),* $(,)? })*) => {$(
+        impl NodeAttributes for $type {
+            fn of(given: GenericAttributes) -> Option<Self> {
+                let mut attributes = Self {
+                    specified_attributes: given.specified_attributes
+                        & (specified::DISPLAY_NAME | specified::DESCRIPTION),
+                    display_name: given.display_name,
+                    description: given.description,
+                    ..Self::default()
+                };
+                for GenericAttributeValue { attribute_id, value } in given.attribute_values {
+                    match attribute_id {
+                        $($id => {
+                            attributes.$field = value.try_into().ok()?;
+                            attributes.specified_attributes |= specified::$bit;
+                        })*
+                        _ => return None,
+                    }
+                }
+                Some(attributes)
+            }
+        }
+    )*};
+}
+
+node_attributes! {
+    ObjectAttributes { 12 => event_notifier: EVENT_NOTIFIER }
+    VariableAttributes {
+        13 => value: VALUE,
+        14 => data_type: DATA_TYPE,
+        15 => value_rank: VALUE_RANK,
+        16 => array_dimensions: ARRAY_DIMENSIONS,
+        17 => access_level: ACCESS_LEVEL,
+        18 => user_access_level: USER_ACCESS_LEVEL,
+        19 => minimum_sampling_interval: MINIMUM_SAMPLING_INTERVAL,
+        20 => historizing: HISTORIZING,
+    }
+    MethodAttributes { 21 => executable: EXECUTABLE, 22 => user_executable: USER_EXECUTABLE }
+    ObjectTypeAttributes { 8 => is_abstract: IS_ABSTRACT }
+    VariableTypeAttributes {
+        8 => is_abstract: IS_ABSTRACT,
+        13 => value: VALUE,
+        14 => data_type: DATA_TYPE,
+        15 => value_rank: VALUE_RANK,
+        16 => array_dimensions: ARRAY_DIMENSIONS,
+    }
+    ReferenceTypeAttributes {
+        8 => is_abstract: IS_ABSTRACT,
+        9 => symmetric: SYMMETRIC,
+        10 => inverse_name: INVERSE_NAME,
+    }
+    DataTypeAttributes { 8 => is_abstract: IS_ABSTRACT }
+    ViewAttributes { 11 => contains_no_loops: CONTAINS_NO_LOOPS, 12 => event_notifier: EVENT_NOTIFIER }
+}
+
+/// Decodes the attributes of a NodeClass; a null object means that none is specified.
+pub(super) fn decode<T: NodeAttributes>(object: &ExtensionObject) -> Result<T, AddressSpaceError> {
+    if object.is_null() {
+        return Ok(T::default());
+    }
+    if object.is::<GenericAttributes>() {
+        return generic(object.decode_as().ok());
+    }
+    object.decode_as().map_err(|_| wrong())
+}
+
+/// Decodes the attributes of a DataType, and its DataTypeDefinition.
+pub(super) fn decode_data_type(
+    object: &ExtensionObject,
+) -> Result<(DataTypeAttributes, Option<Box<ExtensionObject>>), AddressSpaceError> {
+    if !object.is::<GenericAttributes>() {
+        return Ok((decode(object)?, None));
+    }
+    let mut given: GenericAttributes = object.decode_as().map_err(|_| wrong())?;
+    let is_definition = |value: &GenericAttributeValue| value.attribute_id == DATA_TYPE_DEFINITION;
+    let definition = given.attribute_values.iter().position(is_definition);
+    let definition = definition.map(|at| given.attribute_values.swap_remove(at).value);
+    let attributes = generic(Some(given))?;
+    let Some(definition) = definition else {
+        return Ok((attributes, None));
+    };
+    let definition = ExtensionObject::try_from(definition).ok().filter(|object| {
+        object.decode_as::<StructureDefinition>().is_ok()
+            || object.decode_as::<EnumDefinition>().is_ok()
+    });
+    let definition = definition.ok_or(AddressSpaceError::NodeAttributesInvalid(
+        "DataTypeDefinition is neither a StructureDefinition nor an EnumDefinition",
+    ))?;
+    Ok((attributes, Some(Box::new(definition))))
+}
+
+fn generic<T: NodeAttributes>(given: Option<GenericAttributes>) -> Result<T, AddressSpaceError> {
+    given.and_then(T::of).ok_or_else(wrong)
+}
+
+fn wrong() -> AddressSpaceError {
+    AddressSpaceError::NodeAttributesInvalid("they are of another NodeClass, or damaged")
+}
