@@ -1,5 +1,5 @@
 //! asyncua: its client against the registry and a Provider, also subscribing; the command line against its server;
-//! PubSub configuration files.
+//! PubSub configuration files; a Provider in Python.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -36,6 +36,16 @@ fn foreign_client_uses_a_provider_directly() {
 #[test]
 fn foreign_client_subscribes() {
     interop::client_subscribes(PEER);
+}
+
+#[test]
+fn foreign_client_decodes_the_enumerations_and_structures_of_a_provider() {
+    interop::client_decodes_own_types();
+}
+
+#[test]
+fn the_code_of_the_guide_is_a_provider() {
+    interop::provider_of_the_guide();
 }
 
 #[test]

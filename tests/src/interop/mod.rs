@@ -8,6 +8,7 @@ mod foreign;
 mod machine;
 mod nodesets;
 mod ours;
+mod python;
 mod relay;
 mod subscribing;
 
@@ -17,6 +18,7 @@ pub use foreign::{
 };
 pub use nodesets::{CompanionNodeSets, assert_same_nodes};
 pub use ours::{command_line_against_server, command_line_against_special_servers};
+pub use python::{client_decodes_own_types, provider_of_the_guide};
 pub use subscribing::client_subscribes;
 
 use serde_json::{Value, json};
