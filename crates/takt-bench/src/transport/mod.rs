@@ -1,5 +1,5 @@
 //! Benchmark of one request and its response: in this process, over shared memory, over TCP; ours, a foreign server's, and the
-//! floor of each.
+//! floor of each; Methods and callbacks of a Provider, inline and on a worker thread.
 //!
 //! Floors and subjects are measured in turns. Each round has fresh server processes and the opposite order of the previous round,
 //! so that a temporary disturbance of the machine affects all of them. Client and server are pinned to one core or to two, and
@@ -9,6 +9,7 @@
 mod filter;
 pub mod handling;
 mod options;
+mod provider;
 mod rounds;
 mod row;
 mod subjects;
@@ -53,7 +54,7 @@ pub fn run(
     };
     let pairs = subjects::pairs(&setting);
     let wanted = rounds::wanted(&pairs, &filter);
-    if wanted.is_empty() && !handling::is_wanted(&filter) {
+    if wanted.is_empty() && !handling::is_wanted(&filter) && !provider::is_wanted(&filter) {
         return Err(BenchError::NoMatch(
             options.only.clone().unwrap_or_default(),
         ));
@@ -63,16 +64,18 @@ pub fn run(
     }
     if handling::is_wanted(&filter) {
         let rows = handling_rows(options, handling.as_deref(), interrupted)?;
-        let floors: Vec<String> = rows
-            .iter()
-            .filter(|row| filter.matches(&row.label()))
-            .filter_map(|row| row.floor.clone())
-            .collect();
-        let is_floor = |row: &Row| floors.contains(&row.mechanism());
-        let wanted = |row: &&Row| filter.matches(&row.label()) || is_floor(row);
-        let rows: Vec<Row> = rows.iter().filter(wanted).cloned().collect();
+        let rows = matching(&rows, &filter);
         report.line("\nHandling of a request, without a transport:");
         report.table(&table::handling(&rows));
+        for row in &rows {
+            report.row(row)?;
+        }
+    }
+    if provider::is_wanted(&filter) {
+        let rows = provider::measure(options.samples, options.rounds, interrupted)?;
+        let rows = matching(&rows, &filter);
+        report.line("\nMethods and callbacks of a Provider, inline and on a worker thread:");
+        report.table(&table::operations(&rows));
         for row in &rows {
             report.row(row)?;
         }
@@ -86,6 +89,18 @@ pub fn run(
         report.row(row)?;
     }
     Ok(())
+}
+
+/// Returns the rows that match the filter, and their floors.
+fn matching(rows: &[Row], filter: &Filter) -> Vec<Row> {
+    let floors: Vec<String> = rows
+        .iter()
+        .filter(|row| filter.matches(&row.label()))
+        .filter_map(|row| row.floor.clone())
+        .collect();
+    let is_floor = |row: &Row| floors.contains(&row.mechanism());
+    let wanted = |row: &&Row| filter.matches(&row.label()) || is_floor(row);
+    rows.iter().filter(wanted).cloned().collect()
 }
 
 /// Returns the rows of [`handling`], from the program that counts allocations if it exists.

@@ -21,6 +21,15 @@ pub(super) fn handling(rows: &[Row]) -> Table {
     table
 }
 
+/// Returns a table of operations of a Provider.
+pub(super) fn operations(rows: &[Row]) -> Table {
+    let mut table = Table::new(begin().into_iter().chain(end()));
+    for row in rows {
+        table.row([first(row), last(row)].concat());
+    }
+    table
+}
+
 /// Returns a table of round trips, with a section for each placement and waiting method. A pair is below its floor.
 pub(super) fn round_trips(rows: &[Row]) -> Table {
     let mut table = Table::new(begin().into_iter().chain(end()));
@@ -118,9 +127,12 @@ mod tests {
             )
             .over(&system_call)
         };
+        let inline = row(longest("takt", "opc.iox2", "Call inline"), minute / 10);
+        let worker = row(longest("takt", "opc.iox2", "Call worker"), minute / 10).over(&inline);
         let tables = [
             round_trips(&[floor, open62541, takt]),
             handling(&[system_call, handled]),
+            operations(&[inline, worker]),
         ];
         for line in tables.iter().flat_map(|table| table.lines(None)) {
             assert!(line.chars().count() <= 100, "{line}");
