@@ -5,6 +5,10 @@
 //! and 4). [`client::Client`] is the session below both, which works with any OPC UA server. The services are in
 //! `takt-services`, the transports in `takt-tcp` and `takt-shm`.
 //!
+//! One thread serves all clients of a Provider. Methods, and callbacks that compute or store values, run on worker threads
+//! ([`WorkerOptions`]), so a slow one delays no other client. One that is quick is declared inline ([`Method::inline`],
+//! [`Variable::inline`]) and runs on the serving thread. Cells and stored values need no worker.
+//!
 //! A Provider with one cell, and a Consumer that reads it. The registry runs in the same process here; otherwise it is
 //! `takt registry`. Directories are temporary; without them, applications use those of the user.
 //!

@@ -69,7 +69,7 @@ impl Job for Calls {
         match (&task.operations, &task.caller) {
             (RemoteOperations::Call(calls), Some(caller)) => {
                 for (index, call) in calls.iter().enumerate() {
-                    if !task.is_awaited() {
+                    if !task.begin() {
                         break;
                     }
                     task.put(index, Outcome::Call(result(&*self.method, caller, call)));

@@ -26,8 +26,9 @@ struct State {
     /// Number of operations without a result.
     missing: usize,
     key: Option<Key>,
-    /// After the deadline, a worker that hangs still needs it.
     place: Option<Place>,
+    /// True if a worker has begun. If it hangs, it needs the place after the deadline too.
+    is_begun: bool,
 }
 
 /// Result of one operation.
@@ -50,6 +51,7 @@ impl Task {
                 missing: request.operations.len(),
                 key: None,
                 place,
+                is_begun: false,
             }),
             operations: request.operations,
             caller: request.caller,
@@ -66,10 +68,12 @@ impl Task {
         self.state().key = key;
     }
 
-    /// Returns false if the request has been answered, or its client does not want an answer any more.
-    pub(super) fn is_awaited(&self) -> bool {
-        let state = self.state();
-        state.reply.as_ref().is_some_and(|reply| reply.is_awaited())
+    /// Begins an operation. Returns false if the request has been answered, or its client does not want an answer any more.
+    pub(super) fn begin(&self) -> bool {
+        let mut state = self.state();
+        let is_awaited = state.reply.as_ref().is_some_and(|reply| reply.is_awaited());
+        state.is_begun |= is_awaited;
+        is_awaited
     }
 
     /// Sets the result of an operation, once. The last one answers the request.
@@ -130,6 +134,10 @@ impl State {
 
 impl Expire for Task {
     fn expire(&self) {
-        self.answer(self.state());
+        let mut state = self.state();
+        if !state.is_begun {
+            state.place = None;
+        }
+        self.answer(state);
     }
 }

@@ -184,7 +184,7 @@ impl Job for Line {
             let Some(task) = waiting.task.upgrade() else {
                 continue;
             };
-            let outcome = match task.is_awaited() {
+            let outcome = match task.begin() {
                 true => self.operate(&task, waiting.index, &mut last),
                 false => None,
             };
@@ -216,4 +216,125 @@ fn part(value: &DataValue, range: &str) -> DataValue {
         }
     }
     value
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::{Receiver, Sender, channel};
+    use std::time::{Duration, Instant};
+
+    use takt_space::{Caller, RemoteRead, RemoteReply, RemoteResults};
+
+    use super::*;
+
+    /// A callback that says that it runs, and returns the next value of its gate.
+    struct Gated(Sender<()>, Mutex<Receiver<u32>>);
+
+    impl ValueSource for Gated {
+        fn read(&self) -> DataValue {
+            let _ = self.0.send(());
+            DataValue::good(self.1.lock().unwrap().recv().unwrap_or_default())
+        }
+    }
+
+    struct Reply(Sender<RemoteResults>);
+
+    impl RemoteReply for Reply {
+        fn is_awaited(&self) -> bool {
+            true
+        }
+
+        fn answer(self: Box<Self>, results: RemoteResults) {
+            let _ = self.0.send(results);
+        }
+    }
+
+    struct Setting {
+        variables: Arc<Variables>,
+        value: RemoteValue,
+        entered: Receiver<()>,
+        open: Sender<u32>,
+    }
+
+    /// A callback on one worker, with `waiting` places in its queue.
+    fn setting(waiting: usize) -> Setting {
+        let variables = Variables::new(0, &Arc::new(Queue::new(1, waiting)));
+        let (enter, entered) = channel();
+        let (open, gate) = channel();
+        let callback: Arc<dyn ValueSource> = Arc::new(Gated(enter, Mutex::new(gate)));
+        Setting {
+            value: variables.add(&callback),
+            variables,
+            entered,
+            open,
+        }
+    }
+
+    impl Setting {
+        /// Forwards a Read with this much time.
+        fn read(&self, time: Duration) -> Receiver<RemoteResults> {
+            let (answer, answered) = channel();
+            let read = RemoteRead {
+                node_id: self.value.node_id.clone(),
+                index_range: String::new(),
+                max_age: 0.0,
+            };
+            self.variables.forward(RemoteRequest {
+                operations: RemoteOperations::Read(vec![read]),
+                client: 1,
+                caller: Some(Arc::new(Caller::local())),
+                size: 0,
+                deadline: Instant::now() + time,
+                hint: None,
+                reply: Box::new(Reply(answer)),
+            });
+            answered
+        }
+    }
+
+    fn value(answered: &Receiver<RemoteResults>) -> Result<u32, StatusCode> {
+        let RemoteResults::Read(values) = answered.recv().unwrap() else {
+            panic!("a Read");
+        };
+        match values[0].value {
+            Some(takt_ua::Variant::UInt32(value)) => Ok(value),
+            _ => Err(values[0].status_code()),
+        }
+    }
+
+    const LONG: Duration = Duration::from_secs(3600);
+
+    #[test]
+    fn reads_that_wait_share_the_next_value() {
+        let setting = setting(64);
+        let first = setting.read(LONG);
+        setting.entered.recv().unwrap();
+        // The value of the running call may be older than these.
+        let others = [(); 3].map(|()| setting.read(LONG));
+        setting.open.send(1).unwrap();
+        setting.open.send(2).unwrap();
+        assert_eq!(value(&first), Ok(1));
+        assert_eq!(others.map(|other| value(&other)), [Ok(2); 3]);
+        setting.entered.recv().unwrap();
+        assert!(setting.entered.try_recv().is_err(), "two calls");
+    }
+
+    #[test]
+    fn answered_reads_leave_their_places_to_others_while_the_callback_hangs() {
+        let setting = setting(1);
+        let first = setting.read(Duration::from_millis(1));
+        setting.entered.recv().unwrap();
+        assert_eq!(value(&first), Err(StatusCode::BadTimeout));
+        // The worker keeps the place of the first one; the second waits, and the third is too many.
+        for _ in 0..100 {
+            let second = setting.read(Duration::from_millis(1));
+            assert_eq!(value(&second), Err(StatusCode::BadTimeout));
+        }
+        let last = setting.read(LONG);
+        let third = setting.read(LONG);
+        assert_eq!(value(&third), Err(StatusCode::BadTooManyOperations));
+        setting.open.send(1).unwrap();
+        setting.open.send(2).unwrap();
+        assert_eq!(value(&last), Ok(2));
+    }
 }

@@ -329,9 +329,12 @@ impl<S: Steps> InSteps<S> {
             }
         }
         let met_remote = Cell::new(false);
+        // A search without a finding accepted the age of all kept values.
+        let asked = (!S::HAS_EFFECTS && self.is_searched).then(RemoteResults::default);
+        let remotes = (asked.as_ref(), &met_remote);
         let mut pass = self.pass(start, work);
-        let done = execute::<S>(request, body, response, (None, &met_remote), &mut pass)?;
-        if !S::HAS_EFFECTS && met_remote.get() && !self.is_searched {
+        let done = execute::<S>(request, body, response, remotes, &mut pass)?;
+        if !S::HAS_EFFECTS && met_remote.get() {
             // The results so far are read again, when those of the remote sources are there.
             response.truncate(start);
             self.enter(Phase::Search);

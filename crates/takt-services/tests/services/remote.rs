@@ -21,6 +21,8 @@ struct Source {
     reads: Mutex<Vec<Vec<RemoteRead>>>,
     writes: Mutex<Vec<RemoteWrite>>,
     timeouts: Mutex<Vec<Duration>>,
+    /// Time for each request within the client's TimeoutHint.
+    hints: Mutex<Vec<Option<Duration>>>,
     clients: Mutex<Vec<u64>>,
     /// Requests without an answer, of a source that hangs.
     held: Option<Mutex<VecDeque<RemoteRequest>>>,
@@ -88,6 +90,10 @@ impl RemoteSource for Source {
         if let RemoteOperations::Read(items) = &request.operations {
             let left = request.deadline.saturating_duration_since(Instant::now());
             self.timeouts.lock().unwrap().push(left);
+            let hint = request
+                .hint
+                .map(|hint| hint.saturating_duration_since(Instant::now()));
+            self.hints.lock().unwrap().push(hint);
             self.reads.lock().unwrap().push(items.clone());
         }
         self.clients.lock().unwrap().push(request.client);
@@ -390,6 +396,14 @@ fn the_timeout_hint_ends_the_wait_for_a_source() {
     assert!(timeouts.iter().all(|timeout| *timeout <= longest));
     assert!(timeouts[1] <= Duration::from_millis(4375), "{timeouts:?}");
     assert!(timeouts[2] > Duration::from_millis(4375), "{timeouts:?}");
+    // A source that has no limit of its own takes the time that the client gives it.
+    let hints = slow.hints.lock().unwrap();
+    assert_eq!(hints[0], None);
+    assert!(
+        hints[1].unwrap() <= Duration::from_millis(4375),
+        "{hints:?}"
+    );
+    assert!(hints[2].unwrap() > longest, "{hints:?}");
 }
 
 #[test]
