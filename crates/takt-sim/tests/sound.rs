@@ -23,9 +23,8 @@ struct Case {
     /// Forwarding delay in nanoseconds.
     forwarding: u64,
     best_effort: u64,
-    /// Nanoseconds by which each node's clock is behind; its drift is in ppm.
-    behind: u64,
-    drift: i64,
+    /// Offset in nanoseconds and drift in ppb of the clocks of nodes.
+    clocks: Vec<(i64, i64)>,
     /// SendSlope of the shapers in Mbit/s, if it is not the rest of the link's rate.
     send_slope: Option<u64>,
 }
@@ -35,11 +34,15 @@ impl Case {
         let send_slope = self.send_slope.map_or_else(String::new, |slope| {
             format!(", send_slope = \"{slope} Mbit/s\"")
         });
-        // The last node's clock is right.
-        let clock = format!(
-            "clock = {{ offset = \"-{} ns\", drift = \"{} ppm\" }}\n",
-            self.behind, self.drift
-        );
+        // Clocks that are not drawn are right.
+        let clock = |node: u64| {
+            let (offset, drift) = self
+                .clocks
+                .get(usize::try_from(node).unwrap())
+                .copied()
+                .unwrap_or((0, 0));
+            format!("clock = {{ offset = \"{offset} ns\", drift = \"{drift} ppb\" }}\n")
+        };
         let mut text = format!(
             r#"version = 1
             discipline = "cbs"
@@ -66,7 +69,7 @@ impl Case {
             pattern = "poisson"
             [[nodes]]
             name = "n0"
-            {clock}
+            {}
             "#,
             self.provisioning,
             self.hops,
@@ -75,11 +78,11 @@ impl Case {
             self.count,
             self.hops,
             self.best_effort,
+            clock(0),
         );
         for hop in 1..=self.hops {
-            text += &format!("[[nodes]]\nname = \"n{hop}\"\n");
+            text += &format!("[[nodes]]\nname = \"n{hop}\"\n{}", clock(hop));
             if hop < self.hops {
-                text += &clock;
                 text += &format!(
                     "kind = \"bridge\"\nforwarding_delay = {{ least = \"0 ns\", most = \"{} ns\" }}\n",
                     self.forwarding
@@ -98,7 +101,8 @@ impl Case {
 
     /// Returns the proven bound, in picoseconds.
     fn bound(&self, scenario: &Scenario) -> f64 {
-        if self.drift != 0 || self.send_slope.is_some() {
+        let drifts = self.clocks.iter().any(|(_, drift)| *drift != 0);
+        if drifts || self.send_slope.is_some() {
             let bounds = scenario_bounds(scenario, BoundsModel::Sound, &[Analysis::TotalFlow]);
             return picoseconds(&bounds.unwrap().flows[0].delay);
         }
@@ -130,11 +134,27 @@ impl Case {
             offset: pick(&[0, 50, 150]),
             forwarding: pick(&[0, 700, 5000]),
             best_effort: pick(&[100, 600, 1500]),
-            behind: pick(&[0, 0, 77_000, 10_000_000]),
-            drift: i64::try_from(pick(&[1000, 1000, 1000, 900, 1100, 0, 2000])).unwrap() - 1000,
-            send_slope: Some(pick(&[0, 0, 0, 700, 1000, 1500])).filter(|slope| *slope > 0),
+            clocks: clocks(random),
+            send_slope: match random.below(2) {
+                0 => None,
+                _ => Some(700 + random.below(1000)),
+            },
         }
     }
+}
+
+/// Returns clocks that are right, that have offsets, or that drift as well by up to 1000 ppm.
+fn clocks(random: &mut Random) -> Vec<(i64, i64)> {
+    let (most, drift) = match random.below(3) {
+        0 => (0, 0),
+        1 => (10_000_000, 0),
+        _ => (10_000_000, 1_000_000),
+    };
+    let mut within = |most: i64| {
+        let value = random.below(2 * most.unsigned_abs() + 1);
+        i64::try_from(value).unwrap() - most
+    };
+    (0..5).map(|_| (within(most), within(drift))).collect()
 }
 
 fn picoseconds(delay: &Extended) -> f64 {
@@ -211,8 +231,7 @@ fn the_adversary_finds_the_worst_case() {
         offset: 150,
         forwarding: 0,
         best_effort: 1500,
-        behind: 0,
-        drift: 0,
+        clocks: Vec::new(),
         send_slope: None,
     };
     let scenario = case.scenario();

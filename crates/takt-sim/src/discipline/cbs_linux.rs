@@ -58,49 +58,40 @@ impl CbsLinux {
 
     /// Adds a packet, or drops it.
     pub fn enqueue(&mut self, packet: Packet, now: Time, drops: &mut Drops) {
-        if self.queue.is_empty() {
-            let now = now.as_nanoseconds();
-            // With an empty queue, the kernel's timer brings negative credit back to 0, and stops then.
-            if self.credit < 0 && now > self.last {
-                self.credit = (self.credit + credit(now - self.last, self.idle_slope)).min(0);
-                self.last = now;
-            }
-            if self.credit > 0 {
-                self.credit = 0;
-                self.last = now;
-            }
+        if self.queue.is_empty() && self.credit > 0 {
+            self.credit = 0;
+            self.last = now.as_nanoseconds();
         }
         self.queue.enqueue(packet, drops);
     }
 
-    /// Returns true if no packet waits.
-    pub fn is_empty(&self) -> bool {
-        self.queue.is_empty()
+    /// Returns true if no packet waits, and no timer runs.
+    pub fn is_idle(&self) -> bool {
+        self.queue.is_empty() && self.credit >= 0
     }
 
-    /// Returns the packet that can be sent, or the time of the next one.
+    /// Returns the packet that can be sent, or the time at which the timer fires. The timer also brings the credit of an empty queue
+    /// back to 0.
     pub fn next(&mut self, now: Time) -> Next {
-        let Some(packet) = self.queue.peek() else {
-            return Next::Empty;
-        };
         let now = now.as_nanoseconds();
-        if now < self.last {
-            return Next::At(Time::nanoseconds(self.last));
-        }
-        if self.credit < 0 {
+        if self.credit < 0 && now >= self.last {
             let gained = credit(now - self.last, self.idle_slope);
             self.credit = (self.credit + gained).min(self.hi_credit);
-            if self.credit < 0 {
-                self.last = now;
-                // The kernel rounds down, and relies on its timer being late: with an exact timer, there would always be a byte
-                // too little.
-                let slope = i128::from(self.idle_slope.max(1));
-                let bytes = i128::from(-self.credit) * i128::from(NANOSECONDS);
-                let wait = quotient(bytes + slope - 1, slope);
-                return Next::At(Time::nanoseconds(now.saturating_add(wait)));
-            }
+            self.last = if self.credit < 0 { now } else { self.last };
         }
-        Next::Now(*packet)
+        if self.credit < 0 {
+            // The kernel rounds down, and relies on its timer being late: with an exact timer, there would always be a byte too
+            // little. Its timer also fires at the end of a packet, without an effect.
+            let slope = i128::from(self.idle_slope.max(1));
+            let bytes = i128::from(-self.credit) * i128::from(NANOSECONDS);
+            let wait = quotient(bytes + slope - 1, slope);
+            return Next::At(Time::nanoseconds(self.last.saturating_add(wait)));
+        }
+        match self.queue.peek() {
+            None => Next::Empty,
+            Some(_) if now < self.last => Next::At(Time::nanoseconds(self.last)),
+            Some(packet) => Next::Now(*packet),
+        }
     }
 
     /// Removes the packet that [`Self::next`] returned.
@@ -161,8 +152,8 @@ mod tests {
         }
         assert_eq!(shaper.next(us(5)), Next::Now(packet(0, 1250)));
         assert_eq!(shaper.take(us(5)), Some(packet(0, 1250)));
-        assert_eq!(shaper.next(us(6)), Next::At(us(15)));
-        // The cost is 1250 B × −900/1000 = −1125 B, which take 90 µs at 12.5 B/µs to regain.
+        // The cost is 1250 B × −900/1000 = −1125 B, which take 90 µs at 12.5 B/µs to regain after the end.
+        assert_eq!(shaper.next(us(6)), Next::At(us(105)));
         assert_eq!(shaper.next(us(15)), Next::At(us(105)));
         assert_eq!(shaper.next(us(105)), Next::Now(packet(1, 1250)));
     }
@@ -187,10 +178,15 @@ mod tests {
         shaper.enqueue(packet(0, 1250), us(0), &mut drops);
         let _ = shaper.take(us(0));
         // 50 µs after the end, 500 of the 1125 B are missing.
+        assert_eq!(shaper.next(us(0)), Next::At(us(100)));
         shaper.enqueue(packet(1, 1250), us(60), &mut drops);
         assert_eq!(shaper.next(us(60)), Next::At(us(100)));
         let _ = shaper.next(us(100));
         let _ = shaper.take(us(100));
+        // The timer brings the credit back to 0, and stops.
+        assert_eq!(shaper.next(us(100)), Next::At(us(200)));
+        assert_eq!(shaper.next(us(200)), Next::Empty);
+        assert!(shaper.is_idle());
         // A packet that comes long after that is sent at once, and the next one waits as if no time had passed.
         for number in 2..4 {
             shaper.enqueue(packet(number, 1250), us(900), &mut drops);
@@ -199,6 +195,21 @@ mod tests {
         let _ = shaper.take(us(900));
         assert_eq!(shaper.next(us(910)), Next::At(us(1000)));
         assert!(drops.is_empty());
+    }
+
+    #[test]
+    fn an_empty_queue_also_counts_whole_bytes() {
+        let (mut shaper, mut drops) = shaper();
+        shaper.enqueue(packet(0, 1250), us(0), &mut drops);
+        let _ = shaper.take(us(0));
+        // The driver has room again after 60 ns of credit, which are no byte.
+        let late = us(10) + Time::nanoseconds(60);
+        assert_eq!(shaper.next(late), Next::At(us(100) + Time::nanoseconds(60)));
+        shaper.enqueue(packet(1, 1250), us(60), &mut drops);
+        assert_eq!(
+            shaper.next(us(60)),
+            Next::At(us(100) + Time::nanoseconds(80))
+        );
     }
 
     #[test]
@@ -219,15 +230,9 @@ mod tests {
             shaper.enqueue(packet(number, 77), us(0), &mut drops);
         }
         let _ = shaper.take(us(0));
-        let Next::At(sent) = shaper.next(us(0)) else {
-            unreachable!("the first is being sent");
-        };
-        // The next packet waits for 76 B at 12 625 B/s.
-        assert_eq!(
-            shaper.next(sent),
-            Next::At(sent + Time::nanoseconds(6_019_802))
-        );
-        let ready = sent + Time::nanoseconds(6_019_802);
+        // The first packet takes 616 ns, and the next one waits for 76 B at 12 625 B/s.
+        let ready = Time::nanoseconds(616 + 6_019_802);
+        assert_eq!(shaper.next(us(0)), Next::At(ready));
         assert_eq!(shaper.next(ready), Next::Now(packet(1, 77)));
     }
 

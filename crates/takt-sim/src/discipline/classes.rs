@@ -126,7 +126,7 @@ impl Classes {
     pub fn select(&mut self, now: Time, from: u16, drops: &mut Drops) -> Release {
         let mut wake = Time::MAX;
         for (number, queue) in (0u8..).zip(&mut self.classes) {
-            if from >> number & 1 == 0 || queue.is_empty() {
+            if from >> number & 1 == 0 || queue.is_idle() {
                 continue;
             }
             let packet = match queue.next(now, drops) {

@@ -13,100 +13,115 @@ pub struct CodelParameters {
     pub mtu: u32,
 }
 
+/// Unit of CoDel's clock, as in the kernel.
+const UNIT: i64 = 1024;
+
+/// Point in time, or span, in units of 1024 ns.
+pub(super) type Units = i64;
+
+/// Returns a time in whole units, rounded down.
+pub(super) fn units(time: Time) -> Units {
+    time.as_nanoseconds().div_euclid(UNIT)
+}
+
 /// State of one queue.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Codel {
-    first_above: Option<Time>,
+    target: Units,
+    interval: Units,
+    mtu: u64,
+    first_above: Option<Units>,
     pub(super) dropping: bool,
-    drop_next: Time,
+    drop_next: Units,
     count: u32,
     last_count: u32,
     /// The number 2¹⁶ divided by the square root of `count`, as the kernel keeps it.
-    reciprocal: u32,
+    reciprocal: u16,
 }
 
 impl Codel {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(parameters: &CodelParameters) -> Self {
         Self {
+            target: units(parameters.target),
+            interval: units(parameters.interval),
+            mtu: parameters.mtu.into(),
             first_above: None,
             dropping: false,
-            drop_next: Time::ZERO,
+            drop_next: Units::MIN,
             count: 0,
             last_count: 0,
-            reciprocal: u32::from(u16::MAX),
+            reciprocal: 0,
         }
     }
 
     /// Returns true if a packet that waited so long, with so many bytes left behind it, may have to be dropped.
-    pub(super) fn should_drop(
-        &mut self,
-        parameters: &CodelParameters,
-        waited: Time,
-        backlog: u64,
-        now: Time,
-    ) -> bool {
-        if waited < parameters.target || backlog <= parameters.mtu.into() {
+    pub(super) fn should_drop(&mut self, waited: Units, backlog: u64, now: Units) -> bool {
+        if waited < self.target || backlog <= self.mtu {
             self.first_above = None;
             return false;
         }
         match self.first_above {
             Some(since) => now > since,
             None => {
-                self.first_above = Some(now + parameters.interval);
+                self.first_above = Some(now + self.interval);
                 false
             }
         }
     }
 
-    /// Records that the queue is empty.
+    /// Records that no packet is left after a drop.
     pub(super) fn emptied(&mut self) {
         self.first_above = None;
     }
 
     /// Returns true if the time of the next drop has come.
-    pub(super) fn is_due(&self, now: Time) -> bool {
+    pub(super) fn is_due(&self, now: Units) -> bool {
         self.dropping && now >= self.drop_next
     }
 
     /// Counts one more drop.
     pub(super) fn count(&mut self) {
-        self.count = self.count.saturating_add(1);
+        self.overflowed(1);
         self.newton_step();
     }
 
+    /// Counts packets that were dropped because there were too many.
+    pub(super) fn overflowed(&mut self, packets: u32) {
+        self.count = self.count.wrapping_add(packets);
+    }
+
     /// Computes the time of the next drop.
-    pub(super) fn schedule(&mut self, parameters: &CodelParameters) {
-        self.drop_next = self.after(self.drop_next, parameters);
+    pub(super) fn schedule(&mut self) {
+        self.drop_next = self.after(self.drop_next);
     }
 
     /// Begins to drop. Soon after the last time, dropping continues at the rate at which it stopped.
-    pub(super) fn begin(&mut self, parameters: &CodelParameters, now: Time) {
+    pub(super) fn begin(&mut self, now: Units) {
         self.dropping = true;
-        let delta = self.count.saturating_sub(self.last_count);
-        if delta > 1 && now - self.drop_next < parameters.interval.times(16) {
+        let delta = self.count.wrapping_sub(self.last_count);
+        if delta > 1 && now.saturating_sub(self.drop_next) < 16 * self.interval {
             self.count = delta;
             self.newton_step();
         } else {
             self.count = 1;
-            self.reciprocal = u32::from(u16::MAX);
+            self.reciprocal = u16::MAX;
         }
         self.last_count = self.count;
-        self.drop_next = self.after(now, parameters);
+        self.drop_next = self.after(now);
     }
 
-    fn after(&self, time: Time, parameters: &CodelParameters) -> Time {
-        let interval = parameters.interval.as_nanoseconds();
-        time + Time::nanoseconds((interval.saturating_mul(self.reciprocal.into())) >> 16)
+    fn after(&self, time: Units) -> Units {
+        time + (self.interval.saturating_mul(self.reciprocal.into()) >> 16)
     }
 
-    /// Computes x := x (3 − count x²) / 2, with 32 bits behind the point, of which 16 are kept.
+    /// Computes x := x (3 − count x²) / 2, with 32 bits behind the point, of which 16 are kept. It wraps as in the kernel if the count
+    /// has grown by many packets at once.
     fn newton_step(&mut self) {
         let x = u64::from(self.reciprocal) << 16;
         let square = (x * x) >> 32;
-        let rest = (3u64 << 32).saturating_sub(u64::from(self.count).saturating_mul(square));
-        self.reciprocal = u32::try_from(((rest >> 2) * x) >> 47)
-            .unwrap_or(u32::MAX)
-            .min(u16::MAX.into());
+        let rest = (3u64 << 32).wrapping_sub(u64::from(self.count).wrapping_mul(square));
+        let next = (rest >> 2).wrapping_mul(x) >> 47;
+        self.reciprocal = u16::try_from(next & u64::from(u16::MAX)).unwrap_or(u16::MAX);
     }
 }
 
@@ -121,21 +136,22 @@ mod tests {
             interval: Time::microseconds(100_000),
             mtu: 1514,
         };
-        let mut codel = Codel::new();
-        codel.begin(&parameters, Time::ZERO);
+        let mut codel = Codel::new(&parameters);
+        codel.begin(0);
+        let interval = 1e8 / UNIT as f64;
         let mut last = codel.drop_next;
-        assert!((last.as_nanoseconds() - 100_000_000).abs() < 10_000);
+        assert!((last as f64 - interval).abs() < 10.0);
         for count in 2..20 {
             codel.count();
-            codel.schedule(&parameters);
-            let spacing = (codel.drop_next - last).as_nanoseconds() as f64;
+            codel.schedule();
+            let spacing = (codel.drop_next - last) as f64;
             last = codel.drop_next;
             // There is one Newton step for each drop: the second drop comes early, as in the kernel.
             if count == 2 {
-                assert!((spacing / 1e8 - 0.5).abs() < 0.001, "{spacing}");
+                assert!((spacing / interval - 0.5).abs() < 0.001, "{spacing}");
                 continue;
             }
-            let expected = 1e8 / f64::from(count).sqrt();
+            let expected = interval / f64::from(count).sqrt();
             assert!(
                 (spacing / expected - 1.0).abs() < 0.13,
                 "{count}: {spacing} {expected}"

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::codel::Codel;
+use super::codel::{Codel, Units, units};
 use super::{CodelParameters, DropReason, Drops, Packet};
 use crate::Time;
 
@@ -11,7 +11,7 @@ const DROP_BATCH: usize = 64;
 
 #[derive(Debug)]
 struct Flow {
-    packets: VecDeque<(Time, Packet)>,
+    packets: VecDeque<(Units, Packet)>,
     deficit: i64,
     backlog: u64,
     listed: bool,
@@ -66,11 +66,11 @@ impl FqCodel {
                 deficit: 0,
                 backlog: 0,
                 listed: false,
-                codel: Codel::new(),
+                codel: Codel::new(&self.codel),
             });
         }
         let flow = &mut self.flows[index as usize];
-        flow.packets.push_back((now, packet));
+        flow.packets.push_back((units(now), packet));
         flow.backlog += u64::from(packet.length);
         if !flow.listed {
             flow.listed = true;
@@ -100,7 +100,7 @@ impl FqCodel {
                 self.old_flows.push_back(index);
                 continue;
             }
-            if let Some(packet) = self.codel_dequeue(index as usize, now, drops) {
+            if let Some(packet) = self.codel_dequeue(index as usize, units(now), drops) {
                 self.flows[index as usize].deficit -= i64::from(packet.length);
                 return Some(packet);
             }
@@ -123,7 +123,7 @@ impl FqCodel {
         let _ = list.pop_front();
     }
 
-    fn take(&mut self, index: usize) -> Option<(Time, Packet)> {
+    fn take(&mut self, index: usize) -> Option<(Units, Packet)> {
         let flow = &mut self.flows[index];
         let (time, packet) = flow.packets.pop_front()?;
         flow.backlog -= u64::from(packet.length);
@@ -133,19 +133,13 @@ impl FqCodel {
     }
 
     /// Returns the next packet of a flow, and true if it may have to be dropped.
-    fn judged(&mut self, index: usize, now: Time) -> Option<(Packet, bool)> {
-        let Some((since, packet)) = self.take(index) else {
-            self.flows[index].codel.emptied();
-            return None;
-        };
-        let (parameters, backlog) = (self.codel, self.backlog);
+    fn judged(&mut self, index: usize, now: Units) -> Option<(Packet, bool)> {
+        let (since, packet) = self.take(index)?;
         let codel = &mut self.flows[index].codel;
-        let drop = codel.should_drop(&parameters, now - since, backlog, now);
-        Some((packet, drop))
+        Some((packet, codel.should_drop(now - since, self.backlog, now)))
     }
 
-    fn codel_dequeue(&mut self, index: usize, now: Time, drops: &mut Drops) -> Option<Packet> {
-        let parameters = self.codel;
+    fn codel_dequeue(&mut self, index: usize, now: Units, drops: &mut Drops) -> Option<Packet> {
         let Some((mut packet, mut drop)) = self.judged(index, now) else {
             self.flows[index].codel.dropping = false;
             return None;
@@ -160,12 +154,13 @@ impl FqCodel {
                 let next = self.judged(index, now);
                 let codel = &mut self.flows[index].codel;
                 let Some(next) = next else {
+                    codel.emptied();
                     codel.dropping = false;
                     return None;
                 };
                 (packet, drop) = next;
                 if drop {
-                    codel.schedule(&parameters);
+                    codel.schedule();
                 } else {
                     codel.dropping = false;
                 }
@@ -173,7 +168,11 @@ impl FqCodel {
         } else if drop {
             drops.push((packet, DropReason::Codel));
             let next = self.judged(index, now);
-            self.flows[index].codel.begin(&parameters, now);
+            let codel = &mut self.flows[index].codel;
+            codel.begin(now);
+            if next.is_none() {
+                codel.emptied();
+            }
             packet = next?.0;
         }
         Some(packet)
@@ -192,6 +191,7 @@ impl FqCodel {
                 break;
             };
             dropped += u64::from(packet.length);
+            self.flows[index].codel.overflowed(1);
             drops.push((packet, DropReason::QueueFull));
             if dropped >= half {
                 break;
@@ -285,6 +285,21 @@ mod tests {
         assert_eq!(drops.len(), 1);
         let _ = queue.dequeue(ms(207), &mut drops);
         assert_eq!(drops.len(), 2);
+    }
+
+    #[test]
+    fn codel_counts_units_of_1024_nanoseconds() {
+        let mut queue = FqCodel::new(&takt_scenario::FqCodel::default());
+        let mut drops = Drops::new();
+        for frame in 0..100 {
+            queue.enqueue(of(1, frame, 1500), Time::ZERO, &mut drops);
+        }
+        // 6 ms are 5859 units, the interval is 97 656 units, and the next unit begins at 106 000 384 ns.
+        let _ = queue.dequeue(Time::microseconds(6000), &mut drops);
+        let _ = queue.dequeue(Time::nanoseconds(106_000_383), &mut drops);
+        assert!(drops.is_empty());
+        let _ = queue.dequeue(Time::nanoseconds(106_000_384), &mut drops);
+        assert_eq!(drops, [(of(1, 2, 1500), DropReason::Codel)]);
     }
 
     #[test]

@@ -27,12 +27,12 @@ impl Queue {
         }
     }
 
-    /// Returns true if no packet waits.
-    pub fn is_empty(&self) -> bool {
+    /// Returns true if no packet waits, and no timer runs.
+    pub fn is_idle(&self) -> bool {
         match self {
             Self::Fifo(queue) => queue.is_empty(),
             Self::CbsIeee(queue) => queue.is_empty(),
-            Self::CbsLinux(queue) => queue.is_empty(),
+            Self::CbsLinux(queue) => queue.is_idle(),
             Self::Etf(queue) => queue.is_empty(),
         }
     }
