@@ -143,7 +143,7 @@ pub fn outcomes(port: &Port, frames: &[Frame], room: usize) -> Outcomes {
     let mut arrivals = frames.iter().peekable();
     let mut sending = None;
     loop {
-        // What the hardware does follows at once.
+        // The hardware needs no time.
         if sending.is_none()
             && let Some(frame) = model.send()
         {

@@ -16,13 +16,17 @@ mod port;
 mod qdisc;
 mod setup;
 
+use std::collections::BTreeSet;
+
 use proptest::prelude::*;
-use proptest::test_runner::RngSeed;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::{RngSeed, TestRunner};
 use takt_scenario::Scenario;
 use takt_sim::Model;
+use takt_sim::discipline::DropReason;
 
 use observed::Outcomes;
-use port::{Frame, Port};
+use port::{Frame, Outcome, Port};
 use setup::Setup;
 
 /// Returns 64 random ports of each kind, always the same, or as many others as `TAKT_SIMULATED_SCENARIOS` says.
@@ -174,4 +178,31 @@ fn credit_of_an_empty_queue_counts_when_the_driver_has_room() {
         seed: 118_309_880_312_974_924,
         driver_queue: 1,
     });
+}
+
+/// Returns the reasons for which the simulator drops frames at random ports.
+fn reasons(setups: impl Strategy<Value = Setup>) -> BTreeSet<DropReason> {
+    let mut runner = TestRunner::new(config());
+    let mut reasons = BTreeSet::new();
+    for _ in 0..32 {
+        let setup = setups.new_tree(&mut runner).unwrap().current();
+        let scenario = Scenario::parse(&setup.text, "random.toml").unwrap();
+        let port = Port::new(&scenario);
+        let (_, ends) = observed::simulate(&scenario, &port, Model::Linux, 1, setup.seed);
+        reasons.extend(ends.values().filter_map(|end| match end {
+            Outcome::Dropped(_, reason) => Some(*reason),
+            Outcome::Sent(_) => None,
+        }));
+    }
+    reasons
+}
+
+#[test]
+fn random_ports_drop_frames_for_every_reason() {
+    use DropReason::{Codel, NoTxTime, QueueFull, TxTimeInvalid, TxTimeMissed};
+    assert_eq!(reasons(setup::priority(true)), [QueueFull].into());
+    assert_eq!(reasons(setup::gated(true)), [QueueFull].into());
+    assert_eq!(reasons(setup::fq_codel()), [QueueFull, Codel].into());
+    let of_etf = [QueueFull, NoTxTime, TxTimeInvalid, TxTimeMissed];
+    assert_eq!(reasons(setup::etf()), of_etf.into());
 }

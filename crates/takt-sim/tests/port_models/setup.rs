@@ -190,8 +190,8 @@ pub fn fq_codel() -> impl Strategy<Value = Setup> {
         let parameters = (
             select(vec![1u64, 2, 1024]),
             300u64..2000,
-            0..6 * frame,
-            4 * frame..40 * frame,
+            0..2 * frame,
+            1..8 * frame,
             prop_oneof![Just(10_240u64), 3u64..40],
             prop_oneof![Just(33_554_432u64), 3000u64..20_000],
         );
@@ -246,7 +246,7 @@ pub fn etf() -> impl Strategy<Value = Setup> {
             let applications = applications.map(|(index, (cycle, offset, count, pcp))| {
                 format!(
                     "[[applications]]\nname = \"a{index}\"\npublisher = \"a\"\nsubscriber = \"b\"\n\
-                     cycle = \"{cycle} ns\"\noffset = \"{offset} ns\"\nrepeated_node_count = {count}\npcp = {pcp}\n"
+                     cycle = \"{cycle} ns\"\noffset = \"{offset} ns\"\nrepeated_node_count = {count}\npcp = {pcp}\ntxtime = true\n"
                 )
             });
             let traffic = traffic + &applications.collect::<String>();
