@@ -317,8 +317,8 @@ fn no_frame_is_later_than_its_bound() {
     while compared < cases {
         let turn = usize::try_from(compared).unwrap();
         let kind = KINDS[turn % KINDS.len()];
-        let etf =
-            matches!(kind, Kind::FqCodel | Kind::Mqprio | Kind::Cbs) && turn / KINDS.len() % 3 == 0;
+        let etf = matches!(kind, Kind::FqCodel | Kind::Mqprio | Kind::Cbs)
+            && (turn / KINDS.len()).is_multiple_of(3);
         let text = scenario(kind, etf, &mut random);
         // A scenario that is refused is replaced by another one.
         let Ok(scenario) = Scenario::parse(&text, "random.toml") else {
