@@ -2,26 +2,26 @@
 
 /// Clock that shows `t + offset + drift · t` at time t, in whole picoseconds, rounded down.
 #[derive(Debug, Clone, Copy)]
-pub struct Clock {
-    pub offset: i64,
+pub(crate) struct Clock {
+    pub(crate) offset: i64,
     /// Parts per billion.
-    pub drift: i64,
+    pub(crate) drift: i64,
 }
 
 impl Clock {
-    pub fn shows(self, time: i64) -> i64 {
+    pub(crate) fn shows(self, time: i64) -> i64 {
         let gained = (i128::from(time) * i128::from(self.drift)).div_euclid(1_000_000_000);
         time + self.offset + i64::try_from(gained).unwrap()
     }
 
     /// Returns the first time, not before `from`, at which the clock shows at least `local`.
-    pub fn reaches(self, local: i64, from: i64) -> i64 {
+    pub(crate) fn reaches(self, local: i64, from: i64) -> i64 {
         first(from, |time| self.shows(time) >= local)
     }
 }
 
 /// Returns the first time, not before `from`, at which a condition holds that holds ever after.
-pub fn first(from: i64, holds: impl Fn(i64) -> bool) -> i64 {
+pub(crate) fn first(from: i64, holds: impl Fn(i64) -> bool) -> i64 {
     if holds(from) {
         return from;
     }
@@ -45,17 +45,17 @@ pub fn first(from: i64, holds: impl Fn(i64) -> bool) -> i64 {
 
 /// Gates that open and close in cycles, by the clock of the node.
 #[derive(Debug, Clone)]
-pub struct Gates {
-    pub base: i64,
-    pub cycle: i64,
+pub(crate) struct Gates {
+    pub(crate) base: i64,
+    pub(crate) cycle: i64,
     /// Open classes of each entry, bit by bit, and its length.
-    pub entries: Vec<(u8, i64)>,
-    pub guard_band: i64,
+    pub(crate) entries: Vec<(u8, i64)>,
+    pub(crate) guard_band: i64,
 }
 
 impl Gates {
     /// Returns the open classes at a time, and the time at which the entry ends.
-    pub fn entry(&self, local: i64) -> (u8, i64) {
+    pub(crate) fn entry(&self, local: i64) -> (u8, i64) {
         let mut left = (local - self.base).rem_euclid(self.cycle);
         for (open, length) in &self.entries {
             if left < *length {
@@ -67,7 +67,7 @@ impl Gates {
     }
 
     /// Returns the time at which the gate of a class closes next: now if it is closed, never if it is always open.
-    pub fn closes(&self, class: usize, local: i64) -> i64 {
+    pub(crate) fn closes(&self, class: usize, local: i64) -> i64 {
         let mut time = local;
         while time - local < self.cycle {
             let (open, end) = self.entry(time);
@@ -80,7 +80,7 @@ impl Gates {
     }
 
     /// Returns the time at which the gate of a class opens or closes next.
-    pub fn changes(&self, class: usize, local: i64) -> i64 {
+    pub(crate) fn changes(&self, class: usize, local: i64) -> i64 {
         let closes = self.closes(class, local);
         let mut time = local;
         while closes == local && self.closes(class, time) == time {
@@ -90,14 +90,14 @@ impl Gates {
     }
 
     /// Returns true if a frame of a class may begin at a time that needs so long.
-    pub fn admit(&self, class: usize, local: i64, long: i64) -> bool {
+    pub(crate) fn admit(&self, class: usize, local: i64, long: i64) -> bool {
         let closes = self.closes(class, local);
         closes == i64::MAX
             || local < closes && local + long <= closes && local + self.guard_band <= closes
     }
 
     /// Returns the part of an interval in which the gate of a class is open.
-    pub fn open(&self, class: usize, from: i64, until: i64) -> i64 {
+    pub(crate) fn open(&self, class: usize, from: i64, until: i64) -> i64 {
         let (mut time, mut sum) = (from, 0);
         while time < until {
             let (open, end) = self.entry(time);

@@ -224,7 +224,7 @@ impl Model<'_> {
 }
 
 /// Returns the end of each frame, if the driver takes so many frames before the link is free.
-pub fn outcomes(port: &Port, frames: &[Frame], room: usize) -> Outcomes {
+pub(crate) fn outcomes(port: &Port, frames: &[Frame], room: usize) -> Outcomes {
     let Scheduler::FqCodel(parameters) = &port.discipline.scheduler else {
         panic!("another scheduler");
     };

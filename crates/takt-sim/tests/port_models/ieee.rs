@@ -82,7 +82,7 @@ impl Model<'_> {
 }
 
 /// Returns the end of each frame.
-pub fn outcomes(port: &Port, frames: &[Frame]) -> Outcomes {
+pub(crate) fn outcomes(port: &Port, frames: &[Frame]) -> Outcomes {
     let class = |class: &takt_scenario::TrafficClass| Class {
         waiting: VecDeque::new(),
         slopes: match &class.queue {

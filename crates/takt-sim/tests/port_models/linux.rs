@@ -126,7 +126,7 @@ impl Model<'_> {
 }
 
 /// Returns the end of each frame, if the driver takes so many frames of each class before the link is free.
-pub fn outcomes(port: &Port, frames: &[Frame], room: usize) -> Outcomes {
+pub(crate) fn outcomes(port: &Port, frames: &[Frame], room: usize) -> Outcomes {
     let class = |class: &takt_scenario::TrafficClass| Class {
         qdisc: Qdisc::new(&class.queue, port),
         ring: VecDeque::new(),

@@ -8,7 +8,7 @@ use takt_sim::{Message, MessageOutcome, Model, Observer, Options, Passage, Simul
 use crate::port::{Frame, Outcome, Port};
 
 /// Frames by the index of their flow and their counter.
-pub type Outcomes = BTreeMap<(usize, u64), Outcome>;
+pub(crate) type Outcomes = BTreeMap<(usize, u64), Outcome>;
 
 struct Watcher<'a> {
     scenario: &'a Scenario,
@@ -63,7 +63,7 @@ impl Observer for Watcher<'_> {
 }
 
 /// Simulates a scenario whose only used port is the first, and returns the frames in the order of their arrival, and their ends.
-pub fn simulate(
+pub(crate) fn simulate(
     scenario: &Scenario,
     port: &Port,
     model: Model,

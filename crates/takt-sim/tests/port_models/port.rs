@@ -7,21 +7,21 @@ use crate::clock::{Clock, Gates};
 
 /// Frame that arrives at the port, with times in picoseconds.
 #[derive(Debug, Clone, Copy)]
-pub struct Frame {
-    pub id: (usize, u64),
-    pub class: usize,
+pub(crate) struct Frame {
+    pub(crate) id: (usize, u64),
+    pub(crate) class: usize,
     /// Length by the kernel, in bytes.
-    pub length: u32,
+    pub(crate) length: u32,
     /// Length on the wire, in bytes.
-    pub wire: u32,
-    pub arrival: i64,
+    pub(crate) wire: u32,
+    pub(crate) arrival: i64,
     /// Txtime by the clock of the node.
-    pub txtime: Option<i64>,
+    pub(crate) txtime: Option<i64>,
 }
 
 /// End of a frame at the port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
+pub(crate) enum Outcome {
     /// Its last bit was sent at this time.
     Sent(i64),
     /// It was dropped at this time.
@@ -30,16 +30,16 @@ pub enum Outcome {
 
 /// First port of a scenario.
 #[derive(Debug)]
-pub struct Port {
+pub(crate) struct Port {
     /// Rate of the link in bit/s.
-    pub rate: i64,
-    pub clock: Clock,
+    pub(crate) rate: i64,
+    pub(crate) clock: Clock,
     /// Lateness of threads on the node.
-    pub late: i64,
-    pub discipline: Discipline,
-    pub gates: Option<Gates>,
+    pub(crate) late: i64,
+    pub(crate) discipline: Discipline,
+    pub(crate) gates: Option<Gates>,
     /// Delay of txtime-assist.
-    pub assist: Option<i64>,
+    pub(crate) assist: Option<i64>,
 }
 
 fn picoseconds(duration: takt_scenario::Duration) -> i64 {
@@ -47,7 +47,7 @@ fn picoseconds(duration: takt_scenario::Duration) -> i64 {
 }
 
 impl Port {
-    pub fn new(scenario: &Scenario) -> Self {
+    pub(crate) fn new(scenario: &Scenario) -> Self {
         let port = &scenario.ports[0];
         let node = &scenario.nodes[port.node.0];
         let (gates, assist) = match &port.discipline.scheduler {
@@ -78,18 +78,18 @@ impl Port {
         }
     }
 
-    pub fn class_of(&self, pcp: u8) -> usize {
+    pub(crate) fn class_of(&self, pcp: u8) -> usize {
         self.discipline.class_of(pcp)
     }
 
     /// Returns the time that so many bytes need on the link, rounded up.
-    pub fn needs(&self, bytes: u32) -> i64 {
+    pub(crate) fn needs(&self, bytes: u32) -> i64 {
         let bits = i128::from(bytes) * 8 * 1_000_000_000_000;
         i64::try_from(-(-bits).div_euclid(self.rate.into())).unwrap()
     }
 
     /// Returns the time at which the application gives a message to the port, and its txtime by the node's clock.
-    pub fn given(&self, application: &Application, counter: u64) -> (i64, Option<i64>) {
+    pub(crate) fn given(&self, application: &Application, counter: u64) -> (i64, Option<i64>) {
         let cycle = picoseconds(application.cycle);
         // The first cycle is the first that begins at time 0 or later.
         let begun = -(-self.clock.shows(0)).div_euclid(cycle);
@@ -105,17 +105,15 @@ impl Port {
 }
 
 /// Returns true if a queue with these lengths has room for one more.
-pub fn has_room(limit: Limit, lengths: impl Iterator<Item = u32>, length: u32) -> bool {
+pub(crate) fn has_room(limit: Limit, lengths: impl Iterator<Item = u32>, length: u32) -> bool {
     match limit {
         Limit::Frames(most) => (lengths.count() as u64) < most,
-        Limit::Bytes(most) => {
-            lengths.map(u64::from).sum::<u64>() + u64::from(length) <= u64::from(most.0)
-        }
+        Limit::Bytes(most) => lengths.map(u64::from).sum::<u64>() + u64::from(length) <= most.0,
     }
 }
 
 /// Returns the capacity of a queue.
-pub fn limit(queue: &Queue) -> Limit {
+pub(crate) fn limit(queue: &Queue) -> Limit {
     match queue {
         Queue::Fifo { limit } | Queue::Cbs { limit, .. } => *limit,
         Queue::Etf { .. } => Limit::Frames(u64::MAX),

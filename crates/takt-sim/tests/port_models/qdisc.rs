@@ -9,7 +9,7 @@ use takt_sim::discipline::DropReason;
 use crate::port::{Frame, Port, has_room, limit};
 
 /// Frames that a qdisc drops.
-pub type Drops = Vec<(Frame, DropReason)>;
+pub(crate) type Drops = Vec<(Frame, DropReason)>;
 
 /// State of `sch_cbs`: credits in bytes, slopes and the rate of the port in bytes per second.
 struct Cbs {
@@ -37,18 +37,18 @@ enum Kind {
     Etf(Etf),
 }
 
-pub struct Qdisc {
+pub(crate) struct Qdisc {
     queue: Queue,
     waiting: VecDeque<Frame>,
     kind: Kind,
     /// Time of the watchdog, by the node's clock.
-    pub watchdog: Option<i64>,
+    pub(crate) watchdog: Option<i64>,
 }
 
 const SECOND: i64 = 1_000_000_000;
 
 impl Qdisc {
-    pub fn new(queue: &Queue, port: &Port) -> Self {
+    pub(crate) fn new(queue: &Queue, port: &Port) -> Self {
         let kind = match queue {
             Queue::Fifo { .. } => Kind::Fifo,
             Queue::Cbs {
@@ -86,11 +86,11 @@ impl Qdisc {
         }
     }
 
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.waiting.is_empty()
     }
 
-    pub fn enqueue(&mut self, frame: Frame, now: i64, drops: &mut Drops) {
+    pub(crate) fn enqueue(&mut self, frame: Frame, now: i64, drops: &mut Drops) {
         if let Kind::Etf(etf) = &self.kind {
             let Some(txtime) = frame.txtime else {
                 drops.push((frame, DropReason::NoTxTime));
@@ -123,7 +123,7 @@ impl Qdisc {
 
     /// Returns the next frame without removing it, or sets the watchdog. `sch_cbs` itself hands the frame on when taprio looks at it;
     /// here its credit is spent when taprio takes it.
-    pub fn peek(&mut self, now: i64) -> Option<Frame> {
+    pub(crate) fn peek(&mut self, now: i64) -> Option<Frame> {
         match &mut self.kind {
             Kind::Cbs(cbs) => {
                 let nanoseconds = now.div_euclid(1000);
@@ -137,7 +137,7 @@ impl Qdisc {
     }
 
     /// Returns the next frame, or sets the watchdog.
-    pub fn dequeue(&mut self, now: i64, drops: &mut Drops) -> Option<Frame> {
+    pub(crate) fn dequeue(&mut self, now: i64, drops: &mut Drops) -> Option<Frame> {
         match &mut self.kind {
             Kind::Fifo => self.waiting.pop_front(),
             Kind::Cbs(_) => {

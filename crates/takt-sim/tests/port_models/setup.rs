@@ -5,10 +5,10 @@ use proptest::sample::select;
 
 /// Scenario with the options of its simulation.
 #[derive(Debug, Clone)]
-pub struct Setup {
-    pub text: String,
-    pub seed: u64,
-    pub driver_queue: usize,
+pub(crate) struct Setup {
+    pub(crate) text: String,
+    pub(crate) seed: u64,
+    pub(crate) driver_queue: usize,
 }
 
 /// Returns cross traffic in frames of random lengths and patterns, in PCPs below `classes`.
@@ -148,7 +148,7 @@ fn link() -> impl Strategy<Value = u64> {
 }
 
 /// Returns ports with strict priority, or with shapers.
-pub fn priority(shaped: bool) -> impl Strategy<Value = Setup> {
+pub(crate) fn priority(shaped: bool) -> impl Strategy<Value = Setup> {
     let parts = link()
         .prop_flat_map(move |link| (Just(link), clock(), classes(link, shaped), traffic(3, link)));
     (parts, any::<u64>(), 1usize..4).prop_map(
@@ -165,7 +165,7 @@ pub fn priority(shaped: bool) -> impl Strategy<Value = Setup> {
 }
 
 /// Returns ports with gates.
-pub fn gated(shaped: bool) -> impl Strategy<Value = Setup> {
+pub(crate) fn gated(shaped: bool) -> impl Strategy<Value = Setup> {
     let parts = link().prop_flat_map(move |link| {
         let discipline = (classes(link, shaped), gates(link));
         (Just(link), clock(), discipline, traffic(3, link))
@@ -184,7 +184,7 @@ pub fn gated(shaped: bool) -> impl Strategy<Value = Setup> {
 }
 
 /// Returns ports with FQ_CoDel, whose target and interval are short beside the frames.
-pub fn fq_codel() -> impl Strategy<Value = Setup> {
+pub(crate) fn fq_codel() -> impl Strategy<Value = Setup> {
     let parts = link().prop_flat_map(move |link| {
         let frame = 1542 * 8 / link + 1;
         let parameters = (
@@ -211,7 +211,7 @@ pub fn fq_codel() -> impl Strategy<Value = Setup> {
 }
 
 /// Returns ports with ETF below MQPRIO, whose applications may be late for their txtimes.
-pub fn etf() -> impl Strategy<Value = Setup> {
+pub(crate) fn etf() -> impl Strategy<Value = Setup> {
     let modes = select(vec![
         "offload = false",
         "offload = true",
@@ -257,7 +257,7 @@ pub fn etf() -> impl Strategy<Value = Setup> {
 }
 
 /// Returns ports with txtime-assist: gates give frames their txtimes, and do nothing else.
-pub fn txtime_assist() -> impl Strategy<Value = Setup> {
+pub(crate) fn txtime_assist() -> impl Strategy<Value = Setup> {
     let parts = link().prop_flat_map(move |link| {
         let longest = 1542 * 8000 / link;
         (
