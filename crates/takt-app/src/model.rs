@@ -1,4 +1,12 @@
-//! The NodeIds of the registry's model, `nodesets/Takt.Registry.NodeSet2.xml`.
+//! The registry's model, `nodesets/Takt.Registry.NodeSet2.xml`, and its NodeIds.
+
+use takt_ua::NodeId;
+use takt_ua::structures::AddNodesItem;
+
+/// The NodeSet of the model.
+pub const NODESET: &str = include_str!("../../../nodesets/Takt.Registry.NodeSet2.xml");
+/// File name of the NodeSet.
+pub const NODESET_NAME: &str = "Takt.Registry.NodeSet2.xml";
 
 /// The namespace of the model.
 pub const NAMESPACE_URI: &str = "urn:takt:registry";
@@ -24,6 +32,14 @@ pub fn provider_uri(application_name: &str) -> String {
     format!("urn:takt:provider:{application_name}")
 }
 
+/// Returns the NodeId of a node that the type of a Provider's Object requires: `Available`. `None` for all other nodes.
+pub fn required_node_id(item: &AddNodesItem) -> Option<NodeId> {
+    let parent = &item.parent_node_id.node_id;
+    let is_available = *parent == NodeId::numeric(parent.namespace, provider::OBJECT)
+        && item.browse_name.name.as_str() == "Available";
+    is_available.then(|| NodeId::numeric(parent.namespace, provider::AVAILABLE))
+}
+
 /// Index of a Provider's own namespace at its own endpoints: that of its ApplicationUri (OPC 10000-5, 6.3.1).
 pub const OWN_NAMESPACE: u16 = 1;
 
@@ -31,7 +47,7 @@ pub const OWN_NAMESPACE: u16 = 1;
 pub mod provider {
     /// The Object of ProviderType.
     pub const OBJECT: u32 = 1;
-    /// The Property `Available`, which the registry adds and serves itself.
+    /// The Property `Available`, which the registry adds and serves itself, and so does the Provider at its own endpoints.
     pub const AVAILABLE: u32 = 2;
     /// The Property `Revision`: a digest of everything that was registered. The Provider adds it last and removes it
     /// first: it is available only while this Property exists.

@@ -17,10 +17,6 @@ use crate::providers::Providers;
 use crate::rules::Rules;
 use crate::security_groups::{self, SecurityGroupOptions, SecurityGroups};
 
-/// The registry's own model.
-const MODEL: &str = include_str!("../../../nodesets/Takt.Registry.NodeSet2.xml");
-const MODEL_NAME: &str = "Takt.Registry.NodeSet2.xml";
-
 /// Options of a registry.
 #[derive(Debug, Clone)]
 pub struct RegistryOptions {
@@ -159,7 +155,7 @@ impl Registry {
         let forgotten = namespaces::take_forgotten(&mut contents, capacity);
         rules.database.free_namespaces(&forgotten)?;
         namespaces::restore(space, &mut contents)?;
-        space.import_nodeset(MODEL_NAME, MODEL)?;
+        space.import_nodeset(model::NODESET_NAME, model::NODESET)?;
         import(space, &options.nodesets)?;
         rules
             .database

@@ -257,11 +257,8 @@ impl Rules {
 
 impl NodeManagement for Rules {
     fn new_node_id(&self, caller: &Caller, item: &AddNodesItem) -> Option<NodeId> {
-        let parent = &item.parent_node_id.node_id;
-        let is_available = *parent == NodeId::numeric(parent.namespace, provider::OBJECT)
-            && item.browse_name.name.as_str() == "Available";
-        if is_available {
-            return Some(NodeId::numeric(parent.namespace, provider::AVAILABLE));
+        if let Some(node_id) = model::required_node_id(item) {
+            return Some(node_id);
         }
         let (_, namespace) = self.providers.speaker(caller)?;
         let space = self.space()?;

@@ -15,6 +15,7 @@ mod imported;
 mod models;
 mod nodes;
 mod plan;
+mod types;
 
 use std::collections::HashMap;
 
@@ -36,8 +37,15 @@ impl AddressSpace {
     /// # Errors
     /// The document is not valid, needs a model that is missing, or does not fit the address space.
     pub fn import_nodeset(&self, name: &str, xml: &str) -> Result<ImportedNodeSet, ImportError> {
-        let document = NodeSetDocument::parse(name, xml, &ParseLimits::DEFAULT)?;
-        self.import(name, &document)
+        self.import(name, xml, |_| {})
+    }
+
+    /// Imports the types of a NodeSet document, with the nodes below them, and no other node of it.
+    ///
+    /// # Errors
+    /// The errors of [`import_nodeset`](Self::import_nodeset).
+    pub fn import_types(&self, name: &str, xml: &str) -> Result<ImportedNodeSet, ImportError> {
+        self.import(name, xml, types::retain)
     }
 
     /// Imports several NodeSet documents, each with its name, after those that they require; their order in `documents` does
@@ -63,18 +71,23 @@ impl AddressSpace {
             .collect()
     }
 
+    /// Imports the nodes of a document that `select` retains.
     fn import(
         &self,
         name: &str,
-        document: &NodeSetDocument<'_>,
+        xml: &str,
+        select: impl Fn(&mut NodeSet),
     ) -> Result<ImportedNodeSet, ImportError> {
+        let document = NodeSetDocument::parse(name, xml, &ParseLimits::DEFAULT)?;
         let mut edit = self.edit();
         models::check(&edit.view(), name, document.models())?;
         for _ in 0..MAX_ATTEMPTS {
-            let namespaces = self.planned_namespaces(document);
-            let nodeset = document.nodes(|uri| namespaces.get(uri).copied().unwrap_or(u16::MAX))?;
+            let namespaces = self.planned_namespaces(&document);
+            let mut nodeset =
+                document.nodes(|uri| namespaces.get(uri).copied().unwrap_or(u16::MAX))?;
+            select(&mut nodeset);
             let plan = Plan::new(&edit.view(), &nodeset)?;
-            if self.register(name, document, &namespaces)? {
+            if self.register(name, &document, &namespaces)? {
                 return apply(&mut edit, &nodeset, &plan);
             }
         }

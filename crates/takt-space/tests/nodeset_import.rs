@@ -337,6 +337,56 @@ fn the_registrys_own_model_is_importable() {
     assert_eq!(imported.dangling, []);
 }
 
+/// Types and their instance declarations are imported, and no other Object, Method or Variable.
+#[test]
+fn types_are_importable_without_instances() {
+    let space = space();
+    let imported = space
+        .import_types("types.xml", TYPES_AND_INSTANCES)
+        .unwrap();
+    assert_eq!((imported.nodes, imported.dangling.len()), (3, 0));
+    let view = space.view();
+    let exists = |id| view.node(&NodeId::numeric(3, id)).is_some();
+    assert_eq!([1, 2, 3].map(exists), [true; 3]);
+    assert_eq!([4, 5].map(exists), [false; 2]);
+    let references = view.node(&NodeId::numeric(0, 85)).unwrap().references();
+    assert!(references.iter().all(|reference| {
+        let target = reference.local_target();
+        target.is_none_or(|target| target.namespace == 0)
+    }));
+}
+
+const TYPES_AND_INSTANCES: &str = r#"<UANodeSet xmlns="http://opcfoundation.org/UA/2011/03/UANodeSet.xsd">
+  <NamespaceUris><Uri>urn:types</Uri></NamespaceUris>
+  <UAObjectType NodeId="ns=1;i=1" BrowseName="1:PumpType">
+    <References><Reference ReferenceType="i=45" IsForward="false">i=58</Reference></References>
+  </UAObjectType>
+  <UAObject NodeId="ns=1;i=2" BrowseName="1:Motor" ParentNodeId="ns=1;i=1">
+    <References>
+      <Reference ReferenceType="i=47" IsForward="false">ns=1;i=1</Reference>
+      <Reference ReferenceType="i=40">i=58</Reference>
+    </References>
+  </UAObject>
+  <UAVariable NodeId="ns=1;i=3" BrowseName="1:Speed" ParentNodeId="ns=1;i=2" DataType="i=11">
+    <References>
+      <Reference ReferenceType="i=47" IsForward="false">ns=1;i=2</Reference>
+      <Reference ReferenceType="i=40">i=63</Reference>
+    </References>
+  </UAVariable>
+  <UAObject NodeId="ns=1;i=4" BrowseName="1:Pump1" ParentNodeId="i=85">
+    <References>
+      <Reference ReferenceType="i=35" IsForward="false">i=85</Reference>
+      <Reference ReferenceType="i=40">ns=1;i=1</Reference>
+    </References>
+  </UAObject>
+  <UAVariable NodeId="ns=1;i=5" BrowseName="1:Speed" ParentNodeId="ns=1;i=4" DataType="i=11">
+    <References>
+      <Reference ReferenceType="i=47" IsForward="false">ns=1;i=4</Reference>
+      <Reference ReferenceType="i=40">i=63</Reference>
+    </References>
+  </UAVariable>
+</UANodeSet>"#;
+
 /// Tests all companion NodeSets of the npm package, in the order of their names; does nothing without the package.
 #[test]
 fn companion_specifications_import_together() {

@@ -10,8 +10,14 @@ use super::object::Object;
 use super::own_type::{self, OwnType};
 use super::variable::{Source, Variable};
 
-/// Names of the nodes that each Provider has in the registry. Clients would find them instead of the Provider's own.
-const RESERVED: [&str; 3] = ["Available", "Revision", "ServerEndpoint"];
+/// Names of the nodes that each Provider has at the registry or at its own endpoints. Clients would find them instead of those
+/// of the application.
+const RESERVED: [&str; 4] = [
+    "Available",
+    "Revision",
+    "SemanticRegistry",
+    "ServerEndpoint",
+];
 
 /// Everything that a Provider offers.
 #[derive(Clone, Default)]
@@ -213,7 +219,12 @@ mod tests {
             let error = paths(&[path]);
             assert!(matches!(error, Err(ProviderError::Path(_))), "{path}");
         }
-        for path in ["Available", "ServerEndpoint", "Revision/A"] {
+        for path in [
+            "Available",
+            "ServerEndpoint",
+            "SemanticRegistry",
+            "Revision/A",
+        ] {
             let error = paths(&[path]);
             assert!(matches!(error, Err(ProviderError::Reserved(_))), "{path}");
         }

@@ -21,9 +21,9 @@ pub enum ProviderError {
         "`{0}` is not a path: segments are divided by `/`, none is empty, and `#` and `:` are reserved"
     )]
     Path(String),
-    /// The registry has a node of this name in each Provider.
+    /// Each Provider has a node of this name.
     #[error(
-        "`{0}` begins with a name that the registry uses itself: Available, Revision or ServerEndpoint"
+        "`{0}` begins with a name that each Provider has: Available, Revision, SemanticRegistry or ServerEndpoint"
     )]
     Reserved(String),
     /// Two Variables or Methods have the same path, or one is a folder of the other.

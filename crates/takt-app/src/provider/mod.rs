@@ -1,5 +1,6 @@
-//! The Provider of the paper `opcua-shared-memory-iceoryx2`, section 4.3: serves values and Methods by NodeId, and
-//! keeps them registered with the SemanticRegistryServer, which has their model.
+//! The Provider of the paper `opcua-shared-memory-iceoryx2`, section 4.3: serves values and Methods, and keeps them
+//! registered with the SemanticRegistryServer. It shows at its own endpoints the address space that it registers, unless
+//! it is [`reduced`](ProviderBuilder::reduced).
 //!
 //! A Provider serves over shared memory, and over TCP if configured, from one thread. It serves without a registry
 //! too: it registers as soon as possible, and again whenever the registry comes back.
@@ -42,6 +43,7 @@ use crate::model::{self, DEFAULT_REGISTRY};
 use crate::serve::{ServeOptions, Serving, Traffic};
 use crate::workers::{WorkerOptions, Workers};
 use declarations::Declarations;
+use nodes::{Kind, Nodes};
 use plan::Offer;
 use registration::{Registration, Stop};
 use registry_state::SharedState;
@@ -57,6 +59,7 @@ pub struct ProviderBuilder {
     limits: ServerLimits,
     serve: ServeOptions,
     workers: WorkerOptions,
+    kind: Kind,
 }
 
 /// A running Provider. Dropping it stops it; its registration stays in the registry, as not available.
@@ -151,6 +154,14 @@ impl ProviderBuilder {
         self
     }
 
+    /// Makes it the reduced server of the paper (section 4.3), which uses less memory: a client has to know the NodeIds of
+    /// its Variables from the registry. Browse shows only an Object with the registry's endpoint, the Methods and the folders.
+    #[must_use]
+    pub fn reduced(mut self) -> Self {
+        self.kind = Kind::Reduced;
+        self
+    }
+
     /// Opens the endpoints, serves, and begins to register.
     pub fn start(mut self) -> Result<Provider, ProviderError> {
         self.declarations.check()?;
@@ -168,37 +179,38 @@ impl ProviderBuilder {
         for endpoint in &self.endpoints {
             endpoints.push(endpoint.parse()?);
         }
+        let mut offer = Offer {
+            application_name: self.application_name,
+            endpoints,
+            declarations: self.declarations,
+        };
         let workers = Workers::new(self.workers);
-        let server = nodes::server(
-            &self.application_name,
-            self.limits,
-            self.registry.as_deref(),
-            &self.declarations,
-            &workers,
-        )?;
+        let registry_state = Arc::new(SharedState::new(match registry {
+            Some(_) => RegistryState::NotRegistered { reason: None },
+            None => RegistryState::Disabled,
+        }));
+        let nodes = Nodes::new(&offer, self.kind, self.limits, self.registry.as_deref())?;
+        nodes.bind(&offer, &registry_state, &workers)?;
         let runtime_directory = self.serve.runtime_directory.clone();
         let group = self.serve.group.clone();
-        let serving = Serving::start(&server, &endpoints, self.serve)?;
+        let serving = Serving::start(nodes.server(), &offer.endpoints, self.serve)?;
+        // Ports are known now.
+        offer.endpoints = serving.endpoints().to_vec();
+        let revision = nodes.add_endpoints(&offer)?;
         let mut provider = Provider {
-            endpoints: serving.endpoints().to_vec(),
-            application_name: self.application_name,
-            server,
+            application_name: offer.application_name.clone(),
+            endpoints: offer.endpoints.clone(),
+            server: Arc::clone(nodes.server()),
             workers,
-            registry_state: Arc::new(SharedState::new(match registry {
-                Some(_) => RegistryState::NotRegistered { reason: None },
-                None => RegistryState::Disabled,
-            })),
+            registry_state,
             stop_registration: None,
             registration: None,
             serving: Some(serving),
         };
         if let Some(registry) = registry {
             provider.register(Registration {
-                offer: Offer {
-                    application_name: provider.application_name.clone(),
-                    endpoints: provider.endpoints.clone(),
-                    declarations: self.declarations,
-                },
+                offer,
+                revision,
                 registry,
                 secret,
                 state: Arc::clone(&provider.registry_state),
@@ -223,6 +235,7 @@ impl Provider {
             limits: ServerLimits::default(),
             serve: ServeOptions::default(),
             workers: WorkerOptions::default(),
+            kind: Kind::Complete,
         }
     }
 

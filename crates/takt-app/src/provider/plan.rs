@@ -1,5 +1,7 @@
-//! The nodes that a Provider adds to the registry: first its Object, by namespace URI, for which the registry returns
-//! the index of the URI; then all others by that index.
+//! The nodes of a Provider, which it adds to the registry and serves itself: its Object, and all others.
+//!
+//! The registry gets the Object first, by namespace URI, and assigns an index to the URI; then it gets all others by that
+//! index.
 
 use std::collections::BTreeSet;
 
@@ -25,21 +27,19 @@ pub(super) struct Offer {
     pub(super) declarations: Declarations,
 }
 
-/// The nodes and references of one Provider at a registry.
+/// The nodes and references of one Provider at one server.
 pub(super) struct Plan {
-    /// All nodes but the Provider's Object, parents before children.
-    pub(super) nodes: Vec<AddNodesItem>,
-    /// The `InteractionVia` references.
+    /// The ServerEndpoint Properties.
+    pub(super) endpoints: Vec<AddNodesItem>,
+    /// Folders, Variables and Methods with their Properties, parents before children.
+    pub(super) data: Vec<AddNodesItem>,
+    /// The `InteractionVia` references from the data to the endpoints.
     pub(super) references: Vec<AddReferencesItem>,
-    /// Digest of the nodes and references.
-    pub(super) revision: u64,
-    /// Property with the revision. It is added last: where it exists, everything else does.
-    pub(super) revision_node: AddNodesItem,
 }
 
-/// Indexes at the registry of the namespaces that the plan needs.
+/// Indexes at one server of the namespaces that the plan needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct RegistryNamespaces {
+pub(super) struct ServerNamespaces {
     /// Index of the registry's model.
     pub(super) model: u16,
     /// Index of the Provider's own namespace.
@@ -60,17 +60,17 @@ mod mask {
 }
 
 impl Plan {
-    pub(super) fn new(offer: &Offer, namespaces: RegistryNamespaces) -> Self {
+    pub(super) fn new(offer: &Offer, namespaces: ServerNamespaces) -> Self {
         let mut builder = Builder {
             namespaces,
             folders: BTreeSet::new(),
-            nodes: Vec::new(),
+            data: Vec::new(),
         };
         let endpoints = builder.endpoints(&offer.endpoints);
         let mut references = Vec::new();
         let declarations = &offer.declarations;
         for data_type in &declarations.data_types {
-            builder.nodes.extend(data_type.nodes(namespaces.own));
+            builder.data.extend(data_type.nodes(namespaces.own));
             for property in data_type.properties() {
                 builder.data_property(data_type.data_type().path(), property);
             }
@@ -86,38 +86,75 @@ impl Plan {
             builder.method(method);
             references.extend(builder.interaction_via(&method.path, &endpoints));
         }
-        let revision = revision(&builder.nodes, &references);
-        let revision_node = builder.revision(revision);
         Self {
-            nodes: builder.nodes,
+            endpoints,
+            data: builder.data,
             references,
-            revision,
-            revision_node,
         }
+    }
+
+    /// Returns the FNV-1a hash of the encoded plan: the same on every host and in every version of the compiler.
+    pub(super) fn revision(&self) -> u64 {
+        let nodes = self.endpoints.iter().chain(&self.data);
+        let nodes = nodes.map(Encode::encode_to_vec);
+        let references = self.references.iter().map(Encode::encode_to_vec);
+        nodes
+            .chain(references)
+            .flatten()
+            .fold(0xCBF2_9CE4_8422_2325, |hash, byte| {
+                (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3)
+            })
     }
 }
 
-/// Returns the Provider's Object. `model` is the index of the registry's model.
-pub(super) fn provider_object(application_name: &str, model: u16) -> AddNodesItem {
-    AddNodesItem {
-        parent_node_id: NodeId::numeric(0, ids::OBJECTS_FOLDER).into(),
-        reference_type_id: NodeId::numeric(0, ids::ORGANIZES),
-        requested_new_node_id: ExpandedNodeId {
-            node_id: NodeId::numeric(0, provider::OBJECT),
-            namespace_uri: UaString::from(model::provider_uri(application_name).as_str()),
-            server_index: 0,
-        },
-        browse_name: QualifiedName::new(model, application_name),
-        node_class: NodeClass::Object,
-        node_attributes: object_attributes(application_name, &Texts::default()),
-        type_definition: NodeId::numeric(model, model::PROVIDER_TYPE).into(),
+impl ServerNamespaces {
+    /// Returns the Provider's Object, with the NodeId that the server is asked for.
+    pub(super) fn object(self, node: ExpandedNodeId, application_name: &str) -> AddNodesItem {
+        AddNodesItem {
+            parent_node_id: NodeId::numeric(0, ids::OBJECTS_FOLDER).into(),
+            reference_type_id: NodeId::numeric(0, ids::ORGANIZES),
+            requested_new_node_id: node,
+            browse_name: QualifiedName::new(self.model, application_name),
+            node_class: NodeClass::Object,
+            node_attributes: object_attributes(application_name, &Texts::default()),
+            type_definition: NodeId::numeric(self.model, model::PROVIDER_TYPE).into(),
+        }
+    }
+
+    /// Returns the Property `Revision`. It is added last: where it exists, everything else does.
+    pub(super) fn revision(self, revision: u64) -> AddNodesItem {
+        let name = QualifiedName::new(self.model, "Revision");
+        self.property_of_object(provider::REVISION, name, ids::UINT64, revision.into())
+    }
+
+    /// Returns the Property `SemanticRegistry`, which the Provider has at its own endpoints only.
+    pub(super) fn semantic_registry(self, endpoint: &str) -> AddNodesItem {
+        let name = QualifiedName::new(self.own, "SemanticRegistry");
+        self.property_of_object(
+            provider::SEMANTIC_REGISTRY,
+            name,
+            ids::STRING,
+            endpoint.into(),
+        )
+    }
+
+    fn property_of_object(
+        self,
+        identifier: u32,
+        name: QualifiedName,
+        data_type: u32,
+        value: Variant,
+    ) -> AddNodesItem {
+        let object = NodeId::numeric(self.own, provider::OBJECT);
+        let node = NodeId::numeric(self.own, identifier);
+        property(object.into(), node.into(), name, data_type, -1, value)
     }
 }
 
 struct Builder {
-    namespaces: RegistryNamespaces,
+    namespaces: ServerNamespaces,
     folders: BTreeSet<String>,
-    nodes: Vec<AddNodesItem>,
+    data: Vec<AddNodesItem>,
 }
 
 impl Builder {
@@ -133,35 +170,21 @@ impl Builder {
         QualifiedName::new(self.namespaces.own, name)
     }
 
-    /// Returns the Properties `ServerEndpoint`, `ServerEndpoint2`, … with their NodeIds.
-    fn endpoints(&mut self, endpoints: &[Endpoint]) -> Vec<ExpandedNodeId> {
-        let mut nodes = Vec::new();
-        for (number, endpoint) in (0_u32..).zip(endpoints) {
+    /// Returns the Properties `ServerEndpoint`, `ServerEndpoint2`, ….
+    fn endpoints(&self, endpoints: &[Endpoint]) -> Vec<AddNodesItem> {
+        let property = |(number, endpoint): (u32, &Endpoint)| {
             let name = match number {
                 0 => "ServerEndpoint".to_owned(),
                 _ => format!("ServerEndpoint{}", number + 1),
             };
-            let node = self.numeric(provider::FIRST_ENDPOINT + number);
-            let parent = self.numeric(provider::OBJECT);
-            let browse_name = QualifiedName::new(self.namespaces.model, &name);
-            self.property(
-                parent,
-                node.clone(),
-                browse_name,
+            self.namespaces.property_of_object(
+                provider::FIRST_ENDPOINT + number,
+                QualifiedName::new(self.namespaces.model, &name),
                 ids::STRING,
-                -1,
                 endpoint.to_string().into(),
-            );
-            nodes.push(node);
-        }
-        nodes
-    }
-
-    fn revision(&self, revision: u64) -> AddNodesItem {
-        let parent = self.numeric(provider::OBJECT);
-        let node = self.numeric(provider::REVISION);
-        let name = QualifiedName::new(self.namespaces.model, "Revision");
-        property(parent, node, name, ids::UINT64, -1, revision.into())
+            )
+        };
+        (0..).zip(endpoints).map(property).collect()
     }
 
     fn variable(&mut self, variable: &Variable) {
@@ -169,7 +192,7 @@ impl Builder {
         let name = last_segment(&variable.path);
         let names = Names::new(name, &variable.texts);
         let [access_level, ..] = variable.access_level().to_le_bytes();
-        self.nodes.push(AddNodesItem {
+        self.data.push(AddNodesItem {
             parent_node_id: parent,
             reference_type_id: NodeId::numeric(0, ids::HAS_COMPONENT),
             requested_new_node_id: self.data(&variable.path),
@@ -202,7 +225,7 @@ impl Builder {
         let parent = self.parent_of(&method.path);
         let name = last_segment(&method.path);
         let names = Names::new(name, &method.texts);
-        self.nodes.push(AddNodesItem {
+        self.data.push(AddNodesItem {
             parent_node_id: parent,
             reference_type_id: NodeId::numeric(0, ids::HAS_COMPONENT),
             requested_new_node_id: self.data(&method.path),
@@ -240,7 +263,7 @@ impl Builder {
         }
         let parent = self.parent_of(path);
         let name = last_segment(path);
-        self.nodes.push(AddNodesItem {
+        self.data.push(AddNodesItem {
             parent_node_id: parent,
             reference_type_id: NodeId::numeric(0, ids::HAS_COMPONENT),
             requested_new_node_id: self.data(path),
@@ -252,31 +275,19 @@ impl Builder {
     }
 
     /// Adds a Property of namespace 0 to a data node.
-    fn data_property(&mut self, path: &str, property: Property) {
-        self.property(
+    fn data_property(&mut self, path: &str, added: Property) {
+        let item = property(
             self.data(path),
-            self.data(&property.identifier(path)),
-            QualifiedName::new(0, property.name),
-            property.data_type,
-            property.value_rank,
-            property.value,
+            self.data(&added.identifier(path)),
+            QualifiedName::new(0, added.name),
+            added.data_type,
+            added.value_rank,
+            added.value,
         );
+        self.data.push(item);
     }
 
-    fn property(
-        &mut self,
-        parent: ExpandedNodeId,
-        node: ExpandedNodeId,
-        browse_name: QualifiedName,
-        data_type: u32,
-        value_rank: i32,
-        value: Variant,
-    ) {
-        let item = property(parent, node, browse_name, data_type, value_rank, value);
-        self.nodes.push(item);
-    }
-
-    fn interaction_via(&self, path: &str, endpoints: &[ExpandedNodeId]) -> Vec<AddReferencesItem> {
+    fn interaction_via(&self, path: &str, endpoints: &[AddNodesItem]) -> Vec<AddReferencesItem> {
         endpoints
             .iter()
             .map(|endpoint| AddReferencesItem {
@@ -284,7 +295,7 @@ impl Builder {
                 reference_type_id: NodeId::numeric(self.namespaces.model, model::INTERACTION_VIA),
                 is_forward: true,
                 target_server_uri: UaString::null(),
-                target_node_id: endpoint.clone(),
+                target_node_id: endpoint.requested_new_node_id.clone(),
                 target_node_class: NodeClass::Variable,
             })
             .collect()
@@ -305,7 +316,7 @@ fn last_segment(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// Returns a Property that holds its value at the registry.
+/// Returns a Property that holds its value.
 fn property(
     parent: ExpandedNodeId,
     node: ExpandedNodeId,
@@ -344,16 +355,4 @@ fn property(
         browse_name,
         type_definition: NodeId::numeric(0, ids::PROPERTY_TYPE).into(),
     }
-}
-
-/// Returns the FNV-1a hash of the encoded plan: the same on every host and in every version of the compiler.
-fn revision(nodes: &[AddNodesItem], references: &[AddReferencesItem]) -> u64 {
-    let nodes = nodes.iter().map(Encode::encode_to_vec);
-    let references = references.iter().map(Encode::encode_to_vec);
-    nodes
-        .chain(references)
-        .flatten()
-        .fold(0xCBF2_9CE4_8422_2325, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3)
-        })
 }

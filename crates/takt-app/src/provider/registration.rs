@@ -9,9 +9,9 @@ use std::time::Duration;
 use takt_rt::readiness::Waker;
 use takt_ua::enumerations::BrowseDirection;
 use takt_ua::structures::*;
-use takt_ua::{NodeId, StatusCode, Variant, ids};
+use takt_ua::{ExpandedNodeId, NodeId, StatusCode, Variant, ids};
 
-use super::plan::{Offer, Plan, RegistryNamespaces, provider_object};
+use super::plan::{Offer, Plan, ServerNamespaces};
 use super::registry_state::{RegistryState, SharedState};
 use super::secret::SecretFile;
 use crate::client::{Client, ClientOptions, Follow, Identity};
@@ -77,6 +77,8 @@ impl Drop for Stop {
 /// `on_registered` gets the index that the Provider's namespace has at the registry, after each registration.
 pub(super) struct Registration {
     pub(super) offer: Offer,
+    /// Digest of everything that is offered.
+    pub(super) revision: u64,
     pub(super) registry: Endpoint,
     /// File of the secret; `None` over shared memory.
     pub(super) secret: Option<SecretFile>,
@@ -189,13 +191,14 @@ impl Registration {
         self.state.set(RegistryState::Registering);
         let first = self.add_provider_object(client, model)?;
         let own = self.own_index(client)?;
-        let namespaces = RegistryNamespaces { model, own };
-        let plan = Plan::new(&self.offer, namespaces);
-        if registered_revision(client, own)? != Some(plan.revision) {
+        if registered_revision(client, own)? != Some(self.revision) {
+            let namespaces = ServerNamespaces { model, own };
+            let plan = Plan::new(&self.offer, namespaces);
             remove_previous(client, namespaces)?;
-            add_nodes(client, &plan.nodes)?;
+            add_nodes(client, &plan.endpoints)?;
+            add_nodes(client, &plan.data)?;
             add_references(client, &plan.references)?;
-            add_nodes(client, &[plan.revision_node])?;
+            add_nodes(client, &[namespaces.revision(self.revision)])?;
         }
         if first && let Some(secret) = &self.secret {
             self.keep_secret(client, model, secret)?;
@@ -206,16 +209,22 @@ impl Registration {
 
     /// Returns whether the registry saw this Provider for the first time.
     fn add_provider_object(&self, client: &mut Client, model: u16) -> Result<bool, ClientError> {
+        let name = &self.offer.application_name;
+        let node = ExpandedNodeId {
+            node_id: NodeId::numeric(0, provider::OBJECT),
+            namespace_uri: model::provider_uri(name).as_str().into(),
+            server_index: 0,
+        };
+        // The index of its own namespace, which the Object does not need, is not known yet.
+        let object = ServerNamespaces { model, own: 0 }.object(node, name);
         let mut response = client.call(AddNodesRequest {
-            nodes_to_add: vec![provider_object(&self.offer.application_name, model)],
+            nodes_to_add: vec![object],
             ..AddNodesRequest::default()
         })?;
         client.expect_count("AddNodesResponse", 1, response.results.len())?;
         match response.results.swap_remove(0).status_code {
             StatusCode::BadNodeIdExists => Ok(false),
-            status if status.is_bad() => {
-                Err(ClientError::operation(&self.offer.application_name, status))
-            }
+            status if status.is_bad() => Err(ClientError::operation(name, status)),
             _ => Ok(true),
         }
     }
@@ -301,7 +310,7 @@ fn registered_revision(client: &mut Client, own: u16) -> Result<Option<u64>, Cli
 }
 
 /// Deletes the registration of an earlier version of this Provider, except for its Object.
-fn remove_previous(client: &mut Client, namespaces: RegistryNamespaces) -> Result<(), ClientError> {
+fn remove_previous(client: &mut Client, namespaces: ServerNamespaces) -> Result<(), ClientError> {
     let object = NodeId::numeric(namespaces.own, provider::OBJECT);
     let available = NodeId::numeric(namespaces.own, provider::AVAILABLE);
     let created = Follow {

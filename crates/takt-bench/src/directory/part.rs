@@ -203,7 +203,7 @@ fn begin(part: &Part, stop: &AtomicBool) -> Result<Held, BenchError> {
 }
 
 fn provider(name: &str, registry: &str) -> Result<Provider, BenchError> {
-    let mut builder = Provider::builder(name).registry(registry);
+    let mut builder = Provider::builder(name).registry(registry).reduced();
     for number in 0..VARIABLES {
         builder = builder.variable(Variable::stored(format!("Value{number}"), 1.5));
     }

@@ -46,7 +46,7 @@ impl Edit<'_> {
                     Err(AddressSpaceError::Refused(StatusCode::BadInternalError))
                 }
             }
-            Change::AddNode(item) => self.apply_node(item, new, memory::of_change(change)),
+            Change::AddNode(item) => self.add_described(item, new, Some(memory::of_change(change))),
             Change::AddReference(item) => {
                 let (source, target) = (&item.source_node_id, &item.target_node_id);
                 self.add_reference(source, &item.reference_type_id, item.is_forward, target)?;
@@ -71,11 +71,21 @@ impl Edit<'_> {
         }
     }
 
-    fn apply_node(
+    /// Adds a node of the application itself, which does not count in the memory budget. `item` holds its NodeId; a null parent
+    /// means that it has none.
+    ///
+    /// # Errors
+    /// The node exists already, or its attributes are not valid.
+    pub fn add_item(&mut self, item: &AddNodesItem) -> Result<(), AddressSpaceError> {
+        self.add_described(item, NewBinding::default(), None)
+    }
+
+    /// Adds a node with the bytes that it counts in the memory budget.
+    fn add_described(
         &mut self,
         item: &AddNodesItem,
         new: NewBinding,
-        bytes: usize,
+        memory: Option<usize>,
     ) -> Result<(), AddressSpaceError> {
         let Described { definition, value } = describe(&self.view(), item)?;
         let mut references = Vec::with_capacity(2);
@@ -86,11 +96,12 @@ impl Edit<'_> {
                 type_definition,
             ));
         }
-        let parent = item.parent_node_id.node_id.clone();
-        references.push(NewReference::inverse(
-            item.reference_type_id.clone(),
-            parent,
-        ));
+        if !item.parent_node_id.is_null() {
+            references.push(NewReference::inverse(
+                item.reference_type_id.clone(),
+                item.parent_node_id.node_id.clone(),
+            ));
+        }
         let binding = match definition.attributes {
             ClassAttributes::Variable(_) => {
                 Some(Binding::Value(new.value.unwrap_or_else(|| match value {
@@ -107,6 +118,6 @@ impl Edit<'_> {
             }),
             _ => None,
         };
-        self.add_node_with(definition, &references, binding, Some(bytes))
+        self.add_node_with(definition, &references, binding, memory)
     }
 }

@@ -126,10 +126,14 @@ pub(crate) fn describe(
         }
         _ => return Err(AddressSpaceError::NodeClassInvalid),
     };
+    // The text of the BrowseName is the default, which needs no memory.
+    let is_other = |text: &LocalizedText| {
+        !text.locale.is_null() || text.text.as_option() != item.browse_name.name.as_option()
+    };
     let definition = NodeDefinition {
         node_id: item.requested_new_node_id.node_id.clone(),
         browse_name: item.browse_name.clone(),
-        display_name: names.display_name,
+        display_name: names.display_name.filter(|text| is_other(text)),
         description: names.description,
         attributes,
     };
