@@ -1,4 +1,4 @@
-//! Services at a Provider, which has no model: they refer to the nodes that Calls, filters and Writes need.
+//! Services at a Provider: Calls, filters and Writes.
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic)]
 
 use takt_app::model::provider;

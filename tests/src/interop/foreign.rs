@@ -279,7 +279,7 @@ pub fn client_through_registry(peer: Peer) {
     );
 }
 
-/// A client finds a Provider's own endpoint in the registry and uses it.
+/// A client finds a Provider's own endpoint in the registry, browses the Provider and uses it.
 ///
 /// # Panics
 /// If it fails.
@@ -298,13 +298,31 @@ pub fn client_against_provider(peer: Peer) {
         namespaces[1],
         format!("urn:takt:provider:{}", provider.name)
     );
+    let name = provider.name.as_str();
     let machine = Machine {
-        object: "ns=1;i=1".to_owned(),
-        setpoint: "ns=1;s=Spindle/SpeedSetpoint".to_owned(),
-        speed: "ns=1;s=Spindle/Speed".to_owned(),
-        start: "ns=1;s=Start".to_owned(),
-        stop: "ns=1;s=Stop".to_owned(),
+        object: session.find(&[name]),
+        setpoint: session.find(&[name, "Spindle", "SpeedSetpoint"]),
+        speed: session.find(&[name, "Spindle", "Speed"]),
+        start: session.find(&[name, "Start"]),
+        stop: session.find(&[name, "Stop"]),
     };
+    assert_eq!(
+        (machine.object.as_str(), machine.speed.as_str()),
+        ("ns=1;i=1", "ns=1;s=Spindle/Speed")
+    );
+    for (property, structure) in [("EURange", "Range"), ("EngineeringUnits", "EUInformation")] {
+        let node = session.find(&[name, "Spindle", "Speed", property]);
+        let value = session.read(&node);
+        assert_eq!(
+            (&value["status"], &value["value"]["structure"]),
+            (&json!("Good"), &json!(structure)),
+            "{value}"
+        );
+    }
+    let data_type =
+        session.expect(json!({"op": "read", "nodes": [machine.speed], "attribute": "DataType"}));
+    assert_eq!(data_type[0]["value"], "i=11");
+    views_agree(&mut session);
     machine.works(&mut session);
     assert_eq!(session.read("ns=1;s=Nothing")["status"], "BadNodeIdUnknown");
     assert_eq!(

@@ -6,6 +6,7 @@
     reason = "a test fails by panicking"
 )]
 
+mod browsing;
 mod forwarding;
 mod killed;
 mod life;

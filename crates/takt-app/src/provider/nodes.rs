@@ -139,6 +139,7 @@ impl Nodes {
                 .map_err(|error| failed(&offer.application_name, error.into()))?;
         }
         self.add(&mut edit, self.namespaces.revision(revision))?;
+        edit.forget_names();
         Ok(revision)
     }
 
