@@ -19,7 +19,8 @@ pub fn connect(arguments: &ConnectArguments) -> miette::Result<Client> {
 
 /// Returns the node that the user names: a NodeId, or a path below the Objects folder.
 ///
-/// A Provider has no tree for a path. There the path is the node's identifier.
+/// At a Provider the path may also be the identifier of a node: it begins below the Object of the Provider, and works at a
+/// reduced Provider too.
 pub fn node(client: &mut Client, text: &str) -> Result<NodeId, ClientError> {
     if let Ok(node) = text.parse() {
         return Ok(node);
