@@ -138,14 +138,14 @@ mod tests {
         let revised = revise(100.0, 0, 0);
         assert_eq!(
             (revised.lifetime_count, revised.max_keep_alive_count),
-            (100, 1),
-            "10 s"
+            (50, 1),
+            "5 s"
         );
         let fastest = revise(0.0, 0, 0);
         assert_eq!(
             (fastest.lifetime_count, fastest.max_keep_alive_count),
-            (10_000, 100),
-            "10 s and 100 ms"
+            (5_000, 100),
+            "5 s and 100 ms"
         );
         for nonsense in [0.0, -1.0, f64::NAN] {
             let revised = revise(nonsense, 1, 1);
