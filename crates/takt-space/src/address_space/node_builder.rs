@@ -155,7 +155,7 @@ impl NodeBuilder<'_> {
         self
     }
 
-    /// Sets the AccessLevelEx of a Variable: bits of [`access_level`].
+    /// Sets the AccessLevelEx of a Variable: bits of [`access_level`](crate::access_level).
     pub fn access_level(self, level: u32) -> Self {
         self.variable(|variable| variable.access_level = level)
     }
