@@ -100,6 +100,11 @@ impl Outbound {
         is_clean
     }
 
+    /// Returns true if there are waiting messages.
+    pub(crate) fn has_waiting(&self) -> bool {
+        self.waiting.unsent() > 0
+    }
+
     /// Discards the waiting messages.
     pub(crate) fn forget_waiting(&mut self) {
         self.waiting.clear();
@@ -188,8 +193,8 @@ impl Outbound {
 
     /// Divides waiting messages into chunks until `ahead` bytes are ready to be sent.
     pub(crate) fn fill(&mut self, token: &Token, ahead: usize) -> Result<(), TransportError> {
-        let max_body = self.max_body(token);
-        while self.unsent().len() < ahead {
+        while self.has_waiting() && self.unsent().len() < ahead {
+            let max_body = self.max_body(token);
             let Some(piece) = self.waiting.next(max_body) else {
                 break;
             };

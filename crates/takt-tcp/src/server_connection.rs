@@ -325,7 +325,8 @@ impl ServerConnection {
     /// Notes that `count` bytes of [`transmit`](Self::transmit) were sent; 0 if the socket takes none now.
     pub fn transmitted(&mut self, count: usize, now: Instant) {
         self.outbound.sent(count);
-        if let (State::Open, Some(channel)) = (self.state, &self.channel)
+        if self.outbound.has_waiting()
+            && let (State::Open, Some(channel)) = (self.state, &self.channel)
             && let Err(error) = self.outbound.fill(channel.tokens.sending(now), AHEAD)
         {
             self.fail(&error);
