@@ -1,7 +1,7 @@
 //! Worker threads of a Provider, so that a slow Method or callback delays no other client.
 //!
-//! What runs on a worker is a [`RemoteSource`](takt_space::RemoteSource), like the nodes of another server: its requests are
-//! deferred, and the worker answers them. Cells, stored values, inline Methods and inline callbacks need no worker.
+//! A Method or callback on a worker is a [`RemoteSource`](takt_space::RemoteSource), like a node of another server: its requests
+//! are deferred, and the worker answers them. Cells, stored values, inline Methods and inline callbacks need no worker.
 //!
 //! * [`pool`]: the threads, and the jobs that wait for them; [`places`]: their number; [`deadlines`]: the end of their wait.
 //! * [`task`]: a request and its results; [`queue`] accepts it.

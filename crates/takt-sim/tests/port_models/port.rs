@@ -22,9 +22,9 @@ pub(crate) struct Frame {
 /// End of a frame at the port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// Its last bit was sent at this time.
+    /// Time at which the last bit was sent.
     Sent(i64),
-    /// It was dropped at this time.
+    /// Time of the drop, and its reason.
     Dropped(i64, DropReason),
 }
 
