@@ -233,6 +233,24 @@ fn some_connections_and_mails_are_taken_at_a_time() {
     assert!(turns >= rings / MAILS_PER_TURN, "{turns}");
 }
 
+/// Returns the number of requests of a client that are answered before the one of another client. One more is sent.
+fn answered_meanwhile(
+    served: &mut Served,
+    client: &mut ShmClient,
+    (other, response): (&mut ShmClient, &[u8]),
+) -> usize {
+    send(client, b"small");
+    let mut answered = 0;
+    while !is_answered(other, response) {
+        served.round();
+        if is_answered(client, b"small") {
+            answered += 1;
+            send(client, b"small");
+        }
+    }
+    answered
+}
+
 #[test]
 fn others_are_answered_while_a_large_request_is_copied() {
     const SLICES: usize = 16;
@@ -241,15 +259,7 @@ fn others_are_answered_while_a_large_request_is_copied() {
     let [mut large, mut small] = [(); 2].map(|()| connect(&mut served, directory.path()));
     let request = vec![7; SLICES * copies::SLICE];
     send(&mut large, &request);
-    send(&mut small, b"small");
-    let mut answered = 0;
-    while !is_answered(&mut large, &request) {
-        served.round();
-        if is_answered(&mut small, b"small") {
-            answered += 1;
-            send(&mut small, b"small");
-        }
-    }
+    let answered = answered_meanwhile(&mut served, &mut small, (&mut large, &request));
     // A round may copy two slices: there was a ring, too.
     assert!(answered >= SLICES / 2, "{answered}");
 }
@@ -268,15 +278,7 @@ fn others_are_answered_while_a_large_deferred_response_is_copied() {
         while !served.is_copying_a_response() {
             served.round();
         }
-        send(&mut small, b"small");
-        let mut answered = 0;
-        while !is_answered(&mut large, &request) {
-            served.round();
-            if is_answered(&mut small, b"small") {
-                answered += 1;
-                send(&mut small, b"small");
-            }
-        }
+        let answered = answered_meanwhile(&mut served, &mut small, (&mut large, &request));
         assert!(answered >= SLICES / 2 - 1, "{answered}");
         while !is_answered(&mut small, b"small") {
             served.round();
