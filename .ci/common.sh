@@ -21,10 +21,15 @@ install_packages() {
     fi
     echo "installing: $*"
     export DEBIAN_FRONTEND=noninteractive
+    # apt-get does not wait for another one. The lock is on this folder, and ends with this function.
+    local lock
+    exec {lock}<.
+    flock "$lock"
     # A package list that is out of date is the usual reason for a failure: fetch it then, not always.
     "${as_root[@]}" "${install[@]}" >/dev/null 2>&1 ||
         { "${as_root[@]}" apt-get update -qq && "${as_root[@]}" "${install[@]}" >/dev/null; } ||
         die "could not install: $*" "run: sudo apt-get update && sudo ${install[*]}"
+    exec {lock}<&-
 }
 
 # True if version $1 is at least $2.

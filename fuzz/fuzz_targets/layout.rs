@@ -4,12 +4,12 @@
 
 use libfuzzer_sys::fuzz_target;
 use takt_fuzz::choice;
-use takt_layout::{LaidOut, MARK, Request, Response, Service, VERSION};
+use takt_layout::{LaidOut, MARK, RequestReader, ResponseReader, Service, VERSION};
 use takt_rt::shared_bytes::SharedBytes;
 use takt_ua::structures::{CallRequest, ReadRequest, WriteRequest};
 
 fn check_request(message: &[u8]) {
-    let Ok(request) = Request::parse(message, takt_fuzz::LIMITS) else {
+    let Ok(request) = RequestReader::parse(message, takt_fuzz::LIMITS) else {
         return;
     };
     let mut items = request.items();
@@ -37,7 +37,8 @@ fn check_request(message: &[u8]) {
 
 fn check_response(message: &[u8]) {
     for service in [Service::Read, Service::Write, Service::Call] {
-        let Ok(Some(response)) = Response::parse(SharedBytes::of_slice(message), service) else {
+        let Ok(Some(response)) = ResponseReader::parse(SharedBytes::of_slice(message), service)
+        else {
             continue;
         };
         for index in 0..response.count() {

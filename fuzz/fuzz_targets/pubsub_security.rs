@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use libfuzzer_sys::fuzz_target;
 use takt_fuzz::parts;
 use takt_pubsub::security::{
-    KeyRing, MessageProtector, MessageVerifier, SecurityKeyUpdate, SecurityPolicy,
+    KeyRing, MessageProtector, MessageVerifier, PubSubSecurityPolicy, SecurityKeyUpdate,
 };
 use takt_ua::enumerations::MessageSecurityMode;
 use takt_wire::NetworkMessageRef;
@@ -15,7 +15,7 @@ use takt_wire::NetworkMessageRef;
 static NOW: LazyLock<Instant> = LazyLock::new(Instant::now);
 
 static KEYS: LazyLock<KeyRing> = LazyLock::new(|| {
-    let policy = SecurityPolicy::PubSubAes128Ctr;
+    let policy = PubSubSecurityPolicy::PubSubAes128Ctr;
     let update = SecurityKeyUpdate {
         security_policy_uri: policy.uri().to_owned(),
         first_token_id: 1,

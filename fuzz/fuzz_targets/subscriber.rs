@@ -6,14 +6,14 @@ use std::time::Instant;
 
 use libfuzzer_sys::fuzz_target;
 use takt_pubsub::Now;
-use takt_pubsub::subscriber::{Observer, ReceivedDataSet, Subscriber};
+use takt_pubsub::subscriber::{ReceivedDataSet, Subscriber, SubscriberObserver};
 use takt_ua::DateTime;
 use takt_ua::enumerations::PubSubState;
 
 /// Reads everything that was received.
 struct Look;
 
-impl Observer for Look {
+impl SubscriberObserver for Look {
     fn data_set(&mut self, received: &ReceivedDataSet<'_>) {
         assert_eq!(received.fields().count(), received.len());
         drop(format!("{received:?}"));

@@ -34,7 +34,7 @@ fuzz_target!(|data: &[u8]| {
         4 => written_and_read::<DateTime>(text),
         5 => drop(text.parse::<NumericRange>()),
         6 => drop(text.parse::<takt_tcp::EndpointUrl>()),
-        7 => drop(text.parse::<takt_shm::EndpointUrl>()),
+        7 => drop(text.parse::<takt_shm::SharedMemoryUrl>()),
         _ => drop(text.parse::<takt_shm::ApplicationName>()),
     }
 });

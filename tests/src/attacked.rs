@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::process::Process;
 use crate::{Registry, Sandbox, binary};
 use takt_app::{Client, ClientOptions};
-use takt_bench::attack::{Attack, Observer, Target};
+use takt_bench::attack::{Attack, AttackObserver, AttackTarget};
 
 /// Reads per second of each second client.
 pub const RATE: u32 = 50;
@@ -59,7 +59,7 @@ pub struct Server {
     pub process: Process,
     /// Registry of a Provider.
     _registry: Option<Registry>,
-    target: Target,
+    target: AttackTarget,
 }
 
 /// Largest number of namespaces: the standard's, the server's own, those of the models, and those that one source of
@@ -110,7 +110,7 @@ impl Server {
         Self {
             process,
             _registry: registry,
-            target: Target {
+            target: AttackTarget {
                 opc_tcp: word.unwrap().trim_end_matches(',').to_owned(),
                 opc_iox2: format!("opc.iox2://{name}"),
                 runtime_directory: Some(sandbox.runtime_directory()),
@@ -120,7 +120,7 @@ impl Server {
 
     /// Returns its endpoints.
     #[must_use]
-    pub fn target(&self) -> Target {
+    pub fn target(&self) -> AttackTarget {
         self.target.clone()
     }
 
@@ -150,7 +150,7 @@ impl Server {
     pub fn survives_all_attacks(&mut self) {
         let target = self.target();
         let clients = [&target.opc_tcp, &target.opc_iox2]
-            .map(|endpoint| Observer::start(&target, endpoint, RATE, false).unwrap());
+            .map(|endpoint| AttackObserver::start(&target, endpoint, RATE, false).unwrap());
         for attack in Attack::ALL {
             let under_way = attack.start(binary::takt(), &target, 2).unwrap();
             std::thread::sleep(ATTACK);

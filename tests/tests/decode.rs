@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use takt_pubsub::security::{
-    KeyRing, MessageProtector, SIGNATURE_LENGTH, SecurityKeyUpdate, SecurityPolicy,
+    KeyRing, MessageProtector, PubSubSecurityPolicy, SIGNATURE_LENGTH, SecurityKeyUpdate,
 };
 use takt_tests::binary::takt;
 use takt_tests::capture::{frame, pcapng, udp_frame};
@@ -247,7 +247,7 @@ fn chunks_are_put_together() {
 }
 
 /// Returns a message protected with `key_data` as token 1.
-fn protected(policy: SecurityPolicy, mode: MessageSecurityMode, key_data: &[u8]) -> Vec<u8> {
+fn protected(policy: PubSubSecurityPolicy, mode: MessageSecurityMode, key_data: &[u8]) -> Vec<u8> {
     let now = Instant::now();
     let mut keys = KeyRing::new();
     keys.update(
@@ -277,7 +277,7 @@ fn protected(policy: SecurityPolicy, mode: MessageSecurityMode, key_data: &[u8])
 
 #[test]
 fn keys_verify_and_decrypt() {
-    for policy in SecurityPolicy::ALL {
+    for policy in PubSubSecurityPolicy::ALL {
         let data: Vec<u8> = (1..).take(policy.key_data_length()).collect();
         let (signing, rest) = data.split_at(32);
         let (encrypting, nonce) = rest.split_at(policy.encrypting_key_length());

@@ -25,8 +25,8 @@ use std::time::{Duration, Instant};
 use common::{PATIENCE, Pair, conforms, message, receive, wait_until_up};
 use rustix::process::Signal;
 use takt_link::{
-    Content, DownReason, LinkState, MqttMessageType, MqttOptions, MqttVersion, Options, Receiver,
-    Sender, TopicTree, open_receiver, open_sender,
+    Content, DownReason, LinkOptions, LinkState, MqttMessageType, MqttOptions, MqttVersion,
+    Receiver, Sender, TopicTree, open_receiver, open_sender,
 };
 use takt_tests::{Process, process};
 use tempfile::TempDir;
@@ -94,25 +94,25 @@ impl Broker {
         self.directory.path().join(name)
     }
 
-    fn sender(&self, scheme: &str, options: &Options) -> Box<dyn Sender> {
+    fn sender(&self, scheme: &str, options: &LinkOptions) -> Box<dyn Sender> {
         let address = format!("{scheme}://127.0.0.1:{}", self.port);
         open_sender(&address.parse().unwrap(), options).unwrap()
     }
 
-    fn receiver(&self, scheme: &str, options: &Options) -> Box<dyn Receiver> {
+    fn receiver(&self, scheme: &str, options: &LinkOptions) -> Box<dyn Receiver> {
         let address = format!("{scheme}://127.0.0.1:{}", self.port);
         open_receiver(&address.parse().unwrap(), options).unwrap()
     }
 
-    fn pair(&self, scheme: &str, options: &Options) -> Pair {
+    fn pair(&self, scheme: &str, options: &LinkOptions) -> Pair {
         (self.sender(scheme, options), self.receiver(scheme, options))
     }
 }
 
-fn with(mqtt: MqttOptions) -> Options {
-    Options {
+fn with(mqtt: MqttOptions) -> LinkOptions {
+    LinkOptions {
         mqtt,
-        ..Options::default()
+        ..LinkOptions::default()
     }
 }
 
@@ -144,7 +144,7 @@ fn every_version_and_quality_of_service_conforms() {
     for version in VERSIONS {
         for quality_of_service in 0..=2 {
             conforms(&|base| {
-                let options = Options {
+                let options = LinkOptions {
                     mqtt: options(version, quality_of_service),
                     ..base.clone()
                 };

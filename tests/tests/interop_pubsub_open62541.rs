@@ -1,6 +1,6 @@
 //! open62541's PubSub: Takt publishes and it subscribes, and the other way round; plain, signed, and encrypted.
 
-use takt_pubsub::security::SecurityPolicy;
+use takt_pubsub::security::PubSubSecurityPolicy;
 use takt_tests::Peer;
 use takt_tests::pubsub::{
     Encoding, Exchange, Protection, peer_publishes, peer_publishes_with_another_key, peer_receives,
@@ -9,7 +9,7 @@ use takt_tests::pubsub::{
 
 const PEER: Peer = Peer::Open62541;
 
-fn protected(encrypted: bool, policy: SecurityPolicy) -> Exchange {
+fn protected(encrypted: bool, policy: PubSubSecurityPolicy) -> Exchange {
     Exchange {
         protection: Some(Protection { encrypted, policy }),
         ..Exchange::plain(Encoding::Variant)
@@ -36,7 +36,7 @@ fn foreign_subscriber_receives_delta_frames() {
 
 #[test]
 fn foreign_subscriber_receives_protected_messages() {
-    for policy in SecurityPolicy::ALL {
+    for policy in PubSubSecurityPolicy::ALL {
         for encrypted in [false, true] {
             peer_receives(PEER, &protected(encrypted, policy), true);
         }
@@ -52,7 +52,7 @@ fn takt_receives_key_frames() {
 
 #[test]
 fn takt_receives_protected_messages() {
-    for policy in SecurityPolicy::ALL {
+    for policy in PubSubSecurityPolicy::ALL {
         for encrypted in [false, true] {
             peer_publishes(PEER, &protected(encrypted, policy));
         }
@@ -61,7 +61,7 @@ fn takt_receives_protected_messages() {
 
 #[test]
 fn neither_side_accepts_messages_of_another_key() {
-    let policy = SecurityPolicy::PubSubAes256Ctr;
+    let policy = PubSubSecurityPolicy::PubSubAes256Ctr;
     for encrypted in [false, true] {
         peer_publishes_with_another_key(PEER, &protected(encrypted, policy));
         peer_receives_with_another_key(PEER, &protected(encrypted, policy));

@@ -132,7 +132,7 @@ pub enum ClientError {
 pub enum ConnectionError {
     /// Error of the connection over TCP.
     #[error("{0}")]
-    Tcp(#[from] takt_tcp::ClientError),
+    Tcp(#[from] takt_tcp::TcpClientError),
     /// Error of the connection over shared memory.
     #[error("{0}")]
     SharedMemory(#[from] ShmError),

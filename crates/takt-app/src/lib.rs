@@ -79,7 +79,8 @@ pub use key_keeper::KeyKeeper;
 pub use mirror::Mirror;
 pub use provider::{
     DataType, DeclarationMistake, Enumeration, Field, Method, NodeError, Object, OwnType, Provider,
-    ProviderBuilder, ProviderError, RegistryState, StructureError, StructureType, Unit, Variable,
+    ProviderBuilder, ProviderError, RegistryState, StructureDataType, StructureError, Unit,
+    Variable,
 };
 pub use state_directory::{StateDirectoryError, prepare_state_directory, state_directory};
 pub use subscription::{DataChange, MonitoredItemOptions, Subscription, SubscriptionOptions};

@@ -42,8 +42,8 @@ fn a_refused_tcp_connection_leads_to_the_error_of_the_system() {
     let endpoint = format!("opc.tcp://127.0.0.1:{}", free_port());
     let error = connect(&endpoint, ClientOptions::default());
     assert!(matches!(error, ClientError::Unreachable { .. }), "{error}");
-    let refused: &takt_tcp::ClientError = cause(&error);
-    assert!(matches!(refused, takt_tcp::ClientError::Connect { .. }));
+    let refused: &takt_tcp::TcpClientError = cause(&error);
+    assert!(matches!(refused, takt_tcp::TcpClientError::Connect { .. }));
     let refused: &io::Error = cause(&error);
     assert_eq!(refused.kind(), io::ErrorKind::ConnectionRefused);
 }
@@ -107,8 +107,8 @@ fn a_closed_channel_leads_to_the_error_of_the_transport() {
     let null = NodeId::NULL;
     let error = client.call_method(&null, &null, Vec::new()).unwrap_err();
     assert!(matches!(error, ClientError::Closed { .. }), "{error}");
-    let ended: &takt_tcp::ClientError = cause(&error);
-    let takt_tcp::ClientError::Transport(ended) = ended else {
+    let ended: &takt_tcp::TcpClientError = cause(&error);
+    let takt_tcp::TcpClientError::Transport(ended) = ended else {
         panic!("{ended:?}");
     };
     assert_eq!(*ended, TransportError::Closed);

@@ -10,7 +10,7 @@ use takt_app::model::{self, provider};
 use takt_app::serve::ServeOptions;
 use takt_app::{
     Attribute, Client, ClientOptions, DeclarationMistake, Enumeration, Field, Method, Object,
-    Provider, ProviderError, StructureError, StructureType, Variable,
+    Provider, ProviderError, StructureDataType, StructureError, Variable,
 };
 use takt_registry::{Registry, RegistryOptions};
 use takt_ua::structures::{
@@ -191,14 +191,14 @@ fn state() -> Enumeration {
         .described_field(7, "Running", "The motor turns")
 }
 
-fn step() -> StructureType {
-    StructureType::new("Step")
+fn step() -> StructureDataType {
+    StructureDataType::new("Step")
         .field(Field::new("Action", BuiltInType::String))
         .field(Field::new("State", &state()))
 }
 
-fn recipe() -> StructureType {
-    StructureType::new("Recipe")
+fn recipe() -> StructureDataType {
+    StructureDataType::new("Recipe")
         .description("Steps and amounts")
         .field(Field::new("Name", BuiltInType::String).description("Name of the dish"))
         .field(Field::new("Amounts", BuiltInType::Double).array(3))
@@ -441,7 +441,7 @@ fn values_that_are_no_structures_of_the_type_are_refused() {
         Err(StructureError::Type(_))
     ));
     let duration =
-        StructureType::new("Wait").field(Field::new("Time", NodeId::numeric(0, ids::DURATION)));
+        StructureDataType::new("Wait").field(Field::new("Time", NodeId::numeric(0, ids::DURATION)));
     let unknown = duration.value(&[1.0.into()]);
     assert_eq!(unknown, Err(StructureError::Unknown("Time".to_owned())));
 }

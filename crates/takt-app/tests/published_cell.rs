@@ -17,7 +17,7 @@ use takt_app::{Client, Provider, Variable};
 use takt_cell::Cell;
 use takt_pubsub::configuration::from_toml;
 use takt_pubsub::runtime::{PubSub, RuntimeOptions};
-use takt_pubsub::subscriber::Observer;
+use takt_pubsub::subscriber::SubscriberObserver;
 use takt_ua::structures::PubSubConnectionDataType;
 use takt_ua::{NodeId, Variant};
 
@@ -79,7 +79,8 @@ fn a_value_written_at_one_provider_is_published_to_another() {
     let speed = NodeId::string(1, "Speed");
     let mut source = HashMap::from([(speed.clone(), sent)]);
     let mut target = HashMap::from([(speed, received)]);
-    let mut nobody = |_: &PubSubConnectionDataType| -> Box<dyn Observer + Send> { Box::new(()) };
+    let mut nobody =
+        |_: &PubSubConnectionDataType| -> Box<dyn SubscriberObserver + Send> { Box::new(()) };
     let options = RuntimeOptions::default();
     let running = PubSub::start(
         &configuration,

@@ -40,4 +40,4 @@ mod ua_client;
 pub use error::BenchError;
 pub use handlers::carry_out;
 pub use measure::Percentiles;
-pub use pace::Rate;
+pub use pace::RequestRate;

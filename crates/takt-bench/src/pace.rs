@@ -16,9 +16,9 @@ pub(crate) struct Pace {
 impl Pace {
     /// Creates a pace of this rate, or of as many requests as possible. Between requests, a client that spins reads the clock, so
     /// that its core does not go idle. Any other client sleeps.
-    pub(crate) fn new(rate: Option<Rate>, spins: bool) -> Self {
+    pub(crate) fn new(rate: Option<RequestRate>, spins: bool) -> Self {
         Self {
-            interval: rate.map(Rate::interval),
+            interval: rate.map(RequestRate::interval),
             spins,
             next: None,
         }
@@ -58,9 +58,9 @@ impl Pace {
 
 /// Rate of requests per second.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Rate(f64);
+pub struct RequestRate(f64);
 
-impl Rate {
+impl RequestRate {
     /// Returns the rate in Hz.
     #[must_use]
     pub fn hertz(self) -> f64 {
@@ -72,7 +72,7 @@ impl Rate {
     }
 }
 
-impl std::str::FromStr for Rate {
+impl std::str::FromStr for RequestRate {
     type Err = String;
 
     /// Parses a rate: `1kHz`, `500 Hz`, `0.5kHz`. It is between 1 Hz and 1 MHz.
@@ -111,12 +111,16 @@ mod tests {
             ("0.5khz", 500.0),
             ("1MHz", 1e6),
         ] {
-            assert_eq!(text.parse::<Rate>().unwrap().hertz(), hertz, "{text}");
+            assert_eq!(
+                text.parse::<RequestRate>().unwrap().hertz(),
+                hertz,
+                "{text}"
+            );
         }
         for text in [
             "", "10", "kHz", "0Hz", "-1kHz", "2MHz", "5mHz", "1 GHz", "NaNHz",
         ] {
-            assert!(text.parse::<Rate>().is_err(), "{text}");
+            assert!(text.parse::<RequestRate>().is_err(), "{text}");
         }
     }
 

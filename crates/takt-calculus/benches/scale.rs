@@ -8,8 +8,8 @@ use std::fs;
 use std::time::Instant;
 
 use takt_calculus::{
-    Curve, CurveError, EgressPort, Extended, FixedPoint, Network, Output, PortNetwork, QueueId,
-    Rational, Step, Stream, TrafficClass, TransmissionSelection,
+    Curve, CurveError, EgressPort, Extended, FixedPoint, Network, OutputBound, PortClass,
+    PortNetwork, QueueId, Rational, Step, Stream, TransmissionSelection,
 };
 
 #[path = "../tests/factory/mod.rs"]
@@ -65,7 +65,7 @@ fn stairs(bits: Rational, cycle: Rational) -> Result<Curve, CurveError> {
 /// The same factory as ports with two classes. The lower class only sends its longest frame at the worst time. Bridges take up to
 /// 2 µs.
 fn ports(factory: &factory::Factory) -> Result<PortNetwork, Box<dyn Error>> {
-    let class = |shortest| TrafficClass {
+    let class = |shortest| PortClass {
         selection: TransmissionSelection::StrictPriority,
         longest: factory::LONGEST.into(),
         shortest,
@@ -127,7 +127,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             "analysis", "time", "processor", "peak memory", "longest", "digits"
         );
         row("TFA, exact", || {
-            Ok(buckets.total_flow(Output::Delay, false).flow_delays)
+            Ok(buckets.total_flow(OutputBound::Delay, false).flow_delays)
         })?;
         row("TFA, rounded", || {
             Ok(buckets.total_flow_rounded(false, &grid).flow_delays)
@@ -151,7 +151,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         })?;
         // This row is the last, since the analysis leaves memory allocated.
         row("TFA++, exact", || {
-            Ok(buckets.total_flow(Output::Delay, true).flow_delays)
+            Ok(buckets.total_flow(OutputBound::Delay, true).flow_delays)
         })?;
     }
     Ok(())

@@ -6,7 +6,7 @@ use crate::curve::{Curve, CurveError, Extended};
 use crate::network::{Arrivals, Network, Passing};
 use crate::pmoo;
 use crate::polynomial::{self, Sought};
-use crate::total_flow::Output;
+use crate::total_flow::OutputBound;
 
 impl Network {
     /// Computes Separate Flow Analysis: for each flow, the delay in all servers of its path together, each with the service that
@@ -55,7 +55,7 @@ impl Network {
     }
 
     fn polynomial(&self, sought: Sought, shaped: bool) -> Vec<Extended> {
-        let total = self.total_flow(Output::Delay, shaped);
+        let total = self.total_flow(OutputBound::Delay, shaped);
         let delays = &total.server_delays;
         let arrivals = self.arrivals_late_by(delays);
         (0..self.flows.len())

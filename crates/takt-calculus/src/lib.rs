@@ -6,8 +6,8 @@
 //!   closure.
 //! * [`Grid`]: outward rounding, which keeps numbers short where many servers depend on each other. Rounded bounds still hold.
 //! * [`Frame`], of `takt-scenario`: sizes of payload, of the L2 frame and on the wire.
-//! * [`CreditBasedShaper`] and [`Line`]: the bound on the round trip of a PubSub message, by the paper's model ([`Model::PAPER`])
-//!   and by a sound one ([`Model::SOUND`]).
+//! * [`CreditBasedShaper`] and [`LineNetwork`]: the bound on the round trip of a PubSub message, by the paper's model
+//!   ([`RoundTripModel::PAPER`]) and by a sound one ([`RoundTripModel::SOUND`]).
 //! * [`scenario_bounds`]: the bounds of a scenario, by name.
 //! * [`EgressPort`] and [`PortNetwork`]: traffic classes with strict priority, Credit-Based Shapers, gates, ETF or FQ_CoDel, the
 //!   streams that pass them, and the bounds of each [`Analysis`] on their delays.
@@ -21,14 +21,14 @@
 //!
 //! ```
 //! use takt_calculus::{
-//!     Curve, EgressPort, Extended, FixedPoint, PortNetwork, QueueId, Rational, Step, Stream, TrafficClass,
+//!     Curve, EgressPort, Extended, FixedPoint, PortNetwork, QueueId, Rational, Step, Stream, PortClass,
 //!     TransmissionSelection,
 //! };
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let bits = |bytes: u32| Rational::from(8 * bytes);
 //! let nanoseconds = |number: u32| Rational::from_parts(number.into(), 1_000_000_000u32.into());
-//! let class = |shortest, longest| TrafficClass {
+//! let class = |shortest, longest| PortClass {
 //!     selection: TransmissionSelection::StrictPriority,
 //!     shortest: bits(shortest),
 //!     longest: bits(longest),
@@ -90,18 +90,18 @@ pub use curve::{Curve, CurveError, Extended};
 pub use deviation::{Backlog, FrameDelay};
 pub use frame_bits::FrameBits;
 pub use grid::Grid;
-pub use network::{Flow, Network, NetworkError, Server};
+pub use network::{Network, NetworkError, NetworkFlow, NetworkServer};
 pub use periodic::{PeriodicCurve, PeriodicError, Repetition};
 pub use port::{
     Answer, ClassService, ClassTraffic, EgressPort, FixedPoint, GateControlEntry, GateControlList,
-    GateError, NotApplicable, NotScheduled, PortAnalyses, PortBounds, PortError, PortNetwork,
-    PortNetworkError, QueueBounds, QueueId, Release, Scheduled, Step, Stream, StreamBounds,
-    TrafficClass, TransmissionSelection, Unbounded,
+    GateError, LoopbackStage, NotApplicable, NotScheduled, PortAnalyses, PortBounds, PortClass,
+    PortError, PortNetwork, PortNetworkError, QueueBounds, QueueId, ReleaseTimes, Scheduled, Step,
+    Stream, StreamBounds, TransmissionSelection, Unbounded,
 };
-pub use round_trip::{Line, LineError, Model, RoundTrip};
+pub use round_trip::{LineError, LineNetwork, RoundTrip, RoundTripModel};
 pub use scenario::{
     FlowBound, Infinite, QueueBound, ScenarioBounds, ScenarioBoundsError, scenario_bounds,
     scenario_bounds_with,
 };
 pub use takt_scenario::{Analysis, Frame, FrameTooLong, REPEATED_NODE_COUNTS};
-pub use total_flow::{Output, TotalFlow};
+pub use total_flow::{OutputBound, TotalFlow};

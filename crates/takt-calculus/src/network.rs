@@ -6,7 +6,7 @@ use crate::curve::{Curve, Extended};
 
 /// A FIFO queue and its server.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Server {
+pub struct NetworkServer {
     /// The minimum service.
     pub service: Curve,
     /// Most bits that leave in any interval, for any arrivals: the link behind the server.
@@ -15,7 +15,7 @@ pub struct Server {
 
 /// Traffic of one source.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Flow {
+pub struct NetworkFlow {
     /// Indices of the servers that it passes, in order.
     pub path: Vec<usize>,
     /// The arrival curve at the first of them.
@@ -50,8 +50,8 @@ pub enum NetworkError {
 /// Servers and flows without cyclic dependencies.
 #[derive(Debug, Clone)]
 pub struct Network {
-    pub(crate) servers: Vec<Server>,
-    pub(crate) flows: Vec<Flow>,
+    pub(crate) servers: Vec<NetworkServer>,
+    pub(crate) flows: Vec<NetworkFlow>,
     /// The servers in the order of their dependencies: each comes after those from which flows come to it.
     pub(crate) order: Vec<usize>,
     /// Flows that pass each server, with the position of the server in their paths.
@@ -70,7 +70,7 @@ impl Network {
     ///
     /// # Errors
     /// An empty path, an unknown server, or a cycle.
-    pub fn new(servers: Vec<Server>, flows: Vec<Flow>) -> Result<Self, NetworkError> {
+    pub fn new(servers: Vec<NetworkServer>, flows: Vec<NetworkFlow>) -> Result<Self, NetworkError> {
         let mut passing = vec![Vec::new(); servers.len()];
         let mut before = vec![0usize; servers.len()];
         for (index, flow) in flows.iter().enumerate() {
@@ -116,12 +116,12 @@ impl Network {
     }
 
     /// Returns the servers.
-    pub fn servers(&self) -> &[Server] {
+    pub fn servers(&self) -> &[NetworkServer] {
         &self.servers
     }
 
     /// Returns the flows.
-    pub fn flows(&self) -> &[Flow] {
+    pub fn flows(&self) -> &[NetworkFlow] {
         &self.flows
     }
 

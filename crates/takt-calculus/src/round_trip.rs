@@ -1,5 +1,5 @@
 //! The round trip of a PubSub message over a line of bridges: out, through the loopback application, and back. It is here, beside
-//! the analyses of ports, because each assumption of the paper that is not sound can be switched separately ([`Model`]).
+//! the analyses of ports, because each assumption of the paper that is not sound can be switched separately ([`RoundTripModel`]).
 //! `docs/bounds.md` derives the model and lists the differences from the paper.
 
 use crate::cbs::{CreditBasedShaper, ShapedPort, ShaperError, bit_by_bit, in_a_row};
@@ -8,7 +8,7 @@ use crate::{Frame, FrameBits, Rational};
 
 /// Assumptions of the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Model {
+pub struct RoundTripModel {
     /// True if arrivals are counted in bits of L2 frames, and idleSlope in bits on the wire; otherwise both are counted on the
     /// wire.
     pub mixed_units: bool,
@@ -20,7 +20,7 @@ pub struct Model {
     pub loopback_jitter: bool,
 }
 
-impl Model {
+impl RoundTripModel {
     /// Assumptions of "Assessment of OPC UA PubSub at Scale using TSN Infrastructure and Network Calculus".
     pub const PAPER: Self = Self {
         mixed_units: true,
@@ -38,7 +38,7 @@ impl Model {
 /// A publisher, a number of links with a Credit-Based Shaper at each port, and the loopback. One message in each cycle; times in
 /// seconds, rates in bit/s.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Line {
+pub struct LineNetwork {
     /// Links in one direction.
     pub hops: u32,
     /// The frame of the message.
@@ -56,7 +56,7 @@ pub struct Line {
     /// Longest time of each bridge, besides its queue and the link, until a frame is in the next queue.
     pub forwarding_delay: Rational,
     /// Assumptions of the model.
-    pub model: Model,
+    pub model: RoundTripModel,
 }
 
 /// The bound and its parts.
@@ -88,9 +88,9 @@ pub enum LineError {
     Curve(#[from] CurveError),
 }
 
-impl Line {
+impl LineNetwork {
     /// Makes a line as in the paper: cycle 250 µs, offset 150 µs, 1 Gbit/s, and nothing else on the links.
-    pub fn new(hops: u32, frame: Frame, model: Model) -> Self {
+    pub fn new(hops: u32, frame: Frame, model: RoundTripModel) -> Self {
         let micro = |value: u32| Rational::from_parts(value.into(), 1_000_000u32.into());
         Self {
             hops,

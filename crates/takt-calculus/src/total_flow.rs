@@ -9,7 +9,7 @@ use crate::network::{Arrivals, Network, Passing};
 
 /// Bound on the flows that leave a server. Both kinds hold; neither is always the lower one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Output {
+pub enum OutputBound {
     /// The flow's arrival, late by up to the server's delay.
     Delay,
     /// The flow's arrival, served with the service that the other flows leave of the FIFO server. Its time grows with the square
@@ -75,19 +75,19 @@ fn late_by(arrival: &Curve, late: &Extended) -> Curve {
 impl Network {
     /// Computes Total Flow Analysis: at each server a delay for all flows together; a flow's bound is the sum over its path. FIFO
     /// servers. With `shaped`, flows that come over one link are limited by the link's shaping curve (TFA++).
-    pub fn total_flow(&self, output: Output, shaped: bool) -> TotalFlow {
+    pub fn total_flow(&self, output: OutputBound, shaped: bool) -> TotalFlow {
         let known = match output {
-            Output::Delay => {
+            OutputBound::Delay => {
                 let first = self.flows.iter().map(|flow| flow.arrival.clone());
                 Known::Late(first.collect(), vec![Extended::ZERO; self.flows.len()])
             }
-            Output::Residual => Known::Curves(Arrivals::of(self)),
+            OutputBound::Residual => Known::Curves(Arrivals::of(self)),
         };
         self.total_flow_from(known, shaped, None)
     }
 
-    /// Returns [`Self::total_flow`] with [`Output::Delay`], rounded outward: arrivals, delays and backlogs up to the grid. No
-    /// bound is less than the exact one, and the numbers stay short for any number of servers that a flow depends on.
+    /// Returns [`Self::total_flow`] with [`OutputBound::Delay`], rounded outward: arrivals, delays and backlogs up to the grid.
+    /// No bound is less than the exact one, and the numbers stay short for any number of servers that a flow depends on.
     pub fn total_flow_rounded(&self, shaped: bool, grid: &Grid) -> TotalFlow {
         let flows = self.flows.iter();
         let first = flows.map(|flow| flow.arrival.rounded_up(grid)).collect();
@@ -127,7 +127,7 @@ impl Network {
 
     /// Returns arrival curves of each flow at all servers of its path, if these delay by up to `delays`.
     pub(crate) fn arrivals_late_by(&self, delays: &[Extended]) -> Arrivals {
-        let of_flow = |flow: &crate::Flow| {
+        let of_flow = |flow: &crate::NetworkFlow| {
             let mut late = Extended::ZERO;
             let servers = flow.path.iter().map(|server| {
                 let arrival = late_by(&flow.arrival, &late);
@@ -147,22 +147,25 @@ mod tests {
     use proptest::prelude::*;
 
     use crate::brute_force::curve;
-    use crate::{Curve, Extended, Flow, Grid, Network, Output, Rational, Server};
+    use crate::{
+        Curve, Extended, Grid, Network, NetworkFlow, NetworkServer, OutputBound, Rational,
+    };
 
     const SERVERS: usize = 5;
 
     fn network() -> impl Strategy<Value = Network> {
         let shaping = prop::option::of((0i64..9, 8i64..60));
-        let server = (4i64..40, 0i64..5, shaping).prop_map(|(rate, latency, shaping)| Server {
-            service: Curve::rate_latency(rate.into(), latency.into()).unwrap(),
-            shaping: shaping
-                .map(|(burst, rate)| Curve::leaky_bucket(burst.into(), rate.into()).unwrap()),
-        });
+        let server =
+            (4i64..40, 0i64..5, shaping).prop_map(|(rate, latency, shaping)| NetworkServer {
+                service: Curve::rate_latency(rate.into(), latency.into()).unwrap(),
+                shaping: shaping
+                    .map(|(burst, rate)| Curve::leaky_bucket(burst.into(), rate.into()).unwrap()),
+            });
         let path = prop::sample::subsequence((0..SERVERS).collect::<Vec<_>>(), 1..=SERVERS);
         let bucket = (0i64..20, 0i64..3)
             .prop_map(|(burst, rate)| Curve::leaky_bucket(burst.into(), rate.into()).unwrap());
         let arrival = prop_oneof![4 => bucket, 1 => curve()];
-        let flow = (path, arrival).prop_map(|(path, arrival)| Flow { path, arrival });
+        let flow = (path, arrival).prop_map(|(path, arrival)| NetworkFlow { path, arrival });
         (
             prop::collection::vec(server, SERVERS),
             prop::collection::vec(flow, 1..8),
@@ -175,7 +178,7 @@ mod tests {
 
         #[test]
         fn late_arrivals_reproduce_the_delays(network in network(), shaped: bool) {
-            let bounds = network.total_flow(Output::Delay, shaped);
+            let bounds = network.total_flow(OutputBound::Delay, shaped);
             let arrivals = network.arrivals_late_by(&bounds.server_delays);
             for (server, delay) in bounds.server_delays.iter().enumerate() {
                 let all = network.aggregate(server, |passing| arrivals.at(passing), None, shaped);
@@ -187,7 +190,7 @@ mod tests {
         fn a_rounded_bound_is_never_less(network in network(), shaped: bool, time in 1u32..4, bits in 1u32..4, rate in 1u32..40) {
             let part = |of: u32| Rational::ONE / Rational::from(of);
             let grid = Grid::new(part(time), part(bits), part(rate)).unwrap();
-            let exact = network.total_flow(Output::Delay, shaped);
+            let exact = network.total_flow(OutputBound::Delay, shaped);
             let rounded = network.total_flow_rounded(shaped, &grid);
             for (exact, rounded) in exact.flow_delays.iter().zip(&rounded.flow_delays) {
                 prop_assert!(exact <= rounded);

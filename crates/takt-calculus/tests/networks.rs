@@ -3,24 +3,28 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use proptest::prelude::*;
-use takt_calculus::{Curve, Extended, Flow, Grid, Network, Output, Rational, Server};
+use takt_calculus::{
+    Curve, Extended, Grid, Network, NetworkFlow, NetworkServer, OutputBound, Rational,
+};
 
 const SERVERS: usize = 4;
 
 /// Servers of any rate and latency; some of them are at a link that limits their output.
-fn servers() -> impl Strategy<Value = Vec<Server>> {
+fn servers() -> impl Strategy<Value = Vec<NetworkServer>> {
     let server =
-        (4i64..30, 0i64..5, prop::option::of(30i64..60)).prop_map(|(rate, latency, link)| Server {
-            service: Curve::rate_latency(rate.into(), latency.into()).unwrap(),
-            shaping: link.map(|rate| Curve::leaky_bucket(Rational::ZERO, rate.into()).unwrap()),
+        (4i64..30, 0i64..5, prop::option::of(30i64..60)).prop_map(|(rate, latency, link)| {
+            NetworkServer {
+                service: Curve::rate_latency(rate.into(), latency.into()).unwrap(),
+                shaping: link.map(|rate| Curve::leaky_bucket(Rational::ZERO, rate.into()).unwrap()),
+            }
         });
     prop::collection::vec(server, SERVERS)
 }
 
 /// Paths only lead to servers of higher index, so there is no cycle.
-fn flow() -> impl Strategy<Value = Flow> {
+fn flow() -> impl Strategy<Value = NetworkFlow> {
     let path = prop::sample::subsequence((0..SERVERS).collect::<Vec<_>>(), 1..=SERVERS);
-    (path, 0i64..20, 0i64..3).prop_map(|(path, burst, rate)| Flow {
+    (path, 0i64..20, 0i64..3).prop_map(|(path, burst, rate)| NetworkFlow {
         path,
         arrival: Curve::leaky_bucket(burst.into(), rate.into()).unwrap(),
     })
@@ -33,7 +37,7 @@ proptest! {
     fn no_bound_falls_when_a_flow_is_added(servers in servers(), flows in prop::collection::vec(flow(), 2..6), shaped: bool) {
         let fewer = Network::new(servers.clone(), flows[1..].to_vec()).unwrap();
         let more = Network::new(servers, flows).unwrap();
-        let [fewer, more] = [fewer, more].map(|network| network.total_flow(Output::Delay, shaped));
+        let [fewer, more] = [fewer, more].map(|network| network.total_flow(OutputBound::Delay, shaped));
         for (fewer, more) in fewer.flow_delays.iter().zip(&more.flow_delays[1..]) {
             prop_assert!(fewer <= more);
         }
@@ -47,10 +51,10 @@ proptest! {
     /// the lower.
     #[test]
     fn no_bound_by_remaining_service_falls_when_a_flow_is_added(servers in servers(), flows in prop::collection::vec(flow(), 2..6)) {
-        let bounds = |flows: &[Flow]| {
+        let bounds = |flows: &[NetworkFlow]| {
             let network = Network::new(servers.clone(), flows.to_vec()).unwrap();
             [
-                network.total_flow(Output::Residual, false).flow_delays,
+                network.total_flow(OutputBound::Residual, false).flow_delays,
                 network.separate_flow(),
                 network.pay_multiplexing_only_once().unwrap(),
             ]
@@ -81,7 +85,7 @@ proptest! {
     #[test]
     fn shaping_never_makes_total_flow_worse(servers in servers(), flows in prop::collection::vec(flow(), 1..6)) {
         let network = Network::new(servers, flows).unwrap();
-        let [plain, shaped] = [false, true].map(|shaped| network.total_flow(Output::Delay, shaped));
+        let [plain, shaped] = [false, true].map(|shaped| network.total_flow(OutputBound::Delay, shaped));
         for (plain, shaped) in plain.flow_delays.iter().zip(&shaped.flow_delays) {
             prop_assert!(shaped <= plain);
         }
@@ -100,7 +104,7 @@ proptest! {
         let network = Network::new(servers, vec![flow]).unwrap();
         prop_assert_eq!(&network.separate_flow()[0], &expected);
         prop_assert_eq!(&network.pay_multiplexing_only_once().unwrap()[0], &expected);
-        prop_assert!(network.total_flow(Output::Residual, false).flow_delays[0] >= expected);
+        prop_assert!(network.total_flow(OutputBound::Residual, false).flow_delays[0] >= expected);
     }
 
     /// A delay is infinite only in or behind a server that is overloaded.
@@ -114,7 +118,7 @@ proptest! {
         let network = Network::new(servers.clone(), flows.clone()).unwrap();
         if !overload {
             let finite = |delays: &[Extended]| delays.iter().all(|delay| delay.finite().is_some());
-            for output in [Output::Delay, Output::Residual] {
+            for output in [OutputBound::Delay, OutputBound::Residual] {
                 prop_assert!(finite(&network.total_flow(output, true).flow_delays));
             }
             prop_assert!(finite(&network.separate_flow()));
@@ -129,7 +133,7 @@ proptest! {
     fn the_linear_programme_is_between(servers in servers(), flows in prop::collection::vec(flow(), 1..4)) {
         let network = Network::new(servers.clone(), flows.clone()).unwrap();
         for shaped in [false, true] {
-            let total = network.total_flow(Output::Delay, shaped).flow_delays;
+            let total = network.total_flow(OutputBound::Delay, shaped).flow_delays;
             for (found, total) in network.polynomial_linear_program(shaped).iter().zip(&total) {
                 prop_assert!(found <= total || *total == Extended::Infinity);
                 prop_assert!(found.finite().is_some() || *total == Extended::Infinity);
@@ -147,7 +151,7 @@ proptest! {
     /// Servers in a row, where the tree of a flow does not depend on the other flows.
     #[test]
     fn the_linear_programme_never_falls_when_a_flow_is_added(servers in servers(), parts in prop::collection::vec((0..SERVERS, 1..=SERVERS, 0i64..20, 0i64..2), 2..5)) {
-        let flows: Vec<Flow> = parts.iter().map(|(first, length, burst, rate)| Flow {
+        let flows: Vec<NetworkFlow> = parts.iter().map(|(first, length, burst, rate)| NetworkFlow {
             path: (*first..(first + length).min(SERVERS)).collect(),
             arrival: Curve::leaky_bucket((*burst).into(), (*rate).into()).unwrap(),
         }).collect();
@@ -166,12 +170,12 @@ proptest! {
         flows in prop::collection::vec((prop::sample::subsequence((0..SERVERS).collect::<Vec<_>>(), 1..=SERVERS), 1i64..12, 0i64..12), 1..5),
         lazy in prop::collection::vec(0i64..=2, 64),
     ) {
-        let servers: Vec<Server> = parameters.iter().map(|(rate, latency, haste)| Server {
+        let servers: Vec<NetworkServer> = parameters.iter().map(|(rate, latency, haste)| NetworkServer {
             service: Curve::rate_latency((*rate).into(), Rational::from(*latency) + Rational::ONE / Rational::from(*rate)).unwrap(),
             shaping: Some(Curve::leaky_bucket(Rational::ONE, (rate * haste).into()).unwrap()),
         }).collect();
         let rate = Rational::ONE / Rational::from(8);
-        let network = Network::new(servers, flows.iter().map(|(path, burst, _)| Flow {
+        let network = Network::new(servers, flows.iter().map(|(path, burst, _)| NetworkFlow {
             path: path.clone(),
             arrival: Curve::leaky_bucket((*burst).into(), rate.clone()).unwrap(),
         }).collect()).unwrap();

@@ -5,8 +5,8 @@
 mod table_iv;
 
 use takt_calculus::{
-    CreditBasedShaper, Curve, Extended, Frame, FrameBits, Line, Model, REPEATED_NODE_COUNTS,
-    Rational,
+    CreditBasedShaper, Curve, Extended, Frame, FrameBits, LineNetwork, REPEATED_NODE_COUNTS,
+    Rational, RoundTripModel,
 };
 
 use table_iv::TABLE_IV;
@@ -16,7 +16,7 @@ fn frames() -> [Frame; 8] {
 }
 
 /// Returns the delay in whole microseconds, truncated; `None` if infinite.
-fn microseconds(line: &Line) -> Option<i64> {
+fn microseconds(line: &LineNetwork) -> Option<i64> {
     match line.round_trip().unwrap().delay {
         Extended::Finite(delay) => {
             Some(i64::try_from((delay * Rational::from(1_000_000)).floor()).unwrap())
@@ -25,8 +25,8 @@ fn microseconds(line: &Line) -> Option<i64> {
     }
 }
 
-fn provisioned(line: Line, percent: i64) -> Line {
-    Line {
+fn provisioned(line: LineNetwork, percent: i64) -> LineNetwork {
+    LineNetwork {
         provisioning: Rational::from_parts(percent.into(), 100u32.into()),
         ..line
     }
@@ -35,7 +35,8 @@ fn provisioned(line: Line, percent: i64) -> Line {
 #[test]
 fn table_iv() {
     for (hops, row) in (1..).zip(TABLE_IV) {
-        let bounds = frames().map(|frame| microseconds(&Line::new(hops, frame, Model::PAPER)));
+        let bounds = frames()
+            .map(|frame| microseconds(&LineNetwork::new(hops, frame, RoundTripModel::PAPER)));
         assert_eq!(bounds, row.map(Some), "{hops} hops");
     }
 }
@@ -43,7 +44,7 @@ fn table_iv() {
 #[test]
 fn closed_form() {
     for frame in frames() {
-        let line = Line::new(7, frame, Model::PAPER);
+        let line = LineNetwork::new(7, frame, RoundTripModel::PAPER);
         let (message, wire) = (frame.l2_bits(), frame.physical_bits());
         let port = &message * &line.cycle / wire - message / &line.link_rate;
         assert_eq!(
@@ -57,34 +58,39 @@ fn closed_form() {
 #[test]
 fn infinite_bounds() {
     let infinite = |percent, model| {
-        frames()
-            .map(|frame| microseconds(&provisioned(Line::new(1, frame, model), percent)).is_none())
+        frames().map(|frame| {
+            microseconds(&provisioned(LineNetwork::new(1, frame, model), percent)).is_none()
+        })
     };
     for percent in [-5, -3] {
         let expected = frames().map(|frame| {
             let [l2, physical] = [frame.l2(), frame.physical()].map(i64::from);
             (100 + percent) * physical < 100 * l2
         });
-        assert_eq!(infinite(percent, Model::PAPER), expected, "{percent} %");
+        assert_eq!(
+            infinite(percent, RoundTripModel::PAPER),
+            expected,
+            "{percent} %"
+        );
         // With one unit, an idleSlope below the sending rate is never enough.
-        assert_eq!(infinite(percent, Model::SOUND), [true; 8]);
+        assert_eq!(infinite(percent, RoundTripModel::SOUND), [true; 8]);
     }
     let from = |percent| {
-        infinite(percent, Model::PAPER)
+        infinite(percent, RoundTripModel::PAPER)
             .iter()
             .position(|infinite| *infinite)
     };
     // Bounds are infinite from 617 B and from 1193 B on.
     assert_eq!((from(-5), from(-3)), (Some(5), Some(6)));
     for percent in [0, 3, 5] {
-        assert_eq!(infinite(percent, Model::PAPER), [false; 8]);
-        assert_eq!(infinite(percent, Model::SOUND), [false; 8]);
+        assert_eq!(infinite(percent, RoundTripModel::PAPER), [false; 8]);
+        assert_eq!(infinite(percent, RoundTripModel::SOUND), [false; 8]);
     }
 }
 
 #[test]
 fn an_overloaded_port_is_named() {
-    let line = provisioned(Line::new(3, frames()[7], Model::PAPER), -5);
+    let line = provisioned(LineNetwork::new(3, frames()[7], RoundTripModel::PAPER), -5);
     let round_trip = line.round_trip().unwrap();
     assert_eq!(round_trip.delay, Extended::Infinity);
     let [port] = round_trip.ports.as_slice() else {
@@ -101,18 +107,18 @@ fn an_overloaded_port_is_named() {
 fn errors_of_the_paper() {
     let bounds = |model, lower_priority| {
         [1, 7].map(|hops| {
-            microseconds(&Line {
+            microseconds(&LineNetwork {
                 lower_priority,
-                ..Line::new(hops, frames()[0], model)
+                ..LineNetwork::new(hops, frames()[0], model)
             })
             .unwrap()
         })
     };
-    let paper = Model::PAPER;
+    let paper = RoundTripModel::PAPER;
     assert_eq!(bounds(paper, None), [954, 3234]);
     assert_eq!(
         bounds(
-            Model {
+            RoundTripModel {
                 mixed_units: false,
                 ..paper
             },
@@ -123,7 +129,7 @@ fn errors_of_the_paper() {
     assert_eq!(bounds(paper, Some(Frame::LONGEST)), [979, 3549]);
     assert_eq!(
         bounds(
-            Model {
+            RoundTripModel {
                 store_and_forward: true,
                 ..paper
             },
@@ -133,7 +139,7 @@ fn errors_of_the_paper() {
     );
     assert_eq!(
         bounds(
-            Model {
+            RoundTripModel {
                 loopback_jitter: true,
                 ..paper
             },
@@ -141,20 +147,23 @@ fn errors_of_the_paper() {
         ),
         [1145, 3425]
     );
-    assert_eq!(bounds(Model::SOUND, Some(Frame::LONGEST)), [1362, 4658]);
+    assert_eq!(
+        bounds(RoundTripModel::SOUND, Some(Frame::LONGEST)),
+        [1362, 4658]
+    );
 }
 
 #[test]
 fn sound_bounds_are_never_less() {
     for frame in frames() {
         for hops in [1, 2, 7] {
-            let [paper, sound] =
-                [Model::PAPER, Model::SOUND].map(|model| Line::new(hops, frame, model));
-            let blocked = Line {
+            let [paper, sound] = [RoundTripModel::PAPER, RoundTripModel::SOUND]
+                .map(|model| LineNetwork::new(hops, frame, model));
+            let blocked = LineNetwork {
                 lower_priority: Some(Frame::LONGEST),
                 ..sound.clone()
             };
-            let slow = Line {
+            let slow = LineNetwork {
                 forwarding_delay: Rational::from_parts(1.into(), 100_000u32.into()),
                 ..blocked.clone()
             };
@@ -169,7 +178,7 @@ fn sound_bounds_are_never_less() {
 fn sound_bound_of_one_hop() {
     // The terms are 1.7 · 250 + 150; out: 250; back: twice, since a message may be late by a cycle.
     assert_eq!(
-        microseconds(&Line::new(1, frames()[0], Model::SOUND)),
+        microseconds(&LineNetwork::new(1, frames()[0], RoundTripModel::SOUND)),
         Some(575 + 250 + 500)
     );
 }
@@ -178,7 +187,7 @@ fn sound_bound_of_one_hop() {
 #[test]
 fn a_staircase_and_its_leaky_bucket_give_one_bound() {
     for frame in [frames()[0], frames()[7]] {
-        let line = Line::new(3, frame, Model::PAPER);
+        let line = LineNetwork::new(3, frame, RoundTripModel::PAPER);
         let message = frame.l2_bits();
         let idle_slope = frame.physical_bits() / &line.cycle;
         let shaper = CreditBasedShaper::new(

@@ -12,8 +12,8 @@ use port_simulator::{Seen, Simulator};
 use proptest::prelude::*;
 use takt_calculus::{
     Analysis, Curve, EgressPort, Extended, FixedPoint, GateControlEntry, GateControlList,
-    GateError, NotApplicable, PortError, PortNetwork, PortNetworkError, QueueId, Rational, Step,
-    Stream, TrafficClass, TransmissionSelection, Unbounded,
+    GateError, LoopbackStage, NotApplicable, PortClass, PortError, PortNetwork, PortNetworkError,
+    QueueId, Rational, Step, Stream, TransmissionSelection, Unbounded,
 };
 
 fn ratio(numerator: i64, denominator: u32) -> Rational {
@@ -33,7 +33,7 @@ fn bridge() -> Step {
 
 /// A port of rate 1: a Credit-Based Shaper above best effort, or FIFO alone.
 fn port(shaped: bool) -> EgressPort {
-    let class = |selection| TrafficClass {
+    let class = |selection| PortClass {
         selection,
         longest: 60.into(),
         shortest: 20.into(),
@@ -268,7 +268,7 @@ fn an_overload_is_named() {
 
 #[test]
 fn flow_queueing_is_bounded_by_the_time_until_nothing_waits() {
-    let class = TrafficClass {
+    let class = PortClass {
         selection: TransmissionSelection::FlowQueueing,
         longest: 60.into(),
         shortest: 20.into(),
@@ -284,7 +284,7 @@ fn flow_queueing_is_bounded_by_the_time_until_nothing_waits() {
 
 #[test]
 fn etf_removes_jitter() {
-    let class = TrafficClass {
+    let class = PortClass {
         selection: TransmissionSelection::EarliestTxTime { delta: 500.into() },
         longest: 60.into(),
         shortest: 60.into(),
@@ -312,7 +312,7 @@ fn etf_removes_jitter() {
 /// Two shaped classes above best effort, computed by hand: the second waits for a frame of 100 and the first class's.
 #[test]
 fn credit_that_would_be_cut_off_is_refused() {
-    let class = |selection, longest: i64| TrafficClass {
+    let class = |selection, longest: i64| PortClass {
         selection,
         longest: longest.into(),
         shortest: longest.into(),
@@ -365,13 +365,30 @@ fn mistakes() {
         error(of(vec![backwards])),
         PortNetworkError::Delay { .. }
     ));
+    let loopback = |cycle: i64, late: i64, sending: i64| {
+        let stage = LoopbackStage {
+            least: 1.into(),
+            most: 2.into(),
+            cycle: Some(cycle.into()),
+            late: late.into(),
+            sending: sending.into(),
+        };
+        of(vec![queue(0, 0), Step::Loopback(stage), queue(0, 0)])
+    };
+    for (cycle, late, sending) in [(0, 0, 0), (-1, 0, 0), (1, -1, 0), (1, 0, -1)] {
+        assert_eq!(
+            error(loopback(cycle, late, sending)),
+            PortNetworkError::Loopback { stream: 0 }
+        );
+    }
+    assert!(PortNetwork::new(vec![port.clone()], vec![loopback(1, 0, 0)]).is_ok());
     assert!(matches!(
         error(periodic(61, 400, vec![queue(0, 0)])),
         PortNetworkError::Frames { .. }
     ));
 
     let fifo = port.classes()[0].clone();
-    let shaper = |slope| TrafficClass {
+    let shaper = |slope| PortClass {
         selection: TransmissionSelection::CreditBased { idle_slope: slope },
         ..fifo.clone()
     };
@@ -436,7 +453,7 @@ fn mistakes() {
 /// A gate that is open for half of 200, frames of 40, an idleSlope of half the link's rate while it is open.
 #[test]
 fn credit_stands_still_while_the_gate_is_closed() {
-    let class = TrafficClass {
+    let class = PortClass {
         selection: TransmissionSelection::CreditBased {
             idle_slope: ratio(1, 2),
         },

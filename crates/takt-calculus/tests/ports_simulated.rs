@@ -9,15 +9,15 @@ use port_simulator::{Gates, Seen, Simulator};
 use proptest::prelude::*;
 use takt_calculus::{
     Curve, EgressPort, Extended, FixedPoint, GateControlEntry, GateControlList, PortBounds,
-    PortNetwork, QueueId, Rational, Step, Stream, TrafficClass, TransmissionSelection,
+    PortClass, PortNetwork, QueueId, Rational, Step, Stream, TransmissionSelection,
 };
 
 fn ratio(numerator: i64, denominator: u32) -> Rational {
     Rational::from_parts(numerator.into(), denominator.into())
 }
 
-fn class(selection: TransmissionSelection, shortest: i64, longest: i64) -> TrafficClass {
-    TrafficClass {
+fn class(selection: TransmissionSelection, shortest: i64, longest: i64) -> PortClass {
+    PortClass {
         selection,
         longest: longest.into(),
         shortest: shortest.into(),
@@ -514,7 +514,7 @@ fn bounds_of_shaped_classes_are_near_the_worst() {
     let classes = shaped_classes()
         .classes()
         .iter()
-        .map(|class| TrafficClass {
+        .map(|class| PortClass {
             shortest: class.longest.clone(),
             ..class.clone()
         })

@@ -2,7 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use takt_calculus::{Curve, Extended, Flow, Network, NetworkError, Output, Rational, Server};
+use takt_calculus::{
+    Curve, Extended, Network, NetworkError, NetworkFlow, NetworkServer, OutputBound, Rational,
+};
 
 fn number(numerator: i64, denominator: u32) -> Extended {
     Extended::Finite(ratio(numerator, denominator))
@@ -30,14 +32,14 @@ fn saihu_with(buckets: impl FnOnce(&Curve, &Curve) -> Curve) -> Network {
     let line = |rate: i64, latency: i64| Curve::rate_latency(rate.into(), latency.into()).unwrap();
     let bucket = |burst: i64, rate: Rational| Curve::leaky_bucket(burst.into(), rate).unwrap();
     let link = bucket(0, 100.into());
-    let server = |service| Server {
+    let server = |service| NetworkServer {
         service,
         shaping: Some(link.clone()),
     };
     let two = line(4, 10).maximum(&line(50, 1000));
     let small = bucket(80, ratio(1, 100));
     let both = buckets(&small, &bucket(16_000, ratio(5, 10_000)));
-    let flow = |path: &[usize], arrival: &Curve| Flow {
+    let flow = |path: &[usize], arrival: &Curve| NetworkFlow {
         path: path.to_vec(),
         arrival: arrival.clone(),
     };
@@ -54,7 +56,7 @@ fn saihu_with(buckets: impl FnOnce(&Curve, &Curve) -> Curve) -> Network {
 
 #[test]
 fn saihu_total_flow() {
-    let bounds = saihu().total_flow(Output::Delay, true);
+    let bounds = saihu().total_flow(OutputBound::Delay, true);
     assert_eq!(thousandths(&bounds.server_delays), [50_000, 49_324, 29_322]);
     assert_eq!(thousandths(&bounds.flow_delays), [99_324, 79_322, 49_324]);
 }
@@ -90,7 +92,7 @@ fn hundredths(delays: &[Extended]) -> Vec<i64> {
 fn saihu_polynomial_linear_program() {
     let network = saihu();
     let (both, small) = (&network.flows()[0], &network.flows()[1]);
-    let flow = |path: &[usize], arrival: &Curve| Flow {
+    let flow = |path: &[usize], arrival: &Curve| NetworkFlow {
         path: path.to_vec(),
         arrival: arrival.clone(),
     };
@@ -140,13 +142,13 @@ fn saihu_least_upper_delay_bound() {
 fn netcal(servers: usize, parameter: i64, paths: &[&[usize]]) -> Network {
     let service = Curve::rate_latency(parameter.into(), parameter.into()).unwrap();
     let arrival = Curve::leaky_bucket(25.into(), 5.into()).unwrap();
-    let flow = |path: &&[usize]| Flow {
+    let flow = |path: &&[usize]| NetworkFlow {
         path: path.to_vec(),
         arrival: arrival.clone(),
     };
     Network::new(
         vec![
-            Server {
+            NetworkServer {
                 service,
                 shaping: None
             };
@@ -160,7 +162,7 @@ fn netcal(servers: usize, parameter: i64, paths: &[&[usize]]) -> Network {
 #[test]
 fn netcal_two_servers_one_flow() {
     let network = netcal(2, 10, &[&[0, 1]]);
-    let total = network.total_flow(Output::Residual, false);
+    let total = network.total_flow(OutputBound::Residual, false);
     assert_eq!(total.flow_delays, [number(30, 1)]);
     assert_eq!(total.backlogs.iter().max(), Some(&number(125, 1)));
     assert_eq!(network.polynomial_backlogs(false), [number(125, 1)]);
@@ -175,7 +177,7 @@ fn netcal_two_servers_one_flow() {
 fn netcal_three_servers_two_flows() {
     let network = netcal(3, 20, &[&[0, 2], &[0, 1, 2]]);
     assert_eq!(
-        network.total_flow(Output::Residual, false).flow_delays[0],
+        network.total_flow(OutputBound::Residual, false).flow_delays[0],
         number(485, 8)
     );
     assert_eq!(network.separate_flow()[0], number(2615, 48));
@@ -185,7 +187,7 @@ fn netcal_three_servers_two_flows() {
 fn overload_is_infinite_behind_it_too() {
     let network = netcal(3, 9, &[&[0, 1], &[0, 2], &[2]]);
     let infinite = vec![Extended::Infinity; 3];
-    for output in [Output::Delay, Output::Residual] {
+    for output in [OutputBound::Delay, OutputBound::Residual] {
         assert_eq!(network.total_flow(output, true).flow_delays, infinite);
     }
     assert_eq!(network.separate_flow(), infinite);
@@ -195,7 +197,7 @@ fn overload_is_infinite_behind_it_too() {
 #[test]
 fn mistakes() {
     let servers = || idle_servers(2);
-    let flow = |path: &[usize]| Flow {
+    let flow = |path: &[usize]| NetworkFlow {
         path: path.to_vec(),
         arrival: Curve::zero(),
     };
@@ -218,9 +220,9 @@ fn mistakes() {
     );
 }
 
-fn idle_servers(number: usize) -> Vec<Server> {
+fn idle_servers(number: usize) -> Vec<NetworkServer> {
     vec![
-        Server {
+        NetworkServer {
             service: Curve::zero(),
             shaping: None
         };

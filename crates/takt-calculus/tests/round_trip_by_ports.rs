@@ -1,4 +1,4 @@
-//! The round trip of a PubSub message, made of ports and delays, compared with [`Line`].
+//! The round trip of a PubSub message, made of ports and delays, compared with [`LineNetwork`].
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -6,22 +6,22 @@ mod port_simulator;
 
 use port_simulator::Simulator;
 use takt_calculus::{
-    Analysis, Curve, EgressPort, Extended, FixedPoint, Frame, FrameBits, Line, Model, PortNetwork,
-    QueueId, Rational, Step, Stream, TrafficClass, TransmissionSelection,
+    Analysis, Curve, EgressPort, Extended, FixedPoint, Frame, FrameBits, LineNetwork, PortClass,
+    PortNetwork, QueueId, Rational, RoundTripModel, Step, Stream, TransmissionSelection,
 };
 
 /// The line out and back: a Credit-Based Shaper above best effort at each port, the loopback in between.
-fn ports(line: &Line) -> PortNetwork {
+fn ports(line: &LineNetwork) -> PortNetwork {
     let bits = line.frame.physical_bits();
     let idle_slope = &bits / &line.cycle * (Rational::ONE + &line.provisioning);
     let best_effort = Frame::LONGEST.physical_bits();
     let classes = vec![
-        TrafficClass {
+        PortClass {
             selection: TransmissionSelection::CreditBased { idle_slope },
             longest: bits.clone(),
             shortest: bits.clone(),
         },
-        TrafficClass {
+        PortClass {
             selection: TransmissionSelection::StrictPriority,
             longest: best_effort.clone(),
             shortest: 704.into(),
@@ -59,15 +59,15 @@ fn ports(line: &Line) -> PortNetwork {
     PortNetwork::new(vec![port; 2 * hops], streams).unwrap()
 }
 
-fn line(hops: u32, repeated_node_count: u32, percent: i64) -> Line {
-    Line {
+fn line(hops: u32, repeated_node_count: u32, percent: i64) -> LineNetwork {
+    LineNetwork {
         lower_priority: Some(Frame::LONGEST),
         forwarding_delay: Rational::from_parts(5.into(), 1_000_000u32.into()),
         provisioning: Rational::from_parts(percent.into(), 100u32.into()),
-        ..Line::new(
+        ..LineNetwork::new(
             hops,
             Frame::of_repeated_node_count(repeated_node_count).unwrap(),
-            Model::SOUND,
+            RoundTripModel::SOUND,
         )
     }
 }

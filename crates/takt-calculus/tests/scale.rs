@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use takt_calculus::{Curve, Extended, Grid, Network, Output, Rational, TotalFlow};
+use takt_calculus::{Curve, Extended, Grid, Network, OutputBound, Rational, TotalFlow};
 
 mod factory;
 use factory::{Factory, buckets, factory, grid};
@@ -88,7 +88,7 @@ fn bounds_of_grouped_flows_equal_those_of_single_flows() {
     let factory = factory(50, 500, buckets).unwrap();
     let network = Network::new(factory.servers.clone(), factory.flows.clone()).unwrap();
     let grid = grid().unwrap();
-    let exact = network.total_flow(Output::Delay, false);
+    let exact = network.total_flow(OutputBound::Delay, false);
     assert_eq!(exact, Plain::bounds(&factory, false, None));
     let shaped = network.total_flow_rounded(true, &grid);
     assert_eq!(shaped, Plain::bounds(&factory, true, Some(&grid)));

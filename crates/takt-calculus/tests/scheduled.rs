@@ -9,7 +9,7 @@ use port_simulator::{Gates, Seen, Simulator};
 use proptest::prelude::*;
 use takt_calculus::{
     Curve, EgressPort, Extended, FixedPoint, GateControlEntry, GateControlList, NotScheduled,
-    PortNetwork, QueueId, Rational, Release, Scheduled, Step, Stream, TrafficClass,
+    PortClass, PortNetwork, QueueId, Rational, ReleaseTimes, Scheduled, Step, Stream,
     TransmissionSelection,
 };
 
@@ -32,7 +32,7 @@ fn ports(open: i64, again: i64, shift: i64, guard_band: i64) -> (Vec<EgressPort>
     let ports = (0..PORTS as i64).map(|number| {
         let list = GateControlList::new(Rational::ZERO, CYCLE.into(), list.to_vec()).unwrap();
         let list = list.with_guard_band(guard_band.into()).unwrap();
-        let class = TrafficClass {
+        let class = PortClass {
             selection: TransmissionSelection::StrictPriority,
             longest: 60.into(),
             shortest: 20.into(),
@@ -86,7 +86,7 @@ fn stream((first, hops, size): (usize, usize, i64), class: usize) -> Stream {
 fn simulate(
     network: &PortNetwork,
     gates: &[Gates],
-    releases: &[Release],
+    releases: &[ReleaseTimes],
     error: i64,
     mut state: u32,
 ) -> Seen {
@@ -148,7 +148,7 @@ proptest! {
         let (ports, gates) = ports(open, again, shift, guard_band);
         let streams = parts.iter().map(|((first, hops, size), ..)| stream((*first, *hops, if one_size { 40 } else { *size }), 0));
         let network = PortNetwork::new(ports, streams.collect()).unwrap();
-        let releases: Vec<Release> = parts.iter().map(|(_, offset, jitter)| Release { offset: (*offset).into(), jitter: (*jitter).into() }).collect();
+        let releases: Vec<ReleaseTimes> = parts.iter().map(|(_, offset, jitter)| ReleaseTimes { offset: (*offset).into(), jitter: (*jitter).into() }).collect();
         let scheduled = network.scheduled(&releases.iter().cloned().map(Some).collect::<Vec<_>>(), &error.into());
         let seen = simulate(&network, &gates, &releases, error, seed);
         for (stream, (longest, _)) in &seen.delays {
@@ -168,7 +168,7 @@ proptest! {
 fn shifted_windows_forward_a_frame_at_each_hop() {
     let (ports, gates) = ports(150, 60, 52, 0);
     let network = PortNetwork::new(ports, vec![stream((0, 3, 40), 0)]).unwrap();
-    let release = Release {
+    let release = ReleaseTimes {
         offset: 0.into(),
         jitter: 10.into(),
     };
@@ -202,7 +202,7 @@ fn unknown_release_times_are_reported() {
         vec![stream((0, 2, 40), 0), stream((1, 1, 40), 0)],
     )
     .unwrap();
-    let release = Some(Release {
+    let release = Some(ReleaseTimes {
         offset: 0.into(),
         jitter: 0.into(),
     });

@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use proptest::prelude::*;
-use takt_calculus::{Curve, Extended, Frame, FrameBits, Line, Model, Rational};
+use takt_calculus::{Curve, Extended, Frame, FrameBits, LineNetwork, Rational, RoundTripModel};
 
 const HOPS: u32 = 3;
 const MESSAGES: usize = 24;
@@ -13,7 +13,7 @@ const STEPS: u32 = 4;
 
 /// Returns the times at which frames with these arrivals have left a port. `blocked` is, for each frame, the part of the longest
 /// frame of lower priority that is still on the link when the frame could be sent.
-fn port(line: &Line, arrivals: &[Rational], blocked: &[u32]) -> Vec<Rational> {
+fn port(line: &LineNetwork, arrivals: &[Rational], blocked: &[u32]) -> Vec<Rational> {
     let frame = line.frame.physical_bits();
     let idle_slope = &frame / &line.cycle * (Rational::ONE + &line.provisioning);
     let longest = line.lower_priority.unwrap().physical_bits() / &line.link_rate;
@@ -49,7 +49,7 @@ fn port(line: &Line, arrivals: &[Rational], blocked: &[u32]) -> Vec<Rational> {
 }
 
 /// Returns true if frames that arrive at these times conform to the curve, in every interval.
-fn conforms(line: &Line, arrivals: &[Rational], curve: &Curve) -> bool {
+fn conforms(line: &LineNetwork, arrivals: &[Rational], curve: &Curve) -> bool {
     let little = Rational::from_parts(1.into(), 1_000_000_000_000u64.into());
     let bits =
         |number: usize| Extended::Finite(line.frame.physical_bits() * Rational::from(number));
@@ -61,7 +61,12 @@ fn conforms(line: &Line, arrivals: &[Rational], curve: &Curve) -> bool {
 }
 
 /// Returns true if at least the service of the curve was provided before each frame.
-fn served(line: &Line, arrivals: &[Rational], departures: &[Rational], service: &Curve) -> bool {
+fn served(
+    line: &LineNetwork,
+    arrivals: &[Rational],
+    departures: &[Rational],
+    service: &Curve,
+) -> bool {
     let frame = line.frame.physical_bits();
     let bits = |number: usize| &frame * Rational::from(number);
     departures.iter().enumerate().all(|(sent, departure)| {
@@ -93,11 +98,11 @@ proptest! {
         forwarding in prop::collection::vec(prop::collection::vec(0..=STEPS, MESSAGES), 2 * HOPS as usize),
         loopback in prop::collection::vec(0..=STEPS, MESSAGES),
     ) {
-        let line = Line {
+        let line = LineNetwork {
             provisioning: Rational::from_parts(percent.into(), 100u32.into()),
             lower_priority: Some(Frame::LONGEST),
             forwarding_delay: Rational::from_parts(5.into(), 1_000_000u32.into()),
-            ..Line::new(HOPS, Frame::of_repeated_node_count(count).unwrap(), Model::SOUND)
+            ..LineNetwork::new(HOPS, Frame::of_repeated_node_count(count).unwrap(), RoundTripModel::SOUND)
         };
         let bound = line.round_trip().unwrap();
         let part = |whole: &Rational, steps: u32| whole * Rational::from(steps) / Rational::from(STEPS);

@@ -5,8 +5,8 @@
 use proptest::prelude::*;
 use takt_calculus::{
     Analysis, CreditBasedShaper, Curve, EgressPort, Extended, FixedPoint, Frame, FrameBits,
-    GateControlEntry, GateControlList, PeriodicCurve, PortNetwork, QueueId, Rational, Step, Stream,
-    TrafficClass, TransmissionSelection,
+    GateControlEntry, GateControlList, PeriodicCurve, PortClass, PortNetwork, QueueId, Rational,
+    Step, Stream, TransmissionSelection,
 };
 
 fn per_second(rate: u64) -> Rational {
@@ -94,7 +94,7 @@ enum Discipline {
 
 /// A port of rate 1 with two classes of frames of 20 to 60 bit.
 fn port(discipline: Discipline) -> EgressPort {
-    let class = |selection| TrafficClass {
+    let class = |selection| PortClass {
         selection,
         longest: 60.into(),
         shortest: 20.into(),

@@ -6,7 +6,7 @@ use pcap_parser::traits::PcapNGPacketBlock;
 use pcap_parser::{Block, PcapBlockOwned, PcapError, create_reader};
 
 /// A captured packet.
-pub struct Packet {
+pub struct CapturedPacket {
     /// Number in the file, from 1.
     pub number: usize,
     /// Time of the capture, if the file contains it.
@@ -40,13 +40,13 @@ struct Interface {
 }
 
 /// Returns all packets, and the error of the file behind them if there is one.
-pub fn packets(file: &[u8]) -> (Vec<Packet>, Option<String>) {
+pub fn packets(file: &[u8]) -> (Vec<CapturedPacket>, Option<String>) {
     let mut packets = Vec::new();
     let error = read(file, &mut packets).err();
     (packets, error)
 }
 
-fn read(file: &[u8], packets: &mut Vec<Packet>) -> Result<(), String> {
+fn read(file: &[u8], packets: &mut Vec<CapturedPacket>) -> Result<(), String> {
     // The whole file fits into the buffer, so that no block is too large for it.
     let mut reader = create_reader(file.len() + 65_536, file).map_err(|error| text(&error))?;
     let mut interfaces: Vec<Interface> = Vec::new();
@@ -71,7 +71,7 @@ fn read(file: &[u8], packets: &mut Vec<Packet>) -> Result<(), String> {
         };
         let mut add = |time, linktype, bytes: &[u8]| {
             number += 1;
-            packets.push(Packet {
+            packets.push(CapturedPacket {
                 number,
                 time,
                 linktype,

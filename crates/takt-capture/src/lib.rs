@@ -8,6 +8,6 @@ mod file;
 mod packet;
 mod writer;
 
-pub use file::{Packet, is_capture, packets};
+pub use file::{CapturedPacket, is_capture, packets};
 pub use packet::{Carried, carried};
 pub use writer::CaptureWriter;

@@ -13,9 +13,9 @@ use takt_ua::{NodeId, StatusCode, Variant};
 use crate::dashboard::{Dashboard, Section};
 use crate::gauge::Gauge;
 use crate::keys::Keys;
-use crate::latency::{Latency, Summary};
+use crate::latency::{Latency, LatencySummary};
 use crate::screen::Screen;
-use crate::styled::{Line, Style};
+use crate::styled::{Style, StyledLine};
 use crate::{host, machine, tree};
 
 /// Interval at which the live values are updated.
@@ -169,7 +169,7 @@ fn describe(consumer: &mut Consumer, shown: &Shown) -> String {
 }
 
 /// Reads, writes and calls like any Consumer, and returns the results, with refusals by the machine.
-fn use_the_machine(consumer: &mut Consumer) -> Result<Vec<Line>, DemoError> {
+fn use_the_machine(consumer: &mut Consumer) -> Result<Vec<StyledLine>, DemoError> {
     let override_percent = consumer.find("Machine/Spindle/Override")?;
     let gauge = Gauge::of(consumer, &override_percent);
     consumer.write(&override_percent, 80.0)?;
@@ -193,23 +193,23 @@ fn use_the_machine(consumer: &mut Consumer) -> Result<Vec<Line>, DemoError> {
         .map(takt_ua::json::to_value)
         .unwrap_or_default();
     Ok(vec![
-        Line::new().with(Style::Plain, written),
+        StyledLine::new().with(Style::Plain, written),
         outcome("write  Machine/Spindle/Override = 500", &too_much),
         outcome("call   Machine/Start()", &started),
         outcome("call   Machine/Start()", &again),
-        Line::new().with(
+        StyledLine::new().with(
             Style::Plain,
             format!("call   HostTelemetry/SetSamplingInterval(100)  →  {revised}"),
         ),
     ])
 }
 
-fn outcome<T>(request: &str, result: &Result<T, ClientError>) -> Line {
+fn outcome<T>(request: &str, result: &Result<T, ClientError>) -> StyledLine {
     let (style, status) = match result {
         Ok(_) => (Style::Good, StatusCode::Good),
         Err(error) => (Style::Bad, error.status_code()),
     };
-    Line::new()
+    StyledLine::new()
         .with(Style::Plain, format!("{request}  →  "))
         .with(style, status.to_string())
 }
@@ -218,7 +218,7 @@ fn outcome<T>(request: &str, result: &Result<T, ClientError>) -> Line {
 struct Live {
     providers: Vec<ProviderEntry>,
     items: Vec<Shown>,
-    requests: Vec<Line>,
+    requests: Vec<StyledLine>,
     timed: Item,
 }
 
@@ -227,7 +227,7 @@ impl Live {
         consumer: &mut Consumer,
         providers: Vec<ProviderEntry>,
         items: Vec<Shown>,
-        requests: Vec<Line>,
+        requests: Vec<StyledLine>,
     ) -> Result<Self, ClientError> {
         let timed = consumer.find(&format!("{}/{TIMED}", machine::NAME))?;
         let items = items
@@ -273,10 +273,10 @@ impl Live {
         screen.show_lines(&dashboard.lines(screen.height()))
     }
 
-    fn latency(&self, consumer: &mut Consumer) -> Vec<Line> {
+    fn latency(&self, consumer: &mut Consumer) -> Vec<StyledLine> {
         let title = format!("{READS} Reads of {}, µs", self.timed.path);
         let mut lines = vec![
-            Line::new()
+            StyledLine::new()
                 .with(Style::Title, format!("{title:<44}"))
                 .with(Style::Label, "      min   median      p99      max"),
         ];
@@ -286,8 +286,8 @@ impl Live {
                 None => Err(StatusCode::BadNotConnected),
             };
             lines.push(match latency {
-                Ok(summary) => Line::from(latency_line(scheme, &summary).as_str()),
-                Err(status) => Line::new()
+                Ok(summary) => StyledLine::from(latency_line(scheme, &summary).as_str()),
+                Err(status) => StyledLine::new()
                     .with(Style::Plain, format!("  {scheme:<12} "))
                     .with(Style::Bad, status.to_string()),
             });
@@ -296,7 +296,7 @@ impl Live {
     }
 }
 
-fn time_reads(consumer: &mut Consumer, item: &Item) -> Result<Summary, StatusCode> {
+fn time_reads(consumer: &mut Consumer, item: &Item) -> Result<LatencySummary, StatusCode> {
     let (client, node) = consumer
         .provider(item)
         .map_err(|error| error.status_code())?;
@@ -317,7 +317,7 @@ fn time_read(client: &mut Client, node: &NodeId) -> Result<Duration, StatusCode>
     }
 }
 
-fn latency_line(scheme: &str, summary: &Summary) -> String {
+fn latency_line(scheme: &str, summary: &LatencySummary) -> String {
     let micros = |time: Duration| format!("{:>8.1}", time.as_secs_f64() * 1e6);
     format!(
         "  {scheme:<42} {} {} {} {}",

@@ -1,7 +1,7 @@
 //! Layout of the live display: it fits a terminal of 80 columns and 24 lines.
 
 use crate::gauge::Gauge;
-use crate::styled::{Line, Style};
+use crate::styled::{Style, StyledLine};
 
 /// Columns of the name, the value and the unit of a row.
 const NAME: usize = 27;
@@ -23,19 +23,19 @@ pub(crate) struct Dashboard<'a> {
     /// Providers, the most important one first.
     pub(crate) sections: Vec<Section<'a>>,
     /// Results of requests.
-    pub(crate) requests: &'a [Line],
+    pub(crate) requests: &'a [StyledLine],
     /// Latency table. It is always shown.
-    pub(crate) latency: Vec<Line>,
+    pub(crate) latency: Vec<StyledLine>,
     /// True if the key `q` ends the program.
     pub(crate) has_keys: bool,
 }
 
 impl Dashboard<'_> {
     /// Returns the lines for a terminal of this height. Where it is too low, rows of the last Providers are left out.
-    pub(crate) fn lines(&self, height: usize) -> Vec<Line> {
+    pub(crate) fn lines(&self, height: usize) -> Vec<StyledLine> {
         let ends = if self.has_keys { "q" } else { "Ctrl-C" };
         let mut head = vec![
-            Line::new()
+            StyledLine::new()
                 .with(Style::Title, "Takt demo")
                 .with(Style::Label, format!("   {ends} ends it")),
         ];
@@ -59,9 +59,9 @@ impl Dashboard<'_> {
 
 impl Section<'_> {
     /// Returns at most `height` lines: a title, rows, and the number of rows that are left out.
-    fn lines(&self, height: usize) -> Vec<Line> {
+    fn lines(&self, height: usize) -> Vec<StyledLine> {
         let mut lines = vec![
-            Line::new()
+            StyledLine::new()
                 .with(Style::Title, self.name)
                 .with(Style::Label, format!("   {}", self.endpoints)),
         ];
@@ -75,7 +75,7 @@ impl Section<'_> {
         }
         if shown < self.rows.len() {
             let hidden = self.rows.len() - shown;
-            lines.push(Line::new().with(
+            lines.push(StyledLine::new().with(
                 Style::Label,
                 format!("  … and {hidden} more: a taller window shows them"),
             ));
@@ -84,8 +84,8 @@ impl Section<'_> {
     }
 }
 
-fn row(path: &str, gauge: &Gauge) -> Line {
-    let line = Line::new()
+fn row(path: &str, gauge: &Gauge) -> StyledLine {
+    let line = StyledLine::new()
         .with(Style::Label, format!("  {:<NAME$}", end_of(path)))
         .with(Style::Plain, format!("{:>VALUE$} ", gauge.value()))
         .with(Style::Label, format!("{:<UNIT$} ", gauge.shown_unit()));
@@ -124,14 +124,14 @@ mod tests {
             endpoints: format!("opc.iox2://{name}, opc.tcp://127.0.0.1:40123"),
             rows: vec![("Network/enp0s31f6/PacketsReceived", &gauge); rows],
         };
-        let requests = vec![Line::from("call   Machine/Start()  →  Good"); REQUESTS];
+        let requests = vec![StyledLine::from("call   Machine/Start()  →  Good"); REQUESTS];
         let dashboard = Dashboard {
             sections: vec![section("Machine", 7), section("HostTelemetry", rows)],
             requests: &requests,
             latency: vec![
-                Line::from("Read"),
-                Line::from("opc.iox2"),
-                Line::from("opc.tcp"),
+                StyledLine::from("Read"),
+                StyledLine::from("opc.iox2"),
+                StyledLine::from("opc.tcp"),
             ],
             has_keys: true,
         };

@@ -10,7 +10,7 @@ pub struct Latency {
 
 /// Summary of round-trip times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Summary {
+pub struct LatencySummary {
     /// Shortest time.
     pub min: Duration,
     /// Median.
@@ -34,7 +34,7 @@ impl Latency {
     }
 
     /// Returns minimum, median, 99th percentile and maximum; `None` without any round trip.
-    pub fn summary(&mut self) -> Option<Summary> {
+    pub fn summary(&mut self) -> Option<LatencySummary> {
         self.nanos.sort_unstable();
         let at = |per_cent: usize| {
             let index = (self.nanos.len() * per_cent)
@@ -42,7 +42,7 @@ impl Latency {
                 .saturating_sub(1);
             self.nanos.get(index).copied().map(Duration::from_nanos)
         };
-        Some(Summary {
+        Some(LatencySummary {
             min: at(0)?,
             median: at(50)?,
             p99: at(99)?,

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::io::{self, IsTerminal, Write};
 
-use crate::styled::Line;
+use crate::styled::StyledLine;
 
 /// Display of live data.
 pub struct Screen {
@@ -43,7 +43,10 @@ impl Screen {
     /// # Errors
     /// The standard output cannot be written.
     pub fn show(&self, lines: &[String]) -> io::Result<()> {
-        let lines: Vec<Line> = lines.iter().map(|line| Line::from(line.as_str())).collect();
+        let lines: Vec<StyledLine> = lines
+            .iter()
+            .map(|line| StyledLine::from(line.as_str()))
+            .collect();
         self.show_lines(&lines)
     }
 
@@ -51,7 +54,7 @@ impl Screen {
     ///
     /// # Errors
     /// The standard output cannot be written.
-    pub fn show_lines(&self, lines: &[Line]) -> io::Result<()> {
+    pub fn show_lines(&self, lines: &[StyledLine]) -> io::Result<()> {
         let mut out = String::new();
         if self.terminal && self.live.get() > 0 {
             // Cursor up to the first live line (ECMA-48 CPL).

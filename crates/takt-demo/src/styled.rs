@@ -33,9 +33,9 @@ impl Style {
 
 /// Line of parts with styles.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Line(Vec<(Style, String)>);
+pub struct StyledLine(Vec<(Style, String)>);
 
-impl Line {
+impl StyledLine {
     /// Creates an empty line.
     pub fn new() -> Self {
         Self::default()
@@ -70,7 +70,7 @@ impl Line {
     }
 }
 
-impl From<&str> for Line {
+impl From<&str> for StyledLine {
     fn from(text: &str) -> Self {
         Self::new().with(Style::Plain, text)
     }
@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn colours_take_no_width() {
-        let line = Line::new()
+        let line = StyledLine::new()
             .with(Style::Bad, "abc")
             .with(Style::Plain, "def");
         assert_eq!(line.plain(4), "abcd");

@@ -66,8 +66,8 @@ mod writer;
 
 pub use error::LayoutError;
 pub use head::{HEAD_LENGTH, MARK, RequestHead, Service, VERSION, is_layout};
-pub use request::{Arguments, CallItem, Items, Place, Request, WriteItem};
-pub use response::{CallResult, DataValueRecord, Response};
+pub use request::{Arguments, CallItem, Items, Place, RequestReader, WriteItem};
+pub use response::{CallResult, DataValueRecord, ResponseReader};
 pub use span::Span;
 pub use structures::LaidOut;
 pub use values::ValueWriter;

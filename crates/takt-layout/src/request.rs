@@ -14,7 +14,7 @@ use crate::writer::Times;
 
 /// A request whose head has been checked.
 #[derive(Debug, Clone, Copy)]
-pub struct Request<'a> {
+pub struct RequestReader<'a> {
     message: &'a [u8],
     limits: Limits,
     service: Service,
@@ -24,7 +24,7 @@ pub struct Request<'a> {
     first: usize,
 }
 
-impl<'a> Request<'a> {
+impl<'a> RequestReader<'a> {
     /// Checks the head of a request; the items are checked when they are read.
     ///
     /// # Errors

@@ -15,7 +15,7 @@ use crate::writer::Times;
 
 /// A response whose head has been checked.
 #[derive(Debug, Clone, Copy)]
-pub struct Response<'a> {
+pub struct ResponseReader<'a> {
     message: SharedBytes<'a>,
     service: Service,
     count: usize,
@@ -46,7 +46,7 @@ pub struct CallResult<'a> {
     output_arguments: Range<usize>,
 }
 
-impl<'a> Response<'a> {
+impl<'a> ResponseReader<'a> {
     /// Checks the head of a response; the results are checked when they are read. Returns `None` if the message does
     /// not begin with the mark, and so is a ServiceFault in the binary DataEncoding.
     ///

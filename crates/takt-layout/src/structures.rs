@@ -11,7 +11,7 @@ use takt_ua::{DataValue, ExtensionObject, StatusCode, Variant};
 
 use crate::error::LayoutError;
 use crate::head::{RequestHead, Service};
-use crate::response::Response;
+use crate::response::ResponseReader;
 use crate::writer::{RequestWriter, Times};
 
 /// A request that has a fixed layout, unless it contains fields for which the layout has no place.
@@ -209,11 +209,11 @@ fn count<T>(items: &[T]) -> Result<u32, EncodeError> {
     u32::try_from(items.len()).map_err(|_| EncodeError::LengthOverflow)
 }
 
-fn parse(message: &[u8], service: Service) -> Result<Option<Response<'_>>, LayoutError> {
-    Response::parse(SharedBytes::of_slice(message), service)
+fn parse(message: &[u8], service: Service) -> Result<Option<ResponseReader<'_>>, LayoutError> {
+    ResponseReader::parse(SharedBytes::of_slice(message), service)
 }
 
-fn response_header(response: &Response<'_>) -> ResponseHeader {
+fn response_header(response: &ResponseReader<'_>) -> ResponseHeader {
     ResponseHeader {
         timestamp: response.timestamp,
         request_handle: response.request_handle,

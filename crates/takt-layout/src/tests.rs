@@ -175,7 +175,7 @@ proptest! {
                 .collect(),
         };
         let message = laid_out(&request);
-        let parsed = Request::parse(&message, Limits::DEFAULT).unwrap();
+        let parsed = RequestReader::parse(&message, Limits::DEFAULT).unwrap();
         prop_assert_eq!(parsed.service(), Service::Read);
         prop_assert_eq!(parsed.count(), request.nodes_to_read.len());
         let token = parsed.head().authentication_token;
@@ -204,7 +204,7 @@ proptest! {
                 .collect(),
         };
         let message = laid_out(&request);
-        let mut items = Request::parse(&message, Limits::DEFAULT).unwrap().items();
+        let mut items = RequestReader::parse(&message, Limits::DEFAULT).unwrap().items();
         for item in &request.nodes_to_write {
             let read = items.write().unwrap();
             prop_assert_eq!(read.node_id, item.node_id.as_ref());
@@ -236,7 +236,7 @@ proptest! {
                 .collect(),
         };
         let message = laid_out(&request);
-        let mut items = Request::parse(&message, Limits::DEFAULT).unwrap().items();
+        let mut items = RequestReader::parse(&message, Limits::DEFAULT).unwrap().items();
         for call in &request.methods_to_call {
             let read = items.call().unwrap();
             prop_assert_eq!(read.object_id, call.object_id.as_ref());
@@ -317,7 +317,7 @@ proptest! {
 
 /// Reads all parts of a message, as a request and as a response.
 fn look_at_everything(message: &[u8]) {
-    if let Ok(request) = Request::parse(message, Limits::DEFAULT) {
+    if let Ok(request) = RequestReader::parse(message, Limits::DEFAULT) {
         let mut items = request.items();
         let mut bytes = 0;
         for _ in 0..request.count() {
@@ -341,7 +341,7 @@ fn look_at_everything(message: &[u8]) {
     }
     let shared = SharedBytes::of_slice(message);
     for service in [Service::Read, Service::Write, Service::Call] {
-        let Ok(Some(response)) = Response::parse(shared, service) else {
+        let Ok(Some(response)) = ResponseReader::parse(shared, service) else {
             continue;
         };
         for index in 0..response.count() {
@@ -380,7 +380,7 @@ fn errors_name_the_cause() {
     let with = |at: usize, bytes: &[u8]| {
         let mut bad = good.clone();
         bad[at..at + bytes.len()].copy_from_slice(bytes);
-        let request = Request::parse(&bad, Limits::DEFAULT)?;
+        let request = RequestReader::parse(&bad, Limits::DEFAULT)?;
         request.items().read().map(drop)
     };
     assert_eq!(with(0, &[MARK]), Ok(()));
@@ -407,7 +407,7 @@ fn errors_name_the_cause() {
         Err(LayoutError::Decode { offset: 84, .. })
     ));
     assert_eq!(
-        Request::parse(&good[..47], Limits::DEFAULT).map(drop),
+        RequestReader::parse(&good[..47], Limits::DEFAULT).map(drop),
         Err(LayoutError::Head)
     );
     // Fields without a place in the layout.

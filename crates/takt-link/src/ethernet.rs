@@ -16,7 +16,7 @@ use crate::frame::{ETHERTYPE, Frame, Header, MAX_HEADER, MAX_PAYLOAD, TAG_PROTOC
 use crate::interface::Interface;
 use crate::limits;
 use crate::link::{Received, Receiver, Sender, Source};
-use crate::options::Options;
+use crate::options::LinkOptions;
 use crate::socket::{self, Incoming, Opened, Outgoing, set_receive_options, set_send_options};
 use crate::unsafe_code::batches::Datagram;
 use crate::unsafe_code::sockets::{self, Instruction, set_option};
@@ -28,13 +28,13 @@ struct Ethernet {
     host: MacAddress,
     vlan: Option<VlanTag>,
     interface: String,
-    options: Options,
+    options: LinkOptions,
 }
 
 pub(crate) fn open_sender(
     host: MacAddress,
     vlan: Option<VlanTag>,
-    options: &Options,
+    options: &LinkOptions,
 ) -> Result<Box<dyn Sender>, LinkError> {
     let ethernet = Ethernet::new(host, vlan, options)?;
     let (interface, size) = ethernet.limits()?;
@@ -45,7 +45,7 @@ pub(crate) fn open_sender(
 pub(crate) fn open_receiver(
     host: MacAddress,
     vlan: Option<VlanTag>,
-    options: &Options,
+    options: &LinkOptions,
 ) -> Result<Box<dyn Receiver>, LinkError> {
     let ethernet = Ethernet::new(host, vlan, options)?;
     let (_, size) = ethernet.limits()?;
@@ -53,7 +53,11 @@ pub(crate) fn open_receiver(
 }
 
 impl Ethernet {
-    fn new(host: MacAddress, vlan: Option<VlanTag>, options: &Options) -> Result<Self, LinkError> {
+    fn new(
+        host: MacAddress,
+        vlan: Option<VlanTag>,
+        options: &LinkOptions,
+    ) -> Result<Self, LinkError> {
         let interface = options
             .interface
             .clone()

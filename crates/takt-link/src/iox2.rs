@@ -12,12 +12,13 @@
 //! | senders and receivers at a time | 8 each |
 //! | messages that wait for one receiver | 32 |
 //!
-//! A receiver that is too slow loses the newest messages, which its senders count ([`Counters::overflowed`]); the other receivers
-//! still get them. A crashed receiver counts as too slow until iceoryx2 notices its end, when any process opens or closes a link.
-//! iceoryx2 0.10 allocates a small piece of its own for each loan, that is for each message sent; nothing else is allocated.
-//! Any program of the same Unix user can take part with iceoryx2 alone, configured as `takt_shm::Runtime` describes.
+//! A receiver that is too slow loses the newest messages, which its senders count ([`LinkCounters::overflowed`]); the other
+//! receivers still get them. A crashed receiver counts as too slow until iceoryx2 notices its end, when any process opens or
+//! closes a link. iceoryx2 0.10 allocates a small piece of its own for each loan, that is for each message sent; nothing else is
+//! allocated. Any program of the same Unix user can take part with iceoryx2 alone, configured as `takt_shm::Runtime` describes.
 
-use std::ops::{Deref, DerefMut};
+pub(crate) mod loan;
+
 use std::os::fd::BorrowedFd;
 use std::path::Path;
 use std::sync::Arc;
@@ -29,21 +30,20 @@ use iceoryx2::port::listener::Listener;
 use iceoryx2::port::notifier::Notifier;
 use iceoryx2::port::publisher::Publisher;
 use iceoryx2::port::subscriber::Subscriber;
-use iceoryx2::prelude::{Node, NodeBuilder, PortFactory, ServiceName, SignalHandlingMode, ipc};
-use iceoryx2::sample_mut::SampleMut;
+use iceoryx2::prelude::{Node, NodeBuilder, PortFactory, ServiceName, SignalHandlingMode};
 use iceoryx2::service::port_factory::{event, publish_subscribe};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use takt_shm::Runtime;
 
+use crate::counters::LinkCounters;
 use crate::error::{LinkError, LinkState};
 use crate::limits;
-use crate::link::{Counters, Received, Receiver, Sender, Source};
-use crate::options::Options;
+use crate::link::{Received, Receiver, Sender, Source};
+use crate::options::LinkOptions;
 use crate::reservation::Reservation;
 use crate::unsafe_code::listener;
-
-type Ipc = ipc::Service;
+use loan::{Ipc, Loan, Sent, failed};
 
 /// Maximum number of senders, and of receivers, of one stream.
 const MAX_PORTS: usize = 8;
@@ -58,14 +58,6 @@ struct Stream {
     wake: event::PortFactory<Ipc>,
     _node: Node<Ipc>,
     _runtime: Arc<Runtime>,
-}
-
-#[cold]
-fn failed<E: ToString>(operation: &'static str) -> impl Fn(E) -> LinkError {
-    move |cause| LinkError::Iceoryx2 {
-        operation,
-        cause: cause.to_string(),
-    }
 }
 
 impl Stream {
@@ -109,7 +101,7 @@ impl Stream {
     }
 }
 
-fn max_message_size(options: &Options) -> Result<usize, LinkError> {
+fn max_message_size(options: &LinkOptions) -> Result<usize, LinkError> {
     match options.max_message_size {
         None => Ok(DEFAULT_MESSAGE_SIZE),
         Some(_) => limits::max_message_size(options, LONGEST),
@@ -121,15 +113,13 @@ pub(crate) struct Iox2Sender {
     publisher: Publisher<Ipc, [u8], ()>,
     notifier: Notifier<Ipc>,
     stream: Stream,
-    /// Number of messages sent since receivers were last woken.
-    queued: usize,
+    sent: Sent,
     batch: usize,
     max_message_size: usize,
-    counters: Counters,
 }
 
 impl Iox2Sender {
-    pub(crate) fn open(name: &str, options: &Options) -> Result<Self, LinkError> {
+    pub(crate) fn open(name: &str, options: &LinkOptions) -> Result<Self, LinkError> {
         let batch = limits::batch(options)?;
         let max_message_size = max_message_size(options)?;
         let stream = Stream::open(name, options.runtime_directory.as_deref())?;
@@ -147,49 +137,10 @@ impl Iox2Sender {
             publisher,
             notifier,
             stream,
-            queued: 0,
+            sent: Sent::default(),
             batch,
             max_message_size,
-            counters: Counters::default(),
         })
-    }
-}
-
-/// Loaned memory for one message.
-pub(crate) struct Loan<'a> {
-    sample: SampleMut<Ipc, [u8], ()>,
-    sender: &'a mut Iox2Sender,
-}
-
-impl Loan<'_> {
-    /// Sends the message to all receivers, which are woken by the next flush.
-    pub(crate) fn commit(self) -> Result<(), LinkError> {
-        let Self { sample, sender } = self;
-        let length = sample.payload().len();
-        let receivers = sender
-            .stream
-            .messages
-            .dynamic_config()
-            .number_of_subscribers();
-        let reached = sample.send().map_err(failed("send"))?;
-        sender.counters.overflowed += receivers.saturating_sub(reached) as u64;
-        sender.queued += 1;
-        sender.counters.count(length);
-        Ok(())
-    }
-}
-
-impl Deref for Loan<'_> {
-    type Target = [u8];
-
-    fn deref(&self) -> &[u8] {
-        self.sample.payload()
-    }
-}
-
-impl DerefMut for Loan<'_> {
-    fn deref_mut(&mut self) -> &mut [u8] {
-        self.sample.payload_mut()
     }
 }
 
@@ -201,7 +152,7 @@ impl Sender for Iox2Sender {
                 maximum: self.max_message_size,
             });
         }
-        if self.queued == self.batch {
+        if self.sent.queued == self.batch {
             self.flush()?;
         }
         let sample = self
@@ -213,12 +164,13 @@ impl Sender for Iox2Sender {
             })?;
         Ok(Reservation::loaned(Loan {
             sample,
-            sender: self,
+            messages: &self.stream.messages,
+            sent: &mut self.sent,
         }))
     }
 
     fn flush(&mut self) -> Result<usize, LinkError> {
-        let sent = std::mem::take(&mut self.queued);
+        let sent = std::mem::take(&mut self.sent.queued);
         if sent > 0 && self.stream.wake.dynamic_config().number_of_listeners() > 0 {
             self.notifier.notify().map_err(failed("wake receivers"))?;
         }
@@ -233,8 +185,8 @@ impl Sender for Iox2Sender {
         self.max_message_size
     }
 
-    fn counters(&self) -> Counters {
-        self.counters
+    fn counters(&self) -> LinkCounters {
+        self.sent.counters
     }
 }
 
@@ -247,11 +199,11 @@ pub(crate) struct Iox2Receiver {
     message: Vec<u8>,
     batch: usize,
     max_message_size: usize,
-    counters: Counters,
+    counters: LinkCounters,
 }
 
 impl Iox2Receiver {
-    pub(crate) fn open(name: &str, options: &Options) -> Result<Self, LinkError> {
+    pub(crate) fn open(name: &str, options: &LinkOptions) -> Result<Self, LinkError> {
         let batch = limits::batch(options)?;
         let max_message_size = max_message_size(options)?;
         let stream = Stream::open(name, options.runtime_directory.as_deref())?;
@@ -270,7 +222,7 @@ impl Iox2Receiver {
             message: vec![0; max_message_size],
             batch,
             max_message_size,
-            counters: Counters::default(),
+            counters: LinkCounters::default(),
         })
     }
 
@@ -357,7 +309,7 @@ impl Receiver for Iox2Receiver {
         self.max_message_size
     }
 
-    fn counters(&self) -> Counters {
+    fn counters(&self) -> LinkCounters {
         self.counters
     }
 }

@@ -12,19 +12,20 @@
 //!   and all queued messages are sent with one system call ([`Sender::flush`]). An open link allocates nothing; only for `opc.iox2`,
 //!   iceoryx2 allocates a few bytes for each message.
 //! * **Launch times**: a message can be committed with the time at which it shall leave ([`Reservation::commit_at`]). With
-//!   [`Options::launch_times`], `opc.udp` and `opc.eth` pass it to the kernel (SO_TXTIME); other links ignore it.
+//!   [`LinkOptions::launch_times`], `opc.udp` and `opc.eth` pass it to the kernel (SO_TXTIME); other links ignore it.
 //! * **Receiving**: one system call receives as many messages as there are. Each is passed to a function in the memory to which it was
 //!   received, and may be decrypted in place ([`Receiver::receive`]). There is a descriptor for epoll ([`Receiver::as_fd`]). With
-//!   [`Options::receive_times`], messages of `opc.udp` and `opc.eth` have the time at which the kernel received them.
+//!   [`LinkOptions::receive_times`], messages of `opc.udp` and `opc.eth` have the time at which the kernel received them.
 //! * **A link that is down** is a [`LinkState`], and an error of the calls that fail for it: interfaces that are switched off, vanish
 //!   and come back, cables, routes. The link opens its socket again by itself.
-//! * **Losses are counted** ([`Counters`]), including those that the kernel reports.
-//! * Received messages are at most [`Options::max_message_size`] long. Only the header of the link is read here.
+//! * **Losses are counted** ([`LinkCounters`]), including those that the kernel reports.
+//! * Received messages are at most [`LinkOptions::max_message_size`] long. Only the header of the link is read here.
 
 #![deny(unsafe_code)]
 
 mod address;
 mod control;
+mod counters;
 mod error;
 mod ethernet;
 mod frame;
@@ -48,10 +49,11 @@ mod unsafe_code;
 pub use address::{
     Address, AddressError, DISCOVERY_ADDRESS, MQTT_PORT, MQTTS_PORT, MacAddress, UDP_PORT, VlanTag,
 };
+pub use counters::LinkCounters;
 pub use error::{DownReason, LinkError, LinkState};
 pub use frame::ETHERTYPE;
-pub use link::{Counters, ReceiveTime, Received, Receiver, Sender, Source};
-pub use options::{Content, LaunchMode, MqttOptions, MqttVersion, Options};
+pub use link::{ReceiveTime, Received, Receiver, Sender, Source};
+pub use options::{Content, LaunchMode, LinkOptions, MqttOptions, MqttVersion};
 pub use reservation::{LaunchTime, Reservation};
 pub use topic::{DEFAULT_PREFIX, MqttMessageType, TopicError, TopicTree};
 
@@ -59,7 +61,7 @@ pub use topic::{DEFAULT_PREFIX, MqttMessageType, TopicError, TopicTree};
 ///
 /// # Errors
 /// The address or an option is wrong, or rights are missing. A link that is down is no error.
-pub fn open_sender(address: &Address, options: &Options) -> Result<Box<dyn Sender>, LinkError> {
+pub fn open_sender(address: &Address, options: &LinkOptions) -> Result<Box<dyn Sender>, LinkError> {
     Ok(match address {
         Address::Udp { host, port } => udp::open_sender(host, *port, options)?,
         Address::Ethernet { host, vlan } => ethernet::open_sender(*host, *vlan, options)?,
@@ -82,7 +84,10 @@ pub fn open_sender(address: &Address, options: &Options) -> Result<Box<dyn Sende
 ///
 /// # Errors
 /// The errors are those of [`open_sender`].
-pub fn open_receiver(address: &Address, options: &Options) -> Result<Box<dyn Receiver>, LinkError> {
+pub fn open_receiver(
+    address: &Address,
+    options: &LinkOptions,
+) -> Result<Box<dyn Receiver>, LinkError> {
     Ok(match address {
         Address::Udp { host, port } => udp::open_receiver(host, *port, options)?,
         Address::Ethernet { host, vlan } => ethernet::open_receiver(*host, *vlan, options)?,

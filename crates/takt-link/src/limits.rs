@@ -1,7 +1,7 @@
 //! Limits of batches and messages.
 
 use crate::error::LinkError;
-use crate::options::Options;
+use crate::options::LinkOptions;
 
 const MAX_BATCH: usize = 1024;
 
@@ -9,7 +9,7 @@ const MAX_BATCH: usize = 1024;
 ///
 /// # Errors
 /// [`LinkError::Option`].
-pub(crate) fn batch(options: &Options) -> Result<usize, LinkError> {
+pub(crate) fn batch(options: &LinkOptions) -> Result<usize, LinkError> {
     match options.batch {
         batch @ 1..=MAX_BATCH => Ok(batch),
         batch => Err(LinkError::option("batch", batch, "1 to 1024 messages")),
@@ -20,7 +20,7 @@ pub(crate) fn batch(options: &Options) -> Result<usize, LinkError> {
 ///
 /// # Errors
 /// [`LinkError::Option`].
-pub(crate) fn max_message_size(options: &Options, longest: usize) -> Result<usize, LinkError> {
+pub(crate) fn max_message_size(options: &LinkOptions, longest: usize) -> Result<usize, LinkError> {
     match options.max_message_size {
         None => Ok(longest),
         Some(size) if (1..=longest).contains(&size) => Ok(size),

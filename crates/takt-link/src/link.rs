@@ -5,16 +5,17 @@ use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
 use crate::address::{MacAddress, VlanTag};
+use crate::counters::LinkCounters;
 use crate::error::{LinkError, LinkState};
 use crate::reservation::Reservation;
 
 /// Sender of messages to one destination. It need not move to another thread: open it on the thread that uses it.
 ///
 /// ```
-/// use takt_link::{Address, Options, Sender, open_sender};
+/// use takt_link::{Address, LinkOptions, Sender, open_sender};
 ///
 /// let address: Address = "opc.udp://127.0.0.1:4841".parse()?;
-/// let mut sender = open_sender(&address, &Options::default())?;
+/// let mut sender = open_sender(&address, &LinkOptions::default())?;
 /// let mut message = sender.reserve(4)?;
 /// message.copy_from_slice(b"data");
 /// message.commit()?;
@@ -43,7 +44,7 @@ pub trait Sender {
     fn max_message_size(&self) -> usize;
 
     /// Returns the numbers of messages sent and lost so far.
-    fn counters(&self) -> Counters;
+    fn counters(&self) -> LinkCounters;
 
     /// Copies and sends one message at once.
     ///
@@ -85,7 +86,7 @@ pub trait Receiver {
     fn max_message_size(&self) -> usize;
 
     /// Returns the numbers of messages received and lost so far.
-    fn counters(&self) -> Counters;
+    fn counters(&self) -> LinkCounters;
 }
 
 /// Received message.
@@ -98,7 +99,8 @@ pub struct Received<'a> {
     pub source: Source,
     /// Topic of the message, if the link has topics.
     pub topic: Option<&'a str>,
-    /// Time of reception, if [`Options::receive_times`](crate::Options::receive_times) is set and the link has such times.
+    /// Time of reception, if [`LinkOptions::receive_times`](crate::LinkOptions::receive_times) is set and the link has such
+    /// times.
     pub time: Option<ReceiveTime>,
 }
 
@@ -135,25 +137,4 @@ pub enum Source {
     Broker,
     /// `opc.iox2`: a process of this host.
     SharedMemory,
-}
-
-/// Numbers of messages since a link was opened.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Counters {
-    /// Number of messages sent, or received and passed on.
-    pub messages: u64,
-    /// Bytes of these messages, without headers of the link.
-    pub bytes: u64,
-    /// Number of messages discarded by this side: queued while the link was down, or longer than the longest message.
-    pub discarded: u64,
-    /// Number of messages lost because this application was too slow: the kernel's or the link's queue was full, as far as that
-    /// is known.
-    pub overflowed: u64,
-}
-
-impl Counters {
-    pub(crate) fn count(&mut self, length: usize) {
-        self.messages += 1;
-        self.bytes += length as u64;
-    }
 }

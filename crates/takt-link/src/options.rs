@@ -4,7 +4,7 @@ use std::time::Duration;
 
 /// Options of all links. Each option names the links that it is for; other links ignore it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Options {
+pub struct LinkOptions {
     /// `opc.udp`, `opc.eth`: network interface, by its name, one of its IP addresses, or its MAC address (NetworkInterface, OPC
     /// 10000-14, 6.2.7.5.3). `opc.eth` needs it; for `opc.udp` the routes decide if it is `None`.
     pub interface: Option<String>,
@@ -42,7 +42,7 @@ pub struct Options {
     pub mqtt: MqttOptions,
 }
 
-impl Default for Options {
+impl Default for LinkOptions {
     fn default() -> Self {
         Self {
             interface: None,

@@ -61,7 +61,7 @@ enum Place<'a> {
     },
     /// Memory that iceoryx2 has lent.
     #[cfg(feature = "iox2")]
-    Loaned(crate::iox2::Loan<'a>),
+    Loaned(crate::iox2::loan::Loan<'a>),
 }
 
 /// Queue of a link whose messages are written to memory of the link.
@@ -80,7 +80,7 @@ impl<'a> Reservation<'a> {
 
     #[cfg(feature = "iox2")]
     #[inline]
-    pub(crate) fn loaned(loan: crate::iox2::Loan<'a>) -> Self {
+    pub(crate) fn loaned(loan: crate::iox2::loan::Loan<'a>) -> Self {
         Self {
             place: Place::Loaned(loan),
         }
@@ -96,7 +96,7 @@ impl<'a> Reservation<'a> {
     }
 
     /// Queues the message as [`commit`](Self::commit) does, with the time at which the message shall leave this host. Links
-    /// without [`Options::launch_times`](crate::Options::launch_times) ignore it, as do `opc.iox2` and MQTT.
+    /// without [`LinkOptions::launch_times`](crate::LinkOptions::launch_times) ignore it, as do `opc.iox2` and MQTT.
     ///
     /// # Errors
     /// The errors are those of [`commit`](Self::commit).

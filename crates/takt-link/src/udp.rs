@@ -10,7 +10,7 @@ use crate::error::{DownReason, LinkError};
 use crate::interface::{Interface, socket_address};
 use crate::limits;
 use crate::link::{Received, Receiver, Sender, Source};
-use crate::options::Options;
+use crate::options::LinkOptions;
 use crate::socket::{self, Incoming, Opened, Outgoing, set_receive_options, set_send_options};
 use crate::unsafe_code::batches::Datagram;
 use crate::unsafe_code::sockets::set_option;
@@ -26,7 +26,7 @@ struct Udp {
     address: SocketAddr,
     /// True if it receives on all interfaces, of both families.
     listens_everywhere: bool,
-    options: Options,
+    options: LinkOptions,
     /// Number of lost messages that the kernel counted last (SO_RXQ_OVFL).
     overflows: u32,
 }
@@ -34,7 +34,7 @@ struct Udp {
 pub(crate) fn open_sender(
     host: &str,
     port: u16,
-    options: &Options,
+    options: &LinkOptions,
 ) -> Result<Box<dyn Sender>, LinkError> {
     let udp = Udp::new(host, port, options, false)?;
     let size = udp.max_message_size()?;
@@ -44,7 +44,7 @@ pub(crate) fn open_sender(
 pub(crate) fn open_receiver(
     host: &str,
     port: u16,
-    options: &Options,
+    options: &LinkOptions,
 ) -> Result<Box<dyn Receiver>, LinkError> {
     let udp = Udp::new(host, port, options, true)?;
     let size = udp.max_message_size()?;
@@ -73,7 +73,12 @@ fn step(operation: &'static str) -> impl Fn(Errno) -> LinkError {
 }
 
 impl Udp {
-    fn new(host: &str, port: u16, options: &Options, is_receiver: bool) -> Result<Self, LinkError> {
+    fn new(
+        host: &str,
+        port: u16,
+        options: &LinkOptions,
+        is_receiver: bool,
+    ) -> Result<Self, LinkError> {
         let listens_everywhere = is_receiver && host.eq_ignore_ascii_case(LOCALHOST);
         let address = if listens_everywhere {
             SocketAddr::new(Ipv6Addr::UNSPECIFIED.into(), port)

@@ -8,14 +8,14 @@ mod counting;
 
 use std::net::UdpSocket;
 
-use takt_link::{LaunchMode, Options, open_receiver, open_sender};
+use takt_link::{LaunchMode, LinkOptions, open_receiver, open_sender};
 
 /// This is a single test: others in the same process would be counted too.
 #[test]
 fn messages_are_sent_without_allocation() {
-    let options = Options {
+    let options = LinkOptions {
         interface: Some("lo".to_owned()),
-        ..Options::default()
+        ..LinkOptions::default()
     };
     for per_cycle in [1, 5] {
         let probe = UdpSocket::bind("127.0.0.1:0").unwrap();
@@ -27,7 +27,7 @@ fn messages_are_sent_without_allocation() {
         let count = counting::allocations((sender, receiver), per_cycle);
         assert_eq!(count, 0, "opc.udp, {per_cycle} at a time");
     }
-    let launching = Options {
+    let launching = LinkOptions {
         launch_times: Some(LaunchMode::Strict),
         receive_times: true,
         ..options.clone()
@@ -45,9 +45,9 @@ fn messages_are_sent_without_allocation() {
         Err(error) => println!("skipped: launch times: {error}"),
     }
     let directory = tempfile::tempdir_in("/dev/shm").unwrap();
-    let options = Options {
+    let options = LinkOptions {
         runtime_directory: Some(directory.path().to_owned()),
-        ..Options::default()
+        ..LinkOptions::default()
     };
     for per_cycle in [1, 5] {
         let address = "opc.iox2://Line1".parse().unwrap();

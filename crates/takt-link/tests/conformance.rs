@@ -12,7 +12,7 @@ use std::net::UdpSocket;
 use std::time::Duration;
 
 use common::{Pair, conforms, message, queue, receive};
-use takt_link::{Address, LaunchMode, LinkError, Options, Source, open_receiver, open_sender};
+use takt_link::{Address, LaunchMode, LinkError, LinkOptions, Source, open_receiver, open_sender};
 
 /// Returns a UDP port that is not in use.
 fn free_port() -> u16 {
@@ -20,14 +20,14 @@ fn free_port() -> u16 {
     socket.local_addr().unwrap().port()
 }
 
-fn pair(sender: &str, receiver: &str, options: &Options) -> Pair {
+fn pair(sender: &str, receiver: &str, options: &LinkOptions) -> Pair {
     let receiver = open_receiver(&receiver.parse().unwrap(), options).unwrap();
     let sender = open_sender(&sender.parse().unwrap(), options).unwrap();
     (sender, receiver)
 }
 
-fn loopback(options: &Options) -> Options {
-    Options {
+fn loopback(options: &LinkOptions) -> LinkOptions {
+    LinkOptions {
         interface: Some("127.0.0.1".to_owned()),
         ..options.clone()
     }
@@ -47,7 +47,7 @@ fn udp_unicast_to_a_receiver_on_all_interfaces() {
     let (mut sender, mut receiver) = pair(
         &format!("opc.udp://127.0.0.1:{port}"),
         &format!("opc.udp://localhost:{port}"),
-        &Options::default(),
+        &LinkOptions::default(),
     );
     sender.send(b"data").unwrap();
     let mut source = None;
@@ -81,11 +81,11 @@ fn udp_multicast() {
 
 #[test]
 fn all_receivers_of_a_multicast_group_get_a_message() {
-    let options = Options {
+    let options = LinkOptions {
         ttl: Some(3),
         dscp: Some(46),
         priority: Some(5),
-        ..loopback(&Options::default())
+        ..loopback(&LinkOptions::default())
     };
     let port = free_port();
     let address = format!("opc.udp://239.255.84.76:{port}");
@@ -117,7 +117,7 @@ fn udp_over_ipv6() {
 fn sending_without_a_receiver_succeeds() {
     let address = format!("opc.udp://127.0.0.1:{}", free_port());
     let address: Address = address.parse().unwrap();
-    let mut sender = open_sender(&address, &Options::default()).unwrap();
+    let mut sender = open_sender(&address, &LinkOptions::default()).unwrap();
     for number in 0..10 {
         for part in 0..number {
             queue(&mut *sender, &message(part, 40));
@@ -126,7 +126,7 @@ fn sending_without_a_receiver_succeeds() {
         std::thread::sleep(Duration::from_millis(1));
     }
     assert!(sender.state().is_up());
-    let mut receiver = open_receiver(&address, &Options::default()).unwrap();
+    let mut receiver = open_receiver(&address, &LinkOptions::default()).unwrap();
     sender.send(&message(7, 40)).unwrap();
     assert_eq!(receive(&mut *receiver, 1), [message(7, 40)]);
 }
@@ -134,9 +134,9 @@ fn sending_without_a_receiver_succeeds() {
 #[test]
 fn messages_for_which_a_slow_receiver_had_no_room_are_counted() {
     const COUNT: usize = 2000;
-    let options = Options {
+    let options = LinkOptions {
         socket_buffer: Some(16_384),
-        ..Options::default()
+        ..LinkOptions::default()
     };
     let address = format!("opc.udp://127.0.0.1:{}", free_port());
     let (mut sender, mut receiver) = pair(&address, &address, &options);
@@ -157,12 +157,12 @@ fn messages_longer_than_the_receiver_wants_are_discarded_and_counted() {
     let address: Address = format!("opc.udp://127.0.0.1:{}", free_port())
         .parse()
         .unwrap();
-    let options = Options {
+    let options = LinkOptions {
         max_message_size: Some(100),
-        ..Options::default()
+        ..LinkOptions::default()
     };
     let mut receiver = open_receiver(&address, &options).unwrap();
-    let mut sender = open_sender(&address, &Options::default()).unwrap();
+    let mut sender = open_sender(&address, &LinkOptions::default()).unwrap();
     sender.send(&message(1, 101)).unwrap();
     sender.send(&message(2, 100)).unwrap();
     assert_eq!(receive(&mut *receiver, 1), [message(2, 100)]);
@@ -171,7 +171,7 @@ fn messages_longer_than_the_receiver_wants_are_discarded_and_counted() {
 
 #[test]
 fn options_out_of_range_are_refused() {
-    let open = |address: &str, options: Options| {
+    let open = |address: &str, options: LinkOptions| {
         let address = address.parse().unwrap();
         let sender = open_sender(&address, &options).map(drop);
         sender
@@ -179,45 +179,45 @@ fn options_out_of_range_are_refused() {
             .unwrap_err()
     };
     let udp = "opc.udp://127.0.0.1:4840";
-    let default = Options::default;
+    let default = LinkOptions::default;
     for (options, option) in [
         (
-            Options {
+            LinkOptions {
                 batch: 0,
                 ..default()
             },
             "batch",
         ),
         (
-            Options {
+            LinkOptions {
                 batch: 1025,
                 ..default()
             },
             "batch",
         ),
         (
-            Options {
+            LinkOptions {
                 max_message_size: Some(0),
                 ..default()
             },
             "max_message_size",
         ),
         (
-            Options {
+            LinkOptions {
                 max_message_size: Some(65_508),
                 ..default()
             },
             "max_message_size",
         ),
         (
-            Options {
+            LinkOptions {
                 dscp: Some(64),
                 ..default()
             },
             "dscp",
         ),
         (
-            Options {
+            LinkOptions {
                 priority: Some(16),
                 ..default()
             },
@@ -229,7 +229,7 @@ fn options_out_of_range_are_refused() {
         };
         assert_eq!(told, option);
     }
-    let nowhere = Options {
+    let nowhere = LinkOptions {
         interface: Some("takt-none".to_owned()),
         ..default()
     };
@@ -249,10 +249,10 @@ fn options_out_of_range_are_refused() {
 }
 
 /// Returns options with launch times; `None`, with a note in the test's output, without CAP_NET_ADMIN.
-fn launching(mode: LaunchMode) -> Option<Options> {
-    let options = Options {
+fn launching(mode: LaunchMode) -> Option<LinkOptions> {
+    let options = LinkOptions {
         launch_times: Some(mode),
-        ..Options::default()
+        ..LinkOptions::default()
     };
     let address = "opc.udp://127.0.0.1:4840".parse().unwrap();
     match open_sender(&address, &options) {
@@ -274,7 +274,7 @@ fn udp_with_launch_times() {
             return;
         };
         let address = || format!("opc.udp://127.0.0.1:{}", free_port());
-        let options = |options: &Options| Options {
+        let options = |options: &LinkOptions| LinkOptions {
             launch_times: base.launch_times,
             ..options.clone()
         };
@@ -290,7 +290,7 @@ fn udp_with_launch_times() {
 #[test]
 fn launch_times_are_ignored_unless_they_are_enabled() {
     let address = format!("opc.udp://127.0.0.1:{}", free_port());
-    common::messages_with_a_launch_time_arrive(pair(&address, &address, &Options::default()));
+    common::messages_with_a_launch_time_arrive(pair(&address, &address, &LinkOptions::default()));
     let (_directory, options) = shared_memory();
     let address = "opc.iox2://Line1";
     common::messages_with_a_launch_time_arrive(pair(address, address, &options));
@@ -298,9 +298,9 @@ fn launch_times_are_ignored_unless_they_are_enabled() {
 
 #[test]
 fn udp_with_times_of_reception() {
-    let options = Options {
+    let options = LinkOptions {
         receive_times: true,
-        ..Options::default()
+        ..LinkOptions::default()
     };
     for host in ["127.0.0.1", "localhost"] {
         let port = free_port();
@@ -311,11 +311,11 @@ fn udp_with_times_of_reception() {
 }
 
 /// Returns a directory in which only this test's processes meet.
-fn shared_memory() -> (tempfile::TempDir, Options) {
+fn shared_memory() -> (tempfile::TempDir, LinkOptions) {
     let directory = tempfile::tempdir_in("/dev/shm").unwrap();
-    let options = Options {
+    let options = LinkOptions {
         runtime_directory: Some(directory.path().to_owned()),
-        ..Options::default()
+        ..LinkOptions::default()
     };
     (directory, options)
 }
@@ -324,7 +324,7 @@ fn shared_memory() -> (tempfile::TempDir, Options) {
 fn iox2() {
     let (_directory, base) = shared_memory();
     conforms(&|options| {
-        let options = Options {
+        let options = LinkOptions {
             runtime_directory: base.runtime_directory.clone(),
             ..options.clone()
         };
@@ -336,7 +336,7 @@ fn iox2() {
 fn messages_in_shared_memory_are_for_all_receivers_and_of_all_senders() {
     let (_directory, options) = shared_memory();
     let address = "opc.iox2://Line1".parse().unwrap();
-    let polling = Options {
+    let polling = LinkOptions {
         poll_only: true,
         ..options.clone()
     };
@@ -401,9 +401,9 @@ fn leftovers_of_killed_processes_do_no_harm() {
     let (directory, options) = match std::env::var_os(VICTIM) {
         // This process is the one that is killed.
         Some(directory) => {
-            let options = Options {
+            let options = LinkOptions {
                 runtime_directory: Some(directory.into()),
-                ..Options::default()
+                ..LinkOptions::default()
             };
             let _receiver = open_receiver(&address, &options).unwrap();
             let mut sender = open_sender(&address, &options).unwrap();

@@ -4,7 +4,7 @@ use takt_ua::enumerations::StructureType;
 use takt_ua::structures::{EnumDefinition, EnumField, StructureDefinition, StructureField};
 use takt_ua::{LocalizedText, NodeId};
 
-use crate::model::{DataTypeDefinition, Field};
+use crate::model::{DataTypeDefinition, DataTypeField};
 
 impl DataTypeDefinition {
     /// Returns whether the fields are values or bits, as in an enumeration or option set. For a definition without
@@ -62,7 +62,7 @@ impl DataTypeDefinition {
     }
 }
 
-fn structure_field(field: &Field) -> StructureField {
+fn structure_field(field: &DataTypeField) -> StructureField {
     StructureField {
         name: field.name.as_str().into(),
         description: first_or(&field.description, LocalizedText::default),

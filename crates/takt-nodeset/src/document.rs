@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use roxmltree::{Document, Node as Element, ParsingOptions};
 
 use crate::error::{NodeSetError, Reason};
-use crate::model::{Model, NodeSet, Position, RequiredModel};
+use crate::model::{ModelTableEntry, NodeSet, Position, RequiredModel};
 use crate::reader::Reader;
 use crate::{NODESET_NAMESPACE, ParseLimits, UA_NAMESPACE, guard, node};
 
@@ -19,7 +19,7 @@ pub struct NodeSetDocument<'a> {
     xml: &'a str,
     document: Document<'a>,
     namespace_uris: Vec<String>,
-    models: Vec<Model>,
+    models: Vec<ModelTableEntry>,
     limits: ParseLimits,
 }
 
@@ -73,7 +73,7 @@ impl<'a> NodeSetDocument<'a> {
     }
 
     /// Returns the models that the document defines, and those that they require.
-    pub fn models(&self) -> &[Model] {
+    pub fn models(&self) -> &[ModelTableEntry] {
         &self.models
     }
 
@@ -193,7 +193,10 @@ fn namespace_uris(reader: &Reader<'_>, root: Element<'_, '_>) -> Result<Vec<Stri
     Ok(uris)
 }
 
-fn models(reader: &Reader<'_>, root: Element<'_, '_>) -> Result<Vec<Model>, NodeSetError> {
+fn models(
+    reader: &Reader<'_>,
+    root: Element<'_, '_>,
+) -> Result<Vec<ModelTableEntry>, NodeSetError> {
     let Some(table) = child(reader, root, "Models") else {
         return Ok(Vec::new());
     };
@@ -205,7 +208,7 @@ fn models(reader: &Reader<'_>, root: Element<'_, '_>) -> Result<Vec<Model>, Node
             let required = reader
                 .children(element)
                 .filter(|child| child.tag_name().name() == "RequiredModel");
-            Ok(Model {
+            Ok(ModelTableEntry {
                 uri: model_uri(reader, element)?,
                 version: element.attribute("Version").map(str::to_owned),
                 publication_date: reader.date(element, "PublicationDate")?,

@@ -28,8 +28,8 @@ mod value;
 pub use document::NodeSetDocument;
 pub use error::{Excerpt, NodeSetError, Reason};
 pub use model::{
-    Attributes, DataTypeDefinition, Field, Model, Node, NodeSet, Position, Reference,
-    RequiredModel, RolePermission, ValueAttributes, VariableAttributes,
+    Attributes, DataTypeDefinition, DataTypeField, ModelTableEntry, NodeSet, Position, Reference,
+    RequiredModel, RolePermission, UaNode, UaVariable, ValueAttributes,
 };
 pub use value::{BodyEncoder, DataTypes};
 

@@ -32,15 +32,15 @@ pub struct NodeSet {
     /// always that of OPC UA itself.
     pub namespace_uris: Vec<String>,
     /// Models that the document defines; older documents do not name them.
-    pub models: Vec<Model>,
+    pub models: Vec<ModelTableEntry>,
     /// All nodes, in document order. NodeIds and QualifiedNames have the namespace indexes that the caller of the
     /// parser has chosen: the document's own from [`NodeSet::parse`].
-    pub nodes: Vec<Node>,
+    pub nodes: Vec<UaNode>,
 }
 
 /// A model that a document defines (Annex F.5, `ModelTableEntry`).
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Model {
+pub struct ModelTableEntry {
     /// Namespace of the model.
     pub uri: String,
     /// Version for people; compare publication dates instead.
@@ -68,7 +68,7 @@ pub struct RequiredModel {
 
 /// A node with its attributes and references in the document (Annex F.6, `UANode`).
 #[derive(Debug, Clone, PartialEq)]
-pub struct Node {
+pub struct UaNode {
     /// NodeId.
     pub node_id: NodeId,
     /// BrowseName.
@@ -122,7 +122,7 @@ pub enum Attributes {
         event_notifier: u8,
     },
     /// Attributes of a Variable.
-    Variable(Box<VariableAttributes>),
+    Variable(Box<UaVariable>),
     /// Attributes of a Method.
     Method {
         /// Executable.
@@ -182,7 +182,7 @@ pub struct ValueAttributes {
 
 /// Attributes of Variables.
 #[derive(Debug, Clone, PartialEq)]
-pub struct VariableAttributes {
+pub struct UaVariable {
     /// DataType, ValueRank, ArrayDimensions and Value.
     pub value: ValueAttributes,
     /// AccessLevelEx bits (OPC 10000-3, 8.58); the lower eight are AccessLevel.
@@ -205,12 +205,12 @@ pub struct DataTypeDefinition {
     /// True if the fields are bits of an unsigned integer.
     pub is_option_set: bool,
     /// The fields in order, without inherited ones.
-    pub fields: Vec<Field>,
+    pub fields: Vec<DataTypeField>,
 }
 
 /// A field of a structure, or a value of an enumeration (Annex F.13, `DataTypeField`).
 #[derive(Debug, Clone, PartialEq)]
-pub struct Field {
+pub struct DataTypeField {
     /// Name.
     pub name: String,
     /// DisplayName in each language given.
@@ -233,7 +233,7 @@ pub struct Field {
     pub allow_sub_types: bool,
 }
 
-impl Node {
+impl UaNode {
     /// Returns the NodeClass.
     pub fn class(&self) -> NodeClass {
         match self.attributes {

@@ -5,8 +5,8 @@ use takt_ua::{LocalizedText, NodeId};
 
 use crate::error::{NodeSetError, Reason};
 use crate::model::{
-    Attributes, DataTypeDefinition, Field, Node, Reference, RolePermission, ValueAttributes,
-    VariableAttributes,
+    Attributes, DataTypeDefinition, DataTypeField, Reference, RolePermission, UaNode, UaVariable,
+    ValueAttributes,
 };
 use crate::reader::Reader;
 use crate::value;
@@ -18,7 +18,7 @@ const BASE_DATA_TYPE: u32 = 24;
 pub(crate) fn read(
     reader: &Reader<'_>,
     element: Element<'_, '_>,
-) -> Result<Option<Node>, NodeSetError> {
+) -> Result<Option<UaNode>, NodeSetError> {
     let Some(attributes) = attributes(reader, element)? else {
         return Ok(None);
     };
@@ -36,7 +36,7 @@ pub(crate) fn read(
     if display_name.is_empty() {
         display_name.push(LocalizedText::from(browse_name.name.as_str()));
     }
-    Ok(Some(Node {
+    Ok(Some(UaNode {
         node_id,
         display_name,
         browse_name,
@@ -89,10 +89,7 @@ fn attributes(
     }))
 }
 
-fn variable(
-    reader: &Reader<'_>,
-    element: Element<'_, '_>,
-) -> Result<VariableAttributes, NodeSetError> {
+fn variable(reader: &Reader<'_>, element: Element<'_, '_>) -> Result<UaVariable, NodeSetError> {
     const BITS: &str = "a number of AccessLevel bits";
     let interval = reader.parsed(
         element,
@@ -100,7 +97,7 @@ fn variable(
         0.0f64,
         "a number of milliseconds",
     )?;
-    Ok(VariableAttributes {
+    Ok(UaVariable {
         value: value_attributes(reader, element)?,
         // OPC 10000-6, F.8: CurrentRead is the default.
         access_level: reader.parsed(element, "AccessLevel", 1, BITS)?,
@@ -235,14 +232,14 @@ fn definition(
     }))
 }
 
-fn field(reader: &Reader<'_>, element: Element<'_, '_>) -> Result<Field, NodeSetError> {
+fn field(reader: &Reader<'_>, element: Element<'_, '_>) -> Result<DataTypeField, NodeSetError> {
     // OPC 10000-6, F.13 defines -1 as the default of Value, but documents do not use it: a field of a structure has
     // no Value.
     let value = match element.attribute("Value") {
         Some(_) => Some(reader.parsed(element, "Value", 0i64, "a whole number")?),
         None => None,
     };
-    Ok(Field {
+    Ok(DataTypeField {
         name: reader.required(element, "Name")?.to_owned(),
         display_name: reader.localized(element, "DisplayName"),
         description: reader.localized(element, "Description"),

@@ -10,7 +10,7 @@ use std::net::UdpSocket;
 use std::time::Instant;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use takt_link::{Address, Options, open_sender};
+use takt_link::{Address, LinkOptions, open_sender};
 use takt_pubsub::Now;
 use takt_pubsub::runtime::LinkOutput;
 use takt_ua::Variant;
@@ -45,7 +45,7 @@ fn benchmark(criterion: &mut Criterion) {
             benchmarks.bench_function("bare sendto", |bencher| {
                 bencher.iter(|| socket.send_to(black_box(&bytes), to).unwrap());
             });
-            let mut sender = open_sender(&address, &Options::default()).unwrap();
+            let mut sender = open_sender(&address, &LinkOptions::default()).unwrap();
             benchmarks.bench_function("publish", |bencher| {
                 bencher.iter(|| {
                     let output = &mut LinkOutput::new(sender.as_mut());

@@ -17,7 +17,8 @@ use ctr::{CtrCore, flavors::Ctr32BE};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use takt_pubsub::security::{
-    KeyRing, MessageProtector, MessageVerifier, SIGNATURE_LENGTH, SecurityKeyUpdate, SecurityPolicy,
+    KeyRing, MessageProtector, MessageVerifier, PubSubSecurityPolicy, SIGNATURE_LENGTH,
+    SecurityKeyUpdate,
 };
 use takt_ua::Variant;
 use takt_ua::binary::Encoder;
@@ -27,7 +28,7 @@ use takt_wire::{
 };
 
 const MODE: MessageSecurityMode = MessageSecurityMode::SignAndEncrypt;
-const POLICY: SecurityPolicy = SecurityPolicy::PubSubAes128Ctr;
+const POLICY: PubSubSecurityPolicy = PubSubSecurityPolicy::PubSubAes128Ctr;
 
 fn keys(now: Instant) -> KeyRing {
     let mut keys = KeyRing::new();

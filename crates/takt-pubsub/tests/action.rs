@@ -8,13 +8,13 @@ mod drill;
 use std::net::UdpSocket;
 use std::time::{Duration, Instant};
 
-use takt_link::Options;
+use takt_link::LinkOptions;
 use takt_pubsub::action::{ActionCall, ActionHandler, ActionMapping, ActionOutcome, Requestor};
 use takt_pubsub::runtime::{
     ActionCallError, ActionClient, ActionCompleter, LinkPlan, PubSub, RunningResponders,
     RuntimeOptions,
 };
-use takt_pubsub::subscriber::Observer;
+use takt_pubsub::subscriber::SubscriberObserver;
 use takt_ua::structures::{
     DatagramConnectionTransport2DataType, NetworkAddressUrlDataType, PubSubConfiguration2DataType,
     PubSubConnectionDataType, WriterGroupDataType,
@@ -41,9 +41,9 @@ fn address(url: &str) -> ExtensionObject {
 fn plan(url: &str) -> LinkPlan {
     LinkPlan {
         address: url.parse().unwrap(),
-        options: Options {
+        options: LinkOptions {
             interface: Some("127.0.0.1".to_owned()),
-            ..Options::default()
+            ..LinkOptions::default()
         },
     }
 }
@@ -112,7 +112,8 @@ fn a_multicast_group_carries_requests_and_responses_and_discovery_tells_of_them(
         });
     let _responders = start(&configuration);
     // Announcements come from the PubSub of the same configuration, which publishes nothing of this group.
-    let mut nobody = |_: &PubSubConnectionDataType| -> Box<dyn Observer + Send> { Box::new(()) };
+    let mut nobody =
+        |_: &PubSubConnectionDataType| -> Box<dyn SubscriberObserver + Send> { Box::new(()) };
     let mut source = |_: takt_pubsub::publisher::PublishedField<'_>| None;
     let mut target = std::collections::HashMap::new();
     let options = RuntimeOptions::default();

@@ -9,10 +9,10 @@ use std::net::UdpSocket;
 use std::sync::mpsc::{Sender, channel};
 use std::time::{Duration, Instant};
 
-use takt_link::{Options, open_receiver, open_sender};
+use takt_link::{LinkOptions, open_receiver, open_sender};
 use takt_pubsub::discovery::probe_message;
 use takt_pubsub::runtime::{PubSub, RuntimeOptions};
-use takt_pubsub::subscriber::{Observer, ReceivedDataSet, Subscriber};
+use takt_pubsub::subscriber::{ReceivedDataSet, Subscriber, SubscriberObserver};
 use takt_pubsub::{Now, ReceiveError};
 use takt_ua::enumerations::{DataSetFieldContentMask, PubSubState};
 use takt_ua::structures::{
@@ -30,7 +30,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// Observer that passes on names and values.
 struct Names(Sender<Vec<(String, Variant)>>);
 
-impl Observer for Names {
+impl SubscriberObserver for Names {
     fn data_set(&mut self, received: &ReceivedDataSet<'_>) {
         let names = &received.reader.meta_data().fields;
         let fields = received.fields().filter_map(|(index, value)| {
@@ -93,15 +93,16 @@ fn speed() -> Vec<(String, Variant)> {
 fn a_probe_gives_raw_data_its_names() {
     let mut setup = raw_data();
     let (configuration, [data, discovery]) = configuration(&setup);
-    let mut nobody = |_: &PubSubConnectionDataType| -> Box<dyn Observer + Send> { Box::new(()) };
+    let mut nobody =
+        |_: &PubSubConnectionDataType| -> Box<dyn SubscriberObserver + Send> { Box::new(()) };
     let options = RuntimeOptions::default();
     let (source, target) = (&mut setup.cells, &mut setup.received);
     let _running = PubSub::start(&configuration, source, target, &mut nobody, &options).unwrap();
     // The announcements at the start have been sent.
     std::thread::sleep(Duration::from_millis(100));
-    let options = Options {
+    let options = LinkOptions {
         interface: Some("127.0.0.1".to_owned()),
-        ..Options::default()
+        ..LinkOptions::default()
     };
     let discovery = discovery.parse().unwrap();
     let mut sender = open_sender(&discovery, &options).unwrap();
@@ -174,7 +175,7 @@ fn a_reader_without_metadata_asks_for_it() {
         ..PubSubConfiguration2DataType::default()
     };
     let (names, received) = channel();
-    let mut observers = |_: &PubSubConnectionDataType| -> Box<dyn Observer + Send> {
+    let mut observers = |_: &PubSubConnectionDataType| -> Box<dyn SubscriberObserver + Send> {
         Box::new(Names(names.clone()))
     };
     let options = RuntimeOptions::default();

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use takt_pubsub::Now;
 use takt_pubsub::ReceiveError;
-use takt_pubsub::subscriber::{DEFAULT_MAX_MEMORY, Observer, Subscriber};
+use takt_pubsub::subscriber::{DEFAULT_MAX_MEMORY, Subscriber, SubscriberObserver};
 use takt_ua::DateTime;
 use takt_ua::enumerations::PubSubState;
 
@@ -65,7 +65,7 @@ impl Clock {
 #[derive(Default)]
 struct Forgotten(usize);
 
-impl Observer for Forgotten {
+impl SubscriberObserver for Forgotten {
     fn forgotten(&mut self, _: &str) {
         self.0 += 1;
     }

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use takt_pubsub::PublishError;
 use takt_pubsub::runtime::{ProblemCause, PubSub, RuntimeOptions, StartError};
-use takt_pubsub::subscriber::{Observer, ReceivedDataSet};
+use takt_pubsub::subscriber::{ReceivedDataSet, SubscriberObserver};
 use takt_ua::enumerations::{DataSetFieldContentMask, MessageSecurityMode, PubSubState};
 use takt_ua::structures::{
     NetworkAddressUrlDataType, PubSubConfiguration2DataType, PubSubConnectionDataType,
@@ -27,7 +27,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// Observer that passes on the first field of each message.
 struct Values(Sender<Variant>);
 
-impl Observer for Values {
+impl SubscriberObserver for Values {
     fn data_set(&mut self, received: &ReceivedDataSet<'_>) {
         for (_, value) in received.fields().take(1) {
             // The receiver may be gone.
@@ -81,7 +81,7 @@ fn configuration(setup: &Setup, url: &str) -> PubSubConfiguration2DataType {
 fn start(setup: &mut Setup, url: &str) -> (PubSub, Receiver<Variant>) {
     let (values, received) = channel();
     let configuration = configuration(setup, url);
-    let mut observers = |_: &PubSubConnectionDataType| -> Box<dyn Observer + Send> {
+    let mut observers = |_: &PubSubConnectionDataType| -> Box<dyn SubscriberObserver + Send> {
         Box::new(Values(values.clone()))
     };
     let options = RuntimeOptions::default();
@@ -145,7 +145,7 @@ fn multicast_reaches_the_members_of_the_group() {
             url: url.as_str().into(),
         });
     }
-    let mut observers = |_: &PubSubConnectionDataType| -> Box<dyn Observer + Send> {
+    let mut observers = |_: &PubSubConnectionDataType| -> Box<dyn SubscriberObserver + Send> {
         Box::new(Values(values.clone()))
     };
     let options = RuntimeOptions::default();
@@ -171,7 +171,8 @@ fn a_start_that_fails_names_the_reason() {
     let configuration = configuration(&setup, "opc.udp://192.0.2.1:4840");
     let mut broken = configuration.clone();
     broken.connections[0].address = ExtensionObject::NULL;
-    let mut nobody = |_: &PubSubConnectionDataType| -> Box<dyn Observer + Send> { Box::new(()) };
+    let mut nobody =
+        |_: &PubSubConnectionDataType| -> Box<dyn SubscriberObserver + Send> { Box::new(()) };
     let options = RuntimeOptions::default();
     let mut start = |configuration: &_| {
         let (source, target) = (&mut setup.cells, &mut setup.received);

@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use takt_malloc as _;
 use takt_pubsub::security::{
-    KeyRing, MessageProtector, MessageVerifier, SIGNATURE_LENGTH, SecurityKeyUpdate, SecurityPolicy,
+    KeyRing, MessageProtector, MessageVerifier, PubSubSecurityPolicy, SIGNATURE_LENGTH,
+    SecurityKeyUpdate,
 };
 use takt_ua::Variant;
 use takt_ua::binary::Encoder;
@@ -18,7 +19,7 @@ const KEY_LIFETIME: Duration = Duration::from_millis(100);
 #[test]
 fn protected_messages_allocate_nothing() {
     let mode = MessageSecurityMode::SignAndEncrypt;
-    let policy = SecurityPolicy::PubSubAes256Ctr;
+    let policy = PubSubSecurityPolicy::PubSubAes256Ctr;
     let start = Instant::now();
     let mut keys = KeyRing::new();
     let update = SecurityKeyUpdate {

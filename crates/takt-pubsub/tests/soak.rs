@@ -9,12 +9,12 @@ mod support;
 
 use std::time::{Duration, Instant};
 
-use takt_link::{Address, Options, open_receiver, open_sender};
+use takt_link::{Address, LinkOptions, open_receiver, open_sender};
 use takt_pubsub::Now;
 use takt_pubsub::ReceiveError;
 use takt_pubsub::runtime::LinkOutput;
-use takt_pubsub::security::{KeyRing, SecurityKeyUpdate, SecurityPolicy, VerifyError};
-use takt_pubsub::subscriber::{Observer, ReceivedDataSet};
+use takt_pubsub::security::{KeyRing, PubSubSecurityPolicy, SecurityKeyUpdate, VerifyError};
+use takt_pubsub::subscriber::{ReceivedDataSet, SubscriberObserver};
 use takt_ua::enumerations::{MessageSecurityMode, PubSubState};
 use takt_ua::{DateTime, StatusCode, Variant};
 
@@ -33,7 +33,7 @@ struct Count {
     missing: u64,
 }
 
-impl Observer for Count {
+impl SubscriberObserver for Count {
     fn data_set(&mut self, received: &ReceivedDataSet<'_>) {
         let (_, first) = received.fields().next().unwrap();
         assert_eq!(first.value, Some(Variant::UInt64(self.next)));
@@ -52,7 +52,7 @@ fn ask(start: Instant, now: Instant) -> SecurityKeyUpdate {
         key.into()
     };
     SecurityKeyUpdate {
-        security_policy_uri: SecurityPolicy::PubSubAes256Ctr.uri().to_owned(),
+        security_policy_uri: PubSubSecurityPolicy::PubSubAes256Ctr.uri().to_owned(),
         first_token_id: token + 1,
         keys: vec![key(token + 1), key(token + 2)],
         time_to_next_key: KEY_LIFETIME * (token + 1) - age,
@@ -76,8 +76,8 @@ fn no_message_is_lost_or_accepted_twice() {
         .unwrap()
         .port();
     let address: Address = format!("opc.udp://127.0.0.1:{port}").parse().unwrap();
-    let mut receiver = open_receiver(&address, &Options::default()).unwrap();
-    let mut sender = open_sender(&address, &Options::default()).unwrap();
+    let mut receiver = open_receiver(&address, &LinkOptions::default()).unwrap();
+    let mut sender = open_sender(&address, &LinkOptions::default()).unwrap();
 
     let start = Instant::now();
     let (mut sending, mut receiving) = (KeyRing::new(), KeyRing::new());

@@ -3,280 +3,229 @@
 //!
 //! One `redb` file. Nodes and references are kept as the standard's own structures in UA binary, numbered in the
 //! order of their arrival, so that a restart applies them again, parents before children. The changes of a request
-//! are on the disk before the client gets the response: they are one transaction, which begins with the first change
-//! and is committed when it is settled.
+//! are on the disk before the client gets the response.
 //!
-//! All use of `redb` goes through [`file`], where a damaged file becomes an error.
+//! * [`journal`]: the thread that writes and commits changes. Nobody else waits for the disk.
+//! * [`store`]: the file and its transaction; [`tables`], [`owners`] and [`records`]: its contents, which are plain
+//!   data in [`contents`].
+//! * [`file`]: all use of `redb` goes through it, and a damaged file becomes an error there.
 
+mod contents;
+mod error;
 mod file;
+mod journal;
+#[cfg(test)]
+mod journal_tests;
 mod owners;
 mod records;
+mod store;
 mod tables;
+#[cfg(test)]
+pub(crate) mod test_disk;
 #[cfg(test)]
 mod tests;
 
-use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::path::Path;
+use std::sync::{Arc, mpsc};
 
 use redb::WriteTransaction;
-use takt_app::StateDirectoryError;
-use takt_space::Change;
-use takt_ua::structures::SecurityGroupDataType;
-use takt_ua::{DateTime, NodeId};
-use zeroize::Zeroizing;
+use takt_rt::memory_budget::Charge;
+use takt_ua::NodeId;
 
 use crate::names::Owner;
+pub(crate) use contents::{
+    Contents, NewProvider, ProviderRecord, Registration, SecurityGroupRecord,
+};
+pub use error::DatabaseError;
+use file::Opener;
+use journal::{Entry, Journal};
+pub(crate) use journal::{Then, Undo};
 pub(crate) use records::decode_any;
-use tables::FORMAT;
+use store::Store;
 
-/// Error of a database that could not be opened, read or written.
-#[derive(Debug, thiserror::Error)]
-pub enum DatabaseError {
-    /// The folder of the database is not safe to use, or cannot be created.
-    #[error(transparent)]
-    Directory(StateDirectoryError),
-    /// Another registry has opened the database.
-    #[error("the database {} is in use by another registry", path.display())]
-    InUse {
-        /// Path of the database.
-        path: PathBuf,
-    },
-    /// The file is empty: it was truncated, or its contents were lost.
-    #[error("the database {} is empty (0 bytes): all registrations are lost", path.display())]
-    Empty {
-        /// Path of the database.
-        path: PathBuf,
-    },
-    /// The file is not a database, or parts of it were changed.
-    #[error("the database {} is damaged: {reason}", path.display())]
-    Damaged {
-        /// Path of the database.
-        path: PathBuf,
-        /// Description of the error.
-        reason: String,
-    },
-    /// The file was written by a version with another layout.
-    #[error("the database {} has format {found}, this version reads format {FORMAT}", path.display())]
-    Format {
-        /// Path of the database.
-        path: PathBuf,
-        /// The format in the file.
-        found: u64,
-    },
-    /// A record cannot be decoded, or contradicts the others.
-    #[error(
-        "the database is damaged: the record of {record} in the table `{table}` cannot be read: {reason}"
-    )]
-    Record {
-        /// The table.
-        table: &'static str,
-        /// Subject of the record: a NodeId, or a name.
-        record: String,
-        /// Description of the error.
-        reason: String,
-    },
-    /// The storage failed: a full disk, for example.
-    #[error("the database failed: {0}")]
-    Storage(Box<redb::Error>),
+/// Additional parts of a change of a client.
+pub(crate) struct OfClient {
+    /// [`Database::losses`] when the request began.
+    pub(crate) losses: u64,
+    /// Takes back the change if it is lost.
+    pub(crate) undo: Undo,
+    /// Memory of the change.
+    pub(crate) charge: Charge,
 }
 
-impl<E: Into<redb::Error>> From<E> for DatabaseError {
-    fn from(error: E) -> Self {
-        Self::Storage(Box::new(error.into()))
-    }
-}
-
-/// Permanent record of a Provider.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct ProviderRecord {
-    /// ApplicationName of the Provider.
-    pub(crate) name: String,
-    /// The Unix user that registered it over shared memory.
-    pub(crate) user: Option<u32>,
-    /// SHA-256 of the secret that was issued to it over `opc.tcp`; empty if there is none.
-    pub(crate) secret_digest: Vec<u8>,
-}
-
-/// A Provider that is recorded for the first time.
-pub(crate) struct NewProvider<'a> {
-    pub(crate) record: &'a ProviderRecord,
-    /// Index of its namespace.
-    pub(crate) namespace: u16,
-    /// URI of its namespace.
-    pub(crate) uri: &'a str,
-    /// Owner that is charged with the namespace.
-    pub(crate) charged: &'a Owner,
-}
-
-/// A SecurityGroup with its keys.
-#[derive(Clone)]
-pub(crate) struct SecurityGroupRecord {
-    /// Configuration without folders, permissions and properties.
-    pub(crate) configuration: SecurityGroupDataType,
-    /// The Unix user that added it.
-    pub(crate) user: u32,
-    /// SecurityTokenId of the first key.
-    pub(crate) first_token_id: u32,
-    /// SecurityTokenId of the current key.
-    pub(crate) current_token_id: u32,
-    /// Time at which the next key becomes current.
-    pub(crate) next_key_at: DateTime,
-    /// Concatenated key data of all tokens.
-    pub(crate) key_data: Zeroizing<Vec<u8>>,
-}
-
-/// Contents of the database.
-#[derive(Default)]
-pub(crate) struct Contents {
-    /// Index and URI of each namespace.
-    pub(crate) namespaces: Vec<(u16, String)>,
-    /// Owner of each namespace of a Provider.
-    pub(crate) owners: Vec<(u16, Owner)>,
-    /// The Providers.
-    pub(crate) providers: Vec<ProviderRecord>,
-    /// Owner and change, in the order in which they were recorded.
-    pub(crate) changes: Vec<(String, Change)>,
-    /// The SecurityGroups.
-    pub(crate) security_groups: Vec<SecurityGroupRecord>,
-    /// The highest token that any SecurityGroup ever had.
-    pub(crate) last_token: u32,
-}
-
-/// The registry's database.
+/// The registry's database. Changes are handed over to its thread in the order of the calls.
 pub(crate) struct Database {
-    path: PathBuf,
-    /// The open file; `None` after a failure: the next use opens the file again in its last settled state.
-    open: Mutex<Option<Open>>,
-}
-
-/// The open file.
-struct Open {
-    /// Recorded changes that are not settled. The field precedes the file, because it has to be dropped first.
-    unsettled: Option<WriteTransaction>,
-    redb: redb::Database,
-}
-
-impl Open {
-    fn transaction(&mut self) -> Result<&WriteTransaction, DatabaseError> {
-        let transaction = match self.unsettled.take() {
-            Some(transaction) => transaction,
-            None => self.redb.begin_write()?,
-        };
-        Ok(self.unsettled.insert(transaction))
-    }
+    journal: Journal,
 }
 
 impl Database {
     /// Opens the database at `path` and checks all of it, or creates an empty one if there is no file.
     pub(crate) fn open(path: &Path) -> Result<Self, DatabaseError> {
+        Self::open_with(path, Box::new(file::from_disk))
+    }
+
+    /// Opens the database with an `opener` for existing files; otherwise like [`open`](Self::open).
+    fn open_with(path: &Path, opener: Opener) -> Result<Self, DatabaseError> {
         if let Some(directory) = path.parent() {
             takt_app::prepare_state_directory(directory).map_err(DatabaseError::Directory)?;
         }
-        let redb = file::open_or_make(path)?;
+        let journal = Journal::start(Store::open(path, opener)?);
         Ok(Self {
-            path: path.to_owned(),
-            open: Mutex::new(Some(Open {
-                unsettled: None,
-                redb,
-            })),
+            journal: journal.map_err(DatabaseError::Thread)?,
         })
     }
 
-    /// Runs `use_it` with the open database. After a failure the file is closed, and unsettled changes are lost.
-    fn with<R>(
-        &self,
-        use_it: impl FnOnce(&mut Open) -> Result<R, DatabaseError>,
-    ) -> Result<R, DatabaseError> {
-        let mut place = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut open = match place.take() {
-            Some(open) => open,
-            None => Open {
-                unsettled: None,
-                redb: file::open_again(&self.path)?,
-            },
+    /// Opens a database on a test's disk.
+    #[cfg(test)]
+    pub(crate) fn on(disk: &test_disk::TestDisk, path: &Path) -> Self {
+        // New files are not created there.
+        drop(Self::open(path).unwrap());
+        Self::open_with(path, disk.opener()).unwrap()
+    }
+
+    /// Returns a number that grows whenever changes are lost.
+    pub(crate) fn losses(&self) -> u64 {
+        self.journal.losses()
+    }
+
+    /// Calls `then`, from the thread of the database, when all changes so far are on the disk, or lost. `losses` are the
+    /// [`losses`](Self::losses) when the request began whose changes they are.
+    pub(crate) fn settle(&self, losses: Option<u64>, then: Then) {
+        self.journal.settle(losses, then);
+    }
+
+    /// Waits until all changes so far are on the disk.
+    pub(crate) fn settle_now(&self) -> Result<(), DatabaseError> {
+        let (send, settled) = mpsc::sync_channel(1);
+        let then = move |result| {
+            // The receiver waits for it.
+            let _ = send.send(result);
         };
-        match file::guarded(&self.path, || use_it(&mut open)) {
-            Ok(result) => {
-                *place = Some(open);
-                Ok(result)
-            }
-            Err(error) => {
-                // Closing the file may find the same damage.
-                let closed = file::guarded(&self.path, || {
-                    drop(open);
-                    Ok(())
-                });
-                if let Err(error) = closed {
-                    tracing::error!(%error, "the database could not be closed");
-                }
-                Err(error)
-            }
-        }
+        self.settle(None, Box::new(then));
+        let lost = |error| Arc::try_unwrap(error).unwrap_or_else(DatabaseError::Commit);
+        let settled = settled.recv();
+        settled.map_or(Err(DatabaseError::Lost), |result| result.map_err(lost))
     }
 
-    /// Waits until all recorded changes are on the disk.
-    pub(crate) fn settle(&self) -> Result<(), DatabaseError> {
-        self.with(|open| match open.unsettled.take() {
-            Some(transaction) => Ok(transaction.commit()?),
-            None => Ok(()),
-        })
+    /// Makes all changes so far durable, and closes the file. Later changes are refused.
+    pub(crate) fn end(&self) {
+        self.journal.end();
     }
 
-    /// Reads everything.
+    /// Reads everything that is on the disk.
     pub(crate) fn load(&self) -> Result<Contents, DatabaseError> {
-        self.with(|open| tables::load(&open.redb))
+        self.journal.look(Store::load)
     }
 
-    /// Records changes of `owner`, with its own record if it is new: all of them or none. They are durable after
-    /// [`settle`](Self::settle).
+    /// Hands over a change.
+    fn enter(
+        &self,
+        write: impl FnOnce(&WriteTransaction) -> Result<(), DatabaseError> + Send + 'static,
+    ) -> Result<(), DatabaseError> {
+        let entry = Entry {
+            write: Box::new(write),
+            undo: None,
+            charge: None,
+        };
+        self.journal.enter(entry, None)
+    }
+
+    /// Hands over a change that `undo` takes back if it is lost.
+    fn enter_with(
+        &self,
+        write: impl FnOnce(&WriteTransaction) -> Result<(), DatabaseError> + Send + 'static,
+        undo: Undo,
+    ) -> Result<(), DatabaseError> {
+        let entry = Entry {
+            write: Box::new(write),
+            undo: Some(undo),
+            charge: None,
+        };
+        self.journal.enter(entry, None)
+    }
+
+    /// Records nodes and references.
     pub(crate) fn record(
         &self,
-        owner: &str,
-        newcomer: Option<&NewProvider<'_>>,
-        changes: &[Change],
+        registration: Registration,
+        of_client: Option<OfClient>,
     ) -> Result<(), DatabaseError> {
-        self.with(|open| tables::record(open.transaction()?, owner, newcomer, changes))
+        let write =
+            move |transaction: &WriteTransaction| tables::record(transaction, &registration);
+        let Some(OfClient {
+            losses,
+            undo,
+            charge,
+        }) = of_client
+        else {
+            return self.enter(write);
+        };
+        let entry = Entry {
+            write: Box::new(write),
+            undo: Some(undo),
+            charge: Some(charge),
+        };
+        self.journal.enter(entry, Some(losses))
     }
 
     /// Records the owner of a namespace; `None` frees it.
     pub(crate) fn set_owner(
         &self,
         namespace: u16,
-        owner: Option<&Owner>,
+        owner: Option<Owner>,
     ) -> Result<(), DatabaseError> {
-        self.with(|open| owners::set(open.transaction()?, namespace, owner))
+        self.enter(move |transaction| owners::set(transaction, namespace, owner.as_ref()))
     }
 
     /// Removes the URIs of these namespaces, so that their indexes can be reused.
-    pub(crate) fn free_namespaces(&self, namespaces: &[u16]) -> Result<(), DatabaseError> {
-        self.with(|open| tables::free_namespaces(open.transaction()?, namespaces))
+    pub(crate) fn free_namespaces(&self, namespaces: Vec<u16>) -> Result<(), DatabaseError> {
+        self.enter(move |transaction| tables::free_namespaces(transaction, &namespaces))
     }
 
     /// Removes a Provider's record. Its nodes are deleted separately; its namespace stays.
     pub(crate) fn remove_provider(&self, name: &str) -> Result<(), DatabaseError> {
-        self.with(|open| tables::remove_provider(open.transaction()?, name))
+        let name = name.to_owned();
+        self.enter(move |transaction| tables::remove_provider(transaction, &name))
     }
 
-    /// Deletes up to `most` nodes of a namespace, with their references, and returns them.
+    /// Deletes up to `most` nodes of a namespace, with their references. The thread of the database calls `deleted` with
+    /// these nodes, or `undo` if the deletion is lost.
     pub(crate) fn delete_some(
         &self,
         namespace: u16,
         most: usize,
-    ) -> Result<Vec<NodeId>, DatabaseError> {
-        self.with(|open| tables::delete_some(open.transaction()?, namespace, most))
+        deleted: impl FnOnce(Vec<NodeId>) + Send + 'static,
+        undo: impl FnOnce() + Send + 'static,
+    ) -> Result<(), DatabaseError> {
+        let write = move |transaction: &WriteTransaction| {
+            deleted(tables::delete_some(transaction, namespace, most)?);
+            Ok(())
+        };
+        self.enter_with(write, Box::new(undo))
     }
 
     /// Stores the present state of a SecurityGroup, and the highest token of all groups so far.
     pub(crate) fn keep_security_group(
         &self,
-        record: &SecurityGroupRecord,
+        record: SecurityGroupRecord,
         last_token: u32,
+        undo: Undo,
     ) -> Result<(), DatabaseError> {
-        self.with(|open| tables::keep_security_group(open.transaction()?, record, last_token))
+        let write = move |transaction: &WriteTransaction| {
+            tables::keep_security_group(transaction, &record, last_token)
+        };
+        self.enter_with(write, undo)
     }
 
     /// Removes a SecurityGroup.
-    pub(crate) fn remove_security_group(&self, name: &str) -> Result<(), DatabaseError> {
-        self.with(|open| tables::remove_security_group(open.transaction()?, name))
+    pub(crate) fn remove_security_group(
+        &self,
+        name: &str,
+        undo: Undo,
+    ) -> Result<(), DatabaseError> {
+        let name = name.to_owned();
+        let write =
+            move |transaction: &WriteTransaction| tables::remove_security_group(transaction, &name);
+        self.enter_with(write, undo)
     }
 }

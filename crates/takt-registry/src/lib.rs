@@ -11,6 +11,7 @@
 #![forbid(unsafe_code)]
 
 mod database;
+mod durable;
 mod forwarding;
 mod names;
 mod namespaces;

@@ -1,21 +1,28 @@
 //! The running registry: database, address space, rules and endpoints put together.
 
+mod error;
+#[cfg(test)]
+mod tests;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use takt_app::serve::{ServeError, ServeOptions, Serving, Traffic};
 use takt_app::{ClientOptions, Endpoint, model};
-use takt_services::{BuildError, Server, ServerLimits};
+use takt_services::{Server, ServerLimits};
 use takt_shm::Runtime;
-use takt_space::{AddressSpace, CallError, Caller, ImportError, MethodHandler};
+use takt_space::{AddressSpace, CallError, Caller, MethodHandler};
 use takt_ua::{NodeId, StatusCode, Variant};
 
-use crate::database::{Database, DatabaseError};
+use crate::database::Database;
+use crate::durable;
 use crate::names::{NameLimits, Names};
 use crate::namespaces;
 use crate::providers::Providers;
 use crate::rules::Rules;
 use crate::security_groups::{self, SecurityGroupOptions, SecurityGroups};
+
+pub use error::RegistryError;
 
 /// Options of a registry.
 #[derive(Debug, Clone)]
@@ -58,74 +65,33 @@ impl Default for RegistryOptions {
     }
 }
 
-/// Error of a registry that could not be started.
-#[derive(Debug, thiserror::Error)]
-pub enum RegistryError {
-    /// The ApplicationName cannot be an endpoint.
-    #[error(transparent)]
-    Endpoint(#[from] takt_app::EndpointError),
-    /// The database cannot be used.
-    #[error(transparent)]
-    Database(#[from] DatabaseError),
-    /// A NodeSet file cannot be read.
-    #[error("{path} cannot be read: {source}")]
-    NodeSetFile {
-        /// The file.
-        path: PathBuf,
-        /// Error of the operating system.
-        source: std::io::Error,
-    },
-    /// A NodeSet is not valid, or cannot be loaded.
-    #[error(transparent)]
-    Import(#[from] ImportError),
-    /// The namespaces of the database contradict the built-in ones.
-    #[error(
-        "the database has namespace {index} as {found}, this version has {expected}: use another directory"
-    )]
-    Namespace {
-        /// The index.
-        index: u16,
-        /// The URI in the database.
-        found: String,
-        /// URI of this index in this version.
-        expected: String,
-    },
-    /// A configured SecurityGroup exists with another SecurityPolicy.
-    #[error(
-        "SecurityGroup {0} has another SecurityPolicy in the database: remove it, or leave the policy out"
-    )]
-    SecurityGroup(String),
-    /// A configured SecurityGroup cannot be added.
-    #[error("SecurityGroup {name} cannot be added: {status}")]
-    AddSecurityGroup {
-        /// Name of the SecurityGroup.
-        name: String,
-        /// StatusCode of the reason.
-        status: takt_ua::StatusCode,
-    },
-    /// The server could not be built.
-    #[error(transparent)]
-    Server(#[from] BuildError),
-    /// The address space refused something that the registry needs.
-    #[error(transparent)]
-    AddressSpace(#[from] takt_space::AddressSpaceError),
-    /// An endpoint could not be opened.
-    #[error(transparent)]
-    Serve(#[from] ServeError),
-}
-
 /// A running registry. Dropping it stops it; the registrations of Providers stay in its database.
 pub struct Registry {
     application_name: String,
-    server: Arc<Server>,
+    /// The endpoints are closed first, then the database.
     serving: Serving,
+    _ending: Ending,
+    server: Arc<Server>,
+}
+
+/// Makes all changes durable and closes the database when it is dropped.
+struct Ending(Arc<Rules>);
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        self.0.database.end();
+    }
 }
 
 impl Registry {
     /// Opens the database, loads the NodeSets, restores the registrations, and serves.
     pub fn start(options: RegistryOptions) -> Result<Self, RegistryError> {
-        let shared_memory: Endpoint = format!("opc.iox2://{}", options.application_name).parse()?;
         let database = Database::open(&options.database)?;
+        Self::start_with(database, options)
+    }
+
+    fn start_with(database: Database, options: RegistryOptions) -> Result<Self, RegistryError> {
+        let shared_memory: Endpoint = format!("opc.iox2://{}", options.application_name).parse()?;
         let mut contents = database.load()?;
         let providers = ClientOptions {
             runtime_directory: options.serve.runtime_directory.clone(),
@@ -153,14 +119,12 @@ impl Registry {
         // All assigned indexes are bound to their URIs again, before new ones are assigned.
         let capacity = server.limits().max_namespaces;
         let forgotten = namespaces::take_forgotten(&mut contents, capacity);
-        rules.database.free_namespaces(&forgotten)?;
+        rules.database.free_namespaces(forgotten)?;
         namespaces::restore(space, &mut contents)?;
         space.import_nodeset(model::NODESET_NAME, model::NODESET)?;
         import(space, &options.nodesets)?;
-        rules
-            .database
-            .record("", None, &namespaces::unknown(space, &contents))?;
-        rules.database.settle()?;
+        rules.record_own(namespaces::unknown(space, &contents))?;
+        rules.database.settle_now()?;
         let model = space.namespaces().register(model::NAMESPACE_URI)?;
         rules.bind(&server, model);
         let groups = SecurityGroups::new(&rules, space, &mut contents, &options.security_groups)?;
@@ -172,6 +136,7 @@ impl Registry {
         let serving = Serving::start(&server, &endpoints, options.serve)?;
         Ok(Self {
             application_name: options.application_name,
+            _ending: Ending(rules),
             server,
             serving,
         })
@@ -223,17 +188,20 @@ fn bind_methods(
     let forgetting = Arc::clone(rules);
     space.set_method(
         &NodeId::numeric(model, model::REGISTRY_FORGET),
-        MethodHandler::local(move |caller: &Caller, _: &NodeId, inputs: &[Variant]| {
-            // Over TCP the caller is not authenticated.
-            if !caller.peer().is_local() {
-                return Err(CallError::from(StatusCode::BadUserAccessDenied));
-            }
-            match inputs.first() {
-                Some(Variant::String(name)) => forgetting.forget(name.as_str())?,
-                _ => return Err(StatusCode::BadInvalidArgument.into()),
-            }
-            Ok(Vec::new())
-        }),
+        durable::handler(
+            rules,
+            move |caller: &Caller, _: &NodeId, inputs: &[Variant]| {
+                // Over TCP the caller is not authenticated.
+                if !caller.peer().is_local() {
+                    return Err(CallError::from(StatusCode::BadUserAccessDenied));
+                }
+                match inputs.first() {
+                    Some(Variant::String(name)) => forgetting.forget(name.as_str())?,
+                    _ => return Err(StatusCode::BadInvalidArgument.into()),
+                }
+                Ok(Vec::new())
+            },
+        ),
     )?;
     let issuing = Arc::clone(rules);
     space.set_method(

@@ -4,13 +4,15 @@
 //! follows from the NodeId, so that no separate state has to be kept consistent.
 
 mod following;
+mod recording;
 mod removal;
 
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, Mutex, OnceLock, Weak};
 
 use takt_app::Endpoint;
 use takt_app::model::{self, provider};
-use takt_services::{Authenticator, NodeManagement, Server, SessionObserver};
+use takt_rt::memory_budget::MemoryBudget;
+use takt_services::{Authenticator, NodeManagement, Server, SessionObserver, Settled};
 use takt_space::{AddressSpace, Caller, Change, Channel, UserIdentity};
 use takt_ua::structures::AddNodesItem;
 use takt_ua::{NodeId, StatusCode};
@@ -19,6 +21,9 @@ use crate::database::{Database, DatabaseError, NewProvider};
 use crate::names::{Application, Names, Owner};
 use crate::providers::{Newcomer, Providers, claimed_name};
 
+/// Largest memory in bytes of changes that wait for the disk; more are refused with `BadTooManyOperations`.
+const MAX_WAITING: usize = 32 << 20;
+
 /// The registry's rules, with the state that they need.
 pub(crate) struct Rules {
     pub(crate) database: Database,
@@ -26,25 +31,20 @@ pub(crate) struct Rules {
     names: Names,
     /// Address space; set once the server is built, which needs the rules first.
     bound: OnceLock<Bound>,
-    /// Changes of the current request, which are undone if they cannot be made durable.
-    unsettled: Mutex<Unsettled>,
+    /// Held while the consequences of changes are applied, or taken back by the thread of the database.
+    following: Mutex<()>,
     removals: Mutex<removal::Removals>,
-}
-
-#[derive(Default)]
-struct Unsettled {
-    changes: Vec<Change>,
-    /// True if the database failed meanwhile and has lost the changes.
-    lost: bool,
 }
 
 /// The server that the rules are for.
 struct Bound {
     server: Weak<Server>,
-    /// The rules themselves, for work that outlasts a request.
+    /// The rules themselves, for the thread of the database.
     rules: Weak<Rules>,
     /// The index of the registry's model.
     model: u16,
+    /// Memory of changes that wait for the disk.
+    waiting: MemoryBudget,
 }
 
 impl Rules {
@@ -55,19 +55,19 @@ impl Rules {
             providers,
             names,
             bound: OnceLock::new(),
-            unsettled: Mutex::default(),
+            following: Mutex::default(),
             removals: Mutex::default(),
         }
     }
 
     /// Binds the rules to `server`, where the registry's model has this index.
     pub(crate) fn bind(self: &Arc<Self>, server: &Arc<Server>, model: u16) {
-        let (server, rules) = (Arc::downgrade(server), Arc::downgrade(self));
         // A second time would be for the same server.
         let _ = self.bound.set(Bound {
-            server,
-            rules,
+            server: Arc::downgrade(server),
+            rules: Arc::downgrade(self),
             model,
+            waiting: server.memory().part(MAX_WAITING),
         });
     }
 
@@ -76,10 +76,11 @@ impl Rules {
         Some(Arc::clone(server.address_space()))
     }
 
-    /// Returns the server, and the rules for work that it is given.
-    fn server(&self) -> Option<(Arc<Server>, Weak<Self>)> {
-        let bound = self.bound.get()?;
-        Some((bound.server.upgrade()?, Weak::clone(&bound.rules)))
+    /// Returns a reference to itself for the thread of the database, which must not keep the rules alive.
+    fn weak(&self) -> Weak<Self> {
+        self.bound
+            .get()
+            .map_or_else(Weak::new, |bound| Weak::clone(&bound.rules))
     }
 
     /// Returns a node of the registry's model.
@@ -132,11 +133,12 @@ impl Rules {
                 }
             }
         }
-        self.database.record("", None, &left_behind)?;
-        self.database.settle()
+        self.record_own(left_behind)?;
+        self.database.settle_now()
     }
 
-    /// Removes a Provider and all its nodes, and frees its namespace when they are gone; only while it is not connected.
+    /// Removes a Provider and all its nodes, and frees its namespace when they are gone; only while it is not connected. The
+    /// database gets to know, and is not waited for.
     pub(crate) fn forget(&self, name: &str) -> Result<(), StatusCode> {
         let space = self.space().ok_or(StatusCode::BadShutdown)?;
         let known = self
@@ -154,17 +156,9 @@ impl Rules {
         };
         let removed = match self.free_after_removal(name) {
             true => self.database.set_owner(namespace, None),
-            false => self.remove(&space, name, namespace, true),
+            false => self.remove(name, namespace, true),
         };
-        removed
-            .and_then(|()| self.database.settle())
-            .map_err(|error| refuse(&error))
-    }
-
-    fn unsettled(&self) -> std::sync::MutexGuard<'_, Unsettled> {
-        self.unsettled
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        removed.map_err(|error| refuse(&error))
     }
 
     /// Returns the name of the Provider if `item` is the Object of one.
@@ -240,19 +234,6 @@ impl Rules {
         });
         registered.filter(|(name, _)| self.providers.with(name, |_| ()).is_none())
     }
-
-    /// Records changes, and the Provider if it is new.
-    fn keep(
-        &self,
-        owner: &str,
-        new: Option<&NewProvider<'_>>,
-        changes: &[Change],
-    ) -> Result<(), StatusCode> {
-        self.database.record(owner, new, changes).map_err(|error| {
-            self.unsettled().lost = true;
-            refuse(&error)
-        })
-    }
 }
 
 impl NodeManagement for Rules {
@@ -301,14 +282,18 @@ impl NodeManagement for Rules {
         }
     }
 
-    fn commit(&self, caller: &Caller, changes: &[Change]) -> Result<(), StatusCode> {
+    fn losses(&self) -> u64 {
+        self.database.losses()
+    }
+
+    fn commit(&self, caller: &Caller, changes: &[Change], losses: u64) -> Result<(), StatusCode> {
         let owner = claimed_name(caller).ok_or(StatusCode::BadUserAccessDenied)?;
         let Some((name, namespace)) = self.newcomer(changes) else {
             // Nodes belong to a Provider, which is added before them.
             self.providers
                 .speaker(caller)
                 .ok_or(StatusCode::BadUserAccessDenied)?;
-            return self.keep(owner, None, changes);
+            return self.keep(owner, None, changes, losses);
         };
         let application = Application {
             name: &name,
@@ -319,12 +304,13 @@ impl NodeManagement for Rules {
             .admit(caller, application, &self.providers.namespaces())?;
         let newcomer = Newcomer::new(&name, caller)?;
         let new = NewProvider {
-            record: &newcomer.record,
+            record: newcomer.record.clone(),
             namespace,
-            uri: &model::provider_uri(&name),
-            charged: &charged,
+            uri: model::provider_uri(&name),
+            charged,
         };
-        self.keep(owner, Some(&new), changes)?;
+        self.keep(owner, Some(new), changes, losses)?;
+        // If the changes are lost already, the address space is locked until this is done, so it is taken back as well.
         self.names.set(namespace, charged);
         self.providers.welcome(newcomer, namespace);
         Ok(())
@@ -332,26 +318,18 @@ impl NodeManagement for Rules {
 
     fn applied(&self, _: &Caller, changes: &[Change]) {
         if let Some(space) = self.space() {
+            let _following = self.following();
             for change in changes {
                 self.follow(&space, change);
             }
         }
-        self.unsettled().changes.extend_from_slice(changes);
     }
 
-    fn settle(&self, _: &Caller) -> Result<(), StatusCode> {
-        let Unsettled { changes, lost } = std::mem::take(&mut *self.unsettled());
-        if changes.is_empty() {
-            return Ok(());
-        }
-        let settled = match lost {
-            true => Err(StatusCode::BadResourceUnavailable),
-            false => self.database.settle().map_err(|error| refuse(&error)),
+    fn settle(&self, _: &Caller, losses: u64, settled: Settled) {
+        let then = |result: Result<(), Arc<DatabaseError>>| {
+            settled.done(result.map_err(|_| StatusCode::BadResourceUnavailable));
         };
-        if settled.is_err() {
-            self.take_back(&changes);
-        }
-        settled
+        self.database.settle(Some(losses), Box::new(then));
     }
 }
 

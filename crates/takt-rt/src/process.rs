@@ -10,7 +10,7 @@ use rustix::process::{Pid, test_kill_process};
 
 /// State of the threads of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum State {
+pub enum ProcessState {
     /// At least one thread runs or is ready to run.
     Running,
     /// All threads wait.
@@ -49,28 +49,32 @@ pub fn exists(process: u32) -> bool {
 
 /// Returns the state of a process; `None` if there is none with this id, or it is hidden from this user.
 #[must_use]
-pub fn state(process: u32) -> Option<State> {
+pub fn state(process: u32) -> Option<ProcessState> {
     let tasks = fs::read_dir(format!("/proc/{process}/task")).ok()?;
-    let states: Vec<State> = tasks
+    let states: Vec<ProcessState> = tasks
         .flatten()
         .filter_map(|task| fs::read_to_string(task.path().join("stat")).ok())
         .filter_map(|stat| state_of(&stat))
         .collect();
     // A debugger may have stopped one thread while others run: the stopped one determines the state.
-    [State::Stopped, State::Running, State::Sleeping]
-        .into_iter()
-        .find(|state| states.contains(state))
-        .or_else(|| states.first().copied())
+    [
+        ProcessState::Stopped,
+        ProcessState::Running,
+        ProcessState::Sleeping,
+    ]
+    .into_iter()
+    .find(|state| states.contains(state))
+    .or_else(|| states.first().copied())
 }
 
 /// Returns the state in a line of `stat`: the character after the name, which may contain parentheses and blanks.
-fn state_of(stat: &str) -> Option<State> {
+fn state_of(stat: &str) -> Option<ProcessState> {
     let (_, fields) = stat.rsplit_once(')')?;
     Some(match fields.trim_start().chars().next()? {
-        'R' => State::Running,
-        'T' | 't' => State::Stopped,
-        'Z' | 'X' | 'x' => State::Ended,
-        _ => State::Sleeping,
+        'R' => ProcessState::Running,
+        'T' | 't' => ProcessState::Stopped,
+        'Z' | 'X' | 'x' => ProcessState::Ended,
+        _ => ProcessState::Sleeping,
     })
 }
 
@@ -128,7 +132,7 @@ mod tests {
         assert_eq!(cpu_time(u32::MAX / 2), None);
     }
 
-    fn wait_for(child: &Child, wanted: Option<State>) {
+    fn wait_for(child: &Child, wanted: Option<ProcessState>) {
         let deadline = Instant::now() + Duration::from_secs(10);
         while state(child.id()) != wanted {
             assert!(Instant::now() < deadline, "{:?}", state(child.id()));
@@ -139,14 +143,14 @@ mod tests {
     #[test]
     fn a_process_sleeps_is_stopped_and_ends() {
         let mut child = Command::new("sleep").arg("60").spawn().unwrap();
-        wait_for(&child, Some(State::Sleeping));
+        wait_for(&child, Some(ProcessState::Sleeping));
         assert!(memory(child.id()).unwrap().bytes() > 0);
         assert!(exists(child.id()));
         let id = Pid::from_child(&child);
         kill_process(id, Signal::STOP).unwrap();
-        wait_for(&child, Some(State::Stopped));
+        wait_for(&child, Some(ProcessState::Stopped));
         child.kill().unwrap();
-        wait_for(&child, Some(State::Ended));
+        wait_for(&child, Some(ProcessState::Ended));
         child.wait().unwrap();
         assert_eq!(state(child.id()), None);
         assert_eq!(memory(child.id()), None);
@@ -155,12 +159,12 @@ mod tests {
 
     #[test]
     fn the_calling_process_is_running() {
-        assert_eq!(state(std::process::id()), Some(State::Running));
+        assert_eq!(state(std::process::id()), Some(ProcessState::Running));
     }
 
     #[test]
     fn names_do_not_confuse() {
-        assert_eq!(state_of("7 (a) S (b)) t 1 7"), Some(State::Stopped));
+        assert_eq!(state_of("7 (a) S (b)) t 1 7"), Some(ProcessState::Stopped));
         assert_eq!(state_of("7 (x"), None);
         assert_eq!(
             proportional("Rss:  8 kB\nPss:                 12 kB\nPss_Dirty: 1 kB\n"),

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use takt_rt::child::{ChildProcess, Ending};
 use takt_rt::interrupt::Interrupt;
-use takt_rt::process::{self, State};
+use takt_rt::process::{self, ProcessState};
 
 /// Environment variable with the argument of a role.
 const ROLE: &str = "TAKT_RT_TEST_ROLE";
@@ -95,7 +95,8 @@ fn a_child_ends_when_its_parent_is_killed() {
     parent.kill().unwrap();
     parent.wait().unwrap();
     // The system may keep the entry of an ended process.
-    let has_ended = wait_until(|| matches!(process::state(child), None | Some(State::Ended)));
+    let has_ended =
+        wait_until(|| matches!(process::state(child), None | Some(ProcessState::Ended)));
     if !has_ended {
         let id = child.try_into().ok().and_then(Pid::from_raw);
         kill_process(id.unwrap(), Signal::KILL).unwrap();

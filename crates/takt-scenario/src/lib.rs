@@ -74,6 +74,6 @@ pub use quantity::{
     Credit, Drift, Duration, Length, QuantityError, QuantityFlaw, Rate, Share, SignedDuration, Size,
 };
 pub use scenario::{Flow, FlowSource, Scenario};
-pub use scenario_file::{ScenarioFile, Variant};
-pub use schema::{FieldDescription, fields, schema};
+pub use scenario_file::{ScenarioFile, ScenarioVariant};
+pub use schema::{ScenarioField, fields, schema};
 pub use sweep::Sweep;

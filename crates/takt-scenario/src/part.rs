@@ -4,19 +4,19 @@ use std::ops::Range;
 
 use crate::document::{Item, Key, Table};
 use crate::error::{Problem, ScenarioError};
-use crate::model::PortId;
+use crate::model::PortIndex;
 use crate::scenario::{FlowSource, Scenario};
-use crate::scenario_file::{ScenarioFile, Variant, said_with};
+use crate::scenario_file::{ScenarioFile, ScenarioVariant, said_with};
 
 /// A part of a scenario that its file describes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
     /// The queueing discipline of a port.
-    Discipline(PortId),
+    Discipline(PortIndex),
     /// A class of the discipline of a port.
     Class {
         /// The port.
-        port: PortId,
+        port: PortIndex,
         /// Index of the class in the discipline.
         class: usize,
     },
@@ -28,7 +28,7 @@ impl ScenarioFile {
     /// Returns an error at a part of one of the variants of this file, with line and column.
     pub fn error_at(
         &self,
-        variant: &Variant,
+        variant: &ScenarioVariant,
         part: Part,
         message: impl Into<String>,
     ) -> ScenarioError {

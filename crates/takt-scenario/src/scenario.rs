@@ -39,7 +39,7 @@ pub struct Flow {
     /// Source of the frames.
     pub source: FlowSource,
     /// Ports that the frames leave by, in order. At least one.
-    pub ports: Vec<PortId>,
+    pub ports: Vec<PortIndex>,
     /// Size of each frame.
     pub frame: Frame,
     /// Priority Code Point.
@@ -52,11 +52,11 @@ pub struct Flow {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FlowSource {
     /// Messages that an application publishes.
-    Publish(ApplicationId),
+    Publish(ApplicationIndex),
     /// Messages that the loopback of an application sends back.
-    Return(ApplicationId),
+    Return(ApplicationIndex),
     /// Cross traffic.
-    Cross(CrossTrafficId),
+    Cross(CrossTrafficIndex),
 }
 
 impl Scenario {
@@ -67,7 +67,8 @@ impl Scenario {
 
     /// Returns the name of a flow: that of the application, with `(return)` behind it on the way back, or of the cross traffic.
     pub fn flow_name(&self, source: FlowSource) -> String {
-        let application = |id: ApplicationId| self.applications.get(id.0).map_or("", |it| &it.name);
+        let application =
+            |id: ApplicationIndex| self.applications.get(id.0).map_or("", |it| &it.name);
         match source {
             FlowSource::Publish(id) => application(id).to_owned(),
             FlowSource::Return(id) => format!("{} (return)", application(id)),
@@ -79,8 +80,8 @@ impl Scenario {
     }
 
     /// Returns the name of a port: `node → node`.
-    pub fn port_name(&self, port: PortId) -> String {
-        let name = |id: NodeId| self.nodes.get(id.0).map_or("", |node| &node.name);
+    pub fn port_name(&self, port: PortIndex) -> String {
+        let name = |id: NodeIndex| self.nodes.get(id.0).map_or("", |node| &node.name);
         let port = self.ports.get(port.0);
         port.map_or_else(String::new, |port| {
             format!("{} \u{2192} {}", name(port.node), name(port.to))

@@ -28,7 +28,7 @@ pub struct ScenarioFile {
 
 /// One combination of the values of all sweeps.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Variant {
+pub struct ScenarioVariant {
     /// Parameter and value of each sweep, in the order of the file.
     pub settings: Vec<(String, String)>,
     /// Scenario with these values.
@@ -83,7 +83,7 @@ impl ScenarioFile {
     ///
     /// # Errors
     /// An invalid value. The mistake is shown at the value, or at the place where it leads to a contradiction.
-    pub fn variants(&self) -> Result<Vec<Variant>, ScenarioError> {
+    pub fn variants(&self) -> Result<Vec<ScenarioVariant>, ScenarioError> {
         let mut variants = vec![(Vec::new(), self.document.clone())];
         let sweeps = self.sweeps();
         for sweep in sweeps.iter().filter_map(document::Item::table) {
@@ -119,7 +119,7 @@ impl ScenarioFile {
         let read = |(settings, document): (Vec<(String, String)>, Table)| {
             let scenario = read_as(&document, &self.text, &self.name)
                 .map_err(|error| said_with(error, &settings, sweeps))?;
-            Ok(Variant { settings, scenario })
+            Ok(ScenarioVariant { settings, scenario })
         };
         variants.into_iter().map(read).collect()
     }

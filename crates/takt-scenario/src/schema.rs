@@ -128,7 +128,7 @@ pub fn schema() -> Value {
 
 /// A row of the reference: a field, its table, and its description.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FieldDescription {
+pub struct ScenarioField {
     /// Kind of table, with its article.
     pub table: &'static str,
     /// Description of such a table.
@@ -144,14 +144,14 @@ pub struct FieldDescription {
 }
 
 /// Returns all fields of all tables, in the order of the reference. `docs/scenario.md` lists them.
-pub fn fields() -> Vec<FieldDescription> {
+pub fn fields() -> Vec<ScenarioField> {
     let mut shapes = vec![&SCENARIO];
     let mut rows = Vec::new();
     let mut next = 0;
     while let Some(shape) = shapes.get(next).copied() {
         next += 1;
         for field in shape.fields {
-            rows.push(FieldDescription {
+            rows.push(ScenarioField {
                 table: shape.name,
                 table_description: shape.description,
                 name: field.name,

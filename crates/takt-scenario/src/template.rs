@@ -36,7 +36,7 @@ pub enum DisciplineKind {
 
 /// The message of an application.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Message {
+pub enum TemplateMessage {
     /// open62541's example with this repeated node count.
     RepeatedNodeCount(u32),
     /// A payload of this number of bytes.
@@ -51,7 +51,7 @@ pub struct Template {
     /// Discipline at all ports.
     pub discipline: DisciplineKind,
     /// Message of each application.
-    pub message: Message,
+    pub message: TemplateMessage,
     /// Cycle of each application.
     pub cycle: Duration,
     /// Offset of each application.
@@ -74,7 +74,7 @@ impl Template {
         Self {
             topology,
             discipline,
-            message: Message::RepeatedNodeCount(2),
+            message: TemplateMessage::RepeatedNodeCount(2),
             cycle,
             offset,
             rate: Rate(1_000_000_000),
@@ -165,12 +165,12 @@ impl Template {
             self.cycle, self.offset
         )?;
         match self.message {
-            Message::RepeatedNodeCount(count) => writeln!(
+            TemplateMessage::RepeatedNodeCount(count) => writeln!(
                 to,
                 "repeated_node_count = {count} # {} B",
                 32 + 9 * (1 + u64::from(count))
             )?,
-            Message::Payload(bytes) => writeln!(to, "payload = \"{bytes} B\"")?,
+            TemplateMessage::Payload(bytes) => writeln!(to, "payload = \"{bytes} B\"")?,
         }
         writeln!(to, "pcp = 3")?;
         writeln!(

@@ -152,7 +152,7 @@ fn gates_are_shifted_both_ways() {
         .scenario;
     let shifts = scenario.flows().iter().map(|flow| {
         let base_time =
-            |port: &takt_scenario::PortId| match &scenario.ports[port.0].discipline.scheduler {
+            |port: &takt_scenario::PortIndex| match &scenario.ports[port.0].discipline.scheduler {
                 takt_scenario::Scheduler::Taprio(taprio) => taprio.base_time.0 / 1_000_000,
                 _ => panic!("gates at every port"),
             };

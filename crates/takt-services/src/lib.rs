@@ -2,7 +2,8 @@
 //!
 //! A transport hands [`Server::handle`] a request message and a buffer for the response; a Read over TCP, a Read over shared
 //! memory and a test run the same code. This crate has no sockets, no chunks, no security policies, and no clock except the one
-//! that stamps responses; operations at other servers ([`RemoteSource`](takt_space::RemoteSource)) are answered later.
+//! that stamps responses. Operations at other servers ([`RemoteSource`](takt_space::RemoteSource)), and changes that are being
+//! made durable ([`Settled`]), are answered later.
 //!
 //! * [`Server`], [`ServerBuilder`], [`Connection`], [`Outcome`]: for transports.
 //! * [`Server::address_space`]: nodes and values, for applications (`takt_space`).
@@ -37,6 +38,7 @@ mod server_status;
 mod services;
 mod session;
 mod session_observer;
+mod settled;
 mod subscriptions;
 mod tasks;
 mod timeouts;
@@ -50,4 +52,4 @@ pub use limits::{OperationLimits, ServerLimits, SubscriptionLimits};
 pub use node_management::{EverybodyManages, NoNodeManagement, NodeManagement};
 pub use server::Server;
 pub use session_observer::{NoSessionObserver, SessionObserver};
-pub use work::Work;
+pub use settled::Settled;

@@ -4,11 +4,14 @@ use takt_space::{Caller, Change, MethodHandler, Value};
 use takt_ua::structures::AddNodesItem;
 use takt_ua::{NodeId, StatusCode};
 
+use crate::settled::Settled;
+
 /// The rules for clients that change the address space with the NodeManagement services.
 ///
 /// An operation is first checked against the standard. Then [`authorize`](Self::authorize) is called for each change that it
 /// consists of, then [`commit`](Self::commit) with all of them. Then they become visible. AddNodes with a TypeDefinition that
-/// has mandatory children consists of several changes.
+/// has mandatory children consists of several changes. After all operations of a request, [`settle`](Self::settle) makes its
+/// changes durable.
 pub trait NodeManagement: Send + Sync {
     /// Returns true if the NodeManagement services exist; if not, requests get `BadServiceUnsupported`.
     fn is_supported(&self) -> bool {
@@ -27,14 +30,21 @@ pub trait NodeManagement: Send + Sync {
     /// The StatusCode for the operation, usually `BadUserAccessDenied`.
     fn authorize(&self, caller: &Caller, change: &Change) -> Result<(), StatusCode>;
 
+    /// Returns the number of times that kept changes were lost because they could not be made durable.
+    ///
+    /// A request that began at another number has lost the changes that it made before.
+    fn losses(&self) -> u64 {
+        0
+    }
+
     /// Keeps the changes of one operation. They become visible only after this returns, and the client gets the result only
-    /// after [`settle`](Self::settle).
+    /// after [`settle`](Self::settle). `losses` is the number of [`losses`](Self::losses) when the request began.
     ///
     /// Meanwhile the address space is locked for changes, so neither this method nor the others may change it.
     ///
     /// # Errors
     /// The StatusCode for the operation; then none of its changes becomes visible.
-    fn commit(&self, caller: &Caller, changes: &[Change]) -> Result<(), StatusCode>;
+    fn commit(&self, caller: &Caller, changes: &[Change], losses: u64) -> Result<(), StatusCode>;
 
     /// Returns the value source of a new Variable; `None`: the value is stored, beginning with the value in `item`.
     fn value(&self, caller: &Caller, item: &AddNodesItem) -> Option<Value> {
@@ -48,14 +58,16 @@ pub trait NodeManagement: Send + Sync {
         None
     }
 
-    /// Makes the changes durable that [`commit`](Self::commit) has kept. It is called once per request, after all its
-    /// operations, good or bad, and before its response.
+    /// Makes the changes durable that [`commit`](Self::commit) has kept for a request, and gives notice then, at once or later
+    /// and from any thread. The server serves other requests meanwhile. If the changes are lost, additions are reverted before
+    /// the notice. Deletions are not reverted: what was deleted is missing although it was kept, and may be added again.
     ///
-    /// # Errors
-    /// The StatusCode for every operation of the request that was good so far. Their changes have been reverted.
-    fn settle(&self, caller: &Caller) -> Result<(), StatusCode> {
-        let _ = caller;
-        Ok(())
+    /// It is called once per request, after all its operations, if the request has changes, or if one of its results says that
+    /// something exists (such as `BadNodeIdExists`): it may have been made by changes that are not durable yet. `losses` is the
+    /// number of [`losses`](Self::losses) when the request began.
+    fn settle(&self, caller: &Caller, losses: u64, settled: Settled) {
+        let _ = (caller, losses);
+        settled.done(Ok(()));
     }
 
     /// Notifies that the changes of one operation are visible, and that the address space is no longer locked.
@@ -77,7 +89,7 @@ impl NodeManagement for NoNodeManagement {
         Err(StatusCode::BadUserAccessDenied)
     }
 
-    fn commit(&self, _: &Caller, _: &[Change]) -> Result<(), StatusCode> {
+    fn commit(&self, _: &Caller, _: &[Change], _: u64) -> Result<(), StatusCode> {
         Err(StatusCode::BadUserAccessDenied)
     }
 }
@@ -91,7 +103,7 @@ impl NodeManagement for EverybodyManages {
         Ok(())
     }
 
-    fn commit(&self, _: &Caller, _: &[Change]) -> Result<(), StatusCode> {
+    fn commit(&self, _: &Caller, _: &[Change], _: u64) -> Result<(), StatusCode> {
         Ok(())
     }
 }

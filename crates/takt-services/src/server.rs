@@ -24,7 +24,6 @@ use crate::subscriptions::sampler::Sources;
 use crate::subscriptions::{Now, Subscriptions};
 use crate::tasks::Tasks;
 use crate::timeouts::Timeouts;
-use crate::work::Work;
 
 /// An OPC UA server without a transport.
 ///
@@ -53,8 +52,6 @@ pub struct Server {
     last_channel: AtomicU64,
     /// [`ServerLimits::max_sessions`], or fewer.
     pub(crate) max_sessions: AtomicU32,
-    /// Number of times that changes of NodeManagement could not be settled.
-    unsettled: AtomicU64,
 }
 
 /// Parts of a server that a [`ServerBuilder`] provides.
@@ -99,7 +96,6 @@ impl Server {
             node_management: RwLock::new(parts.node_management),
             last_channel: AtomicU64::new(0),
             max_sessions: AtomicU32::new(max_sessions),
-            unsettled: AtomicU64::new(0),
         }
     }
 
@@ -188,14 +184,6 @@ impl Server {
         self.tasks.run_next(self)
     }
 
-    /// Adds work of the application itself. It is called with one slice at a time, between the slices of requests, until it
-    /// returns `false`.
-    ///
-    /// Call it on the thread that calls [`work`](Self::work): no other thread is woken.
-    pub fn add_work(&self, work: impl FnMut(&mut Work) -> bool + Send + 'static) {
-        self.tasks.add_work(Box::new(work));
-    }
-
     /// Returns the longest slice so far, in units of work.
     pub fn longest_slice(&self) -> u64 {
         self.tasks.longest_slice()
@@ -277,16 +265,6 @@ impl Server {
                 .read()
                 .unwrap_or_else(PoisonError::into_inner),
         )
-    }
-
-    /// Returns the number of times that changes of NodeManagement could not be settled. If the number has changed during a
-    /// request, the changes of this request are lost: the changes of all requests under way are settled together.
-    pub(crate) fn unsettled(&self) -> u64 {
-        self.unsettled.load(Ordering::Relaxed)
-    }
-
-    pub(crate) fn note_unsettled(&self) {
-        self.unsettled.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Announces in ServerStatus that the server will stop at `at` (OPC 10000-5, 12.10).

@@ -16,12 +16,6 @@ const INLINE_SHARE: u64 = 8;
 /// Maximum number of operations of a request that takes no lock and does not wait for the others of its connection.
 const FEW: usize = 64;
 
-/// Channel number for work of the application itself.
-const OWN: u64 = 0;
-
-/// Work of the application itself, called with one slice at a time until it returns `false`.
-pub(crate) type OwnWork = Box<dyn FnMut(&mut Work) -> bool + Send>;
-
 /// A request in progress. Its slices run in a context, which is the server.
 pub(crate) trait Task<C>: Send {
     /// Runs one slice. Returns true if the task is over.
@@ -47,12 +41,7 @@ pub(crate) struct Tasks<C> {
 struct Queue<C> {
     /// The connections that wait for a turn, in order. The connection that is being served is not among them.
     turns: VecDeque<u64>,
-    by_channel: HashMap<u64, VecDeque<Job<C>>>,
-}
-
-enum Job<C> {
-    Request(Box<dyn Task<C>>),
-    Own(OwnWork),
+    by_channel: HashMap<u64, VecDeque<Box<dyn Task<C>>>>,
 }
 
 impl<C> Tasks<C> {
@@ -109,57 +98,49 @@ impl<C> Tasks<C> {
     }
 
     /// Queues a task behind the others of its connection, or answers it if there are too many.
-    pub(crate) fn push(&self, context: &C, channel: u64, task: Box<dyn Task<C>>) {
-        let refused = self.queue(channel, Job::Request(task), MAX_PER_CONNECTION);
-        if let Some(Job::Request(mut task)) = refused {
-            task.refuse(context);
-        }
-    }
-
-    /// Adds work of the application itself.
-    pub(crate) fn add_work(&self, work: OwnWork) {
-        // The number of these tasks is not limited, so the task is not refused.
-        let _ = self.queue(OWN, Job::Own(work), usize::MAX);
-    }
-
-    fn queue(&self, channel: u64, job: Job<C>, most: usize) -> Option<Job<C>> {
+    pub(crate) fn push(&self, context: &C, channel: u64, mut task: Box<dyn Task<C>>) {
         let mut queue = self.lock();
         let is_new = !queue.by_channel.contains_key(&channel);
-        let jobs = queue.by_channel.entry(channel).or_default();
-        if jobs.len() >= most {
-            return Some(job);
+        let tasks = queue.by_channel.entry(channel).or_default();
+        if tasks.len() >= MAX_PER_CONNECTION {
+            drop(queue);
+            task.refuse(context);
+            return;
         }
-        jobs.push_back(job);
+        tasks.push_back(task);
         if is_new {
             queue.turns.push_back(channel);
         }
         self.count.fetch_add(1, Ordering::Relaxed);
-        None
     }
 
     /// Takes the next connection, and its first task.
-    fn next(&self) -> Option<(u64, Job<C>)> {
+    fn next(&self) -> Option<(u64, Box<dyn Task<C>>)> {
         let mut queue = self.lock();
         let channel = queue.turns.pop_front()?;
-        let job = queue.by_channel.get_mut(&channel)?.pop_front()?;
-        Some((channel, job))
+        let task = queue.by_channel.get_mut(&channel)?.pop_front()?;
+        Some((channel, task))
     }
 
-    /// Ends a turn: an unfinished task is first in the next turn of its connection.
-    fn put_back(&self, channel: u64, unfinished: Option<Job<C>>) -> Option<Job<C>> {
+    /// Ends a turn: an unfinished task is first in the next turn of its connection. Returns the task if the channel was closed
+    /// meanwhile.
+    fn put_back(
+        &self,
+        channel: u64,
+        unfinished: Option<Box<dyn Task<C>>>,
+    ) -> Option<Box<dyn Task<C>>> {
         let mut queue = self.lock();
-        let Some(jobs) = queue.by_channel.get_mut(&channel) else {
-            // The channel was closed meanwhile.
+        let Some(tasks) = queue.by_channel.get_mut(&channel) else {
             self.count.fetch_sub(1, Ordering::Relaxed);
             return unfinished;
         };
         match unfinished {
-            Some(job) => jobs.push_front(job),
+            Some(task) => tasks.push_front(task),
             None => {
                 self.count.fetch_sub(1, Ordering::Relaxed);
             }
         }
-        if jobs.is_empty() {
+        if tasks.is_empty() {
             queue.by_channel.remove(&channel);
         } else {
             queue.turns.push_back(channel);
@@ -172,21 +153,13 @@ impl<C> Tasks<C> {
         if self.count.load(Ordering::Relaxed) == 0 {
             return false;
         }
-        let Some((channel, mut job)) = self.next() else {
+        let Some((channel, mut task)) = self.next() else {
             // Another thread is running tasks.
             return false;
         };
-        let is_finished = match &mut job {
-            Job::Request(task) => task.run(context),
-            Job::Own(own) => {
-                let mut work = Work::new(self.work_per_slice, 0, u64::MAX);
-                let more = own(&mut work);
-                self.note(&work);
-                !more
-            }
-        };
-        if let Some(job) = self.put_back(channel, (!is_finished).then_some(job)) {
-            job.abandon(context);
+        let is_finished = task.run(context);
+        if let Some(mut task) = self.put_back(channel, (!is_finished).then_some(task)) {
+            task.abandon(context);
         }
         self.count.load(Ordering::Relaxed) > 0
     }
@@ -201,21 +174,13 @@ impl<C> Tasks<C> {
         if self.count.load(Ordering::Relaxed) == 0 {
             return;
         }
-        let jobs = {
+        let tasks = {
             let mut queue = self.lock();
             queue.turns.retain(|waiting| *waiting != channel);
             queue.by_channel.remove(&channel).unwrap_or_default()
         };
-        self.count.fetch_sub(jobs.len(), Ordering::Relaxed);
-        for job in jobs {
-            job.abandon(context);
-        }
-    }
-}
-
-impl<C> Job<C> {
-    fn abandon(self, context: &C) {
-        if let Self::Request(mut task) = self {
+        self.count.fetch_sub(tasks.len(), Ordering::Relaxed);
+        for mut task in tasks {
             task.abandon(context);
         }
     }

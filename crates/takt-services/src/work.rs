@@ -9,7 +9,7 @@ const RESERVE: u64 = 8;
 /// [spends](Self::spend) units and stops when the slice [is over](Self::is_over). Other connections are served before the next
 /// slice.
 #[derive(Debug)]
-pub struct Work {
+pub(crate) struct Work {
     spent: u64,
     limit: u64,
     /// Units that earlier slices of the same request took.
@@ -31,19 +31,19 @@ impl Work {
 
     /// Counts units.
     #[inline]
-    pub fn spend(&mut self, units: u64) {
+    pub(crate) fn spend(&mut self, units: u64) {
         self.spent = self.spent.saturating_add(units);
     }
 
     /// Counts the units for copying `bytes` bytes.
     #[inline]
-    pub fn spend_bytes(&mut self, bytes: usize) {
+    pub(crate) fn spend_bytes(&mut self, bytes: usize) {
         self.spend(u64::try_from(bytes >> 10).unwrap_or(u64::MAX));
     }
 
     /// Returns true if the work has to stop now and continue in the next slice.
     #[inline]
-    pub fn is_over(&self) -> bool {
+    pub(crate) fn is_over(&self) -> bool {
         self.spent >= self.limit
     }
 

@@ -111,9 +111,9 @@ impl FromStr for ApplicationName {
     }
 }
 
-/// Error in the text of an [`EndpointUrl`].
+/// Error in the text of a [`SharedMemoryUrl`].
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum EndpointUrlError {
+pub enum SharedMemoryUrlError {
     /// The text does not begin with `opc.iox2://`.
     #[error("the endpoint URL does not begin with {URL_SCHEME}://")]
     Scheme,
@@ -126,12 +126,12 @@ pub enum EndpointUrlError {
 ///
 /// The scheme is read in any case, and one slash at the end is ignored, as in other URLs without a path.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct EndpointUrl {
+pub struct SharedMemoryUrl {
     /// Application that the URL addresses.
     pub application_name: ApplicationName,
 }
 
-impl EndpointUrl {
+impl SharedMemoryUrl {
     /// Returns true if `url` has the scheme of this transport; the rest may be invalid.
     #[must_use]
     pub fn has_scheme(url: &str) -> bool {
@@ -144,11 +144,11 @@ fn strip_scheme(url: &str) -> Option<&str> {
     scheme.eq_ignore_ascii_case(URL_SCHEME).then_some(rest)
 }
 
-impl FromStr for EndpointUrl {
-    type Err = EndpointUrlError;
+impl FromStr for SharedMemoryUrl {
+    type Err = SharedMemoryUrlError;
 
     fn from_str(url: &str) -> Result<Self, Self::Err> {
-        let name = strip_scheme(url).ok_or(EndpointUrlError::Scheme)?;
+        let name = strip_scheme(url).ok_or(SharedMemoryUrlError::Scheme)?;
         let name = name.strip_suffix('/').unwrap_or(name);
         Ok(Self {
             application_name: ApplicationName::new(name)?,
@@ -156,7 +156,7 @@ impl FromStr for EndpointUrl {
     }
 }
 
-impl fmt::Display for EndpointUrl {
+impl fmt::Display for SharedMemoryUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{URL_SCHEME}://{}", self.application_name)
     }
@@ -214,23 +214,26 @@ mod tests {
     #[test]
     fn urls_are_read_and_printed() {
         for url in ["opc.iox2://Foo", "OPC.IOX2://Foo", "opc.iox2://Foo/"] {
-            let parsed: EndpointUrl = url.parse().unwrap();
+            let parsed: SharedMemoryUrl = url.parse().unwrap();
             assert_eq!(parsed.application_name.as_str(), "Foo");
             assert_eq!(parsed.to_string(), "opc.iox2://Foo");
-            assert!(EndpointUrl::has_scheme(url));
+            assert!(SharedMemoryUrl::has_scheme(url));
         }
         assert_eq!(
-            "opc.tcp://Foo".parse::<EndpointUrl>(),
-            Err(EndpointUrlError::Scheme)
+            "opc.tcp://Foo".parse::<SharedMemoryUrl>(),
+            Err(SharedMemoryUrlError::Scheme)
         );
-        assert_eq!("Foo".parse::<EndpointUrl>(), Err(EndpointUrlError::Scheme));
         assert_eq!(
-            "opc.iox2://".parse::<EndpointUrl>(),
-            Err(EndpointUrlError::ApplicationName(
+            "Foo".parse::<SharedMemoryUrl>(),
+            Err(SharedMemoryUrlError::Scheme)
+        );
+        assert_eq!(
+            "opc.iox2://".parse::<SharedMemoryUrl>(),
+            Err(SharedMemoryUrlError::ApplicationName(
                 ApplicationNameError::Empty
             ))
         );
-        assert!("opc.iox2://a/b".parse::<EndpointUrl>().is_err());
-        assert!("opc.iox2://a//".parse::<EndpointUrl>().is_err());
+        assert!("opc.iox2://a/b".parse::<SharedMemoryUrl>().is_err());
+        assert!("opc.iox2://a//".parse::<SharedMemoryUrl>().is_err());
     }
 }

@@ -32,8 +32,8 @@ use crate::directory::name_lock;
 use crate::directory::runtime::Runtime;
 use crate::header::MessageHeader;
 use crate::{
-    ApplicationName, ClientConfig, CompletionWaker, Handler, PeerCredentials, ServerConfig,
-    ShmClient, ShmOutcome, ShmServer, WaitPolicy,
+    ApplicationName, ClientConfig, Handler, PeerCredentials, ServerConfig, ShmClient,
+    ShmCompletionWaker, ShmOutcome, ShmServer, WaitPolicy,
 };
 
 /// Length of the longest message of either side, in bytes.
@@ -51,7 +51,7 @@ impl Handler for Echo {
         &self,
         _: Option<PeerCredentials>,
         _: &ApplicationName,
-        waker: CompletionWaker,
+        waker: ShmCompletionWaker,
     ) -> Self::Connection {
         waker();
         Vec::new()

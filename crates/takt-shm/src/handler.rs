@@ -27,7 +27,7 @@ pub struct Located {
 }
 
 /// Function that wakes a server when a deferred response is ready; it may be called from any thread.
-pub type CompletionWaker = Arc<dyn Fn() + Send + Sync>;
+pub type ShmCompletionWaker = Arc<dyn Fn() + Send + Sync>;
 
 /// Handler of the requests that a [`ShmServer`](crate::ShmServer) receives.
 pub trait Handler {
@@ -40,7 +40,7 @@ pub trait Handler {
         &self,
         peer: Option<PeerCredentials>,
         name: &ApplicationName,
-        waker: CompletionWaker,
+        waker: ShmCompletionWaker,
     ) -> Self::Connection;
 
     /// Handles a request: TypeId and structure (OPC 10000-6, 5.2.2.15 and 6.7.2.5). It encodes one response in the same form, a

@@ -54,7 +54,7 @@
 //! use std::time::Duration;
 //! use takt_rt::readiness::{Events, Readiness};
 //! use takt_shm::{
-//!     ApplicationName, ClientConfig, CompletionWaker, Handler, ShmOutcome, PeerCredentials, ServerConfig,
+//!     ApplicationName, ClientConfig, ShmCompletionWaker, Handler, ShmOutcome, PeerCredentials, ServerConfig,
 //!     ShmClient, ShmServer,
 //! };
 //! use takt_ua::binary::Encoder;
@@ -65,7 +65,7 @@
 //! impl Handler for Echo {
 //!     type Connection = ();
 //!
-//!     fn connect(&self, _: Option<PeerCredentials>, _: &ApplicationName, _: CompletionWaker) {}
+//!     fn connect(&self, _: Option<PeerCredentials>, _: &ApplicationName, _: ShmCompletionWaker) {}
 //!
 //!     fn handle(&self, _: &mut (), _: u32, request: &[u8], response: &mut Encoder<'_>) -> ShmOutcome {
 //!         // What does not fit leaves the response empty, and the client is told that it would be too large.
@@ -140,12 +140,12 @@ mod system;
 mod wait;
 
 pub use address::{
-    ApplicationName, ApplicationNameError, EndpointUrl, EndpointUrlError, TRANSPORT_PROFILE_URI,
-    URL_SCHEME,
+    ApplicationName, ApplicationNameError, SharedMemoryUrl, SharedMemoryUrlError,
+    TRANSPORT_PROFILE_URI, URL_SCHEME,
 };
 pub use channel::liveness::Liveness;
 pub use channel::socket::PeerCredentials;
-pub use client::{ClientConfig, CurrentValue, ShmClient};
+pub use client::{ClientConfig, CurrentValuePlace, ShmClient};
 pub use directory::clean::clean_dead;
 pub use directory::dead_nodes::CleanReport;
 pub use directory::group::Group;
@@ -154,7 +154,7 @@ pub use directory::location::RUNTIME_DIRECTORY_VARIABLE;
 pub use directory::presence::{Counts, Presence, applications};
 pub use directory::runtime::Runtime;
 pub use error::ShmError;
-pub use handler::{CompletionWaker, Handler, Located, ShmOutcome};
+pub use handler::{Handler, Located, ShmCompletionWaker, ShmOutcome};
 pub use public::client::PublicClient;
 pub use public::names;
 pub use server::{DESCRIPTORS_PER_CONNECTION, ServerConfig, ShmServer};

@@ -15,8 +15,8 @@ pub enum WaitPolicy {
     Spin,
     /// Look at the shared memory where messages are expected, and sleep otherwise. The thread learns from its hits:
     ///
-    /// * A client spins for at most `spin_for`, as long as at least half of its spins end with a response
-    ///   ([`SpinBudget`]).
+    /// * A client spins for at most `spin_for`, and after a pause for up to a sixteenth of it (200 µs at most), as long as at
+    ///   least half of its spins end with a response ([`SpinBudget`]).
     /// * A server spins after a request for at least `spin_for` and at most 1.5 ms, as long as at least half of its spins end
     ///   with a request, and sleeps until shortly before a request that comes regularly ([`Arrivals`]).
     /// * If the thread of the server is bound to one processor, neither side spins while the client runs on that processor.

@@ -14,7 +14,7 @@ use std::fmt::Write;
 use rustix::time::{ClockId, clock_gettime};
 
 use takt_scenario::Scenario;
-use takt_sim::{Model, Options, Simulation};
+use takt_sim::{Model, RunOptions, Simulation};
 
 const BRIDGES: usize = 5;
 const FRAMES: u64 = 1_000_000;
@@ -83,7 +83,7 @@ fn main() {
             let mut seconds = [0.0; REPEATS];
             let mut counts = (0, 0);
             for second in &mut seconds {
-                let mut options = Options::new(&scenario);
+                let mut options = RunOptions::new(&scenario);
                 options.simulation.cycles = (FRAMES / 6 / flows as u64).max(LEAST_MESSAGES);
                 options.model = model;
                 let simulation = Simulation::new(&scenario, options);

@@ -3,10 +3,11 @@
 //! The search uses random restarts and hill climbing. Every delay that it finds can happen in the model; a bound proves that no
 //! longer one can.
 
-use takt_scenario::{ApplicationId, FlowSource, NodeKind, Pattern, Receiver, Scenario, Scheduler};
+use takt_scenario::{ApplicationIndex, ApplicationReceiver, FlowSource, Scenario};
 
-use crate::options::{Adversary, Options};
-use crate::{Choice, Random, Simulation, Time};
+use crate::genes::Genes;
+use crate::options::{Adversary, RunOptions};
+use crate::{Random, Simulation, Time};
 
 /// Number of tries without a gain, after which the search restarts elsewhere.
 const PATIENCE: u32 = 40;
@@ -35,6 +36,15 @@ pub struct Found {
     pub adversary: Adversary,
 }
 
+/// Choices, and what they led to.
+struct Tried {
+    adversary: Adversary,
+    /// The delay that the search maximizes.
+    delay: Time,
+    /// Longest delay of each flow.
+    one_way: Vec<Option<Time>>,
+}
+
 /// Delay that the search maximizes.
 #[derive(Debug, Clone, Copy)]
 enum Aim {
@@ -42,11 +52,11 @@ enum Aim {
     Flow(usize),
 }
 
-/// Searches the worst case of each application and of cross traffic in so many simulations, in turns. `progress` is called with
-/// the number of finished simulations.
+/// Searches the worst case of each round trip, of each of its ways, and of each other flow, one after the other, in so many
+/// simulations altogether. `progress` is called with the number of finished simulations.
 pub fn search(
     scenario: &Scenario,
-    options: &Options,
+    options: &RunOptions,
     tries: u64,
     mut progress: impl FnMut(u64) -> bool,
 ) -> Worst {
@@ -61,12 +71,12 @@ pub fn search(
     for (index, aim) in aims.iter().enumerate() {
         let share =
             tries / aims.len() as u64 + u64::from((index as u64) < tries % aims.len() as u64);
-        let mut current: Option<(Time, Adversary)> = None;
+        let mut current: Option<Tried> = None;
         let mut patience = 0;
         for _ in 0..share {
             let adversary = match &current {
-                Some((_, adversary)) if patience < PATIENCE => {
-                    genes.changed(adversary, &mut random)
+                Some(tried) if patience < PATIENCE => {
+                    genes.changed(&tried.adversary, &tried.one_way, &mut random)
                 }
                 _ => {
                     current = None;
@@ -74,22 +84,22 @@ pub fn search(
                     genes.anything(&mut random)
                 }
             };
-            let delay = worst.attempt(scenario, options, &adversary, *aim);
+            let tried = worst.attempt(scenario, options, adversary, *aim);
             if !progress(worst.tries) {
                 return worst;
             }
-            let Some(delay) = delay else {
+            let Some(tried) = tried else {
                 continue;
             };
             match &current {
-                Some((best, _)) if delay < *best => patience += 1,
-                Some((best, _)) if delay == *best => {
+                Some(best) if tried.delay < best.delay => patience += 1,
+                Some(best) if tried.delay == best.delay => {
                     patience += 1;
-                    current = Some((delay, adversary));
+                    current = Some(tried);
                 }
                 _ => {
                     patience = 0;
-                    current = Some((delay, adversary));
+                    current = Some(tried);
                 }
             }
         }
@@ -97,33 +107,31 @@ pub fn search(
     worst
 }
 
+/// Returns the delays to search: each round trip, and each way by itself.
 fn aims(scenario: &Scenario) -> Vec<Aim> {
-    let aim = |(index, flow): (usize, &takt_scenario::Flow)| match flow.source {
-        FlowSource::Publish(id) => Some(match scenario.applications[id.0].receiver {
-            Receiver::Loopback(_) => Aim::RoundTrip(id.0),
-            Receiver::Subscriber(_) => Aim::Flow(index),
-        }),
-        FlowSource::Return(_) => None,
-        FlowSource::Cross(_) => Some(Aim::Flow(index)),
-    };
-    scenario
-        .flows()
-        .iter()
-        .enumerate()
-        .filter_map(aim)
-        .collect()
+    let mut aims = Vec::new();
+    for (index, flow) in scenario.flows().iter().enumerate() {
+        if let FlowSource::Publish(id) = flow.source
+            && let ApplicationReceiver::Loopback(_) = scenario.applications[id.0].receiver
+        {
+            aims.push(Aim::RoundTrip(id.0));
+        }
+        aims.push(Aim::Flow(index));
+    }
+    aims
 }
 
 impl Worst {
-    /// Simulates, keeps delays that are longer than before, and returns the delay that the search maximizes.
+    /// Simulates, and keeps delays that are longer than before. Returns `None` if no message arrived of which the search
+    /// maximizes the delay.
     fn attempt(
         &mut self,
         scenario: &Scenario,
-        options: &Options,
-        adversary: &Adversary,
+        options: &RunOptions,
+        adversary: Adversary,
         aim: Aim,
-    ) -> Option<Time> {
-        let options = Options {
+    ) -> Option<Tried> {
+        let options = RunOptions {
             adversary: Some(adversary.clone()),
             ..options.clone()
         };
@@ -150,134 +158,19 @@ impl Worst {
                 });
             }
         }
-        match aim {
+        let delay = match aim {
             Aim::RoundTrip(index) => round_trips.get(index).copied().flatten(),
             Aim::Flow(index) => flows.get(index).copied().flatten(),
-        }
+        };
+        Some(Tried {
+            adversary,
+            delay: delay?,
+            one_way: flows,
+        })
     }
 
     /// Returns the longest round trip of an application.
-    pub fn round_trip(&self, application: ApplicationId) -> Option<&Found> {
+    pub fn round_trip(&self, application: ApplicationIndex) -> Option<&Found> {
         self.round_trips.get(application.0)?.as_ref()
     }
-}
-
-/// Parameters that can be changed, with their ranges.
-struct Genes {
-    /// Cycles of applications; each has a Publisher and a loopback. Empty if there are gates: applications that know them keep
-    /// their phases.
-    cycles: Vec<Time>,
-    /// Time after which each cross traffic repeats itself.
-    periods: Vec<Time>,
-    ports: usize,
-    /// True if bridges' delays vary.
-    forwarding: bool,
-    messages: u64,
-}
-
-impl Genes {
-    fn new(scenario: &Scenario, options: &Options) -> Self {
-        let cycles = scenario
-            .applications
-            .iter()
-            .map(|application| application.cycle.into());
-        let period = |traffic: &takt_scenario::CrossTraffic| {
-            let frames = match traffic.pattern {
-                Pattern::Burst(frames) => frames,
-                Pattern::Constant | Pattern::Poisson => 1,
-            };
-            Time::from(traffic.interval).times(frames.into())
-        };
-        let is_gated =
-            |port: &takt_scenario::Port| matches!(port.discipline.scheduler, Scheduler::Taprio(_));
-        let gated = scenario.ports.iter().any(is_gated);
-        let bridges = scenario
-            .nodes
-            .iter()
-            .filter(|node| node.kind == NodeKind::Bridge);
-        let varies =
-            |node: &takt_scenario::Node| node.forwarding_delay_least < node.forwarding_delay;
-        Self {
-            cycles: if gated { Vec::new() } else { cycles.collect() },
-            periods: scenario.cross_traffic.iter().map(period).collect(),
-            ports: scenario.ports.len(),
-            forwarding: bridges.into_iter().any(varies),
-            messages: options.simulation.cycles,
-        }
-    }
-
-    fn anything(&self, random: &mut Random) -> Adversary {
-        let phase = |most: &Time, random: &mut Random| random.between(Time::ZERO, *most);
-        let mut phases = |most: &[Time]| {
-            most.iter()
-                .map(|most| phase(most, random))
-                .collect::<Vec<_>>()
-        };
-        let (publishers, loopbacks, cross_traffic) = (
-            phases(&self.cycles),
-            phases(&self.cycles),
-            phases(&self.periods),
-        );
-        let mut choices = || {
-            (0..self.ports)
-                .map(|_| self.choice(random))
-                .collect::<Vec<_>>()
-        };
-        Adversary {
-            publishers,
-            loopbacks,
-            cross_traffic,
-            interference: choices(),
-            forwarding: if self.forwarding {
-                choices()
-            } else {
-                Vec::new()
-            },
-        }
-    }
-
-    fn choice(&self, random: &mut Random) -> Choice {
-        let times = random.below(self.messages + 1);
-        match random.below(4) {
-            0 | 1 => Choice::First(times),
-            2 => Choice::Later(times),
-            _ => Choice::Random(random.bits()),
-        }
-    }
-
-    /// Returns a copy with one change: a phase by a part of its cycle, most often a small one, or a choice.
-    fn changed(&self, adversary: &Adversary, random: &mut Random) -> Adversary {
-        let mut next = adversary.clone();
-        for _ in 0..=random.below(2) {
-            let kinds = if self.forwarding { 5 } else { 4 };
-            match random.below(kinds) {
-                0 => nudge(&mut next.publishers, &self.cycles, random),
-                1 => nudge(&mut next.loopbacks, &self.cycles, random),
-                2 if !self.periods.is_empty() => {
-                    nudge(&mut next.cross_traffic, &self.periods, random)
-                }
-                4 => self.choose(&mut next.forwarding, random),
-                _ => self.choose(&mut next.interference, random),
-            }
-        }
-        next
-    }
-
-    fn choose(&self, choices: &mut [Choice], random: &mut Random) {
-        let index = random.below(choices.len() as u64);
-        if let Some(choice) = choices.get_mut(usize::try_from(index).unwrap_or(0)) {
-            *choice = self.choice(random);
-        }
-    }
-}
-
-fn nudge(phases: &mut [Time], most: &[Time], random: &mut Random) {
-    let index = usize::try_from(random.below(phases.len() as u64)).unwrap_or(0);
-    let (Some(phase), Some(most)) = (phases.get_mut(index), most.get(index)) else {
-        return;
-    };
-    let whole = most.as_picoseconds().max(1);
-    let step = whole >> random.below(24);
-    let step = if random.below(2) == 0 { step } else { -step };
-    *phase = Time::picoseconds((phase.as_picoseconds() + step).rem_euclid(whole));
 }

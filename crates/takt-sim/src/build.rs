@@ -1,20 +1,20 @@
 //! Construction of the simulated parts from a scenario.
 
 use takt_scenario::{
-    Distribution, Flow, FlowSource, LowerPriority, NodeId, PortId, Queue as Waiting, Scenario,
-    Scheduler,
+    Distribution, Flow, FlowSource, LowerPriority, NodeIndex, PortIndex, Queue as Waiting,
+    Scenario, Scheduler,
 };
 
 use crate::application::{Cycles, Generator};
 use crate::choice::Chooser;
 use crate::discipline::{
-    CbsIeee, CbsLinux, CbsParameters, Classes, Discipline, Etf, EtfMode, Fifo, FqCodel, Gates,
-    Lengths, Queue,
+    CbsIeee, CbsLinux, CbsParameters, ClassQueue, Classes, Etf, EtfMode, Fifo, FqCodel, Gates,
+    Lengths, QueueingDiscipline,
 };
 use crate::latency::Latency;
-use crate::options::{Adversary, Model, Options};
+use crate::options::{Adversary, Model, RunOptions};
 use crate::port::{Interference, Port};
-use crate::{LineRate, NodeClock, Random, Time};
+use crate::{Choice, LineRate, NodeClock, Random, Time};
 
 /// Purposes of random numbers: each has streams of its own.
 #[derive(Debug, Clone, Copy)]
@@ -25,7 +25,7 @@ enum Stream {
     Forwarding,
 }
 
-fn random(options: &Options, stream: Stream, index: usize) -> Random {
+fn random(options: &RunOptions, stream: Stream, index: usize) -> Random {
     Random::new(options.simulation.seed, (index as u64) << 2 | stream as u64)
 }
 
@@ -50,7 +50,7 @@ impl Forwarding {
     }
 }
 
-pub(crate) fn clock(scenario: &Scenario, node: NodeId) -> NodeClock {
+pub(crate) fn clock(scenario: &Scenario, node: NodeIndex) -> NodeClock {
     let clock = scenario.nodes.get(node.0).map(|node| node.clock);
     let clock = clock.unwrap_or_default();
     NodeClock {
@@ -59,18 +59,22 @@ pub(crate) fn clock(scenario: &Scenario, node: NodeId) -> NodeClock {
     }
 }
 
-fn latency(scenario: &Scenario, node: NodeId) -> Latency {
+fn latency(scenario: &Scenario, node: NodeIndex, choice: Option<&Choice>) -> Latency {
     let none = Distribution::Constant(takt_scenario::Duration::ZERO);
     let node = scenario.nodes.get(node.0);
-    Latency::new(node.map_or(&none, |node| &node.wake_up_latency))
+    let distribution = node.map_or(&none, |node| &node.wake_up_latency);
+    match choice {
+        Some(choice) => Latency::chosen(distribution, choice),
+        None => Latency::new(distribution),
+    }
 }
 
-pub(crate) fn ports(scenario: &Scenario, options: &Options) -> Vec<Port> {
-    let ports = (0..scenario.ports.len()).map(PortId);
+pub(crate) fn ports(scenario: &Scenario, options: &RunOptions) -> Vec<Port> {
+    let ports = (0..scenario.ports.len()).map(PortIndex);
     ports.map(|id| port(scenario, options, id)).collect()
 }
 
-fn port(scenario: &Scenario, options: &Options, id: PortId) -> Port {
+fn port(scenario: &Scenario, options: &RunOptions, id: PortIndex) -> Port {
     let port = &scenario.ports[id.0];
     let link = &scenario.links[port.link.0];
     let rate = LineRate::new(link.rate.0);
@@ -110,7 +114,7 @@ fn discipline(
     rate: LineRate,
     clock: NodeClock,
     model: Model,
-) -> Discipline {
+) -> QueueingDiscipline {
     // Linux computes the duration of frames from the link's rate. By the standard a frame ends before its gate closes, by any
     // clock.
     let (lengths, by_clock) = match model {
@@ -129,11 +133,13 @@ fn discipline(
         Classes::new(queues.collect(), map, by_clock, lengths)
     };
     match &written.scheduler {
-        Scheduler::FqCodel(parameters) => Discipline::FqCodel(Box::new(FqCodel::new(parameters))),
-        Scheduler::Mqprio => Discipline::Classes(classes()),
+        Scheduler::FqCodel(parameters) => {
+            QueueingDiscipline::FqCodel(Box::new(FqCodel::new(parameters)))
+        }
+        Scheduler::Mqprio => QueueingDiscipline::Classes(classes()),
         Scheduler::Taprio(taprio) => {
             let gated = classes().with_gates(Gates::new(taprio));
-            Discipline::Classes(match taprio.txtime_assist {
+            QueueingDiscipline::Classes(match taprio.txtime_assist {
                 Some(delay) => gated.with_txtime_assist(delay.into()),
                 None => gated,
             })
@@ -141,9 +147,9 @@ fn discipline(
     }
 }
 
-fn queue(written: &Waiting, rate: LineRate, model: Model) -> Queue {
+fn queue(written: &Waiting, rate: LineRate, model: Model) -> ClassQueue {
     match written {
-        Waiting::Fifo { limit } => Queue::Fifo(Fifo::new(*limit)),
+        Waiting::Fifo { limit } => ClassQueue::Fifo(Fifo::new(*limit)),
         Waiting::Cbs {
             idle_slope,
             send_slope,
@@ -151,7 +157,7 @@ fn queue(written: &Waiting, rate: LineRate, model: Model) -> Queue {
             lo_credit,
             limit,
         } => match model {
-            Model::Ieee => Queue::CbsIeee(CbsIeee::new(
+            Model::Ieee => ClassQueue::CbsIeee(CbsIeee::new(
                 Fifo::new(*limit),
                 idle_slope.0,
                 send_slope.0,
@@ -164,7 +170,7 @@ fn queue(written: &Waiting, rate: LineRate, model: Model) -> Queue {
                     hi_credit: *hi_credit,
                     lo_credit: *lo_credit,
                 };
-                Queue::CbsLinux(CbsLinux::new(Fifo::new(*limit), parameters, rate))
+                ClassQueue::CbsLinux(CbsLinux::new(Fifo::new(*limit), parameters, rate))
             }
         },
         Waiting::Etf {
@@ -178,12 +184,12 @@ fn queue(written: &Waiting, rate: LineRate, model: Model) -> Queue {
                 (false, true) => EtfMode::Offload,
                 (false, false) => EtfMode::Software,
             };
-            Queue::Etf(Etf::new(1000, (*delta).into(), mode))
+            ClassQueue::Etf(Etf::new(1000, (*delta).into(), mode))
         }
     }
 }
 
-pub(crate) fn forwarding(scenario: &Scenario, options: &Options) -> Vec<Forwarding> {
+pub(crate) fn forwarding(scenario: &Scenario, options: &RunOptions) -> Vec<Forwarding> {
     let choices = options
         .adversary
         .as_ref()
@@ -195,7 +201,7 @@ pub(crate) fn forwarding(scenario: &Scenario, options: &Options) -> Vec<Forwardi
         Forwarding {
             least: node.forwarding_delay_least.into(),
             most: node.forwarding_delay.into(),
-            chooser: Chooser::new(choice.unwrap_or(&crate::Choice::Random(0))),
+            chooser: Chooser::new(choice.unwrap_or(&Choice::Random(0))),
             random: choice
                 .is_none()
                 .then(|| random(options, Stream::Forwarding, index)),
@@ -207,7 +213,7 @@ pub(crate) fn forwarding(scenario: &Scenario, options: &Options) -> Vec<Forwardi
 /// Makes the Publisher and, if there is one, the loopback of each application.
 pub(crate) fn applications(
     scenario: &Scenario,
-    options: &Options,
+    options: &RunOptions,
 ) -> Vec<(Cycles, Option<Cycles>)> {
     let shift = |of: fn(&Adversary) -> &Vec<Time>, index: usize| {
         let adversary = options.adversary.as_ref();
@@ -216,35 +222,36 @@ pub(crate) fn applications(
     };
     let applications = scenario.applications.iter().enumerate();
     let build = |(index, application): (usize, &takt_scenario::Application)| {
-        let cycles = |node: NodeId, stream, shift| {
+        let cycles = |node: NodeIndex, stream, shift, late: Option<&Choice>| {
             let random = random(options, stream, index);
-            Cycles::new(
-                application,
-                clock(scenario, node),
-                latency(scenario, node),
-                random,
-                shift,
-            )
+            let latency = latency(scenario, node, late);
+            Cycles::new(application, clock(scenario, node), latency, random, shift)
+        };
+        let late = |of: fn(&Adversary) -> &Vec<Choice>| {
+            let adversary = options.adversary.as_ref();
+            adversary.and_then(|adversary| of(adversary).get(index))
         };
         let publisher = cycles(
             application.publisher,
             Stream::Publisher,
             shift(|it| &it.publishers, index),
+            late(|it| &it.late_publishers),
         );
         let loopback = match application.receiver {
-            takt_scenario::Receiver::Loopback(node) => Some(cycles(
+            takt_scenario::ApplicationReceiver::Loopback(node) => Some(cycles(
                 node,
                 Stream::Loopback,
                 shift(|it| &it.loopbacks, index),
+                late(|it| &it.late_loopbacks),
             )),
-            takt_scenario::Receiver::Subscriber(_) => None,
+            takt_scenario::ApplicationReceiver::Subscriber(_) => None,
         };
         (publisher, loopback)
     };
     applications.map(build).collect()
 }
 
-pub(crate) fn generators(scenario: &Scenario, options: &Options) -> Vec<Generator> {
+pub(crate) fn generators(scenario: &Scenario, options: &RunOptions) -> Vec<Generator> {
     let traffic = scenario.cross_traffic.iter().enumerate();
     let build = |(index, traffic): (usize, &takt_scenario::CrossTraffic)| {
         let adversary = options.adversary.as_ref();

@@ -1,6 +1,6 @@
 //! Drop rates with the definitions of "Real-Time Performance of OPC UA" (V-A).
 
-use takt_scenario::{ApplicationId, FlowSource, PortId, Scenario};
+use takt_scenario::{ApplicationIndex, FlowSource, PortIndex, Scenario};
 
 use crate::Results;
 
@@ -14,12 +14,12 @@ pub struct DropRates {
     /// Losses at the loopback, dL: messages dropped by its own port, and messages replaced by later ones before they were sent.
     pub loopback: u64,
     /// Losses at the ports of bridges, in the order in which messages pass them: d(b→L) and d(b→P).
-    pub bridges: Vec<(PortId, u64)>,
+    pub bridges: Vec<(PortIndex, u64)>,
 }
 
 impl DropRates {
     /// Computes the drop rates of an application.
-    pub fn new(scenario: &Scenario, results: &Results, application: ApplicationId) -> Self {
+    pub fn new(scenario: &Scenario, results: &Results, application: ApplicationIndex) -> Self {
         let mut rates = Self::default();
         if let Some(statistics) = results.applications.get(application.0) {
             rates.published = statistics.published;
@@ -31,7 +31,7 @@ impl DropRates {
                 FlowSource::Return(id) if id == application => &mut rates.loopback,
                 _ => continue,
             };
-            let lost_at = |port: PortId| -> u64 {
+            let lost_at = |port: PortIndex| -> u64 {
                 let there = statistics.lost.iter().filter(|lost| lost.port == port);
                 there.map(|lost| lost.count).sum()
             };

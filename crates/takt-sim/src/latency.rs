@@ -2,7 +2,8 @@
 
 use takt_scenario::Distribution;
 
-use crate::{Random, Time};
+use crate::choice::Chooser;
+use crate::{Choice, Random, Time};
 
 /// A distribution that times are drawn from.
 #[derive(Debug, Clone)]
@@ -11,6 +12,8 @@ pub(crate) enum Latency {
     Uniform(Time, Time),
     /// Lower bounds of the bins, each with the sum of all counts up to the end of the bin.
     Histogram(Vec<(Time, u64)>),
+    /// A least time, and a part of the rest that an adversary chooses.
+    Chosen(Time, Time, Chooser),
 }
 
 impl Latency {
@@ -29,8 +32,15 @@ impl Latency {
         }
     }
 
-    pub(crate) fn draw(&self, random: &mut Random) -> Time {
+    /// Makes times between the least and the greatest of a distribution that an adversary chooses.
+    pub(crate) fn chosen(distribution: &Distribution, choice: &Choice) -> Self {
+        let (least, most) = (distribution.least().into(), distribution.most().into());
+        Self::Chosen(least, most, Chooser::new(choice))
+    }
+
+    pub(crate) fn draw(&mut self, random: &mut Random) -> Time {
         match self {
+            Self::Chosen(least, most, chooser) => *least + chooser.part(*most - *least),
             Self::Constant(value) => *value,
             Self::Uniform(least, most) => random.between(*least, *most),
             Self::Histogram(bins) => {
@@ -61,7 +71,7 @@ mod tests {
     fn a_histogram_is_drawn_as_it_was_counted() {
         let text = "2 us, 300\n3 us, 0\n5 us, 100\n6 us, 600";
         let histogram = Histogram::from_csv(text).unwrap();
-        let latency = Latency::new(&Distribution::Histogram(histogram));
+        let mut latency = Latency::new(&Distribution::Histogram(histogram));
         let mut random = Random::new(3, 0);
         let mut counts = [0; 8];
         for _ in 0..10_000 {
@@ -80,12 +90,24 @@ mod tests {
     }
 
     #[test]
+    fn an_adversary_chooses_between_the_least_and_the_greatest() {
+        let bounds = Distribution::Uniform {
+            least: takt_scenario::Duration(3),
+            most: takt_scenario::Duration(5),
+        };
+        let mut random = Random::new(3, 0);
+        let mut latency = Latency::chosen(&bounds, &Choice::First(1));
+        assert_eq!(latency.draw(&mut random), Time::picoseconds(5));
+        assert_eq!(latency.draw(&mut random), Time::picoseconds(3));
+    }
+
+    #[test]
     fn constants_and_uniform_times() {
         let us = takt_scenario::Duration;
         let mut random = Random::new(3, 0);
-        let constant = Latency::new(&Distribution::Constant(us(7)));
+        let mut constant = Latency::new(&Distribution::Constant(us(7)));
         assert_eq!(constant.draw(&mut random), Time::picoseconds(7));
-        let uniform = Latency::new(&Distribution::Uniform {
+        let mut uniform = Latency::new(&Distribution::Uniform {
             least: us(3),
             most: us(5),
         });

@@ -5,7 +5,7 @@
 //!
 //! * [`Simulation`]: events in whole picoseconds, in an order that depends on the seed alone.
 //! * [`discipline`]: FQ_CoDel, MQPRIO, CBS, ETF and TAPRIO as state machines.
-//! * [`Options`]: seed, cycles, the model of shapers, and the behaviour of loopbacks.
+//! * [`RunOptions`]: seed, cycles, the model of shapers, and the behaviour of loopbacks.
 //! * The applications are those of "Real-Time Performance of OPC UA" (II-A, Fig. 3), with their threads at 0.0c, 0.3c and 0.6c.
 //!
 //! # Example
@@ -16,7 +16,7 @@
 //! ```
 //! use takt_calculus::{Extended, Rational, scenario_bounds};
 //! use takt_scenario::{Analysis, BoundsModel, Scenario};
-//! use takt_sim::{Model, Options, Simulation};
+//! use takt_sim::{Model, RunOptions, Simulation};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let scenario = Scenario::parse(
@@ -46,7 +46,7 @@
 //! )?;
 //!
 //! // The bounds assume the model of the disciplines in IEEE 802.1Q.
-//! let options = Options { model: Model::Ieee, ..Options::new(&scenario) };
+//! let options = RunOptions { model: Model::Ieee, ..RunOptions::new(&scenario) };
 //! let results = Simulation::new(&scenario, options).run(&mut ());
 //! let control = &results.flows[0];
 //! assert_eq!((control.sent, control.received), (10_000, 10_000));
@@ -70,6 +70,7 @@ mod clock;
 pub mod discipline;
 mod drops;
 mod frames;
+mod genes;
 mod latency;
 mod line_rate;
 mod notes;
@@ -88,7 +89,7 @@ pub use clock::NodeClock;
 pub use drops::DropRates;
 pub use line_rate::LineRate;
 pub use observer::{Message, MessageOutcome, Observer, Passage};
-pub use options::{Adversary, Loopback, Model, Options};
+pub use options::{Adversary, Loopback, Model, RunOptions};
 pub use random::Random;
 pub use simulation::{Results, Simulation};
 pub use statistics::{

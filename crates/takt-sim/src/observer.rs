@@ -1,6 +1,6 @@
 //! Observers of the messages of a simulation.
 
-use takt_scenario::{FlowSource, PortId};
+use takt_scenario::{FlowSource, PortIndex};
 
 use crate::Time;
 use crate::discipline::DropReason;
@@ -26,7 +26,7 @@ pub enum MessageOutcome {
     /// It arrived at the Publisher again, or at the Subscriber.
     Arrived,
     /// It was dropped at a port.
-    Lost(PortId, DropReason),
+    Lost(PortIndex, DropReason),
     /// The loopback received a later one before it could send this one.
     Overwritten,
 }
@@ -39,7 +39,7 @@ pub struct Passage {
     /// Counter of the frame.
     pub counter: u64,
     /// Port that it passed.
-    pub port: PortId,
+    pub port: PortIndex,
     /// Time at which it came to the port's queue; at the first port with a txtime, the time at which that port may send it.
     pub queued: Time,
     /// Time at which its last bit is at the other end of the link.

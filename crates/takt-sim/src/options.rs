@@ -38,11 +38,15 @@ pub struct Adversary {
     pub interference: Vec<Choice>,
     /// Used part of the longest forwarding delay, behind each port.
     pub forwarding: Vec<Choice>,
+    /// Used part of the longest wake-up latency of each Publisher's thread.
+    pub late_publishers: Vec<Choice>,
+    /// Used part of the longest wake-up latency of each loopback's threads.
+    pub late_loopbacks: Vec<Choice>,
 }
 
 /// Options of a simulation.
 #[derive(Debug, Clone)]
-pub struct Options {
+pub struct RunOptions {
     /// Seed, cycles, and number of cycles that are cut off at both ends.
     pub simulation: SimulationOptions,
     /// Time after which nothing is published, if there is one.
@@ -58,7 +62,7 @@ pub struct Options {
     pub adversary: Option<Adversary>,
 }
 
-impl Options {
+impl RunOptions {
     /// Returns the options of a scenario.
     pub fn new(scenario: &Scenario) -> Self {
         Self {

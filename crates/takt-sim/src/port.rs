@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use crate::choice::Chooser;
-use crate::discipline::{Discipline, Drops, Packet, Release};
+use crate::discipline::{Drops, Packet, QueueingDiscipline, Release};
 use crate::{LineRate, NodeClock, Time};
 
 /// Interfering frames of lower priority from an adversary.
@@ -27,7 +27,7 @@ struct Qdisc {
 
 #[derive(Debug)]
 pub(crate) struct Port {
-    discipline: Discipline,
+    discipline: QueueingDiscipline,
     rate: LineRate,
     pub(crate) propagation: Time,
     clock: NodeClock,
@@ -56,7 +56,7 @@ pub(crate) struct Action {
 impl Port {
     /// Makes a port whose classes hand so many frames each to the driver before the link is free; 0 for none.
     pub(crate) fn new(
-        discipline: Discipline,
+        discipline: QueueingDiscipline,
         rate: LineRate,
         propagation: Time,
         clock: NodeClock,
@@ -97,6 +97,10 @@ impl Port {
 
     /// Adds a frame.
     pub(crate) fn enqueue(&mut self, packet: Packet, now: Time, drops: &mut Drops) {
+        if self.ring_size == 0 && self.waiting == 0 && self.busy_until <= now {
+            self.discipline
+                .found_empty(self.clock.local(self.busy_until));
+        }
         let dropped = drops.len();
         self.waiting += 1;
         let class = self.discipline.class_of(packet.priority);
@@ -110,14 +114,14 @@ impl Port {
 
     /// Returns true if the port requested to act now.
     pub(crate) fn is_asked(&mut self, now: Time) -> bool {
-        let asked = self.planned == now;
-        if asked {
-            self.planned = Time::MAX;
+        if self.planned != now {
+            return false;
         }
+        self.planned = Time::MAX;
         for qdisc in &mut self.qdiscs {
-            qdisc.is_due |= asked && qdisc.watchdog <= now;
+            qdisc.is_due |= qdisc.watchdog <= now;
         }
-        asked
+        true
     }
 
     /// Acts, and returns the action.
@@ -140,10 +144,11 @@ impl Port {
         } else {
             Time::MAX
         };
+        // A request replaces the one before: that was for a frame that is no longer the next.
         let ask = wake.min(when_free);
-        if ask < self.planned {
+        if ask != self.planned {
             self.planned = ask;
-            action.ask = Some(ask);
+            action.ask = (ask < Time::MAX).then_some(ask);
         }
         action
     }

@@ -1,7 +1,7 @@
 //! Counters and measurements.
 
 use hdrhistogram::Histogram;
-use takt_scenario::PortId;
+use takt_scenario::PortIndex;
 
 use crate::Time;
 use crate::discipline::DropReason;
@@ -148,7 +148,7 @@ impl Delays {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Lost {
     /// Port of the loss.
-    pub port: PortId,
+    pub port: PortIndex,
     /// Reason of the loss.
     pub reason: DropReason,
     /// Number of frames.
@@ -204,7 +204,7 @@ impl FlowStatistics {
         }
     }
 
-    pub(crate) fn lose(&mut self, port: PortId, reason: DropReason) {
+    pub(crate) fn lose(&mut self, port: PortIndex, reason: DropReason) {
         let same = self
             .lost
             .iter_mut()

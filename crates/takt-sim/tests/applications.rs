@@ -8,7 +8,7 @@
 
 use takt_scenario::Scenario;
 use takt_sim::{
-    Loopback, Message, MessageOutcome, Model, Observer, Options, Results, Simulation, Time,
+    Loopback, Message, MessageOutcome, Model, Observer, Results, RunOptions, Simulation, Time,
 };
 
 /// Publisher, bridges and loopback in a line, with everything in one class. `more` goes before the first table of an array.
@@ -35,9 +35,9 @@ fn parse(text: &str) -> Scenario {
     Scenario::parse(text, "test.toml").unwrap_or_else(|error| panic!("{error:?}\n{text}"))
 }
 
-fn run(text: &str, change: impl FnOnce(&mut Options)) -> Results {
+fn run(text: &str, change: impl FnOnce(&mut RunOptions)) -> Results {
     let scenario = parse(text);
-    let mut options = Options::new(&scenario);
+    let mut options = RunOptions::new(&scenario);
     options.simulation.cycles = 200;
     change(&mut options);
     Simulation::new(&scenario, options).run(&mut ())
@@ -253,7 +253,7 @@ fn the_same_seed_is_the_same_run() {
     ));
     let run = |seed| {
         let mut seen = Seen::default();
-        let mut options = Options::new(&scenario);
+        let mut options = RunOptions::new(&scenario);
         options.simulation.cycles = 300;
         options.simulation.seed = seed;
         let results = Simulation::new(&scenario, options).run(&mut seen);

@@ -7,7 +7,7 @@
 )]
 
 use takt_scenario::Scenario;
-use takt_sim::{Model, Options, Results, Simulation, Time};
+use takt_sim::{Model, Results, RunOptions, Simulation, Time};
 
 /// Two messages of 59 B every 250 µs in a class with a shaper, and best effort of 600 Mbit/s in frames of 46 B.
 fn run(model: Model, offset: i64) -> Results {
@@ -40,7 +40,7 @@ fn run(model: Model, offset: i64) -> Results {
     );
     let scenario =
         Scenario::parse(&text, "test.toml").unwrap_or_else(|error| panic!("{error:?}\n{text}"));
-    let mut options = Options::new(&scenario);
+    let mut options = RunOptions::new(&scenario);
     options.simulation.cycles = 400;
     options.model = model;
     Simulation::new(&scenario, options).run(&mut ())

@@ -1,6 +1,6 @@
 //! No simulated delay exceeds its proven bound, and the adversary finds the worst case.
 //!
-//! `TAKT_SIMULATED_SCENARIOS=10000 cargo test --release -p takt-sim --test sound` for the long run.
+//! `TAKT_SIMULATED_SCENARIOS=1500 cargo test --release -p takt-sim --test sound` for the long run of docs/simulation.md.
 
 #![allow(
     clippy::unwrap_used,
@@ -8,9 +8,9 @@
     reason = "a test fails by panicking"
 )]
 
-use takt_calculus::{Extended, Line, Rational, scenario_bounds};
+use takt_calculus::{Extended, LineNetwork, Rational, scenario_bounds};
 use takt_scenario::{Analysis, BoundsModel, Frame, LowerPriority, REPEATED_NODE_COUNTS, Scenario};
-use takt_sim::{Adversary, Choice, Model, Options, Random, Simulation, Time, search};
+use takt_sim::{Adversary, Choice, Model, Random, RunOptions, Simulation, Time, search};
 
 /// A line with a Credit-Based Shaper at each port, and interfering best effort.
 struct Case {
@@ -108,16 +108,16 @@ impl Case {
         }
         let fraction = |number: u64, of: u64| Rational::from_parts(number.into(), of.into());
         let frame = Frame::of_repeated_node_count(self.count).unwrap();
-        let line = Line {
+        let line = LineNetwork {
             provisioning: fraction(self.provisioning, 100),
             cycle: fraction(self.cycle, 1_000_000),
             offset: fraction(self.offset, 1_000_000),
             lower_priority: Some(Frame::LONGEST),
             forwarding_delay: fraction(self.forwarding, 1_000_000_000),
-            ..Line::new(
+            ..LineNetwork::new(
                 u32::try_from(self.hops).unwrap(),
                 frame,
-                takt_calculus::Model::SOUND,
+                takt_calculus::RoundTripModel::SOUND,
             )
         };
         picoseconds(&line.round_trip().unwrap().delay)
@@ -143,18 +143,24 @@ impl Case {
     }
 }
 
-/// Returns clocks that are right, that have offsets, or that drift as well by up to 1000 ppm.
+/// Returns clocks that are right, that have offsets, or that drift as well by up to 1000 ppm: each by itself, or all alike.
 fn clocks(random: &mut Random) -> Vec<(i64, i64)> {
-    let (most, drift) = match random.below(3) {
-        0 => (0, 0),
-        1 => (10_000_000, 0),
-        _ => (10_000_000, 1_000_000),
+    let (most, drift, alike) = match random.below(4) {
+        0 => (0, 0, true),
+        1 => (10_000_000, 0, true),
+        2 => (10_000_000, 1_000_000, true),
+        _ => (10_000_000, 1_000_000, false),
     };
     let mut within = |most: i64| {
         let value = random.below(2 * most.unsigned_abs() + 1);
         i64::try_from(value).unwrap() - most
     };
-    (0..5).map(|_| (within(most), within(drift))).collect()
+    let common = within(drift);
+    let mut clock = || {
+        let own = within(drift);
+        (within(most), if alike { common } else { own })
+    };
+    (0..5).map(|_| clock()).collect()
 }
 
 fn picoseconds(delay: &Extended) -> f64 {
@@ -167,8 +173,8 @@ fn picoseconds(delay: &Extended) -> f64 {
     }
 }
 
-fn options(scenario: &Scenario, random: &mut Random) -> Options {
-    let mut options = Options::new(scenario);
+fn options(scenario: &Scenario, random: &mut Random) -> RunOptions {
+    let mut options = RunOptions::new(scenario);
     options.simulation.cycles = 30;
     options.simulation.seed = random.bits();
     options.model = Model::Ieee;
@@ -184,6 +190,8 @@ fn options(scenario: &Scenario, random: &mut Random) -> Options {
         cross_traffic: Vec::new(),
         interference: scenario.ports.iter().map(|_| choice(random)).collect(),
         forwarding: scenario.ports.iter().map(|_| choice(random)).collect(),
+        late_publishers: vec![choice(random)],
+        late_loopbacks: vec![choice(random)],
     });
     options
 }
@@ -235,7 +243,7 @@ fn the_adversary_finds_the_worst_case() {
         send_slope: None,
     };
     let scenario = case.scenario();
-    let mut options = Options::new(&scenario);
+    let mut options = RunOptions::new(&scenario);
     options.simulation.cycles = 30;
     options.model = Model::Ieee;
     let worst = search(&scenario, &options, 600, |_| true);

@@ -5,7 +5,7 @@
 //! * [`AddressSpace`], [`View`], [`Edit`], [`NodeBuilder`]: nodes and references, read without a lock.
 //! * [`Value`]: a cell, a [`StoredValue`], a callback ([`ValueSource`], [`CachedValue`]), or a value that is
 //!   answered later.
-//! * [`Method`]: code that a client calls, with the client's [`Caller`] as an argument.
+//! * [`LocalMethod`]: code that a client calls, with the client's [`Caller`] as an argument.
 //! * [`RemoteSource`]: another server, or worker threads, to which operations are forwarded.
 //! * [`Change`]: a change by a client, which can be stored and applied again.
 //! * [`namespace0`]: the standard's nodes, a read-only table.
@@ -33,10 +33,10 @@ pub use address_space::{
 pub use caller::{Caller, Channel, ChannelSecurity, Peer, UserIdentity};
 pub use change::Change;
 pub use method::{
-    CallError, InputArguments, Method, MethodCall, MethodHandler, OutputArguments, Spans,
+    CallError, InputArguments, LocalMethod, MethodCall, MethodHandler, OutputArguments, Spans,
 };
 pub use nodeset_import::{DanglingReference, ImportError, ImportReason, ImportedNodeSet};
-pub use publish::PublishError;
+pub use publish::PublishValueError;
 pub use remote::{
     RemoteCall, RemoteMethod, RemoteOperations, RemoteRead, RemoteReply, RemoteRequest,
     RemoteResults, RemoteSource, RemoteValue, RemoteWrite,

@@ -16,7 +16,7 @@ use crate::remote::RemoteMethod;
 ///
 /// A closure that takes and returns owned Variants is a Method. A closure that borrows the arguments from the request and
 /// writes the results directly into the response, and so need not allocate, becomes one by [`MethodHandler::in_place`].
-pub trait Method: Send + Sync {
+pub trait LocalMethod: Send + Sync {
     /// Runs the Method and adds the output arguments, in order.
     ///
     /// # Errors
@@ -29,7 +29,7 @@ pub trait Method: Send + Sync {
     ) -> Result<(), CallError>;
 }
 
-impl<F> Method for F
+impl<F> LocalMethod for F
 where
     F: Fn(&Caller, &NodeId, &[Variant]) -> Result<Vec<Variant>, CallError> + Send + Sync,
 {
@@ -49,7 +49,7 @@ where
 /// A handler made by [`MethodHandler::in_place`].
 struct InPlace<F>(F);
 
-impl<F> Method for InPlace<F>
+impl<F> LocalMethod for InPlace<F>
 where
     F: Fn(&MethodCall<'_>, &mut OutputArguments<'_, '_>) -> Result<(), CallError> + Send + Sync,
 {
@@ -260,14 +260,14 @@ impl From<StatusCode> for CallError {
 #[derive(Clone)]
 pub enum MethodHandler {
     /// Code of this process.
-    Local(Arc<dyn Method>),
+    Local(Arc<dyn LocalMethod>),
     /// Another server, or a worker thread: the request is answered later.
     Remote(RemoteMethod),
 }
 
 impl MethodHandler {
     /// Creates a handler in this process, often a closure.
-    pub fn local(method: impl Method + 'static) -> Self {
+    pub fn local(method: impl LocalMethod + 'static) -> Self {
         Self::Local(Arc::new(method))
     }
 

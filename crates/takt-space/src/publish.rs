@@ -11,7 +11,7 @@ use crate::value_source::CachedValue;
 /// Reasons why the current value of a Variable cannot be published.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum PublishError {
+pub enum PublishValueError {
     /// The value is from a cell of this process only.
     #[error("the cell is not shared: call `Cell::share` to move it to shared memory")]
     NotShared,
@@ -37,10 +37,10 @@ impl Value {
     /// The size is fixed by the first call.
     ///
     /// # Errors
-    /// See [`PublishError`].
-    pub fn publish_current(self, capacity: usize) -> Result<Self, PublishError> {
+    /// See [`PublishValueError`].
+    pub fn publish_current(self, capacity: usize) -> Result<Self, PublishValueError> {
         match &self {
-            Self::Cell(cell) if cell.location().is_none() => Err(PublishError::NotShared),
+            Self::Cell(cell) if cell.location().is_none() => Err(PublishValueError::NotShared),
             Self::Cell(_) => Ok(self),
             Self::Stored(stored) => {
                 stored.publish_current(capacity)?;
@@ -51,7 +51,7 @@ impl Value {
                 let cached = CachedValue::new(Arc::clone(source), capacity)?;
                 Ok(Self::Callback(Arc::new(cached)))
             }
-            Self::Remote(_) => Err(PublishError::Remote),
+            Self::Remote(_) => Err(PublishValueError::Remote),
         }
     }
 
@@ -95,12 +95,12 @@ mod tests {
         assert_eq!(shared.publish_current(0).unwrap().location(), location);
         let private = Value::Cell(Arc::new(cell()));
         let refused = private.publish_current(16).unwrap_err();
-        assert!(matches!(refused, PublishError::NotShared), "{refused}");
+        assert!(matches!(refused, PublishValueError::NotShared), "{refused}");
     }
 
     #[test]
     fn publishing_beyond_memory_is_refused() {
         let refused = Value::stored(1_u32).publish_current(usize::MAX);
-        assert!(matches!(refused, Err(PublishError::Memory(_))));
+        assert!(matches!(refused, Err(PublishValueError::Memory(_))));
     }
 }

@@ -11,7 +11,7 @@ use rustix::net::{RecvFlags, SendFlags, recv, send};
 use takt_ua::binary::{EncodeError, Encoder};
 
 use crate::client_connection::{ClientConnection, Step};
-use crate::client_error::ClientError;
+use crate::client_error::TcpClientError;
 use crate::config::ClientConnectionConfig;
 use crate::endpoint_url::EndpointUrl;
 use crate::error::TransportError;
@@ -60,14 +60,14 @@ impl TcpClient {
     /// Connects and opens a SecureChannel, within `timeout`; resolving a host name is not included.
     ///
     /// # Errors
-    /// [`ClientError`]; a server's refusal is a [`TransportError::Peer`].
+    /// [`TcpClientError`]; a server's refusal is a [`TransportError::Peer`].
     pub fn connect(
         url: &EndpointUrl,
         config: TcpClientConfig,
         timeout: Duration,
-    ) -> Result<Self, ClientError> {
+    ) -> Result<Self, TcpClientError> {
         let wait = Wait::begin(timeout);
-        let socket = connect_socket(url, &wait).map_err(|error| ClientError::Connect {
+        let socket = connect_socket(url, &wait).map_err(|error| TcpClientError::Connect {
             url: url.clone(),
             error,
         })?;
@@ -115,12 +115,12 @@ impl TcpClient {
     /// meanwhile are discarded.
     ///
     /// # Errors
-    /// [`ClientError`].
+    /// [`TcpClientError`].
     pub fn request(
         &mut self,
         timeout: Duration,
         encode: impl FnOnce(&mut Encoder<'_>) -> Result<(), EncodeError>,
-    ) -> Result<&[u8], ClientError> {
+    ) -> Result<&[u8], TcpClientError> {
         let wait = Wait::begin(timeout);
         let wanted = self.send_in(&wait, encode)?;
         let (_, body) = self.response(Some(wanted), &wait)?;
@@ -130,21 +130,21 @@ impl TcpClient {
     /// Sends a request without waiting for its response: see [`receive`](Self::receive).
     ///
     /// # Errors
-    /// [`ClientError`]. A server that does not read before its responses are received makes this time out; keep no
+    /// [`TcpClientError`]. A server that does not read before its responses are received makes this time out; keep no
     /// more unanswered requests than the server accepts.
     pub fn send(
         &mut self,
         timeout: Duration,
         encode: impl FnOnce(&mut Encoder<'_>) -> Result<(), EncodeError>,
-    ) -> Result<u32, ClientError> {
+    ) -> Result<u32, TcpClientError> {
         self.send_in(&Wait::begin(timeout), encode)
     }
 
     /// Waits for the next response to any request.
     ///
     /// # Errors
-    /// [`ClientError`].
-    pub fn receive(&mut self, timeout: Duration) -> Result<(u32, &[u8]), ClientError> {
+    /// [`TcpClientError`].
+    pub fn receive(&mut self, timeout: Duration) -> Result<(u32, &[u8]), TcpClientError> {
         let (request_id, body) = self.response(None, &Wait::begin(timeout))?;
         Ok((request_id, self.machine.body(&body)))
     }
@@ -154,8 +154,8 @@ impl TcpClient {
     /// hour if it agreed). Responses that were not received yet are discarded.
     ///
     /// # Errors
-    /// [`ClientError`].
-    pub fn maintain(&mut self, timeout: Duration) -> Result<(), ClientError> {
+    /// [`TcpClientError`].
+    pub fn maintain(&mut self, timeout: Duration) -> Result<(), TcpClientError> {
         let wait = Wait::begin(timeout);
         self.machine.handle_timeout(wait.start)?;
         self.flush(&wait)?;
@@ -182,7 +182,7 @@ impl TcpClient {
         &mut self,
         wait: &Wait,
         encode: impl FnOnce(&mut Encoder<'_>) -> Result<(), EncodeError>,
-    ) -> Result<u32, ClientError> {
+    ) -> Result<u32, TcpClientError> {
         self.machine.handle_timeout(wait.start)?;
         let request_id = self.machine.request(encode)?;
         self.flush(wait)?;
@@ -190,7 +190,11 @@ impl TcpClient {
     }
 
     /// Waits for the response to request `wanted`, or for any response.
-    fn response(&mut self, wanted: Option<u32>, wait: &Wait) -> Result<(u32, Body), ClientError> {
+    fn response(
+        &mut self,
+        wanted: Option<u32>,
+        wait: &Wait,
+    ) -> Result<(u32, Body), TcpClientError> {
         loop {
             loop {
                 match self.machine.step(Instant::now())? {
@@ -207,7 +211,7 @@ impl TcpClient {
                         reason,
                     } => {
                         if wanted.is_none_or(|wanted| wanted == request_id) {
-                            return Err(ClientError::Aborted {
+                            return Err(TcpClientError::Aborted {
                                 request_id,
                                 status,
                                 reason,
@@ -221,7 +225,7 @@ impl TcpClient {
     }
 
     /// Sends all pending bytes.
-    fn flush(&mut self, wait: &Wait) -> Result<(), ClientError> {
+    fn flush(&mut self, wait: &Wait) -> Result<(), TcpClientError> {
         while !self.machine.transmit().is_empty() {
             let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
             match send(&self.socket, self.machine.transmit(), flags) {
@@ -234,10 +238,10 @@ impl TcpClient {
         Ok(())
     }
 
-    fn wait_for_room(&self, wait: &Wait) -> Result<(), ClientError> {
+    fn wait_for_room(&self, wait: &Wait) -> Result<(), TcpClientError> {
         let remaining = wait.remaining();
         if remaining.is_zero() {
-            return Err(ClientError::Timeout);
+            return Err(TcpClientError::Timeout);
         }
         self.wait_for(PollFlags::OUT, remaining);
         Ok(())
@@ -250,7 +254,7 @@ impl TcpClient {
     }
 
     /// Receives at least one byte.
-    fn receive_bytes(&mut self, wait: &Wait) -> Result<(), ClientError> {
+    fn receive_bytes(&mut self, wait: &Wait) -> Result<(), TcpClientError> {
         let spin_until = match self.wait {
             WaitMode::Block => None,
             WaitMode::Spin => Some(wait.deadline),
@@ -267,7 +271,7 @@ impl TcpClient {
                 std::hint::spin_loop();
             }
             if until == wait.deadline {
-                return Err(ClientError::Timeout);
+                return Err(TcpClientError::Timeout);
             }
         }
         let mut remaining = wait.timeout;
@@ -284,13 +288,13 @@ impl TcpClient {
             }
             remaining = wait.remaining();
             if remaining.is_zero() {
-                return Err(ClientError::Timeout);
+                return Err(TcpClientError::Timeout);
             }
         }
     }
 
     /// One receive; returns `false` if nothing arrived within the time that the socket or `flags` allow.
-    fn receive_some(&mut self, flags: RecvFlags) -> Result<bool, ClientError> {
+    fn receive_some(&mut self, flags: RecvFlags) -> Result<bool, TcpClientError> {
         let space = self.machine.receive_space();
         if space.is_empty() {
             // The buffer is full of complete responses: handle these first.
@@ -308,7 +312,7 @@ impl TcpClient {
 
     /// Sets the socket's own timeout, with which waiting takes one system call. It is set only if it differs by more
     /// than an eighth, so that a constant timeout costs no system call.
-    fn set_receive_timeout(&mut self, timeout: Duration) -> Result<(), ClientError> {
+    fn set_receive_timeout(&mut self, timeout: Duration) -> Result<(), TcpClientError> {
         if self.receive_timeout.abs_diff(timeout) > timeout / 8 {
             let set = self.socket.set_read_timeout(Some(timeout));
             set.map_err(|_| TransportError::Closed)?;
@@ -318,7 +322,7 @@ impl TcpClient {
     }
 
     /// Returns the error after a failed send. The server may have sent its reason before it closed the connection.
-    fn last_words(&mut self) -> ClientError {
+    fn last_words(&mut self) -> TcpClientError {
         while let Ok(true) = self.receive_some(RecvFlags::DONTWAIT) {
             if let Err(error) = self.discard_all() {
                 return error.into();
@@ -328,7 +332,7 @@ impl TcpClient {
     }
 
     /// Returns the error of a socket that has failed or was closed by the server.
-    fn broken(&mut self) -> ClientError {
+    fn broken(&mut self) -> TcpClientError {
         self.machine.close();
         TransportError::Closed.into()
     }

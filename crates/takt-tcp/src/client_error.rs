@@ -11,7 +11,7 @@ use crate::error::TransportError;
 
 /// Error of a request without a response.
 #[derive(Debug, thiserror::Error)]
-pub enum ClientError {
+pub enum TcpClientError {
     /// The TCP connection could not be established.
     #[error("cannot connect to {url}: {error}")]
     Connect {
@@ -42,7 +42,7 @@ pub enum ClientError {
     Transport(#[from] TransportError),
 }
 
-impl ClientError {
+impl TcpClientError {
     /// Returns the StatusCode for the application.
     #[must_use]
     pub fn status_code(&self) -> StatusCode {
@@ -65,7 +65,7 @@ impl ClientError {
     }
 }
 
-impl From<SendRequestError> for ClientError {
+impl From<SendRequestError> for TcpClientError {
     fn from(error: SendRequestError) -> Self {
         match error {
             SendRequestError::Encode(error) => Self::Encode(error),

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use takt_rt::readiness::Waker;
 
-use crate::handler::CompletionWaker;
+use crate::handler::TcpCompletionWaker;
 
 /// Connections with complete deferred responses.
 #[derive(Debug)]
@@ -40,7 +40,7 @@ impl Completions {
     }
 
     /// Returns the waker that connection `id` passes to its handler.
-    pub(crate) fn waker(&self, id: u64) -> CompletionWaker {
+    pub(crate) fn waker(&self, id: u64) -> TcpCompletionWaker {
         let shared = Arc::clone(&self.shared);
         Arc::new(move || {
             let mut queue = shared.queue.lock().unwrap_or_else(PoisonError::into_inner);

@@ -18,7 +18,7 @@ pub enum TcpOutcome {
 
 /// Wakes the transport's thread because [`RequestHandler::take_completed`] has a response. It may be called from any
 /// thread at any time, and costs at most one system call.
-pub type CompletionWaker = Arc<dyn Fn() + Send + Sync>;
+pub type TcpCompletionWaker = Arc<dyn Fn() + Send + Sync>;
 
 /// Answers requests. Bodies are TypeId and structure in the OPC UA Binary DataEncoding (OPC 10000-6, 5.2.9).
 pub trait RequestHandler {
@@ -30,7 +30,7 @@ pub trait RequestHandler {
         &self,
         address: SocketAddr,
         channel: ChannelDescription<'_>,
-        waker: CompletionWaker,
+        waker: TcpCompletionWaker,
     ) -> Self::Connection;
 
     /// Answers `request` into `response`, whose limit is what the client accepts, or defers the answer. Called on the

@@ -53,11 +53,11 @@ mod waiting;
 
 pub use client::{TcpClient, TcpClientConfig, WaitMode};
 pub use client_connection::{ClientConnection, ClientEvent, SendRequestError};
-pub use client_error::ClientError;
+pub use client_error::TcpClientError;
 pub use config::{ClientConnectionConfig, ServerConnectionConfig};
 pub use endpoint_url::{DEFAULT_PORT, EndpointUrl, EndpointUrlError, MAX_ENDPOINT_URL_LENGTH};
 pub use error::TransportError;
-pub use handler::{CompletionWaker, RequestHandler, TcpOutcome};
+pub use handler::{RequestHandler, TcpCompletionWaker, TcpOutcome};
 pub use hello::{MAX_REASON_LENGTH, MIN_BUFFER_SIZE, NegotiatedLimits, TransportLimits};
 pub use listener::BindError;
 pub use security::{

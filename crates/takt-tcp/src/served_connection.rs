@@ -11,7 +11,7 @@ use takt_rt::readiness::{Event, Interest};
 use takt_ua::StatusCode;
 
 use crate::error::TransportError;
-use crate::handler::{CompletionWaker, RequestHandler, TcpOutcome};
+use crate::handler::{RequestHandler, TcpCompletionWaker, TcpOutcome};
 use crate::log_limit::LogLimit;
 use crate::server_connection::ServerConnection;
 use crate::server_event::{RequestBody, ServerEvent};
@@ -53,7 +53,7 @@ pub(crate) struct ServedConnection<C> {
     machine: ServerConnection,
     /// State of the handler; `None` until the SecureChannel is open, and after it is closed.
     handled: Option<C>,
-    waker: CompletionWaker,
+    waker: TcpCompletionWaker,
     /// Events that the Readiness waits for.
     pub(crate) interest: Interest,
     /// End of the wait for the client to close its side; set when the connection has ended.
@@ -69,7 +69,7 @@ impl<C> ServedConnection<C> {
         address: SocketAddr,
         (number, log): (u64, Arc<LogLimit>),
         machine: ServerConnection,
-        waker: CompletionWaker,
+        waker: TcpCompletionWaker,
         now: Instant,
     ) -> Self {
         Self {

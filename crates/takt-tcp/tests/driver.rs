@@ -13,7 +13,7 @@ use support::raw::{message, open, rest};
 use support::{NONE, chunk, error_message, hello, open_request};
 use takt_rt::readiness::Events;
 use takt_tcp::{
-    ClientError, EndpointUrl, ServerConnectionConfig, TcpClient, TcpClientConfig, TcpServer,
+    EndpointUrl, ServerConnectionConfig, TcpClient, TcpClientConfig, TcpClientError, TcpServer,
     TcpServerConfig, TransportError, TransportLimits, WaitMode,
 };
 use takt_ua::StatusCode;
@@ -114,7 +114,7 @@ fn a_late_response_does_not_answer_the_next_request() {
     let error = client
         .request(Duration::from_millis(5), |e| e.bytes(HELD))
         .unwrap_err();
-    assert!(matches!(error, ClientError::Timeout), "{error}");
+    assert!(matches!(error, TcpClientError::Timeout), "{error}");
     assert_eq!(error.status_code(), StatusCode::BadTimeout);
     server.release();
     let response = client.request(PATIENCE, |e| e.bytes(b"now")).unwrap();
@@ -139,7 +139,7 @@ fn tokens_are_renewed_under_way() {
 }
 
 /// Runs clients for three lifetimes of a token; returns the longest time for which they did not run.
-fn renew_tokens(token: Duration) -> (Result<(), ClientError>, Duration) {
+fn renew_tokens(token: Duration) -> (Result<(), TcpClientError>, Duration) {
     let server = server_with(ServerConnectionConfig {
         min_token_lifetime: token,
         max_token_lifetime: token,
@@ -180,10 +180,10 @@ fn connecting_without_a_listener_fails() {
     let url = EndpointUrl::from_address(listener.local_addr().unwrap());
     // A listener that accepts and sends nothing.
     let error = TcpClient::connect(&url, TcpClientConfig::default(), Duration::from_millis(50));
-    assert!(matches!(error, Err(ClientError::Timeout)));
+    assert!(matches!(error, Err(TcpClientError::Timeout)));
     drop(listener);
     let error = TcpClient::connect(&url, TcpClientConfig::default(), PATIENCE).unwrap_err();
-    assert!(matches!(error, ClientError::Connect { .. }));
+    assert!(matches!(error, TcpClientError::Connect { .. }));
     assert_eq!(error.status_code(), StatusCode::BadConnectionRejected);
 }
 
@@ -198,7 +198,7 @@ fn a_server_that_is_gone() {
     let again = client.request(PATIENCE, |e| e.u8(1)).unwrap_err();
     assert!(matches!(
         again,
-        ClientError::Transport(TransportError::Closed)
+        TcpClientError::Transport(TransportError::Closed)
     ));
 }
 
@@ -353,7 +353,7 @@ fn too_many_connections_are_refused() {
     });
     let mut clients: Vec<_> = (0..3).map(|_| connect(&server)).collect();
     let refused = TcpClient::connect(&server.url, TcpClientConfig::default(), PATIENCE);
-    let Err(ClientError::Transport(TransportError::Peer { status, reason })) = refused else {
+    let Err(TcpClientError::Transport(TransportError::Peer { status, reason })) = refused else {
         panic!("{refused:?}");
     };
     assert_eq!(status, StatusCode::BadTcpNotEnoughResources);

@@ -1,11 +1,10 @@
 //! Support of the generated modules: macros that turn one line per field into a structure with its binary encoding,
-//! and tables that describe structures and enumerations at run time (for JSON and for tools).
+//! and types of the tables that describe structures and enumerations at run time (for JSON and for tools).
 //!
 //! Written by hand; `cargo xtask generate` writes only invocations of these macros. Follows OPC 10000-6, 5.2.6
 //! (structures), 5.2.7 (structures with optional fields) and 5.2.4 (enumerations).
 
 use crate::BuiltInType;
-use crate::generated::descriptions::{ENCODINGS, ENUMERATIONS, STRUCTURES};
 
 /// Type of a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,23 +46,6 @@ pub struct StructureDescription {
 }
 
 impl StructureDescription {
-    /// Returns the structure whose DataType has this NodeId.
-    pub fn of_type(type_id: u32) -> Option<&'static Self> {
-        let index = STRUCTURES
-            .binary_search_by_key(&type_id, |structure| structure.type_id)
-            .ok()?;
-        STRUCTURES.get(index)
-    }
-
-    /// Returns the structure whose `Default Binary` or `Default XML` encoding has this NodeId: the TypeId of an
-    /// ExtensionObject.
-    pub fn of_encoding(encoding_id: u32) -> Option<&'static Self> {
-        let index = ENCODINGS
-            .binary_search_by_key(&encoding_id, |(encoding, _)| *encoding)
-            .ok()?;
-        Self::of_type(ENCODINGS.get(index)?.1)
-    }
-
     /// Returns whether the encoding starts with a mask of the optional fields (OPC 10000-6, 5.2.7).
     pub fn has_optional_fields(&self) -> bool {
         self.fields.iter().any(|field| field.is_optional)
@@ -82,14 +64,6 @@ pub struct EnumerationDescription {
 }
 
 impl EnumerationDescription {
-    /// Returns the enumeration whose DataType has this NodeId.
-    pub fn of_type(type_id: u32) -> Option<&'static Self> {
-        let index = ENUMERATIONS
-            .binary_search_by_key(&type_id, |enumeration| enumeration.type_id)
-            .ok()?;
-        ENUMERATIONS.get(index)
-    }
-
     /// Returns the name of a value.
     pub fn name_of(&self, value: i32) -> Option<&'static str> {
         let index = self

@@ -12,6 +12,7 @@
 
 mod base64;
 pub mod binary;
+mod description_lookup;
 pub mod generated;
 pub mod generated_support;
 pub mod json;

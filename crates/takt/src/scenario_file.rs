@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use takt_scenario::{ScenarioFile, Variant};
+use takt_scenario::{ScenarioFile, ScenarioVariant};
 
 use crate::explain;
 
@@ -27,7 +27,7 @@ pub struct Loaded {
     pub file: ScenarioFile,
     /// Text of the file, for errors that come later.
     pub text: String,
-    pub variants: Vec<Variant>,
+    pub variants: Vec<ScenarioVariant>,
 }
 
 /// Reads a scenario with all combinations of its swept values.
@@ -59,7 +59,7 @@ pub fn load(path: &Path) -> miette::Result<Loaded> {
 ///
 /// # Errors
 /// Those of [`load`].
-pub fn variants(path: &Path) -> miette::Result<Vec<Variant>> {
+pub fn variants(path: &Path) -> miette::Result<Vec<ScenarioVariant>> {
     Ok(load(path)?.variants)
 }
 

@@ -310,9 +310,10 @@ async fn call(task: &Task) -> Counted {
     Ok(5)
 }
 
-/// The channel is renewed while values are read.
+/// The channel is renewed every second while values are read.
 async fn renewal(task: &Task) -> Counted {
-    let session = task.session_with_lifetime(2_000).await?;
+    // The client renews after three quarters of the lifetime.
+    let session = task.session_with_lifetime(1_333).await?;
     let mut done = 0;
     while done < 100 || task.want("renewed").await?["renewed"].as_u64() < Some(2) {
         let value = session.value("Values/Double").await?;

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use takt_app::serve::ServeOptions;
-use takt_app::{Enumeration, Field, Method, StructureType, Variable};
+use takt_app::{Enumeration, Field, Method, StructureDataType, Variable};
 use takt_ua::{BuiltInType, Variant};
 
 use crate::binary::repository;
@@ -114,10 +114,10 @@ pub fn client_decodes_own_types() {
     let state = Enumeration::new("MixerState")
         .field(0, "Off")
         .field(5, "Running");
-    let step = StructureType::new("MixerStep")
+    let step = StructureDataType::new("MixerStep")
         .field(Field::new("Action", BuiltInType::String))
         .field(Field::new("State", &state));
-    let recipe = StructureType::new("MixerRecipe")
+    let recipe = StructureDataType::new("MixerRecipe")
         .field(Field::new("Name", BuiltInType::String))
         .field(Field::new("Amounts", BuiltInType::Double).array(0))
         .field(Field::new("First", &step))

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use takt_pubsub::security::{KeyRing, SecurityKeyUpdate, SecurityPolicy};
+use takt_pubsub::security::{KeyRing, PubSubSecurityPolicy, SecurityKeyUpdate};
 use takt_ua::{DateTime, NodeId, Variant};
 
 pub(super) const INTERVAL: Duration = Duration::from_millis(10);
@@ -32,7 +32,7 @@ pub struct Protection {
     /// True if they are encrypted, and not only signed.
     pub encrypted: bool,
     /// SecurityPolicy of the protection.
-    pub policy: SecurityPolicy,
+    pub policy: PubSubSecurityPolicy,
 }
 
 /// An exchange.
@@ -156,24 +156,24 @@ pub(super) fn description(exchange: &Exchange, url: &str) -> Value {
 }
 
 /// Signing key, encrypting key and nonce.
-fn key(policy: SecurityPolicy) -> Vec<u8> {
+fn key(policy: PubSubSecurityPolicy) -> Vec<u8> {
     let length = match policy {
-        SecurityPolicy::PubSubAes128Ctr => 52,
-        SecurityPolicy::PubSubAes256Ctr => 68,
+        PubSubSecurityPolicy::PubSubAes128Ctr => 52,
+        PubSubSecurityPolicy::PubSubAes256Ctr => 68,
     };
     (1..=length).collect()
 }
 
-pub(super) fn key_ring(policy: SecurityPolicy) -> KeyRing {
+pub(super) fn key_ring(policy: PubSubSecurityPolicy) -> KeyRing {
     ring_of(key(policy), policy)
 }
 
 /// Returns a key that the peer does not have, with the token of its own key.
-pub(super) fn other_key_ring(policy: SecurityPolicy) -> KeyRing {
+pub(super) fn other_key_ring(policy: PubSubSecurityPolicy) -> KeyRing {
     ring_of(key(policy).into_iter().rev().collect(), policy)
 }
 
-fn ring_of(key: Vec<u8>, policy: SecurityPolicy) -> KeyRing {
+fn ring_of(key: Vec<u8>, policy: PubSubSecurityPolicy) -> KeyRing {
     let hour = Duration::from_secs(3600);
     let mut ring = KeyRing::new();
     let update = SecurityKeyUpdate {

@@ -14,7 +14,7 @@ use takt_cell::Cell;
 use takt_pubsub::ReceiveError;
 use takt_pubsub::configuration::from_toml;
 use takt_pubsub::runtime::{PubSub, RuntimeOptions};
-use takt_pubsub::subscriber::{DataSetKind, Observer, ReceivedDataSet};
+use takt_pubsub::subscriber::{DataSetKind, ReceivedDataSet, SubscriberObserver};
 use takt_ua::structures::PubSubConnectionDataType;
 use takt_ua::{DateTime, NodeId, StatusCode, Variant};
 
@@ -41,7 +41,7 @@ enum Told {
 
 struct Listener(Sender<Told>);
 
-impl Observer for Listener {
+impl SubscriberObserver for Listener {
     fn data_set(&mut self, received: &ReceivedDataSet<'_>) {
         let fields = received.fields();
         let fields = fields.map(|(index, value)| {
@@ -80,7 +80,7 @@ fn start_without_keys(text: &str, exchange: &Exchange) -> Running {
     let mut cells: HashMap<_, _> = fields.iter().map(cell).collect();
     let mut targets = cells.clone();
     let (sender, told) = channel();
-    let mut observers = |_: &PubSubConnectionDataType| -> Box<dyn Observer + Send> {
+    let mut observers = |_: &PubSubConnectionDataType| -> Box<dyn SubscriberObserver + Send> {
         Box::new(Listener(sender.clone()))
     };
     let options = RuntimeOptions::default();

@@ -12,7 +12,7 @@ mod limited;
 
 use std::time::{Duration, Instant};
 
-use takt_bench::attack::{Attack, Observer, Slices, Usage};
+use takt_bench::attack::{Attack, AttackObserver, Slices, Usage};
 use takt_services::ServerLimits;
 use takt_tests::Sandbox;
 use takt_tests::attacked::{Kind, Limit, PATIENCE, RATE, Server};
@@ -33,7 +33,7 @@ const VALUE: u64 = 16 << 10;
 fn withstands(server: &Server, attack: Attack, divisor: u32) {
     let target = server.target();
     let observe = |endpoint: &str, with_newcomers: bool| {
-        Observer::start(&target, endpoint, RATE, with_newcomers).unwrap()
+        AttackObserver::start(&target, endpoint, RATE, with_newcomers).unwrap()
     };
     let clients = [&target.opc_tcp, &target.opc_iox2].map(|endpoint| observe(endpoint, false));
     for client in &clients {
@@ -42,7 +42,7 @@ fn withstands(server: &Server, attack: Attack, divisor: u32) {
     let before = Usage::of(server.id()).unwrap();
     Usage::reset_peak(server.id()).unwrap();
 
-    let newcomers: Vec<Observer> = match attack {
+    let newcomers: Vec<AttackObserver> = match attack {
         // All places are used by clients of the same user.
         Attack::ShmClients => Vec::new(),
         _ => vec![
@@ -112,7 +112,7 @@ fn withstands(server: &Server, attack: Attack, divisor: u32) {
 }
 
 /// Waits until a new client has connected, read and disconnected.
-fn eventually_served(attack: Attack, newcomer: &Observer) {
+fn eventually_served(attack: Attack, newcomer: &AttackObserver) {
     let deadline = Instant::now() + PATIENCE;
     loop {
         let seen = newcomer.take();

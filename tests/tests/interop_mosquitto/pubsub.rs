@@ -6,7 +6,7 @@ use std::time::Instant;
 use takt_cell::Cell;
 use takt_pubsub::publisher::{FieldSource, PublishedField};
 use takt_pubsub::runtime::{PubSub, RuntimeOptions};
-use takt_pubsub::subscriber::{Observer, ReceivedDataSet, SubscribedField};
+use takt_pubsub::subscriber::{ReceivedDataSet, SubscribedField, SubscriberObserver};
 use takt_ua::enumerations::{
     BrokerTransportQualityOfService, DataSetFieldContentMask, JsonDataSetMessageContentMask,
     JsonNetworkMessageContentMask, UadpNetworkMessageContentMask,
@@ -27,7 +27,7 @@ use crate::common::PATIENCE;
 /// Passes on the names and values of received fields.
 struct Names(std::sync::mpsc::Sender<Vec<(String, Variant)>>);
 
-impl Observer for Names {
+impl SubscriberObserver for Names {
     fn data_set(&mut self, received: &ReceivedDataSet<'_>) {
         let names = &received.reader.meta_data().fields;
         let named = |(index, value): (usize, DataValue)| {
@@ -163,7 +163,7 @@ fn publishers_and_subscribers_meet_at_the_broker_in_json_and_uadp() {
         let cell = Arc::new(Cell::of(&Variant::Double(21.0)));
         let mut source = |_: PublishedField<'_>| Some(FieldSource::Cell(cell.clone()));
         let mut target = |_: SubscribedField<'_>| None;
-        let mut observers = |_: &PubSubConnectionDataType| -> Box<dyn Observer + Send> {
+        let mut observers = |_: &PubSubConnectionDataType| -> Box<dyn SubscriberObserver + Send> {
             Box::new(Names(names.clone()))
         };
         let options = RuntimeOptions::default();
@@ -211,7 +211,8 @@ fn metadata_is_sent_again_after_its_update_time() {
     configuration.connections.truncate(1);
     let mut source = |_: PublishedField<'_>| Some(FieldSource::Constant(DataValue::good(1.0)));
     let mut target = |_: SubscribedField<'_>| None;
-    let mut observers = |_: &PubSubConnectionDataType| -> Box<dyn Observer + Send> { Box::new(()) };
+    let mut observers =
+        |_: &PubSubConnectionDataType| -> Box<dyn SubscriberObserver + Send> { Box::new(()) };
     let options = RuntimeOptions::default();
     let mut link = options.link.clone();
     link.mqtt.topic = "machine/metadata".to_owned();

@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use takt_link::{
-    DownReason, ETHERTYPE, LaunchMode, LinkError, LinkState, MacAddress, Options, Receiver, Sender,
-    Source, VlanTag, open_receiver, open_sender,
+    DownReason, ETHERTYPE, LaunchMode, LinkError, LinkOptions, LinkState, MacAddress, Receiver,
+    Sender, Source, VlanTag, open_receiver, open_sender,
 };
 
 use crate::common::{
@@ -16,29 +16,29 @@ use crate::namespace::{ip, plug, unplug};
 
 const MULTICAST: &str = "opc.eth://01-00-5E-00-00-4B";
 
-fn on(interface: &str, options: &Options) -> Options {
-    Options {
+fn on(interface: &str, options: &LinkOptions) -> LinkOptions {
+    LinkOptions {
         interface: Some(interface.to_owned()),
         ..options.clone()
     }
 }
 
-fn sender(address: &str, options: &Options) -> Box<dyn Sender> {
+fn sender(address: &str, options: &LinkOptions) -> Box<dyn Sender> {
     open_sender(&address.parse().unwrap(), &on("takt0", options)).unwrap()
 }
 
-fn receiver(address: &str, options: &Options) -> Box<dyn Receiver> {
+fn receiver(address: &str, options: &LinkOptions) -> Box<dyn Receiver> {
     open_receiver(&address.parse().unwrap(), &on("takt1", options)).unwrap()
 }
 
-fn pair(address: &str, options: &Options) -> Pair {
+fn pair(address: &str, options: &LinkOptions) -> Pair {
     (sender(address, options), receiver(address, options))
 }
 
 pub fn multicast_frames() {
     conforms(&|options| pair(MULTICAST, options));
     assert_eq!(
-        sender(MULTICAST, &Options::default()).max_message_size(),
+        sender(MULTICAST, &LinkOptions::default()).max_message_size(),
         1500
     );
 }
@@ -55,7 +55,7 @@ pub fn unicast_frames() {
 pub fn tags_are_on_the_wire_as_in_the_standard() {
     ip("link set takt0 address 02:00:00:00:84:74");
     let address = format!("{MULTICAST}:5.6");
-    let (mut sender, mut receiver) = pair(&address, &Options::default());
+    let (mut sender, mut receiver) = pair(&address, &LinkOptions::default());
     sender.send(&message(1, 46)).unwrap();
     let mut sources = Vec::new();
     let mut bytes = Vec::new();
@@ -75,7 +75,7 @@ pub fn tags_are_on_the_wire_as_in_the_standard() {
 }
 
 pub fn frames_of_other_networks_are_left_alone() {
-    let options = Options::default();
+    let options = LinkOptions::default();
     let addresses = ["", ":0.3", ":5.6", ":6.6"].map(|tag| format!("{MULTICAST}{tag}"));
     let mut senders = addresses.clone().map(|address| sender(&address, &options));
     let mut other = sender("opc.eth://01-00-5E-00-00-4C", &options);
@@ -101,9 +101,9 @@ pub fn frames_of_other_networks_are_left_alone() {
 
 pub fn frames_for_which_there_was_no_room_are_counted() {
     const COUNT: usize = 1000;
-    let options = Options {
+    let options = LinkOptions {
         socket_buffer: Some(65_536),
-        ..Options::default()
+        ..LinkOptions::default()
     };
     let (mut sender, mut receiver) = pair(MULTICAST, &options);
     for number in 0..COUNT {
@@ -121,13 +121,13 @@ pub fn frames_for_which_there_was_no_room_are_counted() {
 
 pub fn messages_are_sent_without_allocation() {
     for per_cycle in [1, 5] {
-        let pair = pair(&format!("{MULTICAST}:5.6"), &Options::default());
+        let pair = pair(&format!("{MULTICAST}:5.6"), &LinkOptions::default());
         assert_eq!(allocations(pair, per_cycle), 0, "{per_cycle} at a time");
     }
 }
 
 pub fn frames_with_launch_times() {
-    let options = |mode, options: &Options| Options {
+    let options = |mode, options: &LinkOptions| LinkOptions {
         launch_times: Some(mode),
         ..options.clone()
     };
@@ -135,16 +135,16 @@ pub fn frames_with_launch_times() {
         conforms(&|chosen| pair(MULTICAST, &options(mode, chosen)));
         let pair = pair(
             &format!("{MULTICAST}:5.6"),
-            &options(mode, &Options::default()),
+            &options(mode, &LinkOptions::default()),
         );
         messages_with_a_launch_time_arrive(pair);
     }
 }
 
 pub fn frames_have_the_time_of_their_reception() {
-    let options = Options {
+    let options = LinkOptions {
         receive_times: true,
-        ..Options::default()
+        ..LinkOptions::default()
     };
     for address in [MULTICAST.to_owned(), format!("{MULTICAST}:5.6")] {
         messages_have_the_time_of_their_reception(pair(&address, &options));
@@ -202,7 +202,7 @@ pub fn wait_until_it_works(pair: &mut Pair) {
 }
 
 pub fn a_link_that_goes_down_comes_back() {
-    let mut pair = pair(&format!("{MULTICAST}:5.6"), &Options::default());
+    let mut pair = pair(&format!("{MULTICAST}:5.6"), &LinkOptions::default());
     wait_until_it_works(&mut pair);
     ip("link set takt0 down");
     let (sender, receiver) = wait_until_down(&mut pair);
@@ -224,7 +224,7 @@ pub fn a_link_that_goes_down_comes_back() {
 }
 
 pub fn an_interface_that_vanishes_comes_back() {
-    let mut pair = pair(MULTICAST, &Options::default());
+    let mut pair = pair(MULTICAST, &LinkOptions::default());
     wait_until_it_works(&mut pair);
     unplug();
     let gone = LinkState::Down(DownReason::InterfaceGone);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use takt_link::{DownReason, LinkState, Options, open_receiver, open_sender};
+use takt_link::{DownReason, LinkOptions, LinkState, open_receiver, open_sender};
 
 use crate::common::{Pair, receive};
 use crate::ethernet::{wait_until_down, wait_until_it_works};
@@ -12,9 +12,9 @@ const MULTICAST: &str = "opc.udp://239.255.84.75:4840";
 
 fn pair(from: &str, to: &str) -> Pair {
     let address = MULTICAST.parse().unwrap();
-    let options = |interface: &str| Options {
+    let options = |interface: &str| LinkOptions {
         interface: Some(interface.to_owned()),
-        ..Options::default()
+        ..LinkOptions::default()
     };
     let receiver = open_receiver(&address, &options(to)).unwrap();
     (open_sender(&address, &options(from)).unwrap(), receiver)
@@ -22,11 +22,11 @@ fn pair(from: &str, to: &str) -> Pair {
 
 pub fn multicast_is_looped_back_if_that_is_wanted() {
     let address = MULTICAST.parse().unwrap();
-    let options = |multicast_loopback| Options {
+    let options = |multicast_loopback| LinkOptions {
         interface: Some("10.84.75.1".to_owned()),
         multicast_loopback,
         ttl: Some(2),
-        ..Options::default()
+        ..LinkOptions::default()
     };
     let mut same = open_receiver(&address, &options(true)).unwrap();
     let mut looping = open_sender(&address, &options(true)).unwrap();
@@ -53,8 +53,8 @@ pub fn a_link_without_a_route_is_opened_and_comes_up() {
         ip(&format!("link set {interface} down"));
     }
     let address = MULTICAST.parse().unwrap();
-    let receiver = open_receiver(&address, &Options::default()).unwrap();
-    let sender = open_sender(&address, &Options::default()).unwrap();
+    let receiver = open_receiver(&address, &LinkOptions::default()).unwrap();
+    let sender = open_sender(&address, &LinkOptions::default()).unwrap();
     let mut pair = (sender, receiver);
     let unreachable = LinkState::Down(DownReason::Unreachable);
     assert_eq!(pair.0.state(), unreachable);

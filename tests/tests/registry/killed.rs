@@ -1,15 +1,20 @@
-//! kill -9 of a server under clients that use it: all requests are answered, and none waits for its time limit.
+//! kill -9 of a server under clients that use it: all requests are answered, none waits for its time limit, and no node that
+//! the registry has confirmed is lost. SIGKILL leaves the page cache of the kernel as it is, so a file that is written but not
+//! synced passes this test.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use takt_app::ClientError;
+use takt_app::{Attribute, ClientError, Identity, model};
 use takt_tests::{Provider, Registry, Sandbox};
-use takt_ua::{NodeId, StatusCode};
+use takt_ua::enumerations::NodeClass;
+use takt_ua::structures::{AddNodesItem, AddNodesRequest};
+use takt_ua::{NodeId, QualifiedName, StatusCode, ids};
 
-use crate::{PATIENCE, client, consumer, eventually, wait_until_available};
+use crate::ownership::add_provider;
+use crate::{PATIENCE, client, client_as, consumer, eventually, wait_until_available};
 
 /// Clients that read at the same time.
 const CLIENTS: usize = 8;
@@ -143,5 +148,90 @@ fn a_client_of_a_killed_server_gets_errors_at_once() {
             killed.elapsed()
         );
         assert!(!client.is_connected());
+    }
+}
+
+/// Kills of a registry to which nodes are added. Each takes a client its time limit, in which it tries to connect again.
+const KILLS: u32 = 5;
+
+/// Adds Objects to a registry, one per request, until it is gone. Returns the names of those that it has confirmed.
+fn add_until_killed(
+    sandbox: &Sandbox,
+    registry: &str,
+    name: &str,
+    confirmed: &AtomicU32,
+) -> Vec<String> {
+    let uri = model::provider_uri(name);
+    let mut client = client_as(sandbox, registry, &uri, Identity::Anonymous);
+    let namespace = client.namespace_index(&uri).unwrap().unwrap();
+    // No other round has these names: at least one node was confirmed in each.
+    let first = confirmed.load(Ordering::Relaxed);
+    let mut names = Vec::new();
+    for number in 0.. {
+        let name = format!("N{first}.{number}");
+        let added = client.call(AddNodesRequest {
+            nodes_to_add: vec![AddNodesItem {
+                parent_node_id: NodeId::numeric(namespace, model::provider::OBJECT).into(),
+                reference_type_id: NodeId::from(ids::HAS_COMPONENT),
+                requested_new_node_id: NodeId::string(namespace, &name).into(),
+                browse_name: QualifiedName::new(namespace, name.as_str()),
+                node_class: NodeClass::Object,
+                type_definition: NodeId::from(ids::BASE_OBJECT_TYPE).into(),
+                ..AddNodesItem::default()
+            }],
+            ..AddNodesRequest::default()
+        });
+        let Ok(added) = added else {
+            break;
+        };
+        assert_eq!(added.results[0].status_code, StatusCode::Good);
+        names.push(name);
+        confirmed.fetch_add(1, Ordering::Relaxed);
+    }
+    names
+}
+
+#[test]
+fn no_confirmed_node_is_lost_when_the_registry_is_killed() {
+    let sandbox = Sandbox::new();
+    let mut registry = Registry::start(&sandbox, &[]);
+    let providers = ["KilledA", "KilledB"];
+    for name in providers {
+        let uri = model::provider_uri(name);
+        let endpoint = registry.shared_memory();
+        let mut client = client_as(&sandbox, &endpoint, &uri, Identity::Anonymous);
+        assert_eq!(add_provider(&mut client, name), StatusCode::Good);
+    }
+    let confirmed = AtomicU32::new(0);
+    let mut kept: [Vec<String>; 2] = Default::default();
+    for kill in 1..=KILLS {
+        let endpoint = registry.shared_memory();
+        let before = confirmed.load(Ordering::Relaxed);
+        let added = thread::scope(|scope| {
+            let adding = providers.map(|name| {
+                let (sandbox, endpoint, confirmed) = (&sandbox, &endpoint, &confirmed);
+                scope.spawn(move || add_until_killed(sandbox, endpoint, name, confirmed))
+            });
+            // Kills come at different moments between two confirmations.
+            eventually("nodes are confirmed", PATIENCE, || {
+                confirmed.load(Ordering::Relaxed) > before + kill
+            });
+            registry.process.kill();
+            adding.map(|adding| adding.join().unwrap())
+        });
+        for (kept, added) in kept.iter_mut().zip(added) {
+            kept.extend(added);
+        }
+        registry = Registry::start_at(&sandbox, &registry.endpoint, &[]);
+    }
+    let mut client = client(&sandbox, &registry.shared_memory());
+    for (name, kept) in providers.iter().zip(kept) {
+        let namespace = client.namespace_index(&model::provider_uri(name));
+        let namespace = namespace.unwrap().unwrap();
+        for node in kept {
+            let node = NodeId::string(namespace, &node);
+            let read = client.read_attribute(&node, Attribute::NodeClass).unwrap();
+            assert_eq!(read.status_code(), StatusCode::Good, "{node} is lost");
+        }
     }
 }

@@ -4,8 +4,8 @@ use std::time::Instant;
 
 use takt_app::{Client, ClientError};
 use takt_pubsub::security::{
-    KeyRing, MessageProtector, MessageVerifier, Replay, SIGNATURE_LENGTH, SecurityKeyUpdate,
-    SecurityPolicy, VerifyError,
+    KeyRing, MessageProtector, MessageVerifier, PubSubSecurityPolicy, Replay, SIGNATURE_LENGTH,
+    SecurityKeyUpdate, VerifyError,
 };
 use takt_tests::{Registry, Sandbox};
 use takt_ua::binary::Encoder;
@@ -62,7 +62,7 @@ fn keys_are_given_over_shared_memory_only() {
     let keys = local.get_security_keys("Plant", 2).unwrap();
     assert_eq!(
         keys.security_policy_uri,
-        SecurityPolicy::PubSubAes128Ctr.uri()
+        PubSubSecurityPolicy::PubSubAes128Ctr.uri()
     );
     assert_eq!(keys.keys.len(), 2);
     assert!(keys.keys.iter().all(|key| key.len() == 52));
@@ -97,7 +97,7 @@ fn groups_are_added_shown_and_removed() {
         ("KeyLifetime", 5_000.0.into()),
         (
             "SecurityPolicyUri",
-            SecurityPolicy::PubSubAes256Ctr.uri().into(),
+            PubSubSecurityPolicy::PubSubAes256Ctr.uri().into(),
         ),
         ("MaxFutureKeyCount", 3_u32.into()),
         ("MaxPastKeyCount", 1_u32.into()),
@@ -218,7 +218,7 @@ fn messages_are_protected_with_keys_of_the_registry() {
     let mut subscriber = client(&sandbox, &registry.shared_memory());
     let _ = add(&mut publisher, "Plant", 1_000.0, "").unwrap();
     let mode = MessageSecurityMode::SignAndEncrypt;
-    let policy = SecurityPolicy::PubSubAes256Ctr;
+    let policy = PubSubSecurityPolicy::PubSubAes256Ctr;
     let content = DataSetContent::KeyFrame(Fields::Variant(vec![21.5.into()]));
     let message = NetworkMessage {
         security_header: Some(policy.security_header(mode).unwrap()),

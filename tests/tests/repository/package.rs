@@ -61,6 +61,12 @@ impl Package {
         self.modules.insert(path, (file.to_owned(), module));
     }
 
+    /// Returns the files.
+    pub(crate) fn files(&self) -> BTreeSet<&Path> {
+        let files = self.modules.values().map(|(file, _)| file.as_path());
+        files.collect()
+    }
+
     /// Returns the uses between the files.
     pub(crate) fn uses(&self) -> Uses {
         let mut uses = Uses::new();

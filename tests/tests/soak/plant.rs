@@ -25,7 +25,6 @@ pub(crate) struct Usage {
     pub name: &'static str,
     /// Memory in bytes, with each process's share of common memory.
     pub memory: u64,
-    pub descriptors: usize,
 }
 
 struct Consumer {
@@ -167,18 +166,19 @@ impl<'a> Plant<'a> {
         let usage = |(name, process)| Usage {
             name,
             memory: takt_rt::process::memory(process).expect("it runs").bytes(),
-            descriptors: descriptors(process),
         };
         self.steady().into_iter().map(usage).collect()
     }
 
+    /// Returns the numbers of open descriptors of the registry, the Provider and the Consumer that survive.
+    pub(crate) fn all_descriptors(&self) -> Vec<usize> {
+        let steady = self.steady().into_iter();
+        steady.map(|(_, process)| descriptors(process)).collect()
+    }
+
     /// Returns the numbers of open descriptors of registry and Provider.
     pub(crate) fn descriptors(&self) -> Vec<usize> {
-        self.steady()
-            .into_iter()
-            .take(2)
-            .map(|(_, process)| descriptors(process))
-            .collect()
+        self.all_descriptors().into_iter().take(2).collect()
     }
 }
 

@@ -1,6 +1,6 @@
 //! Values and DataTypeDefinitions as encoded bytes, without descriptive texts.
 
-use takt_nodeset::{Attributes, Node};
+use takt_nodeset::{Attributes, UaNode};
 use takt_ua::binary::Encode;
 use takt_ua::structures::{Argument, EnumValueType, StructureDefinition, StructureField};
 use takt_ua::{Elements, ExtensionObject, LocalizedText, NodeId, Structure, Variant};
@@ -14,7 +14,7 @@ const TYPE_DICTIONARIES: [u32; 2] = [7617, 8252];
 const STRUCTURE: u32 = 22;
 
 /// Returns the encoded Variant of a Variable or VariableType.
-pub(super) fn value(id: u32, node: &Node) -> Result<Option<Vec<u8>>, Error> {
+pub(super) fn value(id: u32, node: &UaNode) -> Result<Option<Vec<u8>>, Error> {
     let Some(value) = node.value().filter(|_| !TYPE_DICTIONARIES.contains(&id)) else {
         return Ok(None);
     };

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use takt_nodeset::{Node, NodeSet};
+use takt_nodeset::{NodeSet, UaNode};
 use takt_ua::NodeId;
 
 use super::error::invalid;
@@ -13,7 +13,7 @@ const HAS_ENCODING: u32 = 38;
 
 /// All nodes, ascending by identifier.
 pub(super) struct Nodes<'a> {
-    nodes: Vec<(u32, &'a Node)>,
+    nodes: Vec<(u32, &'a UaNode)>,
     references: Vec<Vec<Reference>>,
 }
 
@@ -80,7 +80,7 @@ impl<'a> Nodes<'a> {
     }
 
     /// Returns all nodes with identifier and references.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (u32, &'a Node, &[Reference])> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = (u32, &'a UaNode, &[Reference])> {
         self.nodes
             .iter()
             .zip(&self.references)
@@ -99,7 +99,7 @@ impl<'a> Nodes<'a> {
     }
 
     /// Returns identifier and node at a position.
-    pub(super) fn at(&self, position: usize) -> (u32, &'a Node) {
+    pub(super) fn at(&self, position: usize) -> (u32, &'a UaNode) {
         self.nodes[position]
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use takt_nodeset::{Attributes, Node, ValueAttributes};
+use takt_nodeset::{Attributes, UaNode, ValueAttributes};
 
 use super::content;
 use super::error::invalid;
@@ -39,7 +39,7 @@ impl Writer {
         nodes: &Nodes<'_>,
         position: usize,
         id: u32,
-        node: &Node,
+        node: &UaNode,
         references: &[Reference],
     ) -> Result<(), Error> {
         self.index
@@ -102,7 +102,7 @@ impl Writer {
         nodes: &Nodes<'_>,
         position: usize,
         id: u32,
-        node: &Node,
+        node: &UaNode,
     ) -> Result<Specific, Error> {
         let mut specific = Specific::default();
         match &node.attributes {
@@ -144,7 +144,7 @@ impl Writer {
         &mut self,
         specific: &mut Specific,
         id: u32,
-        node: &Node,
+        node: &UaNode,
         attributes: &ValueAttributes,
     ) -> Result<(), Error> {
         specific.type_or_name = standard_id(&attributes.data_type)?;

@@ -142,7 +142,10 @@ impl Client {
         }
     }
 
-    fn locate(&mut self, node_id: &NodeId) -> Result<Option<takt_shm::CurrentValue>, ClientError> {
+    fn locate(
+        &mut self,
+        node_id: &NodeId,
+    ) -> Result<Option<takt_shm::CurrentValuePlace>, ClientError> {
         let deadline = self.deadline();
         self.open(deadline)?;
         let Some((transport, _)) = self.connected.as_mut() else {

@@ -1,7 +1,7 @@
 //! Read, Write and Call without owned messages: over shared memory in its fixed layout, over TCP in the binary
 //! DataEncoding. Nothing is allocated.
 
-use takt_layout::{CallResult, RequestHead, RequestWriter, Response, Service, Times};
+use takt_layout::{CallResult, RequestHead, RequestWriter, ResponseReader, Service, Times};
 use takt_rt::shared_bytes::SharedBytes;
 use takt_ua::binary::{AsVariant, Decode, DecodeError, Decoder, Encode, EncodeError, Encoder};
 use takt_ua::enumerations::TimestampsToReturn;
@@ -13,7 +13,7 @@ use takt_ua::views::ReadValueIdRef;
 use takt_ua::{DateTime, NodeId, NodeIdRef, QualifiedNameRef, StatusCode, Structure};
 
 use super::attributes::good;
-use super::request::Request;
+use super::request::ServiceRequest;
 use super::value_in_place::{Unfit, ValueInPlace};
 use super::{Attribute, Client, decode_message};
 use crate::error::ClientError;
@@ -27,7 +27,7 @@ pub struct OutputsInPlace<'a>(Outputs<'a>);
 
 #[derive(Debug)]
 enum Outputs<'a> {
-    LaidOut(Response<'a>, CallResult<'a>),
+    LaidOut(ResponseReader<'a>, CallResult<'a>),
     /// Encoded one after another, from an offset on.
     Encoded(SharedBytes<'a>, usize, usize),
 }
@@ -98,7 +98,7 @@ impl From<DecodeError> for Failed {
 
 /// A response with one result.
 enum Only<'a> {
-    LaidOut(Response<'a>),
+    LaidOut(ResponseReader<'a>),
     /// Offset of the result.
     Encoded(usize),
 }
@@ -106,7 +106,7 @@ enum Only<'a> {
 impl<'a> Only<'a> {
     #[inline]
     fn of<R: Structure>(body: SharedBytes<'a>, service: Service) -> Result<Self, Failed> {
-        if let Some(response) = Response::parse(body, service)? {
+        if let Some(response) = ResponseReader::parse(body, service)? {
             return match response.count() {
                 1 => Ok(Self::LaidOut(response)),
                 count => Err(Failed::Count(count)),
@@ -287,7 +287,7 @@ impl Client {
     }
 
     #[cold]
-    fn failed<Q: Request>(&self, failed: Failed) -> ClientError {
+    fn failed<Q: ServiceRequest>(&self, failed: Failed) -> ClientError {
         let endpoint = self.endpoint();
         match failed {
             Failed::Head(error) => ClientError::protocol(endpoint, error),

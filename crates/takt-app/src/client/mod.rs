@@ -33,7 +33,7 @@ pub use attributes::Attribute;
 pub use current::CurrentValue;
 pub use data_types::ValueType;
 pub use in_place::OutputsInPlace;
-pub use request::{Request, Response};
+pub use request::{ServiceRequest, ServiceResponse};
 pub use transport::{EncodedResponse, Waiting};
 pub use value_in_place::ValueInPlace;
 pub use views::Follow;
@@ -197,7 +197,7 @@ impl Client {
     }
 
     /// Sends `request` and waits for its response.
-    pub fn call<Q: Request>(&mut self, mut request: Q) -> Result<Q::Response, ClientError> {
+    pub fn call<Q: ServiceRequest>(&mut self, mut request: Q) -> Result<Q::Response, ClientError> {
         let deadline = self.deadline();
         let mut attempts_left = 2;
         loop {
@@ -258,7 +258,7 @@ impl Client {
         Instant::now() + self.options.timeout
     }
 
-    fn call_once<Q: Request>(
+    fn call_once<Q: ServiceRequest>(
         &mut self,
         request: &mut Q,
         deadline: Instant,
@@ -385,7 +385,7 @@ fn encode_message<S: Structure + Encode>(
 }
 
 /// Decodes a message body that is an `S` or a ServiceFault.
-fn decode_message<S: Response>(
+fn decode_message<S: ServiceResponse>(
     service: &'static str,
     endpoint: &Endpoint,
     body: &[u8],

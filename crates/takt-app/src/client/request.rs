@@ -6,28 +6,28 @@ use takt_ua::binary::{Decode, Encode, EncodeError, Encoder};
 use takt_ua::structures::*;
 
 /// A service request.
-pub trait Request: Structure + Encode {
+pub trait ServiceRequest: Structure + Encode {
     /// Response of the service.
-    type Response: Response;
+    type Response: ServiceResponse;
     /// True if sending the request again after a lost connection changes at most the response.
     const IDEMPOTENT: bool;
     /// Returns the request's header.
     fn header_mut(&mut self) -> &mut RequestHeader;
     /// Returns the fixed layout of the request in shared memory, if there is one.
-    fn laid_out(&self) -> Option<&dyn LaidOut<Self::Response>> {
+    fn laid_out(&self) -> Option<&dyn LaidOutRequest<Self::Response>> {
         None
     }
 }
 
 /// The functions of [`takt_layout::LaidOut`] for any request with that response.
-pub trait LaidOut<R> {
+pub trait LaidOutRequest<R> {
     /// Calls [`takt_layout::LaidOut::lay_out`].
     fn lay_out(&self, encoder: &mut Encoder<'_>) -> Result<(), EncodeError>;
     /// Calls [`takt_layout::LaidOut::parse_response`].
     fn parse_response(&self, message: &[u8]) -> Result<Option<R>, LayoutError>;
 }
 
-impl<Q: takt_layout::LaidOut> LaidOut<Q::Response> for Q {
+impl<Q: takt_layout::LaidOut> LaidOutRequest<Q::Response> for Q {
     fn lay_out(&self, encoder: &mut Encoder<'_>) -> Result<(), EncodeError> {
         takt_layout::LaidOut::lay_out(self, encoder)
     }
@@ -38,27 +38,27 @@ impl<Q: takt_layout::LaidOut> LaidOut<Q::Response> for Q {
 }
 
 /// A service response.
-pub trait Response: Structure + for<'a> Decode<'a> {
+pub trait ServiceResponse: Structure + for<'a> Decode<'a> {
     /// Returns the response's header.
     fn header(&self) -> &ResponseHeader;
 }
 
 macro_rules! services {
     ($($request:ident => $response:ident, $idempotent:literal $(, $laid_out:ident)?;)*) => {$(
-        impl Request for $request {
+        impl ServiceRequest for $request {
             type Response = $response;
             const IDEMPOTENT: bool = $idempotent;
             fn header_mut(&mut self) -> &mut RequestHeader {
                 &mut self.request_header
             }
             $(
-                fn $laid_out(&self) -> Option<&dyn LaidOut<$response>> {
+                fn $laid_out(&self) -> Option<&dyn LaidOutRequest<$response>> {
                     takt_layout::LaidOut::fits(self).then_some(self)
                 }
             )?
         }
 
-        impl Response for $response {
+        impl ServiceResponse for $response {
             fn header(&self) -> &ResponseHeader {
                 &self.response_header
             }

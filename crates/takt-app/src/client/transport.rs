@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use takt_rt::shared_bytes::SharedBytes;
 use takt_shm::{ClientConfig, ShmClient, ShmError};
-use takt_tcp::{ClientError as TcpError, TcpClient, TcpClientConfig, WaitMode};
+use takt_tcp::{TcpClient, TcpClientConfig, TcpClientError as TcpError, WaitMode};
 use takt_ua::StatusCode;
 use takt_ua::binary::{EncodeError, Encoder};
 
-use super::{ClientOptions, Request, Response, decode_message, encode_message};
+use super::{ClientOptions, ServiceRequest, ServiceResponse, decode_message, encode_message};
 use crate::endpoint::Endpoint;
 use crate::error::ClientError;
 
@@ -103,7 +103,7 @@ impl Transport {
     }
 
     /// Sends `request` and decodes its response.
-    pub(super) fn call<Q: Request>(
+    pub(super) fn call<Q: ServiceRequest>(
         &mut self,
         request: &Q,
         timeout: Duration,
@@ -197,7 +197,7 @@ impl EncodedResponse<'_> {
     }
 
     /// Returns the response, which has to be an `R`.
-    pub fn decode<R: Response>(&self) -> Result<R, ClientError> {
+    pub fn decode<R: ServiceResponse>(&self) -> Result<R, ClientError> {
         let body = self.body.map_err(refused)?;
         decode_message(R::NAME, self.endpoint, body)
     }
@@ -208,7 +208,7 @@ type Answer<'a> = (u32, Result<&'a [u8], StatusCode>);
 
 impl Transport {
     /// Sends `request` without waiting for its response.
-    pub(super) fn send<Q: Request>(
+    pub(super) fn send<Q: ServiceRequest>(
         &mut self,
         request: &Q,
         timeout: Duration,
@@ -321,7 +321,7 @@ impl Transport {
         &mut self,
         node_id: &[u8],
         timeout: Duration,
-    ) -> Result<Option<takt_shm::CurrentValue>, ClientError> {
+    ) -> Result<Option<takt_shm::CurrentValuePlace>, ClientError> {
         let deadline = Instant::now() + timeout;
         let Connection::SharedMemory(client) = &mut self.connection else {
             return Ok(None);

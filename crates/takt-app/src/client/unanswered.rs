@@ -3,7 +3,7 @@
 use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
-use super::{Client, EncodedResponse, Request, not_connected, remaining, request_header};
+use super::{Client, EncodedResponse, ServiceRequest, not_connected, remaining, request_header};
 use crate::error::{ClientError, ConnectionError};
 
 impl Client {
@@ -13,7 +13,7 @@ impl Client {
     /// # Errors
     /// Those of the connection; [`ClientError::Service`] if the server has no room for another request before it
     /// answers one.
-    pub fn send<Q: Request>(
+    pub fn send<Q: ServiceRequest>(
         &mut self,
         mut request: Q,
         timeout_hint: Duration,

@@ -1,7 +1,7 @@
 //! Values in the memory where the server wrote them.
 
 use takt_cell::Element;
-use takt_layout::Response;
+use takt_layout::ResponseReader;
 use takt_rt::shared_bytes::SharedBytes;
 use takt_ua::{BuiltInType, DateTime, StatusCode};
 
@@ -101,7 +101,7 @@ impl<'a> ValueInPlace<'a> {
 
     /// Returns a result of a Read in the layout of shared memory.
     #[inline]
-    pub(super) fn laid_out(response: &Response<'a>, index: usize) -> Result<Self, Unfit> {
+    pub(super) fn laid_out(response: &ResponseReader<'a>, index: usize) -> Result<Self, Unfit> {
         let record = response.data_value(index).map_err(|_| Unfit::Broken)?;
         let mut value = Self::variant(response.bytes(record.value))?;
         value.status = record.status;

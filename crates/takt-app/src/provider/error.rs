@@ -3,7 +3,7 @@
 use std::io;
 
 use takt_services::BuildError;
-use takt_space::{AddressSpaceError, PublishError};
+use takt_space::{AddressSpaceError, PublishValueError};
 use takt_ua::BuiltInType;
 
 use crate::endpoint::EndpointError;
@@ -68,7 +68,7 @@ pub enum NodeError {
     AddressSpace(#[from] AddressSpaceError),
     /// The value cannot be served in the way that was requested.
     #[error("{0}")]
-    Value(#[from] PublishError),
+    Value(#[from] PublishValueError),
 }
 
 /// Contradiction in a declaration.

@@ -8,7 +8,7 @@ use takt_ua::{BuiltInType, Identifier, LocalizedText, NodeId};
 use crate::model::OWN_NAMESPACE;
 
 /// DataType of a Variable, an argument or a field: a built-in type, an [`Enumeration`](crate::Enumeration) or a
-/// [`StructureType`](crate::StructureType) of the Provider, or the NodeId of any other.
+/// [`StructureDataType`](crate::StructureDataType) of the Provider, or the NodeId of any other.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DataType {
     node_id: NodeId,

@@ -35,7 +35,7 @@ pub use method::Method;
 pub use object::Object;
 pub use own_type::OwnType;
 pub use registry_state::RegistryState;
-pub use structure::{StructureError, StructureType};
+pub use structure::{StructureDataType, StructureError};
 pub use variable::{Unit, Variable};
 
 use crate::endpoint::Endpoint;
@@ -96,7 +96,7 @@ impl ProviderBuilder {
         self
     }
 
-    /// Adds a DataType: an [`Enumeration`], or a [`StructureType`] after the DataTypes of its fields.
+    /// Adds a DataType: an [`Enumeration`], or a [`StructureDataType`] after the DataTypes of its fields.
     #[must_use]
     pub fn data_type(mut self, data_type: impl Into<OwnType>) -> Self {
         self.declarations.data_types.push(data_type.into());

@@ -12,7 +12,7 @@ use super::enumeration::Enumeration;
 use super::error::{DeclarationMistake, ProviderError};
 use super::field::DataType;
 use super::property::Property;
-use super::structure::StructureType;
+use super::structure::StructureDataType;
 use super::texts::{Names, Texts};
 
 /// AttributeId of DataTypeDefinition (OPC 10000-6, A.1).
@@ -24,7 +24,7 @@ pub enum OwnType {
     /// An enumeration.
     Enumeration(Enumeration),
     /// A structure.
-    Structure(StructureType),
+    Structure(StructureDataType),
 }
 
 impl From<Enumeration> for OwnType {
@@ -33,8 +33,8 @@ impl From<Enumeration> for OwnType {
     }
 }
 
-impl From<StructureType> for OwnType {
-    fn from(structure: StructureType) -> Self {
+impl From<StructureDataType> for OwnType {
+    fn from(structure: StructureDataType) -> Self {
         Self::Structure(structure)
     }
 }

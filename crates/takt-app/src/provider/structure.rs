@@ -19,11 +19,11 @@ const MAX_SIZE: usize = 64 << 20;
 /// A structure: a DataType whose values are ExtensionObjects with these fields (OPC 10000-3, 5.8.3).
 ///
 /// ```
-/// use takt_app::{Field, Provider, StructureType, Variable};
+/// use takt_app::{Field, Provider, StructureDataType, Variable};
 /// use takt_ua::BuiltInType;
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let recipe = StructureType::new("Recipe")
+/// let recipe = StructureDataType::new("Recipe")
 ///     .field(Field::new("Name", BuiltInType::String))
 ///     .field(Field::new("Amounts", BuiltInType::Double).array(0));
 /// let soup = recipe.value(&["Soup".into(), vec![0.5, 1.0].into()])?;
@@ -34,13 +34,13 @@ const MAX_SIZE: usize = 64 << 20;
 /// # }
 /// ```
 #[derive(Debug, Clone)]
-pub struct StructureType {
+pub struct StructureDataType {
     pub(super) name: String,
     pub(super) description: LocalizedText,
     pub(super) fields: Arc<[Field]>,
 }
 
-/// Error of a value that is not one of its [`StructureType`].
+/// Error of a value that is not one of its [`StructureDataType`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StructureError {
     /// The number of values is not that of the fields.
@@ -68,7 +68,7 @@ pub enum StructureError {
     Encode(#[from] EncodeError),
 }
 
-impl StructureType {
+impl StructureDataType {
     /// Creates a structure without fields.
     pub fn new(name: impl Into<String>) -> Self {
         Self {
@@ -135,8 +135,8 @@ impl StructureType {
     }
 }
 
-impl From<&StructureType> for DataType {
-    fn from(structure: &StructureType) -> Self {
+impl From<&StructureDataType> for DataType {
+    fn from(structure: &StructureDataType) -> Self {
         Self::own(
             &structure.name,
             Kind::Structure(Arc::clone(&structure.fields)),

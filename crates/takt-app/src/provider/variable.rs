@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use takt_cell::Cell;
-use takt_space::{PublishError, Value, ValueSource, access_level};
+use takt_space::{PublishValueError, Value, ValueSource, access_level};
 use takt_ua::structures::{EUInformation, Range as UaRange};
 use takt_ua::{BuiltInType, DataValue, DateTime, LocalizedText, Variant, ids};
 
@@ -185,7 +185,7 @@ impl Variable {
     }
 
     /// Returns the source of the value, published if configured.
-    pub(super) fn value(&self) -> Result<Value, PublishError> {
+    pub(super) fn value(&self) -> Result<Value, PublishValueError> {
         let value = match &self.source {
             Source::Stored(initial) => Value::stored(initial.clone()),
             Source::Cell(cell) => Value::Cell(Arc::clone(cell)),

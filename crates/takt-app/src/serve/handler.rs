@@ -96,7 +96,7 @@ impl takt_tcp::RequestHandler for Services {
         &self,
         address: SocketAddr,
         channel: ChannelDescription<'_>,
-        waker: takt_tcp::CompletionWaker,
+        waker: takt_tcp::TcpCompletionWaker,
     ) -> Connection {
         let security = ChannelSecurity {
             policy_uri: channel.security_policy_uri.to_owned(),
@@ -152,7 +152,7 @@ impl takt_shm::Handler for Services {
         &self,
         peer: Option<PeerCredentials>,
         name: &ApplicationName,
-        waker: takt_shm::CompletionWaker,
+        waker: takt_shm::ShmCompletionWaker,
     ) -> Connection {
         let peer = match peer {
             Some(peer) => Peer::SharedMemory {

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use takt_rt::affinity;
-use takt_rt::waiting::{Arrivals, Step};
+use takt_rt::waiting::{Arrivals, WaitStep};
 
 use crate::client::Waiting;
 
@@ -47,15 +47,15 @@ impl Idling {
 
     /// The next step. `client_is_on` returns true if the client that was served last runs on the given processor.
     #[inline]
-    pub(super) fn step(&mut self, client_is_on: impl Fn(usize) -> bool) -> Step {
+    pub(super) fn step(&mut self, client_is_on: impl Fn(usize) -> bool) -> WaitStep {
         let Some(arrivals) = &mut self.arrivals else {
             return match self.policy {
-                Waiting::Spin => Step::Spin,
-                _ => Step::Sleep(None),
+                Waiting::Spin => WaitStep::Spin,
+                _ => WaitStep::Sleep(None),
             };
         };
         let step = arrivals.step(Instant::now());
-        let spins = step == Step::Spin;
+        let spins = step == WaitStep::Spin;
         if spins == self.spinning && self.requests < REQUESTS_PER_LOOK {
             return step;
         }
@@ -66,7 +66,7 @@ impl Idling {
         };
         let shares = client_is_on(processor);
         arrivals.share_processor(shares);
-        if shares { Step::Sleep(None) } else { step }
+        if shares { WaitStep::Sleep(None) } else { step }
     }
 
     /// Notes that requests were answered.
@@ -90,11 +90,11 @@ mod tests {
             affinity::pin(core).unwrap();
             let mut idling = Idling::of_this_thread(Waiting::ADAPTIVE);
             idling.answered();
-            assert_eq!(idling.step(|client| client == core + 1), Step::Spin);
+            assert_eq!(idling.step(|client| client == core + 1), WaitStep::Spin);
             let mut idling = Idling::of_this_thread(Waiting::ADAPTIVE);
             for _ in 0..100 {
                 idling.answered();
-                assert_eq!(idling.step(|client| client == core), Step::Sleep(None));
+                assert_eq!(idling.step(|client| client == core), WaitStep::Sleep(None));
             }
         })
         .join()
@@ -104,8 +104,8 @@ mod tests {
     #[test]
     fn the_other_policies_learn_nothing() {
         for (policy, step) in [
-            (Waiting::Spin, Step::Spin),
-            (Waiting::Sleep, Step::Sleep(None)),
+            (Waiting::Spin, WaitStep::Spin),
+            (Waiting::Sleep, WaitStep::Sleep(None)),
         ] {
             let mut idling = Idling::of_this_thread(policy);
             assert_eq!(idling.step(|_| true), step);

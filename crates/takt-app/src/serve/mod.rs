@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use takt_rt::affinity;
 use takt_rt::priority::{self, Policy};
 use takt_rt::readiness::{Alarm, Event, Events, Interest, Readiness, Waker, key_tag, tagged_key};
-use takt_rt::waiting::Step;
+use takt_rt::waiting::WaitStep;
 use takt_services::{EndpointConfig, SHARED_MEMORY_PROFILE, Server, TCP_PROFILE};
 use takt_shm::{ApplicationName, ServerConfig, ShmServer};
 use takt_tcp::{ServerConnectionConfig, TcpServer, TcpServerConfig};
@@ -308,7 +308,7 @@ impl Transports {
         let mut look_again = false;
         while !stop.load(Ordering::Acquire) {
             let step = idling.step(|processor| self.client_is_on(processor));
-            let looking = step == Step::Spin;
+            let looking = step == WaitStep::Spin;
             if awake != looking {
                 awake = looking;
                 look_again = true;
@@ -324,7 +324,7 @@ impl Transports {
             let mut answered = (looking || look_again) && self.look(looks);
             look_again = answered;
             let timeout = (looking || answered || working).then_some(Duration::ZERO);
-            if let (None, Step::Sleep(Some(at))) = (timeout, step) {
+            if let (None, WaitStep::Sleep(Some(at))) = (timeout, step) {
                 self.expected.at(at);
             }
             if let Err(error) = self.readiness.wait(&mut events, timeout) {

@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use takt_space::{
-    CallError, Caller, InputArguments, Method, MethodCall, OutputArguments, RemoteCall,
+    CallError, Caller, InputArguments, LocalMethod, MethodCall, OutputArguments, RemoteCall,
     RemoteOperations, RemoteRequest, RemoteSource, StoredValue,
 };
 use takt_ua::binary::{Decode, DecodeError, Decoder, Encode, EncodeError, Encoder, ListRef};
@@ -21,12 +21,12 @@ const MAX_OUTPUTS: usize = 64 << 20;
 /// A Method on workers. Several workers may call it at the same time.
 pub(super) struct WorkerMethod {
     key: u64,
-    method: Arc<dyn Method>,
+    method: Arc<dyn LocalMethod>,
     queue: Arc<Queue>,
 }
 
 impl WorkerMethod {
-    pub(super) fn new(key: u64, method: &Arc<dyn Method>, queue: &Arc<Queue>) -> Self {
+    pub(super) fn new(key: u64, method: &Arc<dyn LocalMethod>, queue: &Arc<Queue>) -> Self {
         Self {
             key,
             method: Arc::clone(method),
@@ -58,7 +58,7 @@ impl RemoteSource for WorkerMethod {
 
 /// The calls of one request.
 struct Calls {
-    method: Arc<dyn Method>,
+    method: Arc<dyn LocalMethod>,
     task: Arc<Task>,
 }
 
@@ -81,7 +81,7 @@ impl Job for Calls {
     }
 }
 
-fn result(method: &dyn Method, caller: &Caller, request: &RemoteCall) -> CallMethodResult {
+fn result(method: &dyn LocalMethod, caller: &Caller, request: &RemoteCall) -> CallMethodResult {
     // The worker goes on after a panic, and the client gets an answer.
     let called = catch_unwind(AssertUnwindSafe(|| call(method, caller, request)));
     let failed = |error: CallError| CallMethodResult {
@@ -100,7 +100,7 @@ fn result(method: &dyn Method, caller: &Caller, request: &RemoteCall) -> CallMet
 }
 
 fn call(
-    method: &dyn Method,
+    method: &dyn LocalMethod,
     caller: &Caller,
     call: &RemoteCall,
 ) -> Result<Vec<Variant>, CallError> {

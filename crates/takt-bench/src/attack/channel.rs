@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use takt_rt::child::ChildError;
 use takt_shm::{ClientConfig, ShmClient, ShmError};
-use takt_tcp::{ClientError, TcpClient, TcpClientConfig};
+use takt_tcp::{TcpClient, TcpClientConfig, TcpClientError};
 use takt_ua::binary::Decode;
 use takt_ua::structures::{
     ActivateSessionRequest, ActivateSessionResponse, ApplicationDescription, CreateSessionRequest,
@@ -29,7 +29,7 @@ const SESSION_MILLIS: f64 = 2000.0;
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Lost {
     #[error(transparent)]
-    Tcp(#[from] ClientError),
+    Tcp(#[from] TcpClientError),
     #[error(transparent)]
     SharedMemory(#[from] ShmError),
     #[error("the answer is not {expected}: {reason}")]
@@ -48,7 +48,7 @@ impl Lost {
     fn is_timeout(&self) -> bool {
         matches!(
             self,
-            Self::Tcp(ClientError::Timeout)
+            Self::Tcp(TcpClientError::Timeout)
                 | Self::SharedMemory(ShmError::Timeout | ShmError::Busy(_))
         )
     }
@@ -123,7 +123,7 @@ impl Channel {
                 // The message is in the buffer already.
                 Self::Tcp(client) => match client.maintain(STEP) {
                     Ok(()) => true,
-                    Err(ClientError::Timeout) => false,
+                    Err(TcpClientError::Timeout) => false,
                     Err(error) => return Err(error.into()),
                 },
                 Self::SharedMemory(_) => {

@@ -6,8 +6,10 @@
 //! `opc.iox2` at a steady rate: without an attack, with it, and both once more. The repetition tells a temporary disturbance of
 //! the machine from the attack.
 
+mod attack_assignment;
 mod channel;
 mod connections;
+mod dispatch;
 mod items;
 mod kind;
 mod messages;
@@ -26,13 +28,13 @@ mod walking;
 
 use std::sync::atomic::AtomicBool;
 
+pub(crate) use attack_assignment::AttackAssignment;
 pub use kind::Attack;
-pub use observer::{Observation, Observer};
+pub use observer::{AttackObserver, Observation};
 pub use options::Options;
-pub(crate) use play::AttackAssignment;
 pub use play::UnderWay;
 pub use row::{ClientRow, GOAL, Row};
-pub use target::{Tally, Target};
+pub use target::{AttackTarget, Tally};
 pub use usage::{Slices, Usage};
 
 use crate::error::{BenchError, check_interrupt};

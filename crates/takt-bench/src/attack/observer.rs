@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use takt_app::{Client, ClientOptions, Endpoint, Waiting};
 use takt_ua::{NodeId, ids};
 
-use super::target::Target;
+use super::target::AttackTarget;
 use crate::error::BenchError;
 use crate::measure::{Percentiles, Samples};
 
@@ -59,19 +59,19 @@ impl Seen {
 
 /// A second client over one transport. Dropping it ends the client.
 #[derive(Debug)]
-pub struct Observer {
+pub struct AttackObserver {
     seen: Arc<Mutex<Seen>>,
     stop: Arc<AtomicBool>,
     threads: Vec<JoinHandle<()>>,
 }
 
-impl Observer {
+impl AttackObserver {
     /// Starts to read a Value at `endpoint`, one of the endpoints of `target`, this many times per second.
     ///
     /// # Errors
     /// The server cannot be reached.
     pub fn start(
-        target: &Target,
+        target: &AttackTarget,
         endpoint: &str,
         per_second: u32,
         with_newcomers: bool,
@@ -152,7 +152,7 @@ impl Observer {
     }
 }
 
-impl Drop for Observer {
+impl Drop for AttackObserver {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Release);
         for thread in self.threads.drain(..) {

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use super::attack_assignment::AttackAssignment;
 use super::kind::Attack;
-use super::target::{Attacker, Tally, Target};
+use super::target::{AttackTarget, Attacker, Tally};
 use crate::assignment::Assignment;
 use crate::error::BenchError;
 use crate::parent::print;
@@ -18,15 +18,6 @@ use crate::process::Process;
 
 /// Longest duration of an attack, even if the process that started it is gone.
 const LONGEST: Duration = Duration::from_secs(300);
-
-/// Assignment of an attacker.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct AttackAssignment {
-    pub(super) attack: Attack,
-    pub(super) target: Target,
-    /// Divisor of the counts.
-    pub(super) divisor: u32,
-}
 
 /// An attack under way. Dropping it ends the attack.
 #[derive(Debug)]
@@ -43,7 +34,7 @@ impl Attack {
     pub fn start(
         self,
         program: &Path,
-        target: &Target,
+        target: &AttackTarget,
         divisor: u32,
     ) -> Result<UnderWay, BenchError> {
         let assignment = AttackAssignment {

@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 use takt_app::{Client, ClientOptions, Endpoint};
 
 use super::kind::Attack;
-use super::observer::Observer;
+use super::observer::AttackObserver;
 use super::options::Options;
 use super::row::{ClientRow, GOAL, Row};
-use super::target::{Tally, Target};
+use super::target::{AttackTarget, Tally};
 use super::usage::{Slices, Usage};
 use super::victim::Victim;
 use crate::error::{BenchError, check_interrupt};
@@ -28,7 +28,7 @@ const WARM_UP: Duration = Duration::from_millis(500);
 /// Latencies of a second client, without and with the attack.
 struct Seen {
     transport: &'static str,
-    observer: Observer,
+    observer: AttackObserver,
     idle: Samples,
     attacked: Samples,
     failures: Vec<String>,
@@ -37,13 +37,13 @@ struct Seen {
 impl Seen {
     fn start(
         transport: &'static str,
-        target: &Target,
+        target: &AttackTarget,
         endpoint: &str,
         rate: u32,
     ) -> Result<Self, BenchError> {
         Ok(Self {
             transport,
-            observer: Observer::start(target, endpoint, rate, false)?,
+            observer: AttackObserver::start(target, endpoint, rate, false)?,
             idle: Samples::nanos(),
             attacked: Samples::nanos(),
             failures: Vec::new(),
@@ -179,7 +179,7 @@ fn phases(
 }
 
 /// Asks the server for its longest slice over a connection of its own.
-fn slices(target: &Target) -> Result<Option<Slices>, BenchError> {
+fn slices(target: &AttackTarget) -> Result<Option<Slices>, BenchError> {
     let failed = "the server's longest slice";
     let endpoint: Endpoint = target
         .opc_tcp

@@ -11,7 +11,7 @@ use crate::error::BenchError;
 
 /// A server on this host.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Target {
+pub struct AttackTarget {
     /// Endpoint `opc.tcp://127.0.0.1:port`.
     pub opc_tcp: String,
     /// Endpoint `opc.iox2://name`.
@@ -20,7 +20,7 @@ pub struct Target {
     pub runtime_directory: Option<PathBuf>,
 }
 
-impl Target {
+impl AttackTarget {
     /// Returns both endpoints if they have the right form and are on this host.
     pub(super) fn endpoints(&self) -> Result<Endpoints, BenchError> {
         let wrong =
@@ -41,7 +41,7 @@ fn is_loopback(host: &str) -> bool {
     host == "localhost" || host == "127.0.0.1" || host == "::1" || host == "[::1]"
 }
 
-/// The endpoints of a [`Target`].
+/// The endpoints of an [`AttackTarget`].
 #[derive(Debug, Clone)]
 pub(super) struct Endpoints {
     pub(super) tcp: takt_tcp::EndpointUrl,
@@ -78,7 +78,7 @@ impl Tally {
 
 /// One attack under way: its target, its strength and its end.
 pub(super) struct Attacker<'a> {
-    pub(super) target: &'a Target,
+    pub(super) target: &'a AttackTarget,
     pub(super) endpoints: Endpoints,
     pub(super) tally: Tally,
     /// Divisor of the counts.
@@ -92,7 +92,7 @@ const STEP: Duration = Duration::from_millis(10);
 
 impl<'a> Attacker<'a> {
     pub(super) fn new(
-        target: &'a Target,
+        target: &'a AttackTarget,
         divisor: u32,
         longest: Duration,
         stop: &'a AtomicBool,

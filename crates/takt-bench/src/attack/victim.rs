@@ -8,7 +8,7 @@ use std::time::Duration;
 use takt_rt::child::{ChildProcess, Ending};
 
 use super::kind::Attack;
-use super::target::Target;
+use super::target::AttackTarget;
 use crate::error::BenchError;
 use crate::process::failed;
 
@@ -23,7 +23,7 @@ pub(super) struct Victim {
     // The order matters for Drop: the process before its files.
     child: ChildProcess,
     _directory: Directory,
-    pub(super) target: Target,
+    pub(super) target: AttackTarget,
 }
 
 impl Victim {
@@ -60,7 +60,7 @@ impl Victim {
             reason: format!("printed {line:?}"),
         })?;
         Ok(Self {
-            target: Target {
+            target: AttackTarget {
                 opc_tcp: tcp.to_owned(),
                 opc_iox2: format!("opc.iox2://{name}"),
                 runtime_directory: Some(directory.runtime()),

@@ -20,7 +20,7 @@ pub(crate) mod waiting;
 
 use std::sync::atomic::AtomicBool;
 
-pub use options::{Cores, Options};
+pub use options::{Options, PlacementOption};
 pub use ratios::Ratio;
 pub use row::{Row, Series};
 pub use sizes::Sizes;
@@ -87,8 +87,8 @@ fn placements(options: &Options, cores: CorePair) -> Result<Vec<Placement>, Benc
     let mut placements = Vec::new();
     for wanted in &options.placement {
         let placement = match wanted {
-            Cores::Same => Placement::Same,
-            Cores::Diff => Placement::Diff,
+            PlacementOption::Same => Placement::Same,
+            PlacementOption::Diff => Placement::Diff,
         };
         if !placements.contains(&placement) && (placement == Placement::Same || cores.are_two()) {
             placements.push(placement);

@@ -1,7 +1,7 @@
 //! Options of the command line.
 
 use super::sizes::Sizes;
-use crate::pace::Rate;
+use crate::pace::RequestRate;
 
 /// Options of the measurement and of its output.
 #[derive(Debug, Clone, clap::Args)]
@@ -13,11 +13,11 @@ pub struct Options {
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=9))]
     pub series: u32,
     /// Client and server on the same core, on different ones, or both. On the same core, neither side spins.
-    #[arg(long, value_enum, value_delimiter = ',', default_values_t = [Cores::Diff, Cores::Same])]
-    pub placement: Vec<Cores>,
+    #[arg(long, value_enum, value_delimiter = ',', default_values_t = [PlacementOption::Diff, PlacementOption::Same])]
+    pub placement: Vec<PlacementOption>,
     /// Send requests at this rate, for example 1kHz or 500Hz, instead of back to back.
     #[arg(long, value_name = "RATE")]
-    pub rate: Option<Rate>,
+    pub rate: Option<RequestRate>,
     /// Sizes of the values: 4,4096 or a sweep, 4..1MiB in powers of 4, 4..1MiB:2 in powers of 2.
     #[arg(long, value_name = "SIZES", default_value = "4,4096")]
     pub sizes: Sizes,
@@ -40,7 +40,7 @@ pub struct Options {
 
 /// Cores of client and server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum Cores {
+pub enum PlacementOption {
     /// Both on one core.
     Same,
     /// Each on its own core.

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::subjects::Measured;
 use crate::measure::Samples;
-use crate::pace::Rate;
+use crate::pace::RequestRate;
 use crate::round_trip::{Access, Operation, Service};
 use crate::seat;
 
@@ -72,7 +72,7 @@ impl Row {
     pub(super) fn new(
         measured: &Measured,
         operation: &Operation,
-        rate: Option<Rate>,
+        rate: Option<RequestRate>,
         series: &[Samples],
     ) -> Self {
         let (peer, transport, floor) = measured.pair.names();
@@ -103,7 +103,7 @@ impl Row {
             placement: measured.pair.placement.name().to_owned(),
             wait: measured.pair.wait_name().to_owned(),
             idle_consumers: measured.idle_consumers,
-            rate_hz: rate.map(Rate::hertz),
+            rate_hz: rate.map(RequestRate::hertz),
             scheduling: seat::policy().to_string(),
             iterations: percentiles.samples / series.len().max(1) as u64,
             series: series.iter().map(Series::of).collect(),

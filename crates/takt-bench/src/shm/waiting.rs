@@ -16,7 +16,7 @@ use crate::assignment::Assignment;
 use crate::error::{BenchError, check_interrupt};
 use crate::local_session::LocalSession;
 use crate::measure::Samples;
-use crate::pace::{Pace, Rate};
+use crate::pace::{Pace, RequestRate};
 use crate::pair::{Pair, Setting, Subject};
 use crate::parent;
 use crate::payload::Payload;
@@ -105,7 +105,7 @@ struct Row {
 }
 
 impl Row {
-    fn new(place: Place, rate: Option<Rate>, figures: &[Option<Figures>; 3]) -> Self {
+    fn new(place: Place, rate: Option<RequestRate>, figures: &[Option<Figures>; 3]) -> Self {
         let each = |metric: fn(&Figures) -> f64| figures.each_ref().map(|f| f.as_ref().map(metric));
         let median = each(|figures| figures.durations.percentiles().p50);
         let cpu = each(Figures::cpu_micros);
@@ -116,7 +116,7 @@ impl Row {
         };
         Self {
             cores: place.name,
-            rate: rate.map(Rate::hertz),
+            rate: rate.map(RequestRate::hertz),
             median,
             p99: each(|figures| figures.durations.percentiles().p99),
             cpu,
@@ -211,7 +211,7 @@ fn measure_policies(
     options: &Options,
     setting: &Setting<'_>,
     place: Place,
-    rate: Option<Rate>,
+    rate: Option<RequestRate>,
     interrupted: &AtomicBool,
 ) -> Result<[Option<Figures>; 3], BenchError> {
     let mut all = [None, None, None];
@@ -247,7 +247,7 @@ fn measure(
     setting: &Setting<'_>,
     place: Place,
     policy: Wait,
-    rate: Option<Rate>,
+    rate: Option<RequestRate>,
     interrupted: &AtomicBool,
 ) -> Result<Figures, BenchError> {
     let payload = Payload::SCALAR;
@@ -282,7 +282,7 @@ fn measure(
 fn measure_client(
     connection: &mut dyn RoundTrip,
     operation: &Operation,
-    rate: Option<Rate>,
+    rate: Option<RequestRate>,
     server: u32,
     interrupted: &AtomicBool,
 ) -> Result<Figures, BenchError> {

@@ -1,19 +1,16 @@
 //! The analyses of ports, the conditions under which each holds, and the least of their bounds. They are here, beside those of
 //! networks, because queues of ports have classes and shapers, serve whole frames and may keep no order.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use takt_scenario::Analysis;
 
 use super::answer::{Answer, NotApplicable};
 use super::bounds::{FixedPoint, PortBounds};
-use super::lines::lesser;
+use super::lines::{Lines, lesser};
 use super::network::{PortNetwork, PortNetworkError, QueueId, Visit};
+use super::ways::Way;
 use super::{Step, TransmissionSelection};
 use crate::Rational;
 use crate::curve::Extended;
-use crate::network::{Arrivals, Flow, Network, Passing, Server};
-use crate::polynomial::{self, Sought};
 
 /// Answers of several analyses for a network.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,6 +19,18 @@ pub struct PortAnalyses {
     pub total_flow: PortBounds,
     /// Answers of each analysis, for each stream.
     pub answers: Vec<Vec<Answer>>,
+    /// Least bound of each stream from the arrival at its first queue on, in seconds.
+    pub from_queue: Vec<Extended>,
+    /// Least bound of each way of a stream, from the arrival at the way's first queue to the next loopback, or to the end.
+    pub ways: Vec<Vec<Extended>>,
+}
+
+/// Results of Total Flow Analysis that the other analyses need.
+struct All<'a> {
+    /// Without shaping, if that was wanted.
+    plain: Option<&'a PortBounds>,
+    shaped: &'a PortBounds,
+    lines: Option<&'a Lines>,
 }
 
 impl PortAnalyses {
@@ -80,44 +89,97 @@ impl PortNetwork {
             true => Some(self.total_flow(false, fixed_point)?),
             false => None,
         };
-        let mut answers = Vec::with_capacity(self.streams.len());
+        let all = All {
+            plain: plain.as_ref(),
+            shaped: &total_flow,
+            lines: lines.as_ref(),
+        };
+        let mut found = PortAnalyses {
+            total_flow: total_flow.clone(),
+            answers: Vec::with_capacity(self.streams.len()),
+            from_queue: Vec::with_capacity(self.streams.len()),
+            ways: Vec::with_capacity(self.streams.len()),
+        };
         for stream in 0..self.streams.len() {
             progress(stream, self.streams.len());
-            let mut of_stream = Vec::with_capacity(analyses.len());
-            for analysis in analyses {
-                let delay = match analysis {
-                    Analysis::Schedule => continue,
-                    Analysis::TotalFlow => {
-                        let bounds = plain.as_ref().unwrap_or(&total_flow);
-                        Ok(bounds.streams[stream].delay.clone())
-                    }
-                    Analysis::TotalFlowShaped => Ok(total_flow.streams[stream].delay.clone()),
-                    Analysis::SeparateFlow => {
-                        self.separate_flow(lines.as_ref(), stream, &total_flow)?
-                    }
-                    Analysis::PayMultiplexingOnlyOnce => self.any_order(stream, &total_flow)?,
-                    Analysis::PolynomialLinearProgram => {
-                        let by_lines = match &lines {
-                            Some(lines) => lines.network.polynomial(stream, &lines.bounds)?,
-                            None => Err(NotApplicable::NotFound),
-                        };
-                        if lines.as_ref().is_some_and(|lines| lines.only) {
-                            by_lines
-                        } else {
-                            lesser(self.polynomial(stream, &total_flow)?, by_lines)
-                        }
-                    }
-                };
-                of_stream.push(Answer {
-                    analysis: *analysis,
-                    delay,
-                });
-            }
-            answers.push(of_stream);
+            self.analyse_stream(stream, analyses, &all, &mut found)?;
         }
-        Ok(PortAnalyses {
-            total_flow,
-            answers,
+        Ok(found)
+    }
+
+    /// Adds the answers for a stream, for all of its path and for each of its ways.
+    fn analyse_stream(
+        &self,
+        stream: usize,
+        analyses: &[Analysis],
+        all: &All<'_>,
+        found: &mut PortAnalyses,
+    ) -> Result<(), PortNetworkError> {
+        let (whole, ways) = (self.whole(stream), self.ways(stream));
+        let before = whole.before(0).1;
+        let mut answers = Vec::with_capacity(analyses.len());
+        // The delays of Total Flow Analysis hold whatever analyses are wanted.
+        let total_flow = |way: &Way<'_>| self.total_flow_of_way(way, all.shaped);
+        let mut least_from_queue = total_flow(&self.whole_from_queue(stream));
+        let mut of_ways: Vec<Extended> = ways.iter().map(total_flow).collect();
+        for analysis in analyses.iter().copied() {
+            if analysis == Analysis::Schedule {
+                continue;
+            }
+            let mut delay = self.answer(analysis, &whole, all)?;
+            let mut from_queue = match before.is_zero() {
+                true => delay.clone(),
+                false => self.answer(analysis, &self.whole_from_queue(stream), all)?,
+            };
+            if ways.len() > 1 {
+                let delays = ways.iter().map(|way| self.answer(analysis, way, all));
+                let delays = delays.collect::<Result<Vec<_>, _>>()?;
+                if let Some(sum) = Way::sum(&ways, &delays) {
+                    from_queue = lesser(from_queue, Ok(sum));
+                }
+                for (least, delay) in of_ways.iter_mut().zip(delays) {
+                    *least = least.clone().min(delay.unwrap_or(Extended::Infinity));
+                }
+            }
+            if let Ok(from_queue) = from_queue {
+                delay = lesser(delay, Ok(from_queue.plus(&before)));
+                least_from_queue = least_from_queue.min(from_queue);
+            }
+            answers.push(Answer { analysis, delay });
+        }
+        if ways.len() == 1 {
+            of_ways = vec![least_from_queue.clone()];
+        }
+        found.answers.push(answers);
+        found.from_queue.push(least_from_queue);
+        found.ways.push(of_ways);
+        Ok(())
+    }
+
+    /// Returns the answer of an analysis for a part of a stream's path.
+    fn answer(
+        &self,
+        analysis: Analysis,
+        way: &Way<'_>,
+        all: &All<'_>,
+    ) -> Result<Result<Extended, NotApplicable>, PortNetworkError> {
+        Ok(match analysis {
+            Analysis::Schedule => Err(NotApplicable::NotFound),
+            Analysis::TotalFlow => Ok(self.total_flow_of_way(way, all.plain.unwrap_or(all.shaped))),
+            Analysis::TotalFlowShaped => Ok(self.total_flow_of_way(way, all.shaped)),
+            Analysis::SeparateFlow => self.separate_flow(all.lines, way, all.shaped)?,
+            Analysis::PayMultiplexingOnlyOnce => self.any_order(way, all.shaped)?,
+            Analysis::PolynomialLinearProgram => {
+                let by_lines = match all.lines {
+                    Some(lines) => lines.network.polynomial(way, &lines.bounds)?,
+                    None => Err(NotApplicable::NotFound),
+                };
+                if all.lines.is_some_and(|lines| lines.only) {
+                    by_lines
+                } else {
+                    lesser(self.polynomial(way, all.shaped)?, by_lines)
+                }
+            }
         })
     }
 
@@ -128,7 +190,7 @@ impl PortNetwork {
             .iter()
             .filter_map(|step| match step {
                 Step::Queue(queue) => Some(*queue),
-                Step::Delay { .. } => None,
+                Step::Delay { .. } | Step::Loopback(_) => None,
             });
         let visits = queues.enumerate().filter_map(|(position, queue)| {
             let mut visits = self.visits(queue).iter();
@@ -147,21 +209,17 @@ impl PortNetwork {
     pub(super) fn behind_queues(&self, stream: usize) -> Rational {
         let steps = self.streams[stream].path.iter().rev();
         steps
-            .map_while(|step| match step {
-                Step::Delay { most, .. } => Some(most),
-                Step::Queue(_) => None,
-            })
-            .fold(Rational::ZERO, |sum, most| sum + most)
+            .map_while(Step::delay)
+            .fold(Rational::ZERO, |sum, (_, most)| sum + most)
     }
 
     /// Bounds the delay at one queue without an order, by the service that the others leave of a strict server.
     fn any_order(
         &self,
-        stream: usize,
+        way: &Way<'_>,
         bounds: &PortBounds,
     ) -> Result<Result<Extended, NotApplicable>, PortNetworkError> {
-        let visits = self.visits_of(stream);
-        let [(queue, visit)] = visits.as_slice() else {
+        let [(queue, visit)] = way.visits.as_slice() else {
             return Ok(Err(NotApplicable::NotStrict));
         };
         let others = self.arrival(
@@ -175,160 +233,6 @@ impl PortNetwork {
         let own = self.arrival_of(visit, &bounds.jitters);
         // Frames of others may be sent between those of the stream, but do not interrupt a frame: the residual bounds all of it.
         let delay = own.horizontal_deviation(&residual);
-        Ok(Ok(delay.plus(&(&visit.most + self.behind_queues(stream)))))
-    }
-
-    /// Returns the bound of the linear programme with a stream's queues and those before them. Each server is a queue with its
-    /// way to the next queue, where frames are complete: a FIFO system as well.
-    fn polynomial(
-        &self,
-        stream: usize,
-        bounds: &PortBounds,
-    ) -> Result<Result<Extended, NotApplicable>, PortNetworkError> {
-        let visits = self.visits_of(stream);
-        for (index, (queue, _)) in visits.iter().enumerate() {
-            if !self.is_fifo(*queue) {
-                return Ok(Err(NotApplicable::NotFifo(*queue)));
-            }
-            if visits[..index].iter().any(|(before, _)| before == queue) {
-                return Ok(Err(NotApplicable::Again(*queue)));
-            }
-        }
-        let always = visits
-            .iter()
-            .fold(self.behind_queues(stream), |sum, (_, visit)| {
-                sum + &visit.least
-            });
-        let Some((_, first)) = visits.first() else {
-            return Ok(Err(NotApplicable::NotFound));
-        };
-        let before = &first.most - &first.least;
-        let Some((network, arrivals, delays)) = self.fluid(stream, &visits, bounds)? else {
-            return Ok(Err(NotApplicable::NotFound));
-        };
-        let delay = polynomial::longest(Sought::Delay, &network, &arrivals, &delays, true, 0);
-        Ok(match delay {
-            Extended::Finite(delay) => Ok(Extended::Finite(delay + always + before)),
-            _ => Err(NotApplicable::NotFound),
-        })
-    }
-
-    /// Returns the streams that pass a queue of a path, or one of the queues before it that a linear programme can have.
-    fn near(&self, path: &[(QueueId, &Visit)]) -> BTreeSet<usize> {
-        let mut queues: BTreeSet<QueueId> = path.iter().map(|(queue, _)| *queue).collect();
-        let mut last = queues.clone();
-        while queues.len() < path.len() + polynomial::SERVERS && !last.is_empty() {
-            let visits = last.iter().flat_map(|queue| self.visits(*queue));
-            let before = visits.filter_map(|visit| visit.from);
-            last = before.filter(|queue| queues.insert(*queue)).collect();
-        }
-        let visits = queues.iter().flat_map(|queue| self.visits(*queue));
-        visits.map(|visit| visit.stream).collect()
-    }
-
-    /// Makes the servers and flows of the linear programme; the stream is flow 0. Streams that no server of the programme meets
-    /// are left out.
-    fn fluid(
-        &self,
-        stream: usize,
-        visits: &[(QueueId, &Visit)],
-        bounds: &PortBounds,
-    ) -> Result<Option<(Network, Arrivals, Vec<Extended>)>, PortNetworkError> {
-        // One way is kept between two queues: that of the stream itself, otherwise that of the first stream with such a way.
-        // Streams with another way are cut there.
-        let mut between: BTreeMap<(QueueId, QueueId), (&Rational, &Rational)> = BTreeMap::new();
-        let others = self.near(visits);
-        let others = others.into_iter().filter(|other| *other != stream);
-        let ways: Vec<Vec<(QueueId, &Visit)>> = std::iter::once(visits.to_vec())
-            .chain(others.map(|other| self.visits_of(other)))
-            .collect();
-        let passed: BTreeSet<QueueId> = ways.iter().flatten().map(|(queue, _)| *queue).collect();
-        for (queue, visit) in ways.iter().flatten() {
-            if let Some(from) = visit.from {
-                between
-                    .entry((from, *queue))
-                    .or_insert((&visit.least, &visit.most));
-            }
-        }
-        let last = visits.last().map(|(queue, _)| *queue);
-        let mut servers = Vec::new();
-        let mut delays = Vec::new();
-        let mut index = BTreeMap::new();
-        for (port, classes) in bounds.queues.iter().enumerate() {
-            for (class, queue_bounds) in classes.iter().enumerate() {
-                let queue = QueueId { port, class };
-                if !passed.contains(&queue) {
-                    continue;
-                }
-                let spread = between
-                    .iter()
-                    .filter(|((from, _), _)| *from == queue)
-                    .map(|(_, (least, most))| *most - *least)
-                    .max()
-                    .unwrap_or(Rational::ZERO);
-                let longest = &self.ports[port].classes()[class].longest;
-                let whole = longest / self.ports[port].link_rate() + &spread;
-                let late = if last == Some(queue) {
-                    Rational::ZERO
-                } else {
-                    whole.clone()
-                };
-                let spread = if last == Some(queue) {
-                    Rational::ZERO
-                } else {
-                    spread
-                };
-                index.insert(queue, servers.len());
-                servers.push(Server {
-                    service: queue_bounds.service.minimum.later(&late),
-                    shaping: Some(queue_bounds.service.shaping.advanced(&whole)),
-                });
-                delays.push(queue_bounds.delay.plus(&spread));
-            }
-        }
-        let known = &bounds.jitters;
-        let mut flows = Vec::new();
-        let mut arrivals = Vec::new();
-        for way in &ways {
-            let mut open = false;
-            for (queue, visit) in way {
-                let same = visit.from.is_some_and(|from| {
-                    between.get(&(from, *queue)) == Some(&(&visit.least, &visit.most))
-                });
-                if !self.is_fifo(*queue) {
-                    open = false;
-                    continue;
-                }
-                let arrival = self.arrival_of(visit, known);
-                if arrival.long_term_rate().is_none() && visit.stream == stream {
-                    return Ok(None);
-                }
-                if !open || !same {
-                    flows.push(Flow {
-                        path: Vec::new(),
-                        arrival: arrival.clone(),
-                    });
-                    arrivals.push(Vec::new());
-                }
-                open = true;
-                if let (Some(flow), Some(curves)) = (flows.last_mut(), arrivals.last_mut()) {
-                    flow.path.push(index[queue]);
-                    curves.push(arrival);
-                }
-            }
-        }
-        let mut passing = vec![Vec::new(); servers.len()];
-        for (flow, path) in flows.iter().map(|flow| &flow.path).enumerate() {
-            for (position, server) in path.iter().enumerate() {
-                passing[*server].push(Passing { flow, position });
-            }
-        }
-        let network = Network {
-            servers,
-            flows,
-            order: Vec::new(),
-            passing,
-        };
-        Ok(Some((network, Arrivals(arrivals), delays)))
+        Ok(Ok(delay.plus(&(way.before(0).1 + &way.behind))))
     }
 }

@@ -14,9 +14,12 @@ mod growth;
 mod lines;
 mod network;
 mod one_phase;
+mod programme;
 mod schedule;
 mod separate_flow;
 mod total_flow;
+mod variation;
+mod ways;
 
 pub use analyses::PortAnalyses;
 pub use answer::{Answer, NotApplicable};
@@ -24,7 +27,8 @@ pub use bounds::{FixedPoint, PortBounds, QueueBounds, StreamBounds, Unbounded};
 pub use error::PortError;
 pub use gates::{GateControlEntry, GateControlList, GateError};
 pub use network::{PortNetwork, PortNetworkError, QueueId, Step, Stream};
-pub use schedule::{NotScheduled, Release, Scheduled};
+pub use schedule::{NotScheduled, ReleaseTimes, Scheduled};
+pub use variation::LoopbackStage;
 
 use crate::Rational;
 use crate::curve::Curve;
@@ -53,7 +57,7 @@ pub enum TransmissionSelection {
 
 /// A traffic class of a port.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TrafficClass {
+pub struct PortClass {
     /// Transmission selection of the class.
     pub selection: TransmissionSelection,
     /// Its longest frame, in bits on the wire. 0 if the class is never used.
@@ -88,7 +92,7 @@ pub struct ClassService {
 pub struct EgressPort {
     link_rate: Rational,
     /// The classes, the highest first.
-    classes: Vec<TrafficClass>,
+    classes: Vec<PortClass>,
     gates: Option<GateControlList>,
     /// Shaping curve of each class behind gates: it is needed often, and never changes.
     shapings: Vec<Curve>,
@@ -99,7 +103,7 @@ impl EgressPort {
     ///
     /// # Errors
     /// A rate, size or idleSlope that is impossible.
-    pub fn new(link_rate: Rational, classes: Vec<TrafficClass>) -> Result<Self, PortError> {
+    pub fn new(link_rate: Rational, classes: Vec<PortClass>) -> Result<Self, PortError> {
         if link_rate <= Rational::ZERO {
             return Err(PortError::LinkRate(link_rate));
         }
@@ -163,7 +167,7 @@ impl EgressPort {
     }
 
     /// Returns the classes, the highest first.
-    pub fn classes(&self) -> &[TrafficClass] {
+    pub fn classes(&self) -> &[PortClass] {
         &self.classes
     }
 

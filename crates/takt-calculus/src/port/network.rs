@@ -1,5 +1,6 @@
 //! Ports and the streams that pass them: the calculus's model of a network of bridges and hosts.
 
+use super::variation::{LoopbackStage, Variation};
 use super::{EgressPort, PortError};
 use crate::Rational;
 use crate::curve::{Curve, Extended};
@@ -24,14 +25,27 @@ impl std::fmt::Display for QueueId {
 pub enum Step {
     /// A queue, and the link behind it until the last bit is sent.
     Queue(QueueId),
-    /// Any stage that takes between `least` and `most` seconds for every frame: a cable, a bridge from one port to the next, an
-    /// application that takes all frames that have come.
+    /// Any stage that takes between `least` and `most` seconds for every frame, and keeps the order of the frames of one class: a
+    /// cable, a bridge from one port to the next.
     Delay {
         /// Least delay, in seconds.
         least: Rational,
         /// Greatest delay, in seconds.
         most: Rational,
     },
+    /// An application that sends the stream's frames again. It keeps their order, but frames of other streams may pass them.
+    Loopback(LoopbackStage),
+}
+
+impl Step {
+    /// Returns the least and the greatest delay, in seconds. `None` for a queue.
+    pub(crate) fn delay(&self) -> Option<(&Rational, &Rational)> {
+        match self {
+            Self::Queue(_) => None,
+            Self::Delay { least, most } => Some((least, most)),
+            Self::Loopback(LoopbackStage { least, most, .. }) => Some((least, most)),
+        }
+    }
 }
 
 /// Traffic of one talker (a stream in IEEE 802.1Q).
@@ -74,6 +88,12 @@ pub enum PortNetworkError {
         /// The greatest delay, in seconds.
         most: Rational,
     },
+    /// A loopback whose cycle is not above 0, or whose lateness is negative.
+    #[error("stream {stream}: a loopback's cycle must be above 0, and its lateness at least 0")]
+    Loopback {
+        /// The stream's index.
+        stream: usize,
+    },
     /// A stream whose frames are longer or shorter than those of a class on its path, or whose arrival curve is below its longest
     /// frame.
     #[error(
@@ -101,6 +121,10 @@ pub(crate) struct Visit {
     /// Delay between both queues, in seconds.
     pub(crate) least: Rational,
     pub(crate) most: Rational,
+    /// True if a loopback is between both queues.
+    pub(crate) sent_again: bool,
+    /// The part of `most` before the loopback.
+    pub(crate) before_loopback: Rational,
 }
 
 /// Ports, and streams that pass their queues. Streams may depend on each other in a circle.
@@ -111,7 +135,7 @@ pub struct PortNetwork {
     /// Queues of each stream's path.
     pub(crate) queues: Vec<Vec<QueueId>>,
     /// Variation of the delays right before each queue of each stream's path.
-    pub(crate) spreads: Vec<Vec<Rational>>,
+    pub(crate) variations: Vec<Vec<Variation>>,
     /// Visits of each class of each port.
     pub(crate) visits: Vec<Vec<Vec<Visit>>>,
     /// All queues, each behind those that it depends on as far as possible. From the index on, they depend on each other.
@@ -120,17 +144,19 @@ pub struct PortNetwork {
 }
 
 impl PortNetwork {
-    /// Makes a network of these ports and streams.
+    /// Makes a network of these ports and streams. Streams must keep to their arrival curves, and to what
+    /// [`LoopbackStage::cycle`] demands of talkers: neither is checked.
     ///
     /// # Errors
-    /// A stream without a queue, with an unknown queue, with an impossible delay, or with frames that its classes do not permit.
+    /// A stream without a queue, with an unknown queue, with an impossible delay or loopback, or with frames that its classes do
+    /// not permit.
     pub fn new(ports: Vec<EgressPort>, streams: Vec<Stream>) -> Result<Self, PortNetworkError> {
         let mut visits: Vec<Vec<Vec<Visit>>> = ports
             .iter()
             .map(|port| vec![Vec::new(); port.classes().len()])
             .collect();
         let mut queues = vec![Vec::new(); streams.len()];
-        let mut spreads = vec![Vec::new(); streams.len()];
+        let mut variations = vec![Vec::new(); streams.len()];
         for (index, stream) in streams.iter().enumerate() {
             let mut visit = Visit {
                 stream: index,
@@ -138,29 +164,49 @@ impl PortNetwork {
                 from: None,
                 least: Rational::ZERO,
                 most: Rational::ZERO,
+                sent_again: false,
+                before_loopback: Rational::ZERO,
             };
+            let mut variation = Variation::default();
             for step in &stream.path {
+                if let Some((least, most)) = step.delay() {
+                    if *least < Rational::ZERO || least > most {
+                        return Err(PortNetworkError::Delay {
+                            stream: index,
+                            least: least.clone(),
+                            most: most.clone(),
+                        });
+                    }
+                    if matches!(step, Step::Loopback(_)) && !visit.sent_again {
+                        visit.sent_again = true;
+                        visit.before_loopback = visit.most.clone();
+                    }
+                    visit.least += least;
+                    visit.most += most;
+                }
                 match step {
-                    Step::Delay { least, most } => {
-                        if *least < Rational::ZERO || least > most {
-                            return Err(PortNetworkError::Delay {
-                                stream: index,
-                                least: least.clone(),
-                                most: most.clone(),
-                            });
-                        }
-                        visit.least += least;
-                        visit.most += most;
+                    Step::Delay { least, most } => variation.add_spread(most - least),
+                    Step::Loopback(loopback) if loopback.is_valid() => {
+                        variation.add_loopback(loopback.clone());
+                    }
+                    Step::Loopback(_) => {
+                        return Err(PortNetworkError::Loopback { stream: index });
                     }
                     Step::Queue(queue) => {
                         check(&ports, stream, index, *queue)?;
-                        visits[queue.port][queue.class].push(visit.clone());
+                        let next = Visit {
+                            stream: index,
+                            position: visit.position + 1,
+                            from: Some(*queue),
+                            least: Rational::ZERO,
+                            most: Rational::ZERO,
+                            sent_again: false,
+                            before_loopback: Rational::ZERO,
+                        };
+                        let come = std::mem::replace(&mut visit, next);
+                        visits[queue.port][queue.class].push(come);
                         queues[index].push(*queue);
-                        spreads[index].push(&visit.most - &visit.least);
-                        visit.position += 1;
-                        visit.from = Some(*queue);
-                        visit.least = Rational::ZERO;
-                        visit.most = Rational::ZERO;
+                        variations[index].push(std::mem::take(&mut variation));
                     }
                 }
             }
@@ -173,7 +219,7 @@ impl PortNetwork {
             ports,
             streams,
             queues,
-            spreads,
+            variations,
             visits,
             order,
             cyclic_from,
@@ -213,9 +259,10 @@ impl PortNetwork {
     pub fn best_case(&self, stream: usize) -> Rational {
         let steps = self.streams[stream].path.iter();
         steps.fold(Rational::ZERO, |sum, step| {
-            sum + match step {
-                Step::Queue(queue) => self.least_delay(stream, *queue),
-                Step::Delay { least, .. } => least.clone(),
+            sum + match (step, step.delay()) {
+                (Step::Queue(queue), _) => self.least_delay(stream, *queue),
+                (_, Some((least, _))) => least.clone(),
+                _ => Rational::ZERO,
             }
         })
     }

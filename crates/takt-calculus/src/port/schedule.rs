@@ -10,7 +10,7 @@ use crate::Rational;
 /// Times at which frames of a stream come to its first step: `offset` after the beginning of a gate cycle that starts at time 0,
 /// up to `jitter` later, and at most one in each cycle. In seconds.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Release {
+pub struct ReleaseTimes {
     /// Earliest time.
     pub offset: Rational,
     /// Greatest lateness.
@@ -63,13 +63,13 @@ struct Coming {
 }
 
 impl PortNetwork {
-    /// Returns the end of each stream with a [`Release`]. All classes on its way must have windows of their own, or no gates and
-    /// no class above them. `clock_error` is the greatest error of any clock, of ports and talkers, in seconds.
+    /// Returns the end of each stream with a [`ReleaseTimes`]. All classes on its way must have windows of their own, or no gates
+    /// and no class above them. `clock_error` is the greatest error of any clock, of ports and talkers, in seconds.
     ///
     /// In each cycle, all arrivals are sent before the first of the next cycle: this is checked, not assumed.
     pub fn scheduled(
         &self,
-        releases: &[Option<Release>],
+        releases: &[Option<ReleaseTimes>],
         clock_error: &Rational,
     ) -> Vec<Result<Scheduled, NotScheduled>> {
         let mut left: Vec<Vec<Result<Interval, NotScheduled>>> =
@@ -109,7 +109,7 @@ impl PortNetwork {
     fn coming(
         &self,
         queue: QueueId,
-        releases: &[Option<Release>],
+        releases: &[Option<ReleaseTimes>],
         clock_error: &Rational,
         left: &[Vec<Result<Interval, NotScheduled>>],
     ) -> Result<Vec<Coming>, NotScheduled> {
@@ -144,7 +144,7 @@ impl PortNetwork {
     fn trailing(&self, stream: usize) -> Interval {
         let mut sum = (Rational::ZERO, Rational::ZERO);
         for step in self.streams[stream].path.iter().rev() {
-            let super::Step::Delay { least, most } = step else {
+            let Some((least, most)) = step.delay() else {
                 break;
             };
             sum.0 += least;

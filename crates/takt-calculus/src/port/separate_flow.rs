@@ -6,6 +6,7 @@ use super::answer::NotApplicable;
 use super::bounds::PortBounds;
 use super::lines::{Lines, lesser};
 use super::network::{PortNetwork, PortNetworkError, QueueId, Visit};
+use super::ways::Way;
 use crate::Rational;
 use crate::curve::{Curve, Extended};
 
@@ -20,18 +21,18 @@ enum Row {
 }
 
 impl PortNetwork {
-    /// Returns the service that the other streams leave in all queues of the stream together. A FIFO queue has one such curve for
-    /// each delay of the others, and none of these is the best for every stream. If streams arrive in steps, the curves for the
-    /// steps and those for the lines above them are tried; in a large network only those for the lines.
+    /// Returns the delay by the service that the other streams leave in all queues of a way together. A FIFO queue has one such
+    /// curve for each delay of the others, and none of these is the best for every stream. If streams arrive in steps, the curves
+    /// for the steps and those for the lines above them are tried; in a large network only those for the lines.
     pub(super) fn separate_flow(
         &self,
         lines: Option<&Lines>,
-        stream: usize,
+        way: &Way<'_>,
         bounds: &PortBounds,
     ) -> Result<Result<Extended, NotApplicable>, PortNetworkError> {
-        let own = &self.streams[stream].arrival;
+        let own = way.arrival(self, &bounds.jitters);
         let Some(lines) = lines else {
-            return self.queues_in_one(stream, own, bounds, Row::Exact);
+            return self.queues_in_one(way, &own, bounds, Row::Exact);
         };
         let attempts = [
             (self, bounds, Row::Convex),
@@ -41,7 +42,7 @@ impl PortNetwork {
         let mut least = Err(NotApplicable::NotFound);
         let skipped = if lines.only { 2 } else { 0 };
         for (network, bounds, row) in attempts.into_iter().skip(skipped) {
-            least = lesser(least, network.queues_in_one(stream, own, bounds, row)?);
+            least = lesser(least, network.queues_in_one(way, &own, bounds, row)?);
         }
         Ok(least)
     }
@@ -71,20 +72,19 @@ impl PortNetwork {
 
     fn queues_in_one(
         &self,
-        stream: usize,
+        way: &Way<'_>,
         arrival: &Curve,
         bounds: &PortBounds,
         kind: Row,
     ) -> Result<Result<Extended, NotApplicable>, PortNetworkError> {
-        let own = &self.streams[stream];
+        let own = &self.streams[way.stream];
         let mut row: Option<Curve> = None;
-        let mut always = self.behind_queues(stream);
         let mut link_rate = None;
-        for (queue, visit) in self.visits_of(stream) {
-            let residual = self.residual(queue, visit, bounds)?;
-            always += &visit.least;
+        for (index, (queue, visit)) in way.visits.iter().enumerate() {
+            let residual = self.residual(*queue, visit, bounds)?;
             // Frames are late by the variation before the queue, and arrive as a whole, with their last bit.
-            let mut late = &visit.most - &visit.least;
+            let (least, most) = way.before(index);
+            let mut late = most - least;
             if let Some(rate) = link_rate {
                 late += &own.longest / rate;
             }
@@ -101,6 +101,6 @@ impl PortNetwork {
             return Ok(Err(NotApplicable::NotFound));
         };
         let delay = arrival.frame_delay(&own.shortest, &row, link_rate);
-        Ok(Ok(delay.plus(&always)))
+        Ok(Ok(delay.plus(&(way.least_between() + &way.behind))))
     }
 }

@@ -93,13 +93,15 @@ impl Progress<'_> {
     pub(super) fn carry_on(&mut self, queue: QueueId) {
         let delay = &self.states[queue.port][queue.class].delay;
         for visit in self.network.visits(queue) {
-            let Some(spread) = self.network.spreads[visit.stream].get(visit.position + 1) else {
+            let variations = &self.network.variations[visit.stream];
+            let Some(variation) = variations.get(visit.position + 1) else {
                 continue;
             };
             let least = self.network.least_delay(visit.stream, queue);
-            let varies = delay.plus(&-least).max(Extended::ZERO).plus(spread);
+            let varies = delay.plus(&-least).max(Extended::ZERO);
             let of_stream = &mut self.jitters[visit.stream];
-            of_stream[visit.position + 1] = of_stream[visit.position].sum(&varies);
+            let jitter = of_stream[visit.position].sum(&varies);
+            of_stream[visit.position + 1] = variation.behind(jitter);
         }
     }
 
@@ -114,7 +116,7 @@ impl Progress<'_> {
                 let varies = delay.plus(&-least).max(Extended::ZERO);
                 let jitter = self.jitters[stream][position - 1].sum(&varies);
                 self.jitters[stream][position] =
-                    jitter.plus(&self.network.spreads[stream][position]);
+                    self.network.variations[stream][position].behind(jitter);
             }
         }
     }
@@ -149,11 +151,11 @@ impl PortNetwork {
         shaped: bool,
         fixed_point: &FixedPoint,
     ) -> Result<PortBounds, PortNetworkError> {
-        let jitters = self.spreads.iter().map(|spreads| {
-            let mut sum = Extended::ZERO;
-            let jitters = spreads.iter().map(|spread| {
-                sum = sum.plus(spread);
-                sum.clone()
+        let jitters = self.variations.iter().map(|variations| {
+            let mut jitter = Extended::ZERO;
+            let jitters = variations.iter().map(|variation| {
+                jitter = variation.behind(std::mem::replace(&mut jitter, Extended::ZERO));
+                jitter.clone()
             });
             jitters.collect()
         });
@@ -305,15 +307,15 @@ impl PortNetwork {
         let mut delay = Extended::ZERO;
         let mut unbounded = None;
         for step in &self.streams[stream].path {
-            match step {
-                Step::Delay { most, .. } => delay = delay.plus(most),
-                Step::Queue(queue) => {
-                    if let Some(queue) = bounds.queue(*queue) {
-                        delay = delay.sum(&queue.delay);
-                        if queue.delay == Extended::Infinity && unbounded.is_none() {
-                            unbounded.clone_from(&queue.unbounded);
-                        }
-                    }
+            if let Some((_, most)) = step.delay() {
+                delay = delay.plus(most);
+            }
+            if let Step::Queue(queue) = step
+                && let Some(queue) = bounds.queue(*queue)
+            {
+                delay = delay.sum(&queue.delay);
+                if queue.delay == Extended::Infinity && unbounded.is_none() {
+                    unbounded.clone_from(&queue.unbounded);
                 }
             }
         }
@@ -362,14 +364,16 @@ impl PortNetwork {
         but: Option<(usize, usize)>,
     ) -> Result<Curve, PortNetworkError> {
         // Frames that came the same way in one class were limited there.
-        let mut ways: BTreeMap<(Option<QueueId>, Rational), Vec<&Visit>> = BTreeMap::new();
+        // The limit is that of one interval on the link, so that their delays since then are in one range.
+        let mut ways: BTreeMap<(Option<QueueId>, &Rational, &Rational), Vec<&Visit>> =
+            BTreeMap::new();
         let counts = |visit: &&Visit| Some((visit.stream, visit.position)) != but;
         for visit in self.visits(queue).iter().filter(counts) {
-            let spread = &visit.most - &visit.least;
-            ways.entry((visit.from, spread)).or_default().push(visit);
+            let way = (visit.from, &visit.least, &visit.most);
+            ways.entry(way).or_default().push(visit);
         }
         let mut all = Vec::with_capacity(ways.len());
-        for ((from, spread), visits) in ways {
+        for ((from, least, most), visits) in ways {
             let arrivals = visits
                 .into_iter()
                 .map(|visit| self.arrival_of(visit, jitters));
@@ -381,7 +385,7 @@ impl PortNetwork {
             // A frame that is complete within an interval was on the link, without a pause, at most its own length before.
             let port = &self.ports[from.port];
             let length = &port.classes()[from.class].longest / port.link_rate();
-            let shaping = port.shaping(from.class)?.advanced(&(length + spread));
+            let shaping = port.shaping(from.class)?.advanced(&(length + most - least));
             all.push(sum.minimum(&shaping.beginning_at_zero()));
         }
         Ok(all.into_iter().sum())

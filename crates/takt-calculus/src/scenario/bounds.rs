@@ -1,8 +1,7 @@
 //! The bounds of a scenario, with its names.
 
-use takt_scenario::{Analysis, Flow, FlowSource, PortId, Scenario};
+use takt_scenario::{Analysis, FlowSource, PortIndex};
 
-use super::quantities::seconds;
 use super::reason::Infinite;
 use crate::curve::{Curve, Extended};
 use crate::{FrameDelay, Rational};
@@ -14,39 +13,18 @@ pub struct ScenarioBounds {
     pub flows: Vec<FlowBound>,
     /// Bounds of each class with a flow, at each port.
     pub queues: Vec<QueueBound>,
-    /// Longest delay of each way, from its first port's queue to the end of its last link, by [`Analysis::Schedule`]. Ways
-    /// whose times are not known are left out.
-    pub scheduled: Vec<(FlowSource, Extended)>,
+    /// Longest delay of each way, from its first port's queue to the end of its last link. Each of them holds.
+    pub ways: Vec<(FlowSource, Extended)>,
     /// Assumptions that are not checked, in words.
     pub assumptions: Vec<&'static str>,
 }
 
 impl ScenarioBounds {
-    /// Returns the longest delay of a flow, from its first port's queue to the end of its last link, in seconds: the sum of the
-    /// bounds of its queues and of the delays between them, or the delay by its schedule if that is shorter. For a message that a
-    /// loopback sends back it bounds each way, where [`FlowBound`] bounds both together. `None` if the flow is not part of this
-    /// scenario.
-    pub fn of_way(&self, scenario: &Scenario, flow: &Flow) -> Option<Extended> {
-        let mut delay = Extended::ZERO;
-        for (position, id) in flow.ports.iter().enumerate() {
-            let port = scenario.ports.get(id.0)?;
-            let class = port.discipline.class_of(flow.pcp);
-            let mut queues = self.queues.iter();
-            let queue = queues.find(|queue| queue.port == *id && queue.class == class)?;
-            let mut between = scenario.links.get(port.link.0)?.length.propagation();
-            if position + 1 < flow.ports.len() {
-                between = between.plus(scenario.nodes.get(port.to.0)?.forwarding_delay);
-            }
-            delay = delay.sum(&queue.delay).plus(&seconds(between));
-        }
-        let scheduled = self
-            .scheduled
-            .iter()
-            .find(|(source, _)| *source == flow.source);
-        Some(match scheduled {
-            Some((_, scheduled)) => delay.min(scheduled.clone()),
-            None => delay,
-        })
+    /// Returns the longest delay of a way, from its first port's queue to the end of its last link, in seconds. For a message that
+    /// a loopback sends back it bounds each way, where [`FlowBound`] bounds both together. `None` if it is not known.
+    pub fn of_way(&self, source: FlowSource) -> Option<&Extended> {
+        let ways = self.ways.iter().filter(|(way, _)| *way == source);
+        ways.map(|(_, delay)| delay).min()
     }
 }
 
@@ -63,6 +41,8 @@ pub struct FlowBound {
     pub answers: Vec<(Analysis, Result<Extended, String>)>,
     /// The least of the delays, since each holds.
     pub delay: Extended,
+    /// Longest delay from its first port's queue, without the lateness of the Publisher's thread before it.
+    pub from_queue: Extended,
     /// Shortest time, in seconds.
     pub best_case: Rational,
     /// Greatest difference between delays: the delay less the shortest time.
@@ -84,7 +64,7 @@ impl FlowBound {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QueueBound {
     /// The port.
-    pub port: PortId,
+    pub port: PortIndex,
     /// The class in the port's discipline.
     pub class: usize,
     /// Port in words.

@@ -4,6 +4,7 @@ use takt_scenario::{Application, Node, Share};
 
 use super::quantities::{seconds, seconds_by};
 use crate::Rational;
+use crate::port::LoopbackStage;
 
 /// Least and greatest value of a time, in seconds.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,7 +36,11 @@ pub(super) fn publisher(application: &Application, node: &Node) -> Range {
 /// offset, or when the publisher thread makes the message.
 ///
 /// Threads may be late. If the user thread may then come behind the publisher thread, messages are published a cycle later.
-pub(super) fn loopback(application: &Application, node: &Node) -> Range {
+///
+/// `talker` is the node of the Publisher. If its clock has the same speed, it counts the same cycles. The cycles of clocks that
+/// drift are no whole number of picoseconds. Each thread then runs up to a picosecond late, as in a simulation: not at the same
+/// time in all cycles. A message that comes when the user thread runs is then taken in some cycles and missed in others.
+pub(super) fn loopback(application: &Application, talker: &Node, node: &Node) -> LoopbackStage {
     let cycle = seconds_by(application.cycle, node.clock);
     let latency = seconds(node.wake_up_latency.most());
     let user = &cycle * part(application.phases.user);
@@ -45,11 +50,21 @@ pub(super) fn loopback(application: &Application, node: &Node) -> Range {
     } else {
         latency.clone()
     };
+    let rounding = if node.clock.drift.billionths() == 0 {
+        Rational::ZERO
+    } else {
+        Rational::from_parts(1.into(), 1_000_000_000_000u64.into())
+    };
     let missed = missed_publishers(application, node);
     let least = &sent - &user - &latency;
-    Range {
+    let sending = missed + sending;
+    LoopbackStage {
         least: least.max(Rational::ZERO),
-        most: &cycle - user + sent + missed + sending,
+        most: &cycle - user + sent + &sending,
+        cycle: (talker.clock.drift == node.clock.drift).then_some(cycle),
+        // One for the Publisher's thread, and one for the user thread. Without a common cycle, bounds would be larger.
+        late: latency + &rounding * Rational::from(2),
+        sending: sending + rounding,
     }
 }
 

@@ -1,6 +1,6 @@
 //! Results with the scenario's names.
 
-use takt_scenario::{Analysis, Flow, PortId};
+use takt_scenario::{Analysis, Flow, PortIndex};
 
 use super::bounds::{FlowBound, QueueBound, ScenarioBounds};
 use super::error::ScenarioBoundsError;
@@ -38,7 +38,7 @@ impl Mapping<'_> {
         let delays = schedule::delays(self, &ways)?;
         let scheduled = ways.flows.iter().zip(delays.ways);
         let scheduled = scheduled.filter_map(|(flow, delay)| Some((flow.source, delay?)));
-        bounds.scheduled = scheduled.collect();
+        bounds.ways.extend(scheduled);
         for (flow, delay) in ways.flows.iter().zip(delays.flows) {
             let Some(bound) = bounds
                 .flows
@@ -53,6 +53,7 @@ impl Mapping<'_> {
                 let best_case = bound.best_case.clone();
                 bound.jitter = delay.plus(&-best_case);
                 bound.delay = delay.clone();
+                bound.from_queue = bound.from_queue.clone().min(delay.clone());
                 bound.infinite = None;
             }
             bound.answers.push((Analysis::Schedule, delay));
@@ -72,14 +73,14 @@ impl Mapping<'_> {
                 let Some(bounds) = found.total_flow.queue(id) else {
                     continue;
                 };
-                let (port_name, class_name) = names(scenario, PortId(port), class);
+                let (port_name, class_name) = names(scenario, PortIndex(port), class);
                 // Behind an overloaded port, arrivals are limited by its output, independently of the long-term rate of the
                 // sources.
                 let is_infinite = bounds.delay == Extended::Infinity;
                 let unbounded = bounds.unbounded.as_ref().filter(|_| is_infinite);
                 index.insert(id, queues.len());
                 queues.push(QueueBound {
-                    port: PortId(port),
+                    port: PortIndex(port),
                     class,
                     port_name,
                     class_name,
@@ -118,7 +119,7 @@ impl Mapping<'_> {
                         .filter(|_| delay == Extended::Infinity);
                     let passed = mapped.path.iter().filter_map(|step| match step {
                         Step::Queue(queue) => index.get(queue).copied(),
-                        Step::Delay { .. } => None,
+                        Step::Delay { .. } | Step::Loopback(_) => None,
                     });
                     FlowBound {
                         name: scenario.flow_name(flow.source),
@@ -128,14 +129,21 @@ impl Mapping<'_> {
                         jitter: delay.plus(&-&bounds.best_case),
                         best_case: bounds.best_case.clone(),
                         delay,
+                        from_queue: found.from_queue[stream].clone(),
                         infinite: infinite.map(|why| self.reason(why)),
                         queues: passed.collect(),
                     }
                 });
+        let ways = self.sources.iter().zip(&found.ways);
+        let ways = ways.flat_map(|(flow, delays)| {
+            let back = way_back(scenario, flow.source).map(|back| back.source);
+            let sources = std::iter::once(flow.source).chain(back);
+            sources.zip(delays.iter().cloned())
+        });
         ScenarioBounds {
             flows: flows.collect(),
             queues,
-            scheduled: Vec::new(),
+            ways: ways.collect(),
             assumptions: ASSUMPTIONS.to_vec(),
         }
     }
@@ -146,10 +154,10 @@ impl Mapping<'_> {
             .iter()
             .position(|class| *class == Some(queue.class));
         match class {
-            Some(class) => names(self.scenario, PortId(queue.port), class),
+            Some(class) => names(self.scenario, PortIndex(queue.port), class),
             // The frame that `lower_priority` allows is in no class of the scenario.
             None => (
-                self.scenario.port_name(PortId(queue.port)),
+                self.scenario.port_name(PortIndex(queue.port)),
                 "lower priority".to_owned(),
             ),
         }

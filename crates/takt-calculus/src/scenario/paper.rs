@@ -2,16 +2,17 @@
 //! here, beside the sound model, because `model = "paper"` reproduces the paper's numbers from scenario files.
 
 use takt_scenario::{
-    Analysis, Distribution, Duration, Flow, FlowSource, Part, PortId, Queue, Scenario, Scheduler,
+    Analysis, Distribution, Duration, Flow, FlowSource, Part, PortIndex, Queue, Scenario, Scheduler,
 };
 
 use super::bounds::{FlowBound, QueueBound, ScenarioBounds};
 use super::error::ScenarioBoundsError;
-use super::loopback::{Range, loopback};
+use super::loopback::loopback;
 use super::quantities::{bits_per_second, class_at, seconds, way_back};
 use super::reason::{Infinite, names};
 use crate::cbs::{ShapedPort, bit_by_bit, in_a_row};
 use crate::curve::{Curve, Extended};
+use crate::port::LoopbackStage;
 use crate::{CreditBasedShaper, FrameBits, Rational};
 
 const ASSUMPTIONS: &[&str] = &[
@@ -28,7 +29,7 @@ pub(super) fn bounds(scenario: &Scenario) -> Result<ScenarioBounds, ScenarioBoun
     let mut result = ScenarioBounds {
         flows: Vec::new(),
         queues: Vec::new(),
-        scheduled: Vec::new(),
+        ways: Vec::new(),
         assumptions: ASSUMPTIONS.to_vec(),
     };
     for flow in scenario.flows() {
@@ -37,7 +38,7 @@ pub(super) fn bounds(scenario: &Scenario) -> Result<ScenarioBounds, ScenarioBoun
             let node = &scenario.nodes[application.receiver.node().0];
             let mut ideal = node.clone();
             ideal.wake_up_latency = Distribution::Constant(Duration::ZERO);
-            let held = loopback(application, &ideal);
+            let held = loopback(application, &ideal, &ideal);
             let bound = one(scenario, flow, &held, &mut result.queues)?;
             result.flows.push(bound);
         }
@@ -48,7 +49,7 @@ pub(super) fn bounds(scenario: &Scenario) -> Result<ScenarioBounds, ScenarioBoun
 fn one(
     scenario: &Scenario,
     flow: &Flow,
-    held: &Range,
+    held: &LoopbackStage,
     queues: &mut Vec<QueueBound>,
 ) -> Result<FlowBound, ScenarioBoundsError> {
     let back = way_back(scenario, flow.source);
@@ -63,7 +64,7 @@ fn one(
     }
     for way in ways.into_iter().flatten() {
         let link =
-            |port: &PortId| bits_per_second(scenario.links[scenario.ports[port.0].link.0].rate);
+            |port: &PortIndex| bits_per_second(scenario.links[scenario.ports[port.0].link.0].rate);
         let Some(first) = way.ports.first() else {
             continue;
         };
@@ -94,13 +95,19 @@ fn one(
         answers: vec![(Analysis::TotalFlow, Ok(delay.clone()))],
         jitter: delay.plus(&-&least),
         best_case: least,
+        from_queue: delay.clone(),
         delay,
         infinite,
         queues: passed,
     })
 }
 
-fn queue_bound(scenario: &Scenario, port: PortId, class: usize, bounds: ShapedPort) -> QueueBound {
+fn queue_bound(
+    scenario: &Scenario,
+    port: PortIndex,
+    class: usize,
+    bounds: ShapedPort,
+) -> QueueBound {
     let (port_name, class_name) = names(scenario, port, class);
     let rate = |curve: &Curve| {
         let rate = curve.long_term_rate();
@@ -131,7 +138,7 @@ fn queue_bound(scenario: &Scenario, port: PortId, class: usize, bounds: ShapedPo
 fn shaper(
     scenario: &Scenario,
     flow: &Flow,
-    port: PortId,
+    port: PortIndex,
     link: &Rational,
 ) -> Result<CreditBasedShaper, ScenarioBoundsError> {
     let class = class_at(scenario, flow, port);

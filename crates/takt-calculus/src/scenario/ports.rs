@@ -1,19 +1,21 @@
 //! Translation of a scenario's ports to those of the calculus.
 
-use takt_scenario::{Clock, Credit, LowerPriority, Part, PortId, Queue, Rate, Scheduler, Taprio};
+use takt_scenario::{
+    ClockModel, Credit, LowerPriority, Part, PortIndex, Queue, Rate, Scheduler, Taprio,
+};
 
 use super::error::ScenarioBoundsError;
 use super::quantities::{bits_per_second, class_at, class_name, seconds_by, speed};
 use super::reason::names;
 use super::sound::Mapping;
 use crate::port::{
-    EgressPort, GateControlEntry, GateControlList, PortError, TrafficClass, TransmissionSelection,
+    EgressPort, GateControlEntry, GateControlList, PortClass, PortError, TransmissionSelection,
 };
 use crate::{FrameBits, Rational};
 
 impl Mapping<'_> {
     /// Adds a port. Classes that no flow is in are left out.
-    pub(super) fn add_port(&mut self, id: PortId) -> Result<(), ScenarioBoundsError> {
+    pub(super) fn add_port(&mut self, id: PortIndex) -> Result<(), ScenarioBoundsError> {
         let scenario = self.scenario;
         let port = &scenario.ports[id.0];
         let link = bits_per_second(scenario.links[port.link.0].rate);
@@ -37,7 +39,7 @@ impl Mapping<'_> {
                 }
                 scheduler => selection(&class.queue, scheduler, &link, clock),
             };
-            classes.push(TrafficClass {
+            classes.push(PortClass {
                 selection,
                 longest: longest.clone(),
                 shortest: shortest.clone(),
@@ -48,7 +50,7 @@ impl Mapping<'_> {
             && !is_gated
         {
             // Frames of traffic outside the scenario are below all classes. Gates keep them away.
-            classes.push(TrafficClass {
+            classes.push(PortClass {
                 selection: TransmissionSelection::StrictPriority,
                 longest: frame.physical_bits(),
                 shortest: Rational::ZERO,
@@ -97,7 +99,7 @@ impl Mapping<'_> {
     /// Returns an error of a port with the names of its classes. `indices` are the calculus's indices of the classes.
     fn port_error(
         &self,
-        id: PortId,
+        id: PortIndex,
         indices: &[Option<usize>],
         reason: PortError,
     ) -> ScenarioBoundsError {
@@ -120,7 +122,7 @@ impl Mapping<'_> {
 
     pub(super) fn gates(
         &self,
-        id: PortId,
+        id: PortIndex,
         indices: &[Option<usize>],
     ) -> Result<Option<GateControlList>, ScenarioBoundsError> {
         let port = &self.scenario.ports[id.0];
@@ -162,7 +164,7 @@ impl Mapping<'_> {
     /// pass a longer one that no longer fits into one window and waits for another.
     fn assisted(
         &self,
-        id: PortId,
+        id: PortIndex,
         class: usize,
         taprio: &Taprio,
         one_length: bool,
@@ -220,7 +222,7 @@ fn selection(
     queue: &Queue,
     scheduler: &Scheduler,
     link: &Rational,
-    clock: Clock,
+    clock: ClockModel,
 ) -> TransmissionSelection {
     match (scheduler, queue) {
         (Scheduler::FqCodel(_), _) => TransmissionSelection::FlowQueueing,

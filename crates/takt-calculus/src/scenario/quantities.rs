@@ -1,6 +1,6 @@
 //! Quantities and names of a scenario in the form that the analyses need.
 
-use takt_scenario::{Clock, Duration, Flow, FlowSource, PortId, Rate, Scenario};
+use takt_scenario::{ClockModel, Duration, Flow, FlowSource, PortIndex, Rate, Scenario};
 
 use crate::Rational;
 
@@ -10,13 +10,13 @@ pub(super) fn seconds(time: Duration) -> Rational {
 }
 
 /// Converts a time by a node's clock to seconds.
-pub(super) fn seconds_by(time: Duration, clock: Clock) -> Rational {
+pub(super) fn seconds_by(time: Duration, clock: ClockModel) -> Rational {
     seconds(time) / speed(clock)
 }
 
 /// Returns the seconds that a clock advances in a second. A clock that stands still or runs backwards counts as one of the lowest
 /// speed, as in a simulation.
-pub(super) fn speed(clock: Clock) -> Rational {
+pub(super) fn speed(clock: ClockModel) -> Rational {
     let billionths = 1_000_000_000i64.saturating_add(clock.drift.billionths());
     Rational::from_parts(billionths.max(1).into(), 1_000_000_000u32.into())
 }
@@ -36,12 +36,12 @@ pub(super) fn way_back(scenario: &Scenario, source: FlowSource) -> Option<&Flow>
 }
 
 /// Returns the class of a flow at a port.
-pub(super) fn class_at(scenario: &Scenario, flow: &Flow, port: PortId) -> usize {
+pub(super) fn class_at(scenario: &Scenario, flow: &Flow, port: PortIndex) -> usize {
     scenario.ports[port.0].discipline.class_of(flow.pcp)
 }
 
 /// Returns the name of a class of a port.
-pub(super) fn class_name(scenario: &Scenario, port: PortId, class: usize) -> String {
+pub(super) fn class_name(scenario: &Scenario, port: PortIndex, class: usize) -> String {
     let class = scenario.ports[port.0].discipline.classes.get(class);
     class.map_or_else(String::new, |class| class.name.clone())
 }

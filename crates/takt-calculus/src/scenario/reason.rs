@@ -112,7 +112,7 @@ pub(super) fn decimal(number: &Rational, digits: u32) -> String {
 /// Returns the names of a port and a class.
 pub(super) fn names(
     scenario: &Scenario,
-    port: takt_scenario::PortId,
+    port: takt_scenario::PortIndex,
     class: usize,
 ) -> (String, String) {
     (

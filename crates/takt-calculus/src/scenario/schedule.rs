@@ -9,7 +9,7 @@ use super::quantities::{seconds, way_back};
 use super::sound::Mapping;
 use crate::Rational;
 use crate::curve::Extended;
-use crate::port::{PortNetwork, PortNetworkError, Release, Scheduled, Stream};
+use crate::port::{PortNetwork, PortNetworkError, ReleaseTimes, Scheduled, Stream};
 
 /// The way of each flow alone. The ways there and back are separate, since a loopback sends by its own cycle.
 pub(super) struct Ways<'a> {
@@ -57,13 +57,38 @@ pub(super) fn delays(mapping: &Mapping<'_>, ways: &Ways<'_>) -> Result<Delays, P
         .map(|node| node.clock.offset.picos().unsigned_abs());
     let error = offsets.max().unwrap_or(0);
     let error = Rational::from_parts(error.into(), 1_000_000_000_000u64.into());
-    let releases: Vec<Option<Release>> = ways
+    let mut releases: Vec<Option<ReleaseTimes>> = ways
         .flows
         .iter()
         .map(|flow| release(scenario, flow, &cycle))
         .collect();
     let network = PortNetwork::new(mapping.ports.clone(), ways.streams.clone())?;
-    let found = network.scheduled(&releases, &error);
+    // A release is one frame in each cycle. A loopback that may take the messages of two cycles at once sends two: its times are
+    // then unknown. As long as every loopback has sent one in each cycle, the messages come to it as found here, so that what
+    // holds for the messages found here holds for all.
+    let found = loop {
+        let found = network.scheduled(&releases, &error);
+        let sends_one = |back: &Flow| {
+            let there = ways.flows.iter().position(|there| {
+                way_back(scenario, there.source).map(|back| back.source) == Some(back.source)
+            });
+            let there =
+                there.and_then(|there| Some((ways.flows[there], found[there].as_ref().ok()?)));
+            there.is_some_and(|(flow, there)| takes_one(scenario, flow, there, &error))
+        };
+        let backs = ways.flows.iter().zip(&mut releases);
+        let unknown = backs.filter_map(|(flow, release)| {
+            let is_back = matches!(flow.source, FlowSource::Return(_));
+            (is_back && release.is_some() && !sends_one(flow)).then_some(release)
+        });
+        let unknown: Vec<&mut Option<ReleaseTimes>> = unknown.collect();
+        if unknown.is_empty() {
+            break found;
+        }
+        for release in unknown {
+            *release = None;
+        }
+    };
     let of = |flow: &Flow| -> Result<&Scheduled, String> {
         let index = ways
             .flows
@@ -117,7 +142,7 @@ fn late(scenario: &Scenario, flow: &Flow, application: &Application) -> Range {
 }
 
 /// Times in the cycle of gates at which a flow's frames come; `None` if they are not known.
-fn release(scenario: &Scenario, flow: &Flow, gates: &Rational) -> Option<Release> {
+fn release(scenario: &Scenario, flow: &Flow, gates: &Rational) -> Option<ReleaseTimes> {
     let application = application(scenario, flow)?;
     let cycles = seconds(application.cycle) / gates;
     if cycles < Rational::ONE || cycles.clone().fract() != Rational::ZERO {
@@ -126,14 +151,39 @@ fn release(scenario: &Scenario, flow: &Flow, gates: &Rational) -> Option<Release
     let late = late(scenario, flow, application);
     let sent = seconds(application.sending_time());
     let before = Rational::from((&sent / gates).floor()) * gates;
-    Some(Release {
+    Some(ReleaseTimes {
         offset: sent - before + &late.least,
         jitter: late.most - late.least,
     })
 }
 
+/// Returns true if all messages that come to a loopback by this schedule wait for the same cycle of it: no user thread runs while
+/// they may come. If they come at exactly the time of a thread, and never at another time, then it takes all of them or none.
+fn takes_one(scenario: &Scenario, flow: &Flow, there: &Scheduled, error: &Rational) -> bool {
+    let Some(application) = application(scenario, flow) else {
+        return false;
+    };
+    let node = &scenario.nodes[application.receiver.node().0];
+    let cycle = seconds(application.cycle);
+    let user = &cycle * super::loopback::part(application.phases.user);
+    // The thread of a cycle may be late, and then takes what has come until then.
+    let latest = seconds(application.sending_time())
+        + late(scenario, flow, application).least
+        + &there.delay
+        + error * Rational::from(2)
+        - user;
+    let earliest =
+        &latest - &there.jitter - error * Rational::from(4) - seconds(node.wake_up_latency.most());
+    let threads = |time: Rational| {
+        let cycles = time / &cycle;
+        (cycles.ceil(), cycles.floor())
+    };
+    threads(earliest) == threads(latest) && missed_publishers(application, node).is_zero()
+}
+
 /// Returns the time from when a message is sent until the loopback sends it again, by the cycles of both: messages that come
-/// before the user thread of a cycle are sent at the same time of that cycle.
+/// before the user thread of a cycle are sent at the same time of that cycle. A message that comes exactly when the thread runs may
+/// miss it.
 fn cycles_until_sent(
     scenario: &Scenario,
     application: &Application,
@@ -144,6 +194,6 @@ fn cycles_until_sent(
     let user = &cycle * super::loopback::part(application.phases.user);
     let node = &scenario.nodes[application.receiver.node().0];
     let at = seconds(application.sending_time()) + arrival + error - user;
-    let cycles = Rational::from((at / &cycle).ceil()).max(Rational::ZERO) * &cycle;
-    cycles + missed_publishers(application, node)
+    let next = Rational::from((at / &cycle).floor()) + Rational::ONE;
+    next.max(Rational::ZERO) * &cycle + missed_publishers(application, node)
 }

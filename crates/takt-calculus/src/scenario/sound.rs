@@ -1,6 +1,6 @@
 //! Sound bounds of a scenario.
 
-use takt_scenario::{Analysis, Flow, FlowSource, NodeId, PortId, Scenario};
+use takt_scenario::{Analysis, Flow, FlowSource, NodeIndex, PortIndex, Scenario};
 
 use super::bounds::ScenarioBounds;
 use super::error::ScenarioBoundsError;
@@ -23,6 +23,7 @@ const STEPS_UP_TO: usize = 20_000;
 pub(super) const ASSUMPTIONS: &[&str] = &[
     "a Publisher sends one message in each cycle; a loopback takes all messages that have arrived",
     "threads are never later than the latency of their node; each clock has the offset and the drift that its node states",
+    "nothing varies that the scenario does not vary: a message that always comes at one time of the loopback's cycle is always sent in the same cycle",
     "queues are long enough for the backlog given here, so that nothing is dropped",
     "hiCredit of a shaper behind gates, or below a class without a shaper, has room for all credit that it can gain",
     "shapers and gates behave as in IEEE 802.1Q; gates of different ports may have any offset, except in the analysis `schedule`",
@@ -61,7 +62,7 @@ pub(super) fn bounds(
             <= STEPS_UP_TO,
     };
     for port in 0..scenario.ports.len() {
-        mapping.add_port(PortId(port))?;
+        mapping.add_port(PortIndex(port))?;
     }
     for flow in scenario.flows() {
         mapping.add_stream(flow)?;
@@ -85,7 +86,7 @@ impl<'a> Mapping<'a> {
             FlowSource::Cross(_) => self.way(flow, &mut path),
             FlowSource::Publish(id) => {
                 let application = &scenario.applications[id.0];
-                let node = |id: NodeId| &scenario.nodes[id.0];
+                let node = |id: NodeIndex| &scenario.nodes[id.0];
                 self.check_txtimes(flow, application)?;
                 let late = publisher(application, node(application.publisher));
                 path.push(Step::Delay {
@@ -94,17 +95,15 @@ impl<'a> Mapping<'a> {
                 });
                 self.way(flow, &mut path);
                 if let Some(back) = way_back(scenario, flow.source) {
-                    let held = loopback(application, node(application.receiver.node()));
-                    path.push(Step::Delay {
-                        least: held.least,
-                        most: held.most,
-                    });
+                    let (talker, receiver) = (application.publisher, application.receiver.node());
+                    let held = loopback(application, node(talker), node(receiver));
+                    path.push(Step::Loopback(held));
                     self.way(back, &mut path);
                 }
             }
         }
         let bits = flow.frame.physical_bits();
-        let clock = |id: NodeId| scenario.nodes[id.0].clock;
+        let clock = |id: NodeIndex| scenario.nodes[id.0].clock;
         let arrival = match flow.source {
             FlowSource::Cross(id) => {
                 let traffic = &scenario.cross_traffic[id.0];
@@ -145,10 +144,8 @@ impl<'a> Mapping<'a> {
             let rate = &bits / cycle;
             return Curve::leaky_bucket(bits, rate);
         }
-        let varies = path.iter().fold(Rational::ZERO, |sum, step| match step {
-            Step::Delay { least, most } => sum + most - least,
-            Step::Queue(_) => sum,
-        });
+        let delays = path.iter().filter_map(Step::delay);
+        let varies = delays.fold(Rational::ZERO, |sum, (least, most)| sum + most - least);
         let together = u32::try_from((varies / &cycle).floor()).unwrap_or(MOST_STEPS);
         Curve::staircase(bits, cycle, STEPS + together.min(MOST_STEPS))
     }

@@ -1,11 +1,11 @@
 //! A factory: lines of ten switches, each with a host, lines at the switch of their area, areas at the one in the middle.
 
-use takt_calculus::{Curve, CurveError, Flow, Grid, Rational, Server};
+use takt_calculus::{Curve, CurveError, Grid, NetworkFlow, NetworkServer, Rational};
 
 /// Servers and flows. A server is the port at one end of a link.
 pub(crate) struct Factory {
-    pub(crate) servers: Vec<Server>,
-    pub(crate) flows: Vec<Flow>,
+    pub(crate) servers: Vec<NetworkServer>,
+    pub(crate) flows: Vec<NetworkFlow>,
 }
 
 const LINE: usize = 10;
@@ -72,10 +72,10 @@ impl Tree {
 }
 
 /// Server for the highest priority of a port of this rate: behind one frame of lower priority, and 2 µs for forwarding.
-fn server(rate: u64) -> Result<Server, CurveError> {
+fn server(rate: u64) -> Result<NetworkServer, CurveError> {
     let rate = Rational::from(rate);
     let latency = Rational::from(LONGEST) / &rate + Rational::ONE / Rational::from(500_000);
-    Ok(Server {
+    Ok(NetworkServer {
         service: Curve::rate_latency(rate.clone(), latency)?,
         shaping: Some(Curve::leaky_bucket(LONGEST.into(), rate)?),
     })
@@ -113,7 +113,7 @@ pub(crate) fn factory(
         let to = (from / near * near + chance.below(near)).min(switches - 1);
         let bits = Rational::from(8 * (84 + chance.below(1459)));
         let cycle = Rational::from(1u32 << chance.below(4)) / Rational::from(1000);
-        Ok(Flow {
+        Ok(NetworkFlow {
             path: tree.path(from, to),
             arrival: arrival(bits, cycle)?,
         })

@@ -9,7 +9,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use takt_calculus::{EgressPort, QueueId, Rational, Step, TransmissionSelection};
+use takt_calculus::{EgressPort, LoopbackStage, QueueId, Rational, Step, TransmissionSelection};
 
 /// Gates of a class: windows `(start, end)` of a cycle, or all of the cycle if there are none. No frame begins within the guard
 /// band before an end.
@@ -77,6 +77,8 @@ pub(crate) struct Simulator<'a> {
     /// Time at which the last frame came out of a delay, between two queues, or for one stream alone.
     ordered: BTreeMap<([Option<QueueId>; 2], Option<usize>), Rational>,
     choose: &'a mut dyn FnMut() -> u32,
+    /// Time in the cycle at which the loopback of each stream takes frames.
+    pub(crate) phases: BTreeMap<usize, Rational>,
     pub(crate) seen: Seen,
 }
 
@@ -103,6 +105,7 @@ impl<'a> Simulator<'a> {
             number: 0,
             ordered: BTreeMap::new(),
             choose,
+            phases: BTreeMap::new(),
             seen: Seen::default(),
         }
     }
@@ -189,6 +192,12 @@ impl<'a> Simulator<'a> {
                 self.at(time, Event::Arrive(frame));
                 None
             }
+            Some(Step::Loopback(loopback)) => {
+                let time = self.sent_again(now, frame.stream, loopback);
+                frame.step += 1;
+                self.at(time, Event::Arrive(frame));
+                None
+            }
             Some(Step::Queue(queue)) => {
                 let port = &mut self.ports[queue.port];
                 port.update(now);
@@ -213,6 +222,24 @@ impl<'a> Simulator<'a> {
                 Some(queue.port)
             }
         }
+    }
+
+    /// Returns the time at which a loopback sends a frame of a stream again. Frames of one stream keep their order.
+    fn sent_again(&mut self, now: &Rational, stream: usize, loopback: &LoopbackStage) -> Rational {
+        let mut part = |of: &Rational| of * Rational::from((self.choose)()) / Rational::from(4);
+        let time = match &loopback.cycle {
+            None => now + &loopback.least + part(&(&loopback.most - &loopback.least)),
+            // The thread runs at the phase of the stream in each cycle, or later. What it takes is sent at another fixed time.
+            Some(cycle) => {
+                let phase = self.phases.get(&stream).cloned().unwrap_or_default();
+                let first = now - part(&loopback.late) - &phase;
+                let thread = Rational::from((first / cycle).ceil()) * cycle + phase;
+                thread + &loopback.least + &loopback.late + part(&loopback.sending)
+            }
+        };
+        let last = self.ordered.entry(([None; 2], Some(stream))).or_default();
+        *last = time.max(last.clone());
+        last.clone()
     }
 
     fn try_send(&mut self, index: usize, now: &Rational) {

@@ -12,7 +12,7 @@ use takt_rt::cyclic::{Cyclic, CyclicError};
 use takt_space::ValueSource;
 use takt_ua::{BuiltInType, DataValue, DateTime, StatusCode, Variant};
 
-use spindle::{MAX_OVERRIDE, MAX_SPEED, Refusal, Spindle, State};
+use spindle::{MAX_OVERRIDE, MAX_SPEED, Refusal, Spindle, SpindleState};
 
 /// ApplicationName of the Provider.
 pub const NAME: &str = "Machine";
@@ -64,7 +64,7 @@ pub fn start(builder: ProviderBuilder) -> Result<Provider, MachineError> {
                 .unit(Unit::DEGREE_CELSIUS)
                 .range(0.0..spindle::TEMPERATURE_LIMIT),
         )
-        .variable(Variable::cell("Spindle/State", &actuals.state).states(State::NAMES))
+        .variable(Variable::cell("Spindle/State", &actuals.state).states(SpindleState::NAMES))
         .variable(
             command(
                 &spindle,

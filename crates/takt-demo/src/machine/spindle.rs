@@ -39,7 +39,7 @@ pub const TEMPERATURE_RELEASE: f64 = 70.0;
 /// State of the spindle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
-pub enum State {
+pub enum SpindleState {
     /// Standstill: the spindle may be started.
     Stopped = 0,
     /// Rotation, at the setpoint or on the way to it.
@@ -50,7 +50,7 @@ pub enum State {
     TooHot = 3,
 }
 
-impl State {
+impl SpindleState {
     /// Names of the states, in the order of their values.
     pub const NAMES: [&str; 4] = ["Stopped", "Running", "Stopping", "Too hot"];
 }
@@ -88,7 +88,7 @@ pub struct Spindle {
     /// Override of the setpoint, in percent.
     pub override_percent: f64,
     door_closed: bool,
-    state: State,
+    state: SpindleState,
 }
 
 impl Default for Spindle {
@@ -100,7 +100,7 @@ impl Default for Spindle {
             setpoint: 6_000.0,
             override_percent: 100.0,
             door_closed: true,
-            state: State::Stopped,
+            state: SpindleState::Stopped,
         }
     }
 }
@@ -122,7 +122,7 @@ impl Spindle {
     }
 
     /// Returns the state.
-    pub fn state(&self) -> State {
+    pub fn state(&self) -> SpindleState {
         self.state
     }
 
@@ -134,11 +134,13 @@ impl Spindle {
     /// Starts to turn towards the setpoint.
     pub fn start(&mut self) -> Result<(), Refusal> {
         match self.state {
-            State::Running => Err(Refusal::AlreadyRunning),
-            State::TooHot => Err(Refusal::TooHot),
-            State::Stopped | State::Stopping if !self.door_closed => Err(Refusal::DoorOpen),
-            State::Stopped | State::Stopping => {
-                self.state = State::Running;
+            SpindleState::Running => Err(Refusal::AlreadyRunning),
+            SpindleState::TooHot => Err(Refusal::TooHot),
+            SpindleState::Stopped | SpindleState::Stopping if !self.door_closed => {
+                Err(Refusal::DoorOpen)
+            }
+            SpindleState::Stopped | SpindleState::Stopping => {
+                self.state = SpindleState::Running;
                 Ok(())
             }
         }
@@ -146,10 +148,10 @@ impl Spindle {
 
     /// Brakes to standstill.
     pub fn stop(&mut self) -> Result<(), Refusal> {
-        if self.state != State::Running {
+        if self.state != SpindleState::Running {
             return Err(Refusal::AlreadyStopped);
         }
-        self.state = State::Stopping;
+        self.state = SpindleState::Stopping;
         Ok(())
     }
 
@@ -166,13 +168,13 @@ impl Spindle {
     pub fn advance(&mut self, time: Duration) {
         let dt = time.as_secs_f64();
         let target = match self.state {
-            State::Running => self.setpoint * self.override_percent / 100.0 * TAU / 60.0,
-            State::Stopped | State::Stopping | State::TooHot => 0.0,
+            SpindleState::Running => self.setpoint * self.override_percent / 100.0 * TAU / 60.0,
+            SpindleState::Stopped | SpindleState::Stopping | SpindleState::TooHot => 0.0,
         };
         let cutting = match self.state {
             // The resistance of the cut grows with the speed.
-            State::Running => CUTTING_TORQUE * self.omega / (MAX_SPEED * TAU / 60.0),
-            State::Stopped | State::Stopping | State::TooHot => 0.0,
+            SpindleState::Running => CUTTING_TORQUE * self.omega / (MAX_SPEED * TAU / 60.0),
+            SpindleState::Stopped | SpindleState::Stopping | SpindleState::TooHot => 0.0,
         };
         let resistance = FRICTION * self.omega + cutting;
         let wanted = CONTROLLER_GAIN * (target - self.omega) + resistance;
@@ -192,15 +194,17 @@ impl Spindle {
         self.temperature += (heat - cooling) / HEAT_CAPACITY * dt;
 
         match self.state {
-            State::Stopping if self.omega <= STANDSTILL => {
+            SpindleState::Stopping if self.omega <= STANDSTILL => {
                 self.omega = 0.0;
                 self.torque = 0.0;
-                self.state = State::Stopped;
+                self.state = SpindleState::Stopped;
             }
-            State::TooHot if self.temperature < TEMPERATURE_RELEASE && self.omega <= STANDSTILL => {
-                self.state = State::Stopped;
+            SpindleState::TooHot
+                if self.temperature < TEMPERATURE_RELEASE && self.omega <= STANDSTILL =>
+            {
+                self.state = SpindleState::Stopped;
             }
-            _ if self.temperature > TEMPERATURE_LIMIT => self.state = State::TooHot,
+            _ if self.temperature > TEMPERATURE_LIMIT => self.state = SpindleState::TooHot,
             _ => {}
         }
     }
@@ -243,7 +247,7 @@ mod tests {
         assert!(warm > AMBIENT + 5.0, "{warm}");
         spindle.stop().unwrap();
         after(&mut spindle, 60);
-        assert_eq!(spindle.state(), State::Stopped);
+        assert_eq!(spindle.state(), SpindleState::Stopped);
         assert!(spindle.temperature() < warm);
     }
 
@@ -272,11 +276,11 @@ mod tests {
         assert!(spindle.temperature() <= TEMPERATURE_LIMIT + 1.0);
         let mut hot = spindle.clone();
         hot.temperature = TEMPERATURE_LIMIT + 0.5;
-        hot.state = State::Running;
+        hot.state = SpindleState::Running;
         hot.advance(Duration::from_millis(10));
-        assert_eq!(hot.state(), State::TooHot);
+        assert_eq!(hot.state(), SpindleState::TooHot);
         assert_eq!(hot.start(), Err(Refusal::TooHot));
         after(&mut hot, 120);
-        assert_eq!(hot.state(), State::Stopped);
+        assert_eq!(hot.state(), SpindleState::Stopped);
     }
 }

@@ -2,9 +2,9 @@
 //!
 //! A thread of the link holds the connection, and connects again after pauses that grow to five seconds. Without a connection the
 //! state is [`LinkState::Down`] and messages wait; if there are too many, the oldest are discarded and counted
-//! ([`Counters::overflowed`]). Messages that were lost with a broken connection count as [`Counters::discarded`], as far as the
-//! quality of service reveals them: with 0, the fate of a message that has left is unknown. With MQTT 5 a session outlives its
-//! connection by a minute, so no message with quality 1 or 2 is lost. A link that is closed waits up to two seconds for
+//! ([`LinkCounters::overflowed`]). Messages that were lost with a broken connection count as [`LinkCounters::discarded`], as far
+//! as the quality of service reveals them: with 0, the fate of a message that has left is unknown. With MQTT 5 a session outlives
+//! its connection by a minute, so no message with quality 1 or 2 is lost. A link that is closed waits up to two seconds for
 //! undelivered messages. Launch times are ignored, and received messages have no time.
 
 mod session;
@@ -20,10 +20,11 @@ use rustix::io::Errno;
 
 use self::session::{Broker, MIN_KEEP_ALIVE};
 use self::worker::{Message, Role, Worker};
+use crate::counters::LinkCounters;
 use crate::error::{LinkError, LinkState};
 use crate::limits;
-use crate::link::{Counters, Received, Receiver, Sender, Source};
-use crate::options::{MqttOptions, Options};
+use crate::link::{Received, Receiver, Sender, Source};
+use crate::options::{LinkOptions, MqttOptions};
 use crate::reservation::{LaunchTime, Queue, Reservation};
 
 const DEFAULT_MESSAGE_SIZE: usize = 1 << 20;
@@ -34,7 +35,7 @@ const LONGEST: usize = (1 << 28) - (1 << 17);
 fn start(
     role: Role,
     (host, port, is_secure): (&str, u16, bool),
-    options: &Options,
+    options: &LinkOptions,
 ) -> Result<(Worker, usize), LinkError> {
     let max_message_size = match options.max_message_size {
         None => DEFAULT_MESSAGE_SIZE,
@@ -124,7 +125,7 @@ pub(crate) struct MqttSender {
     queued: Queued,
     batch: usize,
     max_message_size: usize,
-    counters: Counters,
+    counters: LinkCounters,
 }
 
 /// Messages that wait for the next flush.
@@ -137,7 +138,10 @@ impl Queue for Queued {
 }
 
 impl MqttSender {
-    pub(crate) fn open(broker: (&str, u16, bool), options: &Options) -> Result<Self, LinkError> {
+    pub(crate) fn open(
+        broker: (&str, u16, bool),
+        options: &LinkOptions,
+    ) -> Result<Self, LinkError> {
         let batch = limits::batch(options)?;
         let (worker, max_message_size) = start(Role::Send, broker, options)?;
         Ok(Self {
@@ -146,7 +150,7 @@ impl MqttSender {
             queued: Queued(Vec::with_capacity(batch)),
             batch,
             max_message_size,
-            counters: Counters::default(),
+            counters: LinkCounters::default(),
         })
     }
 }
@@ -184,9 +188,9 @@ impl Sender for MqttSender {
         self.max_message_size
     }
 
-    fn counters(&self) -> Counters {
+    fn counters(&self) -> LinkCounters {
         let inner = self.worker.shared.lock();
-        Counters {
+        LinkCounters {
             overflowed: inner.overflowed,
             discarded: inner.lost,
             ..self.counters
@@ -200,11 +204,14 @@ pub(crate) struct MqttReceiver {
     taken: Vec<Message>,
     batch: usize,
     max_message_size: usize,
-    counters: Counters,
+    counters: LinkCounters,
 }
 
 impl MqttReceiver {
-    pub(crate) fn open(broker: (&str, u16, bool), options: &Options) -> Result<Self, LinkError> {
+    pub(crate) fn open(
+        broker: (&str, u16, bool),
+        options: &LinkOptions,
+    ) -> Result<Self, LinkError> {
         let batch = limits::batch(options)?;
         let (worker, max_message_size) = start(Role::Receive, broker, options)?;
         Ok(Self {
@@ -212,7 +219,7 @@ impl MqttReceiver {
             taken: Vec::with_capacity(batch),
             batch,
             max_message_size,
-            counters: Counters::default(),
+            counters: LinkCounters::default(),
         })
     }
 
@@ -271,8 +278,8 @@ impl Receiver for MqttReceiver {
         self.max_message_size
     }
 
-    fn counters(&self) -> Counters {
-        Counters {
+    fn counters(&self) -> LinkCounters {
+        LinkCounters {
             overflowed: self.worker.shared.lock().overflowed,
             ..self.counters
         }

@@ -16,7 +16,7 @@ pub(crate) use sender::{Outgoing, open_sender};
 
 use crate::error::{DownReason, LinkError, LinkState};
 use crate::interface::Interface;
-use crate::options::Options;
+use crate::options::LinkOptions;
 use crate::unsafe_code::sockets::set_option;
 
 /// Pause before a socket is opened again.
@@ -134,7 +134,7 @@ impl Opened {
 }
 
 /// Sets the options of a socket for sending.
-pub(crate) fn set_send_options(socket: &OwnedFd, options: &Options) -> Result<(), LinkError> {
+pub(crate) fn set_send_options(socket: &OwnedFd, options: &LinkOptions) -> Result<(), LinkError> {
     set_common_options(socket, options, libc::SO_SNDBUF)?;
     match options.launch_times {
         Some(mode) => launch::enable(socket, mode),
@@ -143,7 +143,10 @@ pub(crate) fn set_send_options(socket: &OwnedFd, options: &Options) -> Result<()
 }
 
 /// Sets the options of a socket for receiving.
-pub(crate) fn set_receive_options(socket: &OwnedFd, options: &Options) -> Result<(), LinkError> {
+pub(crate) fn set_receive_options(
+    socket: &OwnedFd,
+    options: &LinkOptions,
+) -> Result<(), LinkError> {
     set_common_options(socket, options, libc::SO_RCVBUF)?;
     match options.receive_times {
         true => reception::enable(socket),
@@ -154,7 +157,7 @@ pub(crate) fn set_receive_options(socket: &OwnedFd, options: &Options) -> Result
 /// Sets SO_PRIORITY and the size of the kernel's buffer.
 fn set_common_options(
     socket: &OwnedFd,
-    options: &Options,
+    options: &LinkOptions,
     buffer: libc::c_int,
 ) -> Result<(), LinkError> {
     use std::os::fd::AsFd;

@@ -6,8 +6,8 @@ use rustix::io::Errno;
 use rustix::net::SendFlags;
 
 use super::launch::Controls;
+use crate::counters::LinkCounters;
 use crate::error::LinkError;
-use crate::link::Counters;
 use crate::reservation::{LaunchTime, Queue, Reservation};
 use crate::unsafe_code::batches::SendHeaders;
 
@@ -92,7 +92,7 @@ impl<C: Controls> SendQueue<C> {
     pub(crate) fn flush(
         &mut self,
         socket: BorrowedFd<'_>,
-        counters: &mut Counters,
+        counters: &mut LinkCounters,
     ) -> Result<usize, Errno> {
         let mut total = 0;
         // The kernel can report once for each message that no socket listened for an earlier one.
@@ -186,7 +186,7 @@ mod tests {
     #[test]
     fn a_launch_time_reaches_the_kernel_as_a_control_message() {
         let (sender, receiver) = sockets();
-        let mut counters = Counters::default();
+        let mut counters = LinkCounters::default();
         let mut launching = queue::<LaunchTimes>(&[Some(1)]);
         let refused = launching.flush(sender.as_fd(), &mut counters);
         assert_eq!(refused, Err(Errno::INVAL));
@@ -205,7 +205,7 @@ mod tests {
     #[test]
     fn each_message_has_its_own_launch_time() {
         let (sender, _receiver) = sockets();
-        let mut counters = Counters::default();
+        let mut counters = LinkCounters::default();
         let mut queue = queue::<LaunchTimes>(&[None, Some(1), None]);
         // The first one is sent, and then the second one refused.
         let refused = queue.flush(sender.as_fd(), &mut counters);

@@ -9,10 +9,11 @@ use rustix::io::Errno;
 
 use super::reception::{NoReceiveTimes, ReceiveTimes, SoftwareTimes};
 use super::{Opened, RETRY, Socket};
+use crate::counters::LinkCounters;
 use crate::error::{DownReason, LinkError, LinkState};
 use crate::limits;
-use crate::link::{Counters, Received, Receiver};
-use crate::options::Options;
+use crate::link::{Received, Receiver};
+use crate::options::LinkOptions;
 use crate::unsafe_code::batches::{Datagram, ReceiveBatch};
 
 /// Kind of link that opens sockets for receiving, and reads the received messages.
@@ -33,7 +34,7 @@ pub(crate) trait Incoming {
 /// Opens a link; `overhead` is the length of the longest header in front of a message.
 pub(crate) fn open_receiver(
     way: impl Incoming + 'static,
-    options: &Options,
+    options: &LinkOptions,
     max_message_size: usize,
     overhead: usize,
 ) -> Result<Box<dyn Receiver>, LinkError> {
@@ -58,7 +59,7 @@ struct SocketReceiver<W, T> {
     socket: Socket,
     batch: ReceiveBatch,
     max_message_size: usize,
-    counters: Counters,
+    counters: LinkCounters,
     times: PhantomData<T>,
 }
 
@@ -69,7 +70,7 @@ impl<W: Incoming, T: ReceiveTimes> SocketReceiver<W, T> {
             way,
             batch,
             max_message_size,
-            counters: Counters::default(),
+            counters: LinkCounters::default(),
             times: PhantomData,
         })
     }
@@ -176,7 +177,7 @@ impl<W: Incoming, T: ReceiveTimes> Receiver for SocketReceiver<W, T> {
         self.max_message_size
     }
 
-    fn counters(&self) -> Counters {
+    fn counters(&self) -> LinkCounters {
         self.counters
     }
 }

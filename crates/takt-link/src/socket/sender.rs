@@ -5,10 +5,11 @@ use std::os::fd::AsFd;
 use super::launch::{Controls, LaunchTimes, NoControls};
 use super::queue::SendQueue;
 use super::{Opened, Socket};
+use crate::counters::LinkCounters;
 use crate::error::{LinkError, LinkState};
 use crate::limits;
-use crate::link::{Counters, Sender};
-use crate::options::Options;
+use crate::link::Sender;
+use crate::options::LinkOptions;
 use crate::reservation::Reservation;
 
 /// Kind of link that opens sockets for sending.
@@ -23,7 +24,7 @@ pub(crate) trait Outgoing {
 /// Opens a link; `header` is sent in front of each message.
 pub(crate) fn open_sender(
     way: impl Outgoing + 'static,
-    options: &Options,
+    options: &LinkOptions,
     max_message_size: usize,
     header: &[u8],
 ) -> Result<Box<dyn Sender>, LinkError> {
@@ -46,7 +47,7 @@ struct SocketSender<W, C> {
     socket: Socket,
     queue: SendQueue<C>,
     max_message_size: usize,
-    counters: Counters,
+    counters: LinkCounters,
 }
 
 impl<W: Outgoing, C: Controls> SocketSender<W, C> {
@@ -56,7 +57,7 @@ impl<W: Outgoing, C: Controls> SocketSender<W, C> {
             way,
             queue,
             max_message_size,
-            counters: Counters::default(),
+            counters: LinkCounters::default(),
         })
     }
 }
@@ -94,7 +95,7 @@ impl<W: Outgoing, C: Controls> Sender for SocketSender<W, C> {
         self.max_message_size
     }
 
-    fn counters(&self) -> Counters {
+    fn counters(&self) -> LinkCounters {
         self.counters
     }
 }

@@ -10,7 +10,7 @@
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use takt_link::{LaunchTime, LinkError, LinkState, Options, Received, Receiver, Sender};
+use takt_link::{LaunchTime, LinkError, LinkOptions, LinkState, Received, Receiver, Sender};
 
 /// Longest wait, which is enough for any machine.
 pub const PATIENCE: Duration = Duration::from_secs(10);
@@ -19,7 +19,7 @@ pub const PATIENCE: Duration = Duration::from_secs(10);
 pub type Pair = (Box<dyn Sender>, Box<dyn Receiver>);
 
 /// Function that opens a link anew.
-pub type Open<'a> = &'a dyn Fn(&Options) -> Pair;
+pub type Open<'a> = &'a dyn Fn(&LinkOptions) -> Pair;
 
 /// Runs the whole suite.
 pub fn conforms(open: Open<'_>) {
@@ -110,7 +110,7 @@ pub fn messages_have_the_time_of_their_reception((mut sender, mut receiver): Pai
     assert!((before..=after).contains(&time), "{before} {time} {after}");
 }
 
-fn opened(open: Open<'_>, options: &Options) -> Pair {
+fn opened(open: Open<'_>, options: &LinkOptions) -> Pair {
     let mut pair = open(options);
     wait_until_up(&mut pair);
     pair
@@ -119,7 +119,7 @@ fn opened(open: Open<'_>, options: &Options) -> Pair {
 pub fn messages_arrive_in_order_and_unchanged(open: Open<'_>) {
     const COUNT: usize = 2000;
     const BATCH: usize = 20;
-    let (mut sender, mut receiver) = opened(open, &Options::default());
+    let (mut sender, mut receiver) = opened(open, &LinkOptions::default());
     let longest = sender.max_message_size().min(1400);
     let length = |number: usize| 4 + number * 13 % (longest - 3);
     let mut bytes = 0;
@@ -144,9 +144,9 @@ pub fn messages_arrive_in_order_and_unchanged(open: Open<'_>) {
 }
 
 pub fn a_full_batch_is_flushed(open: Open<'_>) {
-    let options = Options {
+    let options = LinkOptions {
         batch: 4,
-        ..Options::default()
+        ..LinkOptions::default()
     };
     let (mut sender, mut receiver) = opened(open, &options);
     let expected: Vec<Vec<u8>> = (0..9).map(|number| message(number, 50)).collect();
@@ -164,7 +164,7 @@ pub fn a_full_batch_is_flushed(open: Open<'_>) {
 }
 
 pub fn the_largest_message_arrives_and_a_larger_one_is_refused(open: Open<'_>) {
-    let (mut sender, mut receiver) = opened(open, &Options::default());
+    let (mut sender, mut receiver) = opened(open, &LinkOptions::default());
     let maximum = sender.max_message_size();
     let largest = message(1, maximum);
     sender.send(&largest).unwrap();
@@ -184,9 +184,9 @@ pub fn the_largest_message_arrives_and_a_larger_one_is_refused(open: Open<'_>) {
     sender.send(&small).unwrap();
     assert_eq!(receive(&mut *receiver, 1), [small]);
     drop((sender, receiver));
-    let options = Options {
+    let options = LinkOptions {
         max_message_size: Some(100),
-        ..Options::default()
+        ..LinkOptions::default()
     };
     let (mut sender, mut receiver) = opened(open, &options);
     assert_eq!(
@@ -198,7 +198,7 @@ pub fn the_largest_message_arrives_and_a_larger_one_is_refused(open: Open<'_>) {
 }
 
 pub fn uncommitted_messages_are_not_sent(open: Open<'_>) {
-    let (mut sender, mut receiver) = opened(open, &Options::default());
+    let (mut sender, mut receiver) = opened(open, &LinkOptions::default());
     sender.reserve(10).unwrap().fill(1);
     let mut message = sender.reserve(20).unwrap();
     message.fill(2);
@@ -211,7 +211,7 @@ pub fn uncommitted_messages_are_not_sent(open: Open<'_>) {
 }
 
 pub fn waiting_ends(open: Open<'_>) {
-    let (mut sender, mut receiver) = opened(open, &Options::default());
+    let (mut sender, mut receiver) = opened(open, &LinkOptions::default());
     let timeout = Duration::from_millis(50);
     let begin = Instant::now();
     assert_eq!(receiver.receive(timeout, &mut |_| {}).unwrap(), 0);

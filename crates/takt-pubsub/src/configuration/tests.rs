@@ -20,14 +20,14 @@ use takt_ua::{ExtensionObject, ExtensionObjectBody, Guid, NodeId, Variant};
 use super::*;
 use crate::Now;
 use crate::publisher::WriterGroup;
-use crate::subscriber::{Observer, Subscriber};
+use crate::subscriber::{Subscriber, SubscriberObserver};
 
 const PUBLISHER: &str = include_str!("../../../../examples/pubsub/publisher.toml");
 const SUBSCRIBER: &str = include_str!("../../../../examples/pubsub/subscriber.toml");
 
 struct Nothing;
 
-impl Observer for Nothing {}
+impl SubscriberObserver for Nothing {}
 
 /// Writes and reads the file as TOML and as binary, and checks that it stays the same.
 fn round_trip(file: &ConfigurationFile) -> String {

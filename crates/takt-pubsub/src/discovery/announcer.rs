@@ -13,7 +13,7 @@ use takt_wire::{
     NetworkMessageRef, NetworkMessageType, Payload, PayloadParameters, PayloadRef, PublisherId,
 };
 
-use super::knowledge::{Application, Knowledge, Topic, group_of};
+use super::knowledge::{AnnouncedApplication, Knowledge, Topic, group_of};
 use super::schedule::Schedule;
 use crate::error::{ConfigurationError, ConfigurationProblem, PublishError, ReceiveError};
 use crate::publisher::Protection;
@@ -72,7 +72,7 @@ impl Announcer {
     pub fn new(
         configuration: &PubSubConfiguration2DataType,
         connection: &PubSubConnectionDataType,
-        application: Application,
+        application: AnnouncedApplication,
         seed: u64,
         now: Instant,
     ) -> Result<Self, ConfigurationError> {

@@ -12,7 +12,7 @@ use crate::action::{PublishedAction, offers_actions};
 
 /// Description of the application; empty without a name and Endpoints.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Application {
+pub struct AnnouncedApplication {
     /// ApplicationDescription, the answer to FindApplications.
     pub description: Option<ApplicationDescription>,
     /// Capabilities, with the identifiers of OPC 10000-12.
@@ -55,14 +55,14 @@ pub(super) struct Knowledge {
     pub(super) responders: Vec<PubSubConnectionDataType>,
     /// All connections of the Publisher, without ReaderGroups.
     pub(super) connections: Vec<PubSubConnectionDataType>,
-    pub(super) application: Application,
+    pub(super) application: AnnouncedApplication,
 }
 
 impl Knowledge {
     pub(super) fn new(
         configuration: &PubSubConfiguration2DataType,
         connection: &PubSubConnectionDataType,
-        application: Application,
+        application: AnnouncedApplication,
     ) -> Self {
         let writers = connection
             .writer_groups

@@ -11,7 +11,7 @@ mod schedule;
 use takt_wire::{DiscoveryProbe, NetworkMessage, Payload, PublisherId, WireEncodeError};
 
 pub use announcer::Announcer;
-pub use knowledge::Application;
+pub use knowledge::AnnouncedApplication;
 pub use prober::Prober;
 
 /// Returns a probe for the DiscoveryAddress. Publishers with another PublisherId do not answer; that of FindApplications is null,

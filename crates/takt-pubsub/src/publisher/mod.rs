@@ -16,6 +16,6 @@ mod writer_group;
 pub use data_set_writer::DataSetWriter;
 pub use output::{KeptMessage, Output, Reserved};
 pub(crate) use protection::Protection;
-pub use simulation::Simulation;
+pub use simulation::SimulatedValues;
 pub use source::{DataSource, FieldSource, PublishedField};
 pub use writer_group::{PublishedMessages, WriterGroup};

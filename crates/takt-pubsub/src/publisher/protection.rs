@@ -7,7 +7,7 @@ use takt_wire::{NetworkMessage, SecurityLayout};
 use super::mapping::Sink;
 use super::output::{Output, Reserved};
 use crate::error::{ConfigurationProblem, PublishError};
-use crate::security::{KeyRing, MessageProtector, SIGNATURE_LENGTH, SecurityPolicy};
+use crate::security::{KeyRing, MessageProtector, PubSubSecurityPolicy, SIGNATURE_LENGTH};
 use crate::state::Condition;
 use crate::time::Now;
 
@@ -21,7 +21,7 @@ pub(crate) fn mode(mode: MessageSecurityMode) -> Option<MessageSecurityMode> {
 
 /// Gives a message a SecurityHeader, and room for the signature. Both SecurityPolicies have the same lengths.
 pub(crate) fn prepare(mode: MessageSecurityMode, message: &mut NetworkMessage) {
-    let header = SecurityPolicy::PubSubAes256Ctr.security_header(mode);
+    let header = PubSubSecurityPolicy::PubSubAes256Ctr.security_header(mode);
     message.security_header = header.ok();
     message.signature = vec![0; SIGNATURE_LENGTH];
 }

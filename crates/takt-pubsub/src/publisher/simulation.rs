@@ -9,11 +9,11 @@ use super::source::{DataSource, FieldSource, PublishedField};
 /// Source of simulated values for all fields: numbers follow a sine of 10 s between 0 and 100, integers count tenths of seconds,
 /// Booleans change every second, texts contain the elapsed seconds.
 #[derive(Debug, Clone, Copy)]
-pub struct Simulation {
+pub struct SimulatedValues {
     start: Instant,
 }
 
-impl Simulation {
+impl SimulatedValues {
     /// Creates a simulation that begins now.
     #[must_use]
     pub fn new() -> Self {
@@ -23,13 +23,13 @@ impl Simulation {
     }
 }
 
-impl Default for Simulation {
+impl Default for SimulatedValues {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl DataSource for Simulation {
+impl DataSource for SimulatedValues {
     /// Returns a source; `None` for types that are not simulated, such as structures.
     fn source(&mut self, field: PublishedField<'_>) -> Option<FieldSource> {
         let built_in_type = BuiltInType::from_u8(field.meta_data.built_in_type)?;
@@ -103,7 +103,7 @@ mod tests {
                     meta_data: &meta_data,
                     variable: None,
                 };
-                let Some(source) = Simulation::new().source(field) else {
+                let Some(source) = SimulatedValues::new().source(field) else {
                     assert!(built_in_type as u8 > 13, "{built_in_type}");
                     continue;
                 };

@@ -7,7 +7,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use takt_link::{
-    Address, Content, LinkError, MqttMessageType, Options, Receiver, Sender, TopicTree,
+    Address, Content, LinkError, LinkOptions, MqttMessageType, Receiver, Sender, TopicTree,
     open_receiver, open_sender,
 };
 use takt_ua::structures::{
@@ -18,7 +18,8 @@ use takt_ua::{StatusCode, Variant};
 use takt_wire::PublisherId;
 
 use super::links::{LinkPlan, meta_data_links, writer_group_link};
-use super::{RuntimeOptions, StartError, spawn};
+use super::options::{RuntimeOptions, StartError};
+use super::thread::spawn;
 use crate::action::{
     ActionEvent, ActionHandler, ActionTicket, ActionTransmit, RequestError, Requestor, Responder,
     offers_actions,
@@ -50,7 +51,7 @@ pub struct ActionLinks {
 pub fn action_links(
     connection: &PubSubConnectionDataType,
     group: &WriterGroupDataType,
-    base: &Options,
+    base: &LinkOptions,
 ) -> Result<ActionLinks, ConfigurationError> {
     let mut request = writer_group_link(connection, group, base)?;
     request.options.launch_times = None;

@@ -11,7 +11,8 @@ use takt_ua::structures::{PubSubConfiguration2DataType, PubSubConnectionDataType
 
 use super::commands::{self, CommandReceiver, CommandSender};
 use super::links::{LinkPlan, discovery_link};
-use super::{PubSub, RuntimeOptions, StartError, spawn};
+use super::options::{RuntimeOptions, StartError};
+use super::thread::spawn;
 use crate::discovery::Announcer;
 use crate::error::ConfigurationError;
 use crate::security::KeyRing;
@@ -41,20 +42,20 @@ pub(super) struct RunningAnnouncer {
     pub(super) thread: Option<JoinHandle<()>>,
 }
 
-impl PubSub {
-    /// Starts the thread of a connection that publishes and has an address for announcements; returns true if it has. Of several
+impl RunningAnnouncer {
+    /// Starts the thread of a connection that publishes and has an address for announcements; `None` if it has none. Of several
     /// connections with one PublisherId, only the first announces the whole Publisher.
-    pub(super) fn start_announcer(
-        &mut self,
+    pub(super) fn start(
         configuration: &PubSubConfiguration2DataType,
         connection: &PubSubConnectionDataType,
         is_first: bool,
         options: &RuntimeOptions,
-    ) -> Result<bool, StartError> {
+        stop: Arc<AtomicBool>,
+    ) -> Result<Option<Self>, StartError> {
         let within = |error: ConfigurationError| error.within(connection.name.as_str());
         let link = discovery_link(connection, options).map_err(within)?;
         let Some(link) = link.filter(|_| !connection.writer_groups.is_empty()) else {
-            return Ok(false);
+            return Ok(None);
         };
         // Without randomness, it works as well if there is only one Publisher.
         let seed = getrandom::u64().unwrap_or_default();
@@ -72,15 +73,14 @@ impl PubSub {
             },
             link,
             component: connection.name.to_string(),
-            stop: self.stop.clone(),
+            stop,
         };
         let thread = spawn("takt-announce", move |started| thread.run(started))?;
-        self.announcers.push(RunningAnnouncer {
+        Ok(Some(Self {
             commands,
             security_group_ids,
             thread: Some(thread),
-        });
-        Ok(true)
+        }))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Links of a configuration (OPC 10000-14, 6.2.7.5, 6.4.1 and 6.4.2).
 
-use takt_link::{Address, AddressError, Content, Options};
+use takt_link::{Address, AddressError, Content, LinkOptions};
 use takt_ua::ExtensionObject;
 use takt_ua::enumerations::BrokerTransportQualityOfService;
 use takt_ua::structures::{
@@ -21,7 +21,7 @@ pub struct LinkPlan {
     /// Address of the link.
     pub address: Address,
     /// Options of the link.
-    pub options: Options,
+    pub options: LinkOptions,
 }
 
 impl LinkPlan {
@@ -39,7 +39,7 @@ impl LinkPlan {
 pub fn writer_group_link(
     connection: &PubSubConnectionDataType,
     group: &WriterGroupDataType,
-    base: &Options,
+    base: &LinkOptions,
 ) -> Result<LinkPlan, ConfigurationError> {
     let datagram: Option<DatagramWriterGroupTransport2DataType> =
         group.transport_settings.decode_as().ok();
@@ -123,7 +123,7 @@ pub fn discovery_link(
 pub fn meta_data_links(
     connection: &PubSubConnectionDataType,
     group: &WriterGroupDataType,
-    base: &Options,
+    base: &LinkOptions,
 ) -> Result<Vec<(u16, LinkPlan)>, ConfigurationError> {
     let group_link = writer_group_link(connection, group, base)?;
     let is_broker = matches!(group_link.address, Address::Mqtt { .. });
@@ -143,7 +143,7 @@ pub fn meta_data_links(
 /// Returns the links through which the readers of a connection receive, each once.
 pub fn reader_links(
     connection: &PubSubConnectionDataType,
-    base: &Options,
+    base: &LinkOptions,
 ) -> Result<Vec<LinkPlan>, ConfigurationError> {
     let mut plans: Vec<LinkPlan> = Vec::new();
     let mut add = |plan: LinkPlan| {
@@ -185,7 +185,7 @@ pub fn reader_links(
     Ok(plans)
 }
 
-fn plan(address: &ExtensionObject, base: &Options) -> Result<LinkPlan, ConfigurationProblem> {
+fn plan(address: &ExtensionObject, base: &LinkOptions) -> Result<LinkPlan, ConfigurationProblem> {
     let wrong = |error: &dyn std::fmt::Display| {
         ConfigurationProblem::parameter("Address", error.to_string())
     };
@@ -193,7 +193,7 @@ fn plan(address: &ExtensionObject, base: &Options) -> Result<LinkPlan, Configura
         .decode_as()
         .map_err(|_| wrong(&"no NetworkAddressUrl"))?;
     // Messages other than those of WriterGroups are sent at any time, and have no launch time.
-    let mut options = Options {
+    let mut options = LinkOptions {
         launch_times: None,
         ..base.clone()
     };
@@ -222,7 +222,7 @@ fn default_topic(
     format!("opcua/{encoding}/data/{publisher}/{}", group.name)
 }
 
-fn quality_of_service(guarantee: BrokerTransportQualityOfService, base: &Options) -> u8 {
+fn quality_of_service(guarantee: BrokerTransportQualityOfService, base: &LinkOptions) -> u8 {
     match guarantee {
         BrokerTransportQualityOfService::BestEffort
         | BrokerTransportQualityOfService::AtMostOnce => 0,
@@ -250,7 +250,7 @@ mod tests {
             ..PubSubConnectionDataType::default()
         };
         let mut group = WriterGroupDataType::default();
-        let base = Options::default();
+        let base = LinkOptions::default();
         let plan = writer_group_link(&connection, &group, &base).unwrap();
         assert_eq!(plan.address.to_string(), "opc.udp://239.0.0.1:4840");
         assert_eq!(plan.options.interface.as_deref(), Some("lo"));
@@ -274,7 +274,7 @@ mod tests {
             name: "Fast".into(),
             ..WriterGroupDataType::default()
         };
-        let base = Options::default();
+        let base = LinkOptions::default();
         let plan = writer_group_link(&connection, &group, &base).unwrap();
         assert_eq!(plan.options.mqtt.topic, "opcua/uadp/data/7/Fast");
         group.transport_settings =
@@ -314,7 +314,7 @@ mod tests {
             name: "Group".into(),
             ..WriterGroupDataType::default()
         };
-        let error = writer_group_link(&connection, &group, &Options::default()).unwrap_err();
+        let error = writer_group_link(&connection, &group, &LinkOptions::default()).unwrap_err();
         assert!(error.to_string().starts_with("Group: Address: "), "{error}");
     }
 }

@@ -10,9 +10,10 @@ use super::links::LinkPlan;
 use super::problem::Problems;
 use super::status::Status;
 use super::subscribing::SubscriberThread;
-use super::{PubSub, RealTime, Running, StartError, spawn};
+use super::thread::spawn;
+use super::{PubSub, RealTime, Running, StartError};
 use crate::discovery::Prober;
-use crate::subscriber::{Observer, Subscriber};
+use crate::subscriber::{Subscriber, SubscriberObserver};
 
 /// Maximum number of DataSetWriters that are listened to.
 const MAX_READERS: usize = 1000;
@@ -26,7 +27,7 @@ impl PubSub {
     pub fn listen(
         link: LinkPlan,
         real_time: RealTime,
-        observer: Box<dyn Observer + Send>,
+        observer: Box<dyn SubscriberObserver + Send>,
     ) -> Result<Self, StartError> {
         Self::listen_and_ask(link, None, real_time, observer)
     }
@@ -40,7 +41,7 @@ impl PubSub {
         link: LinkPlan,
         discovery: Option<LinkPlan>,
         real_time: RealTime,
-        observer: Box<dyn Observer + Send>,
+        observer: Box<dyn SubscriberObserver + Send>,
     ) -> Result<Self, StartError> {
         let (commands, receiver) = commands::channel();
         let (status, stop) = (

@@ -11,11 +11,11 @@ mod problem;
 mod publishing;
 mod status;
 mod subscribing;
+mod thread;
 mod timing;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::JoinHandle;
 use std::time::Instant;
 
@@ -39,13 +39,14 @@ use crate::discovery::Prober;
 use crate::error::ConfigurationError;
 use crate::publisher::{DataSource, WriterGroup};
 use crate::security::KeyRing;
-use crate::subscriber::{DataTarget, Observer, Subscriber};
+use crate::subscriber::{DataTarget, Subscriber, SubscriberObserver};
 use announcing::RunningAnnouncer;
 use commands::CommandSender;
 use problem::Problems;
 use publishing::{MetaDataQueue, PublisherCommand, PublisherThread};
 use status::Status;
 use subscribing::{SubscriberCommand, SubscriberThread};
+use thread::spawn;
 use timing::Timing;
 
 /// Running configuration. It stops when this is dropped.
@@ -74,7 +75,7 @@ impl PubSub {
         configuration: &PubSubConfiguration2DataType,
         source: &mut dyn DataSource,
         target: &mut dyn DataTarget,
-        observers: &mut dyn FnMut(&PubSubConnectionDataType) -> Box<dyn Observer + Send>,
+        observers: &mut dyn FnMut(&PubSubConnectionDataType) -> Box<dyn SubscriberObserver + Send>,
         options: &RuntimeOptions,
     ) -> Result<Self, StartError> {
         let mut running = Self {
@@ -89,7 +90,11 @@ impl PubSub {
         let mut announced = Vec::new();
         for connection in configuration.connections.iter().filter(enabled) {
             let is_first = !announced.contains(&&connection.publisher_id);
-            if running.start_announcer(configuration, connection, is_first, options)? {
+            let stop = running.stop.clone();
+            let announcer =
+                RunningAnnouncer::start(configuration, connection, is_first, options, stop)?;
+            if let Some(announcer) = announcer {
+                running.announcers.push(announcer);
                 announced.push(&connection.publisher_id);
             }
             let data_sets = &configuration.published_data_sets;
@@ -209,7 +214,7 @@ impl PubSub {
     }
 
     /// Returns the reasons of errors since the last call, each as often as it occurred. A few of them wait to be taken; further ones
-    /// are counted in the statistics only. Refused messages are not among them: see [`Observer::refused`].
+    /// are counted in the statistics only. Refused messages are not among them: see [`SubscriberObserver::refused`].
     pub fn problems(&self) -> Vec<Problem> {
         self.problems.take()
     }
@@ -276,7 +281,7 @@ impl PubSub {
         configuration: &PubSubConfiguration2DataType,
         connection: &PubSubConnectionDataType,
         target: &mut dyn DataTarget,
-        observer: Box<dyn Observer + Send>,
+        observer: Box<dyn SubscriberObserver + Send>,
         options: &RuntimeOptions,
     ) -> Result<(), StartError> {
         let within = |error: ConfigurationError| error.within(connection.name.as_str());
@@ -359,26 +364,4 @@ fn rank(configuration: &PubSubConfiguration2DataType, priority: u8) -> u8 {
     lower.sort_unstable();
     lower.dedup();
     u8::try_from(lower.len()).unwrap_or(u8::MAX)
-}
-
-/// Starts a thread and waits until it reports its start.
-fn spawn(
-    name: &str,
-    work: impl FnOnce(&SyncSender<Result<(), StartError>>) + Send + 'static,
-) -> Result<JoinHandle<()>, StartError> {
-    let (started, has_started) = sync_channel(1);
-    let thread = std::thread::Builder::new()
-        .name(name.to_owned())
-        .spawn(move || work(&started))
-        .map_err(StartError::Thread)?;
-    match has_started.recv() {
-        Ok(Ok(())) => Ok(thread),
-        Ok(Err(error)) => {
-            let _ = thread.join();
-            Err(error)
-        }
-        Err(_) => Err(StartError::Thread(std::io::Error::other(
-            "the thread ended at once",
-        ))),
-    }
 }

@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use takt_link::{LinkError, Options};
+use takt_link::{LinkError, LinkOptions};
 use takt_rt::affinity::AffinityError;
 use takt_rt::cyclic::CyclicError;
 use takt_rt::priority::{Policy, PriorityError};
 
-use crate::discovery::Application;
+use crate::discovery::AnnouncedApplication;
 use crate::error::ConfigurationError;
 
 /// Scheduling of threads.
@@ -52,7 +52,7 @@ impl RealTime {
 #[derive(Debug, Clone, Default)]
 pub struct RuntimeOptions {
     /// Options of links that the configuration does not have.
-    pub link: Options,
+    pub link: LinkOptions,
     /// Scheduling of the threads of WriterGroups.
     pub publishing: RealTime,
     /// Scheduling of the threads of connections that receive.
@@ -61,7 +61,7 @@ pub struct RuntimeOptions {
     /// probes there, and receive metadata there. Connections with a DiscoveryAddress use theirs in any case.
     pub default_discovery: bool,
     /// Description of the application, which Publishers announce.
-    pub application: Application,
+    pub application: AnnouncedApplication,
 }
 
 /// Reason why a configuration does not start. No part of it runs then.

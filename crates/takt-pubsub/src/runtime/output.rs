@@ -20,7 +20,8 @@ impl<'l> LinkOutput<'l> {
         }
     }
 
-    /// Sets the launch time of all messages. Links without [`Options::launch_times`](takt_link::Options::launch_times) ignore it.
+    /// Sets the launch time of all messages. Links without [`LinkOptions::launch_times`](takt_link::LinkOptions::launch_times)
+    /// ignore it.
     #[must_use]
     #[inline]
     pub fn with_launch_time(mut self, launch_time: Option<LaunchTime>) -> Self {

@@ -15,7 +15,7 @@ use super::status::{Status, state_of_link};
 use super::{RealTime, StartError};
 use crate::discovery::Prober;
 use crate::security::KeyRing;
-use crate::subscriber::{Observer, Subscriber};
+use crate::subscriber::{Subscriber, SubscriberObserver};
 use crate::time::Now;
 
 /// Longest wait for messages before the thread checks for commands.
@@ -47,7 +47,7 @@ pub(super) struct SubscriberThread {
     pub(super) next_probe: Instant,
     pub(super) enabled: bool,
     pub(super) real_time: RealTime,
-    pub(super) observer: Box<dyn Observer + Send>,
+    pub(super) observer: Box<dyn SubscriberObserver + Send>,
     pub(super) commands: CommandReceiver<SubscriberCommand>,
     pub(super) problems: ProblemSender,
     pub(super) status: Arc<Status>,

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use zeroize::Zeroizing;
 
 use super::keys::{KeyDataError, SecurityKeys};
-use super::policy::SecurityPolicy;
+use super::policy::PubSubSecurityPolicy;
 
 /// Maximum number of keys in a ring. Of an answer with more keys, the first are used.
 pub const MAX_KEYS: usize = 64;
@@ -168,7 +168,7 @@ impl KeyRing {
     /// these has not had its time yet, then the keys were invalidated (OPC 10000-14, 8.4.2), and the old ones are forgotten at
     /// once.
     pub fn update(&mut self, update: &SecurityKeyUpdate, now: Instant) -> Result<(), KeyRingError> {
-        let policy = SecurityPolicy::from_uri(&update.security_policy_uri)
+        let policy = PubSubSecurityPolicy::from_uri(&update.security_policy_uri)
             .ok_or_else(|| KeyRingError::SecurityPolicy(update.security_policy_uri.clone()))?;
         for time in [update.key_lifetime, update.time_to_next_key] {
             if time > LONGEST || update.key_lifetime.is_zero() {

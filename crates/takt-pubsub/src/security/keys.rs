@@ -8,7 +8,8 @@ use sha2::Sha256;
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use super::policy::{
-    KEY_NONCE_LENGTH, MESSAGE_NONCE_LENGTH, SIGNATURE_LENGTH, SIGNING_KEY_LENGTH, SecurityPolicy,
+    KEY_NONCE_LENGTH, MESSAGE_NONCE_LENGTH, PubSubSecurityPolicy, SIGNATURE_LENGTH,
+    SIGNING_KEY_LENGTH,
 };
 
 /// Error in the keys of a token.
@@ -37,7 +38,7 @@ pub(super) struct TooLong;
 /// All of it is zeroed when it is dropped, and [`Debug`] shows nothing of it.
 pub struct SecurityKeys {
     security_token_id: u32,
-    security_policy: SecurityPolicy,
+    security_policy: PubSubSecurityPolicy,
     signing: Hmac<Sha256>,
     encrypting: EncryptingKey,
     key_nonce: [u8; KEY_NONCE_LENGTH],
@@ -51,7 +52,7 @@ enum EncryptingKey {
 impl SecurityKeys {
     /// Creates keys from the key data of a token: signing key, encrypting key and key nonce (OPC 10000-14, 7.2.4.4.3.1).
     pub fn new(
-        security_policy: SecurityPolicy,
+        security_policy: PubSubSecurityPolicy,
         security_token_id: u32,
         key_data: &[u8],
     ) -> Result<Self, KeyDataError> {
@@ -69,10 +70,10 @@ impl SecurityKeys {
         let (encrypting_key, key_nonce) = rest.split_at(security_policy.encrypting_key_length());
         // None of the following can fail: the lengths are those of the policy.
         let encrypting = match security_policy {
-            SecurityPolicy::PubSubAes128Ctr => {
+            PubSubSecurityPolicy::PubSubAes128Ctr => {
                 Aes128Enc::new_from_slice(encrypting_key).map(EncryptingKey::Aes128)
             }
-            SecurityPolicy::PubSubAes256Ctr => {
+            PubSubSecurityPolicy::PubSubAes256Ctr => {
                 Aes256Enc::new_from_slice(encrypting_key).map(EncryptingKey::Aes256)
             }
         };
@@ -91,7 +92,7 @@ impl SecurityKeys {
     }
 
     /// Returns the SecurityPolicy of the keys.
-    pub fn security_policy(&self) -> SecurityPolicy {
+    pub fn security_policy(&self) -> PubSubSecurityPolicy {
         self.security_policy
     }
 

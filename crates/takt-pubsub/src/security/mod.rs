@@ -10,14 +10,14 @@
 //! ```
 //! use std::time::{Duration, Instant};
 //! use takt_pubsub::security::{
-//!     KeyRing, MessageProtector, MessageVerifier, SIGNATURE_LENGTH, SecurityKeyUpdate, SecurityPolicy,
+//!     KeyRing, MessageProtector, MessageVerifier, SIGNATURE_LENGTH, SecurityKeyUpdate, PubSubSecurityPolicy,
 //! };
 //! use takt_ua::binary::Encoder;
 //! use takt_ua::{Variant, enumerations::MessageSecurityMode};
 //! use takt_wire::{DataSetContent, DataSetMessage, Fields, NetworkMessage, PublisherId};
 //!
 //! let mode = MessageSecurityMode::SignAndEncrypt;
-//! let policy = SecurityPolicy::PubSubAes256Ctr;
+//! let policy = PubSubSecurityPolicy::PubSubAes256Ctr;
 //! # let key_data = [7; 68];
 //! let now = Instant::now();
 //! let mut keys = KeyRing::new();
@@ -103,7 +103,7 @@ mod verifier;
 pub use inspection::Inspection;
 pub use key_ring::{KeyRing, KeyRingError, MAX_KEYS, NoSendingKey, SecurityKeyUpdate};
 pub use keys::{KeyDataError, SecurityKeys};
-pub use policy::{MESSAGE_NONCE_LENGTH, SIGNATURE_LENGTH, SecurityModeError, SecurityPolicy};
+pub use policy::{MESSAGE_NONCE_LENGTH, PubSubSecurityPolicy, SIGNATURE_LENGTH, SecurityModeError};
 pub use protector::{MessageProtector, ProtectError, ProtectorError};
 pub use replay::{MAX_RANDOM_PARTS, Replay, ReplayLimits};
 pub use verifier::{MessageVerifier, Verified, VerifyError};

@@ -14,7 +14,7 @@ pub(super) const KEY_NONCE_LENGTH: usize = 4;
 
 /// SecurityPolicy of messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum SecurityPolicy {
+pub enum PubSubSecurityPolicy {
     /// `PubSub-Aes128-CTR`: HMAC-SHA256 and AES-128 in counter mode.
     PubSubAes128Ctr,
     /// `PubSub-Aes256-CTR`: HMAC-SHA256 and AES-256 in counter mode.
@@ -35,7 +35,7 @@ pub(super) fn encrypts(mode: MessageSecurityMode) -> Result<bool, SecurityModeEr
     }
 }
 
-impl SecurityPolicy {
+impl PubSubSecurityPolicy {
     /// All policies.
     pub const ALL: [Self; 2] = [Self::PubSubAes128Ctr, Self::PubSubAes256Ctr];
 

@@ -12,7 +12,7 @@ use super::fixed::FixedLayouts;
 use super::mapping::is_json;
 use super::memory::default_budget;
 use super::protection::{MAX_PROTECTIONS, Protections, is_signed};
-use super::received::Observer;
+use super::received::SubscriberObserver;
 use super::target::DataTarget;
 use crate::error::{ConfigurationError, ReceiveError};
 use crate::security::KeyRing;
@@ -116,7 +116,7 @@ impl Subscriber {
     /// `PublisherId/WriterGroupId/DataSetWriterId`.
     ///
     /// At this number of readers, or when the budget is spent, the reader that was silent for longest makes room for another one;
-    /// readers with one message at most do so first ([`Observer::forgotten`]).
+    /// readers with one message at most do so first ([`SubscriberObserver::forgotten`]).
     pub fn discovering(max_readers: usize) -> Self {
         Self {
             groups: vec![ReaderGroup {
@@ -206,7 +206,7 @@ impl Subscriber {
         now: Now,
         connection: PubSubState,
         message: &mut [u8],
-        observer: &mut dyn Observer,
+        observer: &mut dyn SubscriberObserver,
     ) -> Result<Reception, ReceiveError> {
         if is_json(message) {
             let outcome = self.receive_json(now, connection, message, observer);
@@ -298,7 +298,7 @@ impl Subscriber {
         &mut self,
         now: Now,
         connection: PubSubState,
-        observer: &mut dyn Observer,
+        observer: &mut dyn SubscriberObserver,
     ) {
         self.reassembler.handle_timeout(now.instant);
         self.protections.handle_timeout(now.instant);
@@ -310,7 +310,12 @@ impl Subscriber {
 
     /// Reports changed states to the observer. It checks nothing if neither the connection nor a reader has changed.
     #[inline]
-    fn tell_states(&mut self, now: Now, connection: PubSubState, observer: &mut dyn Observer) {
+    fn tell_states(
+        &mut self,
+        now: Now,
+        connection: PubSubState,
+        observer: &mut dyn SubscriberObserver,
+    ) {
         if !self.changes.take() && self.told == Some(connection) {
             return;
         }

@@ -8,7 +8,7 @@ use takt_ua::structures::{DataSetMetaDataType, DataSetReaderDataType};
 use super::connection::Subscriber;
 use super::data_set_reader::DataSetReader;
 use super::memory::meta_data_size;
-use super::received::Observer;
+use super::received::SubscriberObserver;
 use super::target::SubscribedField;
 use crate::error::ReceiveError;
 use crate::time::Now;
@@ -23,7 +23,7 @@ impl Subscriber {
         configuration: &DataSetReaderDataType,
         writer_name: &str,
         now: Now,
-        observer: &mut dyn Observer,
+        observer: &mut dyn SubscriberObserver,
     ) -> Result<(), ReceiveError> {
         while self.readers.len() >= self.max_discovered && self.forget_one(&|_| false, observer) {}
         let mut nowhere = |_: SubscribedField<'_>| None;
@@ -49,7 +49,7 @@ impl Subscriber {
     pub(super) fn give_meta_data(
         &mut self,
         meta_data: &DataSetMetaDataType,
-        observer: &mut dyn Observer,
+        observer: &mut dyn SubscriberObserver,
         wants: impl Fn(&DataSetReader, Option<usize>) -> bool,
     ) -> Result<(), ReceiveError> {
         let size = meta_data_size(meta_data);
@@ -89,7 +89,7 @@ impl Subscriber {
         &mut self,
         size: usize,
         stays: &dyn Fn(&DataSetReader) -> bool,
-        observer: &mut dyn Observer,
+        observer: &mut dyn SubscriberObserver,
         mut keep: impl FnMut(&mut Self) -> Result<(), ReceiveError>,
     ) -> Result<(), ReceiveError> {
         let is_possible = size <= self.memory.limit();
@@ -106,7 +106,7 @@ impl Subscriber {
     fn forget_one(
         &mut self,
         stays: &dyn Fn(&DataSetReader) -> bool,
-        observer: &mut dyn Observer,
+        observer: &mut dyn SubscriberObserver,
     ) -> bool {
         if self.max_discovered == 0 {
             return false;

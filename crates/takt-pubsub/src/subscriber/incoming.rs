@@ -4,7 +4,7 @@ use takt_ua::{DataValue, DateTime, StatusCode};
 use takt_wire::{DataSetContentRef, DataSetMessageRef, NetworkMessageRef};
 
 use super::data_set_reader::DataSetReader;
-use super::received::{DataSetKind, Observer, ReceivedDataSet, ReceivedFields};
+use super::received::{DataSetKind, ReceivedDataSet, ReceivedFields, SubscriberObserver};
 use crate::error::ReceiveError;
 use crate::time::Now;
 
@@ -25,7 +25,7 @@ impl DataSetReader {
         network_message: &NetworkMessageRef<'_>,
         message: &DataSetMessageRef<'_>,
         now: Now,
-        observer: &mut dyn Observer,
+        observer: &mut dyn SubscriberObserver,
     ) -> Result<bool, ReceiveError> {
         let kind = match &message.content {
             DataSetContentRef::KeyFrame(_) => DataSetKind::KeyFrame,
@@ -54,7 +54,7 @@ impl DataSetReader {
         incoming: &Incoming,
         decode: impl FnOnce(&mut Self) -> Result<Vec<(usize, DataValue)>, ReceiveError>,
         now: Now,
-        observer: &mut dyn Observer,
+        observer: &mut dyn SubscriberObserver,
     ) -> Result<bool, ReceiveError> {
         let kind = incoming.kind;
         let expected = self.meta_data.configuration_version.major_version;

@@ -16,7 +16,7 @@ use super::connection::{Reception, Subscriber};
 use super::data_set_reader::DataSetReader;
 use super::incoming::Incoming;
 use super::memory::meta_data_size;
-use super::received::{DataSetKind, Observer};
+use super::received::{DataSetKind, SubscriberObserver};
 use crate::error::ReceiveError;
 use crate::time::Now;
 
@@ -55,7 +55,7 @@ impl Subscriber {
         now: Now,
         connection: PubSubState,
         text: &[u8],
-        observer: &mut dyn Observer,
+        observer: &mut dyn SubscriberObserver,
     ) -> Result<Reception, ReceiveError> {
         let mut accepted = 0;
         match self.decode_json(text)? {
@@ -115,7 +115,7 @@ impl Subscriber {
         message: &JsonDataSetMessage,
         now: Now,
         connection: PubSubState,
-        observer: &mut dyn Observer,
+        observer: &mut dyn SubscriberObserver,
     ) -> Result<usize, ReceiveError> {
         let mut accepted = 0;
         let mut outcome = Ok(());
@@ -144,7 +144,7 @@ impl Subscriber {
         &mut self,
         source: JsonSource<'_>,
         now: Now,
-        observer: &mut dyn Observer,
+        observer: &mut dyn SubscriberObserver,
     ) -> Result<(), ReceiveError> {
         if self.readers.iter().any(|reader| reader.wants_json(source)) {
             return Ok(());
@@ -184,7 +184,7 @@ impl Subscriber {
         &mut self,
         source: JsonSource<'_>,
         message: &JsonDataSetMessage,
-        observer: &mut dyn Observer,
+        observer: &mut dyn SubscriberObserver,
     ) -> Result<(), ReceiveError> {
         let Some(payload) = &message.payload else {
             return Ok(());
@@ -234,7 +234,7 @@ impl DataSetReader {
         source: JsonSource<'_>,
         message: &JsonDataSetMessage,
         now: Now,
-        observer: &mut dyn Observer,
+        observer: &mut dyn SubscriberObserver,
     ) -> Result<bool, ReceiveError> {
         let kind = match message.message_type() {
             JsonDataSetMessageType::KeyFrame => DataSetKind::KeyFrame,

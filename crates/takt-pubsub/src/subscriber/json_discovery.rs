@@ -8,7 +8,7 @@ use takt_wire::{
 
 use super::connection::Subscriber;
 use super::json::JsonSource;
-use super::received::Observer;
+use super::received::SubscriberObserver;
 use crate::error::ReceiveError;
 use crate::time::Now;
 
@@ -18,7 +18,7 @@ impl Subscriber {
         &mut self,
         message: JsonDiscoveryMessage,
         now: Now,
-        observer: &mut dyn Observer,
+        observer: &mut dyn SubscriberObserver,
     ) -> Result<(), ReceiveError> {
         let mut outcome = Ok(());
         let publisher_id = message.publisher_id.as_str();

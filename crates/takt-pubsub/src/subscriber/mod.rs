@@ -22,5 +22,5 @@ pub(crate) use filter::same_publisher;
 pub(crate) use mapping::is_json;
 pub use memory::DEFAULT_MAX_MEMORY;
 pub(crate) use memory::{meta_data_size, text_size};
-pub use received::{DataSetKind, Observer, ReceivedDataSet};
+pub use received::{DataSetKind, ReceivedDataSet, SubscriberObserver};
 pub use target::{DataTarget, FieldTarget, SubscribedField, WriteCallback};

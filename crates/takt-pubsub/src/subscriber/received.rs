@@ -107,7 +107,7 @@ pub(super) fn fixed_value(
 }
 
 /// Observer of a subscriber. The default implementation of each method does nothing.
-pub trait Observer {
+pub trait SubscriberObserver {
     /// Reports a DataSetMessage that a reader has accepted; its values have been written to their targets.
     fn data_set(&mut self, received: &ReceivedDataSet<'_>) {
         let _ = received;
@@ -139,4 +139,4 @@ pub trait Observer {
 }
 
 /// Observer that ignores everything.
-impl Observer for () {}
+impl SubscriberObserver for () {}

@@ -11,7 +11,7 @@ use takt_wire::{
 use super::connection::{Reception, Subscriber};
 use super::data_set_reader::DataSetReader;
 use super::protection::is_signed;
-use super::received::Observer;
+use super::received::SubscriberObserver;
 use crate::error::ReceiveError;
 use crate::security::SIGNATURE_LENGTH;
 use crate::time::Now;
@@ -23,7 +23,7 @@ impl Subscriber {
         connection: PubSubState,
         bytes: &[u8],
         protection: Option<usize>,
-        observer: &mut dyn Observer,
+        observer: &mut dyn SubscriberObserver,
     ) -> Result<Reception, ReceiveError> {
         let message = NetworkMessageRef::new_checked(bytes)?;
         // Existing readers receive the message even if there is no room for new ones.
@@ -146,7 +146,7 @@ impl Subscriber {
         &mut self,
         message: &NetworkMessageRef<'_>,
         now: Now,
-        observer: &mut dyn Observer,
+        observer: &mut dyn SubscriberObserver,
     ) -> Result<(), ReceiveError> {
         if message.network_message_type != NetworkMessageType::DataSetMessage || is_signed(message)
         {
@@ -206,7 +206,7 @@ impl Subscriber {
         message: &NetworkMessageRef<'_>,
         found: &DataSetMessageRef<'_>,
         now: Now,
-        observer: &mut dyn Observer,
+        observer: &mut dyn SubscriberObserver,
     ) -> Result<Option<bool>, ReceiveError> {
         match self.readers.get_mut(index) {
             Some(reader)
@@ -225,7 +225,7 @@ impl Subscriber {
         publisher_id: PublisherIdRef<'_>,
         announcement: &DiscoveryAnnouncement,
         protection: Option<usize>,
-        observer: &mut dyn Observer,
+        observer: &mut dyn SubscriberObserver,
     ) -> Result<(), ReceiveError> {
         let AnnouncementContent::DataSetMetaData {
             data_set_writer_id,

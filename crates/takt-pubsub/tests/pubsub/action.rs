@@ -7,7 +7,7 @@ use takt_pubsub::action::{
     ActionCall, ActionEvent, ActionMapping, ActionOutcome, ActionTicket, PublishedAction,
     RequestError, Requestor, Responder,
 };
-use takt_pubsub::discovery::{Announcer, Application};
+use takt_pubsub::discovery::{AnnouncedApplication, Announcer};
 use takt_ua::structures::PubSubConfiguration2DataType;
 use takt_ua::{BuiltInType, DateTime, StatusCode, Variant};
 use takt_wire::{
@@ -326,7 +326,7 @@ fn actions_are_announced() {
     let configuration = configuration(ActionMapping::Uadp, INTERVAL);
     let connection = &configuration.connections[0];
     let now = Instant::now();
-    let nobody = Application::default();
+    let nobody = AnnouncedApplication::default();
     let mut announcer = Announcer::new(&configuration, connection, nobody, 3, now).unwrap();
     let messages = announcer.handle_timeout(now).unwrap();
     let id = PublisherId::UInt16(17);

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use takt_pubsub::ReceiveError;
-use takt_pubsub::discovery::{Announcer, Application, probe_message};
+use takt_pubsub::discovery::{AnnouncedApplication, Announcer, probe_message};
 use takt_pubsub::subscriber::Subscriber;
 use takt_ua::enumerations::{
     DataSetFieldContentMask, JsonDataSetMessageContentMask as DataSetMask,
@@ -104,12 +104,12 @@ fn configuration(setup: &Setup) -> PubSubConfiguration2DataType {
 
 /// Returns an announcer after its first announcements.
 fn announcer(configuration: &PubSubConfiguration2DataType, start: Instant) -> Announcer {
-    let application = Application {
+    let application = AnnouncedApplication {
         description: Some(ApplicationDescription {
             application_uri: "urn:machine".into(),
             ..ApplicationDescription::default()
         }),
-        ..Application::default()
+        ..AnnouncedApplication::default()
     };
     let connection = &configuration.connections[0];
     let mut announcer = Announcer::new(configuration, connection, application, 7, start).unwrap();

@@ -40,7 +40,7 @@ pub(crate) struct Log {
     pub(crate) announced: Vec<(String, DiscoveryAnnouncement)>,
 }
 
-impl Observer for Log {
+impl SubscriberObserver for Log {
     fn data_set(&mut self, received: &ReceivedDataSet<'_>) {
         let names = &received.reader.meta_data().fields;
         let fields = received.fields().map(|(index, value)| {

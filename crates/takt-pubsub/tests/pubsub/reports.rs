@@ -9,7 +9,7 @@ use takt_ua::{DateTime, ExtensionObject, QualifiedName, Variant};
 use crate::support::{Setup, keys, now};
 use takt_pubsub::publisher::WriterGroup;
 use takt_pubsub::security::{MAX_RANDOM_PARTS, Replay, VerifyError};
-use takt_pubsub::subscriber::{Observer, ReceivedDataSet, Subscriber};
+use takt_pubsub::subscriber::{ReceivedDataSet, Subscriber, SubscriberObserver};
 use takt_pubsub::{Now, ReceiveError};
 
 const UP: PubSubState = PubSubState::Operational;
@@ -26,7 +26,7 @@ fn message(group: &mut WriterGroup, now: Now) -> Vec<u8> {
 #[derive(Default)]
 struct Times(Vec<Option<DateTime>>);
 
-impl Observer for Times {
+impl SubscriberObserver for Times {
     fn data_set(&mut self, received: &ReceivedDataSet<'_>) {
         let fields = received.fields();
         self.0

@@ -34,7 +34,7 @@ struct Log {
     forgotten: Vec<String>,
 }
 
-impl Observer for Log {
+impl SubscriberObserver for Log {
     fn data_set(&mut self, received: &ReceivedDataSet<'_>) {
         let fields = received.fields();
         let fields = fields.map(|(index, value)| (index, value.value.unwrap_or_default()));

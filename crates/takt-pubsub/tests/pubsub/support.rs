@@ -21,7 +21,7 @@ use takt_ua::{DateTime, ExtensionObject, NodeId, Variant};
 
 use takt_pubsub::Now;
 use takt_pubsub::publisher::{Output, Reserved, WriterGroup};
-use takt_pubsub::security::{KeyRing, SecurityKeyUpdate, SecurityPolicy};
+use takt_pubsub::security::{KeyRing, PubSubSecurityPolicy, SecurityKeyUpdate};
 use takt_pubsub::subscriber::Subscriber;
 use zeroize::Zeroizing;
 
@@ -203,7 +203,7 @@ pub(crate) fn keys(first_token_id: u32, now: Instant) -> KeyRing {
     let key = |token: u32| Zeroizing::new(vec![token as u8; 68]);
     let mut ring = KeyRing::new();
     let update = SecurityKeyUpdate {
-        security_policy_uri: SecurityPolicy::PubSubAes256Ctr.uri().to_owned(),
+        security_policy_uri: PubSubSecurityPolicy::PubSubAes256Ctr.uri().to_owned(),
         first_token_id,
         keys: vec![key(first_token_id), key(first_token_id + 1)],
         time_to_next_key: Duration::from_secs(60),

@@ -12,22 +12,39 @@ use std::sync::Once;
 use redb::Builder;
 use redb::backends::FileBackend;
 
-use super::{DatabaseError, tables};
+use super::error::{DatabaseError, FORMAT};
+use super::tables;
 
 /// Mode of the file: only this user has access, because it contains keys.
 const MODE: u32 = 0o600;
+
+/// Opens an existing file: [`from_disk`], or a test's disk.
+pub(super) type Opener =
+    Box<dyn Fn(&Path, &Builder) -> Result<redb::Database, redb::DatabaseError> + Send>;
+
+/// Opens an existing file on the disk.
+pub(super) fn from_disk(
+    path: &Path,
+    builder: &Builder,
+) -> Result<redb::Database, redb::DatabaseError> {
+    builder.open(path)
+}
 
 /// Opens the file and checks every page of it, or creates a new one if there is none.
 ///
 /// An empty file is not accepted as a new database: it is the result of a full disk, an incomplete copy or a
 /// truncation.
-pub(super) fn open_or_make(path: &Path) -> Result<redb::Database, DatabaseError> {
+pub(super) fn open_or_make(path: &Path, opener: &Opener) -> Result<redb::Database, DatabaseError> {
     match std::fs::metadata(path) {
         Ok(file) if file.len() == 0 => Err(DatabaseError::Empty {
             path: path.to_owned(),
         }),
         Ok(_) => guarded(path, || {
-            let redb = open(path, Builder::new().set_check_integrity_on_open(true))?;
+            let redb = open(
+                path,
+                opener,
+                Builder::new().set_check_integrity_on_open(true),
+            )?;
             initialize(&redb, path)?;
             Ok(redb)
         }),
@@ -38,13 +55,13 @@ pub(super) fn open_or_make(path: &Path) -> Result<redb::Database, DatabaseError>
 
 /// Opens the previously open file again, in its last settled state. No file is created, and the pages that were
 /// checked when the registry started are not checked again.
-pub(super) fn open_again(path: &Path) -> Result<redb::Database, DatabaseError> {
-    guarded(path, || open(path, &Builder::new()))
+pub(super) fn open_again(path: &Path, opener: &Opener) -> Result<redb::Database, DatabaseError> {
+    guarded(path, || open(path, opener, &Builder::new()))
 }
 
-fn open(path: &Path, builder: &Builder) -> Result<redb::Database, DatabaseError> {
+fn open(path: &Path, opener: &Opener, builder: &Builder) -> Result<redb::Database, DatabaseError> {
     std::fs::set_permissions(path, Permissions::from_mode(MODE)).map_err(redb::Error::Io)?;
-    builder.open(path).map_err(|error| opening(path, error))
+    opener(path, builder).map_err(|error| opening(path, error))
 }
 
 /// Creates the file under a temporary name and renames it when it is complete, so that a registry that is killed
@@ -86,7 +103,7 @@ fn make(path: &Path) -> Result<redb::Database, DatabaseError> {
 fn initialize(redb: &redb::Database, path: &Path) -> Result<(), DatabaseError> {
     let transaction = redb.begin_write()?;
     let found = tables::make(&transaction)?;
-    if found != tables::FORMAT {
+    if found != FORMAT {
         return Err(DatabaseError::Format {
             path: path.to_owned(),
             found,

@@ -2,8 +2,8 @@
 
 use redb::{ReadTransaction, ReadableTable, TableDefinition, WriteTransaction};
 
-use super::DatabaseError;
-use super::tables::NOBODY;
+use super::error::DatabaseError;
+use super::records::NOBODY;
 use crate::names::Owner;
 
 /// Table: index of a namespace → Unix user, or `NOBODY`; IP address, or empty.

@@ -7,7 +7,10 @@ use takt_ua::structures::{
     AddNodesItem, AddReferencesItem, DeleteReferencesItem, SecurityGroupDataType,
 };
 
-use super::DatabaseError;
+use super::error::DatabaseError;
+
+/// Value instead of a Unix user: no Unix user is known.
+pub(super) const NOBODY: u32 = u32::MAX;
 
 /// Kind of a record in the table of references: the reference was added.
 pub(super) const ADDED: u8 = 0;

@@ -9,11 +9,10 @@ use takt_ua::binary::Encode;
 use takt_ua::structures::AddNodesItem;
 use takt_ua::{DateTime, ExpandedNodeId, NodeId};
 
-use super::records::{ADDED, DELETED, RecordError, decode, decode_reference};
-use super::{Contents, DatabaseError, NewProvider, ProviderRecord, SecurityGroupRecord, owners};
-
-/// Version of the layout of the tables; another number in the file is refused.
-pub(super) const FORMAT: u64 = 1;
+use super::contents::{Contents, NewProvider, ProviderRecord, Registration, SecurityGroupRecord};
+use super::error::{DatabaseError, FORMAT};
+use super::owners;
+use super::records::{ADDED, DELETED, NOBODY, RecordError, decode, decode_reference};
 
 const META: TableDefinition<&str, u64> = TableDefinition::new("meta");
 const NAMESPACES: TableDefinition<u16, &str> = TableDefinition::new("namespaces");
@@ -35,9 +34,6 @@ const SECURITY_GROUPS: TableDefinition<&str, SecurityGroupRow<'static>> =
 type SecurityGroupRow<'a> = (&'a [u8], u32, u32, u32, i64, &'a [u8]);
 /// Key in `META` of the highest token of all SecurityGroups so far, including removed ones.
 const LAST_TOKEN: &str = "last token";
-
-/// Value instead of a Unix user: no Unix user is known.
-pub(super) const NOBODY: u32 = u32::MAX;
 
 /// Creates missing tables, and returns the format of the file.
 pub(super) fn make(transaction: &WriteTransaction) -> Result<u64, DatabaseError> {
@@ -227,13 +223,17 @@ pub(super) fn remove_security_group(
     Ok(())
 }
 
-/// Records changes of `owner`, with its own record if it is new.
+/// Records changes of an owner, with its own record if it is new.
 pub(super) fn record(
     transaction: &WriteTransaction,
-    owner: &str,
-    newcomer: Option<&NewProvider<'_>>,
-    changes: &[Change],
+    registration: &Registration,
 ) -> Result<(), DatabaseError> {
+    let Registration {
+        owner,
+        newcomer,
+        changes,
+    } = registration;
+    let owner = owner.as_str();
     if let Some(newcomer) = newcomer {
         let NewProvider {
             record,
@@ -244,7 +244,7 @@ pub(super) fn record(
         // The server may know its URI although the file does not: from a registration that could not be made durable.
         transaction
             .open_table(NAMESPACES)?
-            .insert(namespace, *uri)?;
+            .insert(namespace, uri.as_str())?;
         owners::set(transaction, *namespace, Some(charged))?;
         transaction.open_table(PROVIDERS)?.insert(
             record.name.as_str(),
@@ -255,7 +255,7 @@ pub(super) fn record(
         )?;
     }
     let mut number = next_number(transaction)?;
-    for change in changes {
+    for change in changes.iter() {
         match change {
             Change::AddNamespace { index, uri } => {
                 transaction
@@ -264,13 +264,17 @@ pub(super) fn record(
             }
             Change::AddNode(item) => {
                 number += 1;
-                let node = key(&item.requested_new_node_id.node_id);
+                let node = &item.requested_new_node_id.node_id;
+                if has_node(transaction, node)? {
+                    // Its deletion was lost. A restart would find the old node first, and refuse the new one.
+                    delete_node(transaction, node)?;
+                }
                 transaction
                     .open_table(NODES)?
                     .insert(number, (owner, item.encode_to_vec().as_slice()))?;
                 transaction
                     .open_table(NUMBER_OF_NODE)?
-                    .insert(node.as_slice(), number)?;
+                    .insert(key(node).as_slice(), number)?;
             }
             Change::DeleteNode(item) => delete_node(transaction, &item.node_id)?,
             Change::AddReference(item) => {
@@ -326,6 +330,12 @@ fn add_reference(
         references_of.insert(key(end).as_slice(), number)?;
     }
     Ok(())
+}
+
+fn has_node(transaction: &WriteTransaction, node: &NodeId) -> Result<bool, DatabaseError> {
+    let number_of_node = transaction.open_table(NUMBER_OF_NODE)?;
+    let number = number_of_node.get(key(node).as_slice())?;
+    Ok(number.is_some())
 }
 
 fn delete_node(transaction: &WriteTransaction, node: &NodeId) -> Result<(), DatabaseError> {

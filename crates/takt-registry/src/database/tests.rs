@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
+use takt_space::Change;
 use takt_ua::structures::{AddNodesItem, AddReferencesItem};
 use takt_ua::{NodeId, QualifiedName};
 
@@ -24,28 +25,42 @@ fn reference(number: u32) -> Change {
     })
 }
 
+/// Hands over changes of Provider P.
+fn record(
+    database: &Database,
+    newcomer: Option<NewProvider>,
+    changes: impl Into<Arc<[Change]>>,
+) -> Result<(), DatabaseError> {
+    let registration = Registration {
+        owner: "P".to_owned(),
+        newcomer,
+        changes: changes.into(),
+    };
+    database.record(registration, None)
+}
+
 /// Records a Provider with nodes and references in several transactions.
 fn fill(path: &Path) {
     let database = Database::open(path).unwrap();
-    let record = ProviderRecord {
+    let provider = ProviderRecord {
         name: "P".to_owned(),
         user: Some(1000),
         secret_digest: Vec::new(),
     };
     let new = NewProvider {
-        record: &record,
+        record: provider,
         namespace: 7,
-        uri: "urn:takt:provider:P",
-        charged: &Owner::User(1000),
+        uri: "urn:takt:provider:P".to_owned(),
+        charged: Owner::User(1000),
     };
-    database.record("P", Some(&new), &[node(1)]).unwrap();
-    database.settle().unwrap();
+    record(&database, Some(new), [node(1)]).unwrap();
+    database.settle_now().unwrap();
     for round in 0..10_u32 {
         let changes: Vec<Change> = (0..30)
             .flat_map(|number| [node(100 * round + number + 2), reference(number + 1)])
             .collect();
-        database.record("P", None, &changes).unwrap();
-        database.settle().unwrap();
+        record(&database, None, changes).unwrap();
+        database.settle_now().unwrap();
     }
 }
 
@@ -143,12 +158,12 @@ fn a_record_that_cannot_be_read_is_named() {
         let _ = fs::remove_file(&path);
         fill(&path);
         let database = Database::open(&path).unwrap();
-        let damaged = database.with(|open| {
-            damage(open.transaction()?);
+        let damaged = database.enter(move |transaction| {
+            damage(transaction);
             Ok(())
         });
         damaged.unwrap();
-        database.settle().unwrap();
+        database.settle_now().unwrap();
         drop(database);
         let error = read(&path).unwrap_err();
         assert!(
@@ -167,16 +182,17 @@ fn a_panic_in_the_database_is_an_error_and_the_file_is_opened_again() {
     fill(&path);
     let good = read(&path).unwrap();
     let database = Database::open(&path).unwrap();
-    database.record("P", None, &[node(9000)]).unwrap();
-    let result: Result<(), _> = database.with(|_| panic!("page 7 is of no type"));
-    match result {
+    record(&database, None, [node(9000)]).unwrap();
+    let panics = |_: &WriteTransaction| panic!("page 7 is of no type");
+    database.enter(panics).unwrap();
+    match database.settle_now() {
         Err(DatabaseError::Damaged { reason, .. }) => assert_eq!(reason, "page 7 is of no type"),
         other => panic!("{other:?}"),
     }
-    // Unsettled changes are lost; settled ones are kept.
+    // Changes that were not settled are lost; settled ones are kept.
     assert_eq!(summary(&database.load().unwrap()), good);
-    database.record("P", None, &[node(9001)]).unwrap();
-    database.settle().unwrap();
+    record(&database, None, [node(9001)]).unwrap();
+    database.settle_now().unwrap();
     drop(database);
     assert!(read(&path).unwrap().contains("9001"));
 }

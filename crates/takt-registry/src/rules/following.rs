@@ -1,6 +1,6 @@
 //! Consequences of changes: forwarding of values and Methods, states of Providers, and undone changes.
 
-use std::sync::Arc;
+use std::sync::{Arc, MutexGuard, PoisonError};
 
 use takt_app::Endpoint;
 use takt_app::model::{self, provider};
@@ -13,12 +13,19 @@ use super::Rules;
 use crate::providers::ProviderState;
 
 impl Rules {
+    /// Locks the consequences of changes. The address space may be changed meanwhile, but not the other way round.
+    pub(super) fn following(&self) -> MutexGuard<'_, ()> {
+        self.following
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Applies the consequences of a change after it is visible.
     pub(super) fn follow(&self, space: &AddressSpace, change: &Change) {
         match change {
             Change::AddNode(item) => self.node_added(space, item),
             Change::AddReference(item) => self.reference_added(space, item),
-            Change::DeleteNode(item) => self.node_deleted(space, &item.node_id),
+            Change::DeleteNode(item) => self.node_deleted(&item.node_id),
             Change::AddNamespace { .. } | Change::DeleteReference(_) => {}
         }
     }
@@ -28,6 +35,10 @@ impl Rules {
 
     fn node_added(&self, space: &AddressSpace, item: &AddNodesItem) {
         let node = &item.requested_new_node_id.node_id;
+        if space.view().node(node).is_none() {
+            // The change is lost, and was taken back meanwhile.
+            return;
+        }
         let parts = |state: &ProviderState| {
             // `opc.iox2` names an application of the Provider's host, which is only known to be this host over shared
             // memory.
@@ -101,7 +112,7 @@ impl Rules {
     }
 
     /// Removes a Provider whose Object was deleted, with its record and all its nodes.
-    fn node_deleted(&self, space: &AddressSpace, node: &NodeId) {
+    fn node_deleted(&self, node: &NodeId) {
         if *node == NodeId::numeric(node.namespace, provider::REVISION) {
             self.providers.set_complete(node.namespace, false);
         }
@@ -110,23 +121,25 @@ impl Rules {
         }
         let name = |state: &ProviderState| state.record.name.clone();
         if let Some(name) = self.providers.with_namespace(node.namespace, name)
-            && let Err(error) = self.remove(space, &name, node.namespace, false)
+            && let Err(error) = self.remove(&name, node.namespace, false)
         {
             tracing::warn!(provider = %name, %error, "cannot be removed from the database");
         }
     }
 
-    /// Undoes additions that could not be made durable. Deleted nodes are missing until a restart.
+    /// Takes back additions that are lost. Deleted nodes are missing until a restart, or until they are
+    /// added again.
     pub(super) fn take_back(&self, changes: &[Change]) {
         let Some(space) = self.space() else {
             return;
         };
+        let _following = self.following();
         for change in changes.iter().rev() {
             match change {
                 Change::AddNode(item) => {
                     let node = &item.requested_new_node_id.node_id;
                     warn_on_error(node, space.apply(&delete_node(node)));
-                    self.node_deleted(&space, node);
+                    self.addition_lost(node);
                 }
                 Change::AddReference(item) => {
                     let taken = space.edit().delete_reference(
@@ -143,6 +156,19 @@ impl Rules {
                     self.names.free(*index);
                 }
                 Change::DeleteNode(_) | Change::DeleteReference(_) => {}
+            }
+        }
+    }
+
+    /// Takes back the consequences of a node that was taken back. The database knows nothing of it.
+    fn addition_lost(&self, node: &NodeId) {
+        if *node == NodeId::numeric(node.namespace, provider::REVISION) {
+            self.providers.set_complete(node.namespace, false);
+        }
+        if *node == NodeId::numeric(node.namespace, provider::OBJECT) {
+            let name = |state: &ProviderState| state.record.name.clone();
+            if let Some(name) = self.providers.with_namespace(node.namespace, name) {
+                self.providers.forget(&name);
             }
         }
     }

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use takt_pubsub::security::SecurityPolicy;
+use takt_pubsub::security::PubSubSecurityPolicy;
 use takt_ua::structures::SecurityGroupDataType;
 use takt_ua::{DateTime, StatusCode};
 use zeroize::Zeroizing;
@@ -37,7 +37,7 @@ pub(super) struct Keys {
 pub(super) struct SecurityGroup {
     /// Configuration with the revised values.
     pub(super) configuration: SecurityGroupDataType,
-    pub(super) security_policy: SecurityPolicy,
+    pub(super) security_policy: PubSubSecurityPolicy,
     /// The Unix user that added it.
     pub(super) user: u32,
     first_token_id: u32,
@@ -50,14 +50,14 @@ pub(super) struct SecurityGroup {
 /// Revises a configuration that a client requests (OPC 10000-14, 8.5.2).
 pub(super) fn revise(
     mut wanted: SecurityGroupDataType,
-) -> Result<(SecurityGroupDataType, SecurityPolicy), StatusCode> {
+) -> Result<(SecurityGroupDataType, PubSubSecurityPolicy), StatusCode> {
     let name = wanted.name.as_str();
     if name.is_empty() || name.len() > LONGEST_NAME || name.chars().any(char::is_control) {
         return Err(StatusCode::BadInvalidArgument);
     }
     let policy = match wanted.security_policy_uri.as_str() {
-        "" => SecurityPolicy::PubSubAes256Ctr,
-        uri => SecurityPolicy::from_uri(uri).ok_or(StatusCode::BadInvalidArgument)?,
+        "" => PubSubSecurityPolicy::PubSubAes256Ctr,
+        uri => PubSubSecurityPolicy::from_uri(uri).ok_or(StatusCode::BadInvalidArgument)?,
     };
     let lifetime = wanted.key_lifetime;
     wanted.key_lifetime = match lifetime {
@@ -83,7 +83,7 @@ impl SecurityGroup {
     /// Creates a group whose first key has this token and is current from `now` on. It has keys after
     /// [`advance`](Self::advance).
     pub(super) fn new(
-        (configuration, security_policy): (SecurityGroupDataType, SecurityPolicy),
+        (configuration, security_policy): (SecurityGroupDataType, PubSubSecurityPolicy),
         user: u32,
         first_token_id: u32,
         now: DateTime,
@@ -337,7 +337,7 @@ mod tests {
             ..SecurityGroupDataType::default()
         };
         let (revised, policy) = revise(named("x")).unwrap();
-        assert_eq!(policy, SecurityPolicy::PubSubAes256Ctr);
+        assert_eq!(policy, PubSubSecurityPolicy::PubSubAes256Ctr);
         assert_eq!(revised.key_lifetime, DEFAULT_KEY_LIFETIME);
         assert_eq!(revised.max_future_key_count, DEFAULT_KEY_COUNT);
         let (revised, _) = revise(SecurityGroupDataType {

@@ -3,25 +3,28 @@
 //! Keys are returned over shared memory only, which others cannot read, and where the kernel identifies the caller.
 //! Over `opc.tcp`, which is not encrypted, every request gets BadSecurityModeInsufficient.
 //!
-//! Keys are on the disk before they are returned: after a restart the same token stands for the same key. Keys are
-//! updated at requests; there is no timer.
+//! Keys are on the disk before they are returned: after a restart the same token stands for the same key. The Methods
+//! are answered when all that they did or saw is on the disk. Keys are updated at requests; there is no timer.
 
 mod group;
+mod methods;
 mod nodes;
 mod options;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use takt_space::{AddressSpace, AddressSpaceError, CallError, Caller, MethodHandler, Peer};
+use takt_space::{AddressSpace, AddressSpaceError, CallError, Caller, Peer};
 use takt_ua::structures::SecurityGroupDataType;
-use takt_ua::{ByteString, DateTime, NodeId, StatusCode, UaString, Variant, ids};
+use takt_ua::{ByteString, DateTime, NodeId, StatusCode, Variant};
 
-use crate::database::{Contents, DatabaseError};
+use crate::database::{Contents, DatabaseError, Undo};
+use crate::durable;
 use crate::registry::RegistryError;
 use crate::rules::Rules;
 use group::{SecurityGroup, milliseconds, revise};
 
+pub(crate) use methods::bind as bind_methods;
 pub use options::{SecurityGroupOptions, SecurityGroupOptionsError};
 
 /// Largest number of SecurityGroups.
@@ -121,7 +124,7 @@ impl SecurityGroups {
                 }
             }
         }
-        Ok(())
+        Ok(self.rules.database.settle_now()?)
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -161,7 +164,7 @@ impl SecurityGroups {
                 Ok(Vec::new())
             };
             let method = nodes::property_id(group.name.as_str(), method);
-            space.set_method(&method, MethodHandler::local(handler))?;
+            space.set_method(&method, durable::handler(&self.rules, handler))?;
         }
         Ok(())
     }
@@ -239,10 +242,8 @@ impl SecurityGroups {
             return Err(StatusCode::BadUserAccessDenied);
         }
         let database = &self.rules.database;
-        database
-            .remove_security_group(&name)
-            .and_then(|()| database.settle())
-            .map_err(|error| refuse(&error))?;
+        let removed = database.remove_security_group(&name, self.undo(&state, &name));
+        removed.map_err(|error| refuse(&error))?;
         nodes::hide(&space, &name);
         state.groups.remove(&name);
         tracing::info!(security_group = %name, user, "removed");
@@ -284,7 +285,41 @@ impl SecurityGroups {
         Ok(outputs)
     }
 
-    /// Brings the keys of a group up to date. They are on the disk afterwards; if that fails, no client has got them.
+    /// Returns what restores the present state of a group if a change of it is lost.
+    fn undo(&self, state: &State, name: &str) -> Undo {
+        let before = state.groups.get(name).cloned();
+        let (groups, name) = (self.this.clone(), name.to_owned());
+        Box::new(move || {
+            if let Some(groups) = groups.upgrade() {
+                groups.restore(&name, before);
+            }
+        })
+    }
+
+    /// Restores the state of a group before a change that is lost.
+    fn restore(&self, name: &str, before: Option<SecurityGroup>) {
+        let Some(space) = self.space.upgrade() else {
+            return;
+        };
+        let mut state = self.lock();
+        match before {
+            Some(group) => {
+                if !state.groups.contains_key(name)
+                    && let Err(error) = self.show(&space, &group.configuration)
+                {
+                    tracing::error!(security_group = name, %error, "cannot be shown again");
+                }
+                state.groups.insert(name.to_owned(), group);
+            }
+            None => {
+                state.groups.remove(name);
+                nodes::hide(&space, name);
+            }
+        }
+    }
+
+    /// Brings the keys of a group up to date. They are handed over to the database; no client gets them before they are on
+    /// the disk.
     fn bring_up_to_date(
         &self,
         state: &mut State,
@@ -300,10 +335,9 @@ impl SecurityGroups {
         if group.advance(now, random)? {
             let last_token = state.last_token.max(group.last_token_id());
             let database = &self.rules.database;
-            database
-                .keep_security_group(&group.record(), last_token)
-                .and_then(|()| database.settle())
-                .map_err(|error| refuse(&error))?;
+            let undo = self.undo(state, group.configuration.name.as_str());
+            let kept = database.keep_security_group(group.record(), last_token, undo);
+            kept.map_err(|error| refuse(&error))?;
             state.last_token = last_token;
         }
         Ok(())
@@ -321,88 +355,4 @@ fn user(caller: &Caller) -> Result<u32, StatusCode> {
 fn refuse(error: &DatabaseError) -> StatusCode {
     tracing::error!(%error, "a SecurityGroup could not be stored");
     StatusCode::BadResourceUnavailable
-}
-
-/// Binds the Methods of the PublishSubscribe object and of its folder SecurityGroups.
-pub(crate) fn bind_methods(
-    space: &AddressSpace,
-    groups: &Arc<SecurityGroups>,
-) -> Result<(), AddressSpaceError> {
-    bind(space, groups, ids::PUBLISH_SUBSCRIBE_GET_SECURITY_KEYS, get)?;
-    bind(
-        space,
-        groups,
-        ids::PUBLISH_SUBSCRIBE_SECURITY_GROUPS_ADD_SECURITY_GROUP,
-        add,
-    )?;
-    bind(
-        space,
-        groups,
-        ids::PUBLISH_SUBSCRIBE_SECURITY_GROUPS_REMOVE_SECURITY_GROUP,
-        remove,
-    )
-}
-
-type MethodOfGroups = fn(&SecurityGroups, u32, &[Variant]) -> Result<Vec<Variant>, StatusCode>;
-
-fn bind(
-    space: &AddressSpace,
-    groups: &Arc<SecurityGroups>,
-    method: u32,
-    run: MethodOfGroups,
-) -> Result<(), AddressSpaceError> {
-    let groups = Arc::clone(groups);
-    let handler = move |caller: &Caller, _: &NodeId, inputs: &[Variant]| {
-        let outputs = user(caller).and_then(|user| run(&groups, user, inputs));
-        outputs.map_err(CallError::from)
-    };
-    space.set_method(&NodeId::from(method), MethodHandler::local(handler))
-}
-
-fn get(groups: &SecurityGroups, user: u32, inputs: &[Variant]) -> Result<Vec<Variant>, StatusCode> {
-    let [
-        Variant::String(id),
-        Variant::UInt32(starting_token_id),
-        Variant::UInt32(requested_key_count),
-    ] = inputs
-    else {
-        return Err(StatusCode::BadInvalidArgument);
-    };
-    groups.keys(id.as_str(), *starting_token_id, *requested_key_count, user)
-}
-
-fn add(groups: &SecurityGroups, user: u32, inputs: &[Variant]) -> Result<Vec<Variant>, StatusCode> {
-    let [
-        Variant::String(name),
-        Variant::Double(key_lifetime),
-        Variant::String(security_policy_uri),
-        Variant::UInt32(max_future_key_count),
-        Variant::UInt32(max_past_key_count),
-    ] = inputs
-    else {
-        return Err(StatusCode::BadInvalidArgument);
-    };
-    let configuration = SecurityGroupDataType {
-        name: name.clone(),
-        key_lifetime: *key_lifetime,
-        security_policy_uri: security_policy_uri.clone(),
-        max_future_key_count: *max_future_key_count,
-        max_past_key_count: *max_past_key_count,
-        ..SecurityGroupDataType::default()
-    };
-    let node_id = groups.add(configuration, user)?;
-    let security_group_id: UaString = name.clone();
-    Ok(vec![security_group_id.into(), node_id.into()])
-}
-
-fn remove(
-    groups: &SecurityGroups,
-    user: u32,
-    inputs: &[Variant],
-) -> Result<Vec<Variant>, StatusCode> {
-    let [Variant::NodeId(node_id)] = inputs else {
-        return Err(StatusCode::BadInvalidArgument);
-    };
-    groups.remove(node_id, user)?;
-    Ok(Vec::new())
 }

@@ -4,7 +4,7 @@ use std::process::Command;
 use std::str::FromStr;
 use std::time::Duration;
 
-use takt_pubsub::security::SecurityPolicy;
+use takt_pubsub::security::PubSubSecurityPolicy;
 
 /// A SecurityGroup to be created, with the users who may get its keys besides the user who added it, the registry's
 /// user, and root.
@@ -16,7 +16,7 @@ pub struct SecurityGroupOptions {
     /// Name of the group, which is also its SecurityGroupId.
     pub name: String,
     /// SecurityPolicy; by default that of the existing group, or PubSub-Aes256-CTR for a new one.
-    pub security_policy: Option<SecurityPolicy>,
+    pub security_policy: Option<PubSubSecurityPolicy>,
     /// KeyLifetime of a new group; by default an hour.
     pub key_lifetime: Option<Duration>,
     /// Unix users who may get the keys.
@@ -50,7 +50,7 @@ impl FromStr for SecurityGroupOptions {
             return Err(SecurityGroupOptionsError::Name);
         }
         let named = |name: &str| {
-            let mut policies = SecurityPolicy::ALL.into_iter();
+            let mut policies = PubSubSecurityPolicy::ALL.into_iter();
             policies.find(|policy| policy.uri().rsplit('#').next() == Some(name))
         };
         let policy = policy.map(|policy| {
@@ -97,7 +97,10 @@ mod tests {
             ("Plant", None)
         );
         let full = read("Plant=PubSub-Aes128-CTR:1000,1001").unwrap();
-        assert_eq!(full.security_policy, Some(SecurityPolicy::PubSubAes128Ctr));
+        assert_eq!(
+            full.security_policy,
+            Some(PubSubSecurityPolicy::PubSubAes128Ctr)
+        );
         assert_eq!(full.users, [1000, 1001]);
         assert_eq!(read("Plant:7").unwrap().users, [7]);
         assert_eq!(read("Plant:root,7").unwrap().users, [0, 7]);

@@ -13,7 +13,7 @@ const LEAD: Duration = Duration::from_micros(20);
 
 /// Next step of a thread that serves requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step {
+pub enum WaitStep {
     /// Spin: the thread looks for requests without sleeping.
     Spin,
     /// Sleep until a request rings, or until this time at the latest.
@@ -32,6 +32,8 @@ pub struct Arrivals {
     shares_processor: bool,
     last: Option<Instant>,
     burst: Option<Instant>,
+    /// Time at which the current burst was expected, if bursts come regularly.
+    expected: Option<Instant>,
     gap: Estimate,
     period: Estimate,
     lateness: Estimate,
@@ -73,6 +75,7 @@ impl Arrivals {
             shares_processor: false,
             last: None,
             burst: None,
+            expected: None,
             gap: Estimate::default(),
             period: Estimate::default(),
             lateness: Estimate::default(),
@@ -108,7 +111,7 @@ impl Arrivals {
             Some(last) => {
                 let gap = now.saturating_duration_since(last);
                 if gap <= SHORT {
-                    self.gap.note(nanos(gap));
+                    let _ = self.gap.note(nanos(gap));
                 } else {
                     self.new_burst(now);
                 }
@@ -131,10 +134,16 @@ impl Arrivals {
 
     fn new_burst(&mut self, now: Instant) {
         let start = self.burst.replace(now);
-        if let Some(start) = start {
-            self.period
-                .note(nanos(now.saturating_duration_since(start)));
-        }
+        let usual = start.is_none_or(|start| {
+            let period = now.saturating_duration_since(start);
+            self.period.note(nanos(period))
+        });
+        // A burst that is late once does not delay those after it: most senders follow a clock.
+        let anchor = self.expected.take().filter(|_| !usual).unwrap_or(now);
+        self.expected = self
+            .period
+            .mean()
+            .map(|period| anchor + Duration::from_nanos(period));
         self.wake = None;
         if self.shares_processor {
             return;
@@ -148,10 +157,10 @@ impl Arrivals {
 
     /// Returns the next step at `now`.
     #[inline]
-    pub fn step(&mut self, now: Instant) -> Step {
+    pub fn step(&mut self, now: Instant) -> WaitStep {
         if let Some(spin) = self.spin {
             if now < spin.until {
-                return Step::Spin;
+                return WaitStep::Spin;
             }
             self.spin = None;
             match spin.kind {
@@ -160,18 +169,18 @@ impl Arrivals {
             }
         }
         let Some(wake) = self.wake else {
-            return Step::Sleep(None);
+            return WaitStep::Sleep(None);
         };
         if now < wake.at {
-            return Step::Sleep(Some(wake.at));
+            return WaitStep::Sleep(Some(wake.at));
         }
         self.wake = None;
-        self.lateness.note(nanos(now - wake.at));
+        let _ = self.lateness.note(nanos(now - wake.at));
         self.spin = Some(Spin {
             until: wake.until.max(now + LEAD),
             kind: Kind::Early,
         });
-        Step::Spin
+        WaitStep::Spin
     }
 
     /// Returns the time to spin after a request: a little longer than the gap between requests of a burst.
@@ -182,17 +191,19 @@ impl Arrivals {
     }
 
     /// Returns the wake-up before the next burst, if bursts come regularly and the wake-ups of this thread are exact enough.
-    fn plan_wake(&self, burst: Instant) -> Option<Wake> {
+    fn plan_wake(&self, now: Instant) -> Option<Wake> {
         let period = self.period.mean()?;
+        let expected = self.expected?;
         let spread = 4 * self.period.deviation();
         let lateness = self.lateness.mean().unwrap_or(0) + 3 * self.lateness.deviation();
         let before = nanos(LEAD) + spread + lateness;
         if before > period / 2 {
             return None;
         }
-        Some(Wake {
-            at: burst + Duration::from_nanos(period - before),
-            until: burst + Duration::from_nanos(period + spread) + LEAD,
+        let at = expected.checked_sub(Duration::from_nanos(before))?;
+        (at > now).then(|| Wake {
+            at,
+            until: expected + Duration::from_nanos(spread) + LEAD,
         })
     }
 }
@@ -227,20 +238,20 @@ mod tests {
 
         /// Advances the clock in steps of one microsecond until a request arrives at `at`.
         fn serve_at(&mut self, at: Instant) {
-            let mut step = Step::Sleep(None);
+            let mut step = WaitStep::Sleep(None);
             while self.now < at {
                 step = self.learner.step(self.now);
                 let tick = Duration::from_micros(1);
                 self.now += match step {
-                    Step::Spin => {
+                    WaitStep::Spin => {
                         self.spun += tick;
                         tick
                     }
-                    Step::Sleep(Some(wake)) if wake < at => wake - self.now,
-                    Step::Sleep(_) => at - self.now,
+                    WaitStep::Sleep(Some(wake)) if wake < at => wake - self.now,
+                    WaitStep::Sleep(_) => at - self.now,
                 };
             }
-            self.caught += usize::from(step == Step::Spin);
+            self.caught += usize::from(step == WaitStep::Spin);
             self.learner.arrived(self.now);
         }
 
@@ -287,6 +298,20 @@ mod tests {
     }
 
     #[test]
+    fn requests_that_are_late_now_and_then_spoil_no_others() {
+        let mut thread = Thread::new();
+        let mut gaps = vec![micros(10_000); 20];
+        gaps.extend([micros(13_000), micros(7_000)]);
+        thread.serve(100, &gaps);
+        let before = thread.now;
+        let caught = thread.serve(2200, &gaps);
+        // All but those that are late.
+        assert!(caught > 0.95, "{caught}");
+        let share = thread.spun.as_secs_f64() / (thread.now - before).as_secs_f64();
+        assert!(share < 0.02, "{share}");
+    }
+
+    #[test]
     fn bursts_with_a_period_are_caught() {
         let mut thread = Thread::new();
         let gaps = [micros(2), micros(2), micros(4_996)];
@@ -329,12 +354,12 @@ mod tests {
         let end = thread.now + micros(1_000_000);
         while thread.now < end {
             match thread.learner.step(thread.now) {
-                Step::Spin => thread.now += micros(1),
-                Step::Sleep(Some(at)) => {
+                WaitStep::Spin => thread.now += micros(1),
+                WaitStep::Sleep(Some(at)) => {
                     wakes += 1;
                     thread.now = at;
                 }
-                Step::Sleep(None) => thread.now = end,
+                WaitStep::Sleep(None) => thread.now = end,
             }
         }
         assert_eq!(wakes, 1);

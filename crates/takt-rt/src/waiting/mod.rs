@@ -13,5 +13,5 @@ mod bet;
 mod estimate;
 mod spin_budget;
 
-pub use arrivals::{Arrivals, Step};
+pub use arrivals::{Arrivals, WaitStep};
 pub use spin_budget::SpinBudget;

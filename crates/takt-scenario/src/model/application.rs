@@ -1,6 +1,6 @@
 //! Sources of traffic: PubSub applications and other traffic.
 
-use super::NodeId;
+use super::NodeIndex;
 use crate::Frame;
 use crate::quantity::{Duration, Rate, Share};
 
@@ -10,9 +10,9 @@ pub struct Application {
     /// Unique name.
     pub name: String,
     /// Node of the Publisher.
-    pub publisher: NodeId,
+    pub publisher: NodeIndex,
     /// Receiver of the messages.
-    pub receiver: Receiver,
+    pub receiver: ApplicationReceiver,
     /// Cycle `c` of the Publisher and of the loopback.
     pub cycle: Duration,
     /// Offset `o`: the time from the end of a cycle until the messages that were published in it are sent.
@@ -45,16 +45,16 @@ impl Application {
 
 /// Receiver of an application's messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Receiver {
+pub enum ApplicationReceiver {
     /// An application that sends each message back to the Publisher's node, which measures the round trip.
-    Loopback(NodeId),
+    Loopback(NodeIndex),
     /// A Subscriber that does not send messages back.
-    Subscriber(NodeId),
+    Subscriber(NodeIndex),
 }
 
-impl Receiver {
+impl ApplicationReceiver {
     /// Returns the node of the receiver.
-    pub fn node(self) -> NodeId {
+    pub fn node(self) -> NodeIndex {
         match self {
             Self::Loopback(node) | Self::Subscriber(node) => node,
         }
@@ -90,9 +90,9 @@ pub struct CrossTraffic {
     /// Unique name.
     pub name: String,
     /// Node of the sender.
-    pub from: NodeId,
+    pub from: NodeIndex,
     /// Node of the receiver.
-    pub to: NodeId,
+    pub to: NodeIndex,
     /// Frame of a packet.
     pub frame: Frame,
     /// Mean time between two frames.

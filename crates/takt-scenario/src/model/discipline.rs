@@ -36,7 +36,7 @@ pub(crate) fn class_of<'a>(
 pub enum Scheduler {
     /// `fq_codel`: no classes; flows take turns, and frames are dropped from a queue that does not drain. The default of most
     /// distributions.
-    FqCodel(FqCodel),
+    FqCodel(FqCodelParameters),
     /// `mqprio`: the highest class with a frame that may be sent.
     Mqprio,
     /// `taprio`: the same among the classes with open gates.
@@ -45,7 +45,7 @@ pub enum Scheduler {
 
 /// Parameters of `fq_codel`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FqCodel {
+pub struct FqCodelParameters {
     /// Maximum number of frames in all queues together.
     pub limit: u64,
     /// Number of queues that flows are hashed to.
@@ -62,7 +62,7 @@ pub struct FqCodel {
     pub ecn: bool,
 }
 
-impl Default for FqCodel {
+impl Default for FqCodelParameters {
     /// Returns the defaults of Linux.
     fn default() -> Self {
         Self {

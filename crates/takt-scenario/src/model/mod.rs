@@ -5,12 +5,14 @@ mod discipline;
 mod node;
 mod options;
 
-pub use application::{Application, ArrivalBound, CrossTraffic, Pattern, Phases, Receiver};
+pub use application::{
+    Application, ApplicationReceiver, ArrivalBound, CrossTraffic, Pattern, Phases,
+};
 pub(crate) use discipline::class_of;
 pub use discipline::{
-    Discipline, FqCodel, GateEntry, Limit, Queue, Scheduler, Taprio, TrafficClass,
+    Discipline, FqCodelParameters, GateEntry, Limit, Queue, Scheduler, Taprio, TrafficClass,
 };
-pub use node::{Clock, Distribution, Histogram, HistogramError, Link, Node, NodeKind, Port};
+pub use node::{ClockModel, Distribution, Histogram, HistogramError, Link, Node, NodeKind, Port};
 pub use options::{
     Analysis, BoundsModel, BoundsOptions, LowerPriority, Measure, SimulationOptions,
 };
@@ -24,22 +26,22 @@ macro_rules! identifier {
 }
 
 identifier!(
-    NodeId,
+    NodeIndex,
     "a node in [`Scenario::nodes`](crate::Scenario::nodes)"
 );
 identifier!(
-    LinkId,
+    LinkIndex,
     "a link in [`Scenario::links`](crate::Scenario::links)"
 );
 identifier!(
-    PortId,
+    PortIndex,
     "a port in [`Scenario::ports`](crate::Scenario::ports)"
 );
 identifier!(
-    ApplicationId,
+    ApplicationIndex,
     "an application in [`Scenario::applications`](crate::Scenario::applications)"
 );
 identifier!(
-    CrossTrafficId,
+    CrossTrafficIndex,
     "a flow of cross traffic in [`Scenario::cross_traffic`](crate::Scenario::cross_traffic)"
 );

@@ -1,6 +1,6 @@
 //! Nodes, links and ports.
 
-use super::{Discipline, LinkId, NodeId};
+use super::{Discipline, LinkIndex, NodeIndex};
 use crate::quantity::{Drift, Duration, Length, Rate, SignedDuration};
 
 /// Kind of a node.
@@ -24,14 +24,14 @@ pub struct Node {
     /// Least time of this kind; not more than the greatest.
     pub forwarding_delay_least: Duration,
     /// Clock of the node.
-    pub clock: Clock,
+    pub clock: ClockModel,
     /// Lateness of a thread's wake-up on the node.
     pub wake_up_latency: Distribution,
 }
 
 /// A clock that is not perfect. At time t since the beginning it shows `t + offset + drift · t`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Clock {
+pub struct ClockModel {
     /// Difference between the clock and the time at the beginning.
     pub offset: SignedDuration,
     /// Growth of this difference.
@@ -174,7 +174,7 @@ impl Histogram {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Link {
     /// Nodes at its ends.
-    pub ends: [NodeId; 2],
+    pub ends: [NodeIndex; 2],
     /// Rate of each direction.
     pub rate: Rate,
     /// Length of the cable.
@@ -185,11 +185,11 @@ pub struct Link {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Port {
     /// Node that frames leave.
-    pub node: NodeId,
+    pub node: NodeIndex,
     /// Node that frames reach.
-    pub to: NodeId,
+    pub to: NodeIndex,
     /// Link between both.
-    pub link: LinkId,
+    pub link: LinkIndex,
     /// Discipline of the port, resolved for this port: slopes, credits, and the beginning of a cycle of gates.
     pub discipline: Discipline,
 }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::Reader;
 use crate::document::{Item, Table};
-use crate::model::{FqCodel, GateEntry, Limit, Queue, Scheduler, Taprio, class_of};
+use crate::model::{FqCodelParameters, GateEntry, Limit, Queue, Scheduler, Taprio, class_of};
 use crate::quantity::{Credit, Duration, Rate, Share, Size};
 
 /// Discipline as it is written in the file. A port completes it: slopes and credits of a shaper follow from the flows that pass
@@ -97,8 +97,10 @@ impl Reader<'_> {
         let usual = Written {
             name: "fq_codel".to_owned(),
             span: 0..0,
-            scheduler: Scheduler::FqCodel(FqCodel::default()),
-            classes: vec![everything(Limit::Frames(FqCodel::default().limit))],
+            scheduler: Scheduler::FqCodel(FqCodelParameters::default()),
+            classes: vec![everything(Limit::Frames(
+                FqCodelParameters::default().limit,
+            ))],
         };
         let mut all = Vec::new();
         for (key, item) in document
@@ -321,9 +323,9 @@ fn everything(limit: Limit) -> WrittenClass {
     }
 }
 
-fn fq_codel(table: &Table) -> FqCodel {
-    let usual = FqCodel::default();
-    FqCodel {
+fn fq_codel(table: &Table) -> FqCodelParameters {
+    let usual = FqCodelParameters::default();
+    FqCodelParameters {
         limit: table.integer("limit").unwrap_or(usual.limit),
         flows: table.integer("flows").unwrap_or(usual.flows),
         quantum: table.quantity("quantum").unwrap_or(usual.quantum),

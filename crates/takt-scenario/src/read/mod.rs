@@ -15,7 +15,7 @@ use std::path::Path;
 use crate::document::{Item, Table};
 use crate::error::Problem;
 use crate::fields::SCENARIO;
-use crate::model::{Link, Node, NodeId};
+use crate::model::{Link, Node, NodeIndex};
 use crate::{Flow, Scenario};
 
 /// State of reading: the parts of the scenario so far, and the mistakes.
@@ -25,10 +25,10 @@ pub(crate) struct Reader<'a> {
     directory: &'a Path,
     problems: Vec<Problem>,
     nodes: Vec<Node>,
-    names: HashMap<String, NodeId>,
+    names: HashMap<String, NodeIndex>,
     links: Vec<Link>,
     /// Links at each node, in the order of the file.
-    neighbours: Vec<Vec<(NodeId, usize)>>,
+    neighbours: Vec<Vec<(NodeIndex, usize)>>,
 }
 
 /// Returns the scenario of a document.
@@ -94,7 +94,7 @@ impl Reader<'_> {
     }
 
     /// Returns the node with a name.
-    fn node(&mut self, item: &Item) -> Option<NodeId> {
+    fn node(&mut self, item: &Item) -> Option<NodeIndex> {
         let name = item.text()?;
         let found = self.names.get(name).copied();
         if found.is_none() {
@@ -106,7 +106,7 @@ impl Reader<'_> {
     }
 
     /// Returns the node that a field names.
-    fn node_field(&mut self, table: &Table, field: &str) -> Option<NodeId> {
+    fn node_field(&mut self, table: &Table, field: &str) -> Option<NodeIndex> {
         self.node(table.get(field)?)
     }
 

@@ -3,7 +3,7 @@
 use super::Reader;
 use crate::document::{Item, Table};
 use crate::fields::LATENCY;
-use crate::model::{Clock, Distribution, Histogram, Link, Node, NodeId, NodeKind};
+use crate::model::{ClockModel, Distribution, Histogram, Link, Node, NodeIndex, NodeKind};
 use crate::quantity::{Duration, Length, Rate};
 
 /// Size in bytes of the longest histogram file; those of cyclictest have some kilobytes.
@@ -16,7 +16,7 @@ impl Node {
             kind,
             forwarding_delay: Duration::ZERO,
             forwarding_delay_least: Duration::ZERO,
-            clock: Clock::default(),
+            clock: ClockModel::default(),
             wake_up_latency: Distribution::Constant(Duration::ZERO),
         }
     }
@@ -90,7 +90,7 @@ impl Reader<'_> {
             }
         }
         if let Some(clock) = table.table("clock") {
-            node.clock = Clock {
+            node.clock = ClockModel {
                 offset: clock.quantity("offset").unwrap_or_default(),
                 drift: clock.quantity("drift").unwrap_or_default(),
             };
@@ -162,7 +162,7 @@ impl Reader<'_> {
     }
 
     fn read_link(&mut self, item: &Item, table: &Table) {
-        let ends: Vec<Option<NodeId>> = table
+        let ends: Vec<Option<NodeIndex>> = table
             .get("ends")
             .map(Item::list)
             .unwrap_or_default()

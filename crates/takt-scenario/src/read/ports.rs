@@ -7,7 +7,7 @@ use super::{NamedFlow, Reader};
 use crate::document::Item;
 use crate::error::Problem;
 use crate::model::{
-    Discipline, LinkId, NodeId, Port, PortId, Queue, Scheduler, Taprio, TrafficClass,
+    Discipline, LinkIndex, NodeIndex, Port, PortIndex, Queue, Scheduler, Taprio, TrafficClass,
 };
 use crate::quantity::{Credit, Drift, Duration, Rate, Share};
 use crate::{FlowSource, Frame};
@@ -49,7 +49,7 @@ impl Reader<'_> {
             let (Some(node), false) = (node, to == Some(None)) else {
                 continue;
             };
-            let is_meant = |next: &NodeId| to.is_none_or(|to| to == Some(*next));
+            let is_meant = |next: &NodeIndex| to.is_none_or(|to| to == Some(*next));
             let meant: Vec<usize> = self.neighbours[node.0]
                 .iter()
                 .filter(|(next, _)| is_meant(next))
@@ -74,14 +74,14 @@ impl Reader<'_> {
             let drift = self.nodes[node.0].clock.drift;
             let passing: Vec<&NamedFlow> = flows
                 .iter()
-                .filter(|flow| flow.flow.ports.contains(&PortId(index)))
+                .filter(|flow| flow.flow.ports.contains(&PortIndex(index)))
                 .collect();
             let discipline =
                 self.resolve(&disciplines[chosen], index, (rate, drift), shift, &passing);
             ports.push(Port {
                 node,
                 to,
-                link: LinkId(index / 2),
+                link: LinkIndex(index / 2),
                 discipline,
             });
         }
@@ -89,7 +89,7 @@ impl Reader<'_> {
     }
 
     /// Reports a missing port, with the links of the node.
-    fn no_port(&mut self, node: NodeId, place: &Item) {
+    fn no_port(&mut self, node: NodeIndex, place: &Item) {
         let from = self.name(node);
         let message = match place.text() {
             Some(to) => format!("no link joins `{from}` and `{to}`"),
@@ -166,7 +166,7 @@ impl Reader<'_> {
         }
         if let Scheduler::Taprio(taprio) = &discipline.scheduler {
             for flow in passing {
-                self.check_windows(taprio, &discipline, rate, flow, &written.span);
+                self.check_windows(taprio, &discipline, (rate, drift), flow, &written.span);
             }
         }
         discipline
@@ -229,7 +229,7 @@ impl Reader<'_> {
     fn check_etf(&mut self, discipline: &Discipline, port: usize, passing: &[&NamedFlow]) {
         for flow in passing {
             let class = discipline.class_of(flow.flow.pcp);
-            let timed = flow.flow.ports.first() == Some(&PortId(port))
+            let timed = flow.flow.ports.first() == Some(&PortIndex(port))
                 && !matches!(flow.flow.source, FlowSource::Cross(_));
             let queue = discipline.classes.get(class).map(|class| &class.queue);
             if !timed
@@ -264,12 +264,13 @@ impl Reader<'_> {
         }
     }
 
-    /// Reports flows whose frames no window lets pass.
+    /// Reports flows whose frames no window lets pass. Gates follow the node's clock. By a fast clock a frame takes longer, and
+    /// the reading at which a gate opens may be skipped. By a slow one a frame takes less, but Linux decides by the link's rate.
     fn check_windows(
         &mut self,
         taprio: &Taprio,
         discipline: &Discipline,
-        rate: Rate,
+        (rate, drift): (Rate, Drift),
         flow: &NamedFlow,
         span: &Range<usize>,
     ) {
@@ -280,8 +281,12 @@ impl Reader<'_> {
             .get(class)
             .map_or("", |class| &class.name);
         let takes = rate.duration(flow.flow.frame.physical().into());
+        let skipped = by_fast_clock(1, drift) - 1;
+        let takes = Duration(by_fast_clock(takes.0, drift)).plus(Duration(skipped));
         let (needed, why) = if takes < taprio.guard_band {
             (taprio.guard_band, "for the guard band".to_owned())
+        } else if drift.0 > 0 {
+            (takes, format!("at {rate} by a clock that gains {drift}"))
         } else {
             (takes, format!("at {rate}"))
         };
@@ -316,11 +321,11 @@ fn reservation(frames: &[(Frame, Duration)], provisioning: Share) -> Rate {
     Rate(u64::try_from(needs.sum::<u128>()).unwrap_or(u64::MAX))
 }
 
-/// Returns the slope by the clock of a fast node; a slow clock does not change it.
-fn by_fast_clock(slope: u64, drift: Drift) -> u64 {
+/// Returns a slope or a time by the clock of a fast node, rounded up; a slow clock does not change it.
+fn by_fast_clock(value: u64, drift: Drift) -> u64 {
     let billion = 1_000_000_000;
     let speed = billion + u128::from(drift.0.max(0).unsigned_abs());
-    u64::try_from((u128::from(slope) * speed).div_ceil(billion)).unwrap_or(u64::MAX)
+    u64::try_from((u128::from(value) * speed).div_ceil(billion)).unwrap_or(u64::MAX)
 }
 
 /// Returns `bytes · slope / rate`, rounded up.

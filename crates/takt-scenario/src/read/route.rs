@@ -4,18 +4,18 @@ use std::collections::VecDeque;
 
 use super::Reader;
 use crate::document::Item;
-use crate::model::{NodeId, NodeKind, PortId};
+use crate::model::{NodeIndex, NodeKind, PortIndex};
 
 impl Reader<'_> {
     /// Returns the ports from one node to another: those of the written path, or of the shortest one. Of several shortest paths
     /// it is the first in the order of the file. Hosts do not forward.
     pub(super) fn route(
         &mut self,
-        from: NodeId,
-        to: NodeId,
+        from: NodeIndex,
+        to: NodeIndex,
         path: Option<&Item>,
         place: &Item,
-    ) -> Option<Vec<PortId>> {
+    ) -> Option<Vec<PortIndex>> {
         if from == to {
             let message = format!(
                 "source and destination are the same node, `{0}`",
@@ -41,13 +41,13 @@ impl Reader<'_> {
         }
     }
 
-    pub(super) fn name(&self, node: NodeId) -> &str {
+    pub(super) fn name(&self, node: NodeIndex) -> &str {
         self.nodes.get(node.0).map_or("", |node| &node.name)
     }
 
-    fn explicit(&mut self, from: NodeId, to: NodeId, path: &Item) -> Option<Vec<PortId>> {
+    fn explicit(&mut self, from: NodeIndex, to: NodeIndex, path: &Item) -> Option<Vec<PortIndex>> {
         let items = path.list();
-        let nodes: Vec<NodeId> = items
+        let nodes: Vec<NodeIndex> = items
             .iter()
             .map(|item| self.node(item))
             .collect::<Option<_>>()?;
@@ -83,19 +83,19 @@ impl Reader<'_> {
                 self.problem(message, &item.span);
                 return None;
             };
-            ports.push(PortId(*port));
+            ports.push(PortIndex(*port));
         }
         Some(ports)
     }
 
-    fn forwards(&self, node: NodeId) -> bool {
+    fn forwards(&self, node: NodeIndex) -> bool {
         self.nodes
             .get(node.0)
             .is_some_and(|node| node.kind == NodeKind::Bridge)
     }
 
-    fn shortest(&self, from: NodeId, to: NodeId) -> Option<Vec<PortId>> {
-        let mut reached: Vec<Option<(NodeId, usize)>> = vec![None; self.nodes.len()];
+    fn shortest(&self, from: NodeIndex, to: NodeIndex) -> Option<Vec<PortIndex>> {
+        let mut reached: Vec<Option<(NodeIndex, usize)>> = vec![None; self.nodes.len()];
         let mut next = VecDeque::from([from]);
         while let Some(node) = next.pop_front() {
             if node != from && !self.forwards(node) {
@@ -112,7 +112,7 @@ impl Reader<'_> {
         let mut node = to;
         while node != from {
             let (before, port) = reached[node.0]?;
-            ports.push(PortId(port));
+            ports.push(PortIndex(port));
             node = before;
         }
         ports.reverse();

@@ -2,7 +2,7 @@
 
 use super::Reader;
 use crate::document::Table;
-use crate::model::{Link, Node, NodeId, NodeKind};
+use crate::model::{Link, Node, NodeIndex, NodeKind};
 use crate::quantity::{Duration, Length, Rate};
 
 impl Reader<'_> {
@@ -36,10 +36,10 @@ impl Reader<'_> {
             "star" => (1, count("hosts", 2)),
             _ => (0, 2),
         };
-        let host = |index: usize| NodeId(index);
-        let bridge = |index: usize| NodeId(hosts + index);
+        let host = |index: usize| NodeIndex(index);
+        let bridge = |index: usize| NodeIndex(hosts + index);
         self.generate(table, hosts, bridges);
-        let links: Vec<[NodeId; 2]> = match kind {
+        let links: Vec<[NodeIndex; 2]> = match kind {
             "ring" => {
                 let spokes = (0..bridges).map(|index| [host(index), bridge(index)]);
                 let ring = (0..bridges).map(|index| [bridge(index), bridge((index + 1) % bridges)]);
@@ -48,7 +48,7 @@ impl Reader<'_> {
             "star" => (0..hosts).map(|index| [host(index), bridge(0)]).collect(),
             _ => {
                 let between = (0..bridges).map(bridge);
-                let nodes: Vec<NodeId> = std::iter::once(host(0))
+                let nodes: Vec<NodeIndex> = std::iter::once(host(0))
                     .chain(between)
                     .chain([host(1)])
                     .collect();
@@ -92,7 +92,7 @@ impl Reader<'_> {
 
     pub(super) fn add_node(&mut self, node: Node) {
         self.names
-            .insert(node.name.clone(), NodeId(self.nodes.len()));
+            .insert(node.name.clone(), NodeIndex(self.nodes.len()));
         self.nodes.push(node);
     }
 

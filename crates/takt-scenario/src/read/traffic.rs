@@ -4,8 +4,8 @@ use super::{NamedFlow, Reader};
 use crate::document::{Item, Table};
 use crate::fields::{APPLICATION, CROSS_TRAFFIC, MESSAGES, PACES, PACKETS, RECEIVERS};
 use crate::model::{
-    Application, ApplicationId, CrossTraffic, CrossTrafficId, Pattern, Phases, Port, PortId, Queue,
-    Receiver, Scheduler,
+    Application, ApplicationIndex, ApplicationReceiver, CrossTraffic, CrossTrafficIndex, Pattern,
+    Phases, Port, PortIndex, Queue, Scheduler,
 };
 use crate::quantity::{Duration, Rate, Share, Size};
 use crate::{Flow, FlowSource, Frame};
@@ -14,8 +14,12 @@ use crate::{Flow, FlowSource, Frame};
 const UDP_HEADERS: u64 = 20 + 8;
 
 /// Returns the way back along the same links.
-fn reversed(ports: &[PortId]) -> Vec<PortId> {
-    ports.iter().rev().map(|port| PortId(port.0 ^ 1)).collect()
+fn reversed(ports: &[PortIndex]) -> Vec<PortIndex> {
+    ports
+        .iter()
+        .rev()
+        .map(|port| PortIndex(port.0 ^ 1))
+        .collect()
 }
 
 impl Reader<'_> {
@@ -28,7 +32,7 @@ impl Reader<'_> {
             let Some(application) = self.application(item, table) else {
                 continue;
             };
-            let id = ApplicationId(applications.len());
+            let id = ApplicationIndex(applications.len());
             let ends = (application.publisher, application.receiver.node());
             let flow = |source, ports| NamedFlow {
                 flow: Flow {
@@ -42,10 +46,12 @@ impl Reader<'_> {
             };
             if let Some(way) = self.route(ends.0, ends.1, table.get("path"), item) {
                 let back = match (application.receiver, table.get("return_path")) {
-                    (Receiver::Loopback(_), None) => Some(reversed(&way)),
-                    (Receiver::Loopback(_), path) => self.route(ends.1, ends.0, path, item),
-                    (Receiver::Subscriber(_), None) => None,
-                    (Receiver::Subscriber(_), Some(path)) => {
+                    (ApplicationReceiver::Loopback(_), None) => Some(reversed(&way)),
+                    (ApplicationReceiver::Loopback(_), path) => {
+                        self.route(ends.1, ends.0, path, item)
+                    }
+                    (ApplicationReceiver::Subscriber(_), None) => None,
+                    (ApplicationReceiver::Subscriber(_), Some(path)) => {
                         self.problem(
                             "only an application with a loopback has a way back",
                             &path.span,
@@ -67,9 +73,9 @@ impl Reader<'_> {
         let receiver = receiver.and_then(|(name, item)| {
             let node = self.node(item)?;
             Some(if name == "loopback" {
-                Receiver::Loopback(node)
+                ApplicationReceiver::Loopback(node)
             } else {
-                Receiver::Subscriber(node)
+                ApplicationReceiver::Subscriber(node)
             })
         });
         let frame = self.one_of(APPLICATION.name, item, table, MESSAGES);
@@ -179,7 +185,7 @@ impl Reader<'_> {
             if let Some(ports) = self.route(traffic.from, traffic.to, table.get("path"), item) {
                 flows.push(NamedFlow {
                     flow: Flow {
-                        source: FlowSource::Cross(CrossTrafficId(all.len())),
+                        source: FlowSource::Cross(CrossTrafficIndex(all.len())),
                         ports,
                         frame: traffic.frame,
                         pcp: traffic.pcp,

@@ -11,7 +11,7 @@ use crate::fault::Fault;
 pub(crate) enum Body<'a> {
     /// The bytes after the RequestHeader.
     Encoded(Decoder<'a>),
-    LaidOut(&'a takt_layout::Request<'a>),
+    LaidOut(&'a takt_layout::RequestReader<'a>),
 }
 
 impl<'a> Body<'a> {
@@ -38,7 +38,7 @@ pub(super) enum Items<'a> {
 
 /// Returns the content of a RequestHeader (OPC 10000-4, 7.33) of a request in the fixed layout.
 #[inline]
-pub(crate) fn header<'a>(request: &takt_layout::Request<'a>) -> RequestHeaderRef<'a> {
+pub(crate) fn header<'a>(request: &takt_layout::RequestReader<'a>) -> RequestHeaderRef<'a> {
     let head = request.head();
     RequestHeaderRef {
         authentication_token: head.authentication_token,
@@ -58,7 +58,7 @@ pub(crate) fn parse<R>(
     handle: impl FnOnce(&RequestHeaderRef<'_>, Body<'_>) -> Result<R, Fault>,
 ) -> Result<R, Fault> {
     if takt_layout::is_layout(message) {
-        let laid_out = takt_layout::Request::parse(message, limits)?;
+        let laid_out = takt_layout::RequestReader::parse(message, limits)?;
         return handle(&header(&laid_out), Body::LaidOut(&laid_out));
     }
     let mut body = Decoder::with_limits(message, limits);

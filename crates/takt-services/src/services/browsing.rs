@@ -7,7 +7,7 @@ use takt_ua::binary::{Decode, Decoder};
 use super::list::{Items, Operations};
 use super::pages::Pages;
 use super::request::Request;
-use super::service::Turn;
+use super::service::{Progress, Turn};
 use crate::continuation::Cursor;
 use crate::fault::Fault;
 use crate::server::Server;
@@ -83,8 +83,9 @@ impl<B: Browsing> Operations for Browsed<B> {
         self.pages.is_busy()
     }
 
-    fn end(&mut self, turn: &mut Turn<'_, '_>) -> Result<(), Fault> {
-        Ok(turn.response.array_length(None)?)
+    fn end(&mut self, turn: &mut Turn<'_, '_>) -> Result<Progress, Fault> {
+        turn.response.array_length(None)?;
+        Ok(Progress::Complete)
     }
 
     fn abandon(&mut self, _: &Server, session: &Session) {

@@ -7,7 +7,7 @@ use takt_ua::binary::{Decode, Decoder, Encode};
 
 use super::list::{Items, Operations};
 use super::request::Request;
-use super::service::Turn;
+use super::service::{Progress, Turn};
 use crate::fault::Fault;
 use crate::server::Server;
 use crate::session::Session;
@@ -129,7 +129,8 @@ impl<C: Change> Operations for Changes<C> {
         })
     }
 
-    fn end(&mut self, turn: &mut Turn<'_, '_>) -> Result<(), Fault> {
-        Ok(turn.response.array_length(Some(0))?)
+    fn end(&mut self, turn: &mut Turn<'_, '_>) -> Result<Progress, Fault> {
+        turn.response.array_length(Some(0))?;
+        Ok(Progress::Complete)
     }
 }

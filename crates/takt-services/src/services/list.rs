@@ -99,8 +99,8 @@ pub(super) trait Operations: Send + Sized + 'static {
         false
     }
 
-    /// Runs after the last operation: encodes the end of the response.
-    fn end(&mut self, turn: &mut Turn<'_, '_>) -> Result<(), Fault>;
+    /// Runs after the last operation: encodes the end of the response, unless it has to wait.
+    fn end(&mut self, turn: &mut Turn<'_, '_>) -> Result<Progress, Fault>;
 
     /// Handles the end of a request before all operations are done.
     fn abandon(&mut self, _server: &Server, _session: &Session) {}
@@ -155,8 +155,7 @@ impl<O: Operations> Service for List<O> {
         if self.items.len() > 0 || self.operations.is_busy() {
             return Ok(Progress::Unfinished);
         }
-        self.operations.end(turn)?;
-        Ok(Progress::Complete)
+        self.operations.end(turn)
     }
 
     fn response_size(&self) -> usize {

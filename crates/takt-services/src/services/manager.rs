@@ -1,5 +1,6 @@
 //! The rules of NodeManagement (OPC 10000-4, 5.8) for one request: check, commit and settlement of its operations.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use takt_space::{AddressSpaceError, Caller, Change, Edit, NewBinding};
@@ -11,6 +12,7 @@ use crate::fault::Fault;
 use crate::node_management::NodeManagement;
 use crate::server::Server;
 use crate::session::Session;
+use crate::settled::Settled;
 use crate::work::Work;
 
 /// Units of work of one operation, and of each of its changes: an application may store each change in a database.
@@ -21,8 +23,10 @@ const CHANGE: u64 = 8;
 pub(super) struct Manager {
     rules: Arc<dyn NodeManagement>,
     caller: Arc<Caller>,
-    /// Number of requests that could not be settled, as of the beginning of this one.
-    unsettled: u64,
+    /// [`NodeManagement::losses`] as of the beginning of the request.
+    losses: u64,
+    /// True if the rules keep changes of this request.
+    has_changes: Cell<bool>,
 }
 
 impl Manager {
@@ -32,9 +36,10 @@ impl Manager {
             return Err(Fault(StatusCode::BadServiceUnsupported));
         }
         Ok(Self {
+            losses: rules.losses(),
             rules,
             caller: session.caller.load_full(),
-            unsettled: request.server.unsettled(),
+            has_changes: Cell::new(false),
         })
     }
 
@@ -56,10 +61,6 @@ impl Manager {
         plan: impl FnOnce(&mut Edit<'_>) -> Result<(T, Vec<Change>), AddressSpaceError>,
     ) -> Result<T, StatusCode> {
         work.spend(OPERATION);
-        if server.unsettled() != self.unsettled {
-            // The changes of this request so far were reverted with those that could not be settled.
-            return Err(StatusCode::BadResourceUnavailable);
-        }
         let mut edit = server.space.edit();
         let (result, changes) = plan(&mut edit).map_err(|error| error.status_code())?;
         for change in &changes {
@@ -67,7 +68,8 @@ impl Manager {
         }
         let memory = edit.reserve_memory(&changes);
         let memory = memory.map_err(|_| StatusCode::BadOutOfMemory)?;
-        self.rules.commit(&self.caller, &changes)?;
+        self.rules.commit(&self.caller, &changes, self.losses)?;
+        self.has_changes.set(true);
         // From here on, the nodes themselves count in the budget.
         drop(memory);
         let mut outcome = Ok(());
@@ -82,20 +84,11 @@ impl Manager {
         Ok(result)
     }
 
-    /// Settles the request after all operations: good results stay good only if the changes are durable.
-    pub(super) fn settle<T>(&self, server: &Server, results: &mut [Result<T, StatusCode>]) {
-        let settled = match server.unsettled() == self.unsettled {
-            true => self.rules.settle(&self.caller),
-            false => {
-                let _ = self.rules.settle(&self.caller);
-                Err(StatusCode::BadResourceUnavailable)
-            }
-        };
-        if let Err(status) = settled {
-            server.note_unsettled();
-            for result in results.iter_mut().filter(|result| result.is_ok()) {
-                *result = Err(status);
-            }
+    /// Settles the request after all operations. `saw_changes` says that a result rests on changes that it saw.
+    pub(super) fn settle(&self, saw_changes: bool, settled: Settled) {
+        match self.has_changes.get() || saw_changes {
+            true => self.rules.settle(&self.caller, self.losses, settled),
+            false => settled.done(Ok(())),
         }
     }
 

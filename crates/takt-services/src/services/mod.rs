@@ -26,6 +26,7 @@ mod register_nodes;
 mod request;
 mod service;
 mod session;
+mod settling;
 mod slices;
 mod steps;
 mod subscriptions;
@@ -206,7 +207,7 @@ fn dispatch_layout(
     if !connection.peer().is_local() {
         return Err(Fault(StatusCode::BadDecodingError));
     }
-    let laid_out = takt_layout::Request::parse(message, server.limits.encoding)?;
+    let laid_out = takt_layout::RequestReader::parse(message, server.limits.encoding)?;
     let header = body::header(&laid_out);
     *request_handle = header.request_handle;
     let incoming = Incoming {

@@ -1,24 +1,27 @@
 //! NodeManagement: AddNodes, AddReferences, DeleteNodes, DeleteReferences (OPC 10000-4, 5.8).
 //!
 //! Each operation is checked against the standard, then by the application's rules, committed by them, and then made visible.
-//! Meanwhile the address space is locked for other changes only.
+//! Meanwhile the address space is locked for other changes only. The response is sent when all changes are durable.
 
 use takt_space::{AddressSpaceError, Change, Edit};
 use takt_ua::binary::{Decode, Decoder, Encode, EncodeError, Encoder};
 use takt_ua::structures::{
     AddNodesItem, AddNodesResult, AddReferencesItem, DeleteNodesItem, DeleteReferencesItem,
 };
-use takt_ua::{NodeId, StatusCode, ids};
+use takt_ua::{DateTime, NodeId, StatusCode, ids};
 
 use super::deletion::Deletion;
 use super::list::{Items, Operations};
 use super::manager::Manager;
 use super::request::Request;
-use super::service::Turn;
+use super::service::{Progress, Turn};
+use super::settling::{Meeting, Settling};
 use super::subscriptions::status_of;
 use crate::fault::Fault;
+use crate::message::response_header;
 use crate::server::Server;
 use crate::session::Session;
+use crate::settled::Settled;
 
 /// An operation of one of the four services.
 pub(super) trait Operation: Send + Sized + 'static {
@@ -131,19 +134,60 @@ impl<O: Operation> Operations for Changes<O> {
         self.operation.is_some()
     }
 
-    fn end(&mut self, turn: &mut Turn<'_, '_>) -> Result<(), Fault> {
-        self.manager.settle(turn.request.server, &mut self.results);
-        turn.request.respond(O::RESPONSE, turn.response)?;
-        turn.response.array_length(Some(self.results.len()))?;
-        for result in self.results.drain(..) {
-            O::Done::encode(result, turn.response)?;
-        }
-        Ok(turn.response.array_length(Some(0))?)
+    fn end(&mut self, turn: &mut Turn<'_, '_>) -> Result<Progress, Fault> {
+        let (meeting, settled) = Meeting::new();
+        let saw_changes = self.results.iter().any(rests_on_changes);
+        self.manager.settle(saw_changes, settled);
+        let results = std::mem::take(&mut self.results);
+        let Some(settled) = meeting.result() else {
+            let respond = Box::new(move |settled, handle, now, response: &mut Encoder<'_>| {
+                respond::<O>(results, settled, handle, now, response)
+            });
+            return Ok(Progress::Settling(Settling::new(meeting, respond)));
+        };
+        let (handle, now) = (turn.request.header.request_handle, turn.request.now);
+        respond::<O>(results, settled, handle, now, turn.response)?;
+        Ok(Progress::Complete)
     }
 
-    fn abandon(&mut self, server: &Server, _: &Session) {
-        self.manager.settle(server, &mut self.results);
+    fn abandon(&mut self, _: &Server, _: &Session) {
+        // Nobody waits for the result.
+        self.manager.settle(false, Settled::new(|_| {}));
     }
+}
+
+/// Returns true if a result holds only if changes become durable: those of the operation, or those of another request that
+/// made what exists. A Provider that gets `BadNodeIdExists`, for example, relies on the node.
+fn rests_on_changes<T>(result: &Result<T, StatusCode>) -> bool {
+    match result {
+        Ok(_) => true,
+        Err(status) => matches!(
+            *status,
+            StatusCode::BadNodeIdExists
+                | StatusCode::BadBrowseNameDuplicated
+                | StatusCode::BadDuplicateReferenceNotAllowed
+        ),
+    }
+}
+
+/// Encodes the response: results that rest on changes get the StatusCode of their loss.
+fn respond<O: Operation>(
+    results: Vec<Result<O::Done, StatusCode>>,
+    settled: Result<(), StatusCode>,
+    handle: u32,
+    now: DateTime,
+    response: &mut Encoder<'_>,
+) -> Result<(), Fault> {
+    response_header(response, O::RESPONSE, now, handle, StatusCode::Good)?;
+    response.array_length(Some(results.len()))?;
+    for result in results {
+        let result = match settled {
+            Err(lost) if rests_on_changes(&result) => Err(lost),
+            _ => result,
+        };
+        O::Done::encode(result, response)?;
+    }
+    Ok(response.array_length(Some(0))?)
 }
 
 /// An item whose operation is planned and executed at once.

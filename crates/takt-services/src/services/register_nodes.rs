@@ -8,7 +8,7 @@ use takt_ua::{NodeId, ids};
 
 use super::list::{Items, Operations};
 use super::request::Request;
-use super::service::Turn;
+use super::service::{Progress, Turn};
 use crate::fault::Fault;
 use crate::session::Session;
 
@@ -52,7 +52,7 @@ impl<const REGISTERS: bool> Operations for Nodes<REGISTERS> {
         Ok(())
     }
 
-    fn end(&mut self, _: &mut Turn<'_, '_>) -> Result<(), Fault> {
-        Ok(())
+    fn end(&mut self, _: &mut Turn<'_, '_>) -> Result<Progress, Fault> {
+        Ok(Progress::Complete)
     }
 }

@@ -6,6 +6,7 @@ use takt_ua::binary::{Decoder, Encoder};
 
 use super::deferred;
 use super::request::Request;
+use super::settling::Settling;
 use crate::fault::Fault;
 use crate::server::Server;
 use crate::session::Session;
@@ -17,6 +18,8 @@ pub(crate) enum Progress {
     Unfinished,
     /// Remote sources have to be asked; their results complete the response.
     Remote(deferred::Operations),
+    /// All operations are done; the response is complete when their changes are durable.
+    Settling(Settling),
     /// The response is complete.
     Complete,
 }

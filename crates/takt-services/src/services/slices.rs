@@ -39,6 +39,9 @@ pub(super) fn start(
             Ok(Progress::Remote(operations)) => {
                 return operations.defer(request, connection, session);
             }
+            Ok(Progress::Settling(settling)) => {
+                return settling.defer(request, connection, session);
+            }
             Ok(Progress::Unfinished) => {}
             Err(fault) => {
                 service.abandon(server, session);

@@ -275,6 +275,7 @@ pub(super) fn handle<S: Steps>(
         match progress? {
             Progress::Complete => return Ok(Outcome::Complete),
             Progress::Remote(found) => return found.defer(request, connection, session),
+            Progress::Settling(settling) => return settling.defer(request, connection, session),
             Progress::Unfinished => {}
         }
     }

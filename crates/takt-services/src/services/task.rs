@@ -92,7 +92,7 @@ impl RequestTask {
         let limits = server.limits.encoding;
         let laid_out;
         let header = if takt_layout::is_layout(&self.message) {
-            laid_out = takt_layout::Request::parse(&self.message, limits)?;
+            laid_out = takt_layout::RequestReader::parse(&self.message, limits)?;
             body::header(&laid_out)
         } else {
             let mut decoder = Decoder::with_limits(&self.message, limits);
@@ -169,6 +169,12 @@ impl Task<Server> for RequestTask {
                 if let Err(fault) = submitted {
                     self.fail(fault);
                 }
+                true
+            }
+            Ok(Progress::Settling(settling)) => {
+                self.charge.force(0);
+                let (pending, session) = (Arc::clone(&self.pending), Arc::clone(&self.session));
+                settling.wait(pending, session, self.max_response);
                 true
             }
             Ok(Progress::Complete) => {

@@ -26,6 +26,7 @@ mod read;
 mod references;
 mod remote;
 mod sessions;
+mod settling;
 mod slices;
 mod slices_of_changes;
 mod slices_of_items;

@@ -92,7 +92,7 @@ impl NodeManagement for Rules {
         }
     }
 
-    fn commit(&self, _: &Caller, changes: &[Change]) -> Result<(), StatusCode> {
+    fn commit(&self, _: &Caller, changes: &[Change], _: u64) -> Result<(), StatusCode> {
         changes.iter().for_each(|change| self.log("commit", change));
         match changes.first() {
             Some(Change::AddNode(item)) if item.browse_name.name == "Full" => {
@@ -198,7 +198,7 @@ fn changes_can_be_applied_again_to_another_server() {
         fn authorize(&self, _: &Caller, _: &Change) -> Result<(), StatusCode> {
             Ok(())
         }
-        fn commit(&self, _: &Caller, changes: &[Change]) -> Result<(), StatusCode> {
+        fn commit(&self, _: &Caller, changes: &[Change], _: u64) -> Result<(), StatusCode> {
             self.0.lock().unwrap().extend_from_slice(changes);
             Ok(())
         }

@@ -1,7 +1,6 @@
-//! NodeManagement in slices: same results, work that is linear in the number of nodes, and requests that fail together.
+//! NodeManagement in slices: same results, and work that is linear in the number of nodes.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::common::{Client, builder, decode, message};
 use takt_services::{EverybodyManages, NodeManagement, Server, ServerLimits};
@@ -226,7 +225,7 @@ impl NodeManagement for Guarded {
         }
     }
 
-    fn commit(&self, _: &Caller, _: &[Change]) -> Result<(), StatusCode> {
+    fn commit(&self, _: &Caller, _: &[Change], _: u64) -> Result<(), StatusCode> {
         Ok(())
     }
 }
@@ -243,53 +242,6 @@ fn a_child_that_may_not_be_deleted_keeps_the_subtree() {
     let (response, _) = slices(&mut client, &request);
     assert_eq!(statuses(&response), [StatusCode::BadUserAccessDenied]);
     assert_eq!(own_nodes(space), 1_001);
-}
-
-/// Rules that cannot store anything once the flag is set.
-#[derive(Default)]
-struct Failing(AtomicBool);
-
-impl NodeManagement for Failing {
-    fn authorize(&self, _: &Caller, _: &Change) -> Result<(), StatusCode> {
-        Ok(())
-    }
-
-    fn commit(&self, _: &Caller, _: &[Change]) -> Result<(), StatusCode> {
-        Ok(())
-    }
-
-    fn settle(&self, _: &Caller) -> Result<(), StatusCode> {
-        match self.0.load(Ordering::Relaxed) {
-            true => Err(StatusCode::BadResourceUnavailable),
-            false => Ok(()),
-        }
-    }
-}
-
-#[test]
-fn requests_under_way_fail_with_the_one_that_could_not_be_settled() {
-    let rules = Arc::new(Failing::default());
-    let server = server(SMALL, Arc::clone(&rules) as _);
-    let folder = folder(server.address_space(), "F");
-    let (mut first, mut second) = (Client::new(&server), Client::new(&server));
-    let long = add(&mut first, &folder, 0..200);
-    first.defer(&long, 1).unwrap();
-    rules.0.store(true, Ordering::Relaxed);
-    let short = add(&mut second, &folder, 900..901);
-    let failed: AddNodesResponse = decode(&second.raw(&short)).unwrap();
-    assert_eq!(
-        failed.results[0].status_code,
-        StatusCode::BadResourceUnavailable
-    );
-    rules.0.store(false, Ordering::Relaxed);
-    let (_, response) = first.completed();
-    let failed: AddNodesResponse = decode(&response).unwrap();
-    assert_eq!(failed.results.len(), 200);
-    let all_failed = failed
-        .results
-        .iter()
-        .all(|result| result.status_code == StatusCode::BadResourceUnavailable);
-    assert!(all_failed, "what they had changed was taken back together");
 }
 
 #[test]

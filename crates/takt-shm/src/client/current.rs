@@ -15,7 +15,7 @@ const MAX_SEGMENT: usize = 1 << 31;
 
 /// Place of a current value.
 #[derive(Debug, Clone)]
-pub struct CurrentValue {
+pub struct CurrentValuePlace {
     /// Memory of the value.
     pub memory: Arc<SegmentView>,
     /// Location in the memory, as the server's handler describes it.
@@ -39,7 +39,7 @@ impl ShmClient {
     ///
     /// # Errors
     /// The server broke the protocol, or the memory cannot be mapped.
-    pub fn located(&mut self, body: &[u8]) -> Result<Option<CurrentValue>, ShmError> {
+    pub fn located(&mut self, body: &[u8]) -> Result<Option<CurrentValuePlace>, ShmError> {
         let Some((number, location)) = body.split_first_chunk() else {
             return Ok(None);
         };
@@ -62,7 +62,7 @@ impl ShmClient {
                 self.alive.insert(alive).clone()
             }
         };
-        Ok(Some(CurrentValue {
+        Ok(Some(CurrentValuePlace {
             memory,
             location: location.to_vec(),
             alive,

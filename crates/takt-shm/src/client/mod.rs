@@ -32,7 +32,7 @@ use crate::header::{MAX_MESSAGE, MessageHeader};
 use crate::wait::WaitPolicy;
 
 pub(crate) use connect::{hello, reach};
-pub use current::CurrentValue;
+pub use current::CurrentValuePlace;
 
 /// Options of a client.
 #[derive(Debug, Clone)]

@@ -36,7 +36,7 @@ impl ShmClient {
                     let server = self.state.processor();
                     budget.share_processor(server == Some(affinity::current()));
                 }
-                Some(budget.next_wait())
+                Some(budget.next_wait(start))
             }
             None => self.wait.spin_for(),
         };

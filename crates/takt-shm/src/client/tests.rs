@@ -13,8 +13,8 @@ use takt_ua::binary::Encoder;
 
 use crate::header::{HEADER_LENGTH, MessageHeader};
 use crate::{
-    ApplicationName, ClientConfig, CompletionWaker, Handler, PeerCredentials, ServerConfig,
-    ShmClient, ShmError, ShmOutcome, ShmServer,
+    ApplicationName, ClientConfig, Handler, PeerCredentials, ServerConfig, ShmClient,
+    ShmCompletionWaker, ShmError, ShmOutcome, ShmServer,
 };
 
 const TIMEOUT: Duration = Duration::from_secs(60);
@@ -24,7 +24,7 @@ struct Echo;
 impl Handler for Echo {
     type Connection = ();
 
-    fn connect(&self, _: Option<PeerCredentials>, _: &ApplicationName, _: CompletionWaker) {}
+    fn connect(&self, _: Option<PeerCredentials>, _: &ApplicationName, _: ShmCompletionWaker) {}
 
     fn handle(
         &self,

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use takt_rt::readiness::Waker;
 
 use crate::error::ShmError;
-use crate::handler::CompletionWaker;
+use crate::handler::ShmCompletionWaker;
 
 /// Signal that a deferred response is ready.
 #[derive(Clone)]
@@ -25,7 +25,7 @@ impl Completed {
     }
 
     /// Returns the function that the handler calls.
-    pub(super) fn for_handler(&self) -> CompletionWaker {
+    pub(super) fn for_handler(&self) -> ShmCompletionWaker {
         let Self { waker, flag } = self.clone();
         Arc::new(move || {
             flag.store(true, Ordering::Release);

@@ -10,7 +10,7 @@ use takt_ua::binary::Encoder;
 use super::*;
 use crate::channel::socket::{self, PeerCredentials};
 use crate::client::{ClientConfig, ShmClient};
-use crate::handler::{CompletionWaker, ShmOutcome};
+use crate::handler::{ShmCompletionWaker, ShmOutcome};
 
 const TIMEOUT: Duration = Duration::from_secs(60);
 
@@ -25,7 +25,7 @@ struct Echo;
 
 /// Responses that are sent later, and the waker for them.
 struct Later {
-    waker: CompletionWaker,
+    waker: ShmCompletionWaker,
     responses: Vec<(u32, Vec<u8>)>,
 }
 
@@ -36,7 +36,7 @@ impl Handler for Echo {
         &self,
         _: Option<PeerCredentials>,
         _: &ApplicationName,
-        waker: CompletionWaker,
+        waker: ShmCompletionWaker,
     ) -> Later {
         Later {
             waker,

@@ -17,8 +17,8 @@ use std::time::{Duration, Instant};
 
 use takt_rt::readiness::{Events, Interest, Readiness, Waker, tagged_key};
 use takt_shm::{
-    ApplicationName, ClientConfig, CompletionWaker, Handler, PeerCredentials, ServerConfig,
-    ShmClient, ShmError, ShmOutcome, ShmServer, WaitPolicy,
+    ApplicationName, ClientConfig, Handler, PeerCredentials, ServerConfig, ShmClient,
+    ShmCompletionWaker, ShmError, ShmOutcome, ShmServer, WaitPolicy,
 };
 use takt_ua::binary::Encoder;
 
@@ -69,7 +69,7 @@ type Answer = (u32, Vec<u8>);
 
 pub struct EchoConnection {
     peer: Option<PeerCredentials>,
-    waker: CompletionWaker,
+    waker: ShmCompletionWaker,
     completed: Arc<Mutex<Vec<Answer>>>,
 }
 
@@ -100,7 +100,7 @@ impl Handler for Echo {
         &self,
         peer: Option<PeerCredentials>,
         _name: &ApplicationName,
-        waker: CompletionWaker,
+        waker: ShmCompletionWaker,
     ) -> EchoConnection {
         self.connections.fetch_add(1, Ordering::Relaxed);
         EchoConnection {

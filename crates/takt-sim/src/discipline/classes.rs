@@ -1,6 +1,6 @@
 //! Traffic classes with strict priority: MQPRIO, and TAPRIO with gates or with txtime-assist.
 
-use super::{DropReason, Drops, Gates, Next, Packet, Queue, Release, TxTimeAssist, Window};
+use super::{ClassQueue, DropReason, Drops, Gates, Next, Packet, Release, TxTimeAssist, Window};
 use crate::{LineRate, Time};
 
 /// Lengths of frames that must fit in a window.
@@ -15,7 +15,7 @@ pub enum Lengths {
 /// Traffic classes, the highest first.
 #[derive(Debug)]
 pub struct Classes {
-    classes: Vec<Queue>,
+    classes: Vec<ClassQueue>,
     /// Class of each priority.
     map: [u8; 16],
     gates: Option<Gates>,
@@ -26,7 +26,7 @@ pub struct Classes {
 
 impl Classes {
     /// Makes the classes of MQPRIO: each priority is mapped to a class. Indices beyond the last class mean the last class.
-    pub fn new(classes: Vec<Queue>, map: [u8; 16], rate: LineRate, lengths: Lengths) -> Self {
+    pub fn new(classes: Vec<ClassQueue>, map: [u8; 16], rate: LineRate, lengths: Lengths) -> Self {
         Self {
             classes,
             map,
@@ -41,7 +41,7 @@ impl Classes {
     #[must_use]
     pub fn with_gates(mut self, gates: Gates) -> Self {
         for (number, queue) in (0u8..).zip(&mut self.classes) {
-            if let Queue::CbsIeee(shaper) = queue {
+            if let ClassQueue::CbsIeee(shaper) = queue {
                 shaper.behind(Some((gates.clone(), number)));
             }
         }
@@ -53,7 +53,7 @@ impl Classes {
     #[must_use]
     pub fn with_txtime_assist(mut self, delay: Time) -> Self {
         for queue in &mut self.classes {
-            if let Queue::CbsIeee(shaper) = queue {
+            if let ClassQueue::CbsIeee(shaper) = queue {
                 shaper.behind(None);
             }
         }
@@ -191,8 +191,8 @@ mod tests {
 
     const ALL: u16 = u16::MAX;
 
-    fn fifo() -> Queue {
-        Queue::Fifo(Fifo::new(Limit::Frames(100)))
+    fn fifo() -> ClassQueue {
+        ClassQueue::Fifo(Fifo::new(Limit::Frames(100)))
     }
 
     fn of(priority: u8, frame: u32, length: u32) -> Packet {
@@ -240,7 +240,7 @@ mod tests {
 
     #[test]
     fn a_class_without_credit_lets_others_go() {
-        let cbs = Queue::CbsIeee(CbsIeee::new(
+        let cbs = ClassQueue::CbsIeee(CbsIeee::new(
             Fifo::new(Limit::Frames(10)),
             100_000_000,
             900_000_000,
@@ -321,7 +321,7 @@ mod tests {
 
     #[test]
     fn txtime_assist_and_etf() {
-        let etf = |limit| Queue::Etf(Etf::new(limit, us(5), EtfMode::Software));
+        let etf = |limit| ClassQueue::Etf(Etf::new(limit, us(5), EtfMode::Software));
         let mut classes = Classes::new(vec![etf(10), etf(10)], [0; 16], rate(), Lengths::Kernel)
             .with_gates(Gates::new(&schedule(0, &[(0b01, 50), (0b10, 50)])))
             .with_txtime_assist(us(20));

@@ -37,7 +37,7 @@ pub struct FqCodel {
 
 impl FqCodel {
     /// Makes the discipline. Its queues are made when they are needed.
-    pub fn new(parameters: &takt_scenario::FqCodel) -> Self {
+    pub fn new(parameters: &takt_scenario::FqCodelParameters) -> Self {
         let number = |value: u64| u32::try_from(value).unwrap_or(u32::MAX).max(1);
         Self {
             limit: usize::try_from(parameters.limit).unwrap_or(usize::MAX),
@@ -214,7 +214,7 @@ mod tests {
 
     #[test]
     fn flows_take_turns() {
-        let mut queue = FqCodel::new(&takt_scenario::FqCodel::default());
+        let mut queue = FqCodel::new(&takt_scenario::FqCodelParameters::default());
         let mut drops = Drops::new();
         for frame in 0..4 {
             queue.enqueue(of(1, frame, 1000), Time::ZERO, &mut drops);
@@ -230,7 +230,7 @@ mod tests {
 
     #[test]
     fn a_new_flow_goes_first() {
-        let mut queue = FqCodel::new(&takt_scenario::FqCodel::default());
+        let mut queue = FqCodel::new(&takt_scenario::FqCodelParameters::default());
         let mut drops = Drops::new();
         for frame in 0..10 {
             queue.enqueue(of(1, frame, 1500), Time::ZERO, &mut drops);
@@ -245,9 +245,9 @@ mod tests {
 
     #[test]
     fn an_overflow_drops_packets_of_the_longest_queue() {
-        let mut queue = FqCodel::new(&takt_scenario::FqCodel {
+        let mut queue = FqCodel::new(&takt_scenario::FqCodelParameters {
             limit: 10,
-            ..takt_scenario::FqCodel::default()
+            ..takt_scenario::FqCodelParameters::default()
         });
         let mut drops = Drops::new();
         queue.enqueue(of(2, 99, 1500), Time::ZERO, &mut drops);
@@ -267,7 +267,7 @@ mod tests {
 
     #[test]
     fn codel_begins_an_interval_after_the_target() {
-        let mut queue = FqCodel::new(&takt_scenario::FqCodel::default());
+        let mut queue = FqCodel::new(&takt_scenario::FqCodelParameters::default());
         let mut drops = Drops::new();
         let ms = |milliseconds: i64| Time::microseconds(1000 * milliseconds);
         for frame in 0..100 {
@@ -289,7 +289,7 @@ mod tests {
 
     #[test]
     fn codel_counts_units_of_1024_nanoseconds() {
-        let mut queue = FqCodel::new(&takt_scenario::FqCodel::default());
+        let mut queue = FqCodel::new(&takt_scenario::FqCodelParameters::default());
         let mut drops = Drops::new();
         for frame in 0..100 {
             queue.enqueue(of(1, frame, 1500), Time::ZERO, &mut drops);
@@ -304,7 +304,7 @@ mod tests {
 
     #[test]
     fn short_queues_are_left_alone() {
-        let mut queue = FqCodel::new(&takt_scenario::FqCodel::default());
+        let mut queue = FqCodel::new(&takt_scenario::FqCodelParameters::default());
         let mut drops = Drops::new();
         for frame in 0..200 {
             let now = Time::microseconds(10_000 * i64::from(frame));

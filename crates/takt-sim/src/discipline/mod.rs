@@ -26,19 +26,19 @@ pub use fifo::Fifo;
 pub use fq_codel::FqCodel;
 pub use gates::{Gates, Window};
 pub use packet::{DropReason, Drops, Next, Packet, Release};
-pub use queue::Queue;
+pub use queue::ClassQueue;
 pub use txtime_assist::TxTimeAssist;
 
 /// Discipline of a port.
 #[derive(Debug)]
-pub enum Discipline {
+pub enum QueueingDiscipline {
     /// FQ_CoDel: a queue for each flow.
     FqCodel(Box<FqCodel>),
     /// Traffic classes: MQPRIO, and TAPRIO if there are gates.
     Classes(Classes),
 }
 
-impl Discipline {
+impl QueueingDiscipline {
     /// Adds a packet. The discipline may drop this packet, or others.
     pub fn enqueue(&mut self, packet: Packet, now: Time, drops: &mut Drops) {
         match self {
@@ -55,6 +55,15 @@ impl Discipline {
                 .dequeue(now, drops)
                 .map_or(Release::Nothing, |packet| Release::Packet(packet, 0)),
             Self::Classes(classes) => classes.dequeue(now, from, drops),
+        }
+    }
+
+    /// Takes note that the link became free at this time, and that no packet waited: flows of FQ_CoDel that had their turn are
+    /// new again.
+    pub fn found_empty(&mut self, now: Time) {
+        if let Self::FqCodel(fq_codel) = self {
+            let nothing = fq_codel.dequeue(now, &mut Drops::new());
+            debug_assert!(nothing.is_none());
         }
     }
 

@@ -5,7 +5,7 @@ use crate::Time;
 
 /// Queue of a class.
 #[derive(Debug)]
-pub enum Queue {
+pub enum ClassQueue {
     /// First in, first out.
     Fifo(Fifo),
     /// Shaper of IEEE 802.1Q.
@@ -16,7 +16,7 @@ pub enum Queue {
     Etf(Etf),
 }
 
-impl Queue {
+impl ClassQueue {
     /// Adds a packet. The queue may drop it.
     pub fn enqueue(&mut self, packet: Packet, now: Time, drops: &mut Drops) {
         match self {

@@ -53,12 +53,14 @@ impl TxTimeAssist {
         Some(time)
     }
 
-    /// Returns true if a txtime of the application is in a window in which the packet fits.
+    /// Returns true if the packet fits in the entry of a txtime of the application.
     pub fn accepts(gates: &Gates, class: u8, duration: Time, txtime: Time) -> bool {
-        match gates.window(class, txtime) {
-            super::Window::Open(closes) => txtime + gates.room(duration) <= closes,
-            super::Window::Closed(_) => false,
-        }
+        let (_, entries) = gates.schedule();
+        let position = txtime - gates.cycle_start(txtime);
+        let entry = entries.iter().find(|(end, _)| position < *end);
+        entry.is_none_or(|(end, open)| {
+            open >> class & 1 == 1 && position + gates.room(duration) <= *end
+        })
     }
 }
 
@@ -88,6 +90,20 @@ mod tests {
         assert!(TxTimeAssist::accepts(&gates, 0, us(15), us(1055)));
         assert!(!TxTimeAssist::accepts(&gates, 0, us(15), us(1056)));
         assert!(!TxTimeAssist::accepts(&gates, 0, us(15), us(1029)));
+    }
+
+    #[test]
+    fn a_txtime_and_the_end_of_its_frame_are_in_one_entry() {
+        // Class 0 is open from 10 to 90 µs, in two entries.
+        let gates = Gates::new(&schedule(0, &[(2, 10), (1, 40), (3, 40), (2, 10)]));
+        let accepts = |txtime| TxTimeAssist::accepts(&gates, 0, us(15), us(txtime));
+        let accepted: Vec<i64> = (0..100).filter(|txtime| accepts(*txtime)).collect();
+        let expected: Vec<i64> = (10..=35).chain(50..=75).collect();
+        assert_eq!(accepted, expected);
+        // A gate that never closes has entries as well.
+        let gates = Gates::new(&schedule(0, &[(1, 50), (3, 50)]));
+        assert!(TxTimeAssist::accepts(&gates, 0, us(15), us(35)));
+        assert!(!TxTimeAssist::accepts(&gates, 0, us(15), us(36)));
     }
 
     #[test]

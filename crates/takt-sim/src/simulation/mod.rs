@@ -14,7 +14,7 @@ use crate::discipline::{Drops, Packet};
 use crate::frames::{Frame, Frames};
 use crate::notes::Notes;
 use crate::observer::Observer;
-use crate::options::Options;
+use crate::options::RunOptions;
 use crate::port::Port;
 use crate::statistics::{ApplicationStatistics, FlowStatistics};
 
@@ -79,7 +79,7 @@ const PATIENCE: Time = Time::microseconds(60_000_000);
 /// A scenario that runs. No memory is allocated between events after the number of frames in transit has reached its maximum.
 #[derive(Debug)]
 pub struct Simulation {
-    options: Options,
+    options: RunOptions,
     calendar: Calendar<Event>,
     now: Time,
     events: u64,
@@ -122,7 +122,7 @@ pub struct Results {
 
 impl Simulation {
     /// Makes a simulation of a scenario at time 0.
-    pub fn new(scenario: &Scenario, options: Options) -> Self {
+    pub fn new(scenario: &Scenario, options: RunOptions) -> Self {
         let flows = scenario.flows();
         // A histogram of two digits takes an eighth of the memory.
         let digits = if flows.len() > 100 { 2 } else { 3 };

@@ -1,6 +1,6 @@
 //! Transit of frames: into a port, out of it, and to the end.
 
-use takt_scenario::{FlowSource, PortId};
+use takt_scenario::{FlowSource, PortIndex};
 
 use super::{Event, Simulation};
 use crate::discipline::{DropReason, Packet};
@@ -18,7 +18,12 @@ impl Simulation {
         } else {
             frame.queued = self.now;
         }
-        self.ports[port as usize].enqueue(frame.packet, self.now, &mut self.drops);
+        let packet = frame.packet;
+        // What a port does at this time, it does before the frame comes.
+        if self.ports[port as usize].is_asked(self.now) {
+            self.act(port, observer);
+        }
+        self.ports[port as usize].enqueue(packet, self.now, &mut self.drops);
         self.act(port, observer);
     }
 
@@ -35,7 +40,7 @@ impl Simulation {
             observer.passage(&Passage {
                 source: self.ways[frame.flow()].source,
                 counter: frame.counter,
-                port: PortId(index as usize),
+                port: PortIndex(index as usize),
                 queued: frame.queued,
                 arrived: arrival,
             });
@@ -48,13 +53,13 @@ impl Simulation {
             }
         }
         while let Some((packet, reason)) = self.drops.pop() {
-            self.lose(PortId(index as usize), packet, reason, observer);
+            self.lose(PortIndex(index as usize), packet, reason, observer);
         }
     }
 
     pub(super) fn lose(
         &mut self,
-        port: PortId,
+        port: PortIndex,
         packet: Packet,
         reason: DropReason,
         observer: &mut impl Observer,

@@ -14,6 +14,12 @@ impl Clock {
         time + self.offset + i64::try_from(gained).unwrap()
     }
 
+    /// Returns a span of time by the clock, rounded up.
+    pub(crate) fn counts(self, span: i64) -> i64 {
+        let gained = (i128::from(span) * i128::from(-self.drift)).div_euclid(1_000_000_000);
+        span - i64::try_from(gained).unwrap()
+    }
+
     /// Returns the first time, not before `from`, at which the clock shows at least `local`.
     pub(crate) fn reaches(self, local: i64, from: i64) -> i64 {
         first(from, |time| self.shows(time) >= local)

@@ -1,9 +1,10 @@
 //! FQ_CoDel of Linux, written from `net/sched/sch_fq_codel.c` and `include/net/codel_impl.h` of Linux 6.12. Instead of a hash, each flow has
-//! a queue of its own, modulo the number of queues. The driver is that of `linux.rs`, with one class.
+//! a queue of its own, modulo the number of queues. The driver is that of `linux.rs`, with one class, or the link takes each frame
+//! when it is free.
 
 use std::collections::VecDeque;
 
-use takt_scenario::{FqCodel, Scheduler};
+use takt_scenario::{FqCodelParameters, Scheduler};
 use takt_sim::discipline::DropReason;
 
 use crate::observed::Outcomes;
@@ -29,7 +30,7 @@ struct Flow {
 
 struct Model<'a> {
     port: &'a Port,
-    parameters: &'a FqCodel,
+    parameters: &'a FqCodelParameters,
     flows: Vec<Flow>,
     new_flows: VecDeque<usize>,
     old_flows: VecDeque<usize>,
@@ -223,7 +224,7 @@ impl Model<'_> {
     }
 }
 
-/// Returns the end of each frame, if the driver takes so many frames before the link is free.
+/// Returns the end of each frame, if the driver takes so many frames before the link is free. Without any, the link takes them.
 pub(crate) fn outcomes(port: &Port, frames: &[Frame], room: usize) -> Outcomes {
     let Scheduler::FqCodel(parameters) = &port.discipline.scheduler else {
         panic!("another scheduler");
@@ -249,7 +250,11 @@ pub(crate) fn outcomes(port: &Port, frames: &[Frame], room: usize) -> Outcomes {
             if sending.is_some() {
                 break;
             }
-            let Some(frame) = ring.pop_front() else {
+            let next = match room {
+                0 => model.dequeue(),
+                _ => ring.pop_front(),
+            };
+            let Some(frame) = next else {
                 break;
             };
             let end = model.now + port.needs(frame.wire);

@@ -1,9 +1,14 @@
 //! Port of Linux: qdiscs hand frames to the rings of the driver as soon as they may, and the hardware sends the highest class first.
-//! With mqprio each class has a qdisc of its own; taprio is one qdisc above those of all classes.
+//! With mqprio each class has a qdisc of its own; taprio is one qdisc above those of all classes. Without rings, as with
+//! `--model ieee`, the link asks the qdiscs of all classes when it is free, and frames count as long as they are on it.
+//!
+//! At one time, the link becomes free and timers fire before the next frame is chosen, and that happens before frames arrive.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 
-use crate::clock::Gates;
+use takt_sim::discipline::DropReason;
+
+use crate::assist::{Slots, accepts};
 use crate::observed::Outcomes;
 use crate::port::{Frame, Outcome, Port};
 use crate::qdisc::{Drops, Qdisc};
@@ -13,38 +18,16 @@ struct Class {
     ring: VecDeque<Frame>,
 }
 
-/// Txtimes that taprio gave with txtime-assist.
-#[derive(Default)]
-struct Slots {
-    /// End of the last frame in each entry.
-    ends: HashMap<usize, i64>,
-}
-
-impl Slots {
-    /// Returns the first txtime, not before `earliest`, at which a frame that needs so long fits in an entry behind the others.
-    fn choose(&mut self, gates: &Gates, class: usize, needs: i64, earliest: i64) -> i64 {
-        let mut begin = earliest - (earliest - gates.base).rem_euclid(gates.cycle);
-        for index in (0..gates.entries.len()).cycle() {
-            let (open, length) = gates.entries[index];
-            let last = self.ends.get(&index).copied();
-            let time = begin.max(earliest).max(last.unwrap_or(begin));
-            begin += length;
-            if open >> class & 1 == 1 && time + needs.max(gates.guard_band) <= begin {
-                self.ends.insert(index, time + needs);
-                return time;
-            }
-        }
-        panic!("no entry")
-    }
-}
-
 struct Model<'a> {
     port: &'a Port,
+    /// Room of each ring; 0 if there are none.
     room: usize,
     classes: Vec<Class>,
     drops: Drops,
     slots: Slots,
     now: i64,
+    /// End of the frame that is being sent.
+    sending: Option<i64>,
 }
 
 impl Model<'_> {
@@ -52,47 +35,59 @@ impl Model<'_> {
         self.port.clock.shows(self.now)
     }
 
-    /// Lets the qdisc of a class hand frames to the driver; taprio is that of all classes.
-    fn run(&mut self, class: usize) {
-        if self.port.gates.is_some() && self.port.assist.is_none() {
-            while self.take_through_gates() {}
-            return;
-        }
-        while self.classes[class].ring.len() < self.room {
-            let local = self.local();
-            let Class { qdisc, ring, .. } = &mut self.classes[class];
-            match qdisc.dequeue(local, &mut self.drops) {
-                Some(frame) => ring.push_back(frame),
-                None => return,
-            }
+    /// Returns true if gates open and close.
+    fn is_gated(&self) -> bool {
+        self.port.gates.is_some() && self.port.assist.is_none()
+    }
+
+    /// Returns the time that a frame must have until its gate closes: by the length that the kernel knows and the rate of the link, or
+    /// the time for which it is on the link, by the node's clock.
+    fn needs(&self, frame: &Frame) -> i64 {
+        match self.room {
+            0 => self.port.clock.counts(self.port.needs(frame.wire)),
+            _ => self.port.needs(frame.length),
         }
     }
 
-    /// Hands one frame to the driver, if a gate lets one pass.
-    fn take_through_gates(&mut self) -> bool {
+    /// Removes and returns the next frame of one of these classes, if there is one that may leave now.
+    fn dequeue(&mut self, classes: &[usize]) -> Option<(usize, Frame)> {
         let local = self.local();
-        let Some(gates) = &self.port.gates else {
-            return false;
-        };
-        for (index, class) in self.classes.iter_mut().enumerate() {
-            if class.ring.len() == self.room {
-                continue;
-            }
-            let Some(frame) = class.qdisc.peek(local) else {
+        for index in classes {
+            let qdisc = &mut self.classes[*index].qdisc;
+            let Some(frame) = qdisc.next(local, &mut self.drops) else {
                 continue;
             };
-            if gates.admit(index, local, self.port.needs(frame.length)) {
-                class
-                    .ring
-                    .extend(class.qdisc.dequeue(local, &mut self.drops));
-                return true;
+            let gates = self.port.gates.as_ref().filter(|_| self.is_gated());
+            if gates.is_none_or(|gates| gates.admit(*index, local, self.needs(&frame))) {
+                self.classes[*index].qdisc.take(local);
+                return Some((*index, frame));
             }
         }
-        false
+        None
     }
 
-    /// Removes the next frame of the rings.
+    /// Lets the qdisc of a class hand frames to the driver; taprio is that of all classes.
+    fn run(&mut self, class: usize) {
+        let qdisc = match self.port.gates {
+            Some(_) => 0..self.classes.len(),
+            None => class..class + 1,
+        };
+        loop {
+            let has_room = |class: &usize| self.classes[*class].ring.len() < self.room;
+            let classes: Vec<usize> = qdisc.clone().filter(has_room).collect();
+            let Some((class, frame)) = self.dequeue(&classes) else {
+                return;
+            };
+            self.classes[class].ring.push_back(frame);
+        }
+    }
+
+    /// Removes the next frame of the rings, or of the qdiscs if there are none.
     fn send(&mut self) -> Option<Frame> {
+        if self.room == 0 {
+            let all: Vec<usize> = (0..self.classes.len()).collect();
+            return self.dequeue(&all).map(|(_, frame)| frame);
+        }
         for index in 0..self.classes.len() {
             if let Some(frame) = self.classes[index].ring.pop_front() {
                 self.run(index);
@@ -102,26 +97,61 @@ impl Model<'_> {
         None
     }
 
+    /// Returns true if the driver, or the free link, would take a frame of a class.
+    fn has_room(&self, class: &Class) -> bool {
+        match self.room {
+            0 => self.sending.is_none(),
+            room => class.ring.len() < room,
+        }
+    }
+
     /// Returns the next time at which a timer fires, by the node's clock.
     fn timer(&self) -> Option<i64> {
         let local = self.local();
         let watchdogs = self.classes.iter().filter_map(|class| class.qdisc.watchdog);
-        let gates = self
-            .port
-            .gates
-            .iter()
-            .filter(|_| self.port.assist.is_none());
-        let gates = gates.flat_map(|gates| {
+        let gates = self.port.gates.iter().filter(|_| self.is_gated());
+        let changes = gates.flat_map(|gates| {
             // Frames that no qdisc keeps wait for the next change of their gate.
             let classes = self.classes.iter().enumerate();
             let waiting = classes.filter(|(_, class)| {
-                class.ring.len() < self.room
-                    && !class.qdisc.is_empty()
-                    && class.qdisc.watchdog.is_none()
+                self.has_room(class) && !class.qdisc.is_empty() && class.qdisc.watchdog.is_none()
             });
             waiting.map(|(index, _)| gates.changes(index, local))
         });
-        watchdogs.chain(gates).min()
+        watchdogs.chain(changes).min()
+    }
+
+    /// Runs the qdiscs whose timer has come.
+    fn fire(&mut self) {
+        let local = self.local();
+        for index in 0..self.classes.len() {
+            let watchdog = &mut self.classes[index].qdisc.watchdog;
+            if watchdog.take_if(|time| *time <= local).is_some() {
+                self.run(index);
+            }
+        }
+        if self.is_gated() {
+            self.run(0);
+        }
+    }
+
+    fn arrive(&mut self, mut frame: Frame) {
+        let (local, needs) = (self.local(), self.needs(&frame));
+        if let (Some(gates), Some(delay)) = (&self.port.gates, self.port.assist) {
+            if frame
+                .txtime
+                .is_some_and(|txtime| !accepts(gates, frame.class, needs, txtime))
+            {
+                self.drops.push((frame, DropReason::NoWindow));
+                return;
+            }
+            let slots = &mut self.slots;
+            let chosen = || slots.choose(gates, frame.class, needs, local + delay);
+            frame.txtime = Some(frame.txtime.unwrap_or_else(chosen));
+        }
+        let qdisc = &mut self.classes[frame.class].qdisc;
+        qdisc.enqueue(frame, local, &mut self.drops);
+        self.run(frame.class);
     }
 }
 
@@ -138,53 +168,34 @@ pub(crate) fn outcomes(port: &Port, frames: &[Frame], room: usize) -> Outcomes {
         drops: Drops::new(),
         slots: Slots::default(),
         now: 0,
+        sending: None,
     };
     let mut outcomes = Outcomes::new();
     let mut arrivals = frames.iter().peekable();
-    let mut sending = None;
     loop {
         // The hardware needs no time.
-        if sending.is_none()
+        if model.sending.is_none()
             && let Some(frame) = model.send()
         {
             let end = model.now + port.needs(frame.wire);
             outcomes.insert(frame.id, Outcome::Sent(end));
-            sending = Some(end);
+            model.sending = Some(end);
         }
         for (frame, reason) in model.drops.drain(..) {
             outcomes.insert(frame.id, Outcome::Dropped(model.now, reason));
         }
-        let timer = model
-            .timer()
-            .map(|local| port.clock.reaches(local, model.now));
+        let timer = model.timer();
+        let timer = timer.map(|local| port.clock.reaches(local, model.now));
         let arrival = arrivals.peek().map(|frame| frame.arrival);
-        let Some(next) = [sending, timer, arrival].into_iter().flatten().min() else {
+        let Some(next) = [model.sending, timer, arrival].into_iter().flatten().min() else {
             return outcomes;
         };
         model.now = next;
-        if sending == Some(next) {
-            sending = None;
-        } else if timer == Some(next) {
-            let local = model.local();
-            for index in 0..model.classes.len() {
-                let fires = model.classes[index].qdisc.watchdog <= Some(local);
-                if fires && model.classes[index].qdisc.watchdog.take().is_some() {
-                    model.run(index);
-                }
-            }
-            if port.gates.is_some() && port.assist.is_none() {
-                model.run(0);
-            }
-        } else if let Some(frame) = arrivals.next() {
-            let local = model.local();
-            let mut frame = *frame;
-            if let (Some(gates), Some(delay)) = (&port.gates, port.assist) {
-                let needs = port.needs(frame.length);
-                frame.txtime = Some(model.slots.choose(gates, frame.class, needs, local + delay));
-            }
-            let qdisc = &mut model.classes[frame.class].qdisc;
-            qdisc.enqueue(frame, local, &mut model.drops);
-            model.run(frame.class);
+        let is_free = model.sending.take_if(|end| *end == next).is_some();
+        if timer == Some(next) {
+            model.fire();
+        } else if !is_free && let Some(frame) = arrivals.next() {
+            model.arrive(*frame);
         }
     }
 }

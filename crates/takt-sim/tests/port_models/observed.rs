@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use takt_scenario::{FlowSource, PortId, Scenario};
-use takt_sim::{Message, MessageOutcome, Model, Observer, Options, Passage, Simulation};
+use takt_scenario::{FlowSource, PortIndex, Scenario};
+use takt_sim::{Message, MessageOutcome, Model, Observer, Passage, RunOptions, Simulation};
 
 use crate::port::{Frame, Outcome, Port};
 
@@ -47,7 +47,7 @@ impl Watcher<'_> {
 impl Observer for Watcher<'_> {
     fn message(&mut self, message: &Message) {
         if let MessageOutcome::Lost(port, reason) = message.outcome {
-            assert_eq!(port, PortId(0));
+            assert_eq!(port, PortIndex(0));
             let (published, ended) = (message.published, message.ended.as_picoseconds());
             let outcome = Outcome::Dropped(ended, reason);
             let published = published.as_picoseconds();
@@ -70,7 +70,7 @@ pub(crate) fn simulate(
     driver_queue: usize,
     seed: u64,
 ) -> (Vec<Frame>, Outcomes) {
-    let mut options = Options::new(scenario);
+    let mut options = RunOptions::new(scenario);
     options.simulation.cycles = 40;
     options.simulation.seed = seed;
     options.model = model;

@@ -116,6 +116,6 @@ pub(crate) fn has_room(limit: Limit, lengths: impl Iterator<Item = u32>, length:
 pub(crate) fn limit(queue: &Queue) -> Limit {
     match queue {
         Queue::Fifo { limit } | Queue::Cbs { limit, .. } => *limit,
-        Queue::Etf { .. } => Limit::Frames(u64::MAX),
+        Queue::Etf { .. } => panic!("etf has no capacity of its own"),
     }
 }

@@ -45,6 +45,8 @@ pub(crate) struct Qdisc {
     pub(crate) watchdog: Option<i64>,
 }
 
+/// Most frames in `sch_etf`. The kernel has no limit but those of the sockets.
+const ETF_LIMIT: usize = 1000;
 const SECOND: i64 = 1_000_000_000;
 
 impl Qdisc {
@@ -100,6 +102,10 @@ impl Qdisc {
                 drops.push((frame, DropReason::TxTimeInvalid));
                 return;
             }
+            if self.waiting.len() == ETF_LIMIT {
+                drops.push((frame, DropReason::QueueFull));
+                return;
+            }
             let later = |other: &Frame| other.txtime > Some(txtime);
             let place = self.waiting.iter().position(later);
             self.waiting
@@ -121,56 +127,45 @@ impl Qdisc {
         }
     }
 
-    /// Returns the next frame without removing it, or sets the watchdog. `sch_cbs` itself hands the frame on when taprio looks at it;
-    /// here its credit is spent when taprio takes it.
-    pub(crate) fn peek(&mut self, now: i64) -> Option<Frame> {
+    /// Returns the frame that may leave now, without removing it, or sets the watchdog. `sch_cbs` itself hands the frame on when taprio
+    /// looks at it; here its credit is spent when taprio takes it.
+    pub(crate) fn next(&mut self, now: i64, drops: &mut Drops) -> Option<Frame> {
+        self.watchdog = None;
         match &mut self.kind {
+            Kind::Fifo => {}
             Kind::Cbs(cbs) => {
                 let nanoseconds = now.div_euclid(1000);
                 let wait = cbs.wait(nanoseconds);
                 self.watchdog = wait.map(|wait| (nanoseconds + wait) * 1000);
-                self.waiting.front().filter(|_| wait.is_none()).copied()
-            }
-            Kind::Fifo => self.waiting.front().copied(),
-            Kind::Etf(_) => panic!("no model of etf behind gates"),
-        }
-    }
-
-    /// Returns the next frame, or sets the watchdog.
-    pub(crate) fn dequeue(&mut self, now: i64, drops: &mut Drops) -> Option<Frame> {
-        match &mut self.kind {
-            Kind::Fifo => self.waiting.pop_front(),
-            Kind::Cbs(_) => {
-                let frame = self.peek(now)?;
-                if let Kind::Cbs(cbs) = &mut self.kind {
-                    cbs.spend(now.div_euclid(1000), frame.length.into());
-                }
-                self.waiting.pop_front()
             }
             Kind::Etf(etf) => {
-                while let Some(frame) = self.waiting.front() {
-                    let txtime = frame.txtime.unwrap();
-                    // With offload, the hardware has the frame in time and waits for its txtime.
-                    if txtime >= now || etf.offload && !etf.is_deadline {
-                        let release = if etf.offload {
-                            txtime
-                        } else {
-                            txtime - etf.delta
-                        };
-                        if release > now && !etf.is_deadline {
-                            self.watchdog = Some(release);
-                            return None;
-                        }
-                        etf.last = txtime;
-                        self.watchdog = None;
-                        return self.waiting.pop_front();
-                    }
+                // With offload, the hardware has the frame in time and waits for its txtime.
+                let is_kept = etf.offload && !etf.is_deadline;
+                while let Some(frame) = self.waiting.front()
+                    && frame.txtime < Some(now)
+                    && !is_kept
+                {
                     drops.push((*frame, DropReason::TxTimeMissed));
                     self.waiting.pop_front();
                 }
-                self.watchdog = None;
-                None
+                let delta = if etf.offload { 0 } else { etf.delta };
+                let release = self.waiting.front()?.txtime? - delta;
+                self.watchdog = (release > now && !etf.is_deadline).then_some(release);
             }
+        }
+        self.waiting
+            .front()
+            .filter(|_| self.watchdog.is_none())
+            .copied()
+    }
+
+    /// Removes the frame that [`Self::next`] returned.
+    pub(crate) fn take(&mut self, now: i64) {
+        let frame = self.waiting.pop_front().unwrap();
+        match &mut self.kind {
+            Kind::Fifo => {}
+            Kind::Cbs(cbs) => cbs.spend(now.div_euclid(1000), frame.length.into()),
+            Kind::Etf(etf) => etf.last = frame.txtime.unwrap(),
         }
     }
 }

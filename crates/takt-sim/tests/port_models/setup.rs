@@ -210,74 +210,100 @@ pub(crate) fn fq_codel() -> impl Strategy<Value = Setup> {
     )
 }
 
-/// Returns ports with ETF below MQPRIO, whose applications may be late for their txtimes.
-pub(crate) fn etf() -> impl Strategy<Value = Setup> {
+/// Returns the fields of an etf, without those that depend on the scheduler.
+fn timed() -> impl Strategy<Value = String> {
     let modes = select(vec![
         "offload = false",
         "offload = true",
         "deadline_mode = true",
     ]);
-    let queue = (modes, prop_oneof![Just(0u64), 0u64..300_000]).prop_map(|(mode, delta)| {
-        format!(", queue = \"etf\", delta = \"{delta} ns\", skip_sock_check = true, {mode}")
-    });
+    (modes, prop_oneof![Just(0u64), 0u64..300_000])
+        .prop_map(|(mode, delta)| format!(", queue = \"etf\", delta = \"{delta} ns\", {mode}"))
+}
+
+/// Returns applications with txtimes in the first two classes.
+fn applications(count: std::ops::Range<usize>) -> impl Strategy<Value = String> {
     let application = (50_000u64..400_000, 0u64..200_000, 1u32..160, 1u8..3);
-    let applications = prop::collection::vec(application, 1..4);
+    prop::collection::vec(application, count).prop_map(|applications| {
+        let applications = applications.into_iter().enumerate();
+        let applications = applications.map(|(index, (cycle, offset, count, pcp))| {
+            format!(
+                "[[applications]]\nname = \"a{index}\"\npublisher = \"a\"\nsubscriber = \"b\"\n\
+                 cycle = \"{cycle} ns\"\noffset = \"{offset} ns\"\nrepeated_node_count = {count}\npcp = {pcp}\ntxtime = true\n"
+            )
+        });
+        applications.collect()
+    })
+}
+
+/// Returns the clock of a node whose threads may be late for the txtimes of their frames.
+fn late_clock() -> impl Strategy<Value = String> {
     let late = prop_oneof![Just(0u64), 0u64..150_000];
-    let parts = (
-        select(vec![100u64, 300, 1000]),
-        clock(),
-        queue,
-        capacity(),
-        applications,
-        late,
-    );
-    let parts = parts.prop_flat_map(|parts| {
-        let link = parts.0;
-        (Just(parts), traffic(3, link))
+    (clock(), late).prop_map(|(clock, late)| format!("{clock}\nwake_up_latency = \"{late} ns\""))
+}
+
+/// Returns ports with ETF below MQPRIO, beside a shaper if that is wanted.
+pub(crate) fn etf(shaped: bool) -> impl Strategy<Value = Setup> {
+    let parts = select(vec![100u64, 300, 1000]).prop_flat_map(move |link| {
+        let second = prop_oneof![
+            timed().prop_map(|etf| etf + ", skip_sock_check = true"),
+            if shaped {
+                shaper(link).boxed()
+            } else {
+                capacity().boxed()
+            },
+        ];
+        let queues = (timed(), second, capacity());
+        (
+            Just(link),
+            late_clock(),
+            queues,
+            applications(1..4),
+            traffic(3, link),
+        )
     });
     (parts, any::<u64>(), 1usize..4).prop_map(
-        |(((link, clock, queue, capacity, applications, late), traffic), seed, driver_queue)| {
+        |((link, clock, (first, second, last), applications, traffic), seed, driver_queue)| {
             let discipline = format!(
-                "scheduler = \"mqprio\"\nclasses = [{{ name = \"A\", priorities = [2]{queue} }}, \
-                 {{ name = \"B\", priorities = [1]{queue} }}, {{ name = \"C\"{capacity} }}]\n"
+                "scheduler = \"mqprio\"\nclasses = [{{ name = \"A\", priorities = [2]{first}, skip_sock_check = true }}, \
+                 {{ name = \"B\", priorities = [1]{second} }}, {{ name = \"C\"{last} }}]\n"
             );
-            let clock = format!("{clock}\nwake_up_latency = \"{late} ns\"");
-            let applications = applications.into_iter().enumerate();
-            let applications = applications.map(|(index, (cycle, offset, count, pcp))| {
-                format!(
-                    "[[applications]]\nname = \"a{index}\"\npublisher = \"a\"\nsubscriber = \"b\"\n\
-                     cycle = \"{cycle} ns\"\noffset = \"{offset} ns\"\nrepeated_node_count = {count}\npcp = {pcp}\ntxtime = true\n"
-                )
-            });
-            let traffic = traffic + &applications.collect::<String>();
-            let text = scenario(link, &clock, &discipline, &traffic);
+            let text = scenario(link, &clock, &discipline, &(traffic + &applications));
             Setup { text, seed, driver_queue }
         },
     )
 }
 
-/// Returns ports with txtime-assist: gates give frames their txtimes, and do nothing else.
-pub(crate) fn txtime_assist() -> impl Strategy<Value = Setup> {
-    let parts = link().prop_flat_map(move |link| {
+/// Returns ports with txtime-assist, whose gates give frames their txtimes, and do nothing else, or with ETF behind gates.
+pub(crate) fn timed_gates(assisted: bool) -> impl Strategy<Value = Setup> {
+    // Fast links would carry too many frames while applications send theirs.
+    let parts = select(vec![10u64, 100, 300]).prop_flat_map(move |link| {
         let longest = 1542 * 8000 / link;
+        let last = prop_oneof![timed(), capacity()];
         (
             Just(link),
-            clock(),
+            late_clock(),
+            (timed(), timed(), last),
             gates(link),
             0..3 * longest,
-            0..longest / 2,
+            applications(0..3),
             traffic(3, link),
         )
     });
     (parts, any::<u64>(), 1usize..4).prop_map(
-        |((link, clock, gates, delay, delta, traffic), seed, driver_queue)| {
-            let etf = format!("queue = \"etf\", delta = \"{delta} ns\"");
+        move |((link, clock, queues, gates, delay, applications, traffic), seed, driver_queue)| {
+            let (first, second, last) = queues;
+            let (assist, check) = match assisted {
+                true => (format!("txtime_assist = \"{delay} ns\"\n"), ""),
+                false => (String::new(), ", skip_sock_check = true"),
+            };
+            let check_last = if last.contains("etf") { check } else { "" };
             let discipline = format!(
-                "scheduler = \"taprio\"\nclasses = [{{ name = \"A\", priorities = [2], {etf} }}, \
-                 {{ name = \"B\", priorities = [1], {etf}, offload = false }}, {{ name = \"C\", {etf} }}]\n\
-                 txtime_assist = \"{delay} ns\"\n{gates}"
+                "scheduler = \"taprio\"\nclasses = [{{ name = \"A\", priorities = [2]{first}{check} }}, \
+                 {{ name = \"B\", priorities = [1]{second}{check} }}, {{ name = \"C\"{last}{check_last} }}]\n\
+                 {assist}{gates}"
             );
-            let text = scenario(link, &clock, &discipline, &traffic);
+            let text = scenario(link, &clock, &discipline, &(traffic + &applications));
             Setup { text, seed, driver_queue }
         },
     )

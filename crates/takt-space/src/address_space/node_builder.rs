@@ -7,7 +7,7 @@ use super::definition::{ClassAttributes, NodeDefinition, VariableDefinition, val
 use super::edit::{Edit, NewReference};
 use super::node::Binding;
 use super::{AddressSpace, AddressSpaceError};
-use crate::method::{CallError, Method, MethodCall, MethodHandler, OutputArguments};
+use crate::method::{CallError, LocalMethod, MethodCall, MethodHandler, OutputArguments};
 use crate::value::Value;
 
 impl AddressSpace {
@@ -205,7 +205,7 @@ impl NodeBuilder<'_> {
     }
 
     /// Sets the handler of the Method.
-    pub fn handler(mut self, method: impl Method + 'static) -> Self {
+    pub fn handler(mut self, method: impl LocalMethod + 'static) -> Self {
         self.handler = Some(MethodHandler::local(method));
         self
     }

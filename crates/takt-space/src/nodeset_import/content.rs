@@ -1,8 +1,6 @@
 //! Attributes and values of imported nodes.
 
-use takt_nodeset::{
-    Attributes, BodyEncoder, DataTypes, Node, NodeSet, ParseLimits, VariableAttributes,
-};
+use takt_nodeset::{Attributes, BodyEncoder, DataTypes, NodeSet, ParseLimits, UaNode, UaVariable};
 use takt_ua::binary::{Decode, Decoder};
 use takt_ua::structures::StructureDefinition;
 use takt_ua::{
@@ -17,7 +15,7 @@ use crate::value::Value;
 
 /// Returns the definition of the node for the address space.
 pub(super) fn definition(
-    node: &Node,
+    node: &UaNode,
     data_type_definition: Option<&ExtensionObject>,
 ) -> NodeDefinition {
     let attributes = match &node.attributes {
@@ -69,7 +67,7 @@ pub(super) fn definition(
     definition
 }
 
-fn variable_definition(variable: &VariableAttributes) -> VariableDefinition {
+fn variable_definition(variable: &UaVariable) -> VariableDefinition {
     VariableDefinition {
         data_type: variable.value.data_type.clone(),
         value_rank: variable.value.value_rank,

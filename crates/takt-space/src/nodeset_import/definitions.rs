@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use takt_nodeset::{Attributes, DataTypeDefinition, Node, NodeSet};
+use takt_nodeset::{Attributes, DataTypeDefinition, NodeSet, UaNode};
 use takt_ua::structures::StructureField;
 use takt_ua::{ExtensionObject, NodeId, ids};
 
@@ -70,7 +70,7 @@ impl<'a> Types<'a, '_, '_> {
 
     fn definition(
         &self,
-        node: &'a Node,
+        node: &'a UaNode,
         definition: Option<&DataTypeDefinition>,
         is_abstract: bool,
     ) -> Result<Option<ExtensionObject>, ImportError> {
@@ -103,7 +103,7 @@ impl<'a> Types<'a, '_, '_> {
     }
 
     /// Returns the supertypes of a node that the document names, nearest first. Only the last one may be outside the document.
-    fn ancestors(&self, node: &'a Node) -> Result<Vec<&'a NodeId>, ImportError> {
+    fn ancestors(&self, node: &'a UaNode) -> Result<Vec<&'a NodeId>, ImportError> {
         let mut ancestors = Vec::new();
         let mut current = &node.node_id;
         while let Some(supertype) = self.supertypes.get(current) {

@@ -1,6 +1,6 @@
 //! Models in the address space, and the import order of documents (OPC 10000-6, Annex F.5).
 
-use takt_nodeset::Model;
+use takt_nodeset::ModelTableEntry;
 use takt_ua::{DateTime, NodeIdRef, QualifiedNameRef, Variant, VariantRef, ids};
 
 use super::error::{ImportError, ImportReason};
@@ -8,7 +8,11 @@ use crate::address_space::{STANDARD_NAMESPACE, View};
 use crate::value::Value;
 
 /// Checks that the models of a document are new, and that the required models exist and are recent enough.
-pub(super) fn check(view: &View<'_>, name: &str, models: &[Model]) -> Result<(), ImportError> {
+pub(super) fn check(
+    view: &View<'_>,
+    name: &str,
+    models: &[ModelTableEntry],
+) -> Result<(), ImportError> {
     for model in models {
         if is_there(view, &model.uri) {
             return Err(ImportError::new(
@@ -91,8 +95,9 @@ fn date_time(view: &View<'_>, node_id: NodeIdRef<'_>) -> Option<DateTime> {
 
 /// Returns the indices of documents, given by their models, in an order in which each follows those that it requires. Documents
 /// that require each other, or a model that is not among them, keep their order.
-pub(super) fn order(documents: &[Vec<Model>]) -> Vec<usize> {
-    let defines = |document: &[Model], uri: &str| document.iter().any(|model| model.uri == uri);
+pub(super) fn order(documents: &[Vec<ModelTableEntry>]) -> Vec<usize> {
+    let defines =
+        |document: &[ModelTableEntry], uri: &str| document.iter().any(|model| model.uri == uri);
     let mut waiting: Vec<usize> = (0..documents.len()).collect();
     let mut order = Vec::with_capacity(documents.len());
     while !waiting.is_empty() {
@@ -120,15 +125,15 @@ mod tests {
 
     use super::*;
 
-    fn document(uri: &str, required: &[&str]) -> Vec<Model> {
+    fn document(uri: &str, required: &[&str]) -> Vec<ModelTableEntry> {
         let required_models = required.iter().map(|uri| RequiredModel {
             uri: (*uri).to_owned(),
             ..RequiredModel::default()
         });
-        vec![Model {
+        vec![ModelTableEntry {
             uri: uri.to_owned(),
             required_models: required_models.collect(),
-            ..Model::default()
+            ..ModelTableEntry::default()
         }]
     }
 

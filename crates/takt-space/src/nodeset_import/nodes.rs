@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use takt_nodeset::Node;
+use takt_nodeset::UaNode;
 use takt_ua::NodeId;
 use takt_ua::enumerations::NodeClass;
 
@@ -11,7 +11,7 @@ use crate::address_space::View;
 
 /// The nodes of the document and those of the address space.
 pub(super) struct Nodes<'a, 'n, 'v> {
-    pub(super) document: HashMap<&'a NodeId, &'a Node>,
+    pub(super) document: HashMap<&'a NodeId, &'a UaNode>,
     pub(super) view: &'n View<'v>,
     pub(super) file: &'n str,
 }

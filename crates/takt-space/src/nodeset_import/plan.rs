@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use takt_nodeset::{Attributes, Node, NodeSet};
+use takt_nodeset::{Attributes, NodeSet, UaNode};
 use takt_ua::enumerations::NodeClass;
 use takt_ua::{ExtensionObject, NodeId, ids};
 
@@ -110,7 +110,7 @@ impl<'a> Plan<'a> {
     }
 }
 
-fn check_node(nodes: &Nodes<'_, '_, '_>, node: &Node) -> Result<(), ImportError> {
+fn check_node(nodes: &Nodes<'_, '_, '_>, node: &UaNode) -> Result<(), ImportError> {
     if node.node_id.namespace == 0 {
         return Err(nodes.error(node.line, ImportReason::StandardNode(node.node_id.clone())));
     }
@@ -145,7 +145,7 @@ fn check_node(nodes: &Nodes<'_, '_, '_>, node: &Node) -> Result<(), ImportError>
 /// Checks references to types. A missing type makes its instances and subtypes useless; other nodes may be missing.
 fn check_type_reference(
     nodes: &Nodes<'_, '_, '_>,
-    node: &Node,
+    node: &UaNode,
     reference: &takt_nodeset::Reference,
 ) -> Result<(), ImportError> {
     match (reference.reference_type.standard_id(), reference.is_forward) {

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use takt_nodeset::{Node, NodeSet};
+use takt_nodeset::{NodeSet, UaNode};
 use takt_ua::NodeId;
 use takt_ua::enumerations::NodeClass;
 
@@ -11,7 +11,7 @@ const MAX_DEPTH: usize = 16;
 
 /// Removes all nodes but types and the nodes below them, such as instance declarations.
 pub(super) fn retain(nodeset: &mut NodeSet) {
-    let nodes: HashMap<&NodeId, &Node> = nodeset
+    let nodes: HashMap<&NodeId, &UaNode> = nodeset
         .nodes
         .iter()
         .map(|node| (&node.node_id, node))
@@ -28,7 +28,7 @@ pub(super) fn retain(nodeset: &mut NodeSet) {
 }
 
 /// Returns true if the node or one of its parents is a type.
-fn is_below_type(nodes: &HashMap<&NodeId, &Node>, node: &Node) -> bool {
+fn is_below_type(nodes: &HashMap<&NodeId, &UaNode>, node: &UaNode) -> bool {
     let mut current = Some(node);
     for _ in 0..MAX_DEPTH {
         let Some(node) = current else { return false };

@@ -57,14 +57,14 @@ impl Default for TcpServerConfig {
 ///
 /// ```
 /// # use std::net::SocketAddr;
-/// # use takt_tcp::{ChannelDescription, CompletionWaker, TcpOutcome, RequestHandler, TcpServer, TcpServerConfig};
+/// # use takt_tcp::{ChannelDescription, TcpCompletionWaker, TcpOutcome, RequestHandler, TcpServer, TcpServerConfig};
 /// # use takt_rt::readiness::Events;
 /// # use takt_ua::binary::Encoder;
 /// struct Echo;
 ///
 /// impl RequestHandler for Echo {
 ///     type Connection = ();
-///     fn connect(&self, _: SocketAddr, _: ChannelDescription<'_>, _: CompletionWaker) {}
+///     fn connect(&self, _: SocketAddr, _: ChannelDescription<'_>, _: TcpCompletionWaker) {}
 ///     fn handle(&self, _: &mut (), _: u32, request: &[u8], response: &mut Encoder<'_>) -> TcpOutcome {
 ///         if response.bytes(request).is_err() {
 ///             response.truncate(0); // The client is told that the response would be too large.

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use takt_rt::readiness::Events;
 use takt_tcp::{
-    ChannelDescription, CompletionWaker, EndpointUrl, RequestHandler, TcpOutcome, TcpServer,
+    ChannelDescription, EndpointUrl, RequestHandler, TcpCompletionWaker, TcpOutcome, TcpServer,
     TcpServerConfig,
 };
 use takt_ua::binary::Encoder;
@@ -51,7 +51,7 @@ impl Gate {
 }
 
 pub struct EchoConnection {
-    waker: CompletionWaker,
+    waker: TcpCompletionWaker,
     completed: Arc<Completed>,
     has_session: bool,
 }
@@ -65,7 +65,7 @@ impl RequestHandler for Echo {
         &self,
         _address: SocketAddr,
         _channel: ChannelDescription<'_>,
-        waker: CompletionWaker,
+        waker: TcpCompletionWaker,
     ) -> EchoConnection {
         self.channels.fetch_add(1, Ordering::SeqCst);
         EchoConnection {

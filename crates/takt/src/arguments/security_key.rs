@@ -4,7 +4,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use takt_pubsub::security::{SecurityKeyUpdate, SecurityKeys, SecurityPolicy};
+use takt_pubsub::security::{PubSubSecurityPolicy, SecurityKeyUpdate, SecurityKeys};
 
 /// Lifetime of a key on the command line: a year. The key does not change.
 const LIFETIME: Duration = Duration::from_secs(365 * 24 * 3600);
@@ -44,8 +44,8 @@ impl FromStr for SecurityKey {
         let mut data = hex("signing key", signing, &[32])?;
         let encrypting = hex("encrypting key", encrypting, &[16, 32])?;
         let policy = match encrypting.len() {
-            16 => SecurityPolicy::PubSubAes128Ctr,
-            _ => SecurityPolicy::PubSubAes256Ctr,
+            16 => PubSubSecurityPolicy::PubSubAes128Ctr,
+            _ => PubSubSecurityPolicy::PubSubAes256Ctr,
         };
         data.extend(encrypting);
         data.extend(hex("key nonce", nonce, &[4])?);
@@ -75,8 +75,14 @@ mod tests {
             format!("{token}:{signing}:{encrypting}:{nonce}").parse::<SecurityKey>()
         };
         let policy = |lengths| key("1", lengths).map(|key| key.keys.security_policy());
-        assert_eq!(policy([32, 16, 4]), Ok(SecurityPolicy::PubSubAes128Ctr));
-        assert_eq!(policy([32, 32, 4]), Ok(SecurityPolicy::PubSubAes256Ctr));
+        assert_eq!(
+            policy([32, 16, 4]),
+            Ok(PubSubSecurityPolicy::PubSubAes128Ctr)
+        );
+        assert_eq!(
+            policy([32, 32, 4]),
+            Ok(PubSubSecurityPolicy::PubSubAes256Ctr)
+        );
         for lengths in [[31, 32, 4], [32, 24, 4], [32, 32, 8]] {
             assert!(policy(lengths).unwrap_err().contains("bytes, not"));
         }

@@ -8,7 +8,7 @@ use takt_app::Endpoint;
 use takt_app::client::{Client, ClientOptions};
 use takt_report::{Column, Report, Table};
 use takt_rt::interrupt::Interrupt;
-use takt_rt::process::{self, Memory, State};
+use takt_rt::process::{self, Memory, ProcessState};
 use takt_shm::{Counts, Presence, Runtime, ShmError, URL_SCHEME};
 use takt_ua::{NodeId, Variant};
 
@@ -140,12 +140,12 @@ fn row(
     // The application may have died since it was listed.
     let is_alive = presence.is_alive && presence.process.is_none_or(process::exists);
     let state = match presence.process.and_then(process::state) {
-        Some(State::Ended) => ("dead", "dead: name left behind"),
+        Some(ProcessState::Ended) => ("dead", "dead: name left behind"),
         _ if !is_alive => ("dead", "dead: name left behind"),
-        Some(State::Stopped) => ("stopped", "stopped"),
+        Some(ProcessState::Stopped) => ("stopped", "stopped"),
         _ if after.is_none() => ("notAnswering", "not answering"),
-        Some(State::Running) => ("running", "running"),
-        Some(State::Sleeping) => ("sleeping", "sleeping"),
+        Some(ProcessState::Running) => ("running", "running"),
+        Some(ProcessState::Sleeping) => ("sleeping", "sleeping"),
         // The process is not visible from here.
         None => ("alive", "alive, in another container"),
     };

@@ -8,9 +8,9 @@ use miette::IntoDiagnostic;
 use takt_app::Mirror;
 use takt_cell::Cell;
 use takt_pubsub::configuration::ConfigurationFile;
-use takt_pubsub::publisher::{DataSource, FieldSource, PublishedField, Simulation};
+use takt_pubsub::publisher::{DataSource, FieldSource, PublishedField, SimulatedValues};
 use takt_pubsub::runtime::{ComponentState, PubSub};
-use takt_pubsub::subscriber::{Observer, SubscribedField};
+use takt_pubsub::subscriber::{SubscribedField, SubscriberObserver};
 use takt_rt::interrupt::Interrupt;
 use takt_ua::structures::{PubSubConnectionDataType, PublishedDataItemsDataType};
 use takt_ua::{BuiltInType, NodeId};
@@ -42,9 +42,10 @@ pub fn run(arguments: &PublishArguments) -> miette::Result<()> {
             .as_ref()
             .map(|it| it.cells.clone())
             .unwrap_or_default(),
-        simulation: arguments.simulate.then(Simulation::new),
+        simulation: arguments.simulate.then(SimulatedValues::new),
     };
-    let mut nobody = |_: &PubSubConnectionDataType| -> Box<dyn Observer + Send> { Box::new(()) };
+    let mut nobody =
+        |_: &PubSubConnectionDataType| -> Box<dyn SubscriberObserver + Send> { Box::new(()) };
     let mut nowhere = |_: SubscribedField<'_>| None;
     let options = runtime_options(&arguments.run);
     let running = PubSub::start(
@@ -107,7 +108,7 @@ fn row(group: &ComponentState) -> String {
 struct Source {
     set: HashMap<String, String>,
     mirrored: HashMap<NodeId, Arc<Cell>>,
-    simulation: Option<Simulation>,
+    simulation: Option<SimulatedValues>,
 }
 
 impl DataSource for Source {

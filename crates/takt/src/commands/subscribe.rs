@@ -12,7 +12,7 @@ use takt_demo::screen::Screen;
 use takt_link::Address;
 use takt_pubsub::ReceiveError;
 use takt_pubsub::runtime::{LinkPlan, PubSub, StartError};
-use takt_pubsub::subscriber::{DataSetKind, Observer, ReceivedDataSet, SubscribedField};
+use takt_pubsub::subscriber::{DataSetKind, ReceivedDataSet, SubscribedField, SubscriberObserver};
 use takt_rt::interrupt::Interrupt;
 use takt_ua::enumerations::PubSubState;
 use takt_ua::structures::PubSubConnectionDataType;
@@ -114,7 +114,7 @@ fn configured(
             .target
             .map(|_| takt_pubsub::subscriber::FieldTarget::Callback(Box::new(|_| Ok(()))))
     };
-    let mut observers = |_: &PubSubConnectionDataType| -> Box<dyn Observer + Send> {
+    let mut observers = |_: &PubSubConnectionDataType| -> Box<dyn SubscriberObserver + Send> {
         Box::new(Told(events.clone()))
     };
     let options = runtime_options(&arguments.run);
@@ -160,7 +160,7 @@ struct DataSet {
 /// Observer that passes events on to the thread that shows them.
 struct Told(SyncSender<Event>);
 
-impl Observer for Told {
+impl SubscriberObserver for Told {
     fn data_set(&mut self, received: &ReceivedDataSet<'_>) {
         let meta_data = &received.reader.meta_data().fields;
         let name = |index: usize| match meta_data.get(index) {

@@ -18,7 +18,7 @@ fn hex(text: &str) -> Vec<u8> {
 const PLAINTEXT: &str = "6bc1bee22e409f96e93d7e117393172a ae2d8a571e03ac9c9eb76fac45af8e51
     30c81c46a35ce411e5fbc1191a0a52ef f69f2445df4f9b17ad2b417be66c3710";
 
-fn encrypted(policy: SecurityPolicy, key: &str) -> Vec<u8> {
+fn encrypted(policy: PubSubSecurityPolicy, key: &str) -> Vec<u8> {
     let data = [vec![0; 32], hex(key), vec![0; 4]].concat();
     let keys = SecurityKeys::new(policy, 1, &data).unwrap();
     let counter_block = hex("f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff");
@@ -40,7 +40,7 @@ fn counter_mode_is_that_of_nist() {
     );
     let key = "603deb1015ca71be2b73aef0857d77811f352c073b6108d72d9810a30914dff4";
     assert_eq!(
-        encrypted(SecurityPolicy::PubSubAes256Ctr, key),
+        encrypted(PubSubSecurityPolicy::PubSubAes256Ctr, key),
         hex(
             "601ec313775789a5b7a7f504bbf3d228 f443e3ca4d62b59aca84e990cacaf5c5
              2b0930daa23de94ce87017ba2d84988d dfc9c58db67aada613c2dd08457941a6"
@@ -89,7 +89,7 @@ fn a_protected_message_equals_that_of_another_implementation() {
              b83b4960b0f8ae9c0fbdec3e320a2980732364b8364ca054921bf1b1dd",
         ),
         (
-            SecurityPolicy::PubSubAes256Ctr,
+            PubSubSecurityPolicy::PubSubAes256Ctr,
             "b111020101040303080706050844332211010000000f051ccbe277bbb7c3211977b65abda49d6883e9
              bd29cd94b85baac6d33ad49ab521c637b585630641a37386beeff6cae8",
         ),
@@ -126,8 +126,8 @@ fn a_protected_message_equals_that_of_another_implementation() {
 
 #[test]
 fn key_data_has_the_length_of_its_policy_and_a_token() {
-    for policy in SecurityPolicy::ALL {
-        assert_eq!(SecurityPolicy::from_uri(policy.uri()), Some(policy));
+    for policy in PubSubSecurityPolicy::ALL {
+        assert_eq!(PubSubSecurityPolicy::from_uri(policy.uri()), Some(policy));
         let data = key_data(policy, 1);
         let keys = SecurityKeys::new(policy, 7, &data).unwrap();
         assert_eq!(keys.security_token_id(), 7);
@@ -140,7 +140,7 @@ fn key_data_has_the_length_of_its_policy_and_a_token() {
         let error = SecurityKeys::new(policy, 0, &data).unwrap_err();
         assert_eq!(error, KeyDataError::TokenId);
     }
-    assert_eq!(SecurityPolicy::from_uri("http://example.org/"), None);
+    assert_eq!(PubSubSecurityPolicy::from_uri("http://example.org/"), None);
 }
 
 #[test]

@@ -5,10 +5,10 @@ use takt_wire::{FixedMessage, NetworkMessageRef};
 
 use super::*;
 
-fn policies() -> impl Strategy<Value = SecurityPolicy> {
+fn policies() -> impl Strategy<Value = PubSubSecurityPolicy> {
     prop_oneof![
-        Just(SecurityPolicy::PubSubAes128Ctr),
-        Just(SecurityPolicy::PubSubAes256Ctr)
+        Just(PubSubSecurityPolicy::PubSubAes128Ctr),
+        Just(PubSubSecurityPolicy::PubSubAes256Ctr)
     ]
 }
 

@@ -17,11 +17,11 @@ use takt_wire::{
 use super::*;
 
 const ENCRYPT: MessageSecurityMode = MessageSecurityMode::SignAndEncrypt;
-const AES_128: SecurityPolicy = SecurityPolicy::PubSubAes128Ctr;
+const AES_128: PubSubSecurityPolicy = PubSubSecurityPolicy::PubSubAes128Ctr;
 const LIFETIME: Duration = Duration::from_secs(100);
 
 /// Returns key data that differs for each token.
-fn key_data(policy: SecurityPolicy, token: u32) -> Vec<u8> {
+fn key_data(policy: PubSubSecurityPolicy, token: u32) -> Vec<u8> {
     let seed = token.to_le_bytes();
     let bytes = seed.into_iter().cycle().zip(0_u8..);
     let bytes = bytes.map(|(seed, index)| seed.wrapping_mul(31) ^ index);
@@ -29,7 +29,7 @@ fn key_data(policy: SecurityPolicy, token: u32) -> Vec<u8> {
 }
 
 /// Returns an answer of the SecurityKeyService at the start of a KeyLifetime.
-fn answer(policy: SecurityPolicy, first_token_id: u32, count: u32) -> SecurityKeyUpdate {
+fn answer(policy: PubSubSecurityPolicy, first_token_id: u32, count: u32) -> SecurityKeyUpdate {
     let tokens = first_token_id..first_token_id + count;
     SecurityKeyUpdate {
         security_policy_uri: policy.uri().to_owned(),
@@ -40,7 +40,7 @@ fn answer(policy: SecurityPolicy, first_token_id: u32, count: u32) -> SecurityKe
     }
 }
 
-fn ring(policy: SecurityPolicy, first_token_id: u32, count: u32, now: Instant) -> KeyRing {
+fn ring(policy: PubSubSecurityPolicy, first_token_id: u32, count: u32, now: Instant) -> KeyRing {
     let mut keys = KeyRing::new();
     keys.update(&answer(policy, first_token_id, count), now)
         .unwrap();
@@ -48,7 +48,7 @@ fn ring(policy: SecurityPolicy, first_token_id: u32, count: u32, now: Instant) -
 }
 
 fn network_message(
-    policy: SecurityPolicy,
+    policy: PubSubSecurityPolicy,
     mode: MessageSecurityMode,
     fields: Vec<Variant>,
 ) -> NetworkMessage {
@@ -77,7 +77,7 @@ fn encoded(message: &NetworkMessage) -> (Vec<u8>, SecurityLayout) {
 
 /// Returns a message before its protection.
 fn plain(
-    policy: SecurityPolicy,
+    policy: PubSubSecurityPolicy,
     mode: MessageSecurityMode,
     value: u32,
 ) -> (Vec<u8>, SecurityLayout) {

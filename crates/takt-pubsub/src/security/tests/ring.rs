@@ -68,7 +68,7 @@ fn keys_that_were_invalidated_are_forgotten() {
     keys.update(&answer(AES_128, 10, 1), later).unwrap();
     assert_eq!(tokens_accepted(&keys, later), [7, 10]);
     // Another policy has other keys.
-    let other = answer(SecurityPolicy::PubSubAes256Ctr, 11, 1);
+    let other = answer(PubSubSecurityPolicy::PubSubAes256Ctr, 11, 1);
     keys.update(&other, later).unwrap();
     assert_eq!(tokens_accepted(&keys, later), [11]);
 }

@@ -8,7 +8,7 @@ use takt_ua::enumerations::PubSubState;
 use super::DataSetReader;
 use crate::sequence::Order;
 use crate::state::Condition;
-use crate::subscriber::received::{DataSetKind, Observer};
+use crate::subscriber::received::{DataSetKind, SubscriberObserver};
 
 /// Time after which sequence numbers are forgotten if there is no MessageReceiveTimeout.
 const FORGET_AFTER: Duration = Duration::from_secs(10);
@@ -128,7 +128,7 @@ impl DataSetReader {
         &mut self,
         group: PubSubState,
         now: DateTime,
-        observer: &mut dyn Observer,
+        observer: &mut dyn SubscriberObserver,
     ) {
         let state = self.state(group);
         if state == self.told {

@@ -9,7 +9,9 @@ use takt_wire::{FixedMessageReader, FixedMessageRef, NetworkMessage, Payload};
 
 use self::place::{MAX_VALUE, Number, Other, Place};
 use super::data_set_reader::DataSetReader;
-use super::received::{DataSetKind, Observer, ReceivedDataSet, ReceivedFields, fixed_value};
+use super::received::{
+    DataSetKind, ReceivedDataSet, ReceivedFields, SubscriberObserver, fixed_value,
+};
 use super::target::ReaderTarget;
 use crate::error::ReceiveError;
 use crate::time::Now;
@@ -113,7 +115,7 @@ impl FixedLayouts {
         readers: &mut [DataSetReader],
         listens: impl Fn(&DataSetReader, usize) -> bool,
         now: Now,
-        observer: &mut dyn Observer,
+        observer: &mut dyn SubscriberObserver,
     ) -> Option<Result<usize, ReceiveError>> {
         let Self {
             routes,
@@ -238,7 +240,7 @@ impl DataSet {
         reader: &mut DataSetReader,
         scratch: &mut [u8],
         now: Now,
-        observer: &mut dyn Observer,
+        observer: &mut dyn SubscriberObserver,
     ) -> Result<bool, ReceiveError> {
         let index = self.data_set_message;
         let number = message

@@ -115,7 +115,7 @@ fn alone(bytes: Vec<u8>) -> Message {
 }
 
 /// Returns the message in a packet, if there is one.
-fn found(packet: &takt_capture::Packet, port: Option<u16>) -> Option<Message> {
+fn found(packet: &takt_capture::CapturedPacket, port: Option<u16>) -> Option<Message> {
     let carried = takt_capture::carried(packet.linktype, &packet.bytes)?;
     let wanted = match (carried.port, port) {
         (Some(found), Some(wanted)) => found == wanted,

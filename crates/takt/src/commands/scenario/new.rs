@@ -4,7 +4,7 @@ use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write};
 
 use takt_scenario::ScenarioFile;
-use takt_scenario::template::{DisciplineKind, Message, Template, TopologyKind};
+use takt_scenario::template::{DisciplineKind, Template, TemplateMessage, TopologyKind};
 
 use crate::arguments::{ModelName, NewArguments, QdiscName, TemplateName};
 use crate::{explain, output};
@@ -70,8 +70,8 @@ fn template(arguments: &NewArguments) -> miette::Result<Template> {
     };
     let mut template = Template::new(topology, discipline);
     template.message = match (arguments.rnc, arguments.payload) {
-        (_, Some(payload)) => Message::Payload(payload),
-        (count, None) => Message::RepeatedNodeCount(count.unwrap_or(2)),
+        (_, Some(payload)) => TemplateMessage::Payload(payload),
+        (count, None) => TemplateMessage::RepeatedNodeCount(count.unwrap_or(2)),
     };
     template.cycle = arguments.cycle.unwrap_or(template.cycle);
     template.offset = arguments.offset.unwrap_or(template.offset);

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use takt_calculus::{Extended, Rational, ScenarioBounds, scenario_bounds};
 use takt_report::{Column, Report, Table};
 use takt_rt::interrupt::Interrupt;
-use takt_scenario::{BoundsModel, FlowSource, Receiver, Variant};
-use takt_sim::{Found, Options, Time, Worst};
+use takt_scenario::{ApplicationReceiver, BoundsModel, FlowSource, ScenarioVariant};
+use takt_sim::{Found, RunOptions, Time, Worst};
 
 use super::names::{heading, model_name};
 use super::{json, table};
@@ -17,8 +17,8 @@ pub(super) const CYCLES: u64 = 48;
 /// Searches for the worst case, and prints the results. An interrupted search prints the results so far.
 pub(super) fn run(
     tries: u64,
-    variant: &Variant,
-    options: &Options,
+    variant: &ScenarioVariant,
+    options: &RunOptions,
     interrupt: &Interrupt,
     report: &mut Report<impl FnMut(String)>,
 ) -> miette::Result<()> {
@@ -66,34 +66,33 @@ impl Bound {
     }
 }
 
-fn rows(variant: &Variant, worst: &Worst, bounds: Option<&ScenarioBounds>) -> Vec<Row> {
+fn rows(variant: &ScenarioVariant, worst: &Worst, bounds: Option<&ScenarioBounds>) -> Vec<Row> {
     let scenario = &variant.scenario;
-    let flows = bounds.map_or(&[][..], |bounds| &bounds.flows);
     let found = |found: Option<&Found>| found.map(|found| (found.delay, found.attempt));
-    let bound = |source: FlowSource, round_trip: bool| {
-        let mut flows = flows.iter();
-        let found = flows.find(|it| it.source == source && it.round_trip == round_trip);
-        let found = found.filter(|bound| !bound.is_unknown());
-        found.map(|bound| Bound::new(&bound.delay))
+    // As simulated delays do, these bounds begin at the first port's queue.
+    let round_trip = |source: FlowSource| {
+        let mut flows = bounds?.flows.iter();
+        let bound = flows.find(|bound| bound.source == source && bound.round_trip)?;
+        Some(Bound::new(&bound.from_queue))
     };
+    let way = |source: FlowSource| Some(Bound::new(bounds?.of_way(source)?));
     let mut rows = Vec::new();
     for (flow, one_way) in scenario.flows().iter().zip(&worst.flows) {
         if let FlowSource::Publish(id) = flow.source
-            && let Receiver::Loopback(_) = scenario.applications[id.0].receiver
+            && let ApplicationReceiver::Loopback(_) = scenario.applications[id.0].receiver
         {
             rows.push(Row {
                 name: scenario.applications[id.0].name.clone(),
                 kind: "round trip",
                 found: found(worst.round_trip(id)),
-                bound: bound(flow.source, true),
+                bound: round_trip(flow.source),
             });
         }
         rows.push(Row {
             name: scenario.flow_name(flow.source),
             kind: "one way",
             found: found(one_way.as_ref()),
-            bound: bound(flow.source, false)
-                .or_else(|| Some(Bound::new(&bounds?.of_way(scenario, flow)?))),
+            bound: way(flow.source),
         });
     }
     rows
@@ -127,8 +126,8 @@ impl Row {
 }
 
 fn print(
-    variant: &Variant,
-    options: &Options,
+    variant: &ScenarioVariant,
+    options: &RunOptions,
     worst: &Worst,
     rows: &[Row],
     report: &mut Report<impl FnMut(String)>,

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use takt_report::{CsvError, CsvFile};
-use takt_scenario::{FlowSource, Variant};
+use takt_scenario::{FlowSource, ScenarioVariant};
 use takt_sim::{Message, MessageOutcome, Observer, Passage, Time};
 
 use crate::explain;
@@ -34,7 +34,7 @@ impl Messages {
     }
 
     /// Returns the writer of the rows of a variant.
-    pub(super) fn of<'a>(&'a mut self, variant: &'a Variant) -> Rows<'a> {
+    pub(super) fn of<'a>(&'a mut self, variant: &'a ScenarioVariant) -> Rows<'a> {
         let settings = variant
             .settings
             .iter()
@@ -58,7 +58,7 @@ impl Messages {
 
 pub(super) struct Rows<'a> {
     settings: String,
-    variant: &'a Variant,
+    variant: &'a ScenarioVariant,
     messages: &'a mut Messages,
 }
 

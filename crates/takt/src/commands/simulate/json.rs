@@ -1,14 +1,16 @@
 //! Results for programs. Times are in nanoseconds, with picoseconds after the point.
 
 use serde_json::{Map, Value, json};
-use takt_scenario::{ApplicationId, Flow, FlowSource, Receiver, Scenario, Variant};
+use takt_scenario::{
+    ApplicationIndex, ApplicationReceiver, Flow, FlowSource, Scenario, ScenarioVariant,
+};
 use takt_sim::{
-    Delays, DropRates, Extremes, FlowStatistics, Loopback, Options, Results, Summary, Time,
+    Delays, DropRates, Extremes, FlowStatistics, Loopback, Results, RunOptions, Summary, Time,
 };
 
 use super::names::model_name;
 
-pub(super) fn results(variant: &Variant, options: &Options, results: &Results) -> Value {
+pub(super) fn results(variant: &ScenarioVariant, options: &RunOptions, results: &Results) -> Value {
     let scenario = &variant.scenario;
     let mut object = head(variant, options);
     let flows = scenario.flows().iter().zip(&results.flows);
@@ -16,7 +18,7 @@ pub(super) fn results(variant: &Variant, options: &Options, results: &Results) -
         .map(|(flow, statistics)| of_flow(scenario, flow, statistics))
         .collect();
     let applications = (0..scenario.applications.len())
-        .map(|index| of_application(scenario, results, ApplicationId(index)));
+        .map(|index| of_application(scenario, results, ApplicationIndex(index)));
     object.insert(
         "simulated_ns".to_owned(),
         nanoseconds(Some(results.simulated)),
@@ -28,7 +30,7 @@ pub(super) fn results(variant: &Variant, options: &Options, results: &Results) -
 }
 
 /// Returns the scenario and the options of the simulation.
-pub(super) fn head(variant: &Variant, options: &Options) -> Map<String, Value> {
+pub(super) fn head(variant: &ScenarioVariant, options: &RunOptions) -> Map<String, Value> {
     let settings = variant
         .settings
         .iter()
@@ -53,7 +55,7 @@ pub(super) fn head(variant: &Variant, options: &Options) -> Map<String, Value> {
         .collect()
 }
 
-fn of_application(scenario: &Scenario, results: &Results, id: ApplicationId) -> Value {
+fn of_application(scenario: &Scenario, results: &Results, id: ApplicationIndex) -> Value {
     let (Some(application), Some(statistics)) = (
         scenario.applications.get(id.0),
         results.applications.get(id.0),
@@ -85,7 +87,9 @@ fn of_application(scenario: &Scenario, results: &Results, id: ApplicationId) -> 
         },
         "overwritten": statistics.overwritten,
     });
-    if let (Receiver::Loopback(_), Some(fields)) = (application.receiver, object.as_object_mut()) {
+    if let (ApplicationReceiver::Loopback(_), Some(fields)) =
+        (application.receiver, object.as_object_mut())
+    {
         fields.insert("round_trip".to_owned(), of_delays(&statistics.round_trip));
     }
     object

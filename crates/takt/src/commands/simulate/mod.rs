@@ -10,7 +10,7 @@ use miette::IntoDiagnostic;
 use takt_report::Report;
 use takt_rt::interrupt::Interrupt;
 use takt_scenario::{Scenario, SimulationOptions};
-use takt_sim::{Loopback, Model, Options, Simulation};
+use takt_sim::{Loopback, Model, RunOptions, Simulation};
 
 use crate::arguments::{SimulateArguments, SimulationLoopback, SimulationModel};
 use crate::{output, scenario_file};
@@ -62,7 +62,7 @@ pub fn run(arguments: &SimulateArguments) -> miette::Result<()> {
     csv.map_or(Ok(()), csv::Messages::finish)
 }
 
-fn options(arguments: &SimulateArguments, scenario: &Scenario) -> Options {
+fn options(arguments: &SimulateArguments, scenario: &Scenario) -> RunOptions {
     let SimulationOptions { seed, cycles, trim } = scenario.simulation;
     let cycles = arguments.messages.unwrap_or(if arguments.adversarial {
         // A longer search is slower and finds nothing worse, because all interfering frames are soon in the way.
@@ -70,7 +70,7 @@ fn options(arguments: &SimulateArguments, scenario: &Scenario) -> Options {
     } else {
         cycles
     });
-    let mut options = Options::new(scenario);
+    let mut options = RunOptions::new(scenario);
     options.simulation = SimulationOptions {
         seed: arguments.seed.unwrap_or(seed),
         cycles,

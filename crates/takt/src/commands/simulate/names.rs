@@ -1,12 +1,12 @@
 //! Names in all outputs of a simulation.
 
-use takt_scenario::Variant;
+use takt_scenario::ScenarioVariant;
 use takt_sim::Model;
 
 use crate::scenario_file;
 
 /// Returns the name of the scenario and the values of its sweeps, in one line.
-pub(super) fn heading(variant: &Variant) -> String {
+pub(super) fn heading(variant: &ScenarioVariant) -> String {
     let settings = variant.settings.iter().map(|(parameter, value)| {
         format!(", {} = {value}", scenario_file::parameter_name(parameter))
     });

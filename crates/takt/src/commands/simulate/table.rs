@@ -2,15 +2,16 @@
 
 use takt_report::{Column, Report, Table};
 use takt_scenario::{
-    Application, ApplicationId, Flow, FlowSource, Measure, Receiver, Scenario, Variant,
+    Application, ApplicationIndex, ApplicationReceiver, Flow, FlowSource, Measure, Scenario,
+    ScenarioVariant,
 };
-use takt_sim::{DropRates, Extremes, FlowStatistics, Options, Results, Summary, Time};
+use takt_sim::{DropRates, Extremes, FlowStatistics, Results, RunOptions, Summary, Time};
 
 use super::names::{heading, model_name};
 
 pub(super) fn print(
-    variant: &Variant,
-    options: &Options,
+    variant: &ScenarioVariant,
+    options: &RunOptions,
     results: &Results,
     report: &mut Report<impl FnMut(String)>,
 ) {
@@ -36,7 +37,7 @@ pub(super) fn print(
         table: Table::new(columns.into_iter().chain(times)),
     };
     for (index, application) in scenario.applications.iter().enumerate() {
-        sections.of_application(ApplicationId(index), application);
+        sections.of_application(ApplicationIndex(index), application);
     }
     for (flow, statistics) in scenario.flows().iter().zip(&results.flows) {
         if let FlowSource::Cross(_) = flow.source {
@@ -71,13 +72,13 @@ impl Sections<'_> {
         self.table.text(name);
     }
 
-    fn of_application(&mut self, id: ApplicationId, application: &Application) {
+    fn of_application(&mut self, id: ApplicationIndex, application: &Application) {
         let (scenario, results) = (self.scenario, self.results);
         let Some(statistics) = results.applications.get(id.0) else {
             return;
         };
         self.begin(&application.name);
-        let is_loopback = matches!(application.receiver, Receiver::Loopback(_));
+        let is_loopback = matches!(application.receiver, ApplicationReceiver::Loopback(_));
         if is_loopback && self.measured(Measure::RoundTripTime) {
             self.summary("round trip", &statistics.round_trip.delay);
         }
@@ -145,11 +146,16 @@ impl Sections<'_> {
     }
 }
 
-fn is_of(flow: &Flow, application: ApplicationId) -> bool {
+fn is_of(flow: &Flow, application: ApplicationIndex) -> bool {
     matches!(flow.source, FlowSource::Publish(id) | FlowSource::Return(id) if id == application)
 }
 
-fn drops(scenario: &Scenario, results: &Results, id: ApplicationId, is_loopback: bool) -> String {
+fn drops(
+    scenario: &Scenario,
+    results: &Results,
+    id: ApplicationIndex,
+    is_loopback: bool,
+) -> String {
     let rates = DropRates::new(scenario, results, id);
     let share = |count| share(count, rates.published);
     let mut text = format!("dP {}", share(rates.publisher));

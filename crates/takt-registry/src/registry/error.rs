@@ -1,0 +1,65 @@
+//! Errors of a registry that starts.
+
+use std::path::PathBuf;
+
+use takt_app::serve::ServeError;
+use takt_services::BuildError;
+use takt_space::ImportError;
+
+use crate::database::DatabaseError;
+
+/// Error of a registry that could not be started.
+#[derive(Debug, thiserror::Error)]
+pub enum RegistryError {
+    /// The ApplicationName cannot be an endpoint.
+    #[error(transparent)]
+    Endpoint(#[from] takt_app::EndpointError),
+    /// The database cannot be used.
+    #[error(transparent)]
+    Database(#[from] DatabaseError),
+    /// A NodeSet file cannot be read.
+    #[error("{path} cannot be read: {source}")]
+    NodeSetFile {
+        /// The file.
+        path: PathBuf,
+        /// Error of the operating system.
+        source: std::io::Error,
+    },
+    /// A NodeSet is not valid, or cannot be loaded.
+    #[error(transparent)]
+    Import(#[from] ImportError),
+    /// The namespaces of the database contradict the built-in ones.
+    #[error(
+        "the database has namespace {index} as {found}, this version has {expected}: use another directory"
+    )]
+    Namespace {
+        /// The index.
+        index: u16,
+        /// The URI in the database.
+        found: String,
+        /// URI of this index in this version.
+        expected: String,
+    },
+    /// A configured SecurityGroup exists with another SecurityPolicy.
+    #[error(
+        "SecurityGroup {0} has another SecurityPolicy in the database: remove it, or leave the policy out"
+    )]
+    SecurityGroup(String),
+    /// A configured SecurityGroup cannot be added.
+    #[error("SecurityGroup {name} cannot be added: {status}")]
+    AddSecurityGroup {
+        /// Name of the SecurityGroup.
+        name: String,
+        /// StatusCode of the reason.
+        status: takt_ua::StatusCode,
+    },
+    /// The server could not be built.
+    #[error(transparent)]
+    Server(#[from] BuildError),
+    /// The address space refused something that the registry needs.
+    #[error(transparent)]
+    AddressSpace(#[from] takt_space::AddressSpaceError),
+    /// An endpoint could not be opened.
+    #[error(transparent)]
+    Serve(#[from] ServeError),
+}

@@ -1,0 +1,94 @@
+//! Methods of the PublishSubscribe object and of its folder SecurityGroups (OPC 10000-14, 8).
+
+use std::sync::Arc;
+
+use takt_space::{AddressSpace, AddressSpaceError, CallError, Caller};
+use takt_ua::structures::SecurityGroupDataType;
+use takt_ua::{NodeId, StatusCode, UaString, Variant, ids};
+
+use super::{SecurityGroups, user};
+use crate::durable;
+
+/// Binds the Methods of the PublishSubscribe object and of its folder SecurityGroups.
+pub(crate) fn bind(
+    space: &AddressSpace,
+    groups: &Arc<SecurityGroups>,
+) -> Result<(), AddressSpaceError> {
+    bind_one(space, groups, ids::PUBLISH_SUBSCRIBE_GET_SECURITY_KEYS, get)?;
+    bind_one(
+        space,
+        groups,
+        ids::PUBLISH_SUBSCRIBE_SECURITY_GROUPS_ADD_SECURITY_GROUP,
+        add,
+    )?;
+    bind_one(
+        space,
+        groups,
+        ids::PUBLISH_SUBSCRIBE_SECURITY_GROUPS_REMOVE_SECURITY_GROUP,
+        remove,
+    )
+}
+
+type MethodOfGroups = fn(&SecurityGroups, u32, &[Variant]) -> Result<Vec<Variant>, StatusCode>;
+
+fn bind_one(
+    space: &AddressSpace,
+    groups: &Arc<SecurityGroups>,
+    method: u32,
+    run: MethodOfGroups,
+) -> Result<(), AddressSpaceError> {
+    let (groups, rules) = (Arc::clone(groups), Arc::clone(&groups.rules));
+    let handler = move |caller: &Caller, _: &NodeId, inputs: &[Variant]| {
+        let outputs = user(caller).and_then(|user| run(&groups, user, inputs));
+        outputs.map_err(CallError::from)
+    };
+    space.set_method(&NodeId::from(method), durable::handler(&rules, handler))
+}
+
+fn get(groups: &SecurityGroups, user: u32, inputs: &[Variant]) -> Result<Vec<Variant>, StatusCode> {
+    let [
+        Variant::String(id),
+        Variant::UInt32(starting_token_id),
+        Variant::UInt32(requested_key_count),
+    ] = inputs
+    else {
+        return Err(StatusCode::BadInvalidArgument);
+    };
+    groups.keys(id.as_str(), *starting_token_id, *requested_key_count, user)
+}
+
+fn add(groups: &SecurityGroups, user: u32, inputs: &[Variant]) -> Result<Vec<Variant>, StatusCode> {
+    let [
+        Variant::String(name),
+        Variant::Double(key_lifetime),
+        Variant::String(security_policy_uri),
+        Variant::UInt32(max_future_key_count),
+        Variant::UInt32(max_past_key_count),
+    ] = inputs
+    else {
+        return Err(StatusCode::BadInvalidArgument);
+    };
+    let configuration = SecurityGroupDataType {
+        name: name.clone(),
+        key_lifetime: *key_lifetime,
+        security_policy_uri: security_policy_uri.clone(),
+        max_future_key_count: *max_future_key_count,
+        max_past_key_count: *max_past_key_count,
+        ..SecurityGroupDataType::default()
+    };
+    let node_id = groups.add(configuration, user)?;
+    let security_group_id: UaString = name.clone();
+    Ok(vec![security_group_id.into(), node_id.into()])
+}
+
+fn remove(
+    groups: &SecurityGroups,
+    user: u32,
+    inputs: &[Variant],
+) -> Result<Vec<Variant>, StatusCode> {
+    let [Variant::NodeId(node_id)] = inputs else {
+        return Err(StatusCode::BadInvalidArgument);
+    };
+    groups.remove(node_id, user)?;
+    Ok(Vec::new())
+}
