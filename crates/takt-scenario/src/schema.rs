@@ -36,6 +36,7 @@ fn kind(kind: &Kind, definitions: &mut Map<String, Value>) -> Value {
         Kind::Duration => quantity("\\+?", Duration::UNITS, "250 us"),
         Kind::SignedDuration => quantity(SIGNED, Duration::UNITS, "-20 us"),
         Kind::Rate => positive(Rate::UNITS, "1 Gbit/s"),
+        Kind::TrafficRate => quantity("\\+?", Rate::UNITS, "1 Gbit/s"),
         Kind::Size => quantity("\\+?", Size::UNITS, "1481 B"),
         Kind::Credit => quantity(SIGNED, Size::UNITS, "-1503 B"),
         Kind::Length => quantity("\\+?", Length::UNITS, "10 m"),

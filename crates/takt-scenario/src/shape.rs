@@ -38,6 +38,8 @@ pub(crate) enum Kind {
     SignedDuration,
     /// A rate that is not 0.
     Rate,
+    /// A rate, or 0.
+    TrafficRate,
     Size,
     Credit,
     Length,
@@ -66,6 +68,7 @@ impl Kind {
             Self::Duration | Self::Interval => "a time such as \"250 us\"".to_owned(),
             Self::SignedDuration => "a time such as \"-20 us\"".to_owned(),
             Self::Rate => "a rate such as \"1 Gbit/s\"".to_owned(),
+            Self::TrafficRate => "a rate such as \"1 Gbit/s\", or \"0 bit/s\"".to_owned(),
             Self::Size => "a size such as \"1481 B\"".to_owned(),
             Self::Credit => "a credit such as \"-1503 B\"".to_owned(),
             Self::Length => "a length such as \"10 m\"".to_owned(),
@@ -134,6 +137,7 @@ impl Kind {
             Self::Interval => check_positive(item, problems, |value: Duration| value.0),
             Self::SignedDuration => check_quantity::<SignedDuration>(item, problems),
             Self::Rate => check_positive(item, problems, |value: Rate| value.0),
+            Self::TrafficRate => check_quantity::<Rate>(item, problems),
             Self::Size => check_quantity::<Size>(item, problems),
             Self::Credit => check_quantity::<Credit>(item, problems),
             Self::Length => check_quantity::<Length>(item, problems),

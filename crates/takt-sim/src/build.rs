@@ -14,6 +14,7 @@ use crate::discipline::{
 use crate::latency::Latency;
 use crate::options::{Adversary, Model, RunOptions};
 use crate::port::{Interference, Port};
+use crate::subscriber_thread::SubscriberThread;
 use crate::{Choice, LineRate, NodeClock, Random, Time};
 
 /// Purposes of random numbers: each has streams of its own.
@@ -27,6 +28,11 @@ enum Stream {
 
 fn random(options: &RunOptions, stream: Stream, index: usize) -> Random {
     Random::new(options.simulation.seed, (index as u64) << 2 | stream as u64)
+}
+
+/// Returns the random numbers of the subscriber thread of an application: no stream of [`random`] has this number.
+fn random_of_subscriber(options: &RunOptions, index: usize) -> Random {
+    Random::new(options.simulation.seed, 1 << 63 | index as u64)
 }
 
 /// Time that a bridge needs for frames from one port.
@@ -210,11 +216,15 @@ pub(crate) fn forwarding(scenario: &Scenario, options: &RunOptions) -> Vec<Forwa
     ports.map(of_port).collect()
 }
 
-/// Makes the Publisher and, if there is one, the loopback of each application.
-pub(crate) fn applications(
-    scenario: &Scenario,
-    options: &RunOptions,
-) -> Vec<(Cycles, Option<Cycles>)> {
+/// The threads of an application.
+pub(crate) struct Threads {
+    pub(crate) publisher: Cycles,
+    /// The loopback, and the Publisher's thread that receives what comes back; `None` if there is no loopback.
+    pub(crate) loopback: Option<(Cycles, SubscriberThread)>,
+}
+
+/// Makes the threads of each application.
+pub(crate) fn applications(scenario: &Scenario, options: &RunOptions) -> Vec<Threads> {
     let shift = |of: fn(&Adversary) -> &Vec<Time>, index: usize| {
         let adversary = options.adversary.as_ref();
         let shift = adversary.and_then(|adversary| of(adversary).get(index).copied());
@@ -238,15 +248,29 @@ pub(crate) fn applications(
             late(|it| &it.late_publishers),
         );
         let loopback = match application.receiver {
-            takt_scenario::ApplicationReceiver::Loopback(node) => Some(cycles(
-                node,
-                Stream::Loopback,
-                shift(|it| &it.loopbacks, index),
-                late(|it| &it.late_loopbacks),
-            )),
+            takt_scenario::ApplicationReceiver::Loopback(node) => {
+                let cycles = cycles(
+                    node,
+                    Stream::Loopback,
+                    shift(|it| &it.loopbacks, index),
+                    late(|it| &it.late_loopbacks),
+                );
+                let talker = application.publisher;
+                let subscriber = SubscriberThread::new(
+                    application,
+                    clock(scenario, talker),
+                    latency(scenario, talker, None),
+                    random_of_subscriber(options, index),
+                    shift(|it| &it.publishers, index),
+                );
+                Some((cycles, subscriber))
+            }
             takt_scenario::ApplicationReceiver::Subscriber(_) => None,
         };
-        (publisher, loopback)
+        Threads {
+            publisher,
+            loopback,
+        }
     };
     applications.map(build).collect()
 }

@@ -18,7 +18,9 @@ pub(crate) struct Frame {
     pub(crate) counted: bool,
     /// Counter of the message.
     pub(crate) counter: u64,
-    /// Time at which the message was published.
+    /// Time at which the Publisher's thread gave the message to the kernel (T1).
+    pub(crate) handed_over: Time,
+    /// Time at which the message was published: without a txtime the same, with a txtime when the first port may send it.
     pub(crate) published: Time,
     /// Time at which it departed on this way, of two.
     pub(crate) departed: Time,

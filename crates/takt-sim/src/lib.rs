@@ -80,6 +80,7 @@ mod port;
 mod random;
 mod simulation;
 mod statistics;
+mod subscriber_thread;
 mod time;
 
 pub use adversary::{Found, Worst, search};

@@ -13,6 +13,7 @@ const ARRIVALS: usize = 16;
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Arrival {
     pub(crate) counter: u64,
+    pub(crate) handed_over: Time,
     pub(crate) published: Time,
     pub(crate) departed: Time,
     pub(crate) arrived: Time,

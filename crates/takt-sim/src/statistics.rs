@@ -230,8 +230,12 @@ impl FlowStatistics {
 pub struct ApplicationStatistics {
     /// Number of published messages.
     pub published: u64,
-    /// Time from publishing to the return; of loopbacks only.
+    /// Round trip on the wire, of loopbacks only: from the first port's queue, or from the time at which that port may send the
+    /// message, to the last bit that comes back.
     pub round_trip: Delays,
+    /// Round trip of the application, of loopbacks only: from the Publisher's thread that hands the message over (T1) to the one
+    /// that takes it when it is back (T8).
+    pub application_round_trip: Delays,
     /// Counters in the messages that came back, or to the Subscriber.
     pub counters: Counters,
     /// Number of messages that the loopback had received, and replaced by later ones before it sent them.
@@ -250,6 +254,7 @@ impl ApplicationStatistics {
         Self {
             published: 0,
             round_trip: Delays::new(digits),
+            application_round_trip: Delays::new(digits),
             counters: Counters::default(),
             overwritten: 0,
         }

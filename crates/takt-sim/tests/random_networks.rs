@@ -66,6 +66,7 @@ fn no_frame_is_later_than_its_bound() {
     let cases: u64 = cases.map_or(100, |cases| cases.parse().unwrap());
     let mut random = Random::new(7, 0);
     let (mut compared, mut refused, mut scheduled) = (0u64, 0u64, 0u64);
+    let mut nearest_application = 0f64;
     // Number of delays of each kind, and the greatest ratio of a delay to its bound.
     let mut found: BTreeMap<(Kind, bool), (u64, f64)> = BTreeMap::new();
     while compared < cases {
@@ -121,6 +122,24 @@ fn no_frame_is_later_than_its_bound() {
             }
         }
         for bound in &bounds.flows {
+            if let takt_scenario::FlowSource::Publish(id) = bound.source
+                && let Some(Extended::Finite(seconds)) = &bound.application_round_trip
+                && let Some(found) = results.applications[id.0]
+                    .application_round_trip
+                    .delay
+                    .extremes
+                    .most()
+            {
+                let picoseconds = seconds * Rational::from(1_000_000_000_000u64);
+                let rounding = Rational::from(4 * bound.queues.len() as u64);
+                let ratio = found.as_picoseconds() as f64 / picoseconds.to_f64().value();
+                assert!(
+                    Rational::from(found.as_picoseconds()) <= picoseconds + rounding,
+                    "{}: from T1 to T8 {found:?}, ratio {ratio}\n{text}",
+                    bound.name
+                );
+                nearest_application = nearest_application.max(ratio);
+            }
             // Delays are simulated from the first port's queue on.
             let Extended::Finite(seconds) = &bound.from_queue else {
                 continue;
@@ -157,7 +176,10 @@ fn no_frame_is_later_than_its_bound() {
             *nearest = nearest.max(delay.as_picoseconds() as f64 / picoseconds.to_f64().value());
         }
     }
-    eprintln!("{found:?}, {refused} refused, {scheduled} scheduled");
+    eprintln!(
+        "{found:?}, application {nearest_application}, {refused} refused, {scheduled} scheduled"
+    );
+    assert!(nearest_application > 0.8, "{nearest_application}");
     assert!(scheduled > 0);
     assert_eq!(found.len(), 11);
     for (kind, (_, nearest)) in found {

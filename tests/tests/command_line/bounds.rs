@@ -112,7 +112,7 @@ fn analyses_are_listed_and_the_smallest_bound_holds() {
     for part in [
         "tfa",
         "sfa",
-        "control (round trip)",
+        "control (wire round trip)",
         "host1 \u{2192} bridge1",
         "utilisation",
         "100.0",
@@ -173,7 +173,10 @@ fn unknown_and_infinite_bounds() {
         .run(&["bounds", path, "--analysis", "schedule"])
         .expect_success();
     assert!(table.contains("no analysis applies"), "{table}");
-    assert!(!table.contains("control (round trip)  infinite"), "{table}");
+    assert!(
+        !table.contains("control (wire round trip)  infinite"),
+        "{table}"
+    );
 
     let path = &new("too-little.toml", "-3%");
     let row = &objects(&[path, "--analysis", "sfa,schedule"])[0];

@@ -95,7 +95,7 @@ fn tables_and_every_message() {
     let arguments = ["simulate", &scenario, "--csv", csv, "--messages", "100"];
     let table = sandbox.run(&arguments).expect_success();
     for part in [
-        "round trip",
+        "wire round trip",
         "one way back",
         "jitter",
         "inter-frame spacing",
@@ -179,7 +179,7 @@ fn the_worst_case_is_searched() {
     let round_trip = &results["worst"][0];
     assert_eq!(
         (round_trip["name"].as_str(), round_trip["kind"].as_str()),
-        (Some("control"), Some("round trip"))
+        (Some("control"), Some("wire round trip"))
     );
     // More than the ordinary one, of two cycles.
     assert!(
@@ -295,7 +295,7 @@ fn long_names_widen_the_table() {
         let heading = table.lines().find(|line| line.contains(column)).unwrap();
         let end = |line: &str| line.chars().count();
         let rows = table.lines().filter(|line| {
-            ["round trip", "one way"]
+            ["wire round trip", "one way"]
                 .iter()
                 .any(|way| line.contains(way))
         });

@@ -43,6 +43,9 @@ pub struct FlowBound {
     pub delay: Extended,
     /// Longest delay from its first port's queue, without the lateness of the Publisher's thread before it.
     pub from_queue: Extended,
+    /// Longest round trip of the application, in seconds: from the Publisher's thread that hands the message over (T1) to the one
+    /// that takes it when it is back (T8). `None` without a loopback.
+    pub application_round_trip: Option<Extended>,
     /// Shortest time, in seconds.
     pub best_case: Rational,
     /// Greatest difference between delays: the delay less the shortest time.

@@ -1,6 +1,7 @@
 //! Bounds of a scenario: translates nodes, ports and flows of `takt-scenario` to ports and streams, and the results back to
 //! names.
 
+mod application;
 mod bounds;
 mod error;
 mod loopback;
@@ -42,8 +43,13 @@ pub fn scenario_bounds_with(
     analyses: &[Analysis],
     progress: &mut dyn FnMut(usize, usize),
 ) -> Result<ScenarioBounds, ScenarioBoundsError> {
-    match model {
-        BoundsModel::Sound => sound::bounds(scenario, analyses, progress),
-        BoundsModel::Paper => paper::bounds(scenario),
+    let mut bounds = match model {
+        BoundsModel::Sound => sound::bounds(scenario, analyses, progress)?,
+        BoundsModel::Paper => paper::bounds(scenario)?,
+    };
+    for flow in bounds.flows.iter_mut().filter(|flow| flow.round_trip) {
+        flow.application_round_trip =
+            application::round_trip(scenario, flow.source, &flow.from_queue);
     }
+    Ok(bounds)
 }

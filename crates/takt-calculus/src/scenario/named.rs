@@ -129,6 +129,7 @@ impl Mapping<'_> {
                         jitter: delay.plus(&-&bounds.best_case),
                         best_case: bounds.best_case.clone(),
                         delay,
+                        application_round_trip: None,
                         from_queue: found.from_queue[stream].clone(),
                         infinite: infinite.map(|why| self.reason(why)),
                         queues: passed.collect(),

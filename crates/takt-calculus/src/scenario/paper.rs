@@ -95,6 +95,7 @@ fn one(
         answers: vec![(Analysis::TotalFlow, Ok(delay.clone()))],
         jitter: delay.plus(&-&least),
         best_case: least,
+        application_round_trip: None,
         from_queue: delay.clone(),
         delay,
         infinite,

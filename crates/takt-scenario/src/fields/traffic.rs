@@ -123,8 +123,8 @@ pub(crate) const CROSS_TRAFFIC: Shape = Shape {
         ),
         may(
             "rate",
-            Kind::Rate,
-            "Mean number of bits on the wire per second.",
+            Kind::TrafficRate,
+            "Mean number of bits on the wire per second; with 0, the scenario is without this flow.",
         ),
         may("interval", Kind::Interval, "Mean time between two packets."),
         may("vlan", VLAN, "VLAN; by default 1."),

@@ -199,6 +199,7 @@ impl Reader<'_> {
         (all, flows)
     }
 
+    /// Reads a flow of cross traffic; `None` for an invalid one, and for one without traffic.
     fn one_cross_traffic(&mut self, item: &Item, table: &Table) -> Option<CrossTraffic> {
         let from = self.node_field(table, "from");
         let to = self.node_field(table, "to");
@@ -208,6 +209,7 @@ impl Reader<'_> {
         let frame = frame?;
         let interval = match pace? {
             ("interval", item) => item.quantity::<Duration>()?,
+            (_, item) if item.quantity() == Some(Rate(0)) => return None,
             (_, item) => {
                 // Rounded down by at most a picosecond, so that the traffic is at least that of the file.
                 let bits = 8 * u128::from(frame.physical()) * 1_000_000_000_000;

@@ -11,6 +11,7 @@ impl Simulation {
     pub(super) fn note(&mut self, place: u32, frame: &Frame) {
         let arrival = Arrival {
             counter: frame.counter,
+            handed_over: frame.handed_over,
             published: frame.published,
             departed: frame.departed,
             arrived: self.now,
@@ -44,6 +45,11 @@ impl Simulation {
                     if statistics.receive(arrival.counter) {
                         let round_trip = arrival.arrived - arrival.published;
                         statistics.round_trip.record(round_trip);
+                        if let Some(loopback) = &mut self.loopbacks[id.0] {
+                            let taken = loopback.subscriber.take(arrival.arrived);
+                            let round_trip = taken - arrival.handed_over;
+                            statistics.application_round_trip.record(round_trip);
+                        }
                     }
                 }
             }

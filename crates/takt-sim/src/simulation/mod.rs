@@ -17,6 +17,7 @@ use crate::observer::Observer;
 use crate::options::RunOptions;
 use crate::port::Port;
 use crate::statistics::{ApplicationStatistics, FlowStatistics};
+use crate::subscriber_thread::SubscriberThread;
 
 #[derive(Debug, Clone, Copy)]
 enum Event {
@@ -59,6 +60,8 @@ struct Publisher {
 struct Loopback {
     flow: u32,
     cycles: Cycles,
+    /// Thread of the Publisher that receives what comes back.
+    subscriber: SubscriberThread,
     /// Frames that came since the last user thread.
     inbox: Vec<u32>,
     /// Last frame that it sent.
@@ -149,18 +152,21 @@ impl Simulation {
         let most_hops = ways.iter().map(|way: &Way| way.hops).max();
         let most_hops = most_hops.unwrap_or(0).into();
         let pairs = build::flows_of(scenario);
-        let cycles = build::applications(scenario, &options);
+        let threads = build::applications(scenario, &options);
         let (mut publishers, mut loopbacks) = (Vec::new(), Vec::new());
-        for ((flow, answer), (mut cycles, loopback)) in pairs.into_iter().zip(cycles) {
+        for ((flow, answer), threads) in pairs.into_iter().zip(threads) {
+            let mut cycles = threads.publisher;
             publishers.push(Publisher {
                 flow: number(flow),
                 counter: 0,
                 departure: cycles.publish(),
                 cycles,
             });
-            loopbacks.push(answer.zip(loopback).map(|(flow, cycles)| Loopback {
+            let loopback = answer.zip(threads.loopback);
+            loopbacks.push(loopback.map(|(flow, (cycles, subscriber))| Loopback {
                 flow: number(flow),
                 cycles,
+                subscriber,
                 inbox: Vec::new(),
                 latest: None,
             }));

@@ -56,6 +56,10 @@ fn flow(flow: &FlowBound, queues: &[QueueBound], model: BoundsModel) -> Value {
     object.insert("flow".to_owned(), flow.name.as_str().into());
     object.insert("round_trip".to_owned(), flow.round_trip.into());
     object = with_delay(object, &flow.delay, model);
+    if let Some(delay) = &flow.application_round_trip {
+        let delay = with_delay(Map::new(), delay, model);
+        object.insert("application_round_trip".to_owned(), delay.into());
+    }
     object.insert("jitter_ns".to_owned(), nanos(&flow.jitter));
     object.insert("infinite".to_owned(), infinite(flow.infinite.as_ref()));
     object.insert("analyses".to_owned(), analyses.into());

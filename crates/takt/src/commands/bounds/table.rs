@@ -81,8 +81,14 @@ fn flow_table(rows: &[Row], first: &Row, shown: &[(&Row, &FlowBound)]) -> Table 
     columns.push(Column::text("reason"));
     let mut table = Table::new(columns);
     for (row, flow) in shown {
-        let settings = row.settings.iter().map(|(_, value)| value.clone());
-        table.row(settings.chain(flow_cells(flow, answers.is_some(), row.model)));
+        let settings = || row.settings.iter().map(|(_, value)| value.clone());
+        table.row(settings().chain(flow_cells(flow, answers.is_some(), row.model)));
+        if let Some(delay) = &flow.application_round_trip
+            && !flow.is_unknown()
+        {
+            let name = format!("{} (application round trip)", flow.name);
+            table.row(settings().chain([name, time(delay, row.model)]));
+        }
     }
     table
 }
@@ -98,7 +104,11 @@ fn not_applicable(rows: &[Row]) -> std::collections::BTreeSet<(&'static str, Str
 
 fn flow_cells(flow: &FlowBound, with_analyses: bool, model: BoundsModel) -> Vec<String> {
     let time = |delay: &Extended| time(delay, model);
-    let kind = if flow.round_trip { " (round trip)" } else { "" };
+    let kind = if flow.round_trip {
+        " (wire round trip)"
+    } else {
+        ""
+    };
     let mut cells = vec![format!("{}{kind}", flow.name)];
     if flow.is_unknown() {
         cells.extend(["-".to_owned(), "-".to_owned()]);

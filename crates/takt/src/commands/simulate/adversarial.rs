@@ -83,7 +83,7 @@ fn rows(variant: &ScenarioVariant, worst: &Worst, bounds: Option<&ScenarioBounds
         {
             rows.push(Row {
                 name: scenario.applications[id.0].name.clone(),
-                kind: "round trip",
+                kind: "wire round trip",
                 found: found(worst.round_trip(id)),
                 bound: round_trip(flow.source),
             });

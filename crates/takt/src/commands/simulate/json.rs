@@ -90,7 +90,11 @@ fn of_application(scenario: &Scenario, results: &Results, id: ApplicationIndex) 
     if let (ApplicationReceiver::Loopback(_), Some(fields)) =
         (application.receiver, object.as_object_mut())
     {
-        fields.insert("round_trip".to_owned(), of_delays(&statistics.round_trip));
+        let kinds = [
+            ("round_trip", &statistics.round_trip),
+            ("application_round_trip", &statistics.application_round_trip),
+        ];
+        fields.extend(kinds.map(|(name, delays)| (name.to_owned(), of_delays(delays))));
     }
     object
 }

@@ -5,7 +5,7 @@ use takt_scenario::{
     Application, ApplicationIndex, ApplicationReceiver, Flow, FlowSource, Measure, Scenario,
     ScenarioVariant,
 };
-use takt_sim::{DropRates, Extremes, FlowStatistics, Results, RunOptions, Summary, Time};
+use takt_sim::{Delays, DropRates, Extremes, FlowStatistics, Results, RunOptions, Summary, Time};
 
 use super::names::{heading, model_name};
 
@@ -80,10 +80,10 @@ impl Sections<'_> {
         self.begin(&application.name);
         let is_loopback = matches!(application.receiver, ApplicationReceiver::Loopback(_));
         if is_loopback && self.measured(Measure::RoundTripTime) {
-            self.summary("round trip", &statistics.round_trip.delay);
-        }
-        if is_loopback && self.measured(Measure::Jitter) {
-            self.summary("  jitter", &statistics.round_trip.jitter);
+            self.round_trip("wire round trip", &statistics.round_trip);
+            self.round_trip("application round trip", &statistics.application_round_trip);
+        } else if is_loopback && self.measured(Measure::Jitter) {
+            self.summary("wire round trip jitter", &statistics.round_trip.jitter);
         }
         let flows = scenario.flows().iter().zip(&results.flows);
         for (flow, statistics) in flows.filter(|(flow, _)| is_of(flow, id)) {
@@ -101,6 +101,13 @@ impl Sections<'_> {
                 "  counters  missed {}, repeated {}, out of order {}",
                 counters.missed, counters.repeated, counters.out_of_order
             ));
+        }
+    }
+
+    fn round_trip(&mut self, kind: &str, delays: &Delays) {
+        self.summary(kind, &delays.delay);
+        if self.measured(Measure::Jitter) {
+            self.summary("  jitter", &delays.jitter);
         }
     }
 

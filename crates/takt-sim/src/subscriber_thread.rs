@@ -1,0 +1,98 @@
+//! The subscriber thread of a Publisher with a loopback: trace point T8 of a message.
+
+use takt_scenario::Application;
+
+use crate::latency::Latency;
+use crate::{NodeClock, Random, Time};
+
+/// The cyclic thread that receives the messages that come back.
+///
+/// In each cycle it begins at the phase `subscriber`, late by the latency of its node, and receives until the phase `user`. A message
+/// that comes while it receives is taken at once, any other one when it begins next.
+#[derive(Debug)]
+pub(crate) struct SubscriberThread {
+    cycle: Time,
+    begin: Time,
+    end: Time,
+    clock: NodeClock,
+    latency: Latency,
+    random: Random,
+    /// Number of the run that took the last message.
+    run: i64,
+    /// Time at which that run began.
+    began: Time,
+}
+
+impl SubscriberThread {
+    pub(crate) fn new(
+        application: &Application,
+        clock: NodeClock,
+        latency: Latency,
+        random: Random,
+        shift: Time,
+    ) -> Self {
+        let phase = |phase| Time::from(application.cycle.part(phase)) + shift;
+        Self {
+            cycle: Time::from(application.cycle).max(Time::picoseconds(1)),
+            begin: phase(application.phases.subscriber),
+            end: phase(application.phases.user),
+            clock,
+            latency,
+            random,
+            run: i64::MIN,
+            began: Time::ZERO,
+        }
+    }
+
+    /// Returns the time at which the thread takes a message. Messages come in the order of their arrival.
+    pub(crate) fn take(&mut self, arrived: Time) -> Time {
+        let since_end = (self.clock.local(arrived) - self.end).as_picoseconds();
+        let run = since_end.div_euclid(self.cycle.as_picoseconds()) + 1;
+        if run > self.run {
+            self.run = run;
+            let planned = self.clock.global(self.cycle.times(run) + self.begin);
+            self.began = planned + self.latency.draw(&mut self.random);
+        }
+        self.began.max(arrived)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use takt_scenario::{ApplicationReceiver, Distribution, Duration, Frame, NodeIndex, Phases};
+
+    use super::*;
+
+    /// Returns the times, in microseconds, at which a thread with a cycle of 250 µs takes messages. It receives from 0 to 75 µs.
+    fn taken(late: u64, arrivals: [i64; 5]) -> [i64; 5] {
+        let us = |us: u64| Duration(us * 1_000_000);
+        let application = Application {
+            name: "control".to_owned(),
+            publisher: NodeIndex(0),
+            receiver: ApplicationReceiver::Loopback(NodeIndex(1)),
+            cycle: us(250),
+            offset: us(0),
+            phases: Phases::default(),
+            frame: Frame::new(59).unwrap(),
+            vlan: 1,
+            pcp: 3,
+            txtime: None,
+            immediate: false,
+        };
+        let latency = Latency::new(&Distribution::Constant(us(late)));
+        let (clock, random) = (NodeClock::default(), Random::new(1, 0));
+        let mut thread = SubscriberThread::new(&application, clock, latency, random, Time::ZERO);
+        arrivals.map(|at| thread.take(Time::microseconds(at)).as_nanoseconds() / 1000)
+    }
+
+    #[test]
+    fn a_message_is_taken_while_the_thread_receives_or_when_it_begins() {
+        assert_eq!(taken(0, [0, 74, 75, 249, 300]), [0, 74, 250, 250, 300]);
+    }
+
+    #[test]
+    fn a_late_thread_takes_messages_later() {
+        assert_eq!(taken(80, [0, 74, 75, 249, 335]), [80, 80, 330, 330, 580]);
+    }
+}
