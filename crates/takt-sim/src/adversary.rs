@@ -1,18 +1,30 @@
 //! The search for the worst case: an adversary moves phases and adds interfering frames so that a message is as late as possible.
 //!
-//! The search uses random restarts and hill climbing. Every delay that it finds can happen in the model; a bound proves that no
-//! longer one can.
+//! The search uses random restarts and hill climbing. Every delay that it finds can happen in the model, with any phases of
+//! applications and gates unless those are kept; a bound proves that no longer one can.
 
 use takt_scenario::{ApplicationIndex, ApplicationReceiver, FlowSource, Scenario};
 
-use crate::genes::Genes;
+use crate::genes::{Genes, Seen};
+use crate::observer::Passage;
 use crate::options::{Adversary, RunOptions};
+use crate::trace::Trace;
 use crate::{Random, Simulation, Time};
 
 /// Number of tries without a gain, after which the search restarts elsewhere.
 const PATIENCE: u32 = 40;
 /// Number of the search's stream of random numbers. Lower ones are the simulation's.
 const STREAM: u64 = u64::MAX;
+
+/// Delays whose bounds hold only for the phases of the scenario between applications and gates. For these delays, applications and
+/// gates keep their phases. All other delays are searched for any phases.
+#[derive(Debug, Clone, Default)]
+pub struct KeptPhases {
+    /// Applications whose round trips are such delays.
+    pub round_trips: Vec<ApplicationIndex>,
+    /// Flows whose ways are such delays.
+    pub flows: Vec<FlowSource>,
+}
 
 /// The longest delays that were found.
 #[derive(Debug, Clone)]
@@ -41,15 +53,28 @@ struct Tried {
     adversary: Adversary,
     /// The delay that the search maximizes.
     delay: Time,
-    /// Longest delay of each flow.
-    one_way: Vec<Option<Time>>,
+    trace: Trace,
+    /// Passages of the message with that delay.
+    latest: Vec<Passage>,
 }
 
 /// Delay that the search maximizes.
 #[derive(Debug, Clone, Copy)]
 enum Aim {
-    RoundTrip(usize),
+    RoundTrip(ApplicationIndex),
     Flow(usize),
+}
+
+impl KeptPhases {
+    fn has(&self, scenario: &Scenario, aim: Aim) -> bool {
+        match aim {
+            Aim::RoundTrip(id) => self.round_trips.contains(&id),
+            Aim::Flow(index) => {
+                let flow = scenario.flows().get(index);
+                flow.is_some_and(|flow| self.flows.contains(&flow.source))
+            }
+        }
+    }
 }
 
 /// Searches the worst case of each round trip, of each of its ways, and of each other flow, one after the other, in so many
@@ -57,6 +82,7 @@ enum Aim {
 pub fn search(
     scenario: &Scenario,
     options: &RunOptions,
+    kept: &KeptPhases,
     tries: u64,
     mut progress: impl FnMut(u64) -> bool,
 ) -> Worst {
@@ -67,16 +93,23 @@ pub fn search(
         tries: 0,
     };
     let mut random = Random::new(options.simulation.seed, STREAM);
-    let genes = Genes::new(scenario, options);
+    let [free_genes, kept_genes] = [false, true].map(|kept| Genes::new(scenario, options, kept));
     for (index, aim) in aims.iter().enumerate() {
         let share =
             tries / aims.len() as u64 + u64::from((index as u64) < tries % aims.len() as u64);
+        let keeps = kept.has(scenario, *aim);
+        let genes = if keeps { &kept_genes } else { &free_genes };
+        let may_count = |aim: Aim| keeps || !kept.has(scenario, aim);
         let mut current: Option<Tried> = None;
         let mut patience = 0;
         for _ in 0..share {
             let adversary = match &current {
                 Some(tried) if patience < PATIENCE => {
-                    genes.changed(&tried.adversary, &tried.one_way, &mut random)
+                    let seen = Seen {
+                        trace: &tried.trace,
+                        latest: &tried.latest,
+                    };
+                    genes.changed(&tried.adversary, &seen, &mut random)
                 }
                 _ => {
                     current = None;
@@ -84,7 +117,7 @@ pub fn search(
                     genes.anything(&mut random)
                 }
             };
-            let tried = worst.attempt(scenario, options, adversary, *aim);
+            let tried = worst.attempt(scenario, options, adversary, *aim, may_count);
             if !progress(worst.tries) {
                 return worst;
             }
@@ -114,7 +147,7 @@ fn aims(scenario: &Scenario) -> Vec<Aim> {
         if let FlowSource::Publish(id) = flow.source
             && let ApplicationReceiver::Loopback(_) = scenario.applications[id.0].receiver
         {
-            aims.push(Aim::RoundTrip(id.0));
+            aims.push(Aim::RoundTrip(id));
         }
         aims.push(Aim::Flow(index));
     }
@@ -130,12 +163,14 @@ impl Worst {
         options: &RunOptions,
         adversary: Adversary,
         aim: Aim,
+        may_count: impl Fn(Aim) -> bool,
     ) -> Option<Tried> {
         let options = RunOptions {
             adversary: Some(adversary.clone()),
             ..options.clone()
         };
-        let results = Simulation::new(scenario, options).run(&mut ());
+        let mut trace = Trace::default();
+        let results = Simulation::new(scenario, options).run(&mut trace);
         self.tries += 1;
         let round_trips = results
             .applications
@@ -147,9 +182,15 @@ impl Worst {
             .map(|it| it.one_way.delay.extremes.most());
         let round_trips: Vec<_> = round_trips.collect();
         let flows: Vec<_> = flows.collect();
+        let there_and_back = (0..).map(|index| Aim::RoundTrip(ApplicationIndex(index)));
         let places = self.round_trips.iter_mut().zip(&round_trips);
-        for (place, delay) in places.chain(self.flows.iter_mut().zip(&flows)) {
+        let places = places.zip(there_and_back);
+        let one_way = self.flows.iter_mut().zip(&flows).zip((0..).map(Aim::Flow));
+        for ((place, delay), of) in places.chain(one_way) {
             let Some(delay) = *delay else { continue };
+            if !may_count(of) {
+                continue;
+            }
             if place.as_ref().is_none_or(|found| delay > found.delay) {
                 *place = Some(Found {
                     delay,
@@ -159,13 +200,18 @@ impl Worst {
             }
         }
         let delay = match aim {
-            Aim::RoundTrip(index) => round_trips.get(index).copied().flatten(),
+            Aim::RoundTrip(id) => round_trips.get(id.0).copied().flatten(),
             Aim::Flow(index) => flows.get(index).copied().flatten(),
+        };
+        let latest = match aim {
+            Aim::RoundTrip(id) => trace.latest(&[FlowSource::Publish(id), FlowSource::Return(id)]),
+            Aim::Flow(index) => trace.latest(&[scenario.flows().get(index)?.source]),
         };
         Some(Tried {
             adversary,
             delay: delay?,
-            one_way: flows,
+            trace,
+            latest,
         })
     }
 

@@ -89,7 +89,12 @@ fn port(scenario: &Scenario, options: &RunOptions, id: PortIndex) -> Port {
         Model::Ieee => 0,
     };
     let clock = clock(scenario, port.node);
-    let discipline = discipline(&port.discipline, rate, clock, options.model);
+    let shift = options
+        .adversary
+        .as_ref()
+        .and_then(|adversary| adversary.gates.get(id.0).copied());
+    let shift = shift.unwrap_or_default();
+    let discipline = discipline(&port.discipline, rate, clock, shift, options.model);
     let mut built = Port::new(
         discipline,
         rate,
@@ -119,6 +124,7 @@ fn discipline(
     written: &takt_scenario::Discipline,
     rate: LineRate,
     clock: NodeClock,
+    shift: Time,
     model: Model,
 ) -> QueueingDiscipline {
     // Linux computes the duration of frames from the link's rate. By the standard a frame ends before its gate closes, by any
@@ -144,7 +150,7 @@ fn discipline(
         }
         Scheduler::Mqprio => QueueingDiscipline::Classes(classes()),
         Scheduler::Taprio(taprio) => {
-            let gated = classes().with_gates(Gates::new(taprio));
+            let gated = classes().with_gates(Gates::new(taprio).shifted(shift));
             QueueingDiscipline::Classes(match taprio.txtime_assist {
                 Some(delay) => gated.with_txtime_assist(delay.into()),
                 None => gated,

@@ -1,20 +1,27 @@
 //! Parameters that an adversary can change, with their ranges, and how the search for the worst case changes them.
 
 use takt_scenario::{
-    ApplicationReceiver, Flow, FlowSource, LowerPriority, NodeIndex, NodeKind, Pattern, Scenario,
-    Scheduler,
+    ApplicationIndex, ApplicationReceiver, FlowSource, LowerPriority, NodeIndex, NodeKind, Pattern,
+    PortIndex, Scenario,
 };
 
+use crate::moves::{self, pick, wrapped};
+use crate::observer::Passage;
 use crate::options::{Adversary, RunOptions};
-use crate::{Choice, NodeClock, Random, Time, build};
+use crate::trace::Trace;
+use crate::{Choice, Random, Time};
 
 /// Parameters that can be changed, with their ranges.
-pub(crate) struct Genes {
-    /// Cycles of applications; each has a Publisher and a loopback. Empty if there are gates: applications that know them keep
-    /// their phases.
+pub(crate) struct Genes<'a> {
+    scenario: &'a Scenario,
+    /// Cycles of applications; each has a Publisher and a loopback. Empty if they keep their phases.
     cycles: Vec<Time>,
-    /// Loopbacks whose phases can be changed.
-    meetings: Vec<Meeting>,
+    /// Cycle of the gates of each port; 0 without gates. Empty if they keep their phases.
+    gates: Vec<Time>,
+    /// Ports with gates that can be shifted.
+    gated: Vec<usize>,
+    /// Applications with loopbacks whose phases can be changed.
+    loopbacks: Vec<ApplicationIndex>,
     /// Time after which each cross traffic repeats itself.
     periods: Vec<Time>,
     ports: usize,
@@ -32,55 +39,30 @@ pub(crate) struct Genes {
 enum Gene {
     Publisher,
     Loopback,
+    Gates,
     CrossTraffic,
     Interference,
     Forwarding,
     LatePublisher,
     LateLoopback,
-    /// The phase of a loopback: the latest message comes just behind its thread.
-    Meeting,
+    /// The phase of a loopback: its thread runs just before the latest message.
+    MissedThread,
+    /// The phase of gates: they close just before the latest message.
+    MissedGate,
+    /// The phase of another flow: its frame comes to a port just before the latest message.
+    MetFrame,
 }
 
-/// Times of an application's Publisher and loopback, by their clocks.
-struct Meeting {
-    application: usize,
-    /// Index of the flow to the loopback.
-    flow: usize,
-    sending: Time,
-    user: Time,
-    talker: NodeClock,
-    loopback: NodeClock,
+/// What the search knows of the last try.
+pub(crate) struct Seen<'a> {
+    pub(crate) trace: &'a Trace,
+    /// Passages of the message whose delay the search maximizes.
+    pub(crate) latest: &'a [Passage],
 }
 
-impl Meeting {
-    fn new(scenario: &Scenario, index: usize, flow: &Flow) -> Option<Self> {
-        let FlowSource::Publish(id) = flow.source else {
-            return None;
-        };
-        let application = &scenario.applications[id.0];
-        let ApplicationReceiver::Loopback(node) = application.receiver else {
-            return None;
-        };
-        Some(Self {
-            application: id.0,
-            flow: index,
-            sending: application.sending_time().into(),
-            user: application.cycle.part(application.phases.user).into(),
-            talker: build::clock(scenario, application.publisher),
-            loopback: build::clock(scenario, node),
-        })
-    }
-
-    /// Returns the shift of the loopback with which its thread runs just before a message comes, if that is sent with the shift
-    /// of its Publisher and needs so long.
-    fn shift(&self, publisher: Time, one_way: Time) -> Time {
-        let comes = self.talker.global(self.sending + publisher) + one_way;
-        self.loopback.local(comes) - self.user - Time::picoseconds(1)
-    }
-}
-
-impl Genes {
-    pub(crate) fn new(scenario: &Scenario, options: &RunOptions) -> Self {
+impl<'a> Genes<'a> {
+    /// Makes the parameters for a scenario. With `kept` phases, applications and gates keep theirs.
+    pub(crate) fn new(scenario: &'a Scenario, options: &RunOptions, kept: bool) -> Self {
         let cycles = scenario
             .applications
             .iter()
@@ -92,9 +74,17 @@ impl Genes {
             };
             Time::from(traffic.interval).times(frames.into())
         };
-        let is_gated =
-            |port: &takt_scenario::Port| matches!(port.discipline.scheduler, Scheduler::Taprio(_));
-        let gated = scenario.ports.iter().any(is_gated);
+        let ports = (0..scenario.ports.len()).map(PortIndex);
+        let gates = ports.map(|port| {
+            let gates = moves::gates(scenario, port);
+            gates.map_or(Time::ZERO, |gates| gates.cycle_time.into())
+        });
+        let gates: Vec<Time> = if kept { Vec::new() } else { gates.collect() };
+        let is_used = |port: usize| {
+            let mut flows = scenario.flows().iter();
+            flows.any(|flow| flow.ports.contains(&PortIndex(port)))
+        };
+        let gated = (0..gates.len()).filter(|port| gates[*port] > Time::ZERO && is_used(*port));
         let bridges = scenario
             .nodes
             .iter()
@@ -108,15 +98,17 @@ impl Genes {
         let is_late = |application: &takt_scenario::Application| {
             may_be_late(application.publisher) || may_be_late(application.receiver.node())
         };
-        let flows = scenario.flows().iter().enumerate();
-        let meetings = flows.filter_map(|(index, flow)| Meeting::new(scenario, index, flow));
+        let loopbacks = (0..scenario.applications.len()).map(ApplicationIndex);
+        let loopbacks = loopbacks.filter(|id| {
+            let receiver = scenario.applications[id.0].receiver;
+            matches!(receiver, ApplicationReceiver::Loopback(_)) && !kept
+        });
         Self {
-            cycles: if gated { Vec::new() } else { cycles.collect() },
-            meetings: if gated {
-                Vec::new()
-            } else {
-                meetings.collect()
-            },
+            scenario,
+            cycles: if kept { Vec::new() } else { cycles.collect() },
+            gated: gated.collect(),
+            gates,
+            loopbacks: loopbacks.collect(),
             periods: scenario.cross_traffic.iter().map(period).collect(),
             ports: scenario.ports.len(),
             interference: matches!(scenario.bounds.lower_priority, LowerPriority::AtMost(_)),
@@ -137,16 +129,14 @@ impl Genes {
                 .map(|most| phase(most, random))
                 .collect::<Vec<_>>()
         };
-        let (publishers, loopbacks, cross_traffic) = (
-            phases(&self.cycles),
-            phases(&self.cycles),
-            phases(&self.periods),
-        );
+        let (publishers, loopbacks) = (phases(&self.cycles), phases(&self.cycles));
+        let (gates, cross_traffic) = (phases(&self.gates), phases(&self.periods));
         let mut choices =
             |number: usize| (0..number).map(|_| self.choice(random)).collect::<Vec<_>>();
         Adversary {
             publishers,
             loopbacks,
+            gates,
             cross_traffic,
             interference: choices(self.ports),
             forwarding: choices(if self.forwarding { self.ports } else { 0 }),
@@ -168,22 +158,35 @@ impl Genes {
     pub(crate) fn changed(
         &self,
         adversary: &Adversary,
-        one_way: &[Option<Time>],
+        seen: &Seen<'_>,
         random: &mut Random,
     ) -> Adversary {
         let mut next = adversary.clone();
         let genes = self.genes();
         for _ in 0..=random.below(2) {
-            let drawn = usize::try_from(random.below(genes.len() as u64)).unwrap_or(0);
-            match genes.get(drawn).copied().unwrap_or(Gene::Interference) {
-                Gene::Publisher => nudge(&mut next.publishers, &self.cycles, random),
-                Gene::Loopback => nudge(&mut next.loopbacks, &self.cycles, random),
-                Gene::CrossTraffic => nudge(&mut next.cross_traffic, &self.periods, random),
+            let Some(gene) = pick(&genes, random) else {
+                break;
+            };
+            match gene {
+                Gene::Publisher => nudge_any(&mut next.publishers, &self.cycles, random),
+                Gene::Loopback => {
+                    if let Some(id) = pick(&self.loopbacks, random) {
+                        nudge(&mut next.loopbacks, &self.cycles, id.0, random);
+                    }
+                }
+                Gene::Gates => {
+                    if let Some(port) = pick(&self.gated, random) {
+                        nudge(&mut next.gates, &self.gates, *port, random);
+                    }
+                }
+                Gene::CrossTraffic => nudge_any(&mut next.cross_traffic, &self.periods, random),
                 Gene::Interference => self.choose(&mut next.interference, random),
                 Gene::Forwarding => self.choose(&mut next.forwarding, random),
                 Gene::LatePublisher => self.choose(&mut next.late_publishers, random),
                 Gene::LateLoopback => self.choose(&mut next.late_loopbacks, random),
-                Gene::Meeting => self.meet(&mut next, one_way, random),
+                Gene::MissedThread => self.miss_thread(&mut next, seen, random),
+                Gene::MissedGate => self.miss_gate(&mut next, seen, random),
+                Gene::MetFrame => self.meet_frame(&mut next, seen, random),
             }
         }
         next
@@ -196,13 +199,19 @@ impl Genes {
             genes.push(Gene::Interference);
         }
         if !self.cycles.is_empty() {
-            genes.extend([Gene::Publisher, Gene::Loopback]);
+            genes.push(Gene::Publisher);
         }
-        if !self.meetings.is_empty() {
-            genes.push(Gene::Meeting);
+        if !self.loopbacks.is_empty() {
+            genes.extend([Gene::Loopback, Gene::MissedThread]);
+        }
+        if !self.gated.is_empty() {
+            genes.extend([Gene::Gates, Gene::MissedGate]);
         }
         if !self.periods.is_empty() {
             genes.push(Gene::CrossTraffic);
+        }
+        if !self.periods.is_empty() || self.cycles.len() > 1 || !self.loopbacks.is_empty() {
+            genes.push(Gene::MetFrame);
         }
         if self.forwarding {
             genes.push(Gene::Forwarding);
@@ -213,21 +222,56 @@ impl Genes {
         genes
     }
 
-    /// Moves a loopback so that its thread just misses the latest message of a try.
-    fn meet(&self, next: &mut Adversary, one_way: &[Option<Time>], random: &mut Random) {
-        let index = usize::try_from(random.below(self.meetings.len() as u64)).unwrap_or(0);
-        let Some(meeting) = self.meetings.get(index) else {
+    /// Shifts a loopback so that its thread just misses a message: the one whose delay the search maximizes, or the latest one on
+    /// the way there.
+    fn miss_thread(&self, next: &mut Adversary, seen: &Seen<'_>, random: &mut Random) {
+        let Some(id) = pick(&self.loopbacks, random).copied() else {
             return;
         };
-        let one_way = one_way.get(meeting.flow).copied().flatten();
-        let publisher = next.publishers.get(meeting.application);
-        let cycle = self.cycles.get(meeting.application);
-        let loopback = next.loopbacks.get_mut(meeting.application);
-        if let (Some(one_way), Some(publisher), Some(cycle), Some(loopback)) =
-            (one_way, publisher, cycle, loopback)
+        let there = FlowSource::Publish(id);
+        let of_flow = seen.trace.latest(&[there]);
+        let passages = match random.below(2) {
+            0 => seen.latest,
+            _ => of_flow.as_slice(),
+        };
+        let last = passages.iter().rfind(|passage| passage.source == there);
+        let last = last.or(of_flow.last());
+        let shift = last.and_then(|last| moves::missed_thread(self.scenario, id, last));
+        if let (Some(shift), Some(loopback)) = (shift, next.loopbacks.get_mut(id.0)) {
+            *loopback = shift;
+        }
+    }
+
+    /// Shifts gates on the way of the latest message so that it just misses them.
+    fn miss_gate(&self, next: &mut Adversary, seen: &Seen<'_>, random: &mut Random) {
+        if let Some(passage) = pick(seen.latest, random)
+            && let Some(gates) = next.gates.get_mut(passage.port.0)
+            && let Some(shift) = moves::missed_gate(self.scenario, passage, random)
         {
-            let shift = meeting.shift(*publisher, one_way).as_picoseconds();
-            *loopback = Time::picoseconds(shift.rem_euclid(cycle.as_picoseconds().max(1)));
+            *gates = shift;
+        }
+    }
+
+    /// Changes the phase of another flow so that one of its frames comes to a port just before the latest message.
+    fn meet_frame(&self, next: &mut Adversary, seen: &Seen<'_>, random: &mut Random) {
+        let is_free = |source| match source {
+            FlowSource::Publish(id) | FlowSource::Return(id) => id.0 < self.cycles.len(),
+            FlowSource::Cross(id) => id.0 < self.periods.len(),
+        };
+        let Some(passage) = pick(seen.latest, random) else {
+            return;
+        };
+        let change = moves::met_frame(self.scenario, passage, seen.trace, is_free, random);
+        let Some(change) = change else {
+            return;
+        };
+        let (phases, index, most) = match change.source {
+            FlowSource::Publish(id) => (&mut next.publishers, id.0, &self.cycles),
+            FlowSource::Return(id) => (&mut next.loopbacks, id.0, &self.cycles),
+            FlowSource::Cross(id) => (&mut next.cross_traffic, id.0, &self.periods),
+        };
+        if let (Some(phase), Some(most)) = (phases.get_mut(index), most.get(index)) {
+            *phase = wrapped(*phase + change.later, *most);
         }
     }
 
@@ -239,13 +283,16 @@ impl Genes {
     }
 }
 
-fn nudge(phases: &mut [Time], most: &[Time], random: &mut Random) {
+fn nudge_any(phases: &mut [Time], most: &[Time], random: &mut Random) {
     let index = usize::try_from(random.below(phases.len() as u64)).unwrap_or(0);
+    nudge(phases, most, index, random);
+}
+
+fn nudge(phases: &mut [Time], most: &[Time], index: usize, random: &mut Random) {
     let (Some(phase), Some(most)) = (phases.get_mut(index), most.get(index)) else {
         return;
     };
-    let whole = most.as_picoseconds().max(1);
-    let step = whole >> random.below(24);
+    let step = most.as_picoseconds().max(1) >> random.below(24);
     let step = if random.below(2) == 0 { step } else { -step };
-    *phase = Time::picoseconds((phase.as_picoseconds() + step).rem_euclid(whole));
+    *phase = wrapped(*phase + Time::picoseconds(step), *most);
 }

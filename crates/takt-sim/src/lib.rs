@@ -73,6 +73,7 @@ mod frames;
 mod genes;
 mod latency;
 mod line_rate;
+mod moves;
 mod notes;
 mod observer;
 mod options;
@@ -82,8 +83,9 @@ mod simulation;
 mod statistics;
 mod subscriber_thread;
 mod time;
+mod trace;
 
-pub use adversary::{Found, Worst, search};
+pub use adversary::{Found, KeptPhases, Worst, search};
 pub use calendar::Calendar;
 pub use choice::Choice;
 pub use clock::NodeClock;

@@ -32,6 +32,8 @@ pub struct Adversary {
     pub publishers: Vec<Time>,
     /// Shift of each loopback.
     pub loopbacks: Vec<Time>,
+    /// Shift of the gates of each port, by the clock of its node.
+    pub gates: Vec<Time>,
     /// Begin of each cross traffic.
     pub cross_traffic: Vec<Time>,
     /// Interfering part of the frame that `lower_priority` allows, at each port without gates.

@@ -12,7 +12,7 @@ mod generator;
 
 use std::collections::BTreeMap;
 
-use generator::{Drifts, KINDS, Kind, is_gated, kind, scenario};
+use generator::{Drifts, KINDS, Kind, is_gated, kept, kind, scenario};
 use takt_calculus::{Extended, Rational, ScenarioBoundsError, scenario_bounds};
 use takt_scenario::{Analysis, BoundsModel, Scenario};
 use takt_sim::{Adversary, Choice, Model, Random, RunOptions, Simulation, Time};
@@ -24,7 +24,13 @@ const ANALYSES: [Analysis; 3] = [
     Analysis::Schedule,
 ];
 
-fn adversary(scenario: &Scenario, random: &mut Random) -> Adversary {
+/// Returns random choices. Applications and gates have the phases of the scenario if they are `kept`.
+fn adversary(
+    scenario: &Scenario,
+    is_kept: bool,
+    random: &mut Random,
+    of_gates: &mut Random,
+) -> Adversary {
     let ms = Time::microseconds(1000);
     let mut times = |count: usize| {
         (0..count)
@@ -36,10 +42,12 @@ fn adversary(scenario: &Scenario, random: &mut Random) -> Adversary {
         times(scenario.applications.len()),
     );
     let cross_traffic = times(scenario.cross_traffic.len());
-    let (publishers, loopbacks) = if is_gated(scenario) {
-        (Vec::new(), Vec::new())
+    let ports = scenario.ports.iter();
+    let gates = ports.map(|_| of_gates.between(Time::ZERO, ms)).collect();
+    let (publishers, loopbacks, gates) = if is_kept {
+        (Vec::new(), Vec::new(), Vec::new())
     } else {
-        (publishers, loopbacks)
+        (publishers, loopbacks, gates)
     };
     let mut choices = |number: usize| {
         let choice = |_| match random.below(3) {
@@ -52,6 +60,7 @@ fn adversary(scenario: &Scenario, random: &mut Random) -> Adversary {
     Adversary {
         publishers,
         loopbacks,
+        gates,
         cross_traffic,
         interference: choices(scenario.ports.len()),
         forwarding: choices(scenario.ports.len()),
@@ -65,6 +74,7 @@ fn no_frame_is_later_than_its_bound() {
     let cases = std::env::var("TAKT_SIMULATED_SCENARIOS");
     let cases: u64 = cases.map_or(100, |cases| cases.parse().unwrap());
     let mut random = Random::new(7, 0);
+    let mut of_gates = Random::new(7, 1);
     let (mut compared, mut refused, mut scheduled) = (0u64, 0u64, 0u64);
     let mut nearest_application = 0f64;
     // Number of delays of each kind, and the greatest ratio of a delay to its bound.
@@ -100,7 +110,9 @@ fn no_frame_is_later_than_its_bound() {
         options.simulation.cycles = 20;
         options.simulation.seed = random.bits();
         options.model = Model::Ieee;
-        options.adversary = Some(adversary(&scenario, &mut random));
+        let kept = kept(&scenario, &bounds);
+        let is_kept = !kept.round_trips.is_empty() || !kept.flows.is_empty();
+        options.adversary = Some(adversary(&scenario, is_kept, &mut random, &mut of_gates));
         let results = Simulation::new(&scenario, options).run(&mut ());
         compared += 1;
         let (count, nearest) = found.entry((kind, etf)).or_default();

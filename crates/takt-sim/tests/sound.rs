@@ -10,7 +10,9 @@
 
 use takt_calculus::{Extended, LineNetwork, Rational, scenario_bounds};
 use takt_scenario::{Analysis, BoundsModel, Frame, LowerPriority, REPEATED_NODE_COUNTS, Scenario};
-use takt_sim::{Adversary, Choice, Model, Random, RunOptions, Simulation, Time, search};
+use takt_sim::{
+    Adversary, Choice, KeptPhases, Model, Random, RunOptions, Simulation, Time, search,
+};
 
 /// A line with a Credit-Based Shaper at each port, and interfering best effort.
 struct Case {
@@ -187,6 +189,7 @@ fn options(scenario: &Scenario, random: &mut Random) -> RunOptions {
     options.adversary = Some(Adversary {
         publishers: vec![random.between(Time::ZERO, cycle)],
         loopbacks: vec![random.between(Time::ZERO, cycle)],
+        gates: Vec::new(),
         cross_traffic: Vec::new(),
         interference: scenario.ports.iter().map(|_| choice(random)).collect(),
         forwarding: scenario.ports.iter().map(|_| choice(random)).collect(),
@@ -246,7 +249,7 @@ fn the_adversary_finds_the_worst_case() {
     let mut options = RunOptions::new(&scenario);
     options.simulation.cycles = 30;
     options.model = Model::Ieee;
-    let worst = search(&scenario, &options, 600, |_| true);
+    let worst = search(&scenario, &options, &KeptPhases::default(), 600, |_| true);
     let found = worst.round_trips[0].as_ref().unwrap();
     let (delay, bound) = (found.delay.as_picoseconds() as f64, case.bound(&scenario));
     assert!(

@@ -13,8 +13,11 @@ pub struct ScenarioBounds {
     pub flows: Vec<FlowBound>,
     /// Bounds of each class with a flow, at each port.
     pub queues: Vec<QueueBound>,
-    /// Longest delay of each way, from its first port's queue to the end of its last link. Each of them holds.
+    /// Longest delay of each way, from its first port's queue to the end of its last link, for any phases of applications and
+    /// gates.
     pub ways: Vec<(FlowSource, Extended)>,
+    /// The same by the analysis `schedule`, of the ways that it knows: for the phases of the scenario.
+    pub scheduled_ways: Vec<(FlowSource, Extended)>,
     /// Assumptions that are not checked, in words.
     pub assumptions: Vec<&'static str>,
 }
@@ -23,9 +26,24 @@ impl ScenarioBounds {
     /// Returns the longest delay of a way, from its first port's queue to the end of its last link, in seconds. For a message that
     /// a loopback sends back it bounds each way, where [`FlowBound`] bounds both together. `None` if it is not known.
     pub fn of_way(&self, source: FlowSource) -> Option<&Extended> {
-        let ways = self.ways.iter().filter(|(way, _)| *way == source);
-        ways.map(|(_, delay)| delay).min()
+        let ways = [
+            least(&self.ways, source),
+            least(&self.scheduled_ways, source),
+        ];
+        ways.into_iter().flatten().min()
     }
+
+    /// Returns true if [`Self::of_way`] holds only for the phases of the scenario between applications and gates.
+    pub fn way_needs_phases(&self, source: FlowSource) -> bool {
+        let any = least(&self.ways, source);
+        let scheduled = least(&self.scheduled_ways, source);
+        scheduled.is_some_and(|scheduled| any.is_none_or(|any| scheduled < any))
+    }
+}
+
+fn least(ways: &[(FlowSource, Extended)], source: FlowSource) -> Option<&Extended> {
+    let ways = ways.iter().filter(|(way, _)| *way == source);
+    ways.map(|(_, delay)| delay).min()
 }
 
 /// The bounds of an application, there and back if there is a loopback, or of cross traffic.
@@ -46,6 +64,9 @@ pub struct FlowBound {
     /// Longest round trip of the application, in seconds: from the Publisher's thread that hands the message over (T1) to the one
     /// that takes it when it is back (T8). `None` without a loopback.
     pub application_round_trip: Option<Extended>,
+    /// True if `from_queue` holds only for the phases of the scenario between applications and gates: it is that of the analysis
+    /// `schedule`.
+    pub needs_phases: bool,
     /// Shortest time, in seconds.
     pub best_case: Rational,
     /// Greatest difference between delays: the delay less the shortest time.

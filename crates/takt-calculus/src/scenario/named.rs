@@ -38,7 +38,7 @@ impl Mapping<'_> {
         let delays = schedule::delays(self, &ways)?;
         let scheduled = ways.flows.iter().zip(delays.ways);
         let scheduled = scheduled.filter_map(|(flow, delay)| Some((flow.source, delay?)));
-        bounds.ways.extend(scheduled);
+        bounds.scheduled_ways = scheduled.collect();
         for (flow, delay) in ways.flows.iter().zip(delays.flows) {
             let Some(bound) = bounds
                 .flows
@@ -53,6 +53,7 @@ impl Mapping<'_> {
                 let best_case = bound.best_case.clone();
                 bound.jitter = delay.plus(&-best_case);
                 bound.delay = delay.clone();
+                bound.needs_phases = *delay < bound.from_queue;
                 bound.from_queue = bound.from_queue.clone().min(delay.clone());
                 bound.infinite = None;
             }
@@ -131,6 +132,7 @@ impl Mapping<'_> {
                         delay,
                         application_round_trip: None,
                         from_queue: found.from_queue[stream].clone(),
+                        needs_phases: false,
                         infinite: infinite.map(|why| self.reason(why)),
                         queues: passed.collect(),
                     }
@@ -145,6 +147,7 @@ impl Mapping<'_> {
             flows: flows.collect(),
             queues,
             ways: ways.collect(),
+            scheduled_ways: Vec::new(),
             assumptions: ASSUMPTIONS.to_vec(),
         }
     }

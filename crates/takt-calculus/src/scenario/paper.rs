@@ -30,6 +30,7 @@ pub(super) fn bounds(scenario: &Scenario) -> Result<ScenarioBounds, ScenarioBoun
         flows: Vec::new(),
         queues: Vec::new(),
         ways: Vec::new(),
+        scheduled_ways: Vec::new(),
         assumptions: ASSUMPTIONS.to_vec(),
     };
     for flow in scenario.flows() {
@@ -97,6 +98,7 @@ fn one(
         best_case: least,
         application_round_trip: None,
         from_queue: delay.clone(),
+        needs_phases: false,
         delay,
         infinite,
         queues: passed,

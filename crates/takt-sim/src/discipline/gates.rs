@@ -40,6 +40,13 @@ impl Gates {
         }
     }
 
+    /// Returns the schedule, later by `shift`.
+    #[must_use]
+    pub fn shifted(mut self, shift: Time) -> Self {
+        self.base += shift;
+        self
+    }
+
     /// Returns the time before the end of a window at which a frame of this duration begins at the latest: the frame ends in the
     /// window, and does not begin in the guard band.
     pub fn room(&self, duration: Time) -> Time {

@@ -8,8 +8,9 @@
 
 use std::fmt::Write;
 
-use takt_scenario::{Scenario, Scheduler};
-use takt_sim::Random;
+use takt_calculus::ScenarioBounds;
+use takt_scenario::{FlowSource, Scenario, Scheduler};
+use takt_sim::{KeptPhases, Random};
 
 pub(crate) fn pick<'a, T>(random: &mut Random, values: &'a [T]) -> &'a T {
     &values[usize::try_from(random.below(values.len() as u64)).unwrap()]
@@ -293,7 +294,21 @@ pub(crate) fn scenario(kind: Kind, etf: bool, drifts: Drifts, random: &mut Rando
     text
 }
 
-/// Returns true if the scenario has gates: applications that know them keep their phases.
+/// Returns the delays whose bounds hold only for the phases of the scenario.
+pub(crate) fn kept(scenario: &Scenario, bounds: &ScenarioBounds) -> KeptPhases {
+    let round_trips = bounds.flows.iter().filter(|bound| bound.needs_phases);
+    let round_trips = round_trips.filter_map(|bound| match bound.source {
+        FlowSource::Publish(id) if bound.round_trip => Some(id),
+        _ => None,
+    });
+    let ways = scenario.flows().iter().map(|flow| flow.source);
+    KeptPhases {
+        round_trips: round_trips.collect(),
+        flows: ways.filter(|way| bounds.way_needs_phases(*way)).collect(),
+    }
+}
+
+/// Returns true if the scenario has gates.
 pub(crate) fn is_gated(scenario: &Scenario) -> bool {
     let mut ports = scenario.ports.iter();
     ports.any(|port| matches!(port.discipline.scheduler, Scheduler::Taprio(_)))

@@ -44,7 +44,8 @@ pub struct SimulateArguments {
     /// Number of frames that each class gives to the driver before the link is free (model linux).
     #[arg(long, value_name = "FRAMES", default_value = "1", value_parser = clap::value_parser!(u16).range(1..=4096))]
     pub driver_queue: u16,
-    /// Search for the worst case: phases of applications and cross traffic, blocking frames of lower priority, forwarding delays.
+    /// Search for the worst case: phases of applications, gates and cross traffic, blocking frames of lower priority, forwarding
+    /// delays, late threads. Where a bound of the analysis schedule is the smallest, applications and gates keep their phases.
     #[arg(long)]
     pub adversarial: bool,
     /// Number of simulations of the search.

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use takt_calculus::{Extended, Rational, ScenarioBounds, scenario_bounds};
 use takt_report::{Column, Report, Table};
 use takt_rt::interrupt::Interrupt;
-use takt_scenario::{ApplicationReceiver, BoundsModel, FlowSource, ScenarioVariant};
-use takt_sim::{Found, RunOptions, Time, Worst};
+use takt_scenario::{ApplicationReceiver, BoundsModel, FlowSource, Scenario, ScenarioVariant};
+use takt_sim::{Found, KeptPhases, RunOptions, Time, Worst};
 
 use super::names::{heading, model_name};
 use super::{json, table};
@@ -22,9 +22,12 @@ pub(super) fn run(
     interrupt: &Interrupt,
     report: &mut Report<impl FnMut(String)>,
 ) -> miette::Result<()> {
-    let worst = takt_sim::search(&variant.scenario, options, tries, |_| !interrupt.is_set());
     let scenario = &variant.scenario;
     let bounds = scenario_bounds(scenario, BoundsModel::Sound, &scenario.bounds.analyses);
+    let kept = bounds
+        .as_ref()
+        .map_or_else(|_| KeptPhases::default(), |bounds| kept(scenario, bounds));
+    let worst = takt_sim::search(scenario, options, &kept, tries, |_| !interrupt.is_set());
     let none = bounds.as_ref().err().map(ToString::to_string);
     let rows = rows(variant, &worst, bounds.as_ref().ok());
     print(variant, options, &worst, &rows, report);
@@ -36,6 +39,20 @@ pub(super) fn run(
     object.insert("no_bounds".to_owned(), none.into());
     object.insert("worst".to_owned(), rows.iter().map(Row::json).collect());
     report.row(&object).into_diagnostic()
+}
+
+/// Returns the delays whose bounds hold only for the phases of the scenario.
+fn kept(scenario: &Scenario, bounds: &ScenarioBounds) -> KeptPhases {
+    let round_trips = bounds.flows.iter().filter(|bound| bound.needs_phases);
+    let round_trips = round_trips.filter_map(|bound| match bound.source {
+        FlowSource::Publish(id) if bound.round_trip => Some(id),
+        _ => None,
+    });
+    let ways = scenario.flows().iter().map(|flow| flow.source);
+    KeptPhases {
+        round_trips: round_trips.collect(),
+        flows: ways.filter(|way| bounds.way_needs_phases(*way)).collect(),
+    }
 }
 
 /// The worst delay of one kind.
