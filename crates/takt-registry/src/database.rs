@@ -6,6 +6,7 @@
 //! are on the disk before the client gets the response.
 //!
 //! * [`journal`]: the thread that writes and commits changes. Nobody else waits for the disk.
+//! * [`group_on_its_way`]: a queued SecurityGroup, which later states replace.
 //! * [`store`]: the file and its transaction; [`tables`], [`owners`] and [`records`]: its contents, which are plain
 //!   data in [`contents`].
 //! * [`file`]: all use of `redb` goes through it, and a damaged file becomes an error there.
@@ -13,6 +14,7 @@
 mod contents;
 mod error;
 mod file;
+mod group_on_its_way;
 mod journal;
 #[cfg(test)]
 mod journal_tests;
@@ -38,7 +40,8 @@ pub(crate) use contents::{
 };
 pub use error::DatabaseError;
 use file::Opener;
-use journal::{Entry, Journal};
+pub(crate) use group_on_its_way::GroupOnItsWay;
+use journal::{Entry, Journal, Rest};
 pub(crate) use journal::{Then, Undo};
 pub(crate) use records::decode_any;
 use store::Store;
@@ -117,29 +120,32 @@ impl Database {
         self.journal.look(Store::load)
     }
 
-    /// Hands over a change.
+    /// Hands over a change of the registry's own, such as one step of the removal of a Provider: their number is bounded.
     fn enter(
         &self,
         write: impl FnOnce(&WriteTransaction) -> Result<(), DatabaseError> + Send + 'static,
     ) -> Result<(), DatabaseError> {
         let entry = Entry {
             write: Box::new(write),
-            undo: None,
-            charge: None,
+            rest: Rest::default(),
         };
         self.journal.enter(entry, None)
     }
 
-    /// Hands over a change that `undo` takes back if it is lost.
+    /// Hands over a change that `undo` takes back if it is lost. `charge` is the memory of both.
     fn enter_with(
         &self,
         write: impl FnOnce(&WriteTransaction) -> Result<(), DatabaseError> + Send + 'static,
         undo: Undo,
+        charge: Charge,
     ) -> Result<(), DatabaseError> {
         let entry = Entry {
             write: Box::new(write),
-            undo: Some(undo),
-            charge: None,
+            rest: Rest {
+                undo: Some(undo),
+                done: None,
+                charge: Some(charge),
+            },
         };
         self.journal.enter(entry, None)
     }
@@ -162,8 +168,11 @@ impl Database {
         };
         let entry = Entry {
             write: Box::new(write),
-            undo: Some(undo),
-            charge: Some(charge),
+            rest: Rest {
+                undo: Some(undo),
+                done: None,
+                charge: Some(charge),
+            },
         };
         self.journal.enter(entry, Some(losses))
     }
@@ -189,32 +198,50 @@ impl Database {
     }
 
     /// Deletes up to `most` nodes of a namespace, with their references. The thread of the database calls `deleted` with
-    /// these nodes, or `undo` if the deletion is lost.
+    /// these nodes, then `done` when the deletion is on the disk, or `undo` if it is lost.
     pub(crate) fn delete_some(
         &self,
         namespace: u16,
         most: usize,
         deleted: impl FnOnce(Vec<NodeId>) + Send + 'static,
+        done: impl FnOnce() + Send + 'static,
         undo: impl FnOnce() + Send + 'static,
     ) -> Result<(), DatabaseError> {
         let write = move |transaction: &WriteTransaction| {
             deleted(tables::delete_some(transaction, namespace, most)?);
             Ok(())
         };
-        self.enter_with(write, Box::new(undo))
+        let entry = Entry {
+            write: Box::new(write),
+            rest: Rest {
+                undo: Some(Box::new(undo)),
+                done: Some(Box::new(done)),
+                // A removal has one such change at a time, and its Provider was charged when it registered.
+                charge: None,
+            },
+        };
+        self.journal.enter(entry, None)
     }
 
-    /// Stores the present state of a SecurityGroup, and the highest token of all groups so far.
+    /// Stores the present state of a SecurityGroup, and the highest token of all groups so far. The returned state can be
+    /// replaced until it is written; `charge` is the memory of the largest one, and of `undo`.
     pub(crate) fn keep_security_group(
         &self,
         record: SecurityGroupRecord,
         last_token: u32,
         undo: Undo,
-    ) -> Result<(), DatabaseError> {
-        let write = move |transaction: &WriteTransaction| {
-            tables::keep_security_group(transaction, &record, last_token)
+        charge: Charge,
+    ) -> Result<GroupOnItsWay, DatabaseError> {
+        let kept = GroupOnItsWay::new(record, last_token);
+        let written = kept.clone();
+        let write = move |transaction: &WriteTransaction| match written.take() {
+            Some((record, last_token)) => {
+                tables::keep_security_group(transaction, &record, last_token)
+            }
+            None => Ok(()),
         };
-        self.enter_with(write, undo)
+        self.enter_with(write, undo, charge)?;
+        Ok(kept)
     }
 
     /// Removes a SecurityGroup.
@@ -222,10 +249,11 @@ impl Database {
         &self,
         name: &str,
         undo: Undo,
+        charge: Charge,
     ) -> Result<(), DatabaseError> {
         let name = name.to_owned();
         let write =
             move |transaction: &WriteTransaction| tables::remove_security_group(transaction, &name);
-        self.enter_with(write, undo)
+        self.enter_with(write, undo, charge)
     }
 }

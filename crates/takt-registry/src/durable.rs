@@ -1,11 +1,11 @@
 //! Methods whose effects are on the disk before their callers get the results.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use takt_space::{
-    CallError, Caller, MethodHandler, RemoteMethod, RemoteOperations, RemoteRequest, RemoteResults,
-    RemoteSource,
+    CallError, Caller, MethodHandler, RemoteCall, RemoteMethod, RemoteOperations, RemoteRequest,
+    RemoteResults, RemoteSource,
 };
 use takt_ua::structures::CallMethodResult;
 use takt_ua::{NodeId, StatusCode, Variant};
@@ -16,37 +16,98 @@ use crate::rules::Rules;
 /// A Method with owned arguments, which hands its changes over to the database and does not wait for them.
 type Run = dyn Fn(&Caller, &NodeId, &[Variant]) -> Result<Vec<Variant>, CallError> + Send + Sync;
 
-/// A Method that is answered when everything that it did or saw is durable: later, so that other clients do not wait.
-struct Durable {
-    key: u64,
+/// Key of all durable Methods: those of one Call are forwarded together, and run in the order of the request.
+const KEY: u64 = 1;
+
+/// The Methods of a registry that are answered when everything that they did or saw is durable: later, so that other clients do
+/// not wait.
+pub(crate) struct DurableMethods {
     rules: Arc<Rules>,
-    run: Box<Run>,
+    numbered: Mutex<Numbered>,
 }
 
-/// Returns the handler of a Method that hands its changes over to the database of `rules`.
-pub(crate) fn handler(
-    rules: &Arc<Rules>,
-    run: impl Fn(&Caller, &NodeId, &[Variant]) -> Result<Vec<Variant>, CallError>
-    + Send
-    + Sync
-    + 'static,
-) -> MethodHandler {
-    static LAST_KEY: AtomicU64 = AtomicU64::new(0);
-    MethodHandler::Remote(RemoteMethod {
-        source: Arc::new(Durable {
-            key: LAST_KEY.fetch_add(1, Ordering::Relaxed) + 1,
+/// The bound Methods by their numbers, which are NodeIds.
+#[derive(Default)]
+struct Numbered {
+    last: u32,
+    methods: HashMap<NodeId, Weak<Run>>,
+}
+
+/// One durable Method. When it is dropped, the others do not find it any more.
+struct DurableMethod {
+    all: Arc<DurableMethods>,
+    number: NodeId,
+    _run: Arc<Run>,
+}
+
+impl DurableMethods {
+    /// Creates an empty list of Methods that hand their changes over to the database of `rules`.
+    pub(crate) fn new(rules: &Arc<Rules>) -> Arc<Self> {
+        Arc::new(Self {
             rules: Arc::clone(rules),
-            run: Box::new(run),
-        }),
-        object_id: NodeId::NULL,
-        method_id: NodeId::NULL,
-        checks_arguments: false,
-    })
+            numbered: Mutex::default(),
+        })
+    }
+
+    fn numbered(&self) -> MutexGuard<'_, Numbered> {
+        self.numbered.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the handler of a Method that hands its changes over to the database.
+    pub(crate) fn handler(
+        self: &Arc<Self>,
+        run: impl Fn(&Caller, &NodeId, &[Variant]) -> Result<Vec<Variant>, CallError>
+        + Send
+        + Sync
+        + 'static,
+    ) -> MethodHandler {
+        let run: Arc<Run> = Arc::new(run);
+        let number = self.numbered().add(Arc::downgrade(&run));
+        MethodHandler::Remote(RemoteMethod {
+            source: Arc::new(DurableMethod {
+                all: Arc::clone(self),
+                number: number.clone(),
+                _run: run,
+            }),
+            object_id: NodeId::NULL,
+            method_id: number,
+            checks_arguments: false,
+        })
+    }
+
+    fn call(&self, caller: &Caller, call: &RemoteCall) -> CallMethodResult {
+        let run = self.numbered().methods.get(&call.method_id).cloned();
+        result(match run.and_then(|run| run.upgrade()) {
+            Some(run) => run(caller, &call.object_id, &call.input_arguments),
+            // A call before it has removed the Method.
+            None => Err(StatusCode::BadMethodInvalid.into()),
+        })
+    }
 }
 
-impl RemoteSource for Durable {
+impl Numbered {
+    /// Adds a Method and returns its number.
+    fn add(&mut self, run: Weak<Run>) -> NodeId {
+        loop {
+            self.last = self.last.wrapping_add(1);
+            let number = NodeId::numeric(0, self.last);
+            if !self.methods.contains_key(&number) {
+                self.methods.insert(number.clone(), run);
+                return number;
+            }
+        }
+    }
+}
+
+impl Drop for DurableMethod {
+    fn drop(&mut self) {
+        self.all.numbered().methods.remove(&self.number);
+    }
+}
+
+impl RemoteSource for DurableMethod {
     fn key(&self) -> u64 {
-        self.key
+        KEY
     }
 
     fn forward(&self, request: RemoteRequest) {
@@ -55,12 +116,9 @@ impl RemoteSource for Durable {
             let failed = request.operations.failed(StatusCode::BadInternalError);
             return request.reply.answer(failed);
         };
-        let database = &self.rules.database;
+        let database = &self.all.rules.database;
         let losses = database.losses();
-        let results = calls.iter().map(|call| {
-            let called = (self.run)(caller, &call.object_id, &call.input_arguments);
-            result(called)
-        });
+        let results = calls.iter().map(|call| self.all.call(caller, call));
         let mut results: Vec<CallMethodResult> = results.collect();
         let reply = request.reply;
         let then = move |settled: Result<(), Arc<DatabaseError>>| {

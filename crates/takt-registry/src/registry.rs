@@ -15,7 +15,7 @@ use takt_space::{AddressSpace, CallError, Caller, MethodHandler};
 use takt_ua::{NodeId, StatusCode, Variant};
 
 use crate::database::Database;
-use crate::durable;
+use crate::durable::DurableMethods;
 use crate::names::{NameLimits, Names};
 use crate::namespaces;
 use crate::providers::Providers;
@@ -127,10 +127,12 @@ impl Registry {
         rules.database.settle_now()?;
         let model = space.namespaces().register(model::NAMESPACE_URI)?;
         rules.bind(&server, model);
-        let groups = SecurityGroups::new(&rules, space, &mut contents, &options.security_groups)?;
+        let durable = DurableMethods::new(&rules);
+        let configured = &options.security_groups;
+        let groups = SecurityGroups::new(&rules, &durable, space, &mut contents, configured)?;
         rules.restore(space, contents)?;
-        bind_methods(space, &rules, model)?;
-        groups.start(&options.security_groups)?;
+        bind_methods(space, &rules, &durable, model)?;
+        groups.start(configured)?;
         security_groups::bind_methods(space, &groups)?;
         let endpoints = [shared_memory, options.endpoint];
         let serving = Serving::start(&server, &endpoints, options.serve)?;
@@ -183,25 +185,23 @@ fn import(space: &AddressSpace, paths: &[PathBuf]) -> Result<(), RegistryError> 
 fn bind_methods(
     space: &AddressSpace,
     rules: &Arc<Rules>,
+    durable: &Arc<DurableMethods>,
     model: u16,
 ) -> Result<(), takt_space::AddressSpaceError> {
     let forgetting = Arc::clone(rules);
     space.set_method(
         &NodeId::numeric(model, model::REGISTRY_FORGET),
-        durable::handler(
-            rules,
-            move |caller: &Caller, _: &NodeId, inputs: &[Variant]| {
-                // Over TCP the caller is not authenticated.
-                if !caller.peer().is_local() {
-                    return Err(CallError::from(StatusCode::BadUserAccessDenied));
-                }
-                match inputs.first() {
-                    Some(Variant::String(name)) => forgetting.forget(name.as_str())?,
-                    _ => return Err(StatusCode::BadInvalidArgument.into()),
-                }
-                Ok(Vec::new())
-            },
-        ),
+        durable.handler(move |caller: &Caller, _: &NodeId, inputs: &[Variant]| {
+            // Over TCP the caller is not authenticated.
+            if !caller.peer().is_local() {
+                return Err(CallError::from(StatusCode::BadUserAccessDenied));
+            }
+            match inputs.first() {
+                Some(Variant::String(name)) => forgetting.forget(name.as_str())?,
+                _ => return Err(StatusCode::BadInvalidArgument.into()),
+            }
+            Ok(Vec::new())
+        }),
     )?;
     let issuing = Arc::clone(rules);
     space.set_method(

@@ -22,7 +22,10 @@ use crate::names::{Application, Names, Owner};
 use crate::providers::{Newcomer, Providers, claimed_name};
 
 /// Largest memory in bytes of changes that wait for the disk; more are refused with `BadTooManyOperations`.
-const MAX_WAITING: usize = 32 << 20;
+pub(crate) const MAX_WAITING: usize = 32 << 20;
+
+/// Memory in bytes of changes that wait for the disk, above which an operation of NodeManagement waits for the end of a commit.
+const DELAYED: usize = MAX_WAITING / 2;
 
 /// The registry's rules, with the state that they need.
 pub(crate) struct Rules {
@@ -141,6 +144,9 @@ impl Rules {
     /// database gets to know, and is not waited for.
     pub(crate) fn forget(&self, name: &str) -> Result<(), StatusCode> {
         let space = self.space().ok_or(StatusCode::BadShutdown)?;
+        if let Some(removed) = self.free_after_removal(name) {
+            return removed.map_err(|error| refuse(&error));
+        }
         let known = self
             .providers
             .with(name, |state| (state.namespace, state.is_connected()));
@@ -154,10 +160,7 @@ impl Rules {
                 .filter(|namespace| self.names.is_taken(*namespace))
                 .ok_or(StatusCode::BadNotFound)?,
         };
-        let removed = match self.free_after_removal(name) {
-            true => self.database.set_owner(namespace, None),
-            false => self.remove(name, namespace, true),
-        };
+        let removed = self.remove(name, namespace, true);
         removed.map_err(|error| refuse(&error))
     }
 
@@ -175,9 +178,7 @@ impl Rules {
         // A name that is not an ApplicationName would not be reachable over shared memory.
         let endpoint: Result<Endpoint, _> = format!("opc.iox2://{name}").parse();
         endpoint.map_err(|_| StatusCode::BadBrowseNameInvalid)?;
-        if self.is_removing(name) {
-            return Err(StatusCode::BadInvalidState);
-        }
+        self.check_removed(name)?;
         let known = self.providers.with(name, |_| ()).is_some();
         match known && self.providers.speaker(caller).is_none() {
             true => Err(StatusCode::BadUserAccessDenied),
@@ -284,6 +285,17 @@ impl NodeManagement for Rules {
 
     fn losses(&self) -> u64 {
         self.database.losses()
+    }
+
+    fn has_room(&self) -> bool {
+        let bound = self.bound.get();
+        bound.is_none_or(|bound| bound.waiting.used() <= DELAYED)
+    }
+
+    fn wait_for_room(&self, room: Settled) {
+        // After the next commit no change waits that was handed over before.
+        let then = |_| room.done(Ok(()));
+        self.database.settle(None, Box::new(then));
     }
 
     fn commit(&self, caller: &Caller, changes: &[Change], losses: u64) -> Result<(), StatusCode> {

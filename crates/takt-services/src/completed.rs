@@ -5,19 +5,26 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use takt_rt::memory_budget::Charge;
 
+use crate::tasks::Waker;
+
 /// Responses to deferred requests of a connection, kept until the transport takes them.
 pub(crate) struct Completed {
     responses: Mutex<VecDeque<(u32, Vec<u8>, Charge)>>,
-    waker: Arc<dyn Fn() + Send + Sync>,
+    waker: Waker,
 }
 
 impl Completed {
     /// Creates an empty queue of responses; `waker` is called for each response.
-    pub(crate) fn new(waker: Arc<dyn Fn() + Send + Sync>) -> Self {
+    pub(crate) fn new(waker: Waker) -> Self {
         Self {
             responses: Mutex::default(),
             waker,
         }
+    }
+
+    /// Returns what wakes the transport.
+    pub(crate) fn waker(&self) -> Waker {
+        Arc::clone(&self.waker)
     }
 
     /// Takes the next response and its request id.

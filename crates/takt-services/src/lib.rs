@@ -25,6 +25,7 @@ mod deadline;
 mod diagnostics;
 mod endpoint;
 mod fault;
+mod gate;
 mod limits;
 mod message;
 mod node_management;

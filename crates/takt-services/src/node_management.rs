@@ -37,6 +37,18 @@ pub trait NodeManagement: Send + Sync {
         0
     }
 
+    /// Returns true if there is room for the changes of another operation. Otherwise its request
+    /// [waits](Self::wait_for_room), and other requests are served.
+    fn has_room(&self) -> bool {
+        true
+    }
+
+    /// Gives notice when there may be room for changes again, at once or later and from any thread; the result does not matter.
+    /// The server then asks again.
+    fn wait_for_room(&self, room: Settled) {
+        room.done(Ok(()));
+    }
+
     /// Keeps the changes of one operation. They become visible only after this returns, and the client gets the result only
     /// after [`settle`](Self::settle). `losses` is the number of [`losses`](Self::losses) when the request began.
     ///

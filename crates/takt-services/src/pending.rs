@@ -9,6 +9,7 @@ use takt_ua::StatusCode;
 use crate::completed::Completed;
 use crate::fault::Fault;
 use crate::message::fault_message;
+use crate::tasks::Waker;
 
 /// A request that is answered later, exactly once.
 pub(crate) struct Pending {
@@ -30,20 +31,46 @@ impl Pending {
         memory: &MemoryBudget,
         bytes: usize,
     ) -> Result<Self, StatusCode> {
+        let charge = Self::reserve(memory, bytes)?;
+        Ok(Self::reserved(
+            request_id,
+            request_handle,
+            completed,
+            charge,
+        ))
+    }
+
+    /// Reserves the memory of a request that holds `bytes` while it waits.
+    pub(crate) fn reserve(memory: &MemoryBudget, bytes: usize) -> Result<Charge, StatusCode> {
         let charge = memory.charge(2 * size_of::<Self>() + bytes);
-        Ok(Self {
+        charge.map_err(|_| StatusCode::BadOutOfMemory)
+    }
+
+    /// Creates a request whose memory has been [reserved](Self::reserve).
+    pub(crate) fn reserved(
+        request_id: u32,
+        request_handle: u32,
+        completed: Arc<Completed>,
+        charge: Charge,
+    ) -> Self {
+        Self {
             request_id,
             request_handle,
             completed,
             answered: AtomicBool::new(false),
-            memory: memory.clone(),
-            _charge: charge.map_err(|_| StatusCode::BadOutOfMemory)?,
-        })
+            memory: charge.budget().clone(),
+            _charge: charge,
+        }
     }
 
     /// Returns true if the request was received through this channel.
     pub(crate) fn came_through(&self, channel: &Arc<Completed>) -> bool {
         Arc::ptr_eq(&self.completed, channel)
+    }
+
+    /// Returns what wakes the transport of the request.
+    pub(crate) fn waker(&self) -> Waker {
+        self.completed.waker()
     }
 
     /// Returns true if the request has been answered.
@@ -52,17 +79,18 @@ impl Pending {
     }
 
     /// Answers the request, unless it has been answered already.
-    pub(crate) fn answer(&self, mut response: Vec<u8>) -> bool {
+    pub(crate) fn answer(&self, response: Vec<u8>) -> bool {
+        self.answer_within(response, self.memory.empty_charge())
+    }
+
+    /// Answers the request, unless it has been answered already. `charge` has the memory that was reserved for the response.
+    pub(crate) fn answer_within(&self, mut response: Vec<u8>, mut charge: Charge) -> bool {
         let first = !self.answered.swap(true, Ordering::Relaxed);
         if first {
-            let charge = self.memory.charge(response.capacity());
-            let charge = charge.unwrap_or_else(|_| {
-                let fault = Fault(StatusCode::BadOutOfMemory);
-                response = fault_message(self.request_handle, fault);
-                let mut charge = self.memory.empty_charge();
+            if charge.resize(response.capacity()).is_err() {
+                response = fault_message(self.request_handle, Fault(StatusCode::BadOutOfMemory));
                 charge.force(response.capacity());
-                charge
-            });
+            }
             self.completed.push(self.request_id, response, charge);
         }
         first

@@ -4,6 +4,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use crate::gate::Gate;
 use crate::limits::ServerLimits;
 use crate::work::Work;
 
@@ -16,10 +17,23 @@ const INLINE_SHARE: u64 = 8;
 /// Maximum number of operations of a request that takes no lock and does not wait for the others of its connection.
 const FEW: usize = 64;
 
+/// State of a task after a slice.
+pub(crate) enum Ran {
+    /// The task is over.
+    Finished,
+    /// The task needs another slice.
+    Unfinished,
+    /// The task needs another slice when the gate is open. The waker makes the server run it.
+    Waiting(Arc<Gate>, Waker),
+}
+
+/// Wakes the transport of a connection.
+pub(crate) type Waker = Arc<dyn Fn() + Send + Sync>;
+
 /// A request in progress. Its slices run in a context, which is the server.
 pub(crate) trait Task<C>: Send {
-    /// Runs one slice. Returns true if the task is over.
-    fn run(&mut self, context: &Arc<C>) -> bool;
+    /// Runs one slice.
+    fn run(&mut self, context: &Arc<C>) -> Ran;
 
     /// Answers a request that cannot be queued because too many others are waiting.
     fn refuse(&mut self, context: &C);
@@ -39,7 +53,8 @@ pub(crate) struct Tasks<C> {
 }
 
 struct Queue<C> {
-    /// The connections that wait for a turn, in order. The connection that is being served is not among them.
+    /// The connections that wait for a turn, in order. Not among them are the connection that is being served, and those whose
+    /// first task waits at a gate.
     turns: VecDeque<u64>,
     by_channel: HashMap<u64, VecDeque<Box<dyn Task<C>>>>,
 }
@@ -122,12 +137,21 @@ impl<C> Tasks<C> {
         Some((channel, task))
     }
 
+    /// Gives a turn to a connection whose first task has waited.
+    fn give_turn(&self, channel: u64) {
+        let mut queue = self.lock();
+        if queue.by_channel.contains_key(&channel) {
+            queue.turns.push_back(channel);
+        }
+    }
+
     /// Ends a turn: an unfinished task is first in the next turn of its connection. Returns the task if the channel was closed
     /// meanwhile.
     fn put_back(
         &self,
         channel: u64,
         unfinished: Option<Box<dyn Task<C>>>,
+        is_waiting: bool,
     ) -> Option<Box<dyn Task<C>>> {
         let mut queue = self.lock();
         let Some(tasks) = queue.by_channel.get_mut(&channel) else {
@@ -142,24 +166,39 @@ impl<C> Tasks<C> {
         }
         if tasks.is_empty() {
             queue.by_channel.remove(&channel);
-        } else {
+        } else if !is_waiting {
             queue.turns.push_back(channel);
         }
         None
     }
 
     /// Runs one slice of the next task. Returns true if more remains.
-    pub(crate) fn run_next(&self, context: &Arc<C>) -> bool {
+    pub(crate) fn run_next(self: &Arc<Self>, context: &Arc<C>) -> bool
+    where
+        C: 'static,
+    {
         if self.count.load(Ordering::Relaxed) == 0 {
             return false;
         }
         let Some((channel, mut task)) = self.next() else {
-            // Another thread is running tasks.
+            // Another thread is running tasks, or all of them wait.
             return false;
         };
-        let is_finished = task.run(context);
-        if let Some(mut task) = self.put_back(channel, (!is_finished).then_some(task)) {
+        let (unfinished, gate) = match task.run(context) {
+            Ran::Finished => (None, None),
+            Ran::Unfinished => (Some(task), None),
+            Ran::Waiting(gate, waker) => (Some(task), Some((gate, waker))),
+        };
+        if let Some(mut task) = self.put_back(channel, unfinished, gate.is_some()) {
             task.abandon(context);
+        } else if let Some((gate, waker)) = gate {
+            let tasks = Arc::downgrade(self);
+            gate.pass(move || {
+                if let Some(tasks) = tasks.upgrade() {
+                    tasks.give_turn(channel);
+                    waker();
+                }
+            });
         }
         self.count.load(Ordering::Relaxed) > 0
     }

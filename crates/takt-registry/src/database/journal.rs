@@ -7,6 +7,7 @@
 //! They are taken back, the last one first. Until that is done, no other change is accepted, because it might depend on them.
 
 use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread::JoinHandle;
 
@@ -18,6 +19,9 @@ use super::store::{Store, Write};
 /// Takes back a change that is lost.
 pub(crate) type Undo = Box<dyn FnOnce() + Send>;
 
+/// Follows up a change that has become durable, before those who wait for it are told.
+pub(super) type Done = Box<dyn FnOnce() + Send>;
+
 /// Receives the result of a commit.
 pub(crate) type Then = Box<dyn FnOnce(Result<(), Arc<DatabaseError>>) + Send>;
 
@@ -27,7 +31,15 @@ type Look = Box<dyn FnOnce(&mut Store) + Send>;
 /// A change that is handed over.
 pub(super) struct Entry {
     pub(super) write: Write,
+    /// Rest of the change when it is written.
+    pub(super) rest: Rest,
+}
+
+/// A change that is handed over, without what writes it.
+#[derive(Default)]
+pub(super) struct Rest {
     pub(super) undo: Option<Undo>,
+    pub(super) done: Option<Done>,
     /// Memory of the change, until it is durable.
     pub(super) charge: Option<Charge>,
 }
@@ -184,7 +196,7 @@ struct Writer {
     shared: Arc<Shared>,
     store: Store,
     /// Changes since the last commit.
-    written: Vec<(Option<Undo>, Option<Charge>)>,
+    written: Vec<Rest>,
     /// Requests that wait for the next commit.
     settling: Vec<(Option<u64>, Then)>,
 }
@@ -195,13 +207,9 @@ impl Writer {
         let mut outcome = Ok(());
         for item in items {
             match item {
-                Item::Write(Entry {
-                    write,
-                    undo,
-                    charge,
-                }) => {
+                Item::Write(Entry { write, rest }) => {
                     outcome = outcome.and_then(|()| self.store.write(write));
-                    self.written.push((undo, charge));
+                    self.written.push(rest);
                 }
                 Item::Settle { losses, then } => self.settling.push((losses, then)),
                 Item::Look(look) => look(&mut self.store),
@@ -228,16 +236,22 @@ impl Writer {
         }
     }
 
-    /// Tells all who wait that their changes are durable.
+    /// Follows up changes that are durable, and tells all who wait.
     fn settled(&mut self) {
         // Memory is free before its owners go on.
-        self.written.clear();
+        for Rest { done, charge, .. } in self.written.drain(..) {
+            drop(charge);
+            if let Some(done) = done {
+                shielded(done);
+            }
+        }
         let lost = self.shared.state().losses;
         for (losses, then) in self.settling.drain(..) {
-            then(match losses {
+            let result = match losses {
                 Some(losses) if losses != lost => Err(Arc::new(DatabaseError::Lost)),
                 _ => Ok(()),
-            });
+            };
+            shielded(|| then(result));
         }
     }
 
@@ -253,14 +267,14 @@ impl Writer {
         let mut looks = Vec::new();
         for item in waiting {
             match item {
-                Item::Write(Entry { undo, charge, .. }) => self.written.push((undo, charge)),
+                Item::Write(Entry { rest, .. }) => self.written.push(rest),
                 Item::Settle { losses, then } => self.settling.push((losses, then)),
                 Item::Look(look) => looks.push(look),
             }
         }
-        while let Some((undo, _charge)) = self.written.pop() {
-            if let Some(undo) = undo {
-                undo();
+        while let Some(lost) = self.written.pop() {
+            if let Some(undo) = lost.undo {
+                shielded(undo);
             }
         }
         {
@@ -271,11 +285,18 @@ impl Writer {
         }
         let error = Arc::new(error);
         for (_, then) in self.settling.drain(..) {
-            then(Err(Arc::clone(&error)));
+            shielded(|| then(Err(Arc::clone(&error))));
         }
         for look in looks {
             look(&mut self.store);
         }
+    }
+}
+
+/// Calls back. A panic there is reported on standard error as usual, and does not end the thread of the database.
+fn shielded(call: impl FnOnce()) {
+    if catch_unwind(AssertUnwindSafe(call)).is_err() {
+        tracing::error!("a request that waited for the database could not be continued");
     }
 }
 

@@ -149,7 +149,9 @@ fn a_request_under_way_knows_that_another_commit_lost_its_changes() {
     setting.disk.set_broken(true);
     let undo = Box::new(|| {});
     let database = &setting.database;
-    database.remove_security_group("Plant", undo).unwrap();
+    let charge = setting.memory.charge(100).unwrap();
+    let removed = database.remove_security_group("Plant", undo, charge);
+    removed.unwrap();
     setting.database.settle_now().unwrap_err();
     setting.disk.set_broken(false);
     assert_eq!(setting.undone(), [1]);

@@ -208,9 +208,10 @@ pub(super) fn keep_security_group(
             record.key_data.as_slice(),
         ),
     )?;
-    transaction
-        .open_table(META)?
-        .insert(LAST_TOKEN, u64::from(last_token))?;
+    let mut meta = transaction.open_table(META)?;
+    let stored = meta.get(LAST_TOKEN)?.map_or(0, |token| token.value());
+    // A state that was replaced while it waited has a higher token than those that were queued after it.
+    meta.insert(LAST_TOKEN, u64::from(last_token).max(stored))?;
     Ok(())
 }
 

@@ -6,7 +6,10 @@ use std::thread::ScopedJoinHandle;
 use takt_app::{Attribute, Client};
 use takt_space::Change;
 use takt_ua::enumerations::NodeClass;
-use takt_ua::structures::{AddNodesItem, AddNodesRequest, DeleteNodesItem, DeleteNodesRequest};
+use takt_ua::structures::{
+    AddNodesItem, AddNodesRequest, CallMethodRequest, CallRequest, DeleteNodesItem,
+    DeleteNodesRequest,
+};
 use takt_ua::{ExpandedNodeId, QualifiedName, ids};
 
 use super::*;
@@ -244,6 +247,97 @@ fn keys_of_a_security_group_wait_for_the_disk_and_a_lost_group_is_gone() {
     add(&mut user).unwrap();
     assert!(exists(&mut reader, &group));
     reader.get_security_keys("Plant", 1).unwrap();
+}
+
+#[test]
+fn registrations_are_delayed_while_too_much_waits_for_the_disk() {
+    let setting = Setting::new();
+    let rules = &setting.registry._ending.0;
+    let mut reader = setting.client("Reader");
+    let (mut first, mut second) = (setting.provider("P"), setting.provider("Q"));
+    assert!(namespace(&mut first) != namespace(&mut second));
+    let unknown = NodeId::numeric(1, 4711);
+    assert!(!exists(&mut reader, &unknown));
+    setting.disk.hold();
+    std::thread::scope(|scope| {
+        let a = scope.spawn(|| add_object(&mut first, "A"));
+        setting.disk.wait_for_sync();
+        let mut filled = Vec::new();
+        for bits in (0..25).rev() {
+            while let Ok(charge) = rules.reserve(1 << bits) {
+                filled.push(charge);
+            }
+        }
+        let sessions = setting.registry.server().memory_of_sessions();
+        let before = sessions.used();
+        let b = scope.spawn(|| add_object(&mut second, "B"));
+        while sessions.used() == before && !b.is_finished() {
+            assert!(!exists(&mut reader, &unknown), "others are served");
+        }
+        assert!(!b.is_finished());
+        drop(filled);
+        setting.disk.release();
+        for adding in [a, b] {
+            assert_eq!(status(adding), StatusCode::Good);
+        }
+    });
+}
+
+#[test]
+fn methods_of_one_call_run_in_the_order_of_the_request() {
+    let setting = Setting::new();
+    let mut user = setting.client("User");
+    let folder = NodeId::from(ids::PUBLISH_SUBSCRIBE_SECURITY_GROUPS);
+    let call = |method: u32, input_arguments: Vec<Variant>| CallMethodRequest {
+        object_id: folder.clone(),
+        method_id: method.into(),
+        input_arguments,
+    };
+    let add = |lifetime: f64| {
+        let inputs = vec![
+            "Plant".into(),
+            lifetime.into(),
+            "".into(),
+            2_u32.into(),
+            1_u32.into(),
+        ];
+        let add = ids::PUBLISH_SUBSCRIBE_SECURITY_GROUPS_ADD_SECURITY_GROUP;
+        call(add, inputs)
+    };
+    let group = NodeId::string(1, "SecurityGroups/Plant");
+    let remove = || {
+        let remove = ids::PUBLISH_SUBSCRIBE_SECURITY_GROUPS_REMOVE_SECURITY_GROUP;
+        call(remove, vec![group.clone().into()])
+    };
+    // Each call needs the one before it.
+    let calls = vec![
+        remove(),
+        add(10_000.0),
+        add(20_000.0),
+        remove(),
+        add(30_000.0),
+        remove(),
+        remove(),
+        add(40_000.0),
+    ];
+    let response = user.call(CallRequest {
+        methods_to_call: calls,
+        ..CallRequest::default()
+    });
+    let results = response.unwrap().results;
+    let statuses = results.iter().map(|result| result.status_code);
+    let expected = [
+        StatusCode::BadNodeIdUnknown,
+        StatusCode::Good,
+        StatusCode::BadNodeIdExists,
+        StatusCode::Good,
+        StatusCode::Good,
+        StatusCode::Good,
+        StatusCode::BadNodeIdUnknown,
+        StatusCode::Good,
+    ];
+    assert_eq!(statuses.collect::<Vec<_>>(), expected);
+    assert!(exists(&mut user, &group));
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use takt_rt::memory_budget::Charge;
 use takt_space::Change;
 use takt_ua::StatusCode;
 use takt_ua::binary::Encode;
@@ -21,6 +22,27 @@ impl Rules {
         self.database.record(registration, None)
     }
 
+    /// Reserves memory of a client's change that waits for the disk; `BadTooManyOperations` if there is not enough.
+    pub(crate) fn reserve(&self, bytes: usize) -> Result<Charge, StatusCode> {
+        let mut charge = self.waiting()?;
+        let reserved = charge.resize(bytes);
+        reserved.map_err(|_| StatusCode::BadTooManyOperations)?;
+        Ok(charge)
+    }
+
+    /// Counts memory of a change that waits for the disk and cannot be refused.
+    pub(crate) fn reserve_anyway(&self, bytes: usize) -> Result<Charge, StatusCode> {
+        let mut charge = self.waiting()?;
+        charge.force(bytes);
+        Ok(charge)
+    }
+
+    /// Returns a charge of no bytes for changes that wait for the disk.
+    fn waiting(&self) -> Result<Charge, StatusCode> {
+        let bound = self.bound.get().ok_or(StatusCode::BadShutdown)?;
+        Ok(bound.waiting.empty_charge())
+    }
+
     /// Hands over changes of a request to the database, and the Provider if it is new. `losses` are those when the
     /// request began.
     pub(super) fn keep(
@@ -30,11 +52,7 @@ impl Rules {
         changes: &[Change],
         losses: u64,
     ) -> Result<(), StatusCode> {
-        let bound = self.bound.get().ok_or(StatusCode::BadShutdown)?;
-        let charge = bound
-            .waiting
-            .charge(changes.iter().map(size_of_change).sum());
-        let charge = charge.map_err(|_| StatusCode::BadTooManyOperations)?;
+        let charge = self.reserve(changes.iter().map(size_of_change).sum())?;
         let changes: Arc<[Change]> = changes.into();
         let (rules, lost) = (self.weak(), Arc::clone(&changes));
         let undo = move || {

@@ -1,13 +1,15 @@
 //! Removal of a Provider: it is gone at once, and its nodes follow, some at a time.
 //!
-//! The thread of the database does this, between the changes of clients. Which nodes are left is in the database, so a
+//! The thread of the database does this, between the changes of clients. The name is free when the commit with the last step
+//! has ended, before clients that wait for that commit are answered. If a commit fails, nodes are left: the name stays taken,
+//! and the removal begins again when somebody forgets or registers the Provider. Which nodes are left is in the database, so a
 //! removal that a restart interrupts is finished by [`restore`](Rules::restore).
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, MutexGuard, PoisonError};
 
-use takt_ua::NodeId;
+use takt_ua::{NodeId, StatusCode};
 
 use super::Rules;
 use super::following::delete_node;
@@ -19,19 +21,19 @@ const STEP: usize = 128;
 /// Number of removed nodes after which the database commits.
 const SETTLED: usize = 1000;
 
-/// The Providers whose nodes are being removed, and whether their namespaces become free then. The `Arc` is that of one
-/// [`Removal`]: a late end of another one, of the same name, does not end it.
-pub(super) type Removals = HashMap<String, Arc<AtomicBool>>;
+/// The Providers whose nodes are being removed. Nobody can register under their names.
+pub(super) type Removals = HashMap<String, Arc<Removal>>;
 
-/// The nodes of one Provider that are being removed.
-#[derive(Clone)]
-struct Removal {
+/// The removal of one Provider's nodes.
+pub(super) struct Removal {
     name: String,
     namespace: u16,
-    /// True if the namespace becomes free.
-    frees: Arc<AtomicBool>,
-    /// Number of nodes removed since the last commit.
-    unsettled: usize,
+    /// True if the namespace becomes free with the last node.
+    frees: AtomicBool,
+    /// True if a step was lost or refused: the removal has to begin again.
+    has_failed: AtomicBool,
+    /// Number of nodes removed since the last commit. Only the thread of the database uses it.
+    unsettled: AtomicUsize,
 }
 
 impl Rules {
@@ -39,19 +41,28 @@ impl Rules {
         self.removals.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns true if nodes of a Provider that is removed are left.
-    pub(super) fn is_removing(&self, name: &str) -> bool {
-        self.removals().contains_key(name)
+    /// Checks that no nodes of a Provider that is removed are left: `BadInvalidState`. A removal that has failed begins again.
+    pub(super) fn check_removed(&self, name: &str) -> Result<(), StatusCode> {
+        let Some(removal) = self.removals().get(name).cloned() else {
+            return Ok(());
+        };
+        if let Err(error) = self.begin_again(&removal) {
+            tracing::debug!(provider = name, %error, "its nodes can still not be removed");
+        }
+        Err(StatusCode::BadInvalidState)
     }
 
-    /// The namespace of a Provider that is being removed becomes free when its last node is gone. Returns true if there is
-    /// such a Provider.
-    pub(super) fn free_after_removal(&self, name: &str) -> bool {
-        let removals = self.removals();
-        let frees = removals.get(name);
-        frees
-            .map(|frees| frees.store(true, Ordering::Relaxed))
-            .is_some()
+    /// The namespace of a Provider that is being removed becomes free when its last node is gone; a removal that has failed
+    /// begins again. Returns `None` if there is no such Provider.
+    pub(super) fn free_after_removal(&self, name: &str) -> Option<Result<(), DatabaseError>> {
+        let removal = self.removals().get(name).cloned()?;
+        if !removal.frees.swap(true, Ordering::Relaxed)
+            && let Err(error) = self.database.set_owner(removal.namespace, None)
+        {
+            removal.frees.store(false, Ordering::Relaxed);
+            return Some(Err(error));
+        }
+        Some(self.begin_again(&removal))
     }
 
     /// Removes a Provider with its nodes, here and from the database. Nobody can register under its name before the last
@@ -62,95 +73,120 @@ impl Rules {
         namespace: u16,
         frees: bool,
     ) -> Result<(), DatabaseError> {
-        self.database.remove_provider(name)?;
-        if frees {
-            self.database.set_owner(namespace, None)?;
-        }
-        self.providers.forget(name);
-        let frees = Arc::new(AtomicBool::new(frees));
-        self.removals().insert(name.to_owned(), Arc::clone(&frees));
-        self.remove_some(Removal {
+        self.begin(&Arc::new(Removal {
             name: name.to_owned(),
             namespace,
-            frees,
-            unsettled: 0,
-        });
+            frees: AtomicBool::new(frees),
+            has_failed: AtomicBool::new(false),
+            unsettled: AtomicUsize::new(0),
+        }))
+    }
+
+    /// Begins a removal again that has failed; otherwise does nothing.
+    fn begin_again(&self, removal: &Arc<Removal>) -> Result<(), DatabaseError> {
+        if !removal.has_failed.swap(false, Ordering::Relaxed) {
+            return Ok(());
+        }
+        let begun = self.begin(removal);
+        if begun.is_err() {
+            removal.has_failed.store(true, Ordering::Relaxed);
+        }
+        begun
+    }
+
+    fn begin(&self, removal: &Arc<Removal>) -> Result<(), DatabaseError> {
+        let name = &removal.name;
+        self.database.remove_provider(name)?;
+        if removal.frees.load(Ordering::Relaxed) {
+            self.database.set_owner(removal.namespace, None)?;
+        }
+        self.removals().insert(name.clone(), Arc::clone(removal));
+        self.providers.forget(name);
+        self.remove_some(removal);
         Ok(())
     }
 
     /// Lets the thread of the database remove some nodes, and then the others.
-    fn remove_some(&self, removal: Removal) {
-        let (this, left) = (removal.clone(), removal.clone());
-        let (rules, same_rules) = (self.weak(), self.weak());
+    fn remove_some(&self, removal: &Arc<Removal>) {
+        let is_last = Arc::new(AtomicBool::new(false));
+        let (rules, this, found) = (self.weak(), Arc::clone(removal), Arc::clone(&is_last));
         let deleted = move |nodes: Vec<NodeId>| {
             if let Some(rules) = rules.upgrade() {
-                rules.some_removed(removal, &nodes);
+                let are_last = rules.some_removed(&this, &nodes);
+                found.store(are_last, Ordering::Relaxed);
             }
         };
+        let (rules, this) = (self.weak(), Arc::clone(removal));
+        let done = move || {
+            if is_last.load(Ordering::Relaxed)
+                && let Some(rules) = rules.upgrade()
+            {
+                rules.end_removal(&this);
+            }
+        };
+        let (rules, this) = (self.weak(), Arc::clone(removal));
         let lost = move || {
-            if let Some(rules) = same_rules.upgrade() {
-                rules.give_up(&left, &DatabaseError::Lost);
+            if rules.upgrade().is_some() {
+                this.fail(&DatabaseError::Lost);
             }
         };
-        let database = &self.database;
-        if let Err(error) = database.delete_some(this.namespace, STEP, deleted, lost) {
-            self.give_up(&this, &error);
+        let deleting = self
+            .database
+            .delete_some(removal.namespace, STEP, deleted, done, lost);
+        if let Err(error) = deleting {
+            removal.fail(&error);
         }
     }
 
-    /// Removes nodes here that were deleted from the database.
-    fn some_removed(&self, mut removal: Removal, nodes: &[NodeId]) {
+    /// Removes nodes here that were deleted from the database. Returns true if none is left.
+    fn some_removed(&self, removal: &Arc<Removal>, nodes: &[NodeId]) -> bool {
         let Some(space) = self.space() else {
-            return;
+            return false;
         };
         for node in nodes {
             if let Err(error) = space.apply(&delete_node(node)) {
                 tracing::debug!(%node, %error, "a node of a Provider that is removed is gone already");
             }
         }
-        removal.unsettled += nodes.len();
-        if nodes.len() < STEP {
-            let rules = self.weak();
-            // If the commit fails, the last step is durable already, or it was lost, which has ended this removal.
-            let end = move |_| {
-                if let Some(rules) = rules.upgrade() {
-                    rules.end_removal(&removal);
-                }
-            };
-            self.database.settle(None, Box::new(end));
-            return;
-        }
-        if removal.unsettled >= SETTLED {
+        let is_last = nodes.len() < STEP;
+        let unsettled = removal.unsettled.load(Ordering::Relaxed) + nodes.len();
+        let settles = is_last || unsettled >= SETTLED;
+        if settles {
             // Nobody waits for it.
             self.database.settle(None, Box::new(|_| {}));
-            removal.unsettled = 0;
         }
-        self.remove_some(removal);
+        let unsettled = if settles { 0 } else { unsettled };
+        removal.unsettled.store(unsettled, Ordering::Relaxed);
+        if !is_last {
+            self.remove_some(removal);
+        }
+        is_last
     }
 
-    fn give_up(&self, removal: &Removal, error: &DatabaseError) {
-        if self.end_removal(removal) {
-            tracing::error!(
-                provider = removal.name,
-                %error,
-                "not all nodes could be removed; the others go with the next start of the registry"
-            );
-        }
-    }
-
-    /// Ends a removal and frees the name. Returns false if it has ended before.
-    fn end_removal(&self, removal: &Removal) -> bool {
+    /// Ends a removal and frees the name, when the last step is on the disk.
+    fn end_removal(&self, removal: &Arc<Removal>) {
         let mut removals = self.removals();
-        let is_under_way = removals
-            .get(&removal.name)
-            .is_some_and(|frees| Arc::ptr_eq(frees, &removal.frees));
-        if is_under_way {
+        let of_name = removals.get(&removal.name);
+        if of_name.is_some_and(|of_name| Arc::ptr_eq(of_name, removal)) {
             removals.remove(&removal.name);
             if removal.frees.load(Ordering::Relaxed) {
                 self.names.free(removal.namespace);
             }
         }
-        is_under_way
+    }
+}
+
+impl Removal {
+    /// Notes that a step was lost or refused. The name stays taken, because nodes are left.
+    fn fail(&self, error: &DatabaseError) {
+        if !self.has_failed.swap(true, Ordering::Relaxed) {
+            tracing::error!(
+                provider = self.name,
+                %error,
+                "not all nodes could be removed; the others go when the Provider is forgotten or registered again, or with the \
+                 next start of the registry"
+            );
+        }
     }
 }
 
@@ -165,7 +201,7 @@ mod tests {
     use takt_space::{Caller, Change};
     use takt_ua::enumerations::NodeClass;
     use takt_ua::structures::AddNodesItem;
-    use takt_ua::{QualifiedName, StatusCode, ids};
+    use takt_ua::{QualifiedName, ids};
 
     use super::*;
     use crate::database::test_disk::TestDisk;
@@ -257,6 +293,18 @@ mod tests {
         settled
     }
 
+    fn is_removing(rules: &Rules) -> bool {
+        rules.removals().contains_key("P")
+    }
+
+    /// Returns a Provider that wants to register as P.
+    fn newcomer() -> Caller {
+        Caller {
+            application_uri: model::provider_uri("P").as_str().into(),
+            ..Caller::local()
+        }
+    }
+
     fn left(server: &Server, namespace: u16) -> usize {
         server.address_space().nodes_of_namespace(namespace).len()
     }
@@ -267,11 +315,7 @@ mod tests {
         let disk = TestDisk::default();
         let (server, rules) = registry(folder.path(), &disk);
         let namespace = register(&server, &rules, NODES);
-        let caller = Caller {
-            application_uri: model::provider_uri("P").as_str().into(),
-            ..Caller::local()
-        };
-        let again = |rules: &Rules| rules.may_register(&caller, "P");
+        let again = |rules: &Rules| rules.may_register(&newcomer(), "P");
         let held = hold(&disk, &rules);
         assert_eq!(rules.forget("P"), Ok(()));
         assert!(rules.providers.with("P", |_| ()).is_none(), "it is gone");
@@ -290,7 +334,7 @@ mod tests {
         }
         assert!(left(&server, namespace) <= NODES as usize - STEP);
         let mut steps = 0;
-        while rules.is_removing("P") {
+        while is_removing(&rules) {
             // Each step lets those who wait go on.
             rules.database.settle_now().unwrap();
             steps += 1;
@@ -331,37 +375,62 @@ mod tests {
     }
 
     #[test]
-    fn a_removal_that_is_lost_does_not_end_the_next_one() {
+    fn the_name_is_free_before_the_client_knows_that_it_is_forgotten() {
         let folder = tempfile::tempdir().unwrap();
         let disk = TestDisk::default();
         let (server, rules) = registry(folder.path(), &disk);
         let namespace = register(&server, &rules, 10);
-        let (send, seen) = mpsc::channel();
-        disk.set_broken(true);
-        let (same, same_disk) = (Arc::clone(&rules), disk.clone());
-        // On the thread of the database, nothing comes between these calls.
-        let begin = move |_| {
-            same.remove("P", namespace, true).unwrap();
-            let again = Arc::clone(&same);
-            let lost = move |lost: Result<(), Arc<DatabaseError>>| {
-                same_disk.set_broken(false);
-                again.remove("P", namespace, true).unwrap();
-                let later = Arc::clone(&again);
-                let settled = move |settled: Result<(), Arc<DatabaseError>>| {
-                    let is_removing = later.is_removing("P");
-                    send.send((lost.is_err(), settled.is_ok(), is_removing))
-                        .unwrap();
-                };
-                again.database.settle(None, Box::new(settled));
-            };
-            // This comes before the end of the first removal.
-            same.database.settle(None, Box::new(lost));
+        let held = hold(&disk, &rules);
+        assert_eq!(rules.forget("P"), Ok(()));
+        let (send, answered) = mpsc::channel();
+        let same = Arc::clone(&rules);
+        let answer = move |settled: Result<(), Arc<DatabaseError>>| {
+            let again = same.may_register(&newcomer(), "P");
+            let is_taken = same.names.is_taken(namespace);
+            send.send((settled.is_ok(), again, is_taken)).unwrap();
         };
-        rules.database.settle(None, Box::new(begin));
-        assert_eq!(seen.recv().unwrap(), (true, true, true));
-        rules.database.settle_now().unwrap();
-        assert!(!rules.is_removing("P"));
-        assert!(!rules.names.is_taken(namespace));
-        assert!(rules.database.load().unwrap().changes.is_empty());
+        rules.database.settle(None, Box::new(answer));
+        disk.release();
+        held.recv().unwrap().unwrap();
+        assert_eq!(answered.recv().unwrap(), (true, Ok(()), false));
+    }
+
+    #[test]
+    fn a_removal_that_is_lost_keeps_the_name_and_begins_again() {
+        for forgets in [true, false] {
+            let folder = tempfile::tempdir().unwrap();
+            let disk = TestDisk::default();
+            let (server, rules) = registry(folder.path(), &disk);
+            let namespace = register(&server, &rules, NODES);
+            disk.set_broken(true);
+            let (send, lost) = mpsc::channel();
+            let same = Arc::clone(&rules);
+            // On the thread of the database, nothing comes between these calls: one step is written before the commit.
+            let begin = move |_| {
+                assert_eq!(same.forget("P"), Ok(()));
+                let then = move |lost: Result<(), _>| send.send(lost.is_err()).unwrap();
+                same.database.settle(None, Box::new(then));
+            };
+            rules.database.settle(None, Box::new(begin));
+            assert_eq!(lost.recv(), Ok(true));
+            assert_eq!(left(&server, namespace), NODES as usize - STEP);
+            assert!(is_removing(&rules), "nodes are left");
+            assert!(rules.names.is_taken(namespace));
+            disk.set_broken(false);
+            if forgets {
+                assert_eq!(rules.forget("P"), Ok(()));
+            }
+            let closed = Err(StatusCode::BadInvalidState);
+            assert_eq!(rules.may_register(&newcomer(), "P"), closed);
+            while is_removing(&rules) {
+                rules.database.settle_now().unwrap();
+            }
+            assert_eq!(left(&server, namespace), 0);
+            assert_eq!(rules.may_register(&newcomer(), "P"), Ok(()));
+            assert!(!rules.names.is_taken(namespace));
+            let contents = rules.database.load().unwrap();
+            assert!(contents.changes.is_empty() && contents.owners.is_empty());
+            assert!(contents.providers.is_empty());
+        }
     }
 }

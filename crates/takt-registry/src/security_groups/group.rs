@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use takt_pubsub::security::PubSubSecurityPolicy;
+use takt_ua::binary::Encode;
 use takt_ua::structures::SecurityGroupDataType;
 use takt_ua::{DateTime, StatusCode};
 use zeroize::Zeroizing;
@@ -132,6 +133,18 @@ impl SecurityGroup {
             next_key_at: self.next_key_at,
             key_data,
         }
+    }
+
+    /// Returns the bytes of memory of the group with the largest number of keys, approximately.
+    pub(super) fn memory(&self) -> usize {
+        let configuration = &self.configuration;
+        let counts = [
+            configuration.max_past_key_count,
+            configuration.max_future_key_count,
+        ];
+        let keys = counts.iter().fold(1, |sum, count| sum + *count as usize);
+        let key = size_of::<Zeroizing<Vec<u8>>>() + self.security_policy.key_data_length();
+        size_of::<Self>() + configuration.encode_to_vec().len() + keys * key
     }
 
     fn lifetime_ticks(&self) -> i64 {

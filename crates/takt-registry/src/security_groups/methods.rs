@@ -4,10 +4,9 @@ use std::sync::Arc;
 
 use takt_space::{AddressSpace, AddressSpaceError, CallError, Caller};
 use takt_ua::structures::SecurityGroupDataType;
-use takt_ua::{NodeId, StatusCode, UaString, Variant, ids};
+use takt_ua::{DateTime, NodeId, StatusCode, UaString, Variant, ids};
 
 use super::{SecurityGroups, user};
-use crate::durable;
 
 /// Binds the Methods of the PublishSubscribe object and of its folder SecurityGroups.
 pub(crate) fn bind(
@@ -37,12 +36,12 @@ fn bind_one(
     method: u32,
     run: MethodOfGroups,
 ) -> Result<(), AddressSpaceError> {
-    let (groups, rules) = (Arc::clone(groups), Arc::clone(&groups.rules));
+    let (groups, durable) = (Arc::clone(groups), Arc::clone(&groups.durable));
     let handler = move |caller: &Caller, _: &NodeId, inputs: &[Variant]| {
         let outputs = user(caller).and_then(|user| run(&groups, user, inputs));
         outputs.map_err(CallError::from)
     };
-    space.set_method(&NodeId::from(method), durable::handler(&rules, handler))
+    space.set_method(&NodeId::from(method), durable.handler(handler))
 }
 
 fn get(groups: &SecurityGroups, user: u32, inputs: &[Variant]) -> Result<Vec<Variant>, StatusCode> {
@@ -54,7 +53,14 @@ fn get(groups: &SecurityGroups, user: u32, inputs: &[Variant]) -> Result<Vec<Var
     else {
         return Err(StatusCode::BadInvalidArgument);
     };
-    groups.keys(id.as_str(), *starting_token_id, *requested_key_count, user)
+    let now = DateTime::now();
+    groups.keys(
+        id.as_str(),
+        *starting_token_id,
+        *requested_key_count,
+        user,
+        now,
+    )
 }
 
 fn add(groups: &SecurityGroups, user: u32, inputs: &[Variant]) -> Result<Vec<Variant>, StatusCode> {

@@ -10,16 +10,19 @@ mod group;
 mod methods;
 mod nodes;
 mod options;
+#[cfg(test)]
+mod tests;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
+use takt_rt::memory_budget::Charge;
 use takt_space::{AddressSpace, AddressSpaceError, CallError, Caller, Peer};
 use takt_ua::structures::SecurityGroupDataType;
 use takt_ua::{ByteString, DateTime, NodeId, StatusCode, Variant};
 
-use crate::database::{Contents, DatabaseError, Undo};
-use crate::durable;
+use crate::database::{Contents, DatabaseError, GroupOnItsWay, Undo};
+use crate::durable::DurableMethods;
 use crate::registry::RegistryError;
 use crate::rules::Rules;
 use group::{SecurityGroup, milliseconds, revise};
@@ -30,10 +33,15 @@ pub use options::{SecurityGroupOptions, SecurityGroupOptionsError};
 /// Largest number of SecurityGroups.
 const MAX_SECURITY_GROUPS: usize = 1000;
 
+/// Memory in bytes of a change that waits for the disk, beside the states of the group: its place in the queue, its name,
+/// and what writes it or takes it back.
+const HANDED_OVER: usize = 1024;
+
 /// The registry's SecurityGroups.
 pub(crate) struct SecurityGroups {
     /// Rules, for their database.
     rules: Arc<Rules>,
+    durable: Arc<DurableMethods>,
     space: Weak<AddressSpace>,
     /// Reference to itself, for the Methods of the groups' Objects.
     this: Weak<Self>,
@@ -49,6 +57,8 @@ type KeyChange = fn(&mut SecurityGroup, DateTime);
 
 struct State {
     groups: HashMap<String, SecurityGroup>,
+    /// Last change of each group that was handed over to the database, unless it is a removal.
+    handed_over: HashMap<String, GroupOnItsWay>,
     /// Highest token of all groups so far. A new group begins above it, so that consecutive groups with the same name
     /// never use a token for different keys.
     last_token: u32,
@@ -58,6 +68,7 @@ impl SecurityGroups {
     /// Creates the groups of the database.
     pub(crate) fn new(
         rules: &Arc<Rules>,
+        durable: &Arc<DurableMethods>,
         space: &Arc<AddressSpace>,
         contents: &mut Contents,
         options: &[SecurityGroupOptions],
@@ -76,9 +87,11 @@ impl SecurityGroups {
         Ok(Arc::new_cyclic(|this| Self {
             this: this.clone(),
             rules: Arc::clone(rules),
+            durable: Arc::clone(durable),
             space: Arc::downgrade(space),
             state: Mutex::new(State {
                 groups,
+                handed_over: HashMap::new(),
                 last_token: contents.last_token,
             }),
             users: users
@@ -164,7 +177,7 @@ impl SecurityGroups {
                 Ok(Vec::new())
             };
             let method = nodes::property_id(group.name.as_str(), method);
-            space.set_method(&method, durable::handler(&self.rules, handler))?;
+            space.set_method(&method, self.durable.handler(handler))?;
         }
         Ok(())
     }
@@ -185,9 +198,10 @@ impl SecurityGroups {
         let now = DateTime::now();
         let mut group = group.clone();
         // Due key changes are made first.
-        self.bring_up_to_date(&mut state, &mut group, now)?;
+        group.advance(now, random)?;
         change(&mut group, now);
-        self.bring_up_to_date(&mut state, &mut group, now)?;
+        group.advance(now, random)?;
+        self.keep(&mut state, &group, |bytes| self.rules.reserve(bytes))?;
         tracing::info!(security_group = name, user, method, "keys changed");
         state.groups.insert(name.to_owned(), group);
         Ok(())
@@ -212,7 +226,8 @@ impl SecurityGroups {
         let first_token = state.last_token.checked_add(1);
         let first_token = first_token.ok_or(StatusCode::BadResourceUnavailable)?;
         let mut group = SecurityGroup::new(revised, user, first_token, now);
-        self.bring_up_to_date(&mut state, &mut group, now)?;
+        group.advance(now, random)?;
+        self.keep(&mut state, &group, |bytes| self.rules.reserve(bytes))?;
         self.show(&space, &group.configuration)
             .map_err(|error| error.status_code())?;
         tracing::info!(security_group = %name, user, "added");
@@ -234,18 +249,17 @@ impl SecurityGroups {
                 None => StatusCode::BadNodeIdUnknown,
             });
         };
-        let may = state
-            .groups
-            .get(&name)
-            .is_some_and(|group| self.may_configure(user, group));
-        if !may {
-            return Err(StatusCode::BadUserAccessDenied);
-        }
+        let group = state.groups.get(&name);
+        let group = group.filter(|group| self.may_configure(user, group));
+        let group = group.ok_or(StatusCode::BadUserAccessDenied)?;
+        let charge = self.rules.reserve(HANDED_OVER + group.memory())?;
         let database = &self.rules.database;
-        let removed = database.remove_security_group(&name, self.undo(&state, &name));
+        let removed = database.remove_security_group(&name, self.undo(&state, &name), charge);
         removed.map_err(|error| refuse(&error))?;
         nodes::hide(&space, &name);
         state.groups.remove(&name);
+        // A later state of a group with this name must not come before the removal.
+        state.handed_over.remove(&name);
         tracing::info!(security_group = %name, user, "removed");
         Ok(())
     }
@@ -257,6 +271,7 @@ impl SecurityGroups {
         starting_token_id: u32,
         count: u32,
         user: u32,
+        now: DateTime,
     ) -> Result<Vec<Variant>, StatusCode> {
         let mut state = self.lock();
         let group = state.groups.get(security_group_id);
@@ -269,9 +284,11 @@ impl SecurityGroups {
             );
             return Err(StatusCode::BadUserAccessDenied);
         }
-        let now = DateTime::now();
         let mut group = group.clone();
-        self.bring_up_to_date(&mut state, &mut group, now)?;
+        if group.advance(now, random)? {
+            // A renewal is not refused: a group has one change that waits, and one that is being committed.
+            self.keep(&mut state, &group, |bytes| self.rules.reserve_anyway(bytes))?;
+        }
         let keys = group.keys(starting_token_id, count, now);
         let key_data = keys.keys.iter().map(|key| ByteString::from(key.as_slice()));
         let outputs = vec![
@@ -302,6 +319,8 @@ impl SecurityGroups {
             return;
         };
         let mut state = self.lock();
+        // It is lost: a later state has to be handed over anew.
+        state.handed_over.remove(name);
         match before {
             Some(group) => {
                 if !state.groups.contains_key(name)
@@ -318,30 +337,37 @@ impl SecurityGroups {
         }
     }
 
-    /// Brings the keys of a group up to date. They are handed over to the database; no client gets them before they are on
-    /// the disk.
-    fn bring_up_to_date(
+    /// Hands the present state of a group over to the database; no client gets its keys before they are on the disk. It replaces
+    /// the last state of the group if that one still waits. Otherwise `reserve` reserves its memory.
+    fn keep(
         &self,
         state: &mut State,
-        group: &mut SecurityGroup,
-        now: DateTime,
+        group: &SecurityGroup,
+        reserve: impl FnOnce(usize) -> Result<Charge, StatusCode>,
     ) -> Result<(), StatusCode> {
-        let random = |key: &mut [u8]| {
-            getrandom::fill(key).map_err(|error| {
-                tracing::error!(%error, "a key could not be made");
-                StatusCode::BadResourceUnavailable
-            })
-        };
-        if group.advance(now, random)? {
-            let last_token = state.last_token.max(group.last_token_id());
+        let name = group.configuration.name.as_str();
+        let last_token = state.last_token.max(group.last_token_id());
+        let last = state.handed_over.get(name);
+        if !last.is_some_and(|last| last.replace(group.record(), last_token)) {
+            // The state itself, and that before it.
+            let charge = reserve(HANDED_OVER + 2 * group.memory())?;
             let database = &self.rules.database;
-            let undo = self.undo(state, group.configuration.name.as_str());
-            let kept = database.keep_security_group(group.record(), last_token, undo);
-            kept.map_err(|error| refuse(&error))?;
-            state.last_token = last_token;
+            let undo = self.undo(state, name);
+            let kept = database.keep_security_group(group.record(), last_token, undo, charge);
+            let kept = kept.map_err(|error| refuse(&error))?;
+            state.handed_over.insert(name.to_owned(), kept);
         }
+        state.last_token = last_token;
         Ok(())
     }
+}
+
+/// Makes a new key.
+fn random(key: &mut [u8]) -> Result<(), StatusCode> {
+    getrandom::fill(key).map_err(|error| {
+        tracing::error!(%error, "a key could not be made");
+        StatusCode::BadResourceUnavailable
+    })
 }
 
 /// Returns the Unix user of the caller, if the kernel has authenticated it.

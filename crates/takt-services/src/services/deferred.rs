@@ -209,7 +209,10 @@ impl Operations {
         let hint = patience.hint(now);
         let longest = now + patience.longest;
         let deadline = hint.map_or(longest, |hint| hint.min(longest));
-        for group in self.groups.into_values() {
+        // The sources are asked in the order of the request.
+        let mut groups: Vec<Group> = self.groups.into_values().collect();
+        groups.sort_unstable_by_key(|group| group.positions.first().copied());
+        for group in groups {
             let turn = Turn {
                 deferred: Arc::clone(&deferred),
                 positions: group.positions,

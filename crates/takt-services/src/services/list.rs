@@ -5,6 +5,7 @@
 use std::marker::PhantomData;
 use std::sync::Arc;
 
+use takt_rt::memory_budget::Charge;
 use takt_ua::binary::{Decode, Decoder, Encoder};
 
 use super::request::{Handled, Request, check_count};
@@ -12,6 +13,7 @@ use super::service::{Progress, Service, Turn, response_size};
 use super::slices;
 use crate::connection::Connection;
 use crate::fault::Fault;
+use crate::gate::Gate;
 use crate::server::Server;
 use crate::session::Session;
 
@@ -99,6 +101,16 @@ pub(super) trait Operations: Send + Sized + 'static {
         false
     }
 
+    /// Takes the memory that was reserved so that the request can wait: it is about to be deferred.
+    fn take_reserved(&mut self) -> Option<Charge> {
+        None
+    }
+
+    /// Takes the gate at which the next operation waits.
+    fn take_gate(&mut self) -> Option<Arc<Gate>> {
+        None
+    }
+
     /// Runs after the last operation: encodes the end of the response, unless it has to wait.
     fn end(&mut self, turn: &mut Turn<'_, '_>) -> Result<Progress, Fault>;
 
@@ -160,6 +172,14 @@ impl<O: Operations> Service for List<O> {
 
     fn response_size(&self) -> usize {
         response_size(self.count, O::RESULT_SIZE)
+    }
+
+    fn take_reserved(&mut self) -> Option<Charge> {
+        self.operations.take_reserved()
+    }
+
+    fn take_gate(&mut self) -> Option<Arc<Gate>> {
+        self.operations.take_gate()
     }
 
     fn abandon(&mut self, server: &Server, session: &Session) {

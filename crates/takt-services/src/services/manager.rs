@@ -9,6 +9,7 @@ use takt_ua::{NodeId, StatusCode};
 
 use super::request::Request;
 use crate::fault::Fault;
+use crate::gate::Gate;
 use crate::node_management::NodeManagement;
 use crate::server::Server;
 use crate::session::Session;
@@ -41,6 +42,16 @@ impl Manager {
             caller: session.caller.load_full(),
             has_changes: Cell::new(false),
         })
+    }
+
+    /// Returns the gate at which the next operation waits, if the rules have no room for its changes.
+    pub(super) fn gate(&self) -> Option<Arc<Gate>> {
+        if self.rules.has_room() {
+            return None;
+        }
+        let (gate, notice) = Gate::new();
+        self.rules.wait_for_room(notice);
+        Some(gate)
     }
 
     /// Returns the NodeId that the rules choose for a new node.

@@ -3,6 +3,9 @@
 //! Each operation is checked against the standard, then by the application's rules, committed by them, and then made visible.
 //! Meanwhile the address space is locked for other changes only. The response is sent when all changes are durable.
 
+use std::sync::Arc;
+
+use takt_rt::memory_budget::Charge;
 use takt_space::{AddressSpaceError, Change, Edit};
 use takt_ua::binary::{Decode, Decoder, Encode, EncodeError, Encoder};
 use takt_ua::structures::{
@@ -14,10 +17,11 @@ use super::deletion::Deletion;
 use super::list::{Items, Operations};
 use super::manager::Manager;
 use super::request::Request;
-use super::service::{Progress, Turn};
-use super::settling::{Meeting, Settling};
+use super::service::{Progress, Turn, response_size};
+use super::settling::{Meeting, Reserved, Settling};
 use super::subscriptions::status_of;
 use crate::fault::Fault;
+use crate::gate::Gate;
 use crate::message::response_header;
 use crate::server::Server;
 use crate::session::Session;
@@ -42,6 +46,9 @@ pub(super) trait Operation: Send + Sized + 'static {
 
 /// Result of a good operation.
 pub(super) trait Done: Send + Sized {
+    /// Bytes of an encoded result at most, beside what the client has sent.
+    const SIZE: usize;
+
     /// Encodes the result of an operation, good or bad.
     fn encode(
         result: Result<Self, StatusCode>,
@@ -50,6 +57,8 @@ pub(super) trait Done: Send + Sized {
 }
 
 impl Done for () {
+    const SIZE: usize = 4;
+
     fn encode(
         result: Result<(), StatusCode>,
         response: &mut Encoder<'_>,
@@ -59,6 +68,9 @@ impl Done for () {
 }
 
 impl Done for NodeId {
+    // A NodeId that the rules choose is a number or a Guid.
+    const SIZE: usize = 4 + 19;
+
     fn encode(
         result: Result<NodeId, StatusCode>,
         response: &mut Encoder<'_>,
@@ -83,6 +95,10 @@ pub(super) struct Changes<O: Operation> {
     /// The operation that has begun and is not finished.
     operation: Option<O>,
     results: Vec<Result<O::Done, StatusCode>>,
+    /// Memory that is reserved from the first operation on.
+    reserved: Option<Reserved>,
+    /// Gate at which the next operation, or the rest of one, waits.
+    gate: Option<Arc<Gate>>,
 }
 
 impl<O: Operation> Operations for Changes<O> {
@@ -100,11 +116,18 @@ impl<O: Operation> Operations for Changes<O> {
             manager,
             operation: None,
             results: Vec::new(),
+            reserved: None,
+            gate: None,
         };
         Ok((changes, items))
     }
 
-    fn begin(&mut self, _: &mut Turn<'_, '_>, count: usize) -> Result<(), Fault> {
+    fn begin(&mut self, turn: &mut Turn<'_, '_>, count: usize) -> Result<(), Fault> {
+        // NodeIds that the client has chosen are as long as in its message.
+        let message = turn.request.message.len();
+        let response = response_size(count, O::Done::SIZE) + message;
+        let waiting = turn.is_inline.then_some(message);
+        self.reserved = Some(Reserved::new(&turn.session.memory, waiting, response)?);
         self.results.reserve(count);
         Ok(())
     }
@@ -115,6 +138,11 @@ impl<O: Operation> Operations for Changes<O> {
         items: &mut Items<O::Item>,
     ) -> Result<(), Fault> {
         loop {
+            let has_more = items.len() > 0 || self.operation.is_some();
+            if has_more && let Some(gate) = self.manager.gate() {
+                self.gate = Some(gate);
+                return Ok(());
+            }
             let operation = match &mut self.operation {
                 Some(operation) => operation,
                 None => match items.next(turn)? {
@@ -134,7 +162,18 @@ impl<O: Operation> Operations for Changes<O> {
         self.operation.is_some()
     }
 
+    fn take_gate(&mut self) -> Option<Arc<Gate>> {
+        self.gate.take()
+    }
+
+    fn take_reserved(&mut self) -> Option<Charge> {
+        self.reserved.as_mut()?.take_waiting()
+    }
+
     fn end(&mut self, turn: &mut Turn<'_, '_>) -> Result<Progress, Fault> {
+        // It is there from the first operation on.
+        let reserved = self.reserved.take();
+        let reserved = reserved.ok_or(Fault(StatusCode::BadInternalError))?;
         let (meeting, settled) = Meeting::new();
         let saw_changes = self.results.iter().any(rests_on_changes);
         self.manager.settle(saw_changes, settled);
@@ -143,7 +182,9 @@ impl<O: Operation> Operations for Changes<O> {
             let respond = Box::new(move |settled, handle, now, response: &mut Encoder<'_>| {
                 respond::<O>(results, settled, handle, now, response)
             });
-            return Ok(Progress::Settling(Settling::new(meeting, respond)));
+            return Ok(Progress::Settling(Settling::new(
+                meeting, respond, reserved,
+            )));
         };
         let (handle, now) = (turn.request.header.request_handle, turn.request.now);
         respond::<O>(results, settled, handle, now, turn.response)?;

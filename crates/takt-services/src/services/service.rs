@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
+use takt_rt::memory_budget::Charge;
 use takt_ua::binary::{Decoder, Encoder};
 
 use super::deferred;
 use super::request::Request;
 use super::settling::Settling;
 use crate::fault::Fault;
+use crate::gate::Gate;
 use crate::server::Server;
 use crate::session::Session;
 use crate::work::Work;
@@ -68,6 +70,16 @@ pub(crate) trait Service: Send {
     /// Returns the bytes of memory to reserve for the response, if the operations themselves may use up the remaining memory.
     fn response_size(&self) -> usize {
         0
+    }
+
+    /// Takes the memory that the service has reserved so that the request can wait: it is about to be deferred.
+    fn take_reserved(&mut self) -> Option<Charge> {
+        None
+    }
+
+    /// Takes the gate at which an unfinished service waits before its next slice.
+    fn take_gate(&mut self) -> Option<Arc<Gate>> {
+        None
     }
 
     /// Handles the end of the request without a response of this service: cancelled, failed, or its channel is closed.

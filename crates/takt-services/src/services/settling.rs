@@ -5,6 +5,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use takt_rt::memory_budget::{Charge, MemoryBudget};
 use takt_ua::binary::Encoder;
 use takt_ua::{DateTime, StatusCode};
 
@@ -20,6 +21,36 @@ use crate::settled::Settled;
 pub(crate) struct Settling {
     meeting: Arc<Meeting>,
     respond: Respond,
+    reserved: Reserved,
+}
+
+/// Memory of the Session that a request reserves before its first operation: its client gets the results.
+pub(super) struct Reserved {
+    /// Memory of the waiting request, until it is deferred.
+    waiting: Option<Charge>,
+    /// Memory of the response.
+    response: Charge,
+}
+
+impl Reserved {
+    /// Reserves memory for a response of `response` bytes, and for a request of `waiting` bytes that has not been deferred yet.
+    pub(super) fn new(
+        memory: &MemoryBudget,
+        waiting: Option<usize>,
+        response: usize,
+    ) -> Result<Self, Fault> {
+        let waiting = waiting.map(|bytes| Pending::reserve(memory, bytes));
+        let response = memory.charge(response);
+        Ok(Self {
+            waiting: waiting.transpose()?,
+            response: response.map_err(|_| Fault(StatusCode::BadOutOfMemory))?,
+        })
+    }
+
+    /// Takes the memory of the waiting request, which is deferred.
+    pub(super) fn take_waiting(&mut self) -> Option<Charge> {
+        self.waiting.take()
+    }
 }
 
 /// Encodes the response to a request of this handle; the operations were settled with this result.
@@ -44,6 +75,8 @@ struct Answer {
     /// Largest response in bytes.
     max_response: usize,
     respond: Respond,
+    /// Memory of the response.
+    charge: Charge,
 }
 
 impl Meeting {
@@ -75,24 +108,31 @@ impl Meeting {
 
 impl Settling {
     /// Creates the rest of a request whose result has not come yet.
-    pub(super) fn new(meeting: Arc<Meeting>, respond: Respond) -> Self {
-        Self { meeting, respond }
+    pub(super) fn new(meeting: Arc<Meeting>, respond: Respond, reserved: Reserved) -> Self {
+        Self {
+            meeting,
+            respond,
+            reserved,
+        }
     }
 
     /// Defers a request that has not been deferred before.
     pub(super) fn defer(
-        self,
+        mut self,
         request: &Request<'_>,
         connection: &Connection,
         session: &Arc<Session>,
     ) -> Handled {
-        let pending = Pending::new(
+        let charge = match self.reserved.take_waiting() {
+            Some(charge) => charge,
+            None => Pending::reserve(&session.memory, request.message.len())?,
+        };
+        let pending = Pending::reserved(
             request.request_id,
             request.header.request_handle,
             Arc::clone(&connection.completed),
-            &session.memory,
-            request.message.len(),
-        )?;
+            charge,
+        );
         let pending = session.keep_pending(pending);
         self.wait(
             pending,
@@ -102,13 +142,14 @@ impl Settling {
         Ok(Outcome::Deferred)
     }
 
-    /// Answers a deferred request when its result is there. The results of the operations are counted with their message.
+    /// Answers a deferred request when its result is there. Before, the results of the operations are counted with its message.
     pub(super) fn wait(self, pending: Arc<Pending>, session: Arc<Session>, max_response: usize) {
         let answer = Answer {
             pending,
             session,
             max_response,
             respond: self.respond,
+            charge: self.reserved.response,
         };
         self.meeting.meet(|met| met.answer = Some(answer));
     }
@@ -125,7 +166,9 @@ impl Answer {
         if let Err(fault) = (self.respond)(result, handle, DateTime::now(), &mut response) {
             message = fault_message(handle, fault);
         }
-        self.pending.answer(message);
+        // Only as much is reserved as the response needs.
+        message.shrink_to_fit();
+        self.pending.answer_within(message, self.charge);
         self.session.forget_answered();
     }
 }

@@ -67,8 +67,8 @@ pub(super) fn queue(
     let so_far = response.written().get(start..).unwrap_or_default();
     let mut begun = Vec::with_capacity(service.response_size().max(so_far.len()));
     begun.extend_from_slice(so_far);
-    let task = RequestTask::new(request, connection, session, begun, max_response, work);
-    match task {
+    let begun = (begun, max_response, service.take_reserved());
+    match RequestTask::new(request, connection, session, begun, work) {
         Ok(task) => {
             response.truncate(start);
             let task = task.with(Box::new(service));

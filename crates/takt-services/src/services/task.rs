@@ -17,7 +17,7 @@ use crate::message::fault_message;
 use crate::pending::Pending;
 use crate::server::Server;
 use crate::session::Session;
-use crate::tasks::Task;
+use crate::tasks::{Ran, Task};
 use crate::work::Work;
 
 /// A request that takes more than its first slice.
@@ -39,12 +39,12 @@ pub(super) struct RequestTask {
 
 impl RequestTask {
     /// Keeps what a request needs to continue later, except its message. The memory of both counts in the budget of the Session.
+    /// The request has begun a response, which has a maximum length, and may have reserved memory so that it can wait.
     pub(crate) fn new(
         request: &Request<'_>,
         connection: &Connection,
         session: &Arc<Session>,
-        response: Vec<u8>,
-        max_response: usize,
+        (response, max_response, reserved): (Vec<u8>, usize, Option<Charge>),
         work: &Work,
     ) -> Result<Box<Self>, Fault> {
         let server = request.server;
@@ -52,13 +52,16 @@ impl RequestTask {
             .memory
             .charge(response.capacity())
             .map_err(|_| Fault(StatusCode::BadOutOfMemory))?;
-        let pending = Pending::new(
+        let reserved = match reserved {
+            Some(reserved) => reserved,
+            None => Pending::reserve(&session.memory, request.message.len())?,
+        };
+        let pending = Pending::reserved(
             request.request_id,
             request.header.request_handle,
             Arc::clone(&connection.completed),
-            &session.memory,
-            request.message.len(),
-        )?;
+            reserved,
+        );
         Ok(Box::new(Self {
             pending: session.keep_pending(pending),
             session: Arc::clone(session),
@@ -142,22 +145,29 @@ impl RequestTask {
 }
 
 impl Task<Server> for RequestTask {
-    fn run(&mut self, server: &Arc<Server>) -> bool {
+    fn run(&mut self, server: &Arc<Server>) -> Ran {
         if self.pending.is_answered() {
             self.abandon(server);
-            return true;
+            return Ran::Finished;
         }
         if self.session.is_closed() {
             self.abandon(server);
             self.fail(Fault(StatusCode::BadSessionClosed));
-            return true;
+            return Ran::Finished;
+        }
+        if let Some(gate) = self
+            .service
+            .as_mut()
+            .and_then(|service| service.take_gate())
+        {
+            return Ran::Waiting(gate, self.pending.waker());
         }
         let mut work = server.tasks.slice_after(self.spent);
         let progress = self.slice(server, &mut work);
         server.tasks.note(&work);
         self.spent = work.total();
         match progress {
-            Ok(Progress::Unfinished) => false,
+            Ok(Progress::Unfinished) => return Ran::Unfinished,
             Ok(Progress::Remote(operations)) => {
                 // The response is encoded again with the results of remote sources.
                 self.charge.force(0);
@@ -169,27 +179,24 @@ impl Task<Server> for RequestTask {
                 if let Err(fault) = submitted {
                     self.fail(fault);
                 }
-                true
             }
             Ok(Progress::Settling(settling)) => {
                 self.charge.force(0);
                 let (pending, session) = (Arc::clone(&self.pending), Arc::clone(&self.session));
                 settling.wait(pending, session, self.max_response);
-                true
             }
             Ok(Progress::Complete) => {
                 // From now on the memory counts with the answer.
                 self.charge.force(0);
                 self.pending.answer(std::mem::take(&mut self.response));
                 self.session.forget_answered();
-                true
             }
             Err(fault) => {
                 self.abandon(server);
                 self.fail(fault);
-                true
             }
         }
+        Ran::Finished
     }
 
     fn refuse(&mut self, server: &Server) {

@@ -15,6 +15,11 @@ use takt_ua::{NodeId, StatusCode, ids};
 struct Slow {
     waiting: Mutex<Vec<Settled>>,
     losses: AtomicU64,
+    /// Number of operations that were kept.
+    commits: AtomicU64,
+    /// Number of operations for which there is room; `None` if there is always room.
+    room: Mutex<Option<u64>>,
+    delayed: Mutex<Vec<Settled>>,
 }
 
 impl Slow {
@@ -30,6 +35,14 @@ impl Slow {
 }
 
 impl NodeManagement for Slow {
+    fn has_room(&self) -> bool {
+        *self.room.lock().unwrap() != Some(0)
+    }
+
+    fn wait_for_room(&self, room: Settled) {
+        self.delayed.lock().unwrap().push(room);
+    }
+
     fn losses(&self) -> u64 {
         self.losses.load(Ordering::Relaxed)
     }
@@ -40,7 +53,13 @@ impl NodeManagement for Slow {
 
     fn commit(&self, _: &Caller, _: &[Change], losses: u64) -> Result<(), StatusCode> {
         match losses == self.losses() {
-            true => Ok(()),
+            true => {
+                self.commits.fetch_add(1, Ordering::Relaxed);
+                if let Some(room) = &mut *self.room.lock().unwrap() {
+                    *room -= 1;
+                }
+                Ok(())
+            }
             false => Err(LOST),
         }
     }
@@ -56,11 +75,14 @@ impl NodeManagement for Slow {
 const LOST: StatusCode = StatusCode::BadResourceUnavailable;
 
 fn server(work_per_slice: u32) -> (Arc<Server>, Arc<Slow>) {
-    let rules = Arc::new(Slow::default());
-    let limits = ServerLimits {
+    server_with(ServerLimits {
         work_per_slice,
         ..ServerLimits::default()
-    };
+    })
+}
+
+fn server_with(limits: ServerLimits) -> (Arc<Server>, Arc<Slow>) {
+    let rules = Arc::new(Slow::default());
     let server = builder()
         .limits(limits)
         .node_management(Arc::clone(&rules) as _)
@@ -199,4 +221,115 @@ fn the_notice_may_come_after_the_connection_is_closed() {
     assert!(memory.used() > before, "the request is kept");
     rules.settle(Ok(()));
     assert_eq!(memory.used(), before);
+}
+
+/// Returns a server whose Sessions have little memory.
+fn small_server(work_per_slice: u32) -> (Arc<Server>, Arc<Slow>) {
+    let limits = ServerLimits {
+        work_per_slice,
+        max_memory_per_session: 100_000,
+        ..ServerLimits::default()
+    };
+    server_with(limits)
+}
+
+/// Returns names that are long together.
+fn long_names(prefix: &str, count: usize) -> impl Iterator<Item = String> {
+    (0..count).map(move |number| format!("{prefix}{number}{}", "x".repeat(500)))
+}
+
+#[test]
+fn a_request_that_has_no_memory_to_wait_changes_nothing() {
+    for work_per_slice in [400, u32::MAX] {
+        let (server, rules) = small_server(work_per_slice);
+        let mut client = Client::new(&server);
+        let before = server.memory_of_sessions().used();
+        let large = adding(&mut client, long_names("A", 300));
+        let refused = client.raw(&large);
+        assert_eq!(
+            decode::<AddNodesResponse>(&refused).unwrap_err(),
+            StatusCode::BadOutOfMemory
+        );
+        assert!(rules.waiting.lock().unwrap().is_empty());
+        assert_eq!(rules.commits.load(Ordering::Relaxed), 0);
+        // Requests that may wait get their results, whatever the others hold when these come.
+        let mut waiting = 0;
+        loop {
+            let request = adding(&mut client, long_names(&format!("B{waiting}n"), 20));
+            if let Err(status) = client.defer(&request, waiting) {
+                assert_eq!(status, StatusCode::BadOutOfMemory);
+                break;
+            }
+            while server.work() {}
+            waiting += 1;
+        }
+        assert!(waiting > 1);
+        let kept = rules.commits.load(Ordering::Relaxed);
+        assert_eq!(kept, 20 * u64::from(waiting));
+        rules.settle(Ok(()));
+        for _ in 0..waiting {
+            let response = client.completed().1;
+            assert_eq!(statuses(&response), [StatusCode::Good; 20]);
+        }
+        assert_eq!(server.memory_of_sessions().used(), before);
+    }
+}
+
+impl Slow {
+    /// Makes room for so many operations.
+    fn make_room(&self, operations: Option<u64>) {
+        *self.room.lock().unwrap() = operations;
+        for delayed in std::mem::take(&mut *self.delayed.lock().unwrap()) {
+            delayed.done(Ok(()));
+        }
+    }
+}
+
+#[test]
+fn requests_wait_for_room_while_others_are_served() {
+    for work_per_slice in [400, u32::MAX] {
+        let (server, rules) = server(work_per_slice);
+        let (mut first, mut second) = (Client::new(&server), Client::new(&server));
+        rules.make_room(Some(3));
+        let request = adding(&mut first, numbered(10));
+        first.defer(&request, 1).unwrap();
+        // It waits behind the one before it.
+        let after = adding(&mut first, ["N1".to_owned()]);
+        first.defer(&after, 2).unwrap();
+        while server.work() {}
+        assert_eq!(rules.commits.load(Ordering::Relaxed), 3);
+        assert_eq!(rules.delayed.lock().unwrap().len(), 1);
+        let read = second.read_attribute(ids::OBJECTS_FOLDER, 4);
+        assert_eq!(read.status_code(), StatusCode::Good);
+        // Room for a part of the rest, from another thread.
+        std::thread::scope(|scope| {
+            scope.spawn(|| rules.make_room(Some(2)));
+        });
+        while server.work() {}
+        assert_eq!(rules.commits.load(Ordering::Relaxed), 5);
+        rules.make_room(None);
+        while server.work() {}
+        rules.settle(Ok(()));
+        let (request_id, response) = first.completed();
+        assert_eq!(request_id, 1);
+        assert_eq!(statuses(&response), [StatusCode::Good; 10]);
+        let refused = first.completed();
+        assert_eq!(refused.0, 2);
+        assert_eq!(statuses(&refused.1), [StatusCode::BadBrowseNameDuplicated]);
+    }
+}
+
+#[test]
+fn a_connection_may_close_while_its_request_waits_for_room() {
+    let (server, rules) = server(u32::MAX);
+    let mut client = Client::new(&server);
+    rules.make_room(Some(0));
+    let request = adding(&mut client, numbered(2));
+    client.defer(&request, 1).unwrap();
+    while server.work() {}
+    server.disconnect(client.connection);
+    assert_eq!(rules.delayed.lock().unwrap().len(), 1);
+    rules.make_room(None);
+    assert!(!server.work(), "nothing is left to do");
+    assert_eq!(rules.commits.load(Ordering::Relaxed), 0);
 }
