@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::settled::Settled;
 
-/// A gate that opens once. Whoever waits there continues on the thread that opens it, or at once if it is open.
+/// A gate that opens once. A request that waits there continues on the thread that opens it, or at once if it is open.
 #[derive(Default)]
 pub(crate) struct Gate(Mutex<Inner>);
 

@@ -53,7 +53,7 @@ enum Gene {
     MetFrame,
 }
 
-/// What the search knows of the last try.
+/// Knowledge of the last try.
 pub(crate) struct Seen<'a> {
     pub(crate) trace: &'a Trace,
     /// Passages of the message whose delay the search maximizes.

@@ -279,7 +279,7 @@ impl Writer {
         }
         {
             let mut state = self.shared.state();
-            // What a request saw in the meantime may be taken back, too.
+            // Changes that a request saw in the meantime may be taken back, too.
             state.losses += 1;
             state.is_reverting = false;
         }

@@ -234,7 +234,7 @@ fn keys_of_a_security_group_wait_for_the_disk_and_a_lost_group_is_gone() {
         let adding = scope.spawn(|| add(&mut user).map(drop));
         setting.disk.wait_for_sync();
         assert!(exists(&mut reader, &group));
-        // Somebody else asks for keys that may be lost.
+        // Another client asks for keys that may be lost.
         let asking = scope.spawn(|| reader.get_security_keys("Plant", 1).map(drop));
         setting.disk.set_broken(true);
         setting.disk.release();

@@ -118,10 +118,10 @@ fn a_request_waits_for_the_disk_while_others_are_served() {
         while server.work() {}
         assert!(first.connection.take_completed().is_none());
         assert_eq!(rules.waiting.lock().unwrap().len(), 1);
-        // What it added is visible already.
+        // Its changes are visible already.
         let read = second.read_attribute(ids::OBJECTS_FOLDER, 4);
         assert_eq!(read.status_code(), StatusCode::Good);
-        // Somebody who relies on it waits as well.
+        // A client that relies on it waits as well.
         let again = adding(&mut second, ["N1".to_owned()]);
         second.defer(&again, 2).unwrap();
         while server.work() {}

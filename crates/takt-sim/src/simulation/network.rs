@@ -19,7 +19,7 @@ impl Simulation {
             frame.queued = self.now;
         }
         let packet = frame.packet;
-        // What a port does at this time, it does before the frame comes.
+        // The port does its work of this time before the frame comes.
         if self.ports[port as usize].is_asked(self.now) {
             self.act(port, observer);
         }
