@@ -345,6 +345,64 @@ fn etf_that_is_given_frames_in_time() {
     );
 }
 
+/// Beside other traffic in bursts, a message waits for one full frame at each port with FQ_CoDel, even if the link is
+/// overloaded: 101 and 1542 B on the wire at 1 Gbit/s, twice, and up to 47.3 µs in the bridge.
+#[test]
+fn a_flow_of_fq_codel_that_sends_little_waits_for_one_frame_of_another() {
+    let one_way = (8 * (101 + 1542) * 2 + 47_300, 1_000_000_000u32);
+    let one_way = Rational::from_parts(one_way.0.into(), one_way.1.into());
+    let mut compared = 0;
+    for variant in ["b.toml", "b-tcp.toml"].into_iter().flat_map(shipped) {
+        let settings = [
+            variant.settings[0].1.as_str(),
+            variant.settings[1].1.as_str(),
+        ];
+        if settings[0] != "fq_codel" || settings[1] == "0 bit/s" {
+            continue;
+        }
+        let bounds = bounds(&variant.scenario, BoundsModel::Sound);
+        let way = bounds.of_way(variant.scenario.flows()[0].source).unwrap();
+        assert_eq!(*way, Extended::Finite(one_way.clone()), "{settings:?}");
+        assert_ne!(bounds.flows[0].delay, Extended::Infinity);
+        assert!(
+            bounds
+                .assumptions
+                .iter()
+                .any(|text| text.contains("FQ_CoDel"))
+        );
+        compared += 1;
+    }
+    assert_eq!(compared, 8);
+}
+
+/// More flows than queues share queues, so that any frame may be sent last.
+#[test]
+fn flows_of_fq_codel_that_share_a_queue_wait_for_each_other() {
+    let delay = |queues: &str| {
+        let text = format!(
+            "version = 1\ndiscipline = \"fair\"\n[disciplines.fair]\nscheduler = \"fq_codel\"\nflows = {queues}\n\
+             [[nodes]]\nname = \"h0\"\n[[nodes]]\nname = \"h1\"\n\
+             [[links]]\nends = [\"h0\", \"h1\"]\nrate = \"1 Gbit/s\"\n\
+             [[applications]]\nname = \"control\"\npublisher = \"h0\"\nsubscriber = \"h1\"\n\
+             cycle = \"1 ms\"\nfields = 3\n\
+             [[cross_traffic]]\nname = \"bulk\"\nfrom = \"h0\"\nto = \"h1\"\n\
+             payload = \"1500 B\"\nrate = \"100 Mbit/s\"\n\
+             pattern = {{ burst = 10 }}\n"
+        );
+        let scenario = Scenario::parse(&text, "fair.toml").unwrap();
+        let bounds = bounds(&scenario, BoundsModel::Sound);
+        let is_assumed = bounds
+            .assumptions
+            .iter()
+            .any(|text| text.contains("FQ_CoDel"));
+        (bounds.flows[0].delay.clone(), is_assumed)
+    };
+    let bits =
+        |bits: u32| Extended::Finite(Rational::from_parts(bits.into(), 1_000_000_000u32.into()));
+    assert_eq!(delay("2"), (bits(8 * (101 + 1542)), true));
+    assert_eq!(delay("1"), (bits(8 * (101 + 10 * 1542)), false));
+}
+
 /// Three hosts send to a fourth over a bridge, each a frame of 808 bit in a millisecond. Late threads make messages come together
 /// only if they are late by a cycle. With leaky buckets each microsecond would count.
 #[test]

@@ -90,6 +90,7 @@ enum Discipline {
     Shapers,
     Gates,
     FlowQueueing,
+    FairQueueing,
 }
 
 /// A port of rate 1 with two classes of frames of 20 to 60 bit.
@@ -107,6 +108,13 @@ fn port(discipline: Discipline) -> EgressPort {
         Discipline::FlowQueueing => [
             TransmissionSelection::StrictPriority,
             TransmissionSelection::FlowQueueing,
+        ],
+        Discipline::FairQueueing => [
+            TransmissionSelection::StrictPriority,
+            TransmissionSelection::FairQueueing {
+                quantum: 50.into(),
+                uncounted: 2.into(),
+            },
         ],
         _ => [
             TransmissionSelection::StrictPriority,
@@ -171,7 +179,7 @@ proptest! {
     /// Frames sent one by one are fewer than a leaky bucket permits, and no analysis has a higher bound for them.
     #[test]
     fn steps_are_never_worse(
-        discipline in prop::sample::select(vec![Discipline::Priorities, Discipline::Shapers, Discipline::Gates, Discipline::FlowQueueing]),
+        discipline in prop::sample::select(vec![Discipline::Priorities, Discipline::Shapers, Discipline::Gates, Discipline::FlowQueueing, Discipline::FairQueueing]),
         ring in prop::bool::weighted(0.3),
         talkers in prop::collection::vec((0usize..3, 1usize..=3, 0usize..2, 20u32..=60, 400u32..900, 0u32..1200), 2..6),
     ) {

@@ -3,12 +3,12 @@
 
 use takt_scenario::Analysis;
 
+use super::Step;
 use super::answer::{Answer, NotApplicable};
 use super::bounds::{FixedPoint, PortBounds};
 use super::lines::{Lines, lesser};
 use super::network::{PortNetwork, PortNetworkError, QueueId, Visit};
 use super::ways::Way;
-use super::{Step, TransmissionSelection};
 use crate::Rational;
 use crate::curve::Extended;
 
@@ -201,8 +201,8 @@ impl PortNetwork {
     }
 
     pub(super) fn is_fifo(&self, queue: QueueId) -> bool {
-        self.ports[queue.port].classes()[queue.class].selection
-            != TransmissionSelection::FlowQueueing
+        let class = &self.ports[queue.port].classes()[queue.class];
+        class.selection.keeps_order()
     }
 
     /// Returns the greatest sum of the delays on a stream's path behind its last queue.

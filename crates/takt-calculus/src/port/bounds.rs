@@ -1,6 +1,7 @@
 //! Results of the analyses of ports.
 
 use super::ClassService;
+use super::delays::QueueDelays;
 use super::network::QueueId;
 use crate::Rational;
 use crate::curve::{Curve, Extended};
@@ -66,6 +67,8 @@ pub struct QueueBounds {
     pub service: ClassService,
     /// The longest time from a frame's arrival to its last bit on the link, in seconds.
     pub delay: Extended,
+    /// The same for each stream.
+    pub(crate) delays: QueueDelays,
     /// Greatest number of bits that wait or are being sent.
     pub backlog: Extended,
     /// Long-term rate of the arrivals divided by that of the service; 0 if nothing arrives.

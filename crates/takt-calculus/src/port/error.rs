@@ -32,6 +32,18 @@ pub enum PortError {
         /// The rate of the link.
         link_rate: Rational,
     },
+    /// A quantum of Deficit Round Robin that is not positive, or a negative part of frames that it does not count.
+    #[error(
+        "class {class}: a quantum of {quantum} bit is not above 0, or {uncounted} uncounted bits are not at least 0"
+    )]
+    Quantum {
+        /// The class's index.
+        class: usize,
+        /// The quantum, in bits.
+        quantum: Rational,
+        /// Bits of a frame that do not count.
+        uncounted: Rational,
+    },
     /// A Credit-Based Shaper below txtime-assist: without gates, the times at which its credit stands still are unknown.
     #[error("class {class}: a Credit-Based Shaper below txtime-assist is not modelled")]
     ShaperBelowTxtimes {
@@ -96,6 +108,7 @@ impl PortError {
         match self {
             Self::FrameSize { class, .. }
             | Self::IdleSlope { class, .. }
+            | Self::Quantum { class, .. }
             | Self::ShaperBelowTxtimes { class }
             | Self::HiCredit { class, .. }
             | Self::LoCredit { class, .. }

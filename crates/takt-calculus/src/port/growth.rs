@@ -62,9 +62,7 @@ impl Progress<'_> {
         };
         for queue in growing {
             let state = &mut raised.states[queue.port][queue.class];
-            if let Extended::Finite(delay) = &mut state.delay {
-                *delay = &*delay * factor;
-            }
+            state.delays.multiply(factor);
         }
         raised.carry_all_on();
         let mut least: Option<Rational> = None;
@@ -73,7 +71,7 @@ impl Progress<'_> {
             let state = &mut raised.states[queue.port][queue.class];
             if growing.contains(queue)
                 && let (Extended::Finite(next), Extended::Finite(delay)) =
-                    (&followed.delay, &state.delay)
+                    (followed.delays.longest(), state.delays.longest())
                 && !delay.is_zero()
             {
                 let ratio = next / delay;

@@ -5,9 +5,12 @@
 
 mod analyses;
 mod answer;
+mod arrivals;
 mod bounds;
 mod credit;
+mod delays;
 mod error;
+mod fair_queueing;
 mod gate_curves;
 mod gates;
 mod growth;
@@ -50,9 +53,24 @@ pub enum TransmissionSelection {
         /// Time from a frame's release to its txtime, in seconds. 0 if the device offloads launch times.
         delta: Rational,
     },
-    /// FQ_CoDel: the link is never idle while a frame waits, but frames of different flows may be sent in any order. A dropped
-    /// frame has no delay. Also for other disciplines without an order that never leave the link idle while frames wait.
+    /// Any discipline that never leaves the link idle while a frame waits, but may send frames of different flows in
+    /// any order: for example FQ_CoDel if flows may share a queue. A dropped frame has no delay.
     FlowQueueing,
+    /// FQ_CoDel (RFC 8290) where each stream has a queue of its own: Deficit Round Robin, and streams without a frame
+    /// that get one are served first. A dropped frame has no delay.
+    FairQueueing {
+        /// Bits that a stream may send in its turn, above 0, as the discipline counts them.
+        quantum: Rational,
+        /// Bits of each frame on the wire that the discipline does not count; at least 0.
+        uncounted: Rational,
+    },
+}
+
+impl TransmissionSelection {
+    /// Returns true if frames leave in the order of their arrival.
+    pub fn keeps_order(&self) -> bool {
+        !matches!(self, Self::FlowQueueing | Self::FairQueueing { .. })
+    }
 }
 
 /// A traffic class of a port.
@@ -114,6 +132,15 @@ impl EgressPort {
                     class: index,
                     shortest: class.shortest.clone(),
                     longest: class.longest.clone(),
+                });
+            }
+            if let TransmissionSelection::FairQueueing { quantum, uncounted } = &class.selection
+                && (*quantum <= Rational::ZERO || *uncounted < Rational::ZERO)
+            {
+                return Err(PortError::Quantum {
+                    class: index,
+                    quantum: quantum.clone(),
+                    uncounted: uncounted.clone(),
                 });
             }
             let TransmissionSelection::CreditBased { idle_slope } = &class.selection else {

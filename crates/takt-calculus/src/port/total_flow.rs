@@ -7,9 +7,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::arrivals::delayed;
 use super::bounds::{FixedPoint, PortBounds, QueueBounds, StreamBounds, Unbounded};
-use super::network::{PortNetwork, PortNetworkError, QueueId, Visit};
-use super::{ClassService, ClassTraffic, Step, TransmissionSelection};
+use super::delays::QueueDelays;
+use super::network::{PortNetwork, PortNetworkError, QueueId};
+use super::{ClassService, ClassTraffic, Step};
 use crate::Rational;
 use crate::curve::{Curve, Extended};
 
@@ -21,8 +23,8 @@ const ROUNDS: u32 = 8;
 pub(super) struct State {
     pub(super) arrival: Curve,
     pub(super) service: ClassService,
-    /// Current delay of the queue. It grows until it is valid; [`Progress::lower`] then lowers it again.
-    pub(super) delay: Extended,
+    /// Current delays of the queue. They grow until they are valid; [`Progress::lower`] then lowers them again.
+    pub(super) delays: QueueDelays,
 }
 
 /// State of the analysis.
@@ -43,31 +45,35 @@ impl Progress<'_> {
         let above = &self.states[queue.port][..queue.class];
         let mut higher = Vec::with_capacity(queue.class);
         for (class, state) in above.iter().enumerate() {
-            let departure = delayed(&state.arrival, &state.delay).minimum(&port.shaping(class)?);
+            let late = delayed(&state.arrival, state.delays.longest());
+            let departure = late.minimum(&port.shaping(class)?);
             let arrival = state.arrival.clone();
             higher.push(ClassTraffic { arrival, departure });
         }
         let arrival = network.arrival(queue, &self.jitters, self.shaped, None)?;
         let service = port.service(queue.class, &higher)?;
-        let delay = network.queue_delay(queue, &arrival, &service);
+        let longest = network.queue_delay(queue, &arrival, &service);
+        let delays = match network.round_robin(queue, &service.strict) {
+            Some(round_robin) => {
+                let flows = network.fair_flows(queue, &self.jitters, self.shaped)?;
+                QueueDelays::of_each(round_robin.delays(&flows, &longest))
+            }
+            None => QueueDelays::of_all(longest),
+        };
         Ok(State {
             arrival,
             service,
-            delay,
+            delays,
         })
     }
 
-    /// Analyses a queue again. Returns true if its delay grew. The grown delay is rounded up to the grid, if there is one.
+    /// Analyses a queue again. Returns true if a delay grew. Grown delays are rounded up to the grid, if there is one.
     fn pass(&mut self, queue: QueueId, grid: Option<&Rational>) -> Result<bool, PortNetworkError> {
         let mut state = self.look(queue)?;
         let before = self.states[queue.port].get(queue.class);
-        let known = before.map_or(Extended::ZERO, |state| state.delay.clone());
-        let grown = state.delay > known;
-        state.delay = match (state.delay, grid) {
-            _ if !grown => known,
-            (Extended::Finite(delay), Some(grid)) => Extended::Finite(rounded_up(&delay, grid)),
-            (delay, _) => delay,
-        };
+        let nothing = QueueDelays::ZERO;
+        let known = before.map_or(&nothing, |state| &state.delays);
+        let grown = state.delays.grow_from(known, grid);
         match self.states[queue.port].get_mut(queue.class) {
             Some(known) => *known = state,
             None => self.states[queue.port].push(state),
@@ -82,7 +88,7 @@ impl Progress<'_> {
         for queue in circle {
             let mut state = self.look(*queue)?;
             let known = &mut self.states[queue.port][queue.class];
-            state.delay = state.delay.min(known.delay.clone());
+            state.delays.lower_to(&known.delays);
             *known = state;
             self.carry_on(*queue);
         }
@@ -91,13 +97,14 @@ impl Progress<'_> {
 
     /// Updates the jitters behind a queue from its delay.
     pub(super) fn carry_on(&mut self, queue: QueueId) {
-        let delay = &self.states[queue.port][queue.class].delay;
+        let delays = &self.states[queue.port][queue.class].delays;
         for visit in self.network.visits(queue) {
             let variations = &self.network.variations[visit.stream];
             let Some(variation) = variations.get(visit.position + 1) else {
                 continue;
             };
             let least = self.network.least_delay(visit.stream, queue);
+            let delay = delays.of((visit.stream, visit.position));
             let varies = delay.plus(&-least).max(Extended::ZERO);
             let of_stream = &mut self.jitters[visit.stream];
             let jitter = of_stream[visit.position].sum(&varies);
@@ -107,11 +114,13 @@ impl Progress<'_> {
 
     /// Updates all jitters from the current delays.
     pub(super) fn carry_all_on(&mut self) {
+        let nothing = QueueDelays::ZERO;
         for stream in 0..self.jitters.len() {
             for position in 1..self.jitters[stream].len() {
                 let queue = self.network.queues[stream][position - 1];
                 let known = self.states[queue.port].get(queue.class);
-                let delay = known.map_or(Extended::ZERO, |state| state.delay.clone());
+                let delays = known.map_or(&nothing, |state| &state.delays);
+                let delay = delays.of((stream, position - 1));
                 let least = self.network.least_delay(stream, queue);
                 let varies = delay.plus(&-least).max(Extended::ZERO);
                 let jitter = self.jitters[stream][position - 1].sum(&varies);
@@ -198,7 +207,7 @@ impl PortNetwork {
             }
             if growth.is_some() || rounds >= fixed_point.rounds {
                 for queue in grown {
-                    progress.states[queue.port][queue.class].delay = Extended::Infinity;
+                    progress.states[queue.port][queue.class].delays = QueueDelays::INFINITE;
                     endless.insert(queue, growth.clone());
                 }
             }
@@ -209,13 +218,12 @@ impl PortNetwork {
             // Steps and lines are rounded differently, so that lines may give the lower bound; or steps have a fixed point where
             // lines have none.
             for queue in circle {
-                let known = &mut progress.states[queue.port][queue.class].delay;
-                let of_lines = &lines.queues[queue.port][queue.class].delay;
-                *known = known.clone().min(of_lines.clone());
+                let known = &mut progress.states[queue.port][queue.class].delays;
+                known.lower_to(&lines.queues[queue.port][queue.class].delays);
             }
             progress.lower(circle)?;
             endless.retain(|queue, _| {
-                progress.states[queue.port][queue.class].delay == Extended::Infinity
+                *progress.states[queue.port][queue.class].delays.longest() == Extended::Infinity
             });
         }
         Ok(self.bounds(progress, &endless, rounds))
@@ -260,7 +268,8 @@ impl PortNetwork {
                     backlog: state.arrival.vertical_deviation(&state.service.minimum),
                     arrival: state.arrival,
                     service: state.service,
-                    delay: state.delay,
+                    delay: state.delays.longest().clone(),
+                    delays: state.delays,
                     utilisation,
                     unbounded,
                 }
@@ -306,6 +315,7 @@ impl PortNetwork {
     fn stream_bounds(&self, stream: usize, bounds: &PortBounds) -> StreamBounds {
         let mut delay = Extended::ZERO;
         let mut unbounded = None;
+        let mut position = 0;
         for step in &self.streams[stream].path {
             if let Some((_, most)) = step.delay() {
                 delay = delay.plus(most);
@@ -313,8 +323,10 @@ impl PortNetwork {
             if let Step::Queue(queue) = step
                 && let Some(queue) = bounds.queue(*queue)
             {
-                delay = delay.sum(&queue.delay);
-                if queue.delay == Extended::Infinity && unbounded.is_none() {
+                let of_stream = queue.delays.of((stream, position));
+                position += 1;
+                delay = delay.sum(of_stream);
+                if *of_stream == Extended::Infinity && unbounded.is_none() {
                     unbounded.clone_from(&queue.unbounded);
                 }
             }
@@ -340,69 +352,19 @@ impl PortNetwork {
             })
     }
 
-    /// Returns the longest delay at a queue with these arrivals.
+    /// Returns the longest delay of all streams at a queue with these arrivals.
     fn queue_delay(&self, queue: QueueId, arrival: &Curve, service: &ClassService) -> Extended {
         let port = &self.ports[queue.port];
         let class = &port.classes()[queue.class];
         if self.visits(queue).is_empty() {
             Extended::ZERO
-        } else if class.selection == TransmissionSelection::FlowQueueing {
-            // The order is unknown: the frame that came first can be the last one of the busy period.
+        } else if !class.selection.keeps_order() {
+            // The frame that came first can be the last one of the busy period.
             let empty = arrival.first_not_above(&service.strict);
             empty.map_or(Extended::Infinity, Extended::Finite)
         } else {
             arrival.frame_delay(&class.shortest, &service.minimum, port.link_rate())
         }
-    }
-
-    /// Returns the arrivals at a queue, without one stream's visit, as `(stream, position)`.
-    pub(crate) fn arrival(
-        &self,
-        queue: QueueId,
-        jitters: &[Vec<Extended>],
-        shaped: bool,
-        but: Option<(usize, usize)>,
-    ) -> Result<Curve, PortNetworkError> {
-        // Frames that came the same way in one class were limited there.
-        // The limit is that of one interval on the link, so that their delays since then are in one range.
-        let mut ways: BTreeMap<(Option<QueueId>, &Rational, &Rational), Vec<&Visit>> =
-            BTreeMap::new();
-        let counts = |visit: &&Visit| Some((visit.stream, visit.position)) != but;
-        for visit in self.visits(queue).iter().filter(counts) {
-            let way = (visit.from, &visit.least, &visit.most);
-            ways.entry(way).or_default().push(visit);
-        }
-        let mut all = Vec::with_capacity(ways.len());
-        for ((from, least, most), visits) in ways {
-            let arrivals = visits
-                .into_iter()
-                .map(|visit| self.arrival_of(visit, jitters));
-            let sum: Curve = arrivals.sum();
-            let Some(from) = from.filter(|_| shaped) else {
-                all.push(sum);
-                continue;
-            };
-            // A frame that is complete within an interval was on the link, without a pause, at most its own length before.
-            let port = &self.ports[from.port];
-            let length = &port.classes()[from.class].longest / port.link_rate();
-            let shaping = port.shaping(from.class)?.advanced(&(length + most - least));
-            all.push(sum.minimum(&shaping.beginning_at_zero()));
-        }
-        Ok(all.into_iter().sum())
-    }
-
-    /// Returns the arrivals of a stream at a queue of its path: those at its first step, with the jitter of the way to here.
-    pub(crate) fn arrival_of(&self, visit: &Visit, jitters: &[Vec<Extended>]) -> Curve {
-        let jitter = &jitters[visit.stream][visit.position];
-        delayed(&self.streams[visit.stream].arrival, jitter)
-    }
-}
-
-/// Arrivals by a curve, with each frame or bit late by up to a delay.
-fn delayed(arrival: &Curve, delay: &Extended) -> Curve {
-    match delay {
-        Extended::Finite(delay) => arrival.advanced(delay).beginning_at_zero(),
-        _ => Curve::constant(Extended::Infinity),
     }
 }
 
@@ -415,12 +377,4 @@ fn utilisation(arrival: &Extended, service: &Extended) -> Extended {
         (Extended::Finite(_), Extended::Infinity) => Extended::ZERO,
         _ => Extended::Infinity,
     }
-}
-
-/// Returns the least multiple of `grid` that is not less than the value.
-fn rounded_up(value: &Rational, grid: &Rational) -> Rational {
-    if *grid <= Rational::ZERO {
-        return value.clone();
-    }
-    grid * Rational::from((value / grid).ceil())
 }

@@ -108,8 +108,9 @@ impl PortNetwork {
     /// Returns the sum of the delays of Total Flow Analysis on a way.
     pub(super) fn total_flow_of_way(&self, way: &Way<'_>, bounds: &PortBounds) -> Extended {
         let mut sum = Extended::ZERO.plus(&way.behind);
-        for (index, (queue, _)) in way.visits.iter().enumerate() {
-            let delay = bounds.queue(*queue).map(|queue| &queue.delay);
+        for (index, (queue, visit)) in way.visits.iter().enumerate() {
+            let passage = (visit.stream, visit.position);
+            let delay = bounds.queue(*queue).map(|queue| queue.delays.of(passage));
             sum = sum.sum(delay.unwrap_or(&Extended::Infinity));
             sum = sum.plus(&way.before(index).1);
         }

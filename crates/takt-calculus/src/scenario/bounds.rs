@@ -117,7 +117,7 @@ pub struct QueueBound {
 
 impl QueueBound {
     /// Returns the place of the delay between arrivals and service. Without an order, a frame waits until no other one waits.
-    /// `None` if the delay is infinite.
+    /// `None` if the delay is infinite, and if flows take turns so that the delay is below that.
     pub fn longest_delay(&self) -> Option<FrameDelay> {
         if self.keeps_order {
             let (shortest, link_rate) = (&self.shortest, &self.link_rate);
@@ -126,6 +126,9 @@ impl QueueBound {
                 .longest_frame_delay(shortest, &self.service, link_rate);
         }
         let empty = self.arrival.first_not_above(&self.service)?;
+        if self.delay < Extended::Finite(empty.clone()) {
+            return None;
+        }
         Some(FrameDelay {
             arrives: Rational::ZERO,
             begins: empty.clone(),

@@ -7,12 +7,12 @@ use super::error::ScenarioBoundsError;
 use super::quantities::{seconds, way_back};
 use super::reason::{Infinite, names};
 use super::schedule::{self, Ways};
-use super::sound::{ASSUMPTIONS, Mapping};
+use super::sound::{ASSUMPTIONS, Mapping, QUEUE_OF_EACH_FLOW};
 use crate::FrameBits;
 use crate::curve::{Curve, CurveError, Extended};
 use crate::port::{
-    NotApplicable, NotScheduled, PortAnalyses, QueueId, Step, Stream, TransmissionSelection,
-    Unbounded,
+    EgressPort, NotApplicable, NotScheduled, PortAnalyses, QueueId, Step, Stream,
+    TransmissionSelection, Unbounded,
 };
 
 impl Mapping<'_> {
@@ -89,8 +89,7 @@ impl Mapping<'_> {
                     service: bounds.service.minimum.clone(),
                     shortest: self.ports[port].classes()[id.class].shortest.clone(),
                     link_rate: self.ports[port].link_rate().clone(),
-                    keeps_order: self.ports[port].classes()[id.class].selection
-                        != TransmissionSelection::FlowQueueing,
+                    keeps_order: self.ports[port].classes()[id.class].selection.keeps_order(),
                     delay: bounds.delay.clone(),
                     backlog: bounds.backlog.clone(),
                     utilisation: bounds.utilisation.clone(),
@@ -148,8 +147,16 @@ impl Mapping<'_> {
             queues,
             ways: ways.collect(),
             scheduled_ways: Vec::new(),
-            assumptions: ASSUMPTIONS.to_vec(),
+            assumptions: self.assumptions(),
         }
+    }
+
+    fn assumptions(&self) -> Vec<&'static str> {
+        let mut classes = self.ports.iter().flat_map(EgressPort::classes);
+        let is_fair = classes
+            .any(|class| matches!(class.selection, TransmissionSelection::FairQueueing { .. }));
+        let of_fair = is_fair.then_some(QUEUE_OF_EACH_FLOW);
+        ASSUMPTIONS.iter().copied().chain(of_fair).collect()
     }
 
     /// Returns the names of the port and the class of a queue.

@@ -1,7 +1,8 @@
 //! Translation of a scenario's ports to those of the calculus.
 
 use takt_scenario::{
-    ClockModel, Credit, LowerPriority, Part, PortIndex, Queue, Rate, Scheduler, Taprio,
+    ClockModel, Credit, FqCodelParameters, LowerPriority, Part, PortIndex, Queue, Rate, Scheduler,
+    Taprio,
 };
 
 use super::error::ScenarioBoundsError;
@@ -12,6 +13,9 @@ use crate::port::{
     EgressPort, GateControlEntry, GateControlList, PortClass, PortError, TransmissionSelection,
 };
 use crate::{FrameBits, Rational};
+
+/// Bytes of a frame on the wire that Linux does not count: check sequence, preamble and interframe gap.
+const UNCOUNTED_BYTES: u64 = 24;
 
 impl Mapping<'_> {
     /// Adds a port. Classes that no flow is in are left out.
@@ -37,6 +41,7 @@ impl Mapping<'_> {
                 Scheduler::Taprio(taprio) if taprio.txtime_assist.is_some() => {
                     self.assisted(id, index, taprio, shortest == longest)?
                 }
+                Scheduler::FqCodel(parameters) => self.fair(parameters),
                 scheduler => selection(&class.queue, scheduler, &link, clock),
             };
             classes.push(PortClass {
@@ -160,6 +165,19 @@ impl Mapping<'_> {
 }
 
 impl Mapping<'_> {
+    /// Makes the class of FQ_CoDel. With no more flows than queues, each flow is assumed to have a queue of its own.
+    fn fair(&self, parameters: &FqCodelParameters) -> TransmissionSelection {
+        let flows = u64::try_from(self.scenario.flows().len()).unwrap_or(u64::MAX);
+        if flows > parameters.flows || parameters.quantum.0 == 0 {
+            return TransmissionSelection::FlowQueueing;
+        }
+        let bits = |bytes: u64| Rational::from(bytes) * Rational::from(8);
+        TransmissionSelection::FairQueueing {
+            quantum: bits(parameters.quantum.0),
+            uncounted: bits(UNCOUNTED_BYTES),
+        }
+    }
+
     /// Makes a class below txtime-assist. Gates have no effect there, and the txtimes act as ETF in hardware does. A frame can
     /// pass a longer one that no longer fits into one window and waits for another.
     fn assisted(
@@ -225,7 +243,6 @@ fn selection(
     clock: ClockModel,
 ) -> TransmissionSelection {
     match (scheduler, queue) {
-        (Scheduler::FqCodel(_), _) => TransmissionSelection::FlowQueueing,
         (
             _,
             Queue::Cbs {

@@ -30,6 +30,10 @@ pub(super) const ASSUMPTIONS: &[&str] = &[
     "no frame preempts another; the links carry the traffic of the scenario only, and that of `lower_priority`",
 ];
 
+/// Assumption for FQ_CoDel where each flow has a queue of its own, besides [`ASSUMPTIONS`].
+pub(super) const QUEUE_OF_EACH_FLOW: &str =
+    "FQ_CoDel gives each flow a queue of its own: the hashes of no two flows at a port are equal";
+
 /// The calculus's model of the scenario.
 pub(super) struct Mapping<'a> {
     pub(super) scenario: &'a Scenario,
