@@ -363,6 +363,21 @@ fn links(message: &[u8]) {
     control.extend([263_i32.to_ne_bytes(), 8_i32.to_ne_bytes()].concat());
     control.extend([0; 8]);
     write("link_frame", "control", &chosen(1, &control));
+    let control = |level: i32, kind: i32, data: &[u8]| {
+        let mut control = (16 + data.len()).to_ne_bytes().to_vec();
+        control.extend([level.to_ne_bytes(), kind.to_ne_bytes()].concat());
+        control.extend(data);
+        chosen(1, &control)
+    };
+    // SCM_TIMESTAMPING: times of the kernel and of the network card, in seconds and nanoseconds.
+    let times: [i64; 6] = [1_800_000_000, 7, 0, 0, 1_800_000_037, 9];
+    let times = times.map(i64::to_ne_bytes).concat();
+    write("link_frame", "receive_times", &control(1, 37, &times));
+    // PACKET_TX_TIMESTAMP: ECANCELED, SO_EE_ORIGIN_TXTIME, SO_EE_CODE_TXTIME_MISSED, and a launch time.
+    let missed = [
+        125, 0, 0, 0, 6, 0, 2, 0, 0x15, 0xFF, 0xE4, 0xDA, 0x06, 0x9D, 0x97, 0x17,
+    ];
+    write("link_frame", "launch_report", &control(263, 16, &missed));
     let length = u32::try_from(frame.len())
         .expect("a short frame")
         .to_le_bytes();

@@ -1,7 +1,8 @@
 //! Control messages of sockets: a sequence of `struct cmsghdr`, each with data behind it.
 
+use crate::launch_time::LaunchTime;
 use crate::link::ReceiveTime;
-use crate::reservation::LaunchTime;
+use crate::options::ReceiveClock;
 
 /// Size of a `struct cmsghdr`: length, level, type.
 const HEADER: usize = size_of::<usize>() + 8;
@@ -22,13 +23,28 @@ pub(crate) fn find<const N: usize>(mut control: &[u8], level: i32, kind: i32) ->
 }
 
 /// Returns the time of reception, from the `struct timespec` of SO_TIMESTAMPNS.
-pub(crate) fn receive_time(control: &[u8]) -> Option<ReceiveTime> {
+pub(crate) fn software_time(control: &[u8]) -> Option<ReceiveTime> {
     let data: [u8; 16] = find(control, libc::SOL_SOCKET, libc::SCM_TIMESTAMPNS)?;
-    let (&seconds, rest) = data.split_first_chunk()?;
+    Some(ReceiveTime::new(ReceiveClock::Software, nanos(&data)?))
+}
+
+/// Returns the time of reception, from the `struct scm_timestamping` of SO_TIMESTAMPING: the network card's, or else
+/// the kernel's. It has three `struct timespec`: software, nothing nowadays, and hardware. A time of zero is none.
+pub(crate) fn hardware_time(control: &[u8]) -> Option<ReceiveTime> {
+    let data: [u8; 48] = find(control, libc::SOL_SOCKET, libc::SCM_TIMESTAMPING)?;
+    let time = |clock, place| match nanos(data.get(place..)?)? {
+        0 => None,
+        nanos => Some(ReceiveTime::new(clock, nanos)),
+    };
+    time(ReceiveClock::Hardware, 32).or_else(|| time(ReceiveClock::Software, 0))
+}
+
+/// Returns the nanoseconds of a `struct timespec`; `None` if they are out of range.
+fn nanos(timespec: &[u8]) -> Option<i64> {
+    let (&seconds, rest) = timespec.split_first_chunk()?;
     let (&nanos, _) = rest.split_first_chunk()?;
     let seconds = i64::from_ne_bytes(seconds).checked_mul(1_000_000_000)?;
-    let nanos = seconds.checked_add(i64::from_ne_bytes(nanos))?;
-    Some(ReceiveTime::from_realtime_nanos(nanos))
+    seconds.checked_add(i64::from_ne_bytes(nanos))
 }
 
 /// Control message with eight bytes of data, aligned as the kernel reads it.
@@ -54,16 +70,24 @@ impl Item {
         Self::new(libc::SOL_SOCKET, libc::SCM_TXTIME, data)
     }
 
+    /// Returns the time of an SCM_TXTIME.
+    pub(crate) fn as_launch_time(&self) -> Option<LaunchTime> {
+        let data = find(&self.0, libc::SOL_SOCKET, libc::SCM_TXTIME)?;
+        let nanos = i64::try_from(u64::from_ne_bytes(data)).ok()?;
+        Some(LaunchTime::from_tai_nanos(nanos))
+    }
+
     pub(crate) fn as_bytes(&self) -> &[u8] {
         &self.0
     }
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
-    fn item(level: i32, kind: i32, data: &[u8]) -> Vec<u8> {
+    /// Returns a control message with its padding.
+    pub(crate) fn item(level: i32, kind: i32, data: &[u8]) -> Vec<u8> {
         let mut bytes = (HEADER + data.len()).to_ne_bytes().to_vec();
         bytes.extend(level.to_ne_bytes());
         bytes.extend(kind.to_ne_bytes());
@@ -92,6 +116,7 @@ mod tests {
         let item = Item::launch_time(time);
         let found = find::<8>(item.as_bytes(), libc::SOL_SOCKET, libc::SCM_TXTIME);
         assert_eq!(found.map(u64::from_ne_bytes), Some(time.tai_nanos()));
+        assert_eq!(item.as_launch_time(), Some(time));
         assert_eq!(item.as_bytes().as_ptr().addr() % 8, 0);
         // The bytes are laid out like `CMSG_DATA` and `CMSG_LEN(8)` on 64-bit Linux, little-endian.
         #[cfg(all(target_pointer_width = "64", target_endian = "little"))]
@@ -115,10 +140,37 @@ mod tests {
             122, 131, 3, 107, 0, 0, 0, 0, 17, 198, 41, 40, 0, 0, 0, 0, //
             20, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 40, 0, 0, 0, 45, 0, 0, 0, 0, 0, 0, 0,
         ];
-        let time = receive_time(&recorded).map(ReceiveTime::realtime_nanos);
-        assert_eq!(time, Some(1_795_392_378_673_826_321));
-        assert_eq!(receive_time(&recorded[..24]), None);
-        assert_eq!(receive_time(&recorded[32..]), None);
+        let time = ReceiveTime::new(ReceiveClock::Software, 1_795_392_378_673_826_321);
+        assert_eq!(software_time(&recorded), Some(time));
+        assert_eq!(software_time(&recorded[..24]), None);
+        assert_eq!(software_time(&recorded[32..]), None);
+    }
+
+    fn timestamping(data: &[u8]) -> Vec<u8> {
+        item(libc::SOL_SOCKET, libc::SCM_TIMESTAMPING, data)
+    }
+
+    #[test]
+    fn the_time_of_the_card_goes_before_that_of_the_kernel() {
+        let times = |software: [i64; 2], hardware: [i64; 2]| {
+            let numbers = [software, [0, 0], hardware].concat();
+            timestamping(
+                &numbers
+                    .into_iter()
+                    .flat_map(i64::to_ne_bytes)
+                    .collect::<Vec<u8>>(),
+            )
+        };
+        let time = |clock, nanos| Some(ReceiveTime::new(clock, nanos));
+        let hardware = time(ReceiveClock::Hardware, 1_800_000_037_000_000_009);
+        let (kernel, card) = ([1_800_000_000, 7], [1_800_000_037, 9]);
+        assert_eq!(hardware_time(&times(kernel, card)), hardware);
+        assert_eq!(hardware_time(&times([0, 0], card)), hardware);
+        let software = time(ReceiveClock::Software, 1_800_000_000_000_000_007);
+        assert_eq!(hardware_time(&times(kernel, [0, 0])), software);
+        assert_eq!(hardware_time(&times([0, 0], [0, 0])), None);
+        assert_eq!(hardware_time(&times(kernel, card)[..60]), None);
+        assert_eq!(software_time(&times(kernel, card)), None);
     }
 
     #[test]
@@ -126,7 +178,9 @@ mod tests {
         let mut data = i64::MAX.to_ne_bytes().to_vec();
         data.extend(0_i64.to_ne_bytes());
         let bytes = item(libc::SOL_SOCKET, libc::SCM_TIMESTAMPNS, &data);
-        assert_eq!(receive_time(&bytes), None);
+        assert_eq!(software_time(&bytes), None);
+        data.resize(48, 0);
+        assert_eq!(hardware_time(&timestamping(&data)), None);
     }
 
     #[test]

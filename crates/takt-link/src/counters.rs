@@ -1,5 +1,7 @@
 //! Numbers of messages of a link.
 
+use crate::launch_time::LaunchTime;
+
 /// Numbers of messages since a link was opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LinkCounters {
@@ -12,6 +14,27 @@ pub struct LinkCounters {
     /// Number of messages lost because this application was too slow: the kernel's or the link's queue was full, as far as that
     /// is known.
     pub overflowed: u64,
+}
+
+/// Numbers of messages that were dropped because of their launch times, since the link was opened
+/// ([`Sender::launch_drops`](crate::Sender::launch_drops)). Each message is in at most one of them.
+///
+/// Messages that are `refused` or `invalid` are in [`LinkCounters::discarded`], too. Messages that are `missed` are in
+/// [`LinkCounters::messages`], because the kernel had taken them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct LaunchDrops {
+    /// Number of messages that the queueing discipline did not take (ENOBUFS), without a report. It is full, or it does
+    /// not report, such as TAPRIO if its gate is not open at the launch time.
+    pub refused: u64,
+    /// Number of messages that ETF did not take (SO_EE_CODE_TXTIME_INVALID_PARAM). The launch time had passed, or was
+    /// before that of a message that has left, or there was none; or the [`LaunchMode`](crate::LaunchMode) is not that
+    /// of the queueing discipline.
+    pub invalid: u64,
+    /// Number of messages whose launch time passed while ETF held them (SO_EE_CODE_TXTIME_MISSED). Its `delta` is too
+    /// short for the latency of this host.
+    pub missed: u64,
+    /// Launch time of the message that was counted last; 0 if it had none.
+    pub last: Option<LaunchTime>,
 }
 
 impl LinkCounters {

@@ -4,7 +4,7 @@
 //! does not tell it to sockets for one EtherType. Therefore a receiver asks for all frames, with a filter that the kernel runs, and
 //! reads the tag from the control messages.
 
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType};
@@ -71,7 +71,7 @@ impl Ethernet {
     }
 
     fn socket() -> Result<OwnedFd, LinkError> {
-        let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+        let flags = SocketFlags::CLOEXEC;
         // Without a protocol, nothing is received before the filter is set.
         rustix::net::socket_with(AddressFamily::PACKET, SocketType::RAW, flags, None)
             .map_err(|errno| LinkError::open("make a packet socket", errno))
@@ -150,10 +150,6 @@ impl Incoming for Ethernet {
             topic: None,
             time: None,
         })
-    }
-
-    fn overflows(&mut self, socket: BorrowedFd<'_>, _: &Datagram<'_>) -> u64 {
-        sockets::packet_drops(socket).unwrap_or(0).into()
     }
 }
 

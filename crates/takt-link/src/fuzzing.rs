@@ -2,6 +2,7 @@
 #![allow(missing_docs, reason = "a test in all but name")]
 
 use crate::address::VlanTag;
+use crate::launch_report::LaunchReport;
 use crate::{control, frame};
 
 /// Returns the length of the payload of an Ethernet frame, if it is one of UADP, with and without a tag that the kernel removed.
@@ -18,5 +19,7 @@ pub fn control_data(bytes: &[u8]) {
         let _ = control::find::<4>(bytes, level, kind);
         let _ = control::find::<20>(bytes, level, kind);
     }
-    let _ = control::receive_time(bytes);
+    let _ = control::software_time(bytes);
+    let _ = control::hardware_time(bytes);
+    let _ = LaunchReport::read(bytes);
 }

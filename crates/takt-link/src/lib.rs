@@ -13,9 +13,11 @@
 //!   iceoryx2 allocates a few bytes for each message.
 //! * **Launch times**: a message can be committed with the time at which it shall leave ([`Reservation::commit_at`]). With
 //!   [`LinkOptions::launch_times`], `opc.udp` and `opc.eth` pass it to the kernel (SO_TXTIME); other links ignore it.
+//!   [`Sender::launch_drops`] counts the messages that were too late for it, by cause.
 //! * **Receiving**: one system call receives as many messages as there are. Each is passed to a function in the memory to which it was
 //!   received, and may be decrypted in place ([`Receiver::receive`]). There is a descriptor for epoll ([`Receiver::as_fd`]). With
-//!   [`LinkOptions::receive_times`], messages of `opc.udp` and `opc.eth` have the time at which the kernel received them.
+//!   [`LinkOptions::receive_times`], messages of `opc.udp` and `opc.eth` have the time at which the kernel or the
+//!   network card received them.
 //! * **A link that is down** is a [`LinkState`], and an error of the calls that fail for it: interfaces that are switched off, vanish
 //!   and come back, cables, routes. The link opens its socket again by itself.
 //! * **Losses are counted** ([`LinkCounters`]), including those that the kernel reports.
@@ -29,11 +31,14 @@ mod counters;
 mod error;
 mod ethernet;
 mod frame;
+mod frames;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
 mod interface;
 #[cfg(feature = "iox2")]
 mod iox2;
+mod launch_report;
+mod launch_time;
 mod limits;
 mod link;
 #[cfg(feature = "mqtt")]
@@ -49,12 +54,14 @@ mod unsafe_code;
 pub use address::{
     Address, AddressError, DISCOVERY_ADDRESS, MQTT_PORT, MQTTS_PORT, MacAddress, UDP_PORT, VlanTag,
 };
-pub use counters::LinkCounters;
+pub use counters::{LaunchDrops, LinkCounters};
 pub use error::{DownReason, LinkError, LinkState};
 pub use frame::ETHERTYPE;
+pub use frames::{FrameListener, FrameSender, HeardFrame};
+pub use launch_time::LaunchTime;
 pub use link::{ReceiveTime, Received, Receiver, Sender, Source};
-pub use options::{Content, LaunchMode, LinkOptions, MqttOptions, MqttVersion};
-pub use reservation::{LaunchTime, Reservation};
+pub use options::{Content, LaunchMode, LinkOptions, MqttOptions, MqttVersion, ReceiveClock};
+pub use reservation::Reservation;
 pub use topic::{DEFAULT_PREFIX, MqttMessageType, TopicError, TopicTree};
 
 /// Opens a link to send to `address`.

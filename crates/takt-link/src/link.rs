@@ -5,8 +5,9 @@ use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
 use crate::address::{MacAddress, VlanTag};
-use crate::counters::LinkCounters;
+use crate::counters::{LaunchDrops, LinkCounters};
 use crate::error::{LinkError, LinkState};
+use crate::options::ReceiveClock;
 use crate::reservation::Reservation;
 
 /// Sender of messages to one destination. It need not move to another thread: open it on the thread that uses it.
@@ -46,6 +47,17 @@ pub trait Sender {
     /// Returns the numbers of messages sent and lost so far.
     fn counters(&self) -> LinkCounters;
 
+    /// Reads the reports of messages that were dropped because of their launch times, without waiting. Returns the
+    /// numbers of all drops since the link was opened; zeros for a link without
+    /// [`LinkOptions::launch_times`](crate::LinkOptions::launch_times).
+    ///
+    /// It reads at most 64 reports, with at most four system calls, one if there are none. Reports wait in the socket's
+    /// receive buffer. When it is full, the kernel drops further reports. By default it has room for about a hundred
+    /// reports on the longest frames, so call this once for fifty messages, when there is time.
+    fn launch_drops(&mut self) -> LaunchDrops {
+        LaunchDrops::default()
+    }
+
     /// Copies and sends one message at once.
     ///
     /// # Errors
@@ -60,8 +72,9 @@ pub trait Sender {
 
 /// Receiver of the messages of one address.
 pub trait Receiver {
-    /// Waits at most `timeout` for messages, not at all if it is zero, and passes the available messages to `each`, at most a
-    /// batch. Returns their number; 0 if the wait ended without a message.
+    /// Waits at most `timeout` for messages, not at all if it is zero, and passes available messages to `each`, up to two batches.
+    /// Returns their number; 0 if the wait ended without a message. A call that waits may return after the first message, even if
+    /// more have come.
     ///
     /// The kernel does not tell a UDP socket that its interface was removed; this is checked when a wait ends without a message. A
     /// caller that never waits should look at [`state`](Self::state) now and then, and open the link anew if the interface is gone.
@@ -104,20 +117,31 @@ pub struct Received<'a> {
     pub time: Option<ReceiveTime>,
 }
 
-/// Time at which the kernel received a message: CLOCK_REALTIME, in nanoseconds since 1970-01-01 UTC.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct ReceiveTime(i64);
+/// Time at which a message was received, in nanoseconds of a clock. Times of different clocks cannot be compared: the
+/// clock of a network card is usually set to TAI, which is 37 s ahead of UTC.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReceiveTime {
+    clock: ReceiveClock,
+    nanos: i64,
+}
 
 impl ReceiveTime {
-    /// Creates a time of CLOCK_REALTIME, in nanoseconds.
-    pub(crate) const fn from_realtime_nanos(nanos: i64) -> Self {
-        Self(nanos)
+    /// Creates a time of a clock, in nanoseconds since the epoch of the clock.
+    pub(crate) const fn new(clock: ReceiveClock, nanos: i64) -> Self {
+        Self { clock, nanos }
     }
 
-    /// Returns the nanoseconds of CLOCK_REALTIME.
+    /// Returns the clock of the time.
     #[must_use]
-    pub const fn realtime_nanos(self) -> i64 {
-        self.0
+    pub const fn clock(self) -> ReceiveClock {
+        self.clock
+    }
+
+    /// Returns the nanoseconds since the epoch of the clock: 1970-01-01 UTC for [`ReceiveClock::Software`], usually
+    /// 1970-01-01 TAI for [`ReceiveClock::Hardware`].
+    #[must_use]
+    pub const fn nanos(self) -> i64 {
+        self.nanos
     }
 }
 

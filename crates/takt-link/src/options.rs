@@ -27,12 +27,12 @@ pub struct LinkOptions {
     pub socket_buffer: Option<usize>,
     /// `opc.udp`, `opc.eth`: mode in which messages are sent with their launch time (SO_TXTIME, CLOCK_TAI), for a queueing
     /// discipline such as ETF; `None`: they are sent without. It needs CAP_NET_ADMIN. Messages committed without a launch time
-    /// are sent without one, and ETF drops them. A message that the queueing discipline does not take is discarded and counted.
-    /// `opc.iox2` and MQTT ignore launch times.
+    /// are sent without one, and ETF drops them. Messages that the queueing discipline drops are counted by their cause
+    /// ([`Sender::launch_drops`](crate::Sender::launch_drops)). `opc.iox2` and MQTT ignore launch times.
     pub launch_times: Option<LaunchMode>,
-    /// `opc.udp`, `opc.eth`: true if received messages have the time at which the kernel received them
-    /// ([`Received::time`](crate::Received::time)). `opc.iox2` and MQTT have no such time.
-    pub receive_times: bool,
+    /// `opc.udp`, `opc.eth`: clock by which received messages have the time at which they were received
+    /// ([`Received::time`](crate::Received::time)); `None`: they have no time. `opc.iox2` and MQTT have no such time.
+    pub receive_times: Option<ReceiveClock>,
     /// `opc.iox2`: runtime directory in which processes meet, if not the usual one.
     pub runtime_directory: Option<std::path::PathBuf>,
     /// `opc.iox2`: true if the receiver is always called without a timeout. Senders then need not wake it, which saves them
@@ -54,7 +54,7 @@ impl Default for LinkOptions {
             priority: None,
             socket_buffer: None,
             launch_times: None,
-            receive_times: false,
+            receive_times: None,
             runtime_directory: None,
             poll_only: false,
             mqtt: MqttOptions::default(),
@@ -69,6 +69,21 @@ pub enum LaunchMode {
     Strict,
     /// A message leaves at its launch time at the latest (SOF_TXTIME_DEADLINE_MODE).
     Deadline,
+}
+
+/// Clock that measures when messages are received.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReceiveClock {
+    /// CLOCK_REALTIME of the kernel, read when the network card's driver passes the message on (SO_TIMESTAMPNS).
+    Software,
+    /// PTP clock of the network card, read when the message comes from the wire (SO_TIMESTAMPING). Untested on
+    /// hardware.
+    ///
+    /// The card's time stamps must be switched on: `ptp4l` does this for PTP's own frames, and
+    /// `hwstamp_ctl -i INTERFACE -r 1` for all frames. A message that the card has not stamped has the kernel's time
+    /// instead: [`ReceiveTime::clock`](crate::ReceiveTime::clock) tells which one it is. In the first moments after the
+    /// link is opened, such a message may have no time.
+    Hardware,
 }
 
 /// Options of MQTT alone (OPC 10000-14, 7.3.4).

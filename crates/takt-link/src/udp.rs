@@ -1,7 +1,7 @@
 //! `opc.udp://`: UADP NetworkMessages in UDP datagrams, unicast, multicast or broadcast (OPC 10000-14, 7.3.2).
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, sockopt};
@@ -27,8 +27,6 @@ struct Udp {
     /// True if it receives on all interfaces, of both families.
     listens_everywhere: bool,
     options: LinkOptions,
-    /// Number of lost messages that the kernel counted last (SO_RXQ_OVFL).
-    overflows: u32,
 }
 
 pub(crate) fn open_sender(
@@ -92,7 +90,6 @@ impl Udp {
             address,
             listens_everywhere,
             options: options.clone(),
-            overflows: 0,
         })
     }
 
@@ -118,7 +115,7 @@ impl Udp {
             SocketAddr::V4(_) => AddressFamily::INET,
             SocketAddr::V6(_) => AddressFamily::INET6,
         };
-        let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+        let flags = SocketFlags::CLOEXEC;
         rustix::net::socket_with(family, SocketType::DGRAM, flags, None)
     }
 
@@ -204,6 +201,15 @@ impl Outgoing for Udp {
         self.set_outgoing(&socket, interface.as_ref())?;
         // These follow DSCP, which changes the priority.
         set_send_options(&socket, &self.options)?;
+        if self.options.launch_times.is_some() {
+            // Otherwise the kernel does not tell a UDP socket that the queueing discipline refused a message.
+            let (level, option) = match address {
+                SocketAddr::V4(_) => (libc::IPPROTO_IP, libc::IP_RECVERR),
+                SocketAddr::V6(_) => (libc::IPPROTO_IPV6, libc::IPV6_RECVERR),
+            };
+            set_option(socket.as_fd(), level, option, 1)
+                .map_err(|errno| LinkError::open("ask for refused messages", errno))?;
+        }
         if let Some(interface) = &interface
             && !address.ip().is_multicast()
         {
@@ -263,16 +269,6 @@ impl Incoming for Udp {
             time: None,
         })
     }
-
-    fn overflows(&mut self, _: BorrowedFd<'_>, last: &Datagram<'_>) -> u64 {
-        let count = crate::control::find::<4>(last.control, libc::SOL_SOCKET, libc::SO_RXQ_OVFL);
-        let Some(count) = count.map(u32::from_ne_bytes) else {
-            return 0;
-        };
-        let more = count.wrapping_sub(self.overflows);
-        self.overflows = count;
-        more.into()
-    }
 }
 
 impl Udp {
@@ -285,8 +281,6 @@ impl Udp {
         let socket = socket.map_err(|errno| LinkError::open("make a UDP socket", errno))?;
         let index = interface.as_ref().map_or(0, |interface| interface.index);
         set_receive_options(&socket, &self.options)?;
-        // An older kernel does not count losses.
-        let _ = set_option(socket.as_fd(), libc::SOL_SOCKET, libc::SO_RXQ_OVFL, 1);
         if address.is_multicast() {
             // Other programs on this host may receive too.
             sockopt::set_socket_reuseaddr(&socket, true)

@@ -8,7 +8,7 @@ mod counting;
 
 use std::net::UdpSocket;
 
-use takt_link::{LaunchMode, LinkOptions, open_receiver, open_sender};
+use takt_link::{LaunchMode, LinkOptions, ReceiveClock, open_receiver, open_sender};
 
 /// This is a single test: others in the same process would be counted too.
 #[test]
@@ -29,7 +29,7 @@ fn messages_are_sent_without_allocation() {
     }
     let launching = LinkOptions {
         launch_times: Some(LaunchMode::Strict),
-        receive_times: true,
+        receive_times: Some(ReceiveClock::Hardware),
         ..options.clone()
     };
     let probe = UdpSocket::bind("127.0.0.1:0").unwrap();

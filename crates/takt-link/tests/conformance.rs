@@ -12,7 +12,10 @@ use std::net::UdpSocket;
 use std::time::Duration;
 
 use common::{Pair, conforms, message, queue, receive};
-use takt_link::{Address, LaunchMode, LinkError, LinkOptions, Source, open_receiver, open_sender};
+use takt_link::{
+    Address, LaunchDrops, LaunchMode, LinkError, LinkOptions, ReceiveClock, Source, open_receiver,
+    open_sender,
+};
 
 /// Returns a UDP port that is not in use.
 fn free_port() -> u16 {
@@ -287,6 +290,33 @@ fn udp_with_launch_times() {
     }
 }
 
+/// Hosts answer messages to a port at which no socket listens. The answers come to the same queue as the reports of
+/// dropped messages.
+#[test]
+fn answers_to_messages_with_launch_times_are_no_drops() {
+    let Some(options) = launching(LaunchMode::Strict) else {
+        return;
+    };
+    for host in ["127.0.0.1", "[::1]"] {
+        if UdpSocket::bind(format!("{host}:0")).is_err() {
+            println!("skipped: {host}");
+            continue;
+        }
+        let address = format!("opc.udp://{host}:{}", free_port());
+        let mut sender = open_sender(&address.parse().unwrap(), &options).unwrap();
+        for number in 0..200 {
+            common::queue(&mut *sender, &common::message(number, 50));
+            if number % 3 == 0 {
+                sender.flush().unwrap();
+                assert_eq!(sender.launch_drops(), LaunchDrops::default());
+            }
+        }
+        sender.flush().unwrap();
+        assert!(sender.state().is_up());
+        assert_eq!(sender.counters().messages, 200);
+    }
+}
+
 #[test]
 fn launch_times_are_ignored_unless_they_are_enabled() {
     let address = format!("opc.udp://127.0.0.1:{}", free_port());
@@ -298,15 +328,17 @@ fn launch_times_are_ignored_unless_they_are_enabled() {
 
 #[test]
 fn udp_with_times_of_reception() {
-    let options = LinkOptions {
-        receive_times: true,
-        ..LinkOptions::default()
-    };
-    for host in ["127.0.0.1", "localhost"] {
-        let port = free_port();
-        let sender = format!("opc.udp://127.0.0.1:{port}");
-        let pair = pair(&sender, &format!("opc.udp://{host}:{port}"), &options);
-        common::messages_have_the_time_of_their_reception(pair);
+    for clock in [ReceiveClock::Software, ReceiveClock::Hardware] {
+        let options = LinkOptions {
+            receive_times: Some(clock),
+            ..LinkOptions::default()
+        };
+        for host in ["127.0.0.1", "localhost"] {
+            let port = free_port();
+            let sender = format!("opc.udp://127.0.0.1:{port}");
+            let pair = pair(&sender, &format!("opc.udp://{host}:{port}"), &options);
+            common::messages_have_the_time_of_their_reception(pair);
+        }
     }
 }
 

@@ -24,13 +24,10 @@
 //! # }
 //! ```
 
-use std::hint;
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-use rustix::thread::clock_nanosleep_absolute;
-
-use crate::clock::{Clock, timespec};
+use crate::clock::{Clock, sleep_until};
 
 /// Error of an invalid cycle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -68,7 +65,7 @@ pub struct Cyclic {
     clock: Clock,
     cycle: i64,
     base_time: i64,
-    spin: i64,
+    spin: Duration,
     /// The number of the last cycle; `None` before the first.
     last: Option<i64>,
     overruns: u64,
@@ -89,7 +86,7 @@ impl Cyclic {
             clock,
             cycle: nanos,
             base_time: clock.nanos().saturating_add(nanos),
-            spin: 0,
+            spin: Duration::ZERO,
             last: None,
             overruns: 0,
         })
@@ -111,7 +108,7 @@ impl Cyclic {
     /// Wakes this long before each start and spins until it: lower latency at the cost of CPU time.
     #[must_use]
     pub fn with_spin(mut self, spin: Duration) -> Self {
-        self.spin = i64::try_from(spin.as_nanos()).unwrap_or(i64::MAX);
+        self.spin = spin;
         self
     }
 
@@ -138,7 +135,7 @@ impl Cyclic {
         let start = number
             .saturating_mul(self.cycle)
             .saturating_add(self.base_time);
-        let woken = self.sleep_until(start);
+        let woken = sleep_until(self.clock, start, self.spin);
         self.last = Some(number);
         self.overruns = self.overruns.saturating_add(skipped);
         Cycle {
@@ -160,23 +157,6 @@ impl Cyclic {
             .last
             .map_or(0, |last| number.saturating_sub(last).saturating_sub(1));
         (number, u64::try_from(skipped).unwrap_or(0))
-    }
-
-    /// Sleeps until `start`, and returns the time afterwards, which is never before `start`.
-    fn sleep_until(&self, start: i64) -> i64 {
-        let wake = start.saturating_sub(self.spin);
-        loop {
-            let now = self.clock.nanos();
-            if now >= start {
-                return now;
-            }
-            if now < wake {
-                // The sleep ends early on a signal. With any other error the loop spins, because late work is worse.
-                let _ = clock_nanosleep_absolute(self.clock.id(), &timespec(wake));
-            } else {
-                hint::spin_loop();
-            }
-        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! The heap of this process: returning freed memory to the system.
+//! The heap of this process: returning freed memory to the system, and providing pages.
 
 /// Smallest size in bytes of a buffer in a mapping of its own, and of free memory at the end of a heap that is returned
 /// at once.
@@ -30,4 +30,21 @@ pub fn give_back() {
     unsafe {
         libc::malloc_trim(0);
     }
+}
+
+/// Makes the system provide the pages of `length` bytes of memory at `start`, which is about to be written. The contents are
+/// not changed.
+///
+/// Pages that are provided together take about a third of the time of pages that are provided one by one, when each is written
+/// for the first time. Linux before 5.14 does nothing.
+pub fn provide_pages(start: *const u8, length: usize) {
+    let page = rustix::param::page_size();
+    let first = start.addr() / page * page;
+    let end = start.addr().saturating_add(length).div_ceil(page) * page;
+    let start = start.with_addr(first).cast_mut().cast();
+    // SAFETY: this advice changes neither the contents nor the protection of any memory (madvise(2)).
+    let provided =
+        unsafe { rustix::mm::madvise(start, end - first, rustix::mm::Advice::LinuxPopulateWrite) };
+    // Otherwise each page is provided when it is written.
+    let _ = provided;
 }

@@ -6,6 +6,8 @@
 //! * [`cyclic`]: a loop that starts at absolute times, reports its wake-up latency, and counts overruns;
 //! * [`affinity`], [`priority`], [`memory`]: the cores that a thread runs on, its priority, and memory that stays
 //!   loaded;
+//! * [`timer_slack`], [`cpu_latency`]: threads and processors that wake up without delay;
+//! * [`faults`]: page faults of a thread;
 //! * [`heap`]: returning freed memory to the system;
 //! * [`memory_budget`]: a limit on the bytes that a server holds on behalf of its clients;
 //! * [`descriptors`]: the limit of file descriptors of the process, and the number of open ones;
@@ -25,8 +27,11 @@
 pub mod affinity;
 pub mod child;
 pub mod clock;
+pub mod cpu_latency;
 pub mod cyclic;
 pub mod descriptors;
+#[allow(unsafe_code, reason = "a system call that rustix does not offer")]
+pub mod faults;
 #[allow(unsafe_code, reason = "a call of the C library")]
 pub mod heap;
 pub mod interrupt;
@@ -41,4 +46,5 @@ mod sched;
 pub mod segment;
 #[allow(unsafe_code, reason = "memory that others use at the same time")]
 pub mod shared_bytes;
+pub mod timer_slack;
 pub mod waiting;

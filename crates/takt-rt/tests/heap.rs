@@ -5,7 +5,7 @@
 use std::hint::black_box;
 use std::sync::{Mutex, PoisonError};
 
-use takt_rt::heap::{give_back, return_large_buffers};
+use takt_rt::heap::{give_back, provide_pages, return_large_buffers};
 
 fn resident() -> usize {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
@@ -49,4 +49,21 @@ fn freed_memory_goes_back() {
     let after = resident();
     assert!(after + (16 << 20) < before, "{before} {after}");
     assert_eq!(pieces.len(), 640);
+}
+
+#[test]
+fn pages_are_provided_before_they_are_written() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    const LENGTH: usize = 16 << 20;
+    let mut buffer: Vec<u8> = Vec::with_capacity(LENGTH);
+    buffer.extend_from_slice(b"contents");
+    let before = resident();
+    provide_pages(buffer.as_ptr(), LENGTH);
+    assert_eq!(buffer, b"contents");
+    // Linux before 5.14 does not know the advice.
+    let provided = resident().saturating_sub(before);
+    let page = 4096;
+    assert!(provided == 0 || provided + 2 * page >= LENGTH, "{provided}");
+    buffer.resize(LENGTH, 1);
+    assert!(resident() <= before + LENGTH + (1 << 20));
 }

@@ -22,10 +22,11 @@ use self::session::{Broker, MIN_KEEP_ALIVE};
 use self::worker::{Message, Role, Worker};
 use crate::counters::LinkCounters;
 use crate::error::{LinkError, LinkState};
+use crate::launch_time::LaunchTime;
 use crate::limits;
 use crate::link::{Received, Receiver, Sender, Source};
 use crate::options::{LinkOptions, MqttOptions};
-use crate::reservation::{LaunchTime, Queue, Reservation};
+use crate::reservation::{Queue, Reservation};
 
 const DEFAULT_MESSAGE_SIZE: usize = 1 << 20;
 /// Length of the longest message, in bytes: the longest packet of MQTT, less topic and properties.

@@ -4,12 +4,14 @@ mod launch;
 mod queue;
 mod receiver;
 mod reception;
+mod reports;
 mod sender;
 
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
+use rustix::net::sockopt::{Timeout, set_socket_timeout};
 
 pub(crate) use receiver::{Incoming, open_receiver};
 pub(crate) use sender::{Outgoing, open_sender};
@@ -125,7 +127,6 @@ impl Socket {
 
 impl Opened {
     fn state(&self) -> LinkState {
-        use std::os::fd::AsFd;
         let interface = self.interface.as_ref();
         interface.map_or(LinkState::Up, |interface| {
             interface.state(self.socket.as_fd())
@@ -148,9 +149,13 @@ pub(crate) fn set_receive_options(
     options: &LinkOptions,
 ) -> Result<(), LinkError> {
     set_common_options(socket, options, libc::SO_RCVBUF)?;
+    set_socket_timeout(socket, Timeout::Recv, Some(receiver::SLICE))
+        .map_err(|errno| LinkError::open("set SO_RCVTIMEO", errno))?;
+    // A kernel may not count losses.
+    let _ = set_option(socket.as_fd(), libc::SOL_SOCKET, libc::SO_RXQ_OVFL, 1);
     match options.receive_times {
-        true => reception::enable(socket),
-        false => Ok(()),
+        Some(clock) => reception::enable(socket, clock),
+        None => Ok(()),
     }
 }
 
@@ -160,7 +165,6 @@ fn set_common_options(
     options: &LinkOptions,
     buffer: libc::c_int,
 ) -> Result<(), LinkError> {
-    use std::os::fd::AsFd;
     let set = |option, value| set_option(socket.as_fd(), libc::SOL_SOCKET, option, value);
     if let Some(priority) = options.priority {
         let value = libc::c_int::try_from(priority)

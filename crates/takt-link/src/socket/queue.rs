@@ -6,9 +6,10 @@ use rustix::io::Errno;
 use rustix::net::SendFlags;
 
 use super::launch::Controls;
-use crate::counters::LinkCounters;
+use crate::counters::{LaunchDrops, LinkCounters};
 use crate::error::LinkError;
-use crate::reservation::{LaunchTime, Queue, Reservation};
+use crate::launch_time::LaunchTime;
+use crate::reservation::{Queue, Reservation};
 use crate::unsafe_code::batches::SendHeaders;
 
 /// Messages in order, each in a place of its own behind the header of the link, which is written already.
@@ -106,14 +107,15 @@ impl<C: Controls> SendQueue<C> {
                     self.first += taken;
                     total += taken;
                 }
-                // This is the answer to an earlier message, over UDP, from a host where no socket listens. It is not an error of
-                // this message.
-                Err(Errno::CONNREFUSED) if refusals > 0 => refusals -= 1,
+                // This is the answer to an earlier message, over UDP, for example from a host where no socket listens.
+                // It is not an error of this message.
+                Err(errno) if refusals > 0 && is_answer::<C>(errno) => refusals -= 1,
                 Err(Errno::INTR) => {}
-                // The queueing discipline does not take this message, whose launch time has passed: it would not take it later
-                // either.
+                // The queueing discipline does not take this message. If its launch time has passed, it would not take
+                // it later either. Other messages are not to wait for it.
                 Err(Errno::NOBUFS) if C::ARE_SENT => {
                     counters.discarded += 1;
+                    self.waiting.controls.refused(self.first, socket);
                     self.first += 1;
                 }
                 Err(Errno::AGAIN | Errno::NOBUFS) => break,
@@ -124,6 +126,11 @@ impl<C: Controls> SendQueue<C> {
             self.clear();
         }
         Ok(total)
+    }
+
+    /// Reads the reports of dropped messages, if there is a socket, and returns the numbers of all drops.
+    pub(crate) fn launch_drops(&mut self, socket: Option<BorrowedFd<'_>>) -> LaunchDrops {
+        self.waiting.controls.drops(socket)
     }
 
     /// Sends waiting messages with one system call and returns their number.
@@ -150,6 +157,18 @@ impl<C: Controls> SendQueue<C> {
                 self.headers.send::<false>(socket, messages)
             }
         }
+    }
+}
+
+/// Returns true if an error can be the answer by ICMP to an earlier message. The kernel passes on each of them once. A
+/// socket with launch times gets all of them, because the option that reports ENOBUFS reports these, too (IP_RECVERR).
+#[cold]
+fn is_answer<C: Controls>(errno: Errno) -> bool {
+    match errno {
+        Errno::CONNREFUSED => true,
+        Errno::HOSTUNREACH | Errno::NETUNREACH | Errno::HOSTDOWN | Errno::NONET => C::ARE_SENT,
+        Errno::ACCESS | Errno::PROTO | Errno::NOPROTOOPT | Errno::OPNOTSUPP => C::ARE_SENT,
+        _ => false,
     }
 }
 

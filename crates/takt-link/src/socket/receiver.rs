@@ -7,14 +7,34 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
-use super::reception::{NoReceiveTimes, ReceiveTimes, SoftwareTimes};
+use super::reception::{HardwareTimes, NoReceiveTimes, ReceiveTimes, SoftwareTimes};
 use super::{Opened, RETRY, Socket};
+use crate::control;
 use crate::counters::LinkCounters;
 use crate::error::{DownReason, LinkError, LinkState};
 use crate::limits;
 use crate::link::{Received, Receiver};
-use crate::options::LinkOptions;
+use crate::options::{LinkOptions, ReceiveClock};
 use crate::unsafe_code::batches::{Datagram, ReceiveBatch};
+
+/// Longest wait of one system call that waits and receives. The kernel measures it with its coarse clock (SO_RCVTIMEO), which
+/// needs no timer of its own and so costs less than a wait with an exact end.
+pub(super) const SLICE: Duration = Duration::from_millis(100);
+
+/// Time that must be left for such a wait: a slice may end up to two ticks of the kernel late (10 ms each at 100 Hz).
+const LONG: Duration = Duration::from_millis(130);
+
+/// Longest time of a call that found a message without waiting for it.
+const AT_ONCE: Duration = Duration::from_micros(2);
+
+/// System call that receives.
+#[derive(Clone, Copy)]
+enum Call {
+    /// Takes the available messages.
+    Batch,
+    /// Waits up to [`SLICE`] for one message.
+    WaitForOne,
+}
 
 /// Kind of link that opens sockets for receiving, and reads the received messages.
 pub(crate) trait Incoming {
@@ -26,9 +46,6 @@ pub(crate) trait Incoming {
 
     /// Reads a message; `None` if it is not for this link.
     fn unpack<'a>(&self, datagram: Datagram<'a>) -> Option<Received<'a>>;
-
-    /// Returns the number of messages for which the kernel had no room since the last call; `last` is the last message received.
-    fn overflows(&mut self, socket: BorrowedFd<'_>, last: &Datagram<'_>) -> u64;
 }
 
 /// Opens a link; `overhead` is the length of the longest header in front of a message.
@@ -39,17 +56,15 @@ pub(crate) fn open_receiver(
     overhead: usize,
 ) -> Result<Box<dyn Receiver>, LinkError> {
     let batch = ReceiveBatch::new(limits::batch(options)?, overhead + max_message_size);
+    let size = max_message_size;
     Ok(match options.receive_times {
-        false => Box::new(SocketReceiver::<_, NoReceiveTimes>::new(
-            way,
-            batch,
-            max_message_size,
-        )?),
-        true => Box::new(SocketReceiver::<_, SoftwareTimes>::new(
-            way,
-            batch,
-            max_message_size,
-        )?),
+        None => Box::new(SocketReceiver::<_, NoReceiveTimes>::new(way, batch, size)?),
+        Some(ReceiveClock::Software) => {
+            Box::new(SocketReceiver::<_, SoftwareTimes>::new(way, batch, size)?)
+        }
+        Some(ReceiveClock::Hardware) => {
+            Box::new(SocketReceiver::<_, HardwareTimes>::new(way, batch, size)?)
+        }
     })
 }
 
@@ -60,6 +75,11 @@ struct SocketReceiver<W, T> {
     batch: ReceiveBatch,
     max_message_size: usize,
     counters: LinkCounters,
+    /// Number of lost messages that the kernel counted last (SO_RXQ_OVFL).
+    overflows: u32,
+    /// True if the last call had to wait, and few messages came: the next one waits before it receives, which saves a system
+    /// call.
+    waits_first: bool,
     times: PhantomData<T>,
 }
 
@@ -71,18 +91,46 @@ impl<W: Incoming, T: ReceiveTimes> SocketReceiver<W, T> {
             batch,
             max_message_size,
             counters: LinkCounters::default(),
+            overflows: 0,
+            waits_first: false,
             times: PhantomData,
         })
     }
 
-    /// Receives the available messages and returns their number; `None` if there are none.
+    /// Receives the available messages and returns their number; `None` if there are none. After a batch, there may be more.
     fn receive_now(
         &mut self,
         each: &mut dyn FnMut(Received<'_>),
     ) -> Result<Option<usize>, LinkError> {
+        let mut sum = None;
+        let mut left = self.batch.most();
+        loop {
+            let room = self.batch.room();
+            let Some((count, passed_on)) = self.receive_some(Call::Batch, each)? else {
+                return Ok(sum);
+            };
+            sum = Some(sum.unwrap_or(0) + passed_on);
+            left = left.saturating_sub(count);
+            if count < room || left == 0 {
+                return Ok(sum);
+            }
+        }
+    }
+
+    /// Receives messages with one system call. Returns their number, and the number of those for this link; `None` if there are
+    /// none.
+    fn receive_some(
+        &mut self,
+        call: Call,
+        each: &mut dyn FnMut(Received<'_>),
+    ) -> Result<Option<(usize, usize)>, LinkError> {
         let socket = self.socket.get(|| self.way.open());
         let socket = socket.map_err(LinkError::Down)?.as_fd();
-        let count = match self.batch.receive(socket) {
+        let received = match call {
+            Call::Batch => self.batch.receive(socket),
+            Call::WaitForOne => self.batch.wait_for_one(socket).map(|()| 1),
+        };
+        let count = match received {
             Ok(count) => count,
             Err(Errno::AGAIN | Errno::INTR) => return Ok(None),
             Err(errno) => return Err(self.socket.failed(errno)),
@@ -90,7 +138,13 @@ impl<W: Incoming, T: ReceiveTimes> SocketReceiver<W, T> {
         let mut passed_on = 0;
         for (place, datagram) in self.batch.messages(count).enumerate() {
             if place + 1 == count {
-                self.counters.overflowed += self.way.overflows(socket, &datagram);
+                let lost = control::find(datagram.control, libc::SOL_SOCKET, libc::SO_RXQ_OVFL);
+                if let Some(lost) = lost.map(u32::from_ne_bytes) {
+                    // A socket that was opened again counts from zero.
+                    let more = lost.checked_sub(self.overflows).unwrap_or(lost);
+                    self.counters.overflowed += u64::from(more);
+                    self.overflows = lost;
+                }
             }
             let is_truncated = datagram.is_truncated;
             let time = T::time(datagram.control);
@@ -106,7 +160,15 @@ impl<W: Incoming, T: ReceiveTimes> SocketReceiver<W, T> {
             received.time = time;
             each(received);
         }
-        Ok(Some(passed_on))
+        Ok(Some((count, passed_on)))
+    }
+
+    /// Notes an interface that was removed: the kernel does not report it to a receiving socket.
+    fn check_interface(&mut self) {
+        let gone = DownReason::InterfaceGone;
+        if self.socket.interface_state() == LinkState::Down(gone) {
+            self.socket.down = Some(gone);
+        }
     }
 
     /// Waits until there may be a message; returns `false` after the timeout.
@@ -118,10 +180,7 @@ impl<W: Incoming, T: ReceiveTimes> SocketReceiver<W, T> {
         let mut descriptors = [PollFd::new(&opened.socket, PollFlags::IN)];
         match poll(&mut descriptors, timeout.as_ref()) {
             Ok(0) => {
-                // The kernel does not report that the interface of a receiving socket was removed.
-                if opened.state() == LinkState::Down(DownReason::InterfaceGone) {
-                    self.socket.down = Some(DownReason::InterfaceGone);
-                }
+                self.check_interface();
                 Ok(false)
             }
             Ok(_) | Err(Errno::INTR) => Ok(true),
@@ -136,30 +195,50 @@ impl<W: Incoming, T: ReceiveTimes> Receiver for SocketReceiver<W, T> {
         timeout: Duration,
         each: &mut dyn FnMut(Received<'_>),
     ) -> Result<usize, LinkError> {
-        match self.receive_now(each) {
-            Ok(None) if timeout.is_zero() => return Ok(0),
-            Ok(None) => {}
-            Ok(Some(count)) if count > 0 || timeout.is_zero() => return Ok(count),
-            Ok(Some(_)) => {}
-            Err(LinkError::Down(reason)) if self.socket.opened.is_none() => {
-                // There is no descriptor to wait for; a caller that calls again at once must not spin.
-                std::thread::sleep(timeout.min(RETRY));
-                return Err(LinkError::Down(reason));
+        let is_up = self.socket.down.is_none();
+        if timeout.is_zero() || !is_up || !self.waits_first {
+            match self.receive_now(each) {
+                Ok(None) if timeout.is_zero() => return Ok(0),
+                Ok(None) => {}
+                Ok(Some(count)) if count > 0 || timeout.is_zero() => return Ok(count),
+                Ok(Some(_)) => {}
+                Err(LinkError::Down(reason)) if self.socket.opened.is_none() => {
+                    // There is no descriptor to wait for; a caller that calls again at once must not spin.
+                    std::thread::sleep(timeout.min(RETRY));
+                    return Err(LinkError::Down(reason));
+                }
+                Err(error) => return Err(error),
             }
-            Err(error) => return Err(error),
         }
-        let end = Instant::now().checked_add(timeout);
+        self.waits_first = true;
+        let mut now = Instant::now();
+        let end = now.checked_add(timeout);
         loop {
             // A time that the clock cannot represent is never.
-            let left = end.map_or(timeout, |end| end.saturating_duration_since(Instant::now()));
-            if !self.wait(left)? {
-                return Ok(0);
+            let left = end.map_or(timeout, |end| end.saturating_duration_since(now));
+            // The message may be for another link.
+            if left >= LONG {
+                if let Some((_, 1..)) = self.receive_some(Call::WaitForOne, each)? {
+                    // If it was there already, more may wait behind it.
+                    self.waits_first = now.elapsed() > AT_ONCE;
+                    return Ok(1);
+                }
+                self.check_interface();
+                if self.socket.down.is_some() {
+                    return Ok(0);
+                }
+            } else {
+                if !self.wait(left)? {
+                    return Ok(0);
+                }
+                if let Some(count @ 1..) = self.receive_now(each)? {
+                    self.waits_first = count == 1;
+                    return Ok(count);
+                }
             }
-            // The message may have been for another link.
-            match self.receive_now(each)? {
-                Some(count) if count > 0 => return Ok(count),
-                _ if end.is_some_and(|end| Instant::now() >= end) => return Ok(0),
-                _ => {}
+            now = Instant::now();
+            if end.is_some_and(|end| now >= end) {
+                return Ok(0);
             }
         }
     }

@@ -5,7 +5,7 @@ use std::os::fd::AsFd;
 use super::launch::{Controls, LaunchTimes, NoControls};
 use super::queue::SendQueue;
 use super::{Opened, Socket};
-use crate::counters::LinkCounters;
+use crate::counters::{LaunchDrops, LinkCounters};
 use crate::error::{LinkError, LinkState};
 use crate::limits;
 use crate::link::Sender;
@@ -97,5 +97,11 @@ impl<W: Outgoing, C: Controls> Sender for SocketSender<W, C> {
 
     fn counters(&self) -> LinkCounters {
         self.counters
+    }
+
+    fn launch_drops(&mut self) -> LaunchDrops {
+        let socket = self.socket.opened.as_ref();
+        let socket = socket.map(|opened| opened.socket.as_fd());
+        self.queue.launch_drops(socket)
     }
 }

@@ -1,12 +1,13 @@
 //! `sendmmsg` and `recvmmsg`: many messages in one system call.
 
+use std::ffi::c_int;
 use std::mem::size_of;
 use std::os::fd::{AsRawFd, BorrowedFd};
 use std::ptr;
 
 use rustix::io::Errno;
 
-use super::result;
+use super::{last_error, result};
 use crate::control::Item;
 
 /// Arguments of `sendmmsg`, kept so that sending allocates nothing.
@@ -68,9 +69,15 @@ pub(crate) struct Name(pub(crate) [u8; 128]);
 #[repr(C, align(8))]
 pub(crate) struct Control(pub(crate) [u8; 128]);
 
+/// Number of messages for which a call of `recvmmsg` has room when few messages come. Preparing room takes time, and the
+/// call is over when the socket is empty: it needs room for one message more than there are.
+const FEW: usize = 2;
+
 /// Room for a batch of messages from `recvmmsg`.
 pub(crate) struct ReceiveBatch {
     slot: usize,
+    /// Number of messages for which the next call has room.
+    room: usize,
     buffers: Vec<u8>,
     headers: Vec<libc::mmsghdr>,
     vectors: Vec<libc::iovec>,
@@ -92,6 +99,7 @@ impl ReceiveBatch {
     pub(crate) fn new(batch: usize, slot: usize) -> Self {
         Self {
             slot,
+            room: FEW.min(batch),
             buffers: vec![0; batch * slot],
             headers: vec![EMPTY_HEADER; batch],
             vectors: vec![EMPTY_VECTOR; batch],
@@ -100,9 +108,75 @@ impl ReceiveBatch {
         }
     }
 
-    /// Takes the available messages, without waiting, and returns their number.
+    /// Takes available messages, without waiting, and returns their number. If they fill the [`room`](Self::room), there may be
+    /// more, and the next call has more room.
     pub(crate) fn receive(&mut self, socket: BorrowedFd<'_>) -> Result<usize, Errno> {
-        let places = self.headers.iter_mut().zip(&mut self.vectors);
+        let room = self.room;
+        let count = self.receive_with(socket, libc::MSG_DONTWAIT, room)?;
+        let batch = self.headers.len();
+        self.room = match count {
+            count if count >= room => (room * 2).min(batch),
+            count if count < room / 4 => (room / 2).max(FEW.min(batch)),
+            _ => room,
+        };
+        Ok(count)
+    }
+
+    /// Returns the number of messages for which the next call of [`receive`](Self::receive) has room.
+    pub(crate) const fn room(&self) -> usize {
+        self.room
+    }
+
+    /// Returns the largest number of messages of a call.
+    pub(crate) fn most(&self) -> usize {
+        self.headers.len()
+    }
+
+    /// Takes the available messages of the socket's error queue, without waiting, and returns their number.
+    pub(crate) fn receive_errors(&mut self, socket: BorrowedFd<'_>) -> Result<usize, Errno> {
+        let room = self.headers.len();
+        self.receive_with(socket, libc::MSG_DONTWAIT | libc::MSG_ERRQUEUE, room)
+    }
+
+    /// Waits for one message, at most as long as SO_RCVTIMEO of the socket says. A call for one message takes less time than one
+    /// for a batch.
+    pub(crate) fn wait_for_one(&mut self, socket: BorrowedFd<'_>) -> Result<(), Errno> {
+        self.prepare(1);
+        let Some(header) = self.headers.first_mut() else {
+            return Err(Errno::INVAL);
+        };
+        // SAFETY: the header points to a vector, a name and room for control messages of ours with their true sizes, and the vector
+        // to a buffer of ours. All of them are borrowed mutably by this call, and any bytes may be written to them.
+        let length = unsafe { libc::recvmsg(socket.as_raw_fd(), &raw mut header.msg_hdr, 0) };
+        header.msg_len = libc::c_uint::try_from(length).map_err(|_| last_error())?;
+        Ok(())
+    }
+
+    fn receive_with(
+        &mut self,
+        socket: BorrowedFd<'_>,
+        flags: c_int,
+        room: usize,
+    ) -> Result<usize, Errno> {
+        let room = room.min(self.headers.len());
+        self.prepare(room);
+        // SAFETY: each of the first `room` headers points to a vector, a name and room for control messages of ours with their true
+        // sizes, and the vector to a buffer of ours. All of them are borrowed mutably by this call, and any bytes may be written to
+        // them.
+        result(unsafe {
+            libc::recvmmsg(
+                socket.as_raw_fd(),
+                self.headers.as_mut_ptr(),
+                room as libc::c_uint,
+                flags as _,
+                ptr::null_mut(),
+            )
+        })
+    }
+
+    /// Prepares the first `room` headers for a call.
+    fn prepare(&mut self, room: usize) {
+        let places = self.headers.iter_mut().zip(&mut self.vectors).take(room);
         let others = self.names.iter_mut().zip(&mut self.controls);
         let buffers = self.buffers.chunks_exact_mut(self.slot);
         for (((header, vector), (name, control)), buffer) in places.zip(others).zip(buffers) {
@@ -117,17 +191,6 @@ impl ReceiveBatch {
             header.msg_controllen = size_of::<Control>() as _;
             header.msg_flags = 0;
         }
-        // SAFETY: each header points to a vector, a name and room for control messages of ours with their true sizes, and the vector
-        // to a buffer of ours. All of them are borrowed mutably by this call, and any bytes may be written to them.
-        result(unsafe {
-            libc::recvmmsg(
-                socket.as_raw_fd(),
-                self.headers.as_mut_ptr(),
-                self.headers.len() as libc::c_uint,
-                libc::MSG_DONTWAIT,
-                ptr::null_mut(),
-            )
-        })
     }
 
     /// Returns the first `count` messages of the last call of [`receive`](Self::receive).

@@ -8,7 +8,7 @@
 
 use std::time::Duration;
 
-use takt_link::LaunchTime;
+use takt_link::{LaunchDrops, LaunchTime};
 
 use super::common::Pair;
 
@@ -35,6 +35,7 @@ pub fn allocations((mut sender, mut receiver): Pair, per_cycle: usize) -> u64 {
             count += received;
         }
         assert!(sender.state().is_up() && receiver.state().is_up());
+        assert_eq!(sender.launch_drops(), LaunchDrops::default());
     };
     cycle();
     // Threads of the test program, which are counted too, are busy for a moment only.
