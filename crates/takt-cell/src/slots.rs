@@ -27,7 +27,8 @@
 //! miss it if another set claims or publishes during that round. The sets under way can do so twice each before one
 //! with a later ticket than this set is published. Then this set is *superseded*: the result is the same as if it had
 //! happened just before the other one, which began later, and nothing remains to be done. Hence `CLAIM_ROUNDS` rounds
-//! are enough; with more sets at once than that, the last ones may return `Busy`. Raising `latest` fails only if
+//! are enough, if they see the newest values: a load may return an older one, so there is one round with loads before
+//! them, and they use read-modify-writes. With more sets at once than that, the last ones may return `Busy`. Raising `latest` fails only if
 //! another set raised it: at most `SLOTS - 1` sets hold a slot and could do so, so that loop is bounded as well.
 //!
 //! # Reading
@@ -188,8 +189,14 @@ impl<'a, const N: usize> Slots<'a, N> {
         &self,
         generation: u64,
     ) -> Result<Option<(u64, &'a AtomicU64, &'a [AtomicU64])>, Busy> {
-        for _ in 0..Self::CLAIM_ROUNDS {
-            let latest = self.control.latest.load(Ordering::Acquire);
+        for round in 0..=Self::CLAIM_ROUNDS {
+            // A read-modify-write reads the newest value, a load perhaps an older one. loom has no total order of plain stores
+            // and read-modify-writes of a word: there, adding 0 could bring an older value back.
+            let newest = |word: &AtomicU64, order: Ordering| match round {
+                1.. if cfg!(not(loom)) => word.fetch_add(0, Ordering::AcqRel),
+                _ => word.load(order),
+            };
+            let latest = newest(&self.control.latest, Ordering::Acquire);
             let published = latest >> SLOT_BITS;
             if published > generation {
                 return Ok(None);
@@ -200,7 +207,7 @@ impl<'a, const N: usize> Slots<'a, N> {
                 let Some((sequence, words)) = self.slot(number) else {
                     continue;
                 };
-                let held = sequence.load(Ordering::Relaxed);
+                let held = newest(sequence, Ordering::Relaxed);
                 if held & 1 == 1 || held >> 1 >= published {
                     continue;
                 }

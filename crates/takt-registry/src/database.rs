@@ -28,7 +28,7 @@ pub(crate) mod test_disk;
 mod tests;
 
 use std::path::Path;
-use std::sync::{Arc, mpsc};
+use std::sync::mpsc;
 
 use redb::WriteTransaction;
 use takt_rt::memory_budget::Charge;
@@ -97,7 +97,8 @@ impl Database {
         self.journal.settle(losses, then);
     }
 
-    /// Waits until all changes so far are on the disk.
+    /// Waits until all changes so far are on the disk. It is an error if a change since the previous call was lost, even
+    /// before this call.
     pub(crate) fn settle_now(&self) -> Result<(), DatabaseError> {
         let (send, settled) = mpsc::sync_channel(1);
         let then = move |result| {
@@ -105,9 +106,13 @@ impl Database {
             let _ = send.send(result);
         };
         self.settle(None, Box::new(then));
-        let lost = |error| Arc::try_unwrap(error).unwrap_or_else(DatabaseError::Commit);
         let settled = settled.recv();
-        settled.map_or(Err(DatabaseError::Lost), |result| result.map_err(lost))
+        if let Some(failure) = self.journal.take_failure() {
+            return Err(DatabaseError::Commit(failure));
+        }
+        settled.map_or(Err(DatabaseError::Lost), |result| {
+            result.map_err(DatabaseError::Commit)
+        })
     }
 
     /// Makes all changes so far durable, and closes the file. Later changes are refused.

@@ -9,7 +9,7 @@ use takt_cell::{CellLocation, Publication};
 use takt_rt::memory_budget::{Charge, MemoryBudget};
 use takt_ua::binary::{Decode, Decoder, Encode, EncodeError, Encoder, Limits};
 use takt_ua::enumerations::TimestampsToReturn;
-use takt_ua::{DataValue, DateTime, StatusCode, Variant};
+use takt_ua::{DataValue, DateTime, StatusCode, Variant, large_memory};
 
 /// A stored value with its StatusCode and source timestamp. Reading takes no lock, and never waits.
 ///
@@ -206,20 +206,19 @@ impl StoredValue {
 
     fn replace(&self, setting: &mut Setting, encoded: &[u8], status: StatusCode, time: DateTime) {
         let fresh = || Content {
-            encoded: encoded.to_vec(),
+            encoded: large_memory::copy(encoded),
             status,
             time,
         };
-        let mut next = setting.spare.take().unwrap_or_else(|| Arc::new(fresh()));
-        match Arc::get_mut(&mut next) {
-            Some(content) => {
-                content.encoded.clear();
-                content.encoded.extend_from_slice(encoded);
-                (content.status, content.time) = (status, time);
-            }
-            // A reader still uses it.
-            None => next = Arc::new(fresh()),
-        }
+        let reused = setting.spare.take().and_then(|mut spare| {
+            // A reader may still use it.
+            let content = Arc::get_mut(&mut spare)?;
+            content.encoded.clear();
+            content.encoded.extend_from_slice(encoded);
+            (content.status, content.time) = (status, time);
+            Some(spare)
+        });
+        let next = reused.unwrap_or_else(|| Arc::new(fresh()));
         if let Some(publication) = self.publication.get() {
             next.publish(publication);
         }

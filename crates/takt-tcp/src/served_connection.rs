@@ -20,6 +20,10 @@ use crate::server_event::{RequestBody, ServerEvent};
 /// the client has sent more, and the client might never read the Error message.
 const LINGER: Duration = Duration::from_secs(1);
 
+/// Bytes of buffers from which on the messages of a connection are large. Handling one takes longer than a slice of work,
+/// which is 2000 KiB for requests that can be divided.
+const LARGE: usize = 1 << 20;
+
 /// Next step for a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fate {
@@ -61,6 +65,12 @@ pub(crate) struct ServedConnection<C> {
     said_all: bool,
     /// Time at which bytes were last received or sent.
     last_progress: Instant,
+    /// True if the connection had a large message when it was served last.
+    had_large: bool,
+    /// True if requests may be in the buffer that were left for the next turn.
+    is_interrupted: bool,
+    /// Number of the turn of connections with large messages in which it was served last.
+    pub(crate) large_turn: u64,
 }
 
 impl<C> ServedConnection<C> {
@@ -84,6 +94,9 @@ impl<C> ServedConnection<C> {
             linger_until: None,
             said_all: false,
             last_progress: now,
+            had_large: false,
+            is_interrupted: false,
+            large_turn: 0,
         }
     }
 
@@ -174,8 +187,27 @@ impl<C> ServedConnection<C> {
         }
     }
 
+    /// Returns whether the connection is receiving, handling or sending a large message, or did so when it was served last.
+    pub(crate) fn has_large_messages(&self) -> bool {
+        !self.is_lingering() && (self.had_large || self.machine.memory() >= LARGE)
+    }
+
     /// Handles a ready socket.
     pub(crate) fn ready<H>(&mut self, event: Event, handler: &H, now: Instant) -> Fate
+    where
+        H: RequestHandler<Connection = C>,
+    {
+        self.noting_large(|connection| connection.ready_now(event, handler, now))
+    }
+
+    fn noting_large(&mut self, serve: impl FnOnce(&mut Self) -> Fate) -> Fate {
+        let before = self.machine.memory();
+        let fate = serve(self);
+        self.had_large = before.max(self.machine.memory()) >= LARGE;
+        fate
+    }
+
+    fn ready_now<H>(&mut self, event: Event, handler: &H, now: Instant) -> Fate
     where
         H: RequestHandler<Connection = C>,
     {
@@ -188,7 +220,7 @@ impl<C> ServedConnection<C> {
         if event.is_writable() && self.flush(now) == Fate::Remove {
             return Fate::Remove;
         }
-        if event.is_readable() && !self.machine.is_congested() {
+        if event.is_readable() && !self.machine.is_congested() && !self.is_interrupted {
             match self.receive() {
                 Ok(true) => self.last_progress = now,
                 Ok(false) => return Fate::Remove,
@@ -234,6 +266,7 @@ impl<C> ServedConnection<C> {
     where
         H: RequestHandler<Connection = C>,
     {
+        self.is_interrupted = false;
         while let Some(event) = self.machine.poll(now)? {
             match event {
                 ServerEvent::Request(mut request) => {
@@ -242,6 +275,7 @@ impl<C> ServedConnection<C> {
                         return Err(TransportError::Closed);
                     };
                     let id = request.request_id;
+                    let is_large = request.body.bytes().len() >= LARGE;
                     let (outcome, written) = request.respond(|body, encoder| match body {
                         RequestBody::Received(body) => handler.handle(handled, id, body, encoder),
                         RequestBody::Assembled(body) => {
@@ -255,6 +289,12 @@ impl<C> ServedConnection<C> {
                     }
                     let has_session = handler.has_session(handled);
                     self.machine.set_session(has_session);
+                    if is_large {
+                        // Other connections are served before the requests behind this one, which may be in the buffer.
+                        self.is_interrupted = true;
+                        self.call_again();
+                        return Ok(Fate::Stay);
+                    }
                 }
                 ServerEvent::Opened(channel) => {
                     let waker = Arc::clone(&self.waker);
@@ -269,8 +309,20 @@ impl<C> ServedConnection<C> {
         Ok(Fate::Stay)
     }
 
-    /// Sends the responses of deferred requests that the handler has completed.
+    /// Makes the server [continue](Self::complete) the connection in its next turn.
+    pub(crate) fn call_again(&self) {
+        (self.waker)();
+    }
+
+    /// Sends the responses of deferred requests that the handler has completed, and continues with received requests.
     pub(crate) fn complete<H>(&mut self, handler: &H, now: Instant) -> Fate
+    where
+        H: RequestHandler<Connection = C>,
+    {
+        self.noting_large(|connection| connection.complete_now(handler, now))
+    }
+
+    fn complete_now<H>(&mut self, handler: &H, now: Instant) -> Fate
     where
         H: RequestHandler<Connection = C>,
     {

@@ -19,6 +19,7 @@ pub mod json;
 pub mod json_encoding;
 mod json_nesting;
 mod json_number;
+pub mod large_memory;
 mod types;
 mod variant_text;
 

@@ -202,19 +202,28 @@ fn no_confirmed_node_is_lost_when_the_registry_is_killed() {
         let mut client = client_as(&sandbox, &endpoint, &uri, Identity::Anonymous);
         assert_eq!(add_provider(&mut client, name), StatusCode::Good);
     }
-    let confirmed = AtomicU32::new(0);
+    // Of each client: a kill before one of them has connected would be a refusal.
+    let confirmed = [AtomicU32::new(0), AtomicU32::new(0)];
+    let of_each = || {
+        confirmed
+            .each_ref()
+            .map(|confirmed| confirmed.load(Ordering::Relaxed))
+    };
     let mut kept: [Vec<String>; 2] = Default::default();
     for kill in 1..=KILLS {
         let endpoint = registry.shared_memory();
-        let before = confirmed.load(Ordering::Relaxed);
+        let before = of_each();
         let added = thread::scope(|scope| {
-            let adding = providers.map(|name| {
-                let (sandbox, endpoint, confirmed) = (&sandbox, &endpoint, &confirmed);
+            let adding = [0, 1].map(|client| {
+                let (name, confirmed) = (providers[client], &confirmed[client]);
+                let (sandbox, endpoint) = (&sandbox, &endpoint);
                 scope.spawn(move || add_until_killed(sandbox, endpoint, name, confirmed))
             });
             // Kills come at different moments between two confirmations.
             eventually("nodes are confirmed", PATIENCE, || {
-                confirmed.load(Ordering::Relaxed) > before + kill
+                let now = of_each();
+                let all: u32 = now.iter().sum();
+                all > before.iter().sum::<u32>() + kill && (0..2).all(|it| now[it] > before[it])
             });
             registry.process.kill();
             adding.map(|adding| adding.join().unwrap())

@@ -18,6 +18,10 @@ use super::tables;
 /// Mode of the file: only this user has access, because it contains keys.
 const MODE: u32 = 0o600;
 
+/// Memory in bytes for pages of the file (redb takes up to 1 GiB by default). The system caches the file as well, so that a
+/// larger cache saves little time.
+const CACHE: usize = 4 << 20;
+
 /// Opens an existing file: [`from_disk`], or a test's disk.
 pub(super) type Opener =
     Box<dyn Fn(&Path, &Builder) -> Result<redb::Database, redb::DatabaseError> + Send>;
@@ -40,11 +44,7 @@ pub(super) fn open_or_make(path: &Path, opener: &Opener) -> Result<redb::Databas
             path: path.to_owned(),
         }),
         Ok(_) => guarded(path, || {
-            let redb = open(
-                path,
-                opener,
-                Builder::new().set_check_integrity_on_open(true),
-            )?;
+            let redb = open(path, opener, builder().set_check_integrity_on_open(true))?;
             initialize(&redb, path)?;
             Ok(redb)
         }),
@@ -56,7 +56,13 @@ pub(super) fn open_or_make(path: &Path, opener: &Opener) -> Result<redb::Databas
 /// Opens the previously open file again, in its last settled state. No file is created, and the pages that were
 /// checked when the registry started are not checked again.
 pub(super) fn open_again(path: &Path, opener: &Opener) -> Result<redb::Database, DatabaseError> {
-    guarded(path, || open(path, opener, &Builder::new()))
+    guarded(path, || open(path, opener, &builder()))
+}
+
+fn builder() -> Builder {
+    let mut builder = Builder::new();
+    builder.set_cache_size(CACHE);
+    builder
 }
 
 fn open(path: &Path, opener: &Opener, builder: &Builder) -> Result<redb::Database, DatabaseError> {
@@ -79,7 +85,7 @@ fn make(path: &Path) -> Result<redb::Database, DatabaseError> {
     let redb = guarded(path, || {
         let handle = file.as_file().try_clone().map_err(failed)?;
         let made = FileBackend::new(handle);
-        let made = made.and_then(|backend| Builder::new().create_with_backend(backend));
+        let made = made.and_then(|backend| builder().create_with_backend(backend));
         let redb = made.map_err(|error| opening(path, error))?;
         initialize(&redb, path)?;
         Ok(redb)

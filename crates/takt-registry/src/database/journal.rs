@@ -70,6 +70,8 @@ struct State {
     losses: u64,
     /// True while lost changes are being taken back.
     is_reverting: bool,
+    /// Reason of the latest loss, until [`Journal::take_failure`].
+    failure: Option<Arc<DatabaseError>>,
     is_ending: bool,
 }
 
@@ -122,6 +124,11 @@ impl Journal {
     /// Returns a number that grows when changes are lost, and again when they are taken back.
     pub(super) fn losses(&self) -> u64 {
         self.shared.state().losses
+    }
+
+    /// Returns the reason of the latest loss since the previous call.
+    pub(super) fn take_failure(&self) -> Option<Arc<DatabaseError>> {
+        self.shared.state().failure.take()
     }
 
     /// Hands over a change. `losses` are the [`losses`](Self::losses) when its request began; if they have grown, it may depend
@@ -277,13 +284,14 @@ impl Writer {
                 shielded(undo);
             }
         }
+        let error = Arc::new(error);
         {
             let mut state = self.shared.state();
             // Changes that a request saw in the meantime may be taken back, too.
             state.losses += 1;
             state.is_reverting = false;
+            state.failure = Some(Arc::clone(&error));
         }
-        let error = Arc::new(error);
         for (_, then) in self.settling.drain(..) {
             shielded(|| then(Err(Arc::clone(&error))));
         }

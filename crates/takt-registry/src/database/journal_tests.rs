@@ -1,6 +1,7 @@
 //! Tests of the thread of the database: who waits for a commit, and what a failed one takes with it.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver};
 
 use takt_rt::memory_budget::MemoryBudget;

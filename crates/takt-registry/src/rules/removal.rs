@@ -417,6 +417,7 @@ mod tests {
             assert!(is_removing(&rules), "nodes are left");
             assert!(rules.names.is_taken(namespace));
             disk.set_broken(false);
+            rules.database.settle_now().unwrap_err();
             if forgets {
                 assert_eq!(rules.forget("P"), Ok(()));
             }

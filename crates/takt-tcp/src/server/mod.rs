@@ -113,6 +113,11 @@ pub struct TcpServer<H: RequestHandler> {
     unreported: usize,
     /// Limit on log lines about clients that misbehave.
     misbehaved: Arc<LogLimit>,
+    /// Connections with large messages that are ready, or whose requests can be continued: they wait until all other
+    /// connections have been served.
+    large: Vec<(u64, Option<Event>)>,
+    /// Number of connections with large messages that have been served.
+    large_turns: u64,
 }
 
 impl<H: RequestHandler> TcpServer<H> {
@@ -165,6 +170,8 @@ impl<H: RequestHandler> TcpServer<H> {
             given_way: LogLimit::default(),
             unreported: 0,
             misbehaved: Arc::default(),
+            large: Vec::new(),
+            large_turns: 0,
             readiness,
         })
     }
@@ -208,24 +215,74 @@ impl<H: RequestHandler> TcpServer<H> {
                 self.ready(event, now);
             }
         }
+        self.serve_large(now);
         waited
     }
 
-    /// Handles an event whose key has this server's tag.
+    /// Handles an event whose key has this server's tag. Call [`serve_large`](Self::serve_large) after the events of a wait.
     pub fn ready(&mut self, event: Event, now: Instant) {
         match key_id(event.key) {
             LISTENER => self.accept(now),
             COMPLETIONS => self.complete(now),
             ALARM => self.handle_timeouts(now),
             id => {
-                let id = id - FIRST_CONNECTION;
-                self.keep_reserve(id, now);
-                if let Some(connection) = self.connections.get_mut(id) {
-                    let fate = connection.ready(event, &self.handler, now);
-                    self.settle(id, fate, now);
-                }
+                self.serve_or_postpone(id - FIRST_CONNECTION, Some(event), now);
             }
         }
+    }
+
+    /// Serves one connection with large messages: of those that were ready, the one that has waited longest.
+    ///
+    /// A value is decoded and copied in one go. With one of them between two waits, a client with short requests waits for one
+    /// large value at most, however many connections send and request such values. The other ones are ready again at once.
+    pub fn serve_large(&mut self, now: Instant) {
+        let mut first: Option<(u64, usize)> = None;
+        for (index, (id, _)) in self.large.iter().enumerate() {
+            if let Some(connection) = self.connections.get_mut(*id)
+                && first.is_none_or(|(turn, _)| connection.large_turn < turn)
+            {
+                first = Some((connection.large_turn, index));
+            }
+        }
+        let first = first.map(|(_, index)| self.large.swap_remove(index));
+        for (id, event) in self.large.drain(..) {
+            // A socket stays ready by itself.
+            if let (None, Some(connection)) = (event, self.connections.get_mut(id)) {
+                connection.call_again();
+            }
+        }
+        let Some((id, event)) = first else {
+            return;
+        };
+        self.large_turns += 1;
+        if let Some(connection) = self.connections.get_mut(id) {
+            connection.large_turn = self.large_turns;
+        }
+        self.serve(id, event, now);
+    }
+
+    fn serve_or_postpone(&mut self, id: u64, event: Option<Event>, now: Instant) {
+        let connection = self.connections.get_mut(id);
+        if connection.is_some_and(|connection| connection.has_large_messages()) {
+            self.large.push((id, event));
+        } else {
+            self.serve(id, event, now);
+        }
+    }
+
+    /// Serves a connection that is ready, or whose requests can be continued.
+    fn serve(&mut self, id: u64, event: Option<Event>, now: Instant) {
+        if event.is_some() {
+            self.keep_reserve(id, now);
+        }
+        let Some(connection) = self.connections.get_mut(id) else {
+            return;
+        };
+        let fate = match event {
+            Some(event) => connection.ready(event, &self.handler, now),
+            None => connection.complete(&self.handler, now),
+        };
+        self.settle(id, fate, now);
     }
 
     /// Returns the time of the next deadline, or an earlier one. The deadline is reported as an [event](Self::ready)
@@ -326,10 +383,7 @@ impl<H: RequestHandler> TcpServer<H> {
     fn complete(&mut self, now: Instant) {
         let list = self.completions.take();
         for &id in &list {
-            if let Some(connection) = self.connections.get_mut(id) {
-                let fate = connection.complete(&self.handler, now);
-                self.settle(id, fate, now);
-            }
+            self.serve_or_postpone(id, None, now);
         }
         self.completions.recycle(list);
     }

@@ -4,6 +4,7 @@ use std::mem::MaybeUninit;
 
 use super::error::EncodeError;
 use super::window::Window;
+use crate::large_memory;
 
 /// Destination of encoded bytes: a fixed buffer, a `Vec` that grows up to a limit, or a buffer with such a `Vec`
 /// behind it.
@@ -190,7 +191,7 @@ impl<'b> Encoder<'b> {
 
     #[inline(never)]
     fn bytes_slow(&mut self, bytes: &[u8]) -> Result<(), EncodeError> {
-        self.grow(bytes.len())?.extend_from_slice(bytes);
+        large_memory::append(self.grow(bytes.len())?, bytes);
         Ok(())
     }
 

@@ -1,6 +1,7 @@
 //! Encodings of the scalars of the language, of strings and of arrays.
 
 use super::{Decode, DecodeError, Decoder, Encode, EncodeError, Encoder};
+use crate::large_memory;
 
 /// Fixed-size little-endian numbers: single values by a method of the coders, arrays in one copy.
 macro_rules! number {
@@ -31,8 +32,10 @@ macro_rules! number {
             #[inline]
             fn decode_elements(decoder: &mut Decoder<'a>, count: usize) -> Result<Vec<Self>, DecodeError> {
                 let bytes = decoder.bytes(count.saturating_mul(size_of::<$type>()))?;
-                // Exact-size iteration: one allocation, and the compiler turns the loop into a wide copy.
-                Ok(bytes.as_chunks().0.iter().map(|chunk| $type::from_le_bytes(*chunk)).collect())
+                let mut elements = large_memory::with_capacity(count);
+                // Exact-size iteration: the compiler turns the loop into a wide copy.
+                elements.extend(bytes.as_chunks().0.iter().map(|chunk| $type::from_le_bytes(*chunk)));
+                Ok(elements)
             }
 
             #[inline]

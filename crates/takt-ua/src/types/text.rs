@@ -1,6 +1,7 @@
 //! String, ByteString and XmlElement (OPC 10000-6, 5.2.2.4, 5.2.2.7 and 5.2.2.8).
 
 use crate::binary::{Decode, DecodeError, Decoder, Encode, EncodeError, Encoder};
+use crate::large_memory;
 
 /// A String: text, or null. Null and the empty text are different values, but [`as_str`](Self::as_str) returns "" for
 /// both.
@@ -177,7 +178,7 @@ impl AsRef<[u8]> for ByteString {
 
 impl From<&[u8]> for ByteString {
     fn from(bytes: &[u8]) -> Self {
-        Self(Some(bytes.into()))
+        Self(Some(large_memory::copy(bytes).into()))
     }
 }
 
@@ -195,7 +196,7 @@ impl From<Vec<u8>> for ByteString {
 
 impl From<Option<&[u8]>> for ByteString {
     fn from(bytes: Option<&[u8]>) -> Self {
-        Self(bytes.map(Into::into))
+        Self(bytes.map(|bytes| large_memory::copy(bytes).into()))
     }
 }
 

@@ -1,0 +1,102 @@
+//! Connections with large messages: one of them is served between two waits.
+
+#![allow(clippy::unwrap_used)] // Helpers of tests are tests.
+
+use std::cell::Cell;
+use std::net::SocketAddr;
+use std::thread;
+use std::time::Duration;
+
+use takt_rt::readiness::Events;
+use takt_tcp::{
+    ChannelDescription, RequestHandler, TcpClient, TcpClientConfig, TcpCompletionWaker, TcpOutcome,
+    TcpServer, TcpServerConfig,
+};
+use takt_ua::binary::Encoder;
+
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Bytes of a large request.
+const LARGE: usize = 3 << 20;
+
+/// Handler that answers with the length of the request, and counts.
+#[derive(Default)]
+struct Counter {
+    large: Cell<usize>,
+    small: Cell<usize>,
+}
+
+impl RequestHandler for &Counter {
+    type Connection = ();
+
+    fn connect(&self, _: SocketAddr, _: ChannelDescription<'_>, _: TcpCompletionWaker) {}
+
+    fn handle(
+        &self,
+        (): &mut (),
+        _: u32,
+        request: &[u8],
+        response: &mut Encoder<'_>,
+    ) -> TcpOutcome {
+        let count = if request.len() >= LARGE {
+            &self.large
+        } else {
+            &self.small
+        };
+        count.set(count.get() + 1);
+        response.u64(request.len() as u64).unwrap();
+        TcpOutcome::Complete
+    }
+
+    fn has_session(&self, (): &()) -> bool {
+        true
+    }
+
+    fn take_completed(&self, (): &mut ()) -> Option<(u32, Vec<u8>)> {
+        None
+    }
+
+    fn disconnect(&self, (): ()) {}
+}
+
+/// Sends requests of these lengths at once, and checks the answers.
+fn send(url: &takt_tcp::EndpointUrl, lengths: &[usize]) {
+    let mut client = TcpClient::connect(url, TcpClientConfig::default(), PATIENCE).unwrap();
+    for &length in lengths {
+        let answer = client
+            .request(PATIENCE, |e| e.bytes(&vec![1; length]))
+            .unwrap();
+        assert_eq!(answer, (length as u64).to_le_bytes());
+    }
+}
+
+#[test]
+fn one_large_request_is_handled_between_two_waits() {
+    const CLIENTS: usize = 4;
+    let counter = Counter::default();
+    let url = "opc.tcp://127.0.0.1:0".parse().unwrap();
+    let mut server = TcpServer::bind(&url, TcpServerConfig::default(), &counter).unwrap();
+    let url = server.url().clone();
+    thread::scope(|scope| {
+        let clients: Vec<_> = (0..CLIENTS)
+            .map(|_| scope.spawn(|| send(&url, &[LARGE, 10, LARGE, LARGE + 1, 10])))
+            .collect();
+        let mut events = Events::with_capacity(64);
+        let mut turns: u32 = 0;
+        while clients.iter().any(|client| !client.is_finished()) {
+            let before = counter.large.get();
+            server
+                .turn(&mut events, Some(Duration::from_millis(10)))
+                .unwrap();
+            let handled = counter.large.get() - before;
+            assert!(handled <= 1, "{handled} large requests in one turn");
+            turns += 1;
+            if turns.is_multiple_of(20) {
+                // All clients fill their sockets meanwhile, and are ready in the next turn.
+                thread::sleep(Duration::from_millis(2));
+            }
+        }
+    });
+    assert_eq!(counter.large.get(), 3 * CLIENTS);
+    assert_eq!(counter.small.get(), 2 * CLIENTS);
+}
