@@ -1,0 +1,282 @@
+//! The plan of a port: a pure function of the port and the options.
+
+use takt_scenario::{
+    Discipline, FqCodelParameters, Limit, PortIndex, Queue, Scenario, Scheduler, Taprio,
+};
+
+use super::checks::{is_offloaded, warnings};
+use super::derivation::Derivation;
+use super::error::PlanError;
+use super::gates::{entries, nanoseconds};
+use super::input::PortInput;
+use super::options::{HardwareOffload, PlanOptions};
+use super::port_plan::{PlannedClass, PortPlan};
+use super::shaper::shaper;
+use crate::interface_name::is_interface_name;
+use crate::qdisc::{
+    ClassMap, GateMode, GateSchedule, LaunchNumbers, Qdisc, QdiscHandle, QdiscKind, QdiscParent,
+    SOCKET_PRIORITIES,
+};
+
+/// Handle of the root.
+const ROOT: QdiscHandle = QdiscHandle(0x100);
+/// Handle of the discipline of class 0; those of the others follow.
+const FIRST_CLASS: u16 = 0x101;
+/// Handle of the queue below the shaper of class 0; those of the others follow.
+const FIRST_SHAPED: u16 = 0x111;
+
+/// Returns the plans of all ports of a scenario, in their order. Interfaces are `eth0`, `eth1` and so on at each node.
+///
+/// # Errors
+/// A port that Linux cannot have.
+pub fn plan_scenario(
+    scenario: &Scenario,
+    options: &PlanOptions,
+) -> Result<Vec<PortPlan>, PlanError> {
+    let ports = (0..scenario.ports.len()).map(PortIndex);
+    let inputs = ports.filter_map(|port| PortInput::of_scenario(scenario, port));
+    inputs.map(|input| plan_port(&input, options)).collect()
+}
+
+/// Returns the plan of a port.
+///
+/// # Errors
+/// A name that is no interface, times that Linux cannot keep, more reserved than the interface sends, too few queues.
+pub fn plan_port(input: &PortInput, options: &PlanOptions) -> Result<PortPlan, PlanError> {
+    if !is_interface_name(&input.interface) {
+        return Err(PlanError::InterfaceName(input.interface.clone()));
+    }
+    let mut derivations = Vec::new();
+    let (tree, classes) = match &input.discipline.scheduler {
+        Scheduler::FqCodel(parameters) => {
+            derive_fq_codel(parameters, &mut derivations);
+            let kind = QdiscKind::FqCodel(parameters.clone());
+            (vec![at_root(kind)], vec![everything()])
+        }
+        Scheduler::Mqprio => classful(input, None, options, &mut derivations)?,
+        Scheduler::Taprio(taprio) => classful(input, Some(taprio), options, &mut derivations)?,
+    };
+    if !input.marked.is_empty() {
+        let origin =
+            "the kernel forgets the priority of a received frame: the filter sets it from the PCP";
+        derivations.push(Derivation::new("skbedit priority", origin));
+    }
+    let speed = options.speed.unwrap_or(input.rate);
+    Ok(PortPlan {
+        port: input.name(),
+        node: input.node.clone(),
+        kind: input.kind,
+        interface: input.interface.clone(),
+        speed,
+        discipline: input.discipline.name.clone(),
+        classes,
+        tree,
+        marked: input.marked.clone(),
+        vlans: input.vlans.clone(),
+        vlan_interfaces: options.vlan_interfaces,
+        derivations,
+        warnings: warnings(input, options, speed),
+    })
+}
+
+/// Adds the origin of each parameter: the scenario, or the default of Linux.
+fn derive_fq_codel(parameters: &FqCodelParameters, derivations: &mut Vec<Derivation>) {
+    let phrases = QdiscKind::FqCodel(parameters.clone()).phrases();
+    let usual = QdiscKind::FqCodel(FqCodelParameters::default()).phrases();
+    for (phrase, usual) in phrases.into_iter().zip(usual) {
+        let origin = match phrase == usual {
+            true => "default of Linux",
+            false => "the discipline of the scenario",
+        };
+        derivations.push(Derivation::new(phrase, origin));
+    }
+}
+
+fn at_root(kind: QdiscKind) -> Qdisc {
+    Qdisc {
+        handle: ROOT,
+        parent: QdiscParent::Root,
+        kind,
+    }
+}
+
+fn everything() -> PlannedClass {
+    PlannedClass {
+        name: "all".to_owned(),
+        priorities: (0..8).collect(),
+        queues: 0..1,
+        queue: "fq_codel",
+    }
+}
+
+/// Returns the tree of a discipline with classes: mqprio, or taprio if there is a schedule.
+fn classful(
+    input: &PortInput,
+    taprio: Option<&Taprio>,
+    options: &PlanOptions,
+    derivations: &mut Vec<Derivation>,
+) -> Result<(Vec<Qdisc>, Vec<PlannedClass>), PlanError> {
+    let map = class_map(&input.discipline, options)?;
+    derive_map(&map, derivations);
+    let root = match taprio {
+        None => QdiscKind::Mqprio(map.clone()),
+        Some(taprio) => QdiscKind::Taprio(schedule(taprio, map.clone(), options, derivations)?),
+    };
+    let mut tree = vec![at_root(root)];
+    let mut classes = Vec::new();
+    for (number, class) in input.discipline.classes.iter().enumerate() {
+        let first = map.first_queue(number);
+        let behind = first + map.queues.get(number).copied().unwrap_or(0);
+        let mut kind = leaf(&class.queue, options);
+        if let Some((numbers, more)) = shaper(input, number, options)? {
+            kind = QdiscKind::Cbs(numbers);
+            derivations.extend(more);
+        }
+        if let QdiscKind::Etf(etf) = kind {
+            let origin = "ns: `delta` of the scenario, for the time from the kernel to the wire";
+            derivations.push(Derivation::new(format!("delta {}", etf.delta), origin));
+        }
+        classes.push(PlannedClass {
+            name: class.name.clone(),
+            priorities: class.priorities.clone(),
+            queues: first..behind,
+            queue: kind.name(),
+        });
+        if let Queue::Fifo { limit } | Queue::Cbs { limit, .. } = class.queue {
+            derivations.push(derive_limit(&class.name, limit));
+        }
+        let number = u16::try_from(number).unwrap_or(u16::MAX);
+        // Several queues of a class need a discipline each.
+        for (extra, queue) in (first..behind).enumerate() {
+            let extra = u16::try_from(extra).unwrap_or(u16::MAX);
+            let handle = QdiscHandle(FIRST_CLASS + number + (extra << 8));
+            tree.push(Qdisc {
+                handle,
+                parent: QdiscParent::Class(ROOT, queue + 1),
+                kind: kind.clone(),
+            });
+            if let Queue::Cbs { limit, .. } = class.queue {
+                tree.push(Qdisc {
+                    handle: QdiscHandle(FIRST_SHAPED + number + (extra << 8)),
+                    parent: QdiscParent::Class(handle, 1),
+                    kind: fifo(limit),
+                });
+            }
+        }
+    }
+    Ok((tree, classes))
+}
+
+fn derive_limit(class: &str, limit: Limit) -> Derivation {
+    let unit = match limit {
+        Limit::Frames(_) => "frames",
+        Limit::Bytes(_) => "bytes of L2 frames",
+    };
+    let origin = match limit == Limit::default() {
+        true => "Linux's txqueuelen, the default of scenarios",
+        false => "`limit` of the class",
+    };
+    let number = fifo(limit).phrases().join(" ");
+    Derivation::new(number, format!("{unit} of class `{class}`: {origin}"))
+}
+
+fn class_map(discipline: &Discipline, options: &PlanOptions) -> Result<ClassMap, PlanError> {
+    let count = discipline.classes.len();
+    let mut queues = vec![1u16; count];
+    if let Some(available) = options.queues {
+        let needed = u16::try_from(count).unwrap_or(u16::MAX);
+        let left = available.checked_sub(needed).ok_or(PlanError::Queues {
+            classes: count,
+            queues: available,
+        })?;
+        if let Some(last) = queues.last_mut() {
+            *last += left;
+        }
+    }
+    let last = u8::try_from(count.saturating_sub(1)).unwrap_or(0);
+    let mut classes = [last; SOCKET_PRIORITIES];
+    for (pcp, class) in (0u8..8).zip(&mut classes) {
+        *class = u8::try_from(discipline.class_of(pcp)).unwrap_or(last);
+    }
+    Ok(ClassMap { classes, queues })
+}
+
+fn derive_map(map: &ClassMap, derivations: &mut Vec<Derivation>) {
+    let count = map.queues.len();
+    derivations.push(Derivation::new(
+        format!("num_tc {count}"),
+        "one for each class of the discipline; class 0 is the highest",
+    ));
+    let classes: Vec<String> = map.classes.iter().map(ToString::to_string).collect();
+    derivations.push(Derivation::new(
+        format!("map {}", classes.join(" ")),
+        "class of the priorities 0 to 15: PCP 0 to 7 by `priorities`, others in the last class",
+    ));
+    derivations.push(Derivation::new(
+        "queues",
+        "COUNT@FIRST for each class: the highest has queue 0, which the Intel I210 sends first",
+    ));
+}
+
+fn schedule(
+    taprio: &Taprio,
+    map: ClassMap,
+    options: &PlanOptions,
+    derivations: &mut Vec<Derivation>,
+) -> Result<GateSchedule, PlanError> {
+    let base_time = nanoseconds("base_time", taprio.base_time)?;
+    derivations.push(Derivation::new(
+        format!("base-time {base_time}"),
+        "ns of CLOCK_TAI: `base_time` of the discipline plus `shift` of the port",
+    ));
+    let origin = match taprio.guard_band.0 {
+        0 => "gates as a mask, bit 0 for class 0, and ns: the entries of the discipline".to_owned(),
+        _ => format!(
+            "gates as a mask, bit 0 for class 0, and ns: the entries of the discipline; gates close {} early",
+            taprio.guard_band
+        ),
+    };
+    derivations.push(Derivation::new("sched-entry", origin));
+    let mode = match (taprio.txtime_assist, options.offload) {
+        (Some(delay), _) => {
+            let delay = nanoseconds("txtime_assist", delay)?;
+            let origin = "ns: `txtime_assist` of the discipline; above delta of etf, or frames come too late";
+            derivations.push(Derivation::new(format!("txtime-delay {delay}"), origin));
+            GateMode::TxtimeAssist(delay)
+        }
+        (None, HardwareOffload::Full) => GateMode::FullOffload,
+        (None, _) => GateMode::Software,
+    };
+    let entries = entries(taprio)?;
+    Ok(GateSchedule {
+        map,
+        base_time,
+        entries,
+        mode,
+    })
+}
+
+/// Returns the discipline of a class. That of a shaper depends on the port; its queue is returned here.
+fn leaf(queue: &Queue, options: &PlanOptions) -> QdiscKind {
+    match *queue {
+        Queue::Fifo { limit } | Queue::Cbs { limit, .. } => fifo(limit),
+        Queue::Etf {
+            delta,
+            deadline_mode,
+            skip_sock_check,
+            offload,
+        } => QdiscKind::Etf(LaunchNumbers {
+            delta: delta.0.div_ceil(1000),
+            deadline_mode,
+            skip_sock_check,
+            offload: is_offloaded(offload, options),
+        }),
+    }
+}
+
+fn fifo(limit: Limit) -> QdiscKind {
+    match limit {
+        Limit::Frames(frames) => QdiscKind::Pfifo(frames),
+        Limit::Bytes(bytes) => QdiscKind::Bfifo(bytes.0),
+    }
+}

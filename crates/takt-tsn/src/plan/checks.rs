@@ -1,0 +1,141 @@
+//! Checks of a port: gates for PTP and ARP, queues that drop or delay what they should not.
+
+use takt_scenario::{Duration, Frame, Queue, Rate, Scheduler, Taprio};
+
+use super::input::PortInput;
+use super::options::{HardwareOffload, KernelVersion, PlanOptions};
+use super::warning::PlanWarning;
+
+/// Traffic that the network itself needs, with the payload of its longest frame in bytes. Both have priority 0, unless
+/// they are configured otherwise. PTP: Announce with a path trace of few clocks (IEEE 1588-2019, 13.5). ARP: RFC 826,
+/// padded.
+const VITAL: [(&str, u32); 2] = [("PTP", 90), ("ARP", 46)];
+/// Kernel on which gates in software with shapers below were seen to work.
+const SHAPERS_WORK: KernelVersion = KernelVersion {
+    major: 6,
+    minor: 12,
+};
+
+/// Returns the warnings about a port.
+pub(crate) fn warnings(input: &PortInput, options: &PlanOptions, speed: Rate) -> Vec<PlanWarning> {
+    let mut warnings = Vec::new();
+    if let Scheduler::Taprio(taprio) = &input.discipline.scheduler {
+        if taprio.txtime_assist.is_none() {
+            let class = input.discipline.class_of(0);
+            let name = input
+                .discipline
+                .classes
+                .get(class)
+                .map_or("", |class| &class.name);
+            warnings.extend(vital_traffic(taprio, class, name, speed));
+        }
+        shapers_below_gates(input, taprio, options, &mut warnings);
+        if options.offload == HardwareOffload::Full && taprio.txtime_assist.is_none() {
+            warnings.push(PlanWarning::FullOffload);
+        }
+    }
+    launches(input, options, &mut warnings);
+    warnings
+}
+
+/// Returns the warnings about gates that are not open long enough for PTP or ARP, whose frames are in this class.
+pub fn vital_traffic(taprio: &Taprio, class: usize, name: &str, speed: Rate) -> Vec<PlanWarning> {
+    let longest = taprio
+        .windows(class)
+        .into_iter()
+        .map(|(_, length)| length)
+        .max();
+    let check = |(traffic, payload): (&'static str, u32)| {
+        let frame = Frame::new(payload).unwrap_or(Frame::LONGEST);
+        let needed = speed.duration(frame.physical().into());
+        let class = name.to_owned();
+        match longest {
+            None => Some(PlanWarning::NoGate { traffic, class }),
+            Some(longest) if longest < needed.plus(taprio.guard_band) => {
+                Some(PlanWarning::ShortWindow {
+                    traffic,
+                    class,
+                    needed,
+                    longest,
+                })
+            }
+            Some(_) => None,
+        }
+    };
+    VITAL.into_iter().filter_map(check).collect()
+}
+
+fn shapers_below_gates(
+    input: &PortInput,
+    taprio: &Taprio,
+    options: &PlanOptions,
+    warnings: &mut Vec<PlanWarning>,
+) {
+    let is_software = taprio.txtime_assist.is_none() && options.offload != HardwareOffload::Full;
+    let mut classes = input.discipline.classes.iter();
+    let has_shaper = classes.any(|class| matches!(class.queue, Queue::Cbs { .. }));
+    let is_new = options.kernel.is_some_and(|kernel| kernel >= SHAPERS_WORK);
+    if is_software && has_shaper && !is_new {
+        let known = options.kernel.is_some();
+        warnings.push(PlanWarning::ShapersBelowGates { known });
+    }
+}
+
+/// Warns of classes whose etf drops frames, or sends them early.
+fn launches(input: &PortInput, options: &PlanOptions, warnings: &mut Vec<PlanWarning>) {
+    let assist: Option<Duration> = match &input.discipline.scheduler {
+        Scheduler::Taprio(taprio) => taprio.txtime_assist,
+        _ => None,
+    };
+    let of_priority_0 = input.discipline.class_of(0);
+    for (number, class) in input.discipline.classes.iter().enumerate() {
+        let name = || class.name.clone();
+        let Queue::Etf {
+            delta,
+            skip_sock_check,
+            offload,
+            ..
+        } = class.queue
+        else {
+            if assist.is_some() {
+                warnings.push(PlanWarning::NotTimed { class: name() });
+            }
+            continue;
+        };
+        if let Some(delay) = assist {
+            if !skip_sock_check {
+                warnings.push(PlanWarning::SocketCheck { class: name() });
+            }
+            if delay <= delta {
+                warnings.push(PlanWarning::ShortDelay {
+                    class: name(),
+                    delay,
+                    delta,
+                });
+            }
+        }
+        if number == of_priority_0 && !skip_sock_check {
+            for (traffic, _) in VITAL {
+                warnings.push(PlanWarning::Untimed {
+                    traffic,
+                    class: name(),
+                });
+            }
+        }
+        if !is_offloaded(offload, options) && delta > Duration::ZERO {
+            warnings.push(PlanWarning::EarlyLaunch {
+                class: name(),
+                delta,
+            });
+        }
+    }
+}
+
+/// Returns true if the hardware waits for the txtime.
+pub(crate) fn is_offloaded(in_scenario: bool, options: &PlanOptions) -> bool {
+    match options.offload {
+        HardwareOffload::AsInScenario => in_scenario,
+        HardwareOffload::None => false,
+        HardwareOffload::Full => true,
+    }
+}

@@ -1,0 +1,140 @@
+//! Input of a plan: a port with its discipline and its flows, from a scenario or from options.
+
+use takt_scenario::{
+    Discipline, Duration, FlowSource, Frame, NodeIndex, NodeKind, PortIndex, Rate, Scenario,
+};
+
+/// A port to be planned.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PortInput {
+    /// Name of the node.
+    pub node: String,
+    /// Name of the node at the other end of the link.
+    pub to: String,
+    /// Kind of the node.
+    pub kind: NodeKind,
+    /// Name of the network interface.
+    pub interface: String,
+    /// Rate of the link.
+    pub rate: Rate,
+    /// Discipline of the port.
+    pub discipline: Discipline,
+    /// Flows that leave by the port.
+    pub flows: Vec<PortFlow>,
+    /// PCPs of frames that the node forwards and that some port of it treats differently from frames without a
+    /// priority. Empty for hosts.
+    pub marked: Vec<u8>,
+    /// VLANs of the flows that leave or enter by the port, ascending.
+    pub vlans: Vec<u16>,
+}
+
+/// A flow at a port.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PortFlow {
+    /// Name.
+    pub name: String,
+    /// Frame.
+    pub frame: Frame,
+    /// Mean time between two frames.
+    pub interval: Duration,
+    /// Priority Code Point.
+    pub pcp: u8,
+}
+
+impl PortInput {
+    /// Returns a port of a scenario. The interface is `eth` with the number of the port at its node, in the order of
+    /// the links. `None` if there is no such port.
+    pub fn of_scenario(scenario: &Scenario, port: PortIndex) -> Option<Self> {
+        let this = scenario.ports.get(port.0)?;
+        let node = scenario.nodes.get(this.node.0)?;
+        let link = scenario.links.get(this.link.0)?;
+        let flows = scenario
+            .flows()
+            .iter()
+            .filter(|flow| flow.ports.contains(&port));
+        let flows = flows.map(|flow| PortFlow {
+            name: scenario.flow_name(flow.source),
+            frame: flow.frame,
+            interval: flow.interval,
+            pcp: flow.pcp,
+        });
+        Some(Self {
+            node: node.name.clone(),
+            to: name_of(scenario, this.to),
+            kind: node.kind,
+            interface: interface_name(scenario, port),
+            rate: link.rate,
+            discipline: this.discipline.clone(),
+            flows: flows.collect(),
+            marked: marked(scenario, this.node, node.kind),
+            vlans: vlans(scenario, this.link.0),
+        })
+    }
+
+    /// Returns a port without a scenario.
+    pub fn of_options(interface: &str, rate: Rate, discipline: Discipline) -> Self {
+        Self {
+            node: "this host".to_owned(),
+            to: "network".to_owned(),
+            kind: NodeKind::Host,
+            interface: interface.to_owned(),
+            rate,
+            discipline,
+            flows: Vec::new(),
+            marked: Vec::new(),
+            vlans: Vec::new(),
+        }
+    }
+
+    /// Returns the name of the port.
+    pub fn name(&self) -> String {
+        format!("{} \u{2192} {}", self.node, self.to)
+    }
+}
+
+fn name_of(scenario: &Scenario, node: NodeIndex) -> String {
+    scenario
+        .nodes
+        .get(node.0)
+        .map_or_else(String::new, |node| node.name.clone())
+}
+
+/// Returns the default name of a port's interface: `eth0` for the node's first link, `eth1` for its second.
+fn interface_name(scenario: &Scenario, port: PortIndex) -> String {
+    let node = scenario.ports.get(port.0).map(|port| port.node);
+    let earlier = scenario.ports.iter().take(port.0);
+    format!(
+        "eth{}",
+        earlier.filter(|other| Some(other.node) == node).count()
+    )
+}
+
+fn marked(scenario: &Scenario, node: NodeIndex, kind: NodeKind) -> Vec<u8> {
+    if kind == NodeKind::Host {
+        return Vec::new();
+    }
+    let ports = scenario.ports.iter().filter(|port| port.node == node);
+    let disciplines: Vec<&Discipline> = ports.map(|port| &port.discipline).collect();
+    let differs = |pcp: &u8| {
+        let mut disciplines = disciplines.iter();
+        disciplines.any(|discipline| discipline.class_of(*pcp) != discipline.class_of(0))
+    };
+    (1..8).filter(differs).collect()
+}
+
+fn vlans(scenario: &Scenario, link: usize) -> Vec<u16> {
+    let ports = [PortIndex(2 * link), PortIndex(2 * link + 1)];
+    let flows = scenario.flows().iter();
+    let here = flows.filter(|flow| flow.ports.iter().any(|port| ports.contains(port)));
+    let vlans = here.filter_map(|flow| match flow.source {
+        FlowSource::Publish(id) | FlowSource::Return(id) => scenario
+            .applications
+            .get(id.0)
+            .map(|application| application.vlan),
+        FlowSource::Cross(id) => scenario.cross_traffic.get(id.0).map(|flow| flow.vlan),
+    });
+    let mut vlans: Vec<u16> = vlans.collect();
+    vlans.sort_unstable();
+    vlans.dedup();
+    vlans
+}

@@ -1,0 +1,67 @@
+//! Verification: what the kernel holds against the plan, and gates for the traffic that the network itself needs.
+
+use takt_scenario::{Duration, GateEntry, Rate, Taprio};
+
+use crate::compare::{PlanDifference, differences};
+use crate::executor::Executor;
+use crate::fault::SystemFault;
+use crate::plan::{PlanWarning, PortPlan, vital_traffic};
+use crate::qdisc::{GateMode, GateSchedule, QdiscKind};
+use crate::system::{interface_facts, kernel_state};
+
+/// Result of a verification.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Verification {
+    /// Differences from the plan.
+    pub differences: Vec<PlanDifference>,
+    /// Warnings about what the kernel holds.
+    pub warnings: Vec<PlanWarning>,
+    /// True if the interface can send.
+    pub is_up: bool,
+    /// Speed of the interface, if it is known and not that of the plan.
+    pub other_speed: Option<Rate>,
+}
+
+/// Compares an interface with its plan.
+///
+/// # Errors
+/// There is no such interface, or the system cannot be asked.
+pub fn verify(plan: &PortPlan, executor: &mut impl Executor) -> Result<Verification, SystemFault> {
+    let facts = interface_facts(executor, &plan.interface)?;
+    let (state, _) = kernel_state(executor, &plan.interface)?;
+    let schedule = match state.root().and_then(|root| root.kind.as_ref()) {
+        Some(QdiscKind::Taprio(schedule)) => Some(schedule),
+        _ => None,
+    };
+    let speed = facts.speed.unwrap_or(plan.speed);
+    Ok(Verification {
+        differences: differences(plan, &state),
+        warnings: schedule.map_or_else(Vec::new, |schedule| gate_warnings(schedule, plan, speed)),
+        is_up: facts.is_up,
+        other_speed: facts.speed.filter(|speed| *speed != plan.speed),
+    })
+}
+
+/// Returns the warnings about the gates of a schedule.
+fn gate_warnings(schedule: &GateSchedule, plan: &PortPlan, speed: Rate) -> Vec<PlanWarning> {
+    if matches!(schedule.mode, GateMode::TxtimeAssist(_)) {
+        return Vec::new();
+    }
+    let class = usize::from(schedule.map.classes.first().copied().unwrap_or(0));
+    let entries = schedule.entries.iter().map(|(gates, interval)| GateEntry {
+        gates: *gates,
+        interval: Duration(interval.saturating_mul(1000)),
+    });
+    let taprio = Taprio {
+        base_time: Duration::ZERO,
+        cycle_time: Duration::ZERO,
+        entries: entries.collect(),
+        txtime_assist: None,
+        guard_band: Duration::ZERO,
+    };
+    let name = plan
+        .classes
+        .get(class)
+        .map_or_else(|| class.to_string(), |class| class.name.clone());
+    vital_traffic(&taprio, class, &name, speed)
+}

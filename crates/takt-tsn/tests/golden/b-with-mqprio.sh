@@ -1,0 +1,66 @@
+# host1 → bridge1: mqprio at eth0
+tc qdisc del dev eth0 root 2>/dev/null || true
+tc qdisc replace dev eth0 root handle 100: mqprio num_tc 2 \
+    map 1 1 1 0 1 1 1 1 1 1 1 1 1 1 1 1 queues 1@0 1@1 hw 0
+tc qdisc replace dev eth0 parent 100:1 handle 101: pfifo limit 1000
+tc qdisc replace dev eth0 parent 100:2 handle 102: pfifo limit 1000
+ip link add link eth0 name eth0.1 type vlan id 1 \
+    egress-qos-map 0:0 1:1 2:2 3:3 4:4 5:5 6:6 7:7 \
+    ingress-qos-map 0:0 1:1 2:2 3:3 4:4 5:5 6:6 7:7
+ip link set dev eth0.1 up
+#   num_tc 2: one for each class of the discipline; class 0 is the highest
+#   map 1 1 1 0 1 1 1 1 1 1 1 1 1 1 1 1: class of the priorities 0 to 15: PCP 0 to 7 by `priorities`, others in the last class
+#   queues: COUNT@FIRST for each class: the highest has queue 0, which the Intel I210 sends first
+#   limit 1000: frames of class `OPC UA`: Linux's txqueuelen, the default of scenarios
+#   limit 1000: frames of class `best effort`: Linux's txqueuelen, the default of scenarios
+
+# bridge1 → host1: mqprio at eth0
+tc qdisc del dev eth0 root 2>/dev/null || true
+tc qdisc add dev eth0 clsact 2>/dev/null || true
+tc qdisc replace dev eth0 root handle 100: mqprio num_tc 2 \
+    map 1 1 1 0 1 1 1 1 1 1 1 1 1 1 1 1 queues 1@0 1@1 hw 0
+tc qdisc replace dev eth0 parent 100:1 handle 101: pfifo limit 1000
+tc qdisc replace dev eth0 parent 100:2 handle 102: pfifo limit 1000
+tc filter replace dev eth0 ingress protocol 802.1Q pref 7100 handle 3 \
+    flower vlan_prio 3 action skbedit priority 3
+bridge vlan add dev eth0 vid 1
+#   num_tc 2: one for each class of the discipline; class 0 is the highest
+#   map 1 1 1 0 1 1 1 1 1 1 1 1 1 1 1 1: class of the priorities 0 to 15: PCP 0 to 7 by `priorities`, others in the last class
+#   queues: COUNT@FIRST for each class: the highest has queue 0, which the Intel I210 sends first
+#   limit 1000: frames of class `OPC UA`: Linux's txqueuelen, the default of scenarios
+#   limit 1000: frames of class `best effort`: Linux's txqueuelen, the default of scenarios
+#   skbedit priority: the kernel forgets the priority of a received frame: the filter sets it from the PCP
+
+# bridge1 → host2: mqprio at eth1
+tc qdisc del dev eth1 root 2>/dev/null || true
+tc qdisc add dev eth1 clsact 2>/dev/null || true
+tc qdisc replace dev eth1 root handle 100: mqprio num_tc 2 \
+    map 1 1 1 0 1 1 1 1 1 1 1 1 1 1 1 1 queues 1@0 1@1 hw 0
+tc qdisc replace dev eth1 parent 100:1 handle 101: pfifo limit 1000
+tc qdisc replace dev eth1 parent 100:2 handle 102: pfifo limit 1000
+tc filter replace dev eth1 ingress protocol 802.1Q pref 7100 handle 3 \
+    flower vlan_prio 3 action skbedit priority 3
+bridge vlan add dev eth1 vid 1
+#   num_tc 2: one for each class of the discipline; class 0 is the highest
+#   map 1 1 1 0 1 1 1 1 1 1 1 1 1 1 1 1: class of the priorities 0 to 15: PCP 0 to 7 by `priorities`, others in the last class
+#   queues: COUNT@FIRST for each class: the highest has queue 0, which the Intel I210 sends first
+#   limit 1000: frames of class `OPC UA`: Linux's txqueuelen, the default of scenarios
+#   limit 1000: frames of class `best effort`: Linux's txqueuelen, the default of scenarios
+#   skbedit priority: the kernel forgets the priority of a received frame: the filter sets it from the PCP
+
+# host2 → bridge1: mqprio at eth0
+tc qdisc del dev eth0 root 2>/dev/null || true
+tc qdisc replace dev eth0 root handle 100: mqprio num_tc 2 \
+    map 1 1 1 0 1 1 1 1 1 1 1 1 1 1 1 1 queues 1@0 1@1 hw 0
+tc qdisc replace dev eth0 parent 100:1 handle 101: pfifo limit 1000
+tc qdisc replace dev eth0 parent 100:2 handle 102: pfifo limit 1000
+ip link add link eth0 name eth0.1 type vlan id 1 \
+    egress-qos-map 0:0 1:1 2:2 3:3 4:4 5:5 6:6 7:7 \
+    ingress-qos-map 0:0 1:1 2:2 3:3 4:4 5:5 6:6 7:7
+ip link set dev eth0.1 up
+#   num_tc 2: one for each class of the discipline; class 0 is the highest
+#   map 1 1 1 0 1 1 1 1 1 1 1 1 1 1 1 1: class of the priorities 0 to 15: PCP 0 to 7 by `priorities`, others in the last class
+#   queues: COUNT@FIRST for each class: the highest has queue 0, which the Intel I210 sends first
+#   limit 1000: frames of class `OPC UA`: Linux's txqueuelen, the default of scenarios
+#   limit 1000: frames of class `best effort`: Linux's txqueuelen, the default of scenarios
+

@@ -1,0 +1,38 @@
+//! `takt tsn apply`.
+
+use takt_tsn::{ApplyOutcome, ShellCommand, apply, changes, kernel_state, plan_for_interface};
+
+use super::{advice, ports, script, system};
+use crate::arguments::TsnApplyArguments;
+use crate::output;
+
+pub(super) fn run(arguments: &TsnApplyArguments) -> miette::Result<()> {
+    let input = ports::one_port(&arguments.port)?;
+    let mut executor = system::executor(&arguments.system);
+    let options = ports::options(&arguments.port);
+    let plan = plan_for_interface(&input, &options, &mut executor)
+        .map_err(|error| advice::interface(&error))?;
+    if arguments.dry_run {
+        let state = kernel_state(&mut executor, &plan.interface);
+        let (state, _) = state.map_err(|error| advice::system(&error))?;
+        let commands = changes(&plan, &state);
+        commands
+            .iter()
+            .flat_map(ShellCommand::lines)
+            .for_each(output::line);
+        script::warnings(&plan).iter().for_each(output::line);
+        return Ok(());
+    }
+    let states = system::states(&arguments.system);
+    let outcome = apply(&plan, &mut executor, &states).map_err(|error| advice::apply(&error))?;
+    let done = match outcome {
+        ApplyOutcome::Applied => "configured, and read back",
+        ApplyOutcome::Unchanged => "configured already",
+    };
+    output::line(format_args!(
+        "{}: {} of {}: {done}",
+        plan.interface, plan.discipline, plan.port
+    ));
+    script::warnings(&plan).iter().for_each(output::complain);
+    Ok(())
+}

@@ -1,0 +1,74 @@
+//! `takt tsn plan`.
+
+use serde_json::{Value, json};
+use takt_tsn::{PortPlan, plan_port};
+
+use super::{advice, ports, script};
+use crate::arguments::TsnPlanArguments;
+use crate::{explain, output};
+
+pub(super) fn run(arguments: &TsnPlanArguments) -> miette::Result<()> {
+    let ports = ports::ports(&arguments.port)?;
+    let options = ports::options(&arguments.port);
+    if let Some(path) = &arguments.svg {
+        if ports.picture.ports.is_empty() {
+            let help = "Only taprio has gates: choose such a discipline, for example with --set discipline=taprio.";
+            return Err(explain::with_help("there are no gates to draw", help));
+        }
+        std::fs::write(path, ports.picture.svg()).map_err(|error| {
+            let help = "Check that the directory exists and that this user may write to it.";
+            explain::with_help(format!("cannot write {}: {error}", path.display()), help)
+        })?;
+    }
+    let plans = ports.inputs.iter().map(|input| plan_port(input, &options));
+    let plans: Vec<PortPlan> = plans
+        .collect::<Result<_, _>>()
+        .map_err(|error| advice::plan(&error))?;
+    for (number, plan) in plans.iter().enumerate() {
+        if arguments.json {
+            output::line(object(plan));
+            continue;
+        }
+        if number > 0 {
+            output::line("");
+        }
+        script::lines(plan, arguments.explain)
+            .iter()
+            .for_each(output::line);
+    }
+    if !arguments.json && !ports.picture.ports.is_empty() {
+        output::line("\n# open gates:");
+        for line in ports.picture.text() {
+            output::line(format_args!("# {line}"));
+        }
+    }
+    Ok(())
+}
+
+fn object(plan: &PortPlan) -> Value {
+    let classes = plan.classes.iter().map(|class| {
+        json!({
+            "name": class.name,
+            "priorities": class.priorities,
+            "queues": class.queues.clone().collect::<Vec<u16>>(),
+            "discipline": class.queue,
+        })
+    });
+    let commands = takt_tsn::qdisc_commands(plan)
+        .into_iter()
+        .chain(takt_tsn::filter_commands(plan));
+    let derivations = plan.derivations.iter();
+    json!({
+        "port": plan.port,
+        "node": plan.node,
+        "interface": plan.interface,
+        "discipline": plan.discipline,
+        "speed": plan.speed.bits_per_second(),
+        "classes": classes.collect::<Vec<_>>(),
+        "vlans": plan.vlans,
+        "marked": plan.marked,
+        "commands": commands.map(|command| command.to_string()).collect::<Vec<_>>(),
+        "derivations": derivations.map(|it| json!({"number": it.number, "origin": it.origin})).collect::<Vec<_>>(),
+        "warnings": plan.warnings.iter().map(ToString::to_string).collect::<Vec<_>>(),
+    })
+}
