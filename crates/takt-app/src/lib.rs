@@ -58,6 +58,7 @@
 
 pub mod client;
 mod consumer;
+pub mod control;
 mod endpoint;
 mod error;
 mod key_keeper;

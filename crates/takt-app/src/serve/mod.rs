@@ -93,7 +93,8 @@ impl Serving {
     /// Opens `endpoints` and serves `server` there. Endpoints over shared memory have the application's name.
     ///
     /// It raises the soft limit of the process on file descriptors to the hard limit, and makes its allocator
-    /// [return large buffers](takt_rt::heap::return_large_buffers).
+    /// [return large buffers](takt_rt::heap::return_large_buffers) and
+    /// [provide the pages](takt_rt::heap::provide_pages) of large values together.
     ///
     /// # Errors
     /// An error if an endpoint cannot be opened; then all are closed.
@@ -103,6 +104,7 @@ impl Serving {
         options: ServeOptions,
     ) -> Result<Self, ServeError> {
         takt_rt::heap::return_large_buffers();
+        takt_ua::large_memory::prepare_with(takt_rt::heap::provide_pages);
         let max_connections = capacity::max_connections(
             options.max_connections,
             server.max_sessions(),
@@ -335,6 +337,9 @@ impl Transports {
                 let now = Instant::now();
                 for event in events.iter() {
                     answered |= self.dispatch(event, now);
+                }
+                for tcp in &mut self.tcp {
+                    tcp.serve_large(now);
                 }
             }
             let give_back = self.peak.note(self.services.server.memory().used());

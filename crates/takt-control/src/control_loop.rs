@@ -1,0 +1,211 @@
+//! The loop: opening its links, and its cycles.
+
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use takt_link::{LaunchDrops, open_receiver, open_sender};
+use takt_pubsub::publisher::{DataSource, WriterGroup};
+use takt_pubsub::runtime::{LinkPlan, reader_links, writer_group_link};
+use takt_pubsub::subscriber::{DataTarget, Subscriber};
+use takt_rt::clock::Clock;
+use takt_rt::cyclic::Cyclic;
+use takt_rt::faults::PageFaults;
+use takt_ua::structures::PubSubConfiguration2DataType;
+
+use crate::added_latency::AddedLatency;
+use crate::application::ControlApplication;
+use crate::deadline::Misses;
+use crate::error::ControlError;
+use crate::inputs::{Inputs, NotingTarget};
+use crate::options::ControlOptions;
+use crate::preparation::prepare;
+use crate::report::{ControlReport, LoopEnding};
+use crate::running::{Links, Running};
+use crate::schedule::{Schedule, Sending};
+
+/// Control loop of one connection. It can move to the thread on which it [runs](Self::run).
+#[derive(Debug)]
+pub struct ControlLoop {
+    group: WriterGroup,
+    sender: LinkPlan,
+    subscriber: Subscriber,
+    receivers: Vec<LinkPlan>,
+    inputs: Inputs,
+    schedule: Schedule,
+    cyclic: Cyclic,
+    options: ControlOptions,
+    added_latency: Option<Box<dyn AddedLatency>>,
+}
+
+impl ControlLoop {
+    /// Creates the loop of a configuration with one enabled connection, which has one WriterGroup. The cycle is its
+    /// PublishingInterval.
+    ///
+    /// # Errors
+    /// [`ControlError`]: the configuration has other parts, or `source` or `target` lack a field.
+    pub fn new(
+        configuration: &PubSubConfiguration2DataType,
+        source: &mut dyn DataSource,
+        target: &mut dyn DataTarget,
+        options: ControlOptions,
+    ) -> Result<Self, ControlError> {
+        let enabled = configuration.connections.iter().filter(|it| it.enabled);
+        let connections: Vec<_> = enabled.collect();
+        let [connection] = connections.as_slice() else {
+            let found = connections.len();
+            return Err(ControlError::Connections { found });
+        };
+        let [group] = connection.writer_groups.as_slice() else {
+            return Err(ControlError::WriterGroups {
+                connection: connection.name.to_string(),
+                found: connection.writer_groups.len(),
+            });
+        };
+        let mut link = options.link.clone();
+        link.launch_times = match options.sending {
+            Sending::LaunchTime { mode, .. } => Some(mode),
+            _ => None,
+        };
+        let sender = writer_group_link(connection, group, &link)?;
+        let receivers = reader_links(connection, &link)?;
+        let data_sets = &configuration.published_data_sets;
+        let group = WriterGroup::new(connection, group, data_sets, source)?;
+        let mut inputs = Inputs::default();
+        let mut noting = NotingTarget {
+            target,
+            inputs: &mut inputs,
+        };
+        let standalone = &configuration.subscribed_data_sets;
+        let subscriber = Subscriber::new(connection, standalone, &mut noting)?;
+        inputs.check(options.deadline.reaction)?;
+        let interval = group.publishing_interval();
+        let cyclic = Cyclic::new(interval)?
+            .with_base_time(Clock::Tai, options.base_time_nanos)
+            .with_spin(options.real_time.spin);
+        Ok(Self {
+            schedule: Schedule::new(interval, options.phases, options.sending)?,
+            group,
+            sender,
+            subscriber,
+            receivers,
+            inputs,
+            cyclic,
+            options,
+            added_latency: None,
+        })
+    }
+
+    /// Adds latencies to those of the thread.
+    #[must_use]
+    pub fn with_added_latency(mut self, added: Box<dyn AddedLatency>) -> Self {
+        self.added_latency = Some(added);
+        self
+    }
+
+    /// Returns the length of a cycle.
+    #[must_use]
+    pub const fn cycle(&self) -> Duration {
+        self.cyclic.cycle()
+    }
+
+    /// Runs the loop on the calling thread until it ends, or `stop` is set.
+    ///
+    /// # Errors
+    /// [`ControlError::Link`]: a link cannot be opened. A link that is down is no error.
+    pub fn run(
+        self,
+        application: &mut dyn ControlApplication,
+        stop: &AtomicBool,
+    ) -> Result<ControlReport, ControlError> {
+        let Self {
+            group,
+            sender,
+            subscriber,
+            receivers,
+            inputs,
+            schedule,
+            mut cyclic,
+            options,
+            added_latency,
+        } = self;
+        let open = |link: &LinkPlan| open_receiver(&link.address, &link.options);
+        let mut links = Links {
+            sender: open_sender(&sender.address, &sender.options)?,
+            receivers: receivers.iter().map(open).collect::<Result<_, _>>()?,
+        };
+        let prepared = prepare(&options.real_time);
+        let mut running = Running {
+            group,
+            subscriber,
+            inputs,
+            schedule,
+            options,
+            added_latency,
+            misses: Misses::default(),
+            received: 0,
+            refused: 0,
+            sent: 0,
+            send_errors: 0,
+            last_error: None,
+            fresh: 0,
+            pending: None,
+            unread_sends: 0,
+        };
+        let mut report = ControlReport {
+            ending: LoopEnding::Stopped,
+            cycles: 0,
+            overruns: 0,
+            max_wake_up_latency_nanos: 0,
+            received: 0,
+            refused: 0,
+            sent: 0,
+            send_errors: 0,
+            last_error: None,
+            launch_drops: LaunchDrops::default(),
+            page_faults: 0,
+            missed: 0,
+            longest_miss: 0,
+            preparations: prepared.preparations.clone(),
+        };
+        let faults = PageFaults::of_this_thread();
+        let drain_cycles = running.options.drain_cycles;
+        let mut drained = 0;
+        while !stop.load(Ordering::Relaxed) {
+            let most = running.options.cycles;
+            let publishes = most.is_none_or(|most| report.cycles < most);
+            if !publishes && drained >= drain_cycles {
+                report.ending = LoopEnding::Complete;
+                break;
+            }
+            let cycle = cyclic.wait();
+            if !publishes {
+                drained += 1;
+                running.drain(&cycle, &mut links, application);
+                continue;
+            }
+            report.cycles += 1;
+            report.overruns = cycle.overruns;
+            let latency = cycle.wake_up_latency_nanos;
+            report.max_wake_up_latency_nanos = report.max_wake_up_latency_nanos.max(latency);
+            if let ControlFlow::Break(ending) = running.cycle(&cycle, &mut links, application) {
+                report.ending = ending;
+                break;
+            }
+        }
+        running.send(&mut links, application);
+        let page_faults = PageFaults::of_this_thread() - faults;
+        Ok(ControlReport {
+            launch_drops: links.sender.launch_drops(),
+            page_faults: page_faults.minor + page_faults.major,
+            received: running.received,
+            refused: running.refused,
+            sent: running.sent,
+            send_errors: running.send_errors,
+            last_error: running.last_error.map(|error| error.to_string()),
+            missed: running.misses.sum,
+            longest_miss: running.misses.longest,
+            ..report
+        })
+    }
+}

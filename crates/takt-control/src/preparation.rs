@@ -1,0 +1,103 @@
+//! Real-time settings of the thread of a control loop: each is applied, or reported once with the fix.
+
+use std::time::Duration;
+
+use takt_rt::priority::Policy;
+use takt_rt::{affinity, memory, priority};
+
+/// Real-time settings of the thread.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RealTimeOptions {
+    /// Scheduling policy, for example SCHED_FIFO with priority 80; `None` keeps that of the calling thread.
+    pub policy: Option<Policy>,
+    /// Core to which the thread is pinned.
+    pub core: Option<usize>,
+    /// Time before each part of a cycle at which the thread wakes up and spins.
+    pub spin: Duration,
+    /// True if the memory of the process is locked, so that no page fault delays a cycle.
+    pub lock_memory: bool,
+    /// True if the timers of the thread are set to the shortest slack.
+    pub timer_slack: bool,
+    /// True if processors are kept out of deep sleep (`/dev/cpu_dma_latency`).
+    pub cpu_latency: bool,
+}
+
+impl Default for RealTimeOptions {
+    /// Locked memory, the shortest timer slack and no deep sleep; the policy and cores of the calling thread.
+    fn default() -> Self {
+        Self {
+            policy: None,
+            core: None,
+            spin: Duration::ZERO,
+            lock_memory: true,
+            timer_slack: true,
+            cpu_latency: true,
+        }
+    }
+}
+
+/// Real-time setting, and the reason why it could not be applied.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Preparation {
+    /// Name of the setting.
+    pub setting: &'static str,
+    /// Reason and fix; `None` if it is applied.
+    pub problem: Option<String>,
+}
+
+/// Applied settings. Some of them end when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Prepared {
+    pub(crate) preparations: Vec<Preparation>,
+    _latency: Option<takt_rt::cpu_latency::CpuLatency>,
+}
+
+/// Applies the settings to the calling thread.
+pub(crate) fn prepare(options: &RealTimeOptions) -> Prepared {
+    let mut preparations = Vec::new();
+    let mut note = |setting, outcome: Result<(), String>| {
+        preparations.push(Preparation {
+            setting,
+            problem: outcome.err(),
+        });
+    };
+    let text = |error: &dyn std::fmt::Display| error.to_string();
+    if let Some(core) = options.core {
+        note(
+            "affinity",
+            affinity::pin(core).map_err(|error| text(&error)),
+        );
+    }
+    let mut latency = None;
+    if options.cpu_latency {
+        match takt_rt::cpu_latency::CpuLatency::minimum() {
+            Ok(guard) => {
+                latency = Some(guard);
+                note("cpu_dma_latency", Ok(()));
+            }
+            Err(error) => note("cpu_dma_latency", Err(text(&error))),
+        }
+    }
+    if options.timer_slack {
+        let set = takt_rt::timer_slack::minimize();
+        note("timer slack", set.map_err(|error| text(&error)));
+    }
+    if options.lock_memory {
+        note(
+            "locked memory",
+            memory::lock_all().map_err(|error| text(&error)),
+        );
+    }
+    memory::prefault_stack();
+    // The priority comes last: the steps before it may take long.
+    if let Some(policy) = options.policy {
+        note(
+            "SCHED_FIFO",
+            priority::set(policy).map_err(|error| text(&error)),
+        );
+    }
+    Prepared {
+        preparations,
+        _latency: latency,
+    }
+}

@@ -1,0 +1,51 @@
+//! Numbers of a run of a control loop.
+
+use takt_link::LaunchDrops;
+
+use crate::preparation::Preparation;
+
+/// Reason why a control loop ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LoopEnding {
+    /// It was stopped from outside.
+    Stopped,
+    /// The number of cycles was reached.
+    Complete,
+    /// The user's function broke it off.
+    Application,
+    /// Messages were missed, and the reaction is to stop.
+    Deadline,
+}
+
+/// Numbers of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ControlReport {
+    /// Reason of the end.
+    pub ending: LoopEnding,
+    /// Number of cycles that ran.
+    pub cycles: u64,
+    /// Number of cycles that were skipped, because their beginning had passed.
+    pub overruns: u64,
+    /// Longest delay of the thread at the beginning of a cycle, in nanoseconds.
+    pub max_wake_up_latency_nanos: u64,
+    /// Number of DataSetMessages that were received.
+    pub received: u64,
+    /// Number of messages that were received and refused.
+    pub refused: u64,
+    /// Number of NetworkMessages that the kernel took.
+    pub sent: u64,
+    /// Number of cycles in which sending, or making the message, failed.
+    pub send_errors: u64,
+    /// Last of these errors.
+    pub last_error: Option<String>,
+    /// Messages that were dropped because of their launch times, by cause.
+    pub launch_drops: LaunchDrops,
+    /// Page faults of the thread in its cycles.
+    pub page_faults: u64,
+    /// Number of cycles without a message, after the first message.
+    pub missed: u64,
+    /// Largest number of consecutive cycles without a message.
+    pub longest_miss: u64,
+    /// Real-time settings, and the reasons why some could not be applied.
+    pub preparations: Vec<Preparation>,
+}

@@ -1,0 +1,263 @@
+//! `takt loopback SCENARIO` and `takt publish SCENARIO`: the applications of a scenario, in real time.
+
+mod advice;
+mod result;
+
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use miette::IntoDiagnostic;
+use takt_control::{
+    ControlOptions, ControlReport, Deadline, LoopEnding, Reaction, RealTimeOptions, Sending, Trace,
+    trace_file,
+};
+use takt_lab::{CounterPayload, LoopAddresses, LoopEnd, ScenarioApplication, ScenarioLoop};
+use takt_link::{LaunchMode, LinkOptions, ReceiveClock};
+use takt_rt::interrupt::Interrupt;
+use takt_rt::priority::Policy;
+
+use crate::arguments::{
+    ControlLoopArguments, LoopbackArguments, MissReaction, PublishArguments, SendingMode,
+};
+use crate::{explain, output, scenario_file};
+
+/// Interval of checks for the end.
+const STEP: Duration = Duration::from_millis(20);
+
+/// Arguments of one end.
+struct Request<'a> {
+    file: &'a Path,
+    end: LoopEnd,
+    control: &'a ControlLoopArguments,
+    run_for: Option<Duration>,
+    priority: Option<u8>,
+    core: Option<usize>,
+}
+
+/// Returns whether a file is a scenario, not a PubSub configuration: it has a topology or nodes.
+pub fn is_scenario(path: &Path) -> bool {
+    has_table(path, &["[topology]", "[[nodes]]", "[[links]]"])
+}
+
+/// Returns whether a file has a PubSub configuration, with its mistakes.
+fn is_pub_sub_configuration(path: &Path) -> bool {
+    has_table(path, &["[[connections]]", "[[published_data_sets]]"])
+}
+
+/// Returns whether a TOML file has one of these tables. It may be invalid otherwise.
+fn has_table(path: &Path, headers: &[&str]) -> bool {
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    text.lines().any(|line| {
+        let header = line.split('#').next().unwrap_or_default();
+        headers.contains(&header.trim())
+    })
+}
+
+pub fn loopback(arguments: &LoopbackArguments) -> miette::Result<()> {
+    let path = &arguments.scenario;
+    if !is_scenario(path) && is_pub_sub_configuration(path) {
+        return Err(explain::with_help(
+            format!(
+                "{} is a PubSub configuration, not a scenario",
+                path.display()
+            ),
+            "`takt publish` and `takt subscribe` run it. `takt scenario new` writes a scenario.",
+        ));
+    }
+    run(&Request {
+        file: &arguments.scenario,
+        end: LoopEnd::Loopback,
+        control: &arguments.control,
+        run_for: arguments.run_for,
+        priority: arguments.priority,
+        core: arguments.core,
+    })
+}
+
+pub fn publish(arguments: &PublishArguments) -> miette::Result<()> {
+    run(&Request {
+        file: &arguments.file,
+        end: LoopEnd::Publisher,
+        control: &arguments.control,
+        run_for: arguments.run.run_for,
+        priority: arguments.run.priority,
+        core: arguments.run.core,
+    })
+}
+
+fn run(request: &Request<'_>) -> miette::Result<()> {
+    let interrupt = Interrupt::install().into_diagnostic()?;
+    let (file, text) = scenario_file::read(request.file)?;
+    let file = scenario_file::with_settings(&file, &text, &request.control.settings)?;
+    let refused = |error: takt_lab::LoopError| advice::refused(&error);
+    let name = request.control.application.as_deref();
+    let control = ScenarioLoop::of(file.scenario(), name).map_err(refused)?;
+    let default = control.addresses().clone();
+    let given = |given: &Option<String>, default| given.clone().unwrap_or(default);
+    let addresses = LoopAddresses {
+        there: given(&request.control.there, default.there),
+        back: given(&request.control.back, default.back),
+    };
+    let control = control.with_addresses(addresses).map_err(refused)?;
+    let options = options(request, &control);
+    let payload = || CounterPayload::new(control.fields());
+    let (input, published) = (payload(), payload());
+    let running = control.open(request.end, &input, &published, options);
+    let running = running.map_err(refused)?;
+    // A run whose result cannot be saved does not begin.
+    let trace_output = request.control.trace.as_deref().map(create_trace);
+    let trace_output = trace_output.transpose()?;
+    let trace = Trace::with_capacity(request.control.trace_points);
+    let mut application = ScenarioApplication::new(request.end, input, published, trace);
+    if !request.control.json {
+        output::line(heading(request.end, &control));
+    }
+    let report = on_its_thread(request, running, &mut application, &interrupt)?;
+    let result = result::LoopResult {
+        end: request.end,
+        control: &control,
+        report: &report,
+        application: &application,
+    };
+    result.print(request.control.json);
+    if let Some((path, file)) = trace_output {
+        write_trace(file, request, &control, &application.trace)
+            .map_err(|error| advice::trace(path, &error))?;
+    }
+    match (&application.torn, report.ending) {
+        (Some(torn), _) => Err(explain::with_help(
+            torn,
+            "The fields of one message differ: the sender, or the memory between the threads, tore it.",
+        )),
+        (None, LoopEnding::Deadline) => Err(explain::with_help(
+            format!(
+                "no message came in {} consecutive cycles",
+                report.longest_miss
+            ),
+            "`--on-miss count` goes on. Check the other end and the link.",
+        )),
+        _ => Ok(()),
+    }
+}
+
+fn options(request: &Request<'_>, control: &ScenarioLoop) -> ControlOptions {
+    let arguments = request.control;
+    let offset = Duration::from_nanos(control.application().offset.0 / 1000);
+    ControlOptions {
+        link: LinkOptions {
+            interface: arguments.interface.clone(),
+            receive_times: Some(ReceiveClock::Software),
+            ..LinkOptions::default()
+        },
+        sending: match arguments.sending {
+            None => control.sending(),
+            Some(SendingMode::Immediate) => Sending::Immediate,
+            Some(SendingMode::Offset) => Sending::AtOffset(offset),
+            Some(SendingMode::LaunchTime) => Sending::LaunchTime {
+                offset,
+                mode: LaunchMode::Strict,
+            },
+        },
+        cycles: arguments.cycles,
+        deadline: Deadline {
+            cycles: arguments.misses,
+            reaction: match arguments.on_miss {
+                MissReaction::Count => Reaction::Count,
+                MissReaction::Hold => Reaction::HoldLast,
+                MissReaction::Stop => Reaction::Stop,
+            },
+        },
+        real_time: RealTimeOptions {
+            policy: request.priority.map(Policy::Fifo),
+            core: request.core,
+            spin: arguments.spin.unwrap_or_default(),
+            ..RealTimeOptions::default()
+        },
+        ..ControlOptions::default()
+    }
+}
+
+/// Runs the loop on a thread of its own until it ends, the time is over, or the command is interrupted.
+fn on_its_thread(
+    request: &Request<'_>,
+    running: takt_control::ControlLoop,
+    application: &mut ScenarioApplication,
+    interrupt: &Interrupt,
+) -> miette::Result<ControlReport> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let end = request.run_for.map(|time| Instant::now() + time);
+    let outcome = std::thread::scope(|scope| {
+        let thread = scope.spawn(|| running.run(application, &stop));
+        while !thread.is_finished() {
+            let is_over = end.is_some_and(|end| Instant::now() >= end);
+            if is_over || interrupt.is_set() {
+                stop.store(true, Ordering::Relaxed);
+            }
+            std::thread::sleep(STEP);
+        }
+        thread.join()
+    });
+    let report = outcome.map_err(|_| miette::miette!("the thread of the loop panicked"))?;
+    report.map_err(|error| advice::control(&error))
+}
+
+fn heading(end: LoopEnd, control: &ScenarioLoop) -> String {
+    let LoopAddresses { there, back } = control.addresses();
+    let application = control.application();
+    let (role, to, at) = match end {
+        LoopEnd::Publisher => ("Publisher", there, back),
+        LoopEnd::Loopback => ("loopback", back, there),
+    };
+    format!(
+        "{role} of {}: a message of {} B every {}\n  sends to  {to}\n  receives  {at}",
+        application.name,
+        CounterPayload::length_of(control.fields()),
+        application.cycle,
+    )
+}
+
+/// Creates the file of a trace.
+fn create_trace(path: &Path) -> miette::Result<(&Path, File)> {
+    let file = File::create(path).map_err(|error| advice::trace(path, &error))?;
+    Ok((path, file))
+}
+
+fn write_trace(
+    file: File,
+    request: &Request<'_>,
+    control: &ScenarioLoop,
+    trace: &Trace,
+) -> std::io::Result<()> {
+    let scenario = request.file.display().to_string();
+    let description = control.trace_description(request.end, &scenario);
+    trace_file::write(&mut BufWriter::new(file), &description, trace)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+
+    #[test]
+    fn scenarios_and_configurations_are_told_apart() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("file.toml");
+        let cases = [
+            ("name = \"x\"\n[topology] # two hosts\n", (true, false)),
+            ("  [[nodes]]\n", (true, false)),
+            ("[[connections]] # UDP\n", (false, true)),
+            ("# [topology]\nnodes = 1\n", (false, false)),
+        ];
+        for (text, expected) in cases {
+            std::fs::write(&file, text).unwrap();
+            let found = (is_scenario(&file), is_pub_sub_configuration(&file));
+            assert_eq!(found, expected, "{text}");
+        }
+        assert!(!is_scenario(&folder.path().join("missing.toml")));
+    }
+}

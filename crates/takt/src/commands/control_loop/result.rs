@@ -1,0 +1,171 @@
+//! Result of one end: a table for people, or an object for programs.
+
+use serde_json::json;
+use takt_control::ControlReport;
+use takt_lab::{LoopEnd, RoundTrips, ScenarioApplication, ScenarioLoop};
+use takt_report::{Column, Table};
+
+use crate::output;
+
+/// Result of one end.
+pub(super) struct LoopResult<'a> {
+    pub(super) end: LoopEnd,
+    pub(super) control: &'a ScenarioLoop,
+    pub(super) report: &'a ControlReport,
+    pub(super) application: &'a ScenarioApplication,
+}
+
+impl LoopResult<'_> {
+    pub(super) fn print(&self, is_json: bool) {
+        let records = self.application.trace.records();
+        let trips = (self.end == LoopEnd::Publisher).then(|| RoundTrips::of(records));
+        if is_json {
+            output::line(self.object(trips.as_ref()));
+        } else {
+            self.tables(trips.as_ref());
+        }
+    }
+
+    fn object(&self, trips: Option<&RoundTrips>) -> serde_json::Value {
+        let Self {
+            report,
+            application,
+            ..
+        } = self;
+        let counters = &application.counters;
+        let quantile = |share| trips.and_then(|trips| trips.quantile(share));
+        json!({
+            "application": self.control.application().name,
+            "ending": format!("{:?}", report.ending),
+            "cycles": report.cycles,
+            "overruns": report.overruns,
+            "maxWakeUpLatencyNs": report.max_wake_up_latency_nanos,
+            "sent": report.sent,
+            "sendErrors": report.send_errors,
+            "lastError": report.last_error,
+            "launchDrops": {
+                "refused": report.launch_drops.refused,
+                "invalid": report.launch_drops.invalid,
+                "missed": report.launch_drops.missed,
+            },
+            "pageFaults": report.page_faults,
+            "received": report.received,
+            "refused": report.refused,
+            "missedCycles": report.missed,
+            "longestMiss": report.longest_miss,
+            "missedCounters": counters.missed,
+            "repeatedCounters": counters.repeated,
+            "reorderedCounters": counters.reordered,
+            "tracePoints": application.trace.records().len(),
+            "tracePointsLost": application.trace.lost(),
+            "applicationRoundTripNs": trips.map(|trips| json!({
+                "count": trips.count(),
+                "lost": trips.lost,
+                "min": quantile(0.0),
+                "median": quantile(0.5),
+                "p99": quantile(0.99),
+                "max": quantile(1.0),
+            })),
+            "settings": report.preparations.iter().map(|it| json!({
+                "setting": it.setting,
+                "problem": it.problem,
+            })).collect::<Vec<_>>(),
+        })
+    }
+
+    fn tables(&self, trips: Option<&RoundTrips>) {
+        let Self {
+            report,
+            application,
+            ..
+        } = self;
+        let counters = &application.counters;
+        let mut table = Table::new([Column::text(""), Column::number("count")]);
+        for (name, count) in [
+            ("cycles", report.cycles),
+            ("cycles skipped (overruns)", report.overruns),
+            ("messages sent", report.sent),
+            ("errors of sending", report.send_errors),
+            (
+                "  dropped: refused by the queue",
+                report.launch_drops.refused,
+            ),
+            (
+                "  dropped: launch time too early or too late",
+                report.launch_drops.invalid,
+            ),
+            (
+                "  dropped: launch time missed in the queue",
+                report.launch_drops.missed,
+            ),
+            ("messages received", report.received),
+            ("messages refused", report.refused),
+            ("cycles without a message", report.missed),
+            ("  longest sequence of them", report.longest_miss),
+            ("counters missed", counters.missed),
+            ("counters repeated", counters.repeated),
+            ("counters reordered", counters.reordered),
+            ("page faults", report.page_faults),
+        ] {
+            table.row([name.to_owned(), count.to_string()]);
+        }
+        for line in table.lines(None) {
+            output::line(line);
+        }
+        let latency = i64::try_from(report.max_wake_up_latency_nanos).ok();
+        output::line(format!("woken at most {} \u{b5}s late", micros(latency)));
+        if let Some(error) = &report.last_error {
+            output::warning(format!("last error of sending: {error}"));
+        }
+        if let Some(trips) = trips {
+            round_trips(trips);
+        }
+        if application.trace.lost() > 0 {
+            output::line(format!(
+                "{} trace points were lost: --trace-points reserves memory for more",
+                application.trace.lost()
+            ));
+        }
+        if report.received == 0 {
+            output::warning(
+                "no message came: start the other end with the same scenario and addresses",
+            );
+        }
+        for preparation in &report.preparations {
+            if let Some(problem) = &preparation.problem {
+                output::warning(format!("{} is not set: {problem}", preparation.setting));
+            }
+        }
+    }
+}
+
+fn micros(nanos: Option<i64>) -> String {
+    nanos.map_or_else(
+        || "-".to_owned(),
+        |nanos| format!("{:.1}", nanos as f64 / 1e3),
+    )
+}
+
+fn round_trips(trips: &RoundTrips) {
+    output::line("\napplication round trip (T8 \u{2212} T1), \u{b5}s");
+    let mut table = Table::new([
+        Column::number("min"),
+        Column::number("median"),
+        Column::number("p99"),
+        Column::number("max"),
+        Column::number("returned"),
+        Column::number("not returned"),
+    ]);
+    let quantile = |share| micros(trips.quantile(share));
+    table.row([
+        quantile(0.0),
+        quantile(0.5),
+        quantile(0.99),
+        quantile(1.0),
+        trips.count().to_string(),
+        trips.lost.to_string(),
+    ]);
+    for line in table.lines(None) {
+        output::line(line);
+    }
+}
