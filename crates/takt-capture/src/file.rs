@@ -1,8 +1,9 @@
 //! Packets of capture files in the formats pcapng and pcap.
 
+use std::io::{ErrorKind, Read};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use pcap_parser::traits::PcapNGPacketBlock;
+use pcap_parser::traits::{PcapNGPacketBlock, PcapReaderIterator};
 use pcap_parser::{Block, PcapBlockOwned, PcapError, create_reader};
 
 /// A captured packet.
@@ -42,81 +43,174 @@ struct Interface {
 /// Returns all packets, and the error of the file behind them if there is one.
 pub fn packets(file: &[u8]) -> (Vec<CapturedPacket>, Option<String>) {
     let mut packets = Vec::new();
-    let error = read(file, &mut packets).err();
-    (packets, error)
+    // The whole file fits into the buffer, so that no block is too large for it.
+    let mut reader = match CaptureReader::with_buffer(file, file.len() + 65_536) {
+        Ok(reader) => reader,
+        Err(error) => return (packets, Some(error)),
+    };
+    for packet in &mut reader {
+        match packet {
+            Ok(packet) => packets.push(packet),
+            Err(error) => return (packets, Some(error)),
+        }
+    }
+    (packets, None)
 }
 
-fn read(file: &[u8], packets: &mut Vec<CapturedPacket>) -> Result<(), String> {
-    // The whole file fits into the buffer, so that no block is too large for it.
-    let mut reader = create_reader(file.len() + 65_536, file).map_err(|error| text(&error))?;
-    let mut interfaces: Vec<Interface> = Vec::new();
-    let mut linktype = 0;
-    let mut nanoseconds = false;
-    let mut number = 0;
-    let is_pcapng = file.starts_with(&SECTION);
-    let mut big_endian = false;
-    loop {
-        let exhausted = reader.reader_exhausted();
-        if is_pcapng {
-            check_length(reader.data(), big_endian)?;
-        }
-        let (length, block) = match reader.next() {
-            Ok(block) => block,
-            Err(PcapError::Eof) => return Ok(()),
-            Err(PcapError::Incomplete(_)) if !exhausted => {
-                reader.refill().map_err(|error| text(&error))?;
-                continue;
+/// Reader of a capture file: an iterator over its packets, which keeps none of them. The error of a damaged file is its
+/// last item.
+pub struct CaptureReader<'r> {
+    reader: Box<dyn PcapReaderIterator + Send + 'r>,
+    format: Format,
+    number: usize,
+    is_finished: bool,
+}
+
+/// Input whose reads fill the buffer, except at the end. The library decides about the format after one read.
+struct Filling<R>(R);
+
+impl<R: Read> Read for Filling<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let mut filled = 0;
+        while let Some(rest) = buffer.get_mut(filled..).filter(|rest| !rest.is_empty()) {
+            match self.0.read(rest) {
+                Ok(0) => break,
+                Ok(count) => filled += count,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
             }
-            Err(error) => return Err(text(&error)),
-        };
-        let mut add = |time, linktype, bytes: &[u8]| {
-            number += 1;
-            packets.push(CapturedPacket {
-                number,
-                time,
-                linktype,
-                bytes: bytes.to_vec(),
-            });
+        }
+        Ok(filled)
+    }
+}
+
+/// Facts that the file has told about its packets so far.
+#[derive(Default)]
+struct Format {
+    is_pcapng: bool,
+    /// pcap: LINKTYPE of all packets.
+    linktype: i32,
+    /// pcap: true if times have nanoseconds.
+    nanoseconds: bool,
+    /// pcapng: byte order of the section.
+    big_endian: bool,
+    /// pcapng: interfaces of the section.
+    interfaces: Vec<Interface>,
+}
+
+/// Largest block that a reader of a stream takes, in bytes.
+const LONGEST_BLOCK: usize = 1 << 20;
+
+impl<'r> CaptureReader<'r> {
+    /// Reads the beginning of a file, whose blocks have 1 MiB at most.
+    ///
+    /// # Errors
+    /// The reason, as text: `input` cannot be read, or is no capture file.
+    pub fn new(input: impl Read + Send + 'r) -> Result<Self, String> {
+        Self::with_buffer(input, LONGEST_BLOCK)
+    }
+
+    fn with_buffer(input: impl Read + Send + 'r, buffer: usize) -> Result<Self, String> {
+        let reader = create_reader(buffer, Filling(input)).map_err(|error| text(&error))?;
+        Ok(Self {
+            format: Format {
+                is_pcapng: reader.data().starts_with(&SECTION),
+                ..Format::default()
+            },
+            reader,
+            number: 0,
+            is_finished: false,
+        })
+    }
+
+    fn packet(&mut self) -> Result<Option<CapturedPacket>, String> {
+        loop {
+            let exhausted = self.reader.reader_exhausted();
+            if self.format.is_pcapng {
+                check_length(self.reader.data(), self.format.big_endian)?;
+            }
+            let (length, block) = match self.reader.next() {
+                Ok(block) => block,
+                Err(PcapError::Eof) => return Ok(None),
+                Err(PcapError::Incomplete(_)) if !exhausted => {
+                    self.reader.refill().map_err(|error| text(&error))?;
+                    continue;
+                }
+                Err(error) => return Err(text(&error)),
+            };
+            let packet = self.format.packet(&block);
+            self.reader.consume(length);
+            if let Some(packet) = packet {
+                self.number += 1;
+                return Ok(Some(CapturedPacket {
+                    number: self.number,
+                    ..packet
+                }));
+            }
+        }
+    }
+}
+
+impl Iterator for CaptureReader<'_> {
+    type Item = Result<CapturedPacket, String>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.is_finished {
+            return None;
+        }
+        let packet = self.packet().transpose();
+        self.is_finished = !matches!(packet, Some(Ok(_)));
+        packet
+    }
+}
+
+impl Format {
+    /// Returns the packet of a block, without its number; `None` for other blocks, which may say something about
+    /// packets.
+    fn packet(&mut self, block: &PcapBlockOwned<'_>) -> Option<CapturedPacket> {
+        let packet = |time, linktype, bytes: &[u8]| CapturedPacket {
+            number: 0,
+            time,
+            linktype,
+            bytes: bytes.to_vec(),
         };
         match block {
             PcapBlockOwned::LegacyHeader(header) => {
-                linktype = header.network.0;
-                nanoseconds = header.is_nanosecond_precision();
+                self.linktype = header.network.0;
+                self.nanoseconds = header.is_nanosecond_precision();
+                None
             }
-            PcapBlockOwned::Legacy(packet) => {
-                let nanos = u64::from(packet.ts_usec) * if nanoseconds { 1 } else { 1000 };
-                let time = Duration::from_secs(packet.ts_sec.into()) + Duration::from_nanos(nanos);
-                add(UNIX_EPOCH.checked_add(time), linktype, packet.data);
+            PcapBlockOwned::Legacy(legacy) => {
+                let nanos = u64::from(legacy.ts_usec) * if self.nanoseconds { 1 } else { 1000 };
+                let time = Duration::from_secs(legacy.ts_sec.into()) + Duration::from_nanos(nanos);
+                let time = UNIX_EPOCH.checked_add(time);
+                Some(packet(time, self.linktype, legacy.data))
             }
             PcapBlockOwned::NG(Block::SectionHeader(section)) => {
-                big_endian = section.big_endian();
-                interfaces.clear();
+                self.big_endian = section.big_endian();
+                self.interfaces.clear();
+                None
             }
             PcapBlockOwned::NG(Block::InterfaceDescription(interface)) => {
-                interfaces.push(Interface {
+                self.interfaces.push(Interface {
                     linktype: interface.linktype.0,
                     offset: interface.if_tsoffset,
                     resolution: interface.ts_resolution().unwrap_or(1_000_000),
                 });
+                None
             }
-            PcapBlockOwned::NG(Block::EnhancedPacket(packet)) => {
-                if let Some(interface) = interfaces.get(packet.if_id as usize) {
-                    let ticks = u64::from(packet.ts_high) << 32 | u64::from(packet.ts_low);
-                    add(
-                        interface.time(ticks),
-                        interface.linktype,
-                        packet.packet_data(),
-                    );
-                }
+            PcapBlockOwned::NG(Block::EnhancedPacket(enhanced)) => {
+                let interface = self.interfaces.get(enhanced.if_id as usize)?;
+                let ticks = u64::from(enhanced.ts_high) << 32 | u64::from(enhanced.ts_low);
+                let time = interface.time(ticks);
+                Some(packet(time, interface.linktype, enhanced.packet_data()))
             }
-            PcapBlockOwned::NG(Block::SimplePacket(packet)) => {
-                if let Some(interface) = interfaces.first() {
-                    add(None, interface.linktype, packet.packet_data());
-                }
+            PcapBlockOwned::NG(Block::SimplePacket(simple)) => {
+                let interface = self.interfaces.first()?;
+                Some(packet(None, interface.linktype, simple.packet_data()))
             }
-            PcapBlockOwned::NG(_) => {}
+            PcapBlockOwned::NG(_) => None,
         }
-        reader.consume(length);
     }
 }
 
@@ -169,7 +263,100 @@ fn text<I: std::fmt::Debug>(error: &PcapError<I>) -> String {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
     use super::*;
+
+    /// Input that gives a few bytes at a time.
+    struct Slow<'b>(&'b [u8]);
+
+    impl Read for Slow<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+            let length = buffer.len().min(7);
+            self.0.read(&mut buffer[..length])
+        }
+    }
+
+    /// A block of 2 MiB: its type is unknown.
+    fn long_block() -> Vec<u8> {
+        let length = 2_u32 << 20;
+        let mut block = 0x0BAD_u32.to_le_bytes().to_vec();
+        block.extend(length.to_le_bytes());
+        block.resize(length as usize - 4, 0);
+        block.extend(length.to_le_bytes());
+        block
+    }
+
+    #[test]
+    fn a_stream_has_the_packets_of_the_file() {
+        let mut file = Vec::new();
+        let mut writer = crate::CaptureWriter::new(&mut file).unwrap();
+        for (length, micros) in (0..500).zip(0..) {
+            let time = UNIX_EPOCH + Duration::from_micros(micros);
+            writer.write(time, &vec![9; length]).unwrap();
+        }
+        for length in [file.len(), file.len() - 1] {
+            let (expected, damage) = packets(&file[..length]);
+            let mut found = CaptureReader::new(Slow(&file[..length])).unwrap();
+            for expected in expected {
+                let found = found.next().unwrap().unwrap();
+                assert_eq!((found.number, found.time), (expected.number, expected.time));
+                assert_eq!(found.bytes, expected.bytes);
+            }
+            assert_eq!(found.next().map(|it| it.err()), damage.map(Some));
+            assert!(found.next().is_none());
+        }
+    }
+
+    #[test]
+    fn a_stream_of_damaged_bytes_has_the_packets_of_the_file() {
+        let mut valid = Vec::new();
+        let mut writer = crate::CaptureWriter::new(&mut valid).unwrap();
+        for length in 0..20 {
+            writer.write(UNIX_EPOCH, &vec![9; length]).unwrap();
+        }
+        let mut state = 1_u64;
+        let mut random = |limit: usize| {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            (state >> 11) as usize % limit
+        };
+        for _ in 0..200 {
+            let mut file = valid.clone();
+            for _ in 0..=random(3) {
+                let place = random(file.len());
+                file[place] = random(256) as u8;
+            }
+            let (expected, damage) = packets(&file);
+            let (mut found, mut refused) = (Vec::new(), false);
+            match CaptureReader::new(Slow(&file)) {
+                Ok(reader) => reader.for_each(|packet| match packet {
+                    Ok(packet) => found.push((packet.number, packet.time, packet.bytes)),
+                    Err(_) => refused = true,
+                }),
+                Err(_) => refused = true,
+            }
+            let expected = expected.into_iter();
+            let expected: Vec<_> = expected.map(|it| (it.number, it.time, it.bytes)).collect();
+            assert_eq!(
+                (found, refused),
+                (expected, damage.is_some()),
+                "{file:02x?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_stream_refuses_a_block_that_is_longer_than_its_buffer() {
+        let mut file = Vec::new();
+        crate::CaptureWriter::new(&mut file).unwrap();
+        file.extend(long_block());
+        assert!(packets(&file).1.is_none());
+        let mut reader = CaptureReader::new(file.as_slice()).unwrap();
+        assert!(reader.next().unwrap().is_err());
+        assert!(reader.next().is_none());
+    }
 
     #[test]
     fn a_block_without_room_for_its_length_is_an_error() {

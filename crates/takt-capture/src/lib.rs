@@ -8,6 +8,6 @@ mod file;
 mod packet;
 mod writer;
 
-pub use file::{CapturedPacket, is_capture, packets};
+pub use file::{CaptureReader, CapturedPacket, is_capture, packets};
 pub use packet::{Carried, carried};
 pub use writer::CaptureWriter;

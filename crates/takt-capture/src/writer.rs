@@ -14,7 +14,12 @@ const INTERFACE_DESCRIPTION: u32 = 1;
 /// Type of an Enhanced Packet Block (4.3).
 const ENHANCED_PACKET: u32 = 6;
 
-/// Writer of a capture file of one Ethernet interface, with times in microseconds.
+/// Option of an interface: resolution of times (if_tsresol, 4.2). The value 9 means nanoseconds.
+const NANOSECONDS: [u8; 8] = [9, 0, 1, 0, 9, 0, 0, 0];
+/// End of options (3.5).
+const END_OF_OPTIONS: [u8; 4] = [0; 4];
+
+/// Writer of a capture file of one Ethernet interface, with times in nanoseconds.
 #[derive(Debug)]
 pub struct CaptureWriter<W> {
     file: W,
@@ -30,7 +35,13 @@ impl<W: Write> CaptureWriter<W> {
         let section = [&BYTE_ORDER.to_le_bytes()[..], &[1, 0, 0, 0], &[0xFF; 8]].concat();
         write_block(&mut file, SECTION_HEADER, &section)?;
         // Packets of any length.
-        let interface = [&ETHERNET.to_le_bytes()[..], &[0; 6]].concat();
+        let interface = [
+            &ETHERNET.to_le_bytes()[..],
+            &[0; 6],
+            &NANOSECONDS,
+            &END_OF_OPTIONS,
+        ]
+        .concat();
         write_block(&mut file, INTERFACE_DESCRIPTION, &interface)?;
         Ok(Self { file })
     }
@@ -38,17 +49,41 @@ impl<W: Write> CaptureWriter<W> {
     /// Writes an Ethernet frame that was captured at `time`.
     ///
     /// # Errors
-    /// The file cannot be written, the frame is longer than 4 GiB, or the time is before 1970.
+    /// The file cannot be written, the frame is longer than 4 GiB, or the time is before 1970 or after 2554.
     pub fn write(&mut self, time: SystemTime, frame: &[u8]) -> io::Result<()> {
-        let length = u32::try_from(frame.len()).map_err(io::Error::other)?;
+        self.write_beginning(time, frame, frame.len())
+    }
+
+    /// Writes the beginning of an Ethernet frame of `length` bytes that was captured at `time`. `length` is not less than that of
+    /// `frame`.
+    ///
+    /// # Errors
+    /// Those of [`write`](Self::write).
+    pub fn write_beginning(
+        &mut self,
+        time: SystemTime,
+        frame: &[u8],
+        length: usize,
+    ) -> io::Result<()> {
+        let captured = u32::try_from(frame.len()).map_err(io::Error::other)?;
+        let original = u32::try_from(length.max(frame.len())).map_err(io::Error::other)?;
         let time = time.duration_since(UNIX_EPOCH).map_err(io::Error::other)?;
-        let time = u64::try_from(time.as_micros()).map_err(io::Error::other)?;
+        let time = u64::try_from(time.as_nanos()).map_err(io::Error::other)?;
         let time = time.to_le_bytes();
         let (low, high) = time.split_at(4);
-        let [captured, original] = [length.to_le_bytes(); 2];
+        let [captured, original] = [captured, original].map(u32::to_le_bytes);
         let interface = [0; 4];
         let packet = [&interface, high, low, &captured, &original, frame].concat();
         write_block(&mut self.file, ENHANCED_PACKET, &packet)
+    }
+
+    /// Passes everything to the file, and returns it.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn finish(mut self) -> io::Result<W> {
+        self.file.flush()?;
+        Ok(self.file)
     }
 }
 
@@ -74,12 +109,12 @@ mod tests {
 
     #[test]
     fn frames_are_read_as_they_were_written() {
-        let time = |micros| UNIX_EPOCH + Duration::from_micros(micros);
+        let time = |nanos| UNIX_EPOCH + Duration::from_nanos(nanos);
         let frames = [
             (time(0), vec![1; 60]),
-            (time(1_700_000_000_000_001), vec![2; 61]),
+            (time(1_700_000_000_000_000_001), vec![2; 61]),
             (time(5), vec![]),
-            (time(u64::MAX / 2000), vec![3; 1522]),
+            (time(u64::MAX / 2), vec![3; 1522]),
         ];
         let mut file = Vec::new();
         let mut writer = CaptureWriter::new(&mut file).unwrap();
@@ -98,6 +133,20 @@ mod tests {
         let (read, error) = packets(&file[..file.len() - 20]);
         assert_eq!(read.len(), frames.len() - 1);
         assert_eq!(error.as_deref(), Some("it ends within a packet"));
+    }
+
+    #[test]
+    fn the_beginning_of_a_frame_has_the_length_of_the_whole() {
+        let mut writer = CaptureWriter::new(Vec::new()).unwrap();
+        writer.write_beginning(UNIX_EPOCH, &[7; 64], 1518).unwrap();
+        let file = writer.finish().unwrap();
+        let (read, error) = packets(&file);
+        assert_eq!((read.len(), error), (1, None));
+        assert_eq!(read[0].bytes, [7; 64]);
+        // Block of the packet: type, length, interface, two words of time, captured and original length.
+        let packet = &file[file.len() - (32 + 64)..];
+        assert_eq!(packet[20..24], 64_u32.to_le_bytes());
+        assert_eq!(packet[24..28], 1518_u32.to_le_bytes());
     }
 
     #[test]

@@ -1,0 +1,332 @@
+//! Second reading of a run: all files in the order of the counters.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::ops::RangeInclusive;
+use std::path::Path;
+
+use takt_control::{TracePoint, TraceRecord};
+
+use crate::counters::CounterStatistics;
+use crate::error::AnalysisError;
+use crate::interval::TraceInterval;
+use crate::quantities::{IntervalQuantities, PointLoss, PointQuantities, RunAnalysis, RunFile};
+use crate::source::{CapturePort, Records, RunSource};
+use crate::statistics::ExactStatistics;
+use crate::survey::is_after;
+use crate::window::{MessageTimes, Window};
+
+/// Number of records that are read of each file before they are counted. The window has room for more counters, so that
+/// a message that is counted at one trace point still has its times at the others.
+const AHEAD: usize = 1 << 14;
+
+/// Options of an analysis.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AnalysisOptions {
+    /// Number of counters to leave out at each end.
+    pub trim: u64,
+    /// True if the clocks of the hosts are synchronized: one-way intervals between hosts are wanted.
+    pub synchronized: bool,
+}
+
+impl AnalysisOptions {
+    /// Number of messages that are left out at each end by default (*Assessment of OPC UA PubSub at Scale*, IV-B).
+    pub const TRIM: u64 = 20_000;
+}
+
+impl Default for AnalysisOptions {
+    fn default() -> Self {
+        Self {
+            trim: Self::TRIM,
+            synchronized: false,
+        }
+    }
+}
+
+impl RunAnalysis {
+    /// Analyzes the files of a run. `files` have the port of a capture; it has no meaning for trace files.
+    ///
+    /// # Errors
+    /// [`AnalysisError`]. Damage behind the beginning of a file is no error: [`RunFile::damage`] has it.
+    pub fn of<P: AsRef<Path>>(
+        files: &[(P, CapturePort)],
+        options: &AnalysisOptions,
+    ) -> Result<Self, AnalysisError> {
+        let sources = files.iter();
+        let sources = sources.map(|(path, port)| RunSource::open(path.as_ref(), port));
+        let sources: Vec<RunSource> = sources.collect::<Result<_, _>>()?;
+        let mut counting = Counting::new(&sources, options)?;
+        let mut files = sources
+            .iter()
+            .map(|source| Ok(Ahead::new(source.records()?)))
+            .collect::<Result<Vec<_>, AnalysisError>>()?;
+        for file in &mut files {
+            file.fill(&mut counting);
+        }
+        while let Some(record) = next(&mut files) {
+            counting.count(record);
+            for file in &mut files {
+                file.fill(&mut counting);
+            }
+        }
+        Ok(counting.finish(sources))
+    }
+}
+
+/// Takes the record with the smallest counter.
+fn next(files: &mut [Ahead]) -> Option<TraceRecord> {
+    let mut smallest: Option<&mut Ahead> = None;
+    for file in files {
+        let Some(counter) = file.counter() else {
+            continue;
+        };
+        let is_smaller = smallest
+            .as_ref()
+            .and_then(|it| it.counter())
+            .is_none_or(|it| is_after(it, counter));
+        if is_smaller {
+            smallest = Some(file);
+        }
+    }
+    smallest?.records.pop_front()
+}
+
+/// Records that were read ahead of those that are counted.
+struct Ahead {
+    input: Records,
+    records: VecDeque<TraceRecord>,
+}
+
+impl Ahead {
+    fn new(input: Records) -> Self {
+        Self {
+            input,
+            records: VecDeque::with_capacity(AHEAD),
+        }
+    }
+
+    fn counter(&self) -> Option<u64> {
+        self.records.front().map(|record| record.counter)
+    }
+
+    fn fill(&mut self, counting: &mut Counting) {
+        while self.records.len() < AHEAD
+            && let Some(record) = self.input.next()
+        {
+            counting.read(record);
+            self.records.push_back(record);
+        }
+    }
+}
+
+/// Counts and statistics while the files are read.
+struct Counting {
+    trim: u64,
+    counters: RangeInclusive<u64>,
+    window: Window,
+    points: BTreeMap<TracePoint, PointCounting>,
+    intervals: Vec<IntervalCounting>,
+    messages: u64,
+}
+
+struct PointCounting {
+    quantities: PointQuantities,
+    before: Option<i64>,
+    /// Number of messages for which this is the last point.
+    ended: u64,
+    missing: u64,
+}
+
+struct IntervalCounting {
+    quantities: IntervalQuantities,
+    before: Option<i64>,
+}
+
+impl Counting {
+    fn new(sources: &[RunSource], options: &AnalysisOptions) -> Result<Self, AnalysisError> {
+        let mut surveys = BTreeMap::new();
+        for source in sources {
+            for (point, survey) in &source.points {
+                if let Some((first, _)) = surveys.insert(*point, (&source.path, survey)) {
+                    return Err(AnalysisError::SamePoint {
+                        point: *point,
+                        first: first.clone(),
+                        second: source.path.clone(),
+                    });
+                }
+            }
+        }
+        let (_, reference) = surveys.values().next().ok_or(AnalysisError::NoMessages)?;
+        let trim = options.trim;
+        let span = reference
+            .last
+            .wrapping_sub(reference.first)
+            .saturating_add(1);
+        if span <= trim.saturating_mul(2) {
+            let messages = span;
+            return Err(AnalysisError::TooShort { messages, trim });
+        }
+        let is_wanted = |interval: &TraceInterval| {
+            surveys.contains_key(&interval.from)
+                && surveys.contains_key(&interval.to)
+                && (options.synchronized || !interval.crosses_hosts())
+        };
+        let intervals: Vec<_> = TraceInterval::ALL.into_iter().filter(is_wanted).collect();
+        let series = intervals.len() * 2 + surveys.len();
+        let statistics = || ExactStatistics::with_limit(ExactStatistics::MEMORY / series);
+        let point = |(point, (_, survey)): (&TracePoint, &(_, &crate::survey::PointSurvey))| {
+            let quantities = PointQuantities {
+                point: *point,
+                counters: CounterStatistics::default(),
+                spacing: statistics(),
+                clock_steps: survey.backward,
+            };
+            let counting = PointCounting {
+                quantities,
+                before: None,
+                ended: 0,
+                missing: 0,
+            };
+            (*point, counting)
+        };
+        let interval = |interval| IntervalCounting {
+            quantities: IntervalQuantities {
+                interval,
+                delay: statistics(),
+                jitter: statistics(),
+                negative: 0,
+            },
+            before: None,
+        };
+        Ok(Self {
+            trim,
+            counters: reference.first.wrapping_add(trim)..=reference.last.wrapping_sub(trim),
+            window: Window::new(),
+            points: surveys.iter().map(point).collect(),
+            intervals: intervals.into_iter().map(interval).collect(),
+            messages: 0,
+        })
+    }
+
+    /// Returns true if a counter, which may wrap around, is not left out.
+    fn is_counted(&self, counter: u64) -> bool {
+        !is_after(*self.counters.start(), counter) && !is_after(counter, *self.counters.end())
+    }
+
+    /// Takes note of a record that was read, but not yet counted.
+    fn read(&mut self, record: TraceRecord) {
+        if let Some(complete) = self.window.note(record) {
+            self.leave(&complete);
+        }
+    }
+
+    /// Counts a record.
+    fn count(&mut self, record: TraceRecord) {
+        let is_counted = self.is_counted(record.counter);
+        let Some(point) = self.points.get_mut(&record.point) else {
+            return;
+        };
+        if !is_counted {
+            point.before = None;
+            return;
+        }
+        point.quantities.counters.note(record.counter);
+        // A negative spacing is a step of the clock, which `clock_steps` has.
+        if let Some(spacing) = point.before.and_then(|it| record.nanos.checked_sub(it))
+            && spacing >= 0
+        {
+            point.quantities.spacing.add(spacing);
+        }
+        point.before = Some(record.nanos);
+        let Some(message) = self.window.message(record.counter) else {
+            return;
+        };
+        if !message.count(record.point) {
+            return;
+        }
+        let to_here = |it: &&mut IntervalCounting| it.quantities.interval.to == record.point;
+        for interval in self.intervals.iter_mut().filter(to_here) {
+            if let Some(start) = message.at(interval.quantities.interval.from) {
+                interval.add(record.nanos.saturating_sub(start));
+            }
+        }
+    }
+
+    /// Counts the losses of a message all of whose records were read.
+    fn leave(&mut self, message: &MessageTimes) {
+        if !self.is_counted(message.counter) {
+            return;
+        }
+        self.messages += 1;
+        let mut is_seen_later = false;
+        for (point, counting) in self.points.iter_mut().rev() {
+            let is_seen = message.at(*point).is_some();
+            counting.missing += u64::from(is_seen_later && !is_seen);
+            counting.ended += u64::from(is_seen && !is_seen_later);
+            is_seen_later |= is_seen;
+        }
+    }
+
+    fn finish(mut self, sources: Vec<RunSource>) -> RunAnalysis {
+        for message in self.window.finish() {
+            self.leave(&message);
+        }
+        let is_complete = |source: &RunSource| source.lost == 0 && source.damage.is_none();
+        let next = self.points.keys().skip(1).copied();
+        let losses = self
+            .points
+            .values()
+            .zip(next)
+            .map(|(point, before)| PointLoss {
+                after: point.quantities.point,
+                before,
+                count: point.ended,
+            });
+        let losses = sources.iter().all(is_complete).then(|| losses.collect());
+        let missing = self.points.iter().map(|(point, it)| (*point, it.missing));
+        RunAnalysis {
+            trim: self.trim,
+            first_counter: *self.counters.start(),
+            last_counter: *self.counters.end(),
+            messages: self.messages,
+            losses,
+            missing_records: missing.filter(|(_, count)| *count > 0).collect(),
+            late_records: self.window.late,
+            points: self.points.into_values().map(|it| it.quantities).collect(),
+            intervals: self.intervals.into_iter().map(|it| it.quantities).collect(),
+            files: sources.into_iter().map(file).collect(),
+        }
+    }
+}
+
+impl IntervalCounting {
+    fn add(&mut self, delay: i64) {
+        let quantities = &mut self.quantities;
+        if delay < 0 {
+            quantities.negative += 1;
+            if !quantities.interval.crosses_hosts() {
+                self.before = None;
+                return;
+            }
+        }
+        quantities.delay.add(delay);
+        if let Some(before) = self.before.replace(delay) {
+            let jitter = i64::try_from(delay.abs_diff(before)).unwrap_or(i64::MAX);
+            quantities.jitter.add(jitter);
+        }
+    }
+}
+
+fn file(source: RunSource) -> RunFile {
+    let points = source.points.into_iter();
+    RunFile {
+        points: points
+            .map(|(point, survey)| (point, survey.count))
+            .collect(),
+        path: source.path,
+        format: source.format,
+        lost: source.lost,
+        skipped: source.skipped,
+        damage: source.damage,
+        description: source.description,
+    }
+}

@@ -1,0 +1,33 @@
+//! Quantities of measured runs (`docs/analysis.md`; `docs/measurements.md` has the definitions).
+//!
+//! * [`RunAnalysis`]: round trips, parts of the way, jitter, inter-frame spacing, losses and counters, of trace files
+//!   and captures.
+//! * [`ExactStatistics`]: minimum, mean, maximum and quantiles of very many samples, in limited memory.
+//! * [`CounterStatistics`]: missed, repeated and reordered counters.
+//!
+//! Files are read as streams, twice: once for the trace points and counters that they have, and once for the
+//! quantities. The crate knows no scenario, no backend and no picture.
+
+#![forbid(unsafe_code)]
+
+mod analysis;
+mod capture;
+mod counters;
+mod directory;
+mod error;
+mod interval;
+mod page;
+mod quantities;
+mod source;
+mod statistics;
+mod survey;
+mod window;
+
+pub use analysis::AnalysisOptions;
+pub use counters::CounterStatistics;
+pub use directory::files_of_run;
+pub use error::AnalysisError;
+pub use interval::TraceInterval;
+pub use quantities::{IntervalQuantities, PointLoss, PointQuantities, RunAnalysis, RunFile};
+pub use source::{CapturePort, RunFileFormat};
+pub use statistics::ExactStatistics;

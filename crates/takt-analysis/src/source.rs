@@ -1,0 +1,229 @@
+//! Files of a run: trace files and captures, read twice as streams.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufReader, Read};
+use std::path::{Path, PathBuf};
+
+use takt_control::trace_file::TraceReader;
+use takt_control::{TracePoint, TraceRecord};
+
+use crate::capture::{CapturedMessages, Sender};
+use crate::error::AnalysisError;
+use crate::survey::{PointSurvey, SenderSurvey};
+
+/// Format of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum RunFileFormat {
+    /// Trace file of Takt.
+    Trace,
+    /// Capture in the format pcapng or pcap.
+    Capture,
+}
+
+impl RunFileFormat {
+    /// Returns the format of a file; `None` if it has none of these.
+    ///
+    /// # Errors
+    /// [`AnalysisError::Io`].
+    pub fn of(path: &Path) -> Result<Option<Self>, AnalysisError> {
+        let mut start = Vec::new();
+        let file = open(path)?;
+        let read = file.take(8).read_to_end(&mut start);
+        read.map_err(|error| io(path, error))?;
+        Ok(match start.as_slice() {
+            b"TAKTTRC1" => Some(Self::Trace),
+            start if takt_capture::is_capture(start) => Some(Self::Capture),
+            _ => None,
+        })
+    }
+}
+
+/// Port at which a capture was made.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct CapturePort {
+    /// True for the port of the loopback (T3 and T6), false for that of the Publisher (T2 and T7).
+    pub is_loopback: bool,
+    /// PublisherId of the Publisher, as text. By default, the sender that has each counter first.
+    pub publisher_id: Option<String>,
+    /// PublisherId of the loopback, as text.
+    pub loopback_id: Option<String>,
+}
+
+/// File with what a first reading has found.
+#[derive(Debug)]
+pub(crate) struct RunSource {
+    pub(crate) path: PathBuf,
+    pub(crate) format: RunFileFormat,
+    pub(crate) points: BTreeMap<TracePoint, PointSurvey>,
+    /// Number of records that were lost because the memory was full.
+    pub(crate) lost: u64,
+    /// Number of packets of a capture without counter.
+    pub(crate) skipped: u64,
+    pub(crate) damage: Option<String>,
+    pub(crate) description: Vec<(String, String)>,
+    /// Offset of the clock from UTC, in nanoseconds.
+    utc_offset: i64,
+    /// Trace points of the senders of a capture.
+    roles: Vec<Option<TracePoint>>,
+}
+
+/// Records of a file, with times in UTC. They end at damage.
+pub(crate) type Records = Box<dyn Iterator<Item = TraceRecord>>;
+
+impl RunSource {
+    /// Opens a file and reads it once.
+    pub(crate) fn open(path: &Path, port: &CapturePort) -> Result<Self, AnalysisError> {
+        let path_of = || path.to_owned();
+        match RunFileFormat::of(path)? {
+            Some(RunFileFormat::Trace) => Self::trace(path),
+            Some(RunFileFormat::Capture) => Self::capture(path, port),
+            None => Err(AnalysisError::UnknownFormat { path: path_of() }),
+        }
+    }
+
+    fn trace(path: &Path) -> Result<Self, AnalysisError> {
+        let mut reader = trace_reader(path)?;
+        let header = reader.header().clone();
+        let value = |wanted: &str| {
+            let mut pairs = header.description.iter();
+            pairs.find(|(name, _)| name == wanted).map(|(_, it)| it)
+        };
+        let tai_offset = value("tai_offset_s").and_then(|text| text.parse::<i64>().ok());
+        let mut source = Self {
+            path: path.to_owned(),
+            format: RunFileFormat::Trace,
+            points: BTreeMap::new(),
+            lost: header.lost,
+            skipped: 0,
+            damage: None,
+            utc_offset: tai_offset.unwrap_or(0).saturating_mul(1_000_000_000),
+            description: header.description,
+            roles: Vec::new(),
+        };
+        for record in &mut reader {
+            match record {
+                Ok(record) => source.points.entry(record.point).or_default().note(record),
+                Err(error) => source.damage = Some(error.to_string()),
+            }
+        }
+        Ok(source)
+    }
+
+    fn capture(path: &Path, port: &CapturePort) -> Result<Self, AnalysisError> {
+        let mut messages = captured(path)?;
+        let mut survey = SenderSurvey::default();
+        let mut damage = None;
+        for message in &mut messages {
+            match message {
+                Ok(message) => survey.note(message),
+                Err(error) => damage = Some(error),
+            }
+        }
+        let roles = roles(path, port, &messages.senders, &survey)?;
+        let found = roles.iter().zip(survey.senders);
+        let points = found.filter_map(|(role, sender)| Some(((*role)?, sender.survey)));
+        Ok(Self {
+            path: path.to_owned(),
+            format: RunFileFormat::Capture,
+            points: points.collect(),
+            lost: 0,
+            skipped: messages.skipped,
+            damage,
+            description: Vec::new(),
+            utc_offset: 0,
+            roles,
+        })
+    }
+
+    /// Reads the file again.
+    pub(crate) fn records(&self) -> Result<Records, AnalysisError> {
+        let offset = self.utc_offset;
+        match self.format {
+            RunFileFormat::Trace => {
+                let records = trace_reader(&self.path)?.map_while(Result::ok);
+                Ok(Box::new(records.map(move |record| TraceRecord {
+                    nanos: record.nanos.saturating_sub(offset),
+                    ..record
+                })))
+            }
+            RunFileFormat::Capture => {
+                let roles = self.roles.clone();
+                let messages = captured(&self.path)?.map_while(Result::ok);
+                Ok(Box::new(messages.filter_map(move |message| {
+                    Some(TraceRecord {
+                        point: roles.get(message.sender).copied().flatten()?,
+                        counter: message.counter,
+                        nanos: message.nanos,
+                    })
+                })))
+            }
+        }
+    }
+}
+
+/// Returns the trace point of each sender of a capture.
+fn roles(
+    path: &Path,
+    port: &CapturePort,
+    senders: &[Sender],
+    survey: &SenderSurvey,
+) -> Result<Vec<Option<TracePoint>>, AnalysisError> {
+    let (there, back) = match port.is_loopback {
+        false => (TracePoint::T2, TracePoint::T7),
+        true => (TracePoint::T3, TracePoint::T6),
+    };
+    let named = |id: &Option<String>| {
+        let id = id.as_deref()?;
+        senders.iter().position(|it| it.has_publisher_id(id))
+    };
+    let is_named = port.publisher_id.is_some() || port.loopback_id.is_some();
+    let (publisher, loopback) = match senders.len() {
+        _ if is_named => (named(&port.publisher_id), named(&port.loopback_id)),
+        0 => (None, None),
+        1 => (Some(0), None),
+        2 if survey.leader() == Some(1) => (Some(1), Some(0)),
+        2 => (Some(0), Some(1)),
+        _ => {
+            let counts = survey.senders.iter().map(|it| it.survey.count);
+            let lines = senders.iter().zip(counts);
+            return Err(AnalysisError::SeveralSenders {
+                path: path.to_owned(),
+                senders: lines
+                    .map(|(sender, count)| format!("{sender}: {count}"))
+                    .collect(),
+            });
+        }
+    };
+    let role = |index| match Some(index) {
+        it if it == publisher => Some(there),
+        it if it == loopback => Some(back),
+        _ => None,
+    };
+    Ok((0..senders.len()).map(role).collect())
+}
+
+fn open(path: &Path) -> Result<File, AnalysisError> {
+    File::open(path).map_err(|error| io(path, error))
+}
+
+fn io(path: &Path, error: std::io::Error) -> AnalysisError {
+    AnalysisError::Io {
+        path: path.to_owned(),
+        error,
+    }
+}
+
+fn trace_reader(path: &Path) -> Result<TraceReader<BufReader<File>>, AnalysisError> {
+    TraceReader::new(BufReader::new(open(path)?)).map_err(|error| AnalysisError::Trace {
+        path: path.to_owned(),
+        error,
+    })
+}
+
+fn captured(path: &Path) -> Result<CapturedMessages, AnalysisError> {
+    CapturedMessages::new(open(path)?).map_err(|reason| AnalysisError::Capture {
+        path: path.to_owned(),
+        reason,
+    })
+}

@@ -1,0 +1,83 @@
+//! First reading of a file: which trace points and counters it has.
+
+use takt_control::TraceRecord;
+
+use crate::capture::CapturedMessage;
+
+/// Counters and times of a trace point.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct PointSurvey {
+    /// Number of records.
+    pub(crate) count: u64,
+    /// First counter.
+    pub(crate) first: u64,
+    /// Furthest counter.
+    pub(crate) last: u64,
+    /// Number of times that are before the time of the record before: the clock was set back.
+    pub(crate) backward: u64,
+    time: i64,
+}
+
+impl PointSurvey {
+    pub(crate) fn note(&mut self, record: TraceRecord) {
+        self.add(record.counter, record.nanos);
+    }
+
+    fn add(&mut self, counter: u64, nanos: i64) {
+        if self.count == 0 {
+            (self.first, self.last) = (counter, counter);
+        } else {
+            if is_after(counter, self.last) {
+                self.last = counter;
+            }
+            self.backward += u64::from(nanos < self.time);
+        }
+        self.count += 1;
+        self.time = nanos;
+    }
+}
+
+/// Returns true if a counter, which may wrap around, comes after another one.
+pub(crate) const fn is_after(counter: u64, other: u64) -> bool {
+    counter.wrapping_sub(other).cast_signed() > 0
+}
+
+/// Messages of each sender of a capture.
+#[derive(Debug, Default)]
+pub(crate) struct SenderSurvey {
+    pub(crate) senders: Vec<SurveyedSender>,
+    furthest: Option<u64>,
+}
+
+/// Messages of a sender of a capture.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct SurveyedSender {
+    pub(crate) survey: PointSurvey,
+    /// Number of counters that this sender had before all others.
+    leads: u64,
+}
+
+impl SenderSurvey {
+    pub(crate) fn note(&mut self, message: CapturedMessage) {
+        if self.senders.len() <= message.sender {
+            let blank = SurveyedSender::default();
+            self.senders.resize(message.sender + 1, blank);
+        }
+        let CapturedMessage { counter, nanos, .. } = message;
+        if let Some(sender) = self.senders.get_mut(message.sender) {
+            sender.survey.add(counter, nanos);
+            if self.furthest.is_none_or(|it| is_after(counter, it)) {
+                sender.leads += 1;
+                self.furthest = Some(counter);
+            }
+        }
+    }
+
+    /// Returns the index of the sender that has most counters first: a loopback only has them after its Publisher.
+    pub(crate) fn leader(&self) -> Option<usize> {
+        let senders = self.senders.iter().enumerate();
+        senders
+            .max_by_key(|(_, sender)| sender.leads)
+            .map(|(index, _)| index)
+    }
+}

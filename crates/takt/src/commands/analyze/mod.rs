@@ -1,0 +1,97 @@
+//! `takt analyze`: quantities of a run from its trace files and captures.
+
+mod csv;
+mod json;
+mod quantity;
+mod run_case;
+mod table;
+
+use std::path::PathBuf;
+
+use miette::IntoDiagnostic;
+use takt_analysis::{AnalysisError, AnalysisOptions, CapturePort, RunAnalysis, files_of_run};
+use takt_report::Report;
+
+use crate::arguments::AnalyzeArguments;
+use crate::{explain, output};
+
+pub fn run(arguments: &AnalyzeArguments) -> miette::Result<()> {
+    let files = files(arguments)?;
+    let options = AnalysisOptions {
+        trim: arguments.trim,
+        synchronized: arguments.synchronized,
+    };
+    let run = RunAnalysis::of(&files, &options).map_err(|error| explained(&error))?;
+    if let Some(path) = &arguments.csv {
+        csv::write(path, &run)?;
+    }
+    let mut report = Report::new(output::line, arguments.json);
+    if arguments.json {
+        report.row(&json::of(&run)).into_diagnostic()?;
+    }
+    table::print(&run, &mut report);
+    let mut damage = run.files.iter();
+    match damage.find_map(|file| Some((file, file.damage.as_ref()?))) {
+        Some((file, damage)) => Err(explain::with_help(
+            format!("{} was not read to its end: {damage}", file.path.display()),
+            "The records before the damage were counted. Losses are unknown.",
+        )),
+        None => Ok(()),
+    }
+}
+
+/// Returns the files of the arguments and of directories in them, with the ports of captures.
+fn files(arguments: &AnalyzeArguments) -> miette::Result<Vec<(PathBuf, CapturePort)>> {
+    let mut files: Vec<(PathBuf, CapturePort)> = Vec::new();
+    for path in &arguments.files {
+        if !path.is_dir() {
+            files.push((path.clone(), CapturePort::default()));
+            continue;
+        }
+        match run_case::files(path, arguments.application.as_deref())? {
+            Some(known) => files.extend(known),
+            None => files.extend(files_of_run(path).map_err(|error| explained(&error))?),
+        }
+    }
+    for path in &arguments.at_loopback {
+        files.retain(|(known, _)| known != path);
+        let port = CapturePort {
+            is_loopback: true,
+            ..CapturePort::default()
+        };
+        files.push((path.clone(), port));
+    }
+    for (_, port) in &mut files {
+        let given = &arguments.publisher_id;
+        port.publisher_id = given.clone().or_else(|| port.publisher_id.take());
+        let given = &arguments.loopback_id;
+        port.loopback_id = given.clone().or_else(|| port.loopback_id.take());
+    }
+    Ok(files)
+}
+
+fn explained(error: &AnalysisError) -> miette::Report {
+    let help = match error {
+        AnalysisError::TooShort { messages, .. } => {
+            let most = messages.saturating_sub(1) / 2;
+            return explain::with_help(
+                error,
+                format!(
+                    "--trim 0 counts all messages; with this run, --trim may be {most} at most."
+                ),
+            );
+        }
+        AnalysisError::SeveralSenders { .. } => {
+            "Choose with --publisher-id and --loopback-id, or capture with a filter."
+        }
+        AnalysisError::SamePoint { .. } => {
+            "Analyze each run alone. For a capture at the port of the loopback, use --at-loopback FILE."
+        }
+        AnalysisError::NoMessages => {
+            "`takt publish SCENARIO --trace FILE` and `takt loopback SCENARIO --trace FILE` write traces. In captures, \
+             the first field of a message must be an integer, and the message must not be encrypted."
+        }
+        _ => "docs/analysis.md describes the files.",
+    };
+    explain::with_help(error, help)
+}
