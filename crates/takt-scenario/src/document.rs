@@ -52,6 +52,20 @@ pub(crate) fn parse(text: &str) -> Result<Table, Vec<Problem>> {
     Err(problems.collect())
 }
 
+/// Returns a value that is not in the text: a number, true or false, or any other text as it is.
+pub(crate) fn scalar(text: &str) -> Item {
+    let value = match text {
+        "true" => Value::Boolean(true),
+        "false" => Value::Boolean(false),
+        text => match (text.parse(), text.parse::<f64>()) {
+            (Ok(integer), _) => Value::Integer(integer),
+            (_, Ok(_)) => Value::Float(text.to_owned()),
+            _ => Value::Text(text.to_owned()),
+        },
+    };
+    Item { span: 0..0, value }
+}
+
 fn read_table(table: &DeTable<'_>) -> Table {
     let mut fields: Vec<(Key, Item)> = table
         .iter()

@@ -73,9 +73,31 @@ impl ScenarioFile {
         })
     }
 
+    /// Returns the name of the file.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
     /// Returns the scenario as it is written, without its sweeps.
     pub fn scenario(&self) -> &Scenario {
         &self.scenario
+    }
+
+    /// Returns the names of the histogram files that the file refers to, as they are written, each once.
+    pub fn histogram_files(&self) -> Vec<&str> {
+        let nodes = self.document.get("nodes");
+        let nodes = nodes.map(document::Item::list).unwrap_or_default().iter();
+        let mut names: Vec<&str> = nodes
+            .filter_map(|node| {
+                node.table()?
+                    .get("wake_up_latency")?
+                    .table()?
+                    .text("histogram")
+            })
+            .collect();
+        names.sort_unstable();
+        names.dedup();
+        names
     }
 
     /// Returns the scenarios of the sweeps: each combination of their values, the last sweep's changing fastest. Without a sweep
@@ -122,6 +144,46 @@ impl ScenarioFile {
             Ok(ScenarioVariant { settings, scenario })
         };
         variants.into_iter().map(read).collect()
+    }
+
+    /// Returns the file with other values in some fields: paths as in sweeps, and values as they are written in the file. A text
+    /// needs no quotation marks. Sweeps of these fields are removed.
+    ///
+    /// # Errors
+    /// A path that leads to no field, or values that are no valid scenario; then the help names them.
+    pub fn with_settings(&self, settings: &[(String, String)]) -> Result<Self, ScenarioError> {
+        let mut document = self.document.clone();
+        for (path, value) in settings {
+            let (tables, field) =
+                sweep::find(&mut document, path).map_err(|problem| self.error(problem))?;
+            for table in tables {
+                sweep::set(table, field, &document::scalar(value));
+            }
+            if let Some(document::Value::List(sweeps)) =
+                document.get_mut("sweeps").map(|sweeps| &mut sweeps.value)
+            {
+                let swept =
+                    |sweep: &document::Item| sweep.table()?.text("parameter").map(str::to_owned);
+                sweeps.retain(|sweep| swept(sweep).as_ref() != Some(path));
+            }
+        }
+        let given = settings
+            .iter()
+            .map(|(path, value)| format!("{path} = {value}"));
+        let given = format!("with {}", given.collect::<Vec<_>>().join(", "));
+        let scenario = read_as(&document, &self.text, &self.name).map_err(|mut error| {
+            for mistake in &mut error.mistakes {
+                let help = mistake.help.take().map(|help| format!("{help}, {given}"));
+                mistake.help = Some(help.unwrap_or_else(|| given.clone()));
+            }
+            error
+        })?;
+        Ok(Self {
+            scenario,
+            document,
+            text: self.text.clone(),
+            name: self.name.clone(),
+        })
     }
 
     /// Returns the sweeps in the document.

@@ -161,3 +161,42 @@ fn gates_are_shifted_both_ways() {
     let expected: Vec<u64> = (0..7).map(|hop| 20 * hop).collect();
     assert_eq!(shifts.collect::<Vec<_>>(), [expected.clone(), expected]);
 }
+
+#[test]
+fn settings_replace_fields_and_their_sweeps() {
+    let set = |name: &str, settings: &[(&str, &str)]| {
+        let settings = settings
+            .iter()
+            .map(|(path, value)| ((*path).to_owned(), (*value).to_owned()));
+        shipped(name).with_settings(&settings.collect::<Vec<_>>())
+    };
+    let line = set(
+        "line.toml",
+        &[
+            ("topology.hops", "2"),
+            ("disciplines.cbs.classes.A.provisioning", "10%"),
+        ],
+    )
+    .unwrap();
+    assert_eq!(line.scenario().nodes.len(), 3);
+    let Queue::Cbs { idle_slope, .. } = line.scenario().ports[0].discipline.classes[0].queue else {
+        panic!("no shaper");
+    };
+    assert_eq!(idle_slope, Rate(3_555_200));
+    assert_eq!(line.variants().unwrap().len(), 8, "the other sweep is left");
+    let message = |settings: &[(&str, &str)]| set("line.toml", settings).unwrap_err().to_string();
+    assert!(message(&[("topology.hop", "2")]).contains("did you mean `hops`?"));
+    let wrong = message(&[("discipline", "csb")]);
+    assert!(
+        wrong.contains("csb") && wrong.contains("with discipline = csb"),
+        "{wrong}"
+    );
+}
+
+#[test]
+fn histogram_files_are_named_once() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/e3.toml");
+    let text = std::fs::read_to_string(path).unwrap();
+    let file = takt_scenario::ScenarioFile::parse(&text, path).unwrap();
+    assert_eq!(file.histogram_files(), ["wake-up-e3.csv"]);
+}

@@ -7,7 +7,7 @@
 use takt_scenario::{Application, CrossTraffic, Pattern};
 
 use crate::latency::Latency;
-use crate::{NodeClock, Random, Time};
+use crate::{NodeClock, Random, Time, WakeUpLatencies};
 
 /// The cyclic threads of an application on one node.
 #[derive(Debug)]
@@ -22,8 +22,10 @@ pub(crate) struct Cycles {
     /// Shift of the cycles by an adversary.
     shift: Time,
     clock: NodeClock,
-    latency: Latency,
-    random: Random,
+    user_thread: WakeUpLatencies,
+    publisher_thread: WakeUpLatencies,
+    /// Latencies of both threads that an adversary chooses, one after the other.
+    chosen: Option<Latency>,
     /// Number of the next cycle.
     next: i64,
     last: Time,
@@ -42,8 +44,7 @@ impl Cycles {
     pub(crate) fn new(
         application: &Application,
         clock: NodeClock,
-        latency: Latency,
-        random: Random,
+        [user_thread, publisher_thread]: [WakeUpLatencies; 2],
         shift: Time,
     ) -> Self {
         let cycle = Time::from(application.cycle).max(Time::picoseconds(1));
@@ -58,11 +59,18 @@ impl Cycles {
             txtime: application.txtime.map(Time::from),
             shift,
             clock,
-            latency,
-            random,
+            user_thread,
+            publisher_thread,
+            chosen: None,
             next,
             last: Time::ZERO,
         }
+    }
+
+    /// Replaces the latencies of both threads.
+    pub(crate) fn with_chosen(mut self, chosen: Option<Latency>) -> Self {
+        self.chosen = chosen;
+        self
     }
 
     /// Advances to the next cycle, and returns the time at which its message is given to the kernel.
@@ -74,9 +82,10 @@ impl Cycles {
 
     /// Advances to the next cycle, and returns the time at which its user thread runs.
     pub(crate) fn user_thread(&mut self) -> Time {
-        let local = self.cycle.times(self.next) + self.user + self.shift;
+        let cycle = self.next;
+        let local = self.cycle.times(cycle) + self.user + self.shift;
         self.next += 1;
-        self.clock.global(local) + self.latency.draw(&mut self.random)
+        self.clock.global(local) + latency(&mut self.chosen, &mut self.user_thread, cycle)
     }
 
     /// Returns the time at which messages that the user thread takes now are given to the kernel. If the publisher thread has
@@ -96,7 +105,8 @@ impl Cycles {
     fn departure(&mut self, cycle: i64) -> Departure {
         let sending = self.cycle.times(cycle) + self.sending + self.shift;
         let thread = sending - self.txtime.unwrap_or_default();
-        let at = self.clock.global(thread) + self.latency.draw(&mut self.random);
+        let at = self.clock.global(thread)
+            + latency(&mut self.chosen, &mut self.publisher_thread, cycle);
         // A thread does one thing after the other.
         self.last = self.last.max(at);
         Departure {
@@ -108,6 +118,13 @@ impl Cycles {
     /// Converts a time of the node's clock to the true time.
     pub(crate) fn global(&self, local: Time) -> Time {
         self.clock.global(local)
+    }
+}
+
+fn latency(chosen: &mut Option<Latency>, thread: &mut WakeUpLatencies, cycle: i64) -> Time {
+    match chosen {
+        Some(chosen) => chosen.draw(&mut Random::new(0, 0)),
+        None => thread.in_cycle(cycle),
     }
 }
 

@@ -1,8 +1,7 @@
 //! Construction of the simulated parts from a scenario.
 
 use takt_scenario::{
-    Distribution, Flow, FlowSource, LowerPriority, NodeIndex, PortIndex, Queue as Waiting,
-    Scenario, Scheduler,
+    Flow, FlowSource, LowerPriority, NodeIndex, PortIndex, Queue as Waiting, Scenario, Scheduler,
 };
 
 use crate::application::{Cycles, Generator};
@@ -15,24 +14,20 @@ use crate::latency::Latency;
 use crate::options::{Adversary, Model, RunOptions};
 use crate::port::{Interference, Port};
 use crate::subscriber_thread::SubscriberThread;
-use crate::{Choice, LineRate, NodeClock, Random, Time};
+use crate::wake_up_latencies::distribution;
+use crate::{
+    ApplicationEnd, Choice, CyclicThread, LineRate, NodeClock, Random, Time, WakeUpLatencies,
+};
 
 /// Purposes of random numbers: each has streams of its own.
 #[derive(Debug, Clone, Copy)]
 enum Stream {
-    Publisher,
-    Loopback,
-    CrossTraffic,
-    Forwarding,
+    CrossTraffic = 2,
+    Forwarding = 3,
 }
 
 fn random(options: &RunOptions, stream: Stream, index: usize) -> Random {
     Random::new(options.simulation.seed, (index as u64) << 2 | stream as u64)
-}
-
-/// Returns the random numbers of the subscriber thread of an application: no stream of [`random`] has this number.
-fn random_of_subscriber(options: &RunOptions, index: usize) -> Random {
-    Random::new(options.simulation.seed, 1 << 63 | index as u64)
 }
 
 /// Time that a bridge needs for frames from one port.
@@ -62,16 +57,6 @@ pub(crate) fn clock(scenario: &Scenario, node: NodeIndex) -> NodeClock {
     NodeClock {
         offset: Time::picoseconds(clock.offset.picos()),
         drift: clock.drift.billionths(),
-    }
-}
-
-fn latency(scenario: &Scenario, node: NodeIndex, choice: Option<&Choice>) -> Latency {
-    let none = Distribution::Constant(takt_scenario::Duration::ZERO);
-    let node = scenario.nodes.get(node.0);
-    let distribution = node.map_or(&none, |node| &node.wake_up_latency);
-    match choice {
-        Some(choice) => Latency::chosen(distribution, choice),
-        None => Latency::new(distribution),
     }
 }
 
@@ -107,11 +92,10 @@ fn port(scenario: &Scenario, options: &RunOptions, id: PortIndex) -> Port {
         .as_ref()
         .and_then(|adversary| adversary.interference.get(id.0));
     // Frames that gates keep away do not interfere.
-    if let (Some(choice), LowerPriority::AtMost(frame), Scheduler::Mqprio) = (
-        choice,
-        scenario.bounds.lower_priority,
-        &port.discipline.scheduler,
-    ) {
+    let is_gated = matches!(port.discipline.scheduler, Scheduler::Taprio(_));
+    if let (Some(choice), LowerPriority::AtMost(frame), false) =
+        (choice, scenario.bounds.lower_priority, is_gated)
+    {
         built.interference = Some(Interference {
             longest: rate.duration(frame.physical()),
             chooser: Chooser::new(choice),
@@ -237,36 +221,39 @@ pub(crate) fn applications(scenario: &Scenario, options: &RunOptions) -> Vec<Thr
         shift.unwrap_or_default()
     };
     let applications = scenario.applications.iter().enumerate();
+    let late = |of: fn(&Adversary) -> &Vec<Choice>, index: usize| {
+        let adversary = options.adversary.as_ref();
+        adversary.and_then(|adversary| of(adversary).get(index))
+    };
+    let seed = options.simulation.seed;
     let build = |(index, application): (usize, &takt_scenario::Application)| {
-        let cycles = |node: NodeIndex, stream, shift, late: Option<&Choice>| {
-            let random = random(options, stream, index);
-            let latency = latency(scenario, node, late);
-            Cycles::new(application, clock(scenario, node), latency, random, shift)
-        };
-        let late = |of: fn(&Adversary) -> &Vec<Choice>| {
-            let adversary = options.adversary.as_ref();
-            adversary.and_then(|adversary| of(adversary).get(index))
+        let latencies =
+            |node, end, thread| WakeUpLatencies::of(scenario, node, index, (end, thread), seed);
+        let cycles = |node: NodeIndex, end, shift, late: Option<&Choice>| {
+            let threads = [CyclicThread::User, CyclicThread::Publisher]
+                .map(|thread| latencies(node, end, thread));
+            let chosen = late.map(|late| Latency::chosen(distribution(scenario, node), late));
+            Cycles::new(application, clock(scenario, node), threads, shift).with_chosen(chosen)
         };
         let publisher = cycles(
             application.publisher,
-            Stream::Publisher,
+            ApplicationEnd::Publisher,
             shift(|it| &it.publishers, index),
-            late(|it| &it.late_publishers),
+            late(|it| &it.late_publishers, index),
         );
         let loopback = match application.receiver {
             takt_scenario::ApplicationReceiver::Loopback(node) => {
                 let cycles = cycles(
                     node,
-                    Stream::Loopback,
+                    ApplicationEnd::Loopback,
                     shift(|it| &it.loopbacks, index),
-                    late(|it| &it.late_loopbacks),
+                    late(|it| &it.late_loopbacks, index),
                 );
                 let talker = application.publisher;
                 let subscriber = SubscriberThread::new(
                     application,
                     clock(scenario, talker),
-                    latency(scenario, talker, None),
-                    random_of_subscriber(options, index),
+                    latencies(talker, ApplicationEnd::Publisher, CyclicThread::Subscriber),
                     shift(|it| &it.publishers, index),
                 );
                 Some((cycles, subscriber))
@@ -283,13 +270,22 @@ pub(crate) fn applications(scenario: &Scenario, options: &RunOptions) -> Vec<Thr
 
 pub(crate) fn generators(scenario: &Scenario, options: &RunOptions) -> Vec<Generator> {
     let traffic = scenario.cross_traffic.iter().enumerate();
-    let build = |(index, traffic): (usize, &takt_scenario::CrossTraffic)| {
-        let adversary = options.adversary.as_ref();
-        let phase = adversary.and_then(|it| it.cross_traffic.get(index).copied());
-        let random = random(options, Stream::CrossTraffic, index);
-        Generator::new(traffic, clock(scenario, traffic.from), random, phase)
-    };
-    traffic.map(build).collect()
+    traffic
+        .map(|(index, traffic)| generator(scenario, options, index, traffic))
+        .collect()
+}
+
+/// Returns the source of the flow of cross traffic with this index.
+pub(crate) fn generator(
+    scenario: &Scenario,
+    options: &RunOptions,
+    index: usize,
+    traffic: &takt_scenario::CrossTraffic,
+) -> Generator {
+    let adversary = options.adversary.as_ref();
+    let phase = adversary.and_then(|it| it.cross_traffic.get(index).copied());
+    let random = random(options, Stream::CrossTraffic, index);
+    Generator::new(traffic, clock(scenario, traffic.from), random, phase)
 }
 
 /// Returns the time between leaving the first port and the txtime, for frames of this flow.

@@ -67,6 +67,7 @@ mod build;
 mod calendar;
 mod choice;
 mod clock;
+mod cross_traffic_times;
 pub mod discipline;
 mod drops;
 mod frames;
@@ -84,11 +85,13 @@ mod statistics;
 mod subscriber_thread;
 mod time;
 mod trace;
+mod wake_up_latencies;
 
 pub use adversary::{Found, KeptPhases, Worst, search};
 pub use calendar::Calendar;
 pub use choice::Choice;
 pub use clock::NodeClock;
+pub use cross_traffic_times::CrossTrafficTimes;
 pub use drops::DropRates;
 pub use line_rate::LineRate;
 pub use observer::{Message, MessageOutcome, Observer, Passage};
@@ -99,3 +102,4 @@ pub use statistics::{
     ApplicationStatistics, Counters, Delays, Extremes, FlowStatistics, Lost, Summary,
 };
 pub use time::Time;
+pub use wake_up_latencies::{ApplicationEnd, CyclicThread, WakeUpLatencies};

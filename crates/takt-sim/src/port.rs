@@ -161,7 +161,7 @@ impl Port {
         let local = self.clock.local(now);
         if let Some(interference) = &mut self.interference
             && now > self.busy_until
-            && let Release::Packet(..) = self.discipline.select(local, drops)
+            && self.discipline.is_ready(local, drops)
         {
             // The link became free a moment ago, and interference took that moment.
             let blocked = interference.chooser.part(interference.longest);

@@ -2,8 +2,7 @@
 
 use takt_scenario::Application;
 
-use crate::latency::Latency;
-use crate::{NodeClock, Random, Time};
+use crate::{NodeClock, Time, WakeUpLatencies};
 
 /// The cyclic thread that receives the messages that come back.
 ///
@@ -15,8 +14,7 @@ pub(crate) struct SubscriberThread {
     begin: Time,
     end: Time,
     clock: NodeClock,
-    latency: Latency,
-    random: Random,
+    latencies: WakeUpLatencies,
     /// Number of the run that took the last message.
     run: i64,
     /// Time at which that run began.
@@ -27,8 +25,7 @@ impl SubscriberThread {
     pub(crate) fn new(
         application: &Application,
         clock: NodeClock,
-        latency: Latency,
-        random: Random,
+        latencies: WakeUpLatencies,
         shift: Time,
     ) -> Self {
         let phase = |phase| Time::from(application.cycle.part(phase)) + shift;
@@ -37,8 +34,7 @@ impl SubscriberThread {
             begin: phase(application.phases.subscriber),
             end: phase(application.phases.user),
             clock,
-            latency,
-            random,
+            latencies,
             run: i64::MIN,
             began: Time::ZERO,
         }
@@ -51,7 +47,7 @@ impl SubscriberThread {
         if run > self.run {
             self.run = run;
             let planned = self.clock.global(self.cycle.times(run) + self.begin);
-            self.began = planned + self.latency.draw(&mut self.random);
+            self.began = planned + self.latencies.in_cycle(run);
         }
         self.began.max(arrived)
     }
@@ -60,29 +56,36 @@ impl SubscriberThread {
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
-    use takt_scenario::{ApplicationReceiver, Distribution, Duration, Frame, NodeIndex, Phases};
+    use takt_scenario::{NodeIndex, Scenario};
 
     use super::*;
+    use crate::{ApplicationEnd, CyclicThread};
 
     /// Returns the times, in microseconds, at which a thread with a cycle of 250 µs takes messages. It receives from 0 to 75 µs.
     fn taken(late: u64, arrivals: [i64; 5]) -> [i64; 5] {
-        let us = |us: u64| Duration(us * 1_000_000);
-        let application = Application {
-            name: "control".to_owned(),
-            publisher: NodeIndex(0),
-            receiver: ApplicationReceiver::Loopback(NodeIndex(1)),
-            cycle: us(250),
-            offset: us(0),
-            phases: Phases::default(),
-            frame: Frame::new(59).unwrap(),
-            vlan: 1,
-            pcp: 3,
-            txtime: None,
-            immediate: false,
-        };
-        let latency = Latency::new(&Distribution::Constant(us(late)));
-        let (clock, random) = (NodeClock::default(), Random::new(1, 0));
-        let mut thread = SubscriberThread::new(&application, clock, latency, random, Time::ZERO);
+        let text = format!(
+            r#"
+            version = 1
+            topology = {{ kind = "p2p" }}
+            [[nodes]]
+            name = "host1"
+            wake_up_latency = "{late} us"
+            [[nodes]]
+            name = "host2"
+            [[applications]]
+            name = "control"
+            publisher = "host1"
+            loopback = "host2"
+            cycle = "250 us"
+            payload = "59 B"
+            "#
+        );
+        let scenario = Scenario::parse(&text, "late.toml").unwrap();
+        let application = &scenario.applications[0];
+        let thread = (ApplicationEnd::Publisher, CyclicThread::Subscriber);
+        let latencies = WakeUpLatencies::of(&scenario, NodeIndex(0), 0, thread, 1);
+        let clock = NodeClock::default();
+        let mut thread = SubscriberThread::new(application, clock, latencies, Time::ZERO);
         arrivals.map(|at| thread.take(Time::microseconds(at)).as_nanoseconds() / 1000)
     }
 

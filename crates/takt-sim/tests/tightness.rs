@@ -25,10 +25,28 @@ const TRIES: u64 = 60;
 /// Number of scenarios of the usual run: two of each kind.
 const SCENARIOS: u64 = 18;
 
+/// Bounds divided by the longest delays that were found.
+#[derive(Debug, Default)]
+struct Ratios {
+    ways: Vec<f64>,
+    round_trips: Vec<f64>,
+}
+
+impl Ratios {
+    fn extend(&mut self, other: Self) {
+        self.ways.extend(other.ways);
+        self.round_trips.extend(other.round_trips);
+    }
+
+    fn all(self) -> Vec<f64> {
+        [self.ways, self.round_trips].concat()
+    }
+}
+
 /// Returns each bound divided by the longest delay that was found. Without a bound or a message there is none.
-fn ratios(scenario: &Scenario, bounds: &takt_calculus::ScenarioBounds, worst: &Worst) -> Vec<f64> {
-    let mut ratios = Vec::new();
-    let mut add = |bound: Option<&Extended>, found: Option<Time>| {
+fn ratios(scenario: &Scenario, bounds: &takt_calculus::ScenarioBounds, worst: &Worst) -> Ratios {
+    let mut ratios = Ratios::default();
+    let add = |ratios: &mut Vec<f64>, bound: Option<&Extended>, found: Option<Time>| {
         if let (Some(Extended::Finite(bound)), Some(found)) = (bound, found) {
             let picoseconds = bound * Rational::from(1_000_000_000_000u64);
             let ratio = picoseconds.to_f64().value() / found.as_picoseconds().max(1) as f64;
@@ -39,14 +57,14 @@ fn ratios(scenario: &Scenario, bounds: &takt_calculus::ScenarioBounds, worst: &W
     };
     for (flow, found) in scenario.flows().iter().zip(&worst.flows) {
         let found = found.as_ref().map(|found| found.delay);
-        add(bounds.of_way(flow.source), found);
+        add(&mut ratios.ways, bounds.of_way(flow.source), found);
     }
     for bound in bounds.flows.iter().filter(|bound| bound.round_trip) {
         let FlowSource::Publish(id) = bound.source else {
             continue;
         };
         let found = worst.round_trip(id).map(|found| found.delay);
-        add(Some(&bound.from_queue), found);
+        add(&mut ratios.round_trips, Some(&bound.from_queue), found);
     }
     ratios
 }
@@ -61,7 +79,7 @@ fn half_of_the_bounds_are_near_the_longest_delays() {
     let cases = std::env::var("TAKT_TIGHTNESS_SCENARIOS");
     let cases: u64 = cases.map_or(SCENARIOS, |cases| cases.parse().unwrap());
     let mut random = Random::new(SEED, 0);
-    let mut found: BTreeMap<(Kind, bool), Vec<f64>> = BTreeMap::new();
+    let mut found: BTreeMap<(Kind, bool), Ratios> = BTreeMap::new();
     let mut compared = 0;
     while compared < cases {
         let (kind, etf) = kind(compared);
@@ -91,14 +109,17 @@ fn half_of_the_bounds_are_near_the_longest_delays() {
         let ratios = ratios(&scenario, &bounds, &worst);
         found.entry((kind, etf)).or_default().extend(ratios);
     }
-    for (kind, ratios) in &mut found {
+    let mut all = Vec::new();
+    for (kind, mut ratios) in found {
+        let (ways, round_trips) = (median(&mut ratios.ways), median(&mut ratios.round_trips));
+        let mut of_kind = ratios.all();
         eprintln!(
-            "{kind:?}: {} bounds, median {:.3}",
-            ratios.len(),
-            median(ratios)
+            "{kind:?}: {} bounds, median {:.3}; one way {ways:.3}, round trip {round_trips:.3}",
+            of_kind.len(),
+            median(&mut of_kind)
         );
+        all.extend(of_kind);
     }
-    let mut all: Vec<f64> = found.into_values().flatten().collect();
     let (number, middle) = (all.len(), median(&mut all));
     let below_two = all.iter().filter(|ratio| **ratio < 2.0).count();
     eprintln!("{cases} scenarios, {number} bounds, median {middle:.3}; {below_two} below 2");

@@ -57,6 +57,11 @@ impl FqCodel {
         }
     }
 
+    /// Returns true if no packet waits.
+    pub fn is_empty(&self) -> bool {
+        self.length == 0
+    }
+
     /// Adds a packet. If there are too many now, drops from the flow with the greatest backlog.
     pub fn enqueue(&mut self, packet: Packet, now: Time, drops: &mut Drops) {
         let index = packet.flow % self.queues;

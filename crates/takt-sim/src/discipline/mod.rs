@@ -67,11 +67,13 @@ impl QueueingDiscipline {
         }
     }
 
-    /// Returns the result of [`Self::dequeue`] for all classes without removing a packet; FQ_CoDel does not support that.
-    pub fn select(&mut self, now: Time, drops: &mut Drops) -> Release {
+    /// Returns true if a packet may be sent now.
+    pub fn is_ready(&mut self, now: Time, drops: &mut Drops) -> bool {
         match self {
-            Self::FqCodel(_) => Release::Nothing,
-            Self::Classes(classes) => classes.select(now, u16::MAX, drops),
+            Self::FqCodel(fq_codel) => !fq_codel.is_empty(),
+            Self::Classes(classes) => {
+                matches!(classes.select(now, u16::MAX, drops), Release::Packet(..))
+            }
         }
     }
 

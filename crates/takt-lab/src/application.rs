@@ -1,0 +1,134 @@
+//! User's part of the papers' applications.
+
+use std::ops::ControlFlow;
+
+use takt_analysis::CounterStatistics;
+use takt_control::{
+    ControlApplication, ControlCycle, ReceivedMessage, SentMessage, Trace, TracePoint,
+};
+
+use crate::payload::CounterPayload;
+use crate::scenario_loop::LoopEnd;
+use crate::torn_data::TornData;
+
+/// Publisher, which counts in each cycle, or loopback, which sends the last received counter back.
+///
+/// It compares all fields of each message. Torn data ends the loop.
+#[derive(Debug)]
+pub struct ScenarioApplication {
+    end: LoopEnd,
+    input: CounterPayload,
+    output: CounterPayload,
+    counter: u64,
+    /// Cycles in which the last two messages were made, and their counters.
+    made: [(u64, u64); 2],
+    /// Trace points of this end: T1 and T8, or T4 and T5.
+    pub trace: Trace,
+    /// Received counters.
+    pub counters: CounterStatistics,
+    /// Torn data that ended the loop.
+    pub torn: Option<TornData>,
+    /// Number of cycles that were skipped.
+    pub skipped: u64,
+}
+
+impl ScenarioApplication {
+    /// Creates the application of an end, with its cells and room for trace records.
+    #[must_use]
+    pub fn new(end: LoopEnd, input: CounterPayload, output: CounterPayload, trace: Trace) -> Self {
+        Self {
+            end,
+            input,
+            output,
+            counter: 0,
+            made: [(u64::MAX, 0); 2],
+            trace,
+            counters: CounterStatistics::default(),
+            torn: None,
+            skipped: 0,
+        }
+    }
+}
+
+impl ControlApplication for ScenarioApplication {
+    fn received(&mut self, message: &ReceivedMessage<'_>) {
+        let (counter, different) = self.input.get();
+        if let Some((field, value)) = different {
+            self.torn.get_or_insert_with(|| TornData {
+                counter,
+                field,
+                value,
+                values: self.input.values(),
+            });
+        }
+        self.counters.note(counter);
+        let point = match self.end {
+            LoopEnd::Publisher => TracePoint::T8,
+            LoopEnd::Loopback => TracePoint::T4,
+        };
+        self.trace.add(point, counter, message.taken_nanos);
+    }
+
+    fn update(&mut self, cycle: &ControlCycle) -> ControlFlow<()> {
+        self.skipped += cycle.skipped;
+        self.counter = match self.end {
+            LoopEnd::Publisher => self.counter.wrapping_add(1),
+            LoopEnd::Loopback => self.input.get().0,
+        };
+        self.made = [self.made[1], (cycle.number, self.counter)];
+        self.output.set(self.counter);
+        match self.torn {
+            Some(_) => ControlFlow::Break(()),
+            None => ControlFlow::Continue(()),
+        }
+    }
+
+    fn sent(&mut self, message: &SentMessage) {
+        let point = match self.end {
+            LoopEnd::Publisher => TracePoint::T1,
+            LoopEnd::Loopback => TracePoint::T5,
+        };
+        let mut made = self.made.iter();
+        let made = made.find(|(cycle, _)| *cycle == message.cycle);
+        let counter = made.map_or(self.counter, |(_, counter)| *counter);
+        self.trace.add(point, counter, message.handed_over_nanos);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_that_leaves_after_the_next_update_keeps_its_counter() {
+        let cells = || CounterPayload::new(1);
+        let trace = Trace::with_capacity(2);
+        let mut publisher = ScenarioApplication::new(LoopEnd::Publisher, cells(), cells(), trace);
+        let cycle = |number| ControlCycle {
+            number,
+            start_nanos: 0,
+            wake_up_latency_nanos: 0,
+            skipped: 0,
+            received: 0,
+            missed: 0,
+            deadline_missed: false,
+        };
+        let sent = |cycle| SentMessage {
+            cycle,
+            handed_over_nanos: 7,
+            launch_nanos: None,
+            messages: 1,
+        };
+        for number in [40, 41] {
+            assert_eq!(publisher.update(&cycle(number)), ControlFlow::Continue(()));
+        }
+        publisher.sent(&sent(40));
+        publisher.sent(&sent(41));
+        let counters = publisher
+            .trace
+            .records()
+            .iter()
+            .map(|record| record.counter);
+        assert_eq!(counters.collect::<Vec<_>>(), [1, 2]);
+    }
+}

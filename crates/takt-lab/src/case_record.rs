@@ -1,0 +1,115 @@
+//! Record of a case: counts of its ends, ports and cross traffic, in the file `case.json` of its directory.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use crate::run_directory::RunDirectoryError;
+
+/// Name of the file.
+pub const CASE_RECORD: &str = "case.json";
+
+/// Record of a case.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CaseRecord {
+    /// Kind of the devices that joined the nodes: `veth`.
+    pub device: String,
+    /// Remarks about the configuration, for people.
+    pub remarks: Vec<String>,
+    /// Ends of the applications: Publisher and loopback of each, in the order of the scenario.
+    pub ends: Vec<EndRecord>,
+    /// Flows of cross traffic.
+    pub cross_traffic: Vec<TrafficRecord>,
+    /// Captures, one per port.
+    pub captures: Vec<CaptureRecord>,
+}
+
+/// Counts of an end of an application.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EndRecord {
+    /// Name of the application.
+    pub application: String,
+    /// `publisher` or `loopback`.
+    pub end: String,
+    /// Number of cycles that ran.
+    pub cycles: u64,
+    /// Number of cycles that were skipped, because their beginning had passed.
+    pub overruns: u64,
+    /// Longest delay of the thread at the beginning of a cycle, in nanoseconds.
+    pub max_wake_up_latency_nanos: u64,
+    /// Number of messages that the kernel took.
+    pub sent: u64,
+    /// Number of messages that were received.
+    pub received: u64,
+    /// Number of messages that were received and refused.
+    pub refused: u64,
+    /// Number of cycles in which sending failed.
+    pub send_errors: u64,
+    /// Last of these errors.
+    pub last_error: Option<String>,
+    /// Messages that the queue refused.
+    pub launch_refused: u64,
+    /// Messages whose launch time was too early or too late.
+    pub launch_invalid: u64,
+    /// Messages whose launch time was missed in the queue.
+    pub launch_missed: u64,
+    /// Real-time settings that could not be applied, with the reason.
+    pub unset: Vec<String>,
+}
+
+/// Counts of a flow of cross traffic.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TrafficRecord {
+    /// Name in the scenario.
+    pub name: String,
+    /// Number of frames that the kernel took.
+    pub sent: u64,
+    /// Number of frames that the kernel refused, because the queue was full.
+    pub refused: u64,
+    /// Number of frames whose time had come before the end, for which the sending thread was too slow.
+    #[serde(default)]
+    pub late: u64,
+    /// Number of frames that arrived at the receiver's port.
+    pub received: u64,
+}
+
+/// Counts of a capture.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CaptureRecord {
+    /// Name of the file in the directory of the case.
+    pub file: String,
+    /// Name of the port in the scenario: `host1 → bridge1`.
+    pub port: String,
+    /// Number of frames for which the kernel had no room. They are not in the file.
+    pub lost: u64,
+    /// Number of frames of each flow, by its name. A flow leaves or enters by the port, never both.
+    pub flows: Vec<(String, u64)>,
+}
+
+impl CaseRecord {
+    /// Reads the record of a case.
+    ///
+    /// # Errors
+    /// [`RunDirectoryError`].
+    pub fn read(directory: &Path) -> Result<Self, RunDirectoryError> {
+        let path = directory.join(CASE_RECORD);
+        let text = match fs::read(&path) {
+            Ok(text) => text,
+            Err(error) => return Err(RunDirectoryError::Io { path, error }),
+        };
+        serde_json::from_slice(&text).map_err(|error| RunDirectoryError::Damaged { path, error })
+    }
+
+    /// Writes the record of a case.
+    ///
+    /// # Errors
+    /// [`RunDirectoryError`].
+    pub fn write(&self, directory: &Path) -> Result<(), RunDirectoryError> {
+        let path = directory.join(CASE_RECORD);
+        let written = serde_json::to_vec_pretty(self).map_err(io::Error::from);
+        let written = written.and_then(|text| fs::write(&path, text));
+        written.map_err(|error| RunDirectoryError::Io { path, error })
+    }
+}

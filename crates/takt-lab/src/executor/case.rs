@@ -1,0 +1,489 @@
+//! One case of a run: network, captures, applications and cross traffic, from the beginning to the files.
+
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use takt_control::{Sending, trace_file};
+use takt_link::LinkError;
+use takt_rt::clock::tai_nanos;
+use takt_scenario::{ApplicationIndex, CrossTrafficIndex, FlowSource, Scenario, Scheduler};
+
+use super::capture::{CaptureCounts, PortCapture};
+use super::cross_traffic::{TrafficCounts, TrafficSource};
+use super::end::{EndRequest, RunningEnd};
+use super::laboratory::{Laboratory, go_on};
+use super::link_device::LinkDevice;
+use crate::case_record::{CaptureRecord, CaseRecord, TrafficRecord};
+use crate::error::LabError;
+use crate::network::{NetworkPlan, device_address, file_name, publisher_ids};
+use crate::run_directory::RunApplication;
+use crate::scenario_loop::{LoopEnd, ScenarioLoop};
+
+/// Pause between two looks at threads.
+const STEP: Duration = Duration::from_millis(5);
+
+/// Time in which a loopback must begin.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Time between the beginning of loopbacks and that of Publishers and cross traffic, in nanoseconds.
+const LEAD: i64 = 20_000_000;
+
+/// Longest common cycle to which the beginning is aligned, in nanoseconds.
+const LONGEST_COMMON: u64 = 1_000_000_000;
+
+/// Cycles in which a Publisher waits for its last answers. A round trip takes about four cycles with ETF.
+const DRAIN_CYCLES: u64 = 10;
+
+/// Time in which a Publisher waits for its last answers at least, in nanoseconds.
+const DRAIN_NANOS: u64 = 20_000_000;
+
+/// Time between the last frame of the ends and the end of the captures.
+const SETTLING: Duration = Duration::from_millis(100);
+
+/// Case that shall run.
+#[derive(Debug)]
+pub(crate) struct CaseRequest<'a> {
+    pub(crate) scenario: &'a Scenario,
+    /// Directory of the case. It exists.
+    pub(crate) directory: &'a Path,
+    pub(crate) device: &'a dyn LinkDevice,
+    /// True if ports get the queueing disciplines of the scenario.
+    pub(crate) configures: bool,
+    pub(crate) messages: u64,
+    pub(crate) seed: u64,
+}
+
+/// Runs a case, and writes its files.
+pub(crate) fn run(
+    request: &CaseRequest<'_>,
+    stop: &AtomicBool,
+) -> Result<Vec<RunApplication>, LabError> {
+    let laboratory = Laboratory::build(request.scenario, request.device, request.configures, stop)?;
+    let mut case = RunningCase::new(request, &laboratory);
+    let outcome = case.applications(stop);
+    // Whatever happened, all threads end before the network does.
+    let collected = case.collect();
+    outcome?;
+    let record = collected?;
+    record.write(request.directory)?;
+    Ok(applications(request.scenario, laboratory.plan()))
+}
+
+type TrafficThread = JoinHandle<Result<TrafficCounts, LinkError>>;
+
+/// Threads of a case.
+struct RunningCase<'a> {
+    request: &'a CaseRequest<'a>,
+    laboratory: &'a Laboratory,
+    captures: Vec<PortCapture>,
+    ends: Vec<RunningEnd>,
+    traffic: Vec<(String, TrafficThread)>,
+    traffic_stop: Arc<AtomicBool>,
+}
+
+impl<'a> RunningCase<'a> {
+    fn new(request: &'a CaseRequest<'a>, laboratory: &'a Laboratory) -> Self {
+        Self {
+            request,
+            laboratory,
+            captures: Vec::new(),
+            ends: Vec::new(),
+            traffic: Vec::new(),
+            traffic_stop: Arc::default(),
+        }
+    }
+
+    /// Starts everything, and waits until the Publishers have ended.
+    fn applications(&mut self, stop: &AtomicBool) -> Result<(), LabError> {
+        self.capture()?;
+        self.start(LoopEnd::Loopback, None)?;
+        self.wait_for_loopbacks(stop)?;
+        let begin = self.begin();
+        self.start_traffic(begin)?;
+        self.start(LoopEnd::Publisher, Some(begin))?;
+        let is_publisher = |end: &&RunningEnd| end.request.end == LoopEnd::Publisher;
+        while !self
+            .ends
+            .iter()
+            .filter(is_publisher)
+            .all(RunningEnd::is_finished)
+        {
+            go_on(stop)?;
+            std::thread::sleep(STEP);
+        }
+        Ok(())
+    }
+
+    fn capture(&mut self) -> Result<(), LabError> {
+        let plan = self.laboratory.plan();
+        for (index, node) in plan.nodes.iter().enumerate() {
+            let own = self.laboratory.node(takt_scenario::NodeIndex(index))?;
+            for device in &node.devices {
+                let (_, file) = self.create(&device.capture)?;
+                let capture = PortCapture::start(own, &device.name, &device.capture, file)?;
+                self.captures.push(capture);
+            }
+        }
+        Ok(())
+    }
+
+    fn start(&mut self, end: LoopEnd, begin: Option<i64>) -> Result<(), LabError> {
+        let scenario = self.request.scenario;
+        for (index, application) in scenario.applications.iter().enumerate() {
+            let control = ScenarioLoop::of(scenario, Some(&application.name))?;
+            let index = ApplicationIndex(index);
+            let flow = match end {
+                LoopEnd::Publisher => FlowSource::Publish(index),
+                LoopEnd::Loopback => FlowSource::Return(index),
+            };
+            let plan = self.laboratory.plan();
+            let place = plan.flow(flow).map(|flow| flow.from);
+            let device = place.and_then(|place| Some((place.0, plan.device(place)?)));
+            let (node, device) = device.ok_or(LabError::Panicked)?;
+            let cycle = (application.cycle.0 / 1000).max(1);
+            let request = EndRequest {
+                sending: sending(&control, self.request.configures),
+                control,
+                end,
+                device: device.name.clone(),
+                messages: self.request.messages,
+                drain_cycles: DRAIN_CYCLES.max(DRAIN_NANOS / cycle),
+                // The thread must wait for the first cycle when that begins.
+                begin: begin.map(|begin| begin.saturating_sub((cycle / 2).cast_signed())),
+            };
+            let node = self.laboratory.node(node)?;
+            self.ends.push(RunningEnd::start(node, request)?);
+        }
+        Ok(())
+    }
+
+    fn wait_for_loopbacks(&self, stop: &AtomicBool) -> Result<(), LabError> {
+        let begin = Instant::now();
+        // A loopback that has ended has an error, which is reported later.
+        while !self
+            .ends
+            .iter()
+            .all(|end| end.is_ready() || end.is_finished())
+        {
+            go_on(stop)?;
+            if begin.elapsed() > PATIENCE {
+                return Err(LabError::Application {
+                    application: "loopback".to_owned(),
+                    message: format!("it did not begin within {} s", PATIENCE.as_secs()),
+                });
+            }
+            std::thread::sleep(STEP);
+        }
+        Ok(())
+    }
+
+    /// Returns the beginning of Publishers and cross traffic: nanoseconds of CLOCK_TAI, and a multiple of all cycles.
+    fn begin(&self) -> i64 {
+        let common = common_cycle(self.request.scenario).cast_signed();
+        let earliest = tai_nanos().saturating_add(LEAD).saturating_add(common / 2);
+        earliest
+            .div_euclid(common)
+            .saturating_add(1)
+            .saturating_mul(common)
+    }
+
+    fn start_traffic(&mut self, begin: i64) -> Result<(), LabError> {
+        let scenario = self.request.scenario;
+        for (index, flow) in scenario.cross_traffic.iter().enumerate() {
+            let plan = self.laboratory.plan();
+            let Some(planned) = plan.flow(FlowSource::Cross(CrossTrafficIndex(index))) else {
+                continue;
+            };
+            let Some(device) = plan.device(planned.from) else {
+                continue;
+            };
+            let addresses = (planned.address, device_address(device.port));
+            let seed = self.request.seed;
+            let source = TrafficSource::new(scenario, index, &device.name, addresses, seed);
+            let Some(source) = source else {
+                continue;
+            };
+            let stop = Arc::clone(&self.traffic_stop);
+            let node = self.laboratory.node(planned.from.0)?;
+            let thread = node.spawn("cross traffic", move || source.run(begin, &stop))?;
+            self.traffic.push((flow.name.clone(), thread));
+        }
+        Ok(())
+    }
+
+    /// Ends all threads, and writes the traces.
+    fn collect(&mut self) -> Result<CaseRecord, LabError> {
+        let mut record = CaseRecord {
+            device: self.request.device.name().to_owned(),
+            remarks: self.laboratory.remarks().to_vec(),
+            ..CaseRecord::default()
+        };
+        let mut first_error = None;
+        self.ends.iter().for_each(RunningEnd::stop);
+        let ends: Vec<RunningEnd> = self.ends.drain(..).collect();
+        let mut finished = Vec::new();
+        for end in ends {
+            match end.finish() {
+                Ok(end) => finished.push(end),
+                Err(error) => first_error = first_error.or(Some(error)),
+            }
+        }
+        self.traffic_stop.store(true, Ordering::Relaxed);
+        let mut traffic = Vec::new();
+        for (name, thread) in self.traffic.drain(..) {
+            match thread.join() {
+                Ok(Ok(counts)) => traffic.push((name, counts)),
+                Ok(Err(error)) => {
+                    let error = LabError::Link { place: name, error };
+                    first_error = first_error.or(Some(error));
+                }
+                Err(_) => first_error = first_error.or(Some(LabError::Panicked)),
+            }
+        }
+        // The last frames are still in queues and on links.
+        if first_error.is_none() && !self.captures.is_empty() {
+            std::thread::sleep(SETTLING);
+        }
+        let mut counts = Vec::new();
+        for capture in self.captures.drain(..) {
+            match capture.finish() {
+                Ok(capture) => counts.push(capture),
+                Err(error) => first_error = first_error.or(Some(error)),
+            }
+        }
+        if let Some(error) = first_error {
+            return Err(error);
+        }
+        // Publishers were started last.
+        finished.sort_by_key(|(request, _)| {
+            let applications = &self.request.scenario.applications;
+            let name = &request.control.application().name;
+            let index = applications.iter().position(|it| it.name == *name);
+            (index, request.end == LoopEnd::Loopback)
+        });
+        for (request, end) in &finished {
+            record.ends.push(end.record(request));
+            self.write_trace(request, &end.application.trace)?;
+        }
+        record.captures = self.capture_records(&counts);
+        record.cross_traffic = self.traffic_records(&traffic, &counts);
+        Ok(record)
+    }
+
+    fn write_trace(
+        &self,
+        request: &EndRequest,
+        trace: &takt_control::Trace,
+    ) -> Result<(), LabError> {
+        let name = &request.control.application().name;
+        let name = trace_name(self.request.scenario, name, request.end);
+        let (path, file) = self.create(&name)?;
+        let scenario = &self.request.scenario.name;
+        let description = request.control.trace_description(request.end, scenario);
+        trace_file::write(&mut BufWriter::new(file), &description, trace)
+            .map_err(|error| LabError::Io { path, error })
+    }
+
+    fn create(&self, name: &str) -> Result<(PathBuf, File), LabError> {
+        let path = self.request.directory.join(name);
+        match File::create(&path) {
+            Ok(file) => Ok((path, file)),
+            Err(error) => Err(LabError::Io { path, error }),
+        }
+    }
+
+    fn capture_records(&self, counts: &[(String, CaptureCounts)]) -> Vec<CaptureRecord> {
+        let scenario = self.request.scenario;
+        let plan = self.laboratory.plan();
+        let devices = plan.nodes.iter().flat_map(|node| &node.devices);
+        let records = devices.filter_map(|device| {
+            let (file, counts) = counts.iter().find(|(file, _)| *file == device.capture)?;
+            let flows = plan.flows.iter().map(|flow| {
+                let name = scenario.flow_name(flow.source);
+                (name, counts.to(flow.address))
+            });
+            Some(CaptureRecord {
+                file: file.clone(),
+                port: scenario.port_name(device.port),
+                lost: counts.lost,
+                flows: flows.filter(|(_, frames)| *frames > 0).collect(),
+            })
+        });
+        records.collect()
+    }
+
+    fn traffic_records(
+        &self,
+        traffic: &[(String, TrafficCounts)],
+        captured: &[(String, CaptureCounts)],
+    ) -> Vec<TrafficRecord> {
+        let plan = self.laboratory.plan();
+        let flows = self.request.scenario.cross_traffic.iter().enumerate();
+        let records = flows.filter_map(|(index, flow)| {
+            let (_, counts) = traffic.iter().find(|(name, _)| *name == flow.name)?;
+            let planned = plan.flow(FlowSource::Cross(CrossTrafficIndex(index)))?;
+            let file = &plan.device(planned.to)?.capture;
+            let at_end = captured.iter().find(|(name, _)| name == file);
+            Some(TrafficRecord {
+                name: flow.name.clone(),
+                sent: counts.sent,
+                refused: counts.refused,
+                late: counts.late,
+                received: at_end.map_or(0, |(_, counts)| counts.to(planned.address)),
+            })
+        });
+        records.collect()
+    }
+}
+
+/// Returns the time at which messages leave. Without queueing disciplines the kernel keeps no launch times, so the thread sends at the
+/// offset, or at once if it is busy then.
+fn sending(control: &ScenarioLoop, configures: bool) -> Sending {
+    let sending = control.sending();
+    let Sending::LaunchTime { offset, .. } = sending else {
+        return sending;
+    };
+    let application = control.application();
+    let publishes = application.cycle.part(application.phases.publisher);
+    let is_free = offset.as_nanos() <= u128::from(publishes.0 / 1000);
+    match (configures, is_free) {
+        (true, _) => sending,
+        (false, true) => Sending::AtOffset(offset),
+        (false, false) => Sending::Immediate,
+    }
+}
+
+/// Returns the smallest common multiple of the cycles of applications and gates in nanoseconds, or the longest of them if that is too
+/// long.
+fn common_cycle(scenario: &Scenario) -> u64 {
+    let applications = scenario.applications.iter().map(|it| it.cycle);
+    let gates = scenario
+        .ports
+        .iter()
+        .filter_map(|port| match &port.discipline.scheduler {
+            Scheduler::Taprio(taprio) => Some(taprio.cycle_time),
+            _ => None,
+        });
+    let cycles: Vec<u64> = applications
+        .chain(gates)
+        .map(|cycle| (cycle.0 / 1000).max(1))
+        .collect();
+    let common = cycles.iter().try_fold(1_u64, |common, cycle| {
+        let multiple = common / greatest_divisor(common, *cycle) * cycle;
+        (multiple <= LONGEST_COMMON).then_some(multiple)
+    });
+    common.unwrap_or_else(|| cycles.iter().copied().max().unwrap_or(1))
+}
+
+/// Returns the greatest common divisor of two numbers above 0.
+fn greatest_divisor(mut a: u64, mut b: u64) -> u64 {
+    while b > 0 {
+        (a, b) = (b, a % b);
+    }
+    a.max(1)
+}
+
+/// Returns the name of the trace file of an end. It is unique in a case.
+fn trace_name(scenario: &Scenario, application: &str, end: LoopEnd) -> String {
+    let end = match end {
+        LoopEnd::Publisher => "publisher",
+        LoopEnd::Loopback => "loopback",
+    };
+    let own = file_name(application);
+    let applications = scenario.applications.iter().enumerate();
+    let mut alike = applications.filter(|(_, it)| file_name(&it.name) == own);
+    let first = alike.next().is_none_or(|(_, it)| it.name == application);
+    let index = alike.find(|(_, it)| it.name == application);
+    match index.filter(|_| !first) {
+        Some((index, _)) => format!("{own}-{index}.{end}.trace"),
+        None => format!("{own}.{end}.trace"),
+    }
+}
+
+/// Returns the files of the applications.
+fn applications(scenario: &Scenario, plan: &NetworkPlan) -> Vec<RunApplication> {
+    let applications = scenario.applications.iter().enumerate();
+    let files = applications.map(|(index, application)| {
+        let (publisher_id, loopback_id) = publisher_ids(index);
+        let index = ApplicationIndex(index);
+        let capture = |source| plan.capture_of(source).map(PathBuf::from);
+        RunApplication {
+            name: application.name.clone(),
+            publisher_id,
+            loopback_id,
+            publisher_trace: trace_name(scenario, &application.name, LoopEnd::Publisher).into(),
+            loopback_trace: trace_name(scenario, &application.name, LoopEnd::Loopback).into(),
+            publisher_capture: capture(FlowSource::Publish(index)),
+            loopback_capture: capture(FlowSource::Return(index)),
+        }
+    });
+    files.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+
+    #[test]
+    fn the_beginning_suits_all_cycles() {
+        let text = r#"
+            version = 1
+            topology = { kind = "p2p" }
+            discipline = "gates"
+            [disciplines.gates]
+            scheduler = "taprio"
+            classes = [{ name = "A", priorities = [3] }, { name = "B" }]
+            entries = [{ gates = ["A"], interval = "40 us" }, { gates = ["B"], interval = "60 us" }]
+            [[applications]]
+            name = "first"
+            publisher = "host1"
+            loopback = "host2"
+            cycle = "250 us"
+            payload = "100 B"
+            [[applications]]
+            name = "second"
+            publisher = "host2"
+            loopback = "host1"
+            cycle = "700 us"
+            payload = "100 B"
+            "#;
+        let scenario = Scenario::parse(text, "x.toml").unwrap();
+        assert_eq!(common_cycle(&scenario), 3_500_000);
+        let odd = text
+            .replace("700 us", "700001 ns")
+            .replace("250 us", "999 ms");
+        let scenario = Scenario::parse(&odd, "x.toml").unwrap();
+        assert_eq!(common_cycle(&scenario), 999_000_000);
+    }
+
+    #[test]
+    fn launch_times_become_offsets_without_etf() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/d.toml");
+        let text = std::fs::read_to_string(path).unwrap();
+        let file = takt_scenario::ScenarioFile::parse(&text, path).unwrap();
+        let of = |settings: &[(&str, &str)]| {
+            let settings: Vec<_> = settings
+                .iter()
+                .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+                .collect();
+            let file = file.with_settings(&settings).unwrap();
+            ScenarioLoop::of(file.scenario(), None).unwrap()
+        };
+        let etf = of(&[("discipline", "etf")]);
+        assert!(matches!(sending(&etf, true), Sending::LaunchTime { .. }));
+        let offset = Duration::from_nanos(etf.application().offset.0 / 1000);
+        assert_eq!(sending(&etf, false), Sending::AtOffset(offset));
+        let late = of(&[
+            ("discipline", "etf"),
+            ("applications.control.offset", "200 us"),
+        ]);
+        assert_eq!(sending(&late, false), Sending::Immediate);
+    }
+}

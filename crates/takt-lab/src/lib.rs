@@ -1,0 +1,44 @@
+//! Experiments with scenarios: the applications of the papers, and a lab that runs a scenario on Linux's own network.
+//!
+//! * [`ScenarioLoop`] makes the PubSub configuration and the schedule of one application at one of its ends.
+//! * [`ScenarioApplication`] is the user's part: it counts or sends back, checks the consistency of the counters, and notes trace
+//!   points.
+//! * [`RoundTrips`] has the application round trip (`docs/measurements.md`).
+//! * [`network`]: from a scenario to namespaces, devices and bridges, without a change of the system.
+//! * [`executor`]: builds this network in the running kernel, and runs a case on it.
+//! * [`PreparedRun`] writes the directory of a run, and [`execute`] runs it. Both are the same for each [`Backend`]; these differ in
+//!   the kernel and in the device that joins two nodes ([`executor::LinkDevice`]).
+//! * [`run_directory`], [`CaseRecord`]: the files that a run leaves.
+//!
+//! This crate runs loops; `takt-control` has the real-time thread. `takt-tsn` configures ports.
+
+#![deny(unsafe_code)]
+
+mod application;
+mod backend;
+mod case_record;
+mod error;
+mod execution;
+pub mod executor;
+#[allow(unsafe_code, reason = "the call is unsafe for the sake of other flags")]
+mod namespace;
+pub mod network;
+mod payload;
+mod preparation;
+mod round_trips;
+pub mod run_directory;
+mod scenario_loop;
+mod summary;
+mod torn_data;
+
+pub use application::ScenarioApplication;
+pub use backend::Backend;
+pub use case_record::{CASE_RECORD, CaptureRecord, CaseRecord, EndRecord, TrafficRecord};
+pub use error::LabError;
+pub use execution::{RunObserver, execute};
+pub use payload::CounterPayload;
+pub use preparation::{PreparedRun, RunRequest};
+pub use round_trips::RoundTrips;
+pub use scenario_loop::{LoopAddresses, LoopEnd, LoopError, ScenarioLoop};
+pub use summary::{ApplicationSummary, RoundTripQuantiles, summarize};
+pub use torn_data::TornData;

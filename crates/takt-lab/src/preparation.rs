@@ -1,0 +1,151 @@
+//! Preparation of a run: its directory, with everything that the executor needs.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use takt_scenario::{Scenario, ScenarioFile};
+
+use crate::backend::Backend;
+use crate::error::LabError;
+use crate::network::NetworkPlan;
+use crate::run_directory::{DESCRIPTION, RunCase, RunDescription, SCENARIO};
+
+/// Most messages of each application by default.
+const MOST_MESSAGES: u64 = 20_000;
+
+/// Longest time of a case by default, in picoseconds: 10 s.
+const LONGEST_CASE: u64 = 10_000_000_000_000;
+
+/// Failure of a case that has not run yet.
+pub(crate) const NOT_RUN: &str = "the run ended before this case";
+
+/// Run that is wanted.
+#[derive(Debug, Clone)]
+pub struct RunRequest<'a> {
+    /// Path of the scenario file.
+    pub scenario: &'a Path,
+    /// Values of fields for all cases. Sweeps of these fields do not take place.
+    pub settings: &'a [(String, String)],
+    /// Published messages of each application; by default as many as the scenario simulates, at most 20 000, and at most 10 s.
+    pub messages: Option<u64>,
+    /// Backend.
+    pub backend: Backend,
+    /// True if ports get the queueing disciplines of the scenario.
+    pub disciplines: bool,
+}
+
+/// Run that is ready to be prepared: all combinations of swept values, with networks that can be built.
+#[derive(Debug)]
+pub struct PreparedRun {
+    text: String,
+    file: ScenarioFile,
+    description: RunDescription,
+    scenarios: Vec<Scenario>,
+}
+
+impl PreparedRun {
+    /// Reads and checks everything without a change of the system.
+    ///
+    /// # Errors
+    /// [`LabError`]: mistakes of the scenario, or a network that cannot be built.
+    pub fn new(request: &RunRequest<'_>) -> Result<Self, LabError> {
+        let path = request.scenario;
+        let name = path.display().to_string();
+        let bytes = fs::read(path).map_err(|error| io_error(path, error))?;
+        let text = ScenarioFile::text(bytes, &name)?;
+        let file = ScenarioFile::parse(&text, &name)?;
+        let variants = file.with_settings(request.settings)?.variants()?;
+        let started = SystemTime::now().duration_since(UNIX_EPOCH);
+        let started = started.map_or(0, |time| time.as_secs());
+        let host = BTreeMap::new();
+        let scenario = &file.scenario().name;
+        let mut description = RunDescription::new(scenario, request.backend.name(), host, started);
+        description.disciplines = request.disciplines;
+        description.settings = request.settings.to_vec();
+        for (index, variant) in variants.iter().enumerate() {
+            NetworkPlan::of(&variant.scenario)?;
+            let swept = variant.settings.iter().cloned();
+            description.cases.push(RunCase {
+                directory: format!("{:03}", index + 1).into(),
+                settings: request.settings.iter().cloned().chain(swept).collect(),
+                messages: request
+                    .messages
+                    .unwrap_or_else(|| usual_messages(&variant.scenario)),
+                seed: Some(variant.scenario.simulation.seed),
+                synchronized: true,
+                failure: Some(NOT_RUN.to_owned()),
+                applications: Vec::new(),
+            });
+        }
+        Ok(Self {
+            text,
+            file,
+            description,
+            scenarios: variants.into_iter().map(|it| it.scenario).collect(),
+        })
+    }
+
+    /// Returns the description of the run.
+    #[must_use]
+    pub const fn description(&self) -> &RunDescription {
+        &self.description
+    }
+
+    /// Returns the scenarios of the cases.
+    #[must_use]
+    pub fn scenarios(&self) -> &[Scenario] {
+        &self.scenarios
+    }
+
+    /// Adds a fact about the machine for people.
+    pub fn note(&mut self, name: &str, value: impl Into<String>) {
+        self.description.host.insert(name.to_owned(), value.into());
+    }
+
+    /// Writes the directory of the run: the description, the scenario and its histograms.
+    ///
+    /// # Errors
+    /// [`LabError::Occupied`], or a file cannot be written.
+    pub fn write(&self, directory: &Path) -> Result<(), LabError> {
+        if directory.join(DESCRIPTION).exists() {
+            return Err(LabError::Occupied(directory.to_owned()));
+        }
+        fs::create_dir_all(directory).map_err(|error| io_error(directory, error))?;
+        let copy = directory.join(SCENARIO);
+        fs::write(&copy, &self.text).map_err(|error| io_error(&copy, error))?;
+        let source = PathBuf::from(self.file.name());
+        let folder = source.parent().unwrap_or(Path::new(""));
+        for name in self.file.histogram_files() {
+            let path = Path::new(name);
+            if path.components().count() != 1 || path.file_name().is_none() {
+                return Err(LabError::HistogramPlace(name.to_owned()));
+            }
+            let copy = directory.join(path);
+            fs::copy(folder.join(path), &copy).map_err(|error| io_error(&copy, error))?;
+        }
+        for case in &self.description.cases {
+            let path = directory.join(&case.directory);
+            fs::create_dir_all(&path).map_err(|error| io_error(&path, error))?;
+        }
+        Ok(self.description.write(directory)?)
+    }
+}
+
+/// Returns the usual number of messages of each application.
+fn usual_messages(scenario: &Scenario) -> u64 {
+    let cycles = scenario.applications.iter().map(|it| it.cycle.0);
+    let longest = cycles.max().unwrap_or(1).max(1);
+    let in_time = LONGEST_CASE / longest;
+    let wanted = scenario.simulation.cycles.min(MOST_MESSAGES);
+    wanted.min(in_time).max(1)
+}
+
+fn io_error(path: &Path, error: io::Error) -> LabError {
+    LabError::Io {
+        path: path.to_owned(),
+        error,
+    }
+}

@@ -1,0 +1,215 @@
+//! Directory of a run: its description, and the files of each case.
+//!
+//! ```text
+//! RUN/
+//!   run.json                 RunDescription
+//!   scenario.toml            the scenario file as it was read; histograms beside it
+//!   001/                     one directory per case, in the order of RunDescription::cases
+//!     control.publisher.trace, control.loopback.trace      trace points, one pair per application
+//!     host1-to-host2.pcapng                                captures, one per port
+//!     case.json                                            CaseRecord: counts of ends, ports and cross traffic
+//! ```
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+/// Name of the file with the [`RunDescription`].
+pub const DESCRIPTION: &str = "run.json";
+
+/// Name of the copy of the scenario file.
+pub const SCENARIO: &str = "scenario.toml";
+
+/// Version of the layout of the directory.
+const FORMAT: u32 = 1;
+
+/// Description of a run: what ran, where, and with which files.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunDescription {
+    /// Version of the layout.
+    pub format: u32,
+    /// Name of the scenario.
+    pub scenario: String,
+    /// Backend: `netns`, `uml`.
+    pub backend: String,
+    /// Machine and kernel of the run, for people: name and value, such as `kernel` and `6.12.57`.
+    pub host: BTreeMap<String, String>,
+    /// Start of the run in seconds since 1970, UTC.
+    pub started: u64,
+    /// False if ports kept the kernel's default instead of the scenario's queueing disciplines. Times are then not comparable with
+    /// bounds and simulations.
+    #[serde(default = "has_disciplines")]
+    pub disciplines: bool,
+    /// Values of fields that were given for all cases, as [`takt_scenario::ScenarioFile::with_settings`] takes them.
+    #[serde(default)]
+    pub settings: Vec<(String, String)>,
+    /// Cases, in the order of their directories.
+    pub cases: Vec<RunCase>,
+}
+
+/// One case of a run: one combination of swept values.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunCase {
+    /// Name of the directory, relative to that of the run.
+    pub directory: PathBuf,
+    /// Values of the scenario's fields, as [`takt_scenario::ScenarioFile::with_settings`] takes them.
+    pub settings: Vec<(String, String)>,
+    /// Published messages of each application.
+    pub messages: u64,
+    /// Seed of the latency of threads, where the backend generates it.
+    pub seed: Option<u64>,
+    /// True if the clocks of all hosts are the same clock.
+    pub synchronized: bool,
+    /// Reason why the case has no result.
+    pub failure: Option<String>,
+    /// Applications that ran.
+    pub applications: Vec<RunApplication>,
+}
+
+/// Files of one application. Paths are relative to the directory of the case.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunApplication {
+    /// Name in the scenario.
+    pub name: String,
+    /// PublisherId of the Publisher.
+    pub publisher_id: u64,
+    /// PublisherId of the loopback.
+    pub loopback_id: u64,
+    /// Trace file of the Publisher: T1 and T8.
+    pub publisher_trace: PathBuf,
+    /// Trace file of the loopback: T4 and T5.
+    pub loopback_trace: PathBuf,
+    /// Capture at the port of the Publisher: T2 and T7.
+    pub publisher_capture: Option<PathBuf>,
+    /// Capture at the port of the loopback: T3 and T6.
+    pub loopback_capture: Option<PathBuf>,
+}
+
+/// Returns the value of a description that does not tell: earlier ones always had the disciplines.
+const fn has_disciplines() -> bool {
+    true
+}
+
+/// Reason why a directory is not one of a run.
+#[derive(Debug, thiserror::Error)]
+pub enum RunDirectoryError {
+    /// A file cannot be read or written.
+    #[error("{}: {error}", path.display())]
+    Io {
+        /// Path of the file.
+        path: PathBuf,
+        /// Error of the operating system.
+        #[source]
+        error: io::Error,
+    },
+    /// The description is damaged.
+    #[error("{}: {error}", path.display())]
+    Damaged {
+        /// Path of the description.
+        path: PathBuf,
+        /// Reason.
+        #[source]
+        error: serde_json::Error,
+    },
+    /// The description has another version.
+    #[error("{} has format {format}, this version of Takt reads {FORMAT}", path.display())]
+    Format {
+        /// Path of the description.
+        path: PathBuf,
+        /// Version of the layout.
+        format: u32,
+    },
+}
+
+impl RunDescription {
+    /// Creates a description without cases.
+    #[must_use]
+    pub fn new(
+        scenario: &str,
+        backend: &str,
+        host: BTreeMap<String, String>,
+        started: u64,
+    ) -> Self {
+        Self {
+            format: FORMAT,
+            scenario: scenario.to_owned(),
+            backend: backend.to_owned(),
+            host,
+            started,
+            disciplines: true,
+            settings: Vec::new(),
+            cases: Vec::new(),
+        }
+    }
+
+    /// Reads the description of a run's directory.
+    ///
+    /// # Errors
+    /// [`RunDirectoryError`].
+    pub fn read(directory: &Path) -> Result<Self, RunDirectoryError> {
+        let path = directory.join(DESCRIPTION);
+        let text = match fs::read(&path) {
+            Ok(text) => text,
+            Err(error) => return Err(RunDirectoryError::Io { path, error }),
+        };
+        let description: Self = match serde_json::from_slice(&text) {
+            Ok(description) => description,
+            Err(error) => return Err(RunDirectoryError::Damaged { path, error }),
+        };
+        match description.format {
+            FORMAT => Ok(description),
+            format => Err(RunDirectoryError::Format { path, format }),
+        }
+    }
+
+    /// Writes the description into a run's directory. A description that is there is replaced at once, never in parts.
+    ///
+    /// # Errors
+    /// [`RunDirectoryError`].
+    pub fn write(&self, directory: &Path) -> Result<(), RunDirectoryError> {
+        let path = directory.join(DESCRIPTION);
+        let parts = directory.join(".run.json.new");
+        let written = serde_json::to_vec_pretty(self)
+            .map_err(io::Error::from)
+            .and_then(|text| fs::write(&parts, text))
+            .and_then(|()| fs::rename(&parts, &path));
+        written.map_err(|error| RunDirectoryError::Io { path, error })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+
+    #[test]
+    fn a_description_is_read_as_it_was_written() {
+        let directory = tempfile::tempdir().unwrap();
+        let missing = RunDescription::read(directory.path()).unwrap_err();
+        assert!(matches!(missing, RunDirectoryError::Io { .. }));
+        let host = BTreeMap::from([("kernel".to_owned(), "6.12".to_owned())]);
+        let mut description = RunDescription::new("line", "netns", host, 1_790_000_000);
+        description.cases.push(RunCase {
+            directory: "001".into(),
+            settings: vec![("topology.hops".to_owned(), "3".to_owned())],
+            messages: 20_000,
+            seed: Some(1),
+            synchronized: true,
+            failure: None,
+            applications: Vec::new(),
+        });
+        description.write(directory.path()).unwrap();
+        assert_eq!(RunDescription::read(directory.path()).unwrap(), description);
+        description.format = 2;
+        description.write(directory.path()).unwrap();
+        let other = RunDescription::read(directory.path()).unwrap_err();
+        assert!(matches!(other, RunDirectoryError::Format { format: 2, .. }));
+        fs::write(directory.path().join(DESCRIPTION), "{").unwrap();
+        let damaged = RunDescription::read(directory.path()).unwrap_err();
+        assert!(matches!(damaged, RunDirectoryError::Damaged { .. }));
+    }
+}

@@ -1,0 +1,57 @@
+//! Arguments of `takt lab`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+
+use super::values::{count, setting};
+
+#[derive(Debug, Subcommand)]
+pub enum LabCommand {
+    /// Run a scenario on a network in the Linux kernel, and record it: traces, captures, counts.
+    #[command(after_help = "Examples:\n  \
+        takt lab run scenarios/e3.toml --field discipline=etf\n  \
+        takt lab run scenarios/line.toml --messages 2000 --to line-run\n  \
+        takt lab run scenarios/b.toml --without-disciplines\n\n\
+        docs/lab.md describes the backends and the directory of a run.")]
+    Run(LabRunArguments),
+    /// Run what `takt lab run` has prepared, in the running kernel.
+    #[command(hide = true)]
+    Inside(LabInsideArguments),
+}
+
+/// Place at which a scenario runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum LabBackend {
+    /// Namespaces, veth and bridges on the kernel of this host: functional runs, no figures of hardware.
+    Netns,
+    /// User-Mode Linux with all queueing disciplines, links with a rate, and virtual time.
+    Uml,
+}
+
+#[derive(Debug, Args)]
+pub struct LabRunArguments {
+    /// Scenario file (TOML). Each combination of swept values is a case.
+    pub scenario: PathBuf,
+    /// Backend.
+    #[arg(long, default_value = "netns")]
+    pub backend: LabBackend,
+    /// Value of a field for all cases, for example discipline=cbs; it replaces the sweep of this field.
+    #[arg(long = "field", value_name = "FIELD=VALUE", value_parser = setting)]
+    pub settings: Vec<(String, String)>,
+    /// Messages of each application; default is the number of cycles of the scenario, at most 20000, and at most 10 s.
+    #[arg(long, value_name = "COUNT", value_parser = count)]
+    pub messages: Option<u64>,
+    /// Directory of the run, which is made; default is lab-NAME in the current directory, with a number if that exists.
+    #[arg(long = "to", value_name = "DIRECTORY")]
+    pub directory: Option<PathBuf>,
+    /// Leave the ports as the kernel makes them. Times are then not comparable with bounds and simulations.
+    #[arg(long)]
+    pub without_disciplines: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct LabInsideArguments {
+    /// Directory that `takt lab run` has prepared.
+    pub directory: PathBuf,
+}

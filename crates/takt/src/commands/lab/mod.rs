@@ -1,0 +1,17 @@
+//! `takt lab`: scenarios on a network in the Linux kernel.
+
+mod advice;
+mod inside;
+mod progress;
+mod run;
+mod table;
+mod uml;
+
+use crate::arguments::LabCommand;
+
+pub fn run(command: &LabCommand) -> miette::Result<()> {
+    match command {
+        LabCommand::Run(arguments) => run::run(arguments),
+        LabCommand::Inside(arguments) => inside::run(arguments),
+    }
+}

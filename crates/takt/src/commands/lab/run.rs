@@ -1,0 +1,119 @@
+//! `takt lab run SCENARIO`.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use miette::IntoDiagnostic;
+use takt_lab::executor::{Veth, missing_disciplines, required_disciplines};
+use takt_lab::run_directory::RunDescription;
+use takt_lab::{Backend, LabError, PreparedRun, RunRequest};
+use takt_rt::interrupt::Interrupt;
+
+use super::{advice, progress, table, uml};
+use crate::arguments::{LabBackend, LabRunArguments};
+use crate::{explain, output, scenario_file};
+
+pub(super) fn run(arguments: &LabRunArguments) -> miette::Result<()> {
+    let interrupt = Interrupt::install().into_diagnostic()?;
+    // Mistakes in the file are shown with their places.
+    let (file, text) = scenario_file::read(&arguments.scenario)?;
+    scenario_file::with_settings(&file, &text, &arguments.settings)?;
+    let explained = |error: LabError| match &error {
+        LabError::Scenario(error) => explain::scenario(&text, error),
+        _ => advice::explained(&error),
+    };
+    let backend = match arguments.backend {
+        LabBackend::Netns => Backend::Netns,
+        LabBackend::Uml => Backend::Uml,
+    };
+    let prepared = PreparedRun::new(&RunRequest {
+        scenario: &arguments.scenario,
+        settings: &arguments.settings,
+        messages: arguments.messages,
+        backend,
+        disciplines: !arguments.without_disciplines,
+    });
+    let mut prepared = prepared.map_err(explained)?;
+    match arguments.backend {
+        LabBackend::Uml => return Err(uml::missing()),
+        LabBackend::Netns => check_kernel(&prepared, arguments).map_err(explained)?,
+    }
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    prepared.note("processors", processors.to_string());
+    prepared.note("takt", env!("CARGO_PKG_VERSION"));
+    let directory = directory(arguments, &file.scenario().name);
+    prepared.write(&directory).map_err(explained)?;
+    output::line(format_args!(
+        "{} on {backend}, in {}",
+        file.scenario().name,
+        directory.display()
+    ));
+    if arguments.without_disciplines {
+        output::line(
+            "without queueing disciplines: times are not comparable with bounds and simulations",
+        );
+    }
+    match arguments.backend {
+        LabBackend::Uml => uml::execute(&directory)?,
+        LabBackend::Netns => {
+            let mut observer = progress::CaseLines;
+            let stop = interrupt.flag();
+            takt_lab::execute(&directory, &Veth, &mut observer, &stop).map_err(explained)?;
+        }
+    }
+    finish(&directory)
+}
+
+/// Checks that the kernel of this host has the disciplines of all cases, before anything is built.
+fn check_kernel(prepared: &PreparedRun, arguments: &LabRunArguments) -> Result<(), LabError> {
+    let mut required = BTreeSet::new();
+    if !arguments.without_disciplines {
+        for scenario in prepared.scenarios() {
+            required.extend(required_disciplines(scenario)?);
+        }
+    }
+    let missing = missing_disciplines(&required)?;
+    match missing.is_empty() {
+        true => Ok(()),
+        false => {
+            let missing = missing.into_iter().map(str::to_owned);
+            Err(LabError::MissingDisciplines(missing.collect()))
+        }
+    }
+}
+
+/// Returns the directory of the run: the given one, or the first free name.
+fn directory(arguments: &LabRunArguments, scenario: &str) -> PathBuf {
+    if let Some(directory) = &arguments.directory {
+        return directory.clone();
+    }
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    let name: String = scenario
+        .chars()
+        .map(|c| if is_plain(c) { c } else { '-' })
+        .collect();
+    let numbered = |number: usize| match number {
+        1 => PathBuf::from(format!("lab-{name}")),
+        _ => PathBuf::from(format!("lab-{name}-{number}")),
+    };
+    let mut names = (1..).map(numbered);
+    names
+        .find(|path| !path.exists())
+        .unwrap_or_else(|| numbered(1))
+}
+
+/// Prints the results of a run.
+fn finish(directory: &Path) -> miette::Result<()> {
+    let description = RunDescription::read(directory).into_diagnostic()?;
+    table::print(directory, &description);
+    let failed = description.cases.iter();
+    let failed = failed.filter(|case| case.failure.is_some()).count();
+    if failed > 0 {
+        let count = description.cases.len();
+        return Err(explain::with_help(
+            format!("{failed} of {count} cases failed"),
+            format!("{}/run.json has the reason of each.", directory.display()),
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,164 @@
+//! `takt lab run`: conformance of a backend, clean-up, mistakes.
+//!
+//! `TAKT_LAB_BACKEND` names the backend: `netns` (default) or `uml`. The list of cases is the same. A case whose queueing disciplines
+//! the kernel lacks counts as ignored on `netns`, and as failed elsewhere.
+
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking"
+)]
+#![allow(unreachable_pub, reason = "a binary has no public interface")]
+
+mod case;
+mod cases;
+mod checks;
+mod cleanup;
+mod mistakes;
+mod recorded;
+
+use std::panic::catch_unwind;
+use std::process::{Command, ExitCode, Stdio};
+use std::time::{Duration, Instant};
+
+/// Time limit of a run on a loaded machine.
+pub const PATIENCE: Duration = Duration::from_secs(180);
+
+/// Result of a test.
+pub enum Outcome {
+    /// It passed.
+    Passed,
+    /// It could not run.
+    Ignored(String),
+}
+
+/// Backend of the runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TestedBackend {
+    /// Name on the command line.
+    pub name: String,
+}
+
+impl TestedBackend {
+    fn of_environment() -> Self {
+        let name = std::env::var("TAKT_LAB_BACKEND").unwrap_or_else(|_| "netns".to_owned());
+        Self { name }
+    }
+
+    /// Returns true for the kernel of this host: wake-up latencies are those of a busy machine, and disciplines may be missing.
+    pub fn is_host(&self) -> bool {
+        self.name == "netns"
+    }
+}
+
+type TestFunction = Box<dyn Fn(&TestedBackend) -> Outcome + std::panic::RefUnwindSafe>;
+
+fn tests(backend: &TestedBackend) -> Vec<(String, TestFunction)> {
+    let mut tests: Vec<(String, TestFunction)> = Vec::new();
+    for case in cases::all() {
+        let name = format!("conformance::{}", case.name);
+        tests.push((name, Box::new(move |backend| case::run(&case, backend))));
+    }
+    let mut add = |name: &str, test: fn()| {
+        let test = move |_: &TestedBackend| {
+            test();
+            Outcome::Passed
+        };
+        tests.push((name.to_owned(), Box::new(test)));
+    };
+    if backend.is_host() {
+        add(
+            "cleanup::a_killed_run_leaves_nothing",
+            cleanup::a_killed_run_leaves_nothing,
+        );
+        add(
+            "cleanup::an_interrupted_run_says_so",
+            cleanup::an_interrupted_run_says_so,
+        );
+        add(
+            "cleanup::two_runs_at_the_same_time",
+            cleanup::two_runs_at_the_same_time,
+        );
+        add(
+            "mistakes::missing_disciplines_are_named_at_once",
+            mistakes::missing_disciplines_are_named_at_once,
+        );
+        add(
+            "mistakes::other_users_are_told_what_to_do",
+            mistakes::other_users_are_told_what_to_do,
+        );
+        add(
+            "mistakes::a_directory_is_not_used_twice",
+            mistakes::a_directory_is_not_used_twice,
+        );
+        add(
+            "mistakes::scenarios_that_cannot_run_are_explained",
+            mistakes::scenarios_that_cannot_run_are_explained,
+        );
+    }
+    tests
+}
+
+/// Returns true if this user may make namespaces.
+fn is_possible() -> bool {
+    let probe = Command::new("unshare")
+        .args(["--net", "--mount", "ip", "link", "add", "takt0", "type"])
+        .args(["veth", "peer", "name", "takt1"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
+    rustix::process::geteuid().is_root() && probe.is_ok_and(|status| status.success())
+}
+
+/// Runs the tests whose names contain the first argument. The output is that of libtest, so that `./test` adds it up like any other.
+fn main() -> ExitCode {
+    let start = Instant::now();
+    let backend = TestedBackend::of_environment();
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let is_list = arguments.iter().any(|argument| argument == "--list");
+    let mut words = arguments.iter().filter(|it| !it.starts_with('-'));
+    let filter = words.next().cloned().unwrap_or_default();
+    let (chosen, others): (Vec<_>, Vec<_>) = tests(&backend)
+        .into_iter()
+        .partition(|(name, _)| name.contains(&filter));
+    if is_list {
+        for (name, _) in &chosen {
+            println!("{name}: test");
+        }
+        return ExitCode::SUCCESS;
+    }
+    let possible = !backend.is_host() || is_possible();
+    let (mut passed, mut failed, mut ignored) = (0, 0, 0);
+    println!("\nrunning {} tests", chosen.len());
+    for (name, test) in &chosen {
+        let outcome = match possible {
+            true => catch_unwind(|| test(&backend)),
+            false => Ok(Outcome::Ignored("needs root and namespaces".to_owned())),
+        };
+        let said = match outcome {
+            Ok(Outcome::Passed) => {
+                passed += 1;
+                "ok".to_owned()
+            }
+            Ok(Outcome::Ignored(reason)) => {
+                ignored += 1;
+                format!("ignored, {reason}")
+            }
+            Err(_) => {
+                failed += 1;
+                "FAILED".to_owned()
+            }
+        };
+        println!("test {name} ... {said}");
+    }
+    println!(
+        "\ntest result: {}. {passed} passed; {failed} failed; {ignored} ignored; 0 measured; {} filtered out; \
+         finished in {:.2}s\n",
+        if failed == 0 { "ok" } else { "FAILED" },
+        others.len(),
+        start.elapsed().as_secs_f64()
+    );
+    ExitCode::from(u8::from(failed > 0))
+}
