@@ -1,7 +1,9 @@
 //! asyncua's PubSub module: Takt publishes and it subscribes, and the other way round.
 
 use takt_tests::Peer;
-use takt_tests::pubsub::{Encoding, Exchange, peer_publishes, peer_receives};
+use takt_tests::pubsub::{
+    Encoding, Exchange, Shown, peer_publishes, peer_receives, peer_receives_scenario,
+};
 
 const PEER: Peer = Peer::Asyncua;
 
@@ -28,4 +30,9 @@ fn takt_receives_key_frames() {
     for encoding in [Encoding::Variant, Encoding::DataValue, Encoding::RawData] {
         peer_publishes(PEER, &Exchange::plain(encoding));
     }
+}
+
+#[test]
+fn foreign_subscriber_receives_the_counters_of_a_scenario() {
+    peer_receives_scenario(PEER, Shown::EachMessage);
 }

@@ -3,8 +3,8 @@
 use takt_pubsub::security::PubSubSecurityPolicy;
 use takt_tests::Peer;
 use takt_tests::pubsub::{
-    Encoding, Exchange, Protection, peer_publishes, peer_publishes_with_another_key, peer_receives,
-    peer_receives_with_another_key,
+    Encoding, Exchange, Protection, Shown, peer_publishes, peer_publishes_with_another_key,
+    peer_receives, peer_receives_scenario, peer_receives_with_another_key,
 };
 
 const PEER: Peer = Peer::Open62541;
@@ -41,6 +41,11 @@ fn foreign_subscriber_receives_protected_messages() {
             peer_receives(PEER, &protected(encrypted, policy), true);
         }
     }
+}
+
+#[test]
+fn foreign_subscriber_receives_the_counters_of_a_scenario() {
+    peer_receives_scenario(PEER, Shown::LastValues);
 }
 
 #[test]

@@ -5,6 +5,7 @@
 //!   `opcua-vs-ros-dds-mqtt` (round trips).
 //! * [`shm`] prints those Tables 1 and 2: GetValue() and SetValue() as an application has them.
 //! * [`directory`] compares the SR-Server architecture of that paper with classical OPC UA.
+//! * [`pubsub`] measures messages without a cycle beside a bare echo of the same bytes.
 //! * [`attack`] measures a client beside another one that attacks the server.
 //!
 //! Every figure has a floor beside it. Absolute values depend on the machine and its load; ratios within one run hold. The
@@ -29,6 +30,7 @@ mod pair;
 mod parent;
 mod payload;
 mod process;
+pub mod pubsub;
 mod round_trip;
 mod seat;
 mod serve;

@@ -319,3 +319,19 @@ proptest! {
         let _ = JsonMessage::decode(&bytes[..at]);
     }
 }
+
+#[test]
+fn a_null_text_in_a_data_value_is_a_value() {
+    let encoding = JsonFieldEncoding {
+        encoding: JsonEncoding::Verbose,
+        content: JsonFieldContent::DataValue,
+    };
+    let null = takt_ua::Variant::String(UaString::null());
+    let meta_data = meta_data(vec![simple("A", BuiltInType::String)]);
+    let fields = [JsonField::new("A", null.clone())];
+    let payload = JsonPayload::new(&fields, encoding, Some(&meta_data));
+    let text = serde_json::Value::Object(payload.as_object().clone()).to_string();
+    assert_eq!(text, r#"{"A":{"Value":null}}"#);
+    let read = payload.fields(Some(&meta_data)).unwrap();
+    assert_eq!(read[0].value.value, Some(null));
+}

@@ -1,25 +1,32 @@
 //! Arguments of the command line, one file for each kind of command.
 
+mod analyze;
 mod bench;
 mod bounds;
 mod clients;
+mod control_loop;
 mod host;
+mod lab;
 mod publish;
 mod pubsub;
 mod scenario;
 mod security_key;
 mod serving;
 mod simulate;
+mod tsn;
 mod values;
 
 use clap::{Parser, Subcommand};
 
+pub use analyze::AnalyzeArguments;
 pub use bench::BenchCommand;
 pub use bounds::BoundsArguments;
 pub use clients::{
     BrowseArguments, CallArguments, ConnectArguments, ReadArguments, WatchArguments, WriteArguments,
 };
+pub use control_loop::{ControlLoopArguments, LoopbackArguments, MissReaction, SendingMode};
 pub use host::{CleanArguments, DemoArguments, GroupArguments, PsArguments};
+pub use lab::{LabBackend, LabCommand, LabInsideArguments, LabRunArguments};
 pub use publish::{PublishArguments, RunArguments, SubscribeArguments};
 pub use pubsub::{
     CheckArguments, ConfigCommand, ConfigFormat, ConvertArguments, DecodeArguments, PubSubCommand,
@@ -32,6 +39,12 @@ pub use serving::{
     DemoProvider, ProviderArguments, RegistryArguments, RegistryCommand, RegistryServeArguments,
 };
 pub use simulate::{SimulateArguments, SimulationLoopback, SimulationModel};
+
+pub use tsn::{
+    TsnApplyArguments, TsnClearArguments, TsnCommand, TsnDiscipline, TsnOffload, TsnParameters,
+    TsnPlanArguments, TsnPortArguments, TsnPreset, TsnShowArguments, TsnSystemArguments,
+    TsnVerifyArguments,
+};
 
 /// Deterministic OPC UA: shared memory between applications of one host, PubSub with TSN between hosts.
 #[derive(Debug, Parser)]
@@ -114,14 +127,22 @@ pub enum Command {
     /// Run benchmarks. Each result stands beside the floor of this machine.
     #[command(subcommand)]
     Bench(BenchCommand),
-    /// Publish DataSets: Variables of a server, given values, or simulated values.
+    /// Publish DataSets: Variables of a server, given values, simulated values, or the counters of a scenario.
     #[command(after_help = "Examples:\n  \
+        takt publish scenarios/e3.toml --interface enp3s0 --priority 80 --core 2\n  \
         takt publish publisher.toml --simulate\n  \
         takt publish publisher.toml --from opc.iox2://Machine\n  \
         takt publish publisher.toml --set Speed=1500 --simulate --for 10s\n  \
         takt publish publisher.toml --simulate --priority 80 --core 1\n  \
         takt publish secure.toml --simulate --keys opc.iox2://SemanticRegistryServer")]
     Publish(PublishArguments),
+    /// Send the messages of a scenario's Publisher back, in real time.
+    #[command(after_help = "Examples:\n  \
+        takt loopback scenarios/e3.toml --interface enp3s0 --priority 80 --core 2\n  \
+        takt loopback e3.toml --there opc.udp://host2:4841 --back opc.udp://host1:4841\n  \
+        takt loopback e3.toml --interface enp3s0 --trace loopback.trace --for 60s\n\n\
+        `takt publish SCENARIO` runs the other end (docs/control-loops.md).")]
+    Loopback(LoopbackArguments),
     /// Show DataSets as they are received.
     #[command(after_help = "Examples:\n  \
         takt subscribe subscriber.toml\n  \
@@ -148,6 +169,19 @@ pub enum Command {
         takt bounds line.toml --model sound --analysis all\n  \
         takt bounds line.toml --json --plot bounds.svg")]
     Bounds(BoundsArguments),
+    /// Show round trips, jitter, losses and counters of a run: from its trace files and captures.
+    #[command(after_help = "Examples:\n  \
+        takt analyze publisher.trace loopback.trace\n  \
+        takt analyze publisher.pcapng --at-loopback loopback.pcapng --synchronized --trim 0\n  \
+        takt analyze run/ --json\n\n\
+        docs/analysis.md defines the quantities.")]
+    Analyze(AnalyzeArguments),
+    /// Configure queueing disciplines, gates and priorities of network interfaces.
+    #[command(subcommand)]
+    Tsn(TsnCommand),
+    /// Run scenarios on networks in the Linux kernel.
+    #[command(subcommand)]
+    Lab(LabCommand),
     /// Print a completion script for a shell.
     #[command(after_help = "Example:\n  takt completions bash > /etc/bash_completion.d/takt")]
     Completions {

@@ -61,6 +61,12 @@ pub fn error(error: &miette::Report) {
     complain(format_args!("{error:?}"));
 }
 
+/// Prints a warning, in lines that fit the terminal.
+pub fn warning(text: impl std::fmt::Display) {
+    let warning = miette::MietteDiagnostic::new(text.to_string());
+    error(&warning.with_severity(miette::Severity::Warning).into());
+}
+
 /// Formats a DataValue in one line: value, StatusCode unless Good, source timestamp.
 pub fn data_value(data_value: &DataValue) -> String {
     let mut parts = Vec::new();

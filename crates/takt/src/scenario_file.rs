@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use takt_scenario::{ScenarioFile, ScenarioVariant};
+use takt_scenario::{ScenarioError, ScenarioFile, ScenarioVariant};
 
 use crate::explain;
 
@@ -20,6 +20,27 @@ pub fn read(path: &Path) -> miette::Result<(ScenarioFile, String)> {
     let file =
         ScenarioFile::parse(&text, &name).map_err(|error| explain::scenario(&text, &error))?;
     Ok((file, text))
+}
+
+/// Returns a scenario with other values in some fields.
+pub fn with_settings(
+    file: &ScenarioFile,
+    text: &str,
+    settings: &[(String, String)],
+) -> miette::Result<ScenarioFile> {
+    file.with_settings(settings)
+        .map_err(|error| setting_error(text, &error))
+}
+
+/// Explains a mistake that a setting causes. It has no place in the file.
+fn setting_error(text: &str, error: &ScenarioError) -> miette::Report {
+    match error.mistakes.first() {
+        Some(mistake) if mistake.span == (0..0) => {
+            let help = mistake.help.clone().unwrap_or_default();
+            explain::with_help(&mistake.message, help)
+        }
+        _ => explain::scenario(text, error),
+    }
 }
 
 /// A scenario file with all combinations of its swept values.

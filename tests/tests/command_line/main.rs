@@ -9,6 +9,7 @@
 
 mod bounds;
 mod clients;
+mod control_loops;
 mod demo;
 mod disk;
 mod mistakes;
@@ -19,6 +20,7 @@ mod scenario;
 mod simulate;
 mod simulated_by_hand;
 mod state;
+mod tsn;
 
 use std::time::{Duration, Instant};
 

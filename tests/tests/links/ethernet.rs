@@ -3,16 +3,16 @@
 use std::time::{Duration, Instant};
 
 use takt_link::{
-    DownReason, ETHERTYPE, LaunchMode, LinkError, LinkOptions, LinkState, MacAddress, Receiver,
-    Sender, Source, VlanTag, open_receiver, open_sender,
+    DownReason, ETHERTYPE, LaunchMode, LinkError, LinkOptions, LinkState, MacAddress, ReceiveClock,
+    Receiver, Sender, Source, VlanTag, open_receiver, open_sender,
 };
 
 use crate::common::{
     PATIENCE, Pair, conforms, message, messages_have_the_time_of_their_reception,
-    messages_with_a_launch_time_arrive, receive, wait_until_up,
+    messages_with_a_launch_time_arrive, receive, refused_messages_are_counted, wait_until_up,
 };
 use crate::counting::allocations;
-use crate::namespace::{ip, plug, unplug};
+use crate::namespace::{hold_messages, ip, plug, unplug};
 
 const MULTICAST: &str = "opc.eth://01-00-5E-00-00-4B";
 
@@ -142,13 +142,33 @@ pub fn frames_with_launch_times() {
 }
 
 pub fn frames_have_the_time_of_their_reception() {
+    for clock in [ReceiveClock::Software, ReceiveClock::Hardware] {
+        let options = LinkOptions {
+            receive_times: Some(clock),
+            ..LinkOptions::default()
+        };
+        for address in [MULTICAST.to_owned(), format!("{MULTICAST}:5.6")] {
+            messages_have_the_time_of_their_reception(pair(&address, &options));
+        }
+    }
+}
+
+pub fn refused_frames_are_counted() {
+    hold_messages();
     let options = LinkOptions {
-        receive_times: true,
+        launch_times: Some(LaunchMode::Strict),
         ..LinkOptions::default()
     };
-    for address in [MULTICAST.to_owned(), format!("{MULTICAST}:5.6")] {
-        messages_have_the_time_of_their_reception(pair(&address, &options));
-    }
+    let mut sender = sender(MULTICAST, &options);
+    refused_messages_are_counted(&mut *sender);
+    let (_, count) = takt_malloc::count(|| {
+        for _ in 0..1000 {
+            sender.send(&[7; 1000]).unwrap();
+            sender.launch_drops();
+        }
+    });
+    assert_eq!(count, 0, "allocations for refused frames");
+    assert!(sender.launch_drops().refused > 1000);
 }
 
 /// Calls until both ends know that the link is down, and returns the sender's error.

@@ -32,7 +32,7 @@ pub fn plug() {
         ip(&format!("link set {interface} up"));
     }
     let begin = Instant::now();
-    while !output("link show takt0").contains("LOWER_UP") {
+    while !run_program("ip", "link show takt0").contains("LOWER_UP") {
         assert!(begin.elapsed() < Duration::from_secs(5), "no carrier");
         std::thread::sleep(Duration::from_millis(5));
     }
@@ -43,16 +43,23 @@ pub fn unplug() {
     ip("link delete takt0");
 }
 
-/// Runs `ip` in the namespace of this thread.
-pub fn ip(arguments: &str) {
-    output(arguments);
+/// Makes `takt0` pass one message of 1000 bytes on, hold one more for a second, and take none while it holds one.
+pub fn hold_messages() {
+    run_program("tc", "qdisc replace dev takt0 root pfifo");
+    run_program(
+        "tc",
+        "qdisc replace dev takt0 root tbf rate 8kbit burst 1600 limit 1600",
+    );
 }
 
-fn output(arguments: &str) -> String {
-    let output = Command::new("ip")
-        .args(arguments.split(' '))
-        .output()
-        .unwrap();
-    assert!(output.status.success(), "ip {arguments}: {output:?}");
+/// Runs `ip` in the namespace of this thread.
+pub fn ip(arguments: &str) {
+    run_program("ip", arguments);
+}
+
+fn run_program(program: &str, arguments: &str) -> String {
+    let mut command = Command::new(program);
+    let output = command.args(arguments.split(' ')).output().unwrap();
+    assert!(output.status.success(), "{program} {arguments}: {output:?}");
     String::from_utf8(output.stdout).unwrap()
 }

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use takt_link::{DownReason, LinkOptions, LinkState, open_receiver, open_sender};
+use takt_link::{DownReason, LaunchMode, LinkOptions, LinkState, open_receiver, open_sender};
 
-use crate::common::{Pair, receive};
+use crate::common::{Pair, receive, refused_messages_are_counted};
 use crate::ethernet::{wait_until_down, wait_until_it_works};
-use crate::namespace::{ip, plug, unplug};
+use crate::namespace::{hold_messages, ip, plug, unplug};
 
 const MULTICAST: &str = "opc.udp://239.255.84.75:4840";
 
@@ -36,6 +36,22 @@ pub fn multicast_is_looped_back_if_that_is_wanted() {
     assert_eq!(receive(&mut *same, 1), [b"looped"]);
     let more = same.receive(Duration::from_millis(50), &mut |_| {});
     assert_eq!(more.unwrap(), 0);
+}
+
+pub fn refused_messages_with_a_launch_time_are_counted() {
+    // Usable at once: the kernel need not look for another host with this address.
+    ip("address add fe80::4b/64 dev takt0 nodad");
+    hold_messages();
+    let options = LinkOptions {
+        interface: Some("takt0".to_owned()),
+        launch_times: Some(LaunchMode::Strict),
+        ..LinkOptions::default()
+    };
+    for address in [MULTICAST, "opc.udp://[ff02::4b]:4840"] {
+        let mut sender = open_sender(&address.parse().unwrap(), &options).unwrap();
+        refused_messages_are_counted(&mut *sender);
+        hold_messages();
+    }
 }
 
 pub fn a_link_that_goes_down_comes_back() {

@@ -7,6 +7,8 @@ pub(crate) mod iceoryx2;
 pub(crate) mod in_process;
 #[allow(unsafe_code, reason = "memory that is shared with another process")]
 mod mapping;
+#[allow(unsafe_code, reason = "binding of a packet socket")]
+pub(crate) mod packet_socket;
 pub(crate) mod shared_memory;
 pub(crate) mod tcp;
 

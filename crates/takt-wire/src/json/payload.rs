@@ -128,11 +128,8 @@ impl Reader<'_> {
 
     fn field(&self, value: &Value) -> Result<DataValue, JsonDecodeError> {
         if value.is_null() {
-            // A null text is a value; a null number stands for no value.
-            let null = self.built_in_type().filter(|known| !known.is_numeric());
-            let null = null.and_then(|known| self.decoder.value(value, known).ok());
             return Ok(DataValue {
-                value: null,
+                value: self.null(value),
                 ..DataValue::default()
             });
         }
@@ -148,11 +145,14 @@ impl Reader<'_> {
         let inner = if object.contains_key("UaType") {
             Some(self.decoder.variant(value)?)
         } else {
-            let inner = object.get("Value").filter(|value| !value.is_null());
-            inner
-                .map(|inner| self.value(inner))
-                .transpose()
-                .map_err(|error| error.in_field("Value"))?
+            match object.get("Value") {
+                None => None,
+                Some(inner) if inner.is_null() => self.null(inner),
+                Some(inner) => {
+                    let inner = self.value(inner);
+                    Some(inner.map_err(|error| error.in_field("Value"))?)
+                }
+            }
         };
         let mut value = self.decoder.with_status_and_times(inner, object)?;
         // A StatusCode instead of a value of another type stands for a missing value.
@@ -164,6 +164,12 @@ impl Reader<'_> {
             }
         }
         Ok(value)
+    }
+
+    /// Reads JSON's null: a null text is a value, a null number stands for no value.
+    fn null(&self, null: &Value) -> Option<Variant> {
+        let known = self.built_in_type().filter(|known| !known.is_numeric())?;
+        self.decoder.value(null, known).ok()
     }
 
     /// Returns whether the field is a structure according to the metadata; its fields could have the names of

@@ -21,6 +21,12 @@ pub enum BenchCommand {
                       directory --providers 50 --consumers 4"
     )]
     Directory(takt_bench::directory::Options),
+    /// Round trip of PubSub messages without a cycle, beside a bare echo of the same bytes.
+    #[command(
+        after_help = "Examples:\n  takt bench pubsub\n  takt bench pubsub --interface veth0 --peer veth1"
+    )]
+    #[command(name = "pubsub")]
+    PubSub(takt_bench::pubsub::Options),
     /// Latency of a client, memory and descriptors of a server, without and with an attack by another client.
     #[command(
         after_help = "Examples:\n  takt bench attack\n  takt bench attack --only translate,browse --seconds 3\n  takt bench attack \

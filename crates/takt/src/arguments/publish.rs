@@ -7,11 +7,12 @@ use clap::Args;
 use takt_app::Endpoint;
 
 use super::values::{duration, endpoint};
-use super::{GroupArguments, SecurityKey};
+use super::{ControlLoopArguments, GroupArguments, SecurityKey};
 
 #[derive(Debug, Args)]
 pub struct PublishArguments {
-    /// Configuration: TOML or the binary file of the standard; - for the standard input.
+    /// Configuration: TOML or the binary file of the standard; - for the standard input. Or a scenario: its Publisher counts, and
+    /// measures the round trip to `takt loopback`.
     pub file: PathBuf,
     /// Publish Variables of this server: those that the configuration names.
     #[arg(long, value_name = "ENDPOINT", value_parser = endpoint)]
@@ -22,6 +23,8 @@ pub struct PublishArguments {
     /// Simulate the values of all other fields.
     #[arg(long)]
     pub simulate: bool,
+    #[command(flatten)]
+    pub control: ControlLoopArguments,
     #[command(flatten)]
     pub run: RunArguments,
 }

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use super::values::count;
+
 /// Model of the queueing disciplines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum SimulationModel {
@@ -30,7 +32,7 @@ pub struct SimulateArguments {
     #[arg(long)]
     pub seed: Option<u64>,
     /// Number of messages of each application; default is the number of cycles of the scenario.
-    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "COUNT", value_parser = count)]
     pub messages: Option<u64>,
     /// Time after which no message is published, for example "2 s".
     #[arg(long, value_name = "TIME", value_parser = time)]
@@ -49,7 +51,7 @@ pub struct SimulateArguments {
     #[arg(long)]
     pub adversarial: bool,
     /// Number of simulations of the search.
-    #[arg(long, value_name = "COUNT", default_value = "1000", requires = "adversarial", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "COUNT", default_value = "1000", requires = "adversarial", value_parser = count)]
     pub tries: u64,
     /// Write a row for every message to this CSV file.
     #[arg(long, value_name = "FILE", conflicts_with = "adversarial")]

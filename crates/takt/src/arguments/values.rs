@@ -42,6 +42,19 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
     Duration::try_from_secs_f64(number * factor).map_err(|_| fault())
 }
 
+/// Parses a number of at least 1.
+pub(super) fn count(text: &str) -> Result<u64, String> {
+    let count = text.parse().ok().filter(|count| *count > 0);
+    count.ok_or_else(|| "write a whole number from 1".to_owned())
+}
+
+pub(super) fn setting(text: &str) -> Result<(String, String), String> {
+    let (path, value) = text
+        .split_once('=')
+        .ok_or("write FIELD=VALUE, for example discipline=cbs")?;
+    Ok((path.trim().to_owned(), value.trim().to_owned()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -60,5 +73,13 @@ mod tests {
         assert_eq!(duration("1.5s"), Ok(Duration::from_millis(1500)));
         assert!(duration("10").is_err());
         assert!(duration("-1s").is_err());
+    }
+
+    #[test]
+    fn a_count_begins_with_1() {
+        assert_eq!(count("1"), Ok(1));
+        for text in ["0", "-1", "1.5", "many", "18446744073709551616"] {
+            assert!(count(text).is_err(), "{text}");
+        }
     }
 }

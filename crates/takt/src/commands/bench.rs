@@ -1,7 +1,7 @@
 //! `takt bench …`
 
 use miette::IntoDiagnostic;
-use takt_bench::{BenchError, attack, directory, shm, transport};
+use takt_bench::{BenchError, attack, directory, pubsub, shm, transport};
 use takt_rt::interrupt::Interrupt;
 
 use crate::arguments::BenchCommand;
@@ -21,6 +21,10 @@ pub fn run(command: &BenchCommand) -> miette::Result<()> {
         BenchCommand::Directory(options) => {
             let result = directory::run(options, &interrupt()?.flag(), output::line);
             ("directory", result)
+        }
+        BenchCommand::PubSub(options) => {
+            let result = pubsub::run(options, &interrupt()?.flag(), output::line);
+            ("pubsub", result)
         }
         BenchCommand::Attack(options) => {
             let result = attack::run(options, &interrupt()?.flag(), output::line);

@@ -1,5 +1,6 @@
 //! One file per command.
 
+mod analyze;
 mod bench;
 mod bounds;
 mod browse;
@@ -7,7 +8,9 @@ mod call;
 mod clean;
 mod completions;
 mod connect;
+mod control_loop;
 mod demo;
+mod lab;
 mod provider;
 mod ps;
 mod publish;
@@ -17,6 +20,7 @@ mod registry;
 mod scenario;
 mod simulate;
 mod subscribe;
+mod tsn;
 mod watch;
 mod write;
 
@@ -34,6 +38,7 @@ pub fn run(command: Command) -> miette::Result<()> {
         Command::Call(arguments) => call::run(&arguments),
         Command::Watch(arguments) => watch::run(&arguments),
         Command::Publish(arguments) => publish::run(&arguments),
+        Command::Loopback(arguments) => control_loop::loopback(&arguments),
         Command::Subscribe(arguments) => subscribe::run(&arguments),
         Command::Ps(arguments) => ps::run(&arguments),
         Command::Clean(arguments) => clean::run(&arguments),
@@ -41,7 +46,10 @@ pub fn run(command: Command) -> miette::Result<()> {
         Command::PubSub(command) => pubsub::run(&command),
         Command::Simulate(arguments) => simulate::run(&arguments),
         Command::Bounds(arguments) => bounds::run(&arguments),
+        Command::Analyze(arguments) => analyze::run(&arguments),
         Command::Scenario(command) => scenario::run(&command),
+        Command::Tsn(command) => tsn::run(&command),
+        Command::Lab(command) => lab::run(&command),
         Command::Completions { shell } => completions::run(shell),
     }
 }

@@ -15,6 +15,7 @@ use takt_rt::interrupt::Interrupt;
 use takt_ua::structures::{PubSubConnectionDataType, PublishedDataItemsDataType};
 use takt_ua::{BuiltInType, NodeId};
 
+use super::control_loop;
 use super::pubsub::config;
 use super::pubsub::running::{Running, connect, explain_start, runtime_options};
 use crate::arguments::PublishArguments;
@@ -24,6 +25,9 @@ use crate::{explain, output};
 const SAMPLING: Duration = Duration::from_millis(10);
 
 pub fn run(arguments: &PublishArguments) -> miette::Result<()> {
+    if control_loop::is_scenario(&arguments.file) {
+        return control_loop::publish(arguments);
+    }
     let interrupt = Interrupt::install().into_diagnostic()?;
     let (file, _) = config::read(&arguments.file, None)?;
     let mut configuration = file.configuration.clone();
