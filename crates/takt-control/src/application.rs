@@ -60,6 +60,11 @@ pub trait ControlApplication {
     /// is sent.
     fn update(&mut self, cycle: &ControlCycle) -> ControlFlow<()>;
 
+    /// Returns false if this cycle has no message. It is asked at the publisher's phase.
+    fn publishes(&self) -> bool {
+        true
+    }
+
     /// Takes note of a message that was sent.
     fn sent(&mut self, message: &SentMessage) {
         let _ = message;

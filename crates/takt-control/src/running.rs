@@ -87,6 +87,7 @@ impl Running {
                     self.receive(until, links, application);
                 }
                 Step::Update => outcome = self.update(cycle, application),
+                Step::Publish if !application.publishes() => {}
                 Step::Publish => {
                     self.publish(cycle, links);
                     if self.schedule.sends_at_once {
@@ -140,8 +141,9 @@ impl Running {
                     let until = cycle.start_nanos.saturating_add(until);
                     self.receive(until, links, application);
                 }
-                Step::Send => {
-                    sleep_until(Clock::Tai, at, Duration::ZERO);
+                step @ Step::Send => {
+                    let late = self.added_latency(index, step, cycle);
+                    sleep_until(Clock::Tai, at.saturating_add(late), Duration::ZERO);
                     self.send(links, application);
                 }
                 Step::Update | Step::Publish => {}

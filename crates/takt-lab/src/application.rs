@@ -83,6 +83,11 @@ impl ControlApplication for ScenarioApplication {
         }
     }
 
+    fn publishes(&self) -> bool {
+        // A loopback has nothing to send back before its first message.
+        self.end == LoopEnd::Publisher || self.counter > 0
+    }
+
     fn sent(&mut self, message: &SentMessage) {
         let point = match self.end {
             LoopEnd::Publisher => TracePoint::T1,

@@ -16,6 +16,12 @@ pub const CASE_RECORD: &str = "case.json";
 pub struct CaseRecord {
     /// Kind of the devices that joined the nodes: `veth`.
     pub device: String,
+    /// Beginning of cycle 0: nanoseconds of CLOCK_TAI. A simulation has its time 0 there.
+    #[serde(default)]
+    pub beginning_nanos: i64,
+    /// Seconds by which CLOCK_TAI was ahead of UTC, the time of captures.
+    #[serde(default)]
+    pub tai_offset_seconds: i64,
     /// Remarks about the configuration, for people.
     pub remarks: Vec<String>,
     /// Ends of the applications: Publisher and loopback of each, in the order of the scenario.

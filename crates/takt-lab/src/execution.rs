@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use takt_scenario::{Scenario, ScenarioFile};
 
+use crate::backend::Backend;
 use crate::error::LabError;
 use crate::executor::{CaseRequest, LinkDevice, run_case};
 use crate::run_directory::{RunCase, RunDescription, SCENARIO};
@@ -64,6 +65,7 @@ pub fn execute(
                 configures: description.disciplines,
                 messages: case.messages,
                 seed: case.seed.unwrap_or(scenario.simulation.seed),
+                draws_latencies: description.backend == Backend::Uml.name(),
             },
             stop,
         );

@@ -8,6 +8,7 @@
 //! * [`executor`]: builds this network in the running kernel, and runs a case on it.
 //! * [`PreparedRun`] writes the directory of a run, and [`execute`] runs it. Both are the same for each [`Backend`]; these differ in
 //!   the kernel and in the device that joins two nodes ([`executor::LinkDevice`]).
+//! * [`uml`]: the lab's own kernel, and machines with it.
 //! * [`run_directory`], [`CaseRecord`]: the files that a run leaves.
 //!
 //! This crate runs loops; `takt-control` has the real-time thread. `takt-tsn` configures ports.
@@ -30,6 +31,7 @@ pub mod run_directory;
 mod scenario_loop;
 mod summary;
 mod torn_data;
+pub mod uml;
 
 pub use application::ScenarioApplication;
 pub use backend::Backend;

@@ -27,7 +27,20 @@ enum Stream {
 }
 
 fn random(options: &RunOptions, stream: Stream, index: usize) -> Random {
-    Random::new(options.simulation.seed, (index as u64) << 2 | stream as u64)
+    Random::new(options.simulation.seed, number(stream, index))
+}
+
+/// Returns the number of a stream.
+const fn number(stream: Stream, index: usize) -> u64 {
+    (index as u64) << 2 | stream as u64
+}
+
+/// Returns the seed of the forwarding delays of frames that leave a port, so that other programs can draw the same delays:
+/// xoshiro256++ whose state is made from this seed by SplitMix64. The delay is the least one, plus the upper 64 bits of the product
+/// of the next number and the number of possible picoseconds.
+#[must_use]
+pub fn forwarding_seed(port: PortIndex, seed: u64) -> u64 {
+    Random::seed_of(seed, number(Stream::Forwarding, port.0))
 }
 
 /// Time that a bridge needs for frames from one port.

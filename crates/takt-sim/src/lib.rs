@@ -88,6 +88,7 @@ mod trace;
 mod wake_up_latencies;
 
 pub use adversary::{Found, KeptPhases, Worst, search};
+pub use build::forwarding_seed;
 pub use calendar::Calendar;
 pub use choice::Choice;
 pub use clock::NodeClock;

@@ -13,10 +13,16 @@ pub struct Random(Xoshiro256PlusPlus);
 impl Random {
     /// Makes the stream of this number among those of a seed.
     pub fn new(seed: u64, stream: u64) -> Self {
+        Self(Xoshiro256PlusPlus::seed_from_u64(Self::seed_of(
+            seed, stream,
+        )))
+    }
+
+    /// Returns the 64 bits from which the state of a stream is made, by SplitMix64.
+    pub(crate) fn seed_of(seed: u64, stream: u64) -> u64 {
         // The generator's own conversion from 64 bits to its state (SplitMix64) makes neighbouring seeds differ.
         let mut seeds = Xoshiro256PlusPlus::seed_from_u64(seed);
-        let mixed = seeds.next_u64() ^ stream.wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        Self(Xoshiro256PlusPlus::seed_from_u64(mixed))
+        seeds.next_u64() ^ stream.wrapping_mul(0x9E37_79B9_7F4A_7C15)
     }
 
     /// Returns 64 random bits.

@@ -26,7 +26,7 @@ pub use clients::{
 };
 pub use control_loop::{ControlLoopArguments, LoopbackArguments, MissReaction, SendingMode};
 pub use host::{CleanArguments, DemoArguments, GroupArguments, PsArguments};
-pub use lab::{LabBackend, LabCommand, LabInsideArguments, LabRunArguments};
+pub use lab::{LabBackend, LabCommand, LabInsideArguments, LabRunArguments, LabSetupArguments};
 pub use publish::{PublishArguments, RunArguments, SubscribeArguments};
 pub use pubsub::{
     CheckArguments, ConfigCommand, ConfigFormat, ConvertArguments, DecodeArguments, PubSubCommand,

@@ -11,12 +11,14 @@
 )]
 #![allow(unreachable_pub, reason = "a binary has no public interface")]
 
+mod agreement;
 mod case;
 mod cases;
 mod checks;
 mod cleanup;
 mod mistakes;
 mod recorded;
+mod uml;
 
 use std::panic::catch_unwind;
 use std::process::{Command, ExitCode, Stdio};
@@ -59,6 +61,25 @@ fn tests(backend: &TestedBackend) -> Vec<(String, TestFunction)> {
     for case in cases::all() {
         let name = format!("conformance::{}", case.name);
         tests.push((name, Box::new(move |backend| case::run(&case, backend))));
+    }
+    if !backend.is_host() {
+        for discipline in ["fq_codel", "mqprio", "cbs", "etf", "taprio"] {
+            let name = format!("agreement::{discipline}");
+            let test = move |_: &TestedBackend| {
+                agreement::compare(discipline);
+                Outcome::Passed
+            };
+            tests.push((name, Box::new(test)));
+        }
+        tests.push((
+            "uml::repeats_are_the_same_bit_by_bit".to_owned(),
+            Box::new(|_| uml::repeats_are_the_same_bit_by_bit()),
+        ));
+        tests.push((
+            "uml::a_killed_run_leaves_no_process".to_owned(),
+            Box::new(|_| uml::a_killed_run_leaves_no_process()),
+        ));
+        return tests;
     }
     let mut add = |name: &str, test: fn()| {
         let test = move |_: &TestedBackend| {

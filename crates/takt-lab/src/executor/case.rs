@@ -10,11 +10,12 @@ use std::time::{Duration, Instant};
 
 use takt_control::{Sending, trace_file};
 use takt_link::LinkError;
-use takt_rt::clock::tai_nanos;
+use takt_rt::clock::{tai_nanos, tai_offset_seconds};
 use takt_scenario::{ApplicationIndex, CrossTrafficIndex, FlowSource, Scenario, Scheduler};
 
 use super::capture::{CaptureCounts, PortCapture};
 use super::cross_traffic::{TrafficCounts, TrafficSource};
+use super::drawn_latency::{CaseBeginning, DrawnLatency};
 use super::end::{EndRequest, RunningEnd};
 use super::laboratory::{Laboratory, go_on};
 use super::link_device::LinkDevice;
@@ -56,6 +57,9 @@ pub(crate) struct CaseRequest<'a> {
     pub(crate) configures: bool,
     pub(crate) messages: u64,
     pub(crate) seed: u64,
+    /// True if the threads of applications delay themselves by the latencies of the scenario, since the clock stands still while they
+    /// work.
+    pub(crate) draws_latencies: bool,
 }
 
 /// Runs a case, and writes its files.
@@ -84,6 +88,7 @@ struct RunningCase<'a> {
     ends: Vec<RunningEnd>,
     traffic: Vec<(String, TrafficThread)>,
     traffic_stop: Arc<AtomicBool>,
+    beginning: CaseBeginning,
 }
 
 impl<'a> RunningCase<'a> {
@@ -95,6 +100,7 @@ impl<'a> RunningCase<'a> {
             ends: Vec::new(),
             traffic: Vec::new(),
             traffic_stop: Arc::default(),
+            beginning: CaseBeginning::unknown(),
         }
     }
 
@@ -104,6 +110,7 @@ impl<'a> RunningCase<'a> {
         self.start(LoopEnd::Loopback, None)?;
         self.wait_for_loopbacks(stop)?;
         let begin = self.begin();
+        self.beginning.set(begin);
         self.start_traffic(begin)?;
         self.start(LoopEnd::Publisher, Some(begin))?;
         let is_publisher = |end: &&RunningEnd| end.request.end == LoopEnd::Publisher;
@@ -157,9 +164,18 @@ impl<'a> RunningCase<'a> {
                 begin: begin.map(|begin| begin.saturating_sub((cycle / 2).cast_signed())),
             };
             let node = self.laboratory.node(node)?;
-            self.ends.push(RunningEnd::start(node, request)?);
+            let latency = self.latency(index, end);
+            self.ends.push(RunningEnd::start(node, request, latency)?);
         }
         Ok(())
+    }
+
+    /// Returns the latencies that the thread of an end adds to its own.
+    fn latency(&self, application: ApplicationIndex, end: LoopEnd) -> Option<DrawnLatency> {
+        let request = self.request;
+        let beginning = self.beginning.clone();
+        let latency = DrawnLatency::of(request.scenario, application, end, request.seed, beginning);
+        latency.filter(|_| request.draws_latencies)
     }
 
     fn wait_for_loopbacks(&self, stop: &AtomicBool) -> Result<(), LabError> {
@@ -220,6 +236,8 @@ impl<'a> RunningCase<'a> {
     fn collect(&mut self) -> Result<CaseRecord, LabError> {
         let mut record = CaseRecord {
             device: self.request.device.name().to_owned(),
+            beginning_nanos: self.beginning.get().unwrap_or_default(),
+            tai_offset_seconds: tai_offset_seconds(),
             remarks: self.laboratory.remarks().to_vec(),
             ..CaseRecord::default()
         };

@@ -14,6 +14,7 @@ use takt_link::{LinkOptions, ReceiveClock};
 use takt_rt::clock::{Clock, sleep_until, tai_nanos};
 use takt_rt::priority::Policy;
 
+use super::drawn_latency::DrawnLatency;
 use super::node::LabNode;
 use crate::application::ScenarioApplication;
 use crate::case_record::EndRecord;
@@ -65,7 +66,11 @@ pub(crate) struct FinishedEnd {
 
 impl RunningEnd {
     /// Starts an end on a thread of its node.
-    pub(crate) fn start(node: &LabNode, request: EndRequest) -> Result<Self, LabError> {
+    pub(crate) fn start(
+        node: &LabNode,
+        request: EndRequest,
+        latency: Option<DrawnLatency>,
+    ) -> Result<Self, LabError> {
         let (stop, ready) = (Arc::default(), Arc::default());
         let (ends, announces) = (Arc::clone(&stop), Arc::clone(&ready));
         let own = request.clone();
@@ -73,7 +78,7 @@ impl RunningEnd {
             LoopEnd::Publisher => "publisher",
             LoopEnd::Loopback => "loopback",
         };
-        let thread = node.spawn(name, move || run(&own, &ends, announces))?;
+        let thread = node.spawn(name, move || run(&own, latency, &ends, announces))?;
         Ok(Self {
             request,
             stop,
@@ -156,6 +161,10 @@ impl ControlApplication for Announcing {
         self.inner.update(cycle)
     }
 
+    fn publishes(&self) -> bool {
+        self.inner.publishes()
+    }
+
     fn sent(&mut self, message: &SentMessage) {
         self.inner.sent(message);
     }
@@ -164,6 +173,7 @@ impl ControlApplication for Announcing {
 /// Runs an end on the calling thread.
 fn run(
     request: &EndRequest,
+    latency: Option<DrawnLatency>,
     stop: &AtomicBool,
     ready: Arc<AtomicBool>,
 ) -> Result<FinishedEnd, String> {
@@ -192,7 +202,10 @@ fn run(
         ..ControlOptions::default()
     };
     let running = control.open(request.end, &input, &output, options);
-    let running = running.map_err(|error| error.to_string())?;
+    let mut running = running.map_err(|error| error.to_string())?;
+    if let Some(latency) = latency {
+        running = running.with_added_latency(Box::new(latency));
+    }
     let records = request.messages.saturating_mul(3);
     let records = usize::try_from(records.saturating_add(SPARE_RECORDS)).unwrap_or(usize::MAX);
     let trace = Trace::with_capacity(records);

@@ -107,6 +107,9 @@ impl Laboratory {
                 first: (self.node(first.0)?, one),
                 second: (self.node(second.0)?, other),
                 forwarding_delays: delays,
+                // Frames come to one end from the port of the other.
+                forwarding_seeds: [other, one]
+                    .map(|from| takt_sim::forwarding_seed(from.port, scenario.simulation.seed)),
             })?;
         }
         Ok(())

@@ -19,6 +19,8 @@ pub struct LinkSite<'a> {
     pub second: (&'a LabNode, &'a DevicePlan),
     /// Least and greatest forwarding delay of the nodes at both ends, in picoseconds: 0 for hosts.
     pub forwarding_delays: [(u64, u64); 2],
+    /// Seed of these delays at both ends, as the simulator draws them ([`takt_sim::forwarding_seed`]).
+    pub forwarding_seeds: [u64; 2],
 }
 
 /// Kind of device that joins two nodes.

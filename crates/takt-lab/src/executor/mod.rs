@@ -7,13 +7,16 @@ mod capture;
 mod case;
 mod cross_traffic;
 mod disciplines;
+mod drawn_latency;
 mod end;
 mod laboratory;
 mod link_device;
 mod node;
+mod rated_link;
 
 pub(crate) use case::{CaseRequest, run as run_case};
 pub use disciplines::{missing_disciplines, required_disciplines};
 pub use laboratory::Laboratory;
 pub use link_device::{LinkDevice, LinkSite, Veth};
 pub use node::LabNode;
+pub use rated_link::RatedLink;

@@ -8,6 +8,12 @@ use super::values::{count, setting};
 
 #[derive(Debug, Subcommand)]
 pub enum LabCommand {
+    /// Build the kernel of the backend `uml`: User-Mode Linux with all queueing disciplines, links with a rate, and virtual time.
+    #[command(after_help = "Examples:\n  \
+        apt-get install linux-source-6.12 make gcc flex bison bc && takt lab setup\n  \
+        takt lab setup --source ~/linux-6.12\n\n\
+        The kernel is kept in TAKT_LAB_CACHE, by default ~/.cache/takt/lab.")]
+    Setup(LabSetupArguments),
     /// Run a scenario on a network in the Linux kernel, and record it: traces, captures, counts.
     #[command(after_help = "Examples:\n  \
         takt lab run scenarios/e3.toml --field discipline=etf\n  \
@@ -18,6 +24,19 @@ pub enum LabCommand {
     /// Run what `takt lab run` has prepared, in the running kernel.
     #[command(hide = true)]
     Inside(LabInsideArguments),
+}
+
+#[derive(Debug, Args)]
+pub struct LabSetupArguments {
+    /// Unpacked tree of a Linux kernel, instead of the installed package linux-source-6.12.
+    #[arg(long, value_name = "FOLDER")]
+    pub source: Option<PathBuf>,
+    /// Number of files that are compiled at the same time; default is the number of processors.
+    #[arg(long, value_name = "COUNT")]
+    pub jobs: Option<usize>,
+    /// Build it again if it is built already.
+    #[arg(long)]
+    pub again: bool,
 }
 
 /// Place at which a scenario runs.
@@ -54,4 +73,6 @@ pub struct LabRunArguments {
 pub struct LabInsideArguments {
     /// Directory that `takt lab run` has prepared.
     pub directory: PathBuf,
+    /// Arguments that the kernel adds.
+    pub others: Vec<String>,
 }

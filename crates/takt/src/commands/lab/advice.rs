@@ -2,12 +2,54 @@
 
 use miette::Report;
 use takt_lab::LabError;
+use takt_lab::uml::{SOURCE_PACKAGE, UmlError};
 
 use crate::explain;
 
 pub(super) fn explained(error: &LabError) -> Report {
     explain::with_help(error, help(error))
 }
+
+pub(super) fn explained_uml(error: &UmlError) -> Report {
+    explain::with_help(error, help_uml(error))
+}
+
+fn help_uml(error: &UmlError) -> String {
+    let text = match error {
+        UmlError::NotBuilt => {
+            return format!(
+                "`takt lab setup` builds it once, in about five minutes (Debian: `apt-get install {SOURCE_PACKAGE} \
+                 {}` before).",
+                PACKAGES
+            );
+        }
+        UmlError::NoSource => {
+            return format!(
+                "Install it: `apt-get install {SOURCE_PACKAGE}`. On distributions without this package, `--source \
+                 FOLDER` takes an unpacked tree of Linux {}.",
+                SOURCE_PACKAGE.trim_start_matches("linux-source-")
+            );
+        }
+        UmlError::NoPrograms(_) => return format!("Install them: `apt-get install {PACKAGES}`."),
+        UmlError::NoTree(_) => "Name the folder that has the kernel's `arch` and `drivers`.",
+        UmlError::NoCache => "Set HOME, or TAKT_LAB_CACHE to a folder with an absolute path.",
+        UmlError::Busy => "Wait until it has ended.",
+        UmlError::NoSpace { .. } => "Make room, or set TAKT_LAB_CACHE to a folder on another disk.",
+        UmlError::NoOptions(_) => "Takt is tested with Linux 6.12.",
+        UmlError::Characters(_) => "Choose another directory with --to.",
+        UmlError::Architecture => "`--backend netns` works on all processors.",
+        UmlError::Interrupted => "Nothing remains of it but results of cases that were complete.",
+        UmlError::Build { .. } => "docs/lab.md names what the build needs.",
+        UmlError::Machine { .. } => {
+            "The lines above are the end of its console. The machine takes up to 2 GB from /dev/shm or TMPDIR."
+        }
+        _ => "docs/lab.md describes the backend.",
+    };
+    text.to_owned()
+}
+
+/// Debian packages of the programs that the build needs.
+const PACKAGES: &str = "make gcc flex bison bc perl xz-utils";
 
 fn help(error: &LabError) -> String {
     let text = match error {

@@ -1,15 +1,66 @@
-//! `takt lab inside`: what `takt lab run` has prepared, in the running kernel. The init of a machine of the lab starts it.
+//! `takt lab inside`: what `takt lab run` has prepared, in the running kernel. It is the first process of a machine of the lab.
+
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
 
 use miette::IntoDiagnostic;
-use takt_lab::executor::Veth;
-use takt_rt::interrupt::Interrupt;
+use takt_lab::executor::RatedLink;
+use takt_lab::run_directory::RunCase;
+use takt_lab::uml::{PROGRESS, ReportLine, initialize, is_first_process, power_off};
+use takt_lab::{LabError, RunObserver};
 
-use super::{advice, progress};
+use super::progress;
 use crate::arguments::LabInsideArguments;
+use crate::explain;
 
 pub(super) fn run(arguments: &LabInsideArguments) -> miette::Result<()> {
-    let interrupt = Interrupt::install().into_diagnostic()?;
-    let stop = interrupt.flag();
-    let outcome = takt_lab::execute(&arguments.directory, &Veth, &mut progress::CaseLines, &stop);
-    outcome.map(drop).map_err(|error| advice::explained(&error))
+    if !is_first_process() {
+        return Err(explain::with_help(
+            "this is not a machine of the lab",
+            "`takt lab run SCENARIO --backend uml` starts one.",
+        ));
+    }
+    let mut report = Report {
+        path: arguments.directory.join(PROGRESS),
+    };
+    let outcome = execute(arguments, &mut report);
+    match &outcome {
+        Ok(()) => report.add(ReportLine::Complete),
+        Err(reason) => report.add(ReportLine::Failed(reason)),
+    }
+    Err(power_off()).into_diagnostic()
+}
+
+fn execute(arguments: &LabInsideArguments, report: &mut Report) -> Result<(), String> {
+    initialize().map_err(|error| error.to_string())?;
+    let stop = AtomicBool::new(false);
+    let run = takt_lab::execute(&arguments.directory, &RatedLink, report, &stop);
+    run.map(drop).map_err(|error: LabError| error.to_string())
+}
+
+/// Lines for the host, in a file that both sides see.
+struct Report {
+    path: PathBuf,
+}
+
+impl Report {
+    /// Adds a line. If that fails, the host learns of the end of the machine.
+    fn add(&mut self, line: ReportLine<'_>) {
+        let file = OpenOptions::new().append(true).open(&self.path);
+        let _ = file.and_then(|mut file| file.write_all(line.to_string().as_bytes()));
+    }
+}
+
+impl RunObserver for Report {
+    fn begins(&mut self, index: usize, count: usize, case: &RunCase) {
+        self.add(ReportLine::Line(&progress::begins(index, count, case)));
+    }
+
+    fn ends(&mut self, _: usize, _: usize, case: &RunCase) {
+        if let Some(line) = progress::ends(case) {
+            self.add(ReportLine::Line(&line));
+        }
+    }
 }

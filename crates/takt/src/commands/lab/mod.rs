@@ -4,6 +4,7 @@ mod advice;
 mod inside;
 mod progress;
 mod run;
+mod setup;
 mod table;
 mod uml;
 
@@ -11,6 +12,7 @@ use crate::arguments::LabCommand;
 
 pub fn run(command: &LabCommand) -> miette::Result<()> {
     match command {
+        LabCommand::Setup(arguments) => setup::run(arguments),
         LabCommand::Run(arguments) => run::run(arguments),
         LabCommand::Inside(arguments) => inside::run(arguments),
     }

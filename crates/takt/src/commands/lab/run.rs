@@ -34,10 +34,13 @@ pub(super) fn run(arguments: &LabRunArguments) -> miette::Result<()> {
         disciplines: !arguments.without_disciplines,
     });
     let mut prepared = prepared.map_err(explained)?;
-    match arguments.backend {
-        LabBackend::Uml => return Err(uml::missing()),
-        LabBackend::Netns => check_kernel(&prepared, arguments).map_err(explained)?,
-    }
+    let kernel = match arguments.backend {
+        LabBackend::Uml => Some(uml::kernel()?),
+        LabBackend::Netns => {
+            check_kernel(&prepared, arguments).map_err(explained)?;
+            None
+        }
+    };
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     prepared.note("processors", processors.to_string());
     prepared.note("takt", env!("CARGO_PKG_VERSION"));
@@ -53,11 +56,11 @@ pub(super) fn run(arguments: &LabRunArguments) -> miette::Result<()> {
             "without queueing disciplines: times are not comparable with bounds and simulations",
         );
     }
-    match arguments.backend {
-        LabBackend::Uml => uml::execute(&directory)?,
-        LabBackend::Netns => {
+    let stop = interrupt.flag();
+    match kernel {
+        Some(kernel) => uml::execute(kernel, &directory, &stop)?,
+        None => {
             let mut observer = progress::CaseLines;
-            let stop = interrupt.flag();
             takt_lab::execute(&directory, &Veth, &mut observer, &stop).map_err(explained)?;
         }
     }

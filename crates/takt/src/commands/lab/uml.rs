@@ -1,20 +1,25 @@
 //! Backend `uml`: a run in User-Mode Linux.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 
-use miette::Report;
+use miette::IntoDiagnostic;
+use takt_lab::uml::{KernelCache, Machine};
 
-use crate::explain;
+use super::advice;
+use crate::output;
 
-/// Runs a prepared directory in User-Mode Linux.
-pub(super) fn execute(_: &Path) -> miette::Result<()> {
-    Err(missing())
+/// Returns the kernel, if it is built.
+pub(super) fn kernel() -> miette::Result<PathBuf> {
+    let cache = KernelCache::of_environment();
+    let kernel = cache.and_then(|cache| cache.built());
+    kernel.map_err(|error| advice::explained_uml(&error))
 }
 
-/// Returns the error of a version of Takt without this backend.
-pub(super) fn missing() -> Report {
-    explain::with_help(
-        "this version of Takt has no backend uml",
-        "`--backend netns` runs on the kernel of this host.",
-    )
+/// Runs a prepared directory in User-Mode Linux.
+pub(super) fn execute(kernel: PathBuf, directory: &Path, stop: &AtomicBool) -> miette::Result<()> {
+    let program = std::env::current_exe().into_diagnostic()?;
+    let machine = Machine::new(kernel, program);
+    let run = machine.run(directory, &mut |line| output::line(line), stop);
+    run.map_err(|error| advice::explained_uml(&error))
 }

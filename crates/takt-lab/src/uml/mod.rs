@@ -1,0 +1,66 @@
+//! Backend `uml`: User-Mode Linux with all queueing disciplines, links with a rate, and virtual time.
+//!
+//! * [`KernelCache`]: the place of the built kernel.
+//! * [`KernelSource`], [`build_kernel`]: from a source package or an unpacked tree to the kernel.
+//! * [`Machine`]: a running kernel, whose first process is Takt. It executes a prepared run, with this host's files.
+//! * [`initialize`], [`power_off`]: begin and end of that process.
+//!
+//! Time is virtual (`time-travel=inf-cpu`): it stands still while any thread works, and jumps to the next timer otherwise. So the same run
+//! gives the same files, bit by bit, on every machine. Work of processors takes no time; threads delay themselves by the latencies of the
+//! scenario.
+
+mod archive;
+mod build;
+mod cache;
+mod error;
+mod first_process;
+mod machine;
+mod programs;
+mod source;
+
+pub use build::{BuildObserver, BuildStep, SPACE_MEGABYTES, build_kernel};
+pub use cache::KernelCache;
+pub use error::UmlError;
+pub use first_process::{initialize, is_first_process, power_off};
+pub use machine::{Machine, PROGRESS, ReportLine};
+pub use source::{KernelSource, SOURCE_PACKAGE};
+
+/// Options of the kernel, as `make allnoconfig` reads them.
+const CONFIGURATION: &str = include_str!("../../uml/kernel.config");
+
+/// Files that are added to the kernel's tree or replace files there: path in the tree, and text.
+const FILES: [(&str, &str); 3] = [
+    (
+        "drivers/net/takt_link/takt_link.c",
+        include_str!("../../uml/takt_link/takt_link.c"),
+    ),
+    (
+        "drivers/net/takt_link/Makefile",
+        include_str!("../../uml/takt_link/Makefile"),
+    ),
+    (
+        "arch/um/include/asm/archrandom.h",
+        include_str!("../../uml/archrandom.h"),
+    ),
+];
+
+/// File of the kernel's tree that gets the line which builds the link device.
+const DRIVERS: &str = "drivers/net/Makefile";
+
+/// That line.
+const DRIVER_LINE: &str = "obj-y += takt_link/";
+
+/// Lines of the kernel's tree that are replaced: path, present text and new text. User-Mode Linux counts virtual time in steps of 256 ns, each
+/// reading of a clock takes a step, and no timer is set less than 500 ns ahead. The lab counts nanoseconds.
+const CHANGES: [(&str, &str, &str); 2] = [
+    (
+        "arch/um/include/linux/time-internal.h",
+        "#define TIMER_MULTIPLIER 256",
+        "#define TIMER_MULTIPLIER 1",
+    ),
+    (
+        "arch/um/include/linux/time-internal.h",
+        "#define TIMER_MIN_DELTA  500",
+        "#define TIMER_MIN_DELTA  1",
+    ),
+];
