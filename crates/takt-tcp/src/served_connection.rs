@@ -69,8 +69,8 @@ pub(crate) struct ServedConnection<C> {
     had_large: bool,
     /// True if requests may be in the buffer that were left for the next turn.
     is_interrupted: bool,
-    /// Number of the turn of connections with large messages in which it was served last.
-    pub(crate) large_turn: u64,
+    /// Place in the order of connections with large messages that wait for their turn.
+    pub(crate) large_place: Option<u64>,
 }
 
 impl<C> ServedConnection<C> {
@@ -96,7 +96,7 @@ impl<C> ServedConnection<C> {
             last_progress: now,
             had_large: false,
             is_interrupted: false,
-            large_turn: 0,
+            large_place: None,
         }
     }
 
@@ -289,7 +289,7 @@ impl<C> ServedConnection<C> {
                     }
                     let has_session = handler.has_session(handled);
                     self.machine.set_session(has_session);
-                    if is_large {
+                    if is_large || handler.is_turn_over() {
                         // Other connections are served before the requests behind this one, which may be in the buffer.
                         self.is_interrupted = true;
                         self.call_again();

@@ -87,6 +87,9 @@ impl<H: Handler> ShmServer<H> {
                 Some(Polled::Answered) => answered += 1,
                 _ => return answered,
             }
+            if self.handler.is_turn_over() {
+                break;
+            }
         }
         // There may be more requests.
         if most > 1 {
