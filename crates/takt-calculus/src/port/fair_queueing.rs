@@ -2,7 +2,7 @@
 //! Round Robin, with a list of new flows that is served before the list of old ones. `docs/bounds.md` has the proof.
 //!
 //! "Flow" is the word of RFC 8290 for a stream at one port. Lengths that flows pay for are those that the discipline
-//! counts; all other sizes are bits on the wire.
+//! counts; all other sizes are bits on the wire. A VLAN tag counts for the flow that waits, and not for the others.
 
 use std::collections::BTreeMap;
 
@@ -54,6 +54,7 @@ struct Stay {
 pub(super) struct RoundRobin<'a> {
     quantum: &'a Rational,
     uncounted: &'a Rational,
+    tag: &'a Rational,
     link_rate: &'a Rational,
     /// Strict service curve of all flows together.
     service: &'a Curve,
@@ -68,16 +69,17 @@ impl PortNetwork {
     ) -> Option<RoundRobin<'a>> {
         let port = &self.ports[queue.port];
         match &port.classes()[queue.class].selection {
-            TransmissionSelection::FairQueueing { quantum, uncounted }
-                if self.visits(queue).len() <= MOST_FLOWS =>
-            {
-                Some(RoundRobin {
-                    quantum,
-                    uncounted,
-                    link_rate: port.link_rate(),
-                    service,
-                })
-            }
+            TransmissionSelection::FairQueueing {
+                quantum,
+                uncounted,
+                tag,
+            } if self.visits(queue).len() <= MOST_FLOWS => Some(RoundRobin {
+                quantum,
+                uncounted,
+                tag,
+                link_rate: port.link_rate(),
+                service,
+            }),
             _ => None,
         }
     }
@@ -253,7 +255,7 @@ impl RoundRobin<'_> {
     /// Returns the most bits of a flow that are sent during the longer of two stays of another one. `None` if its
     /// frames may be too short to count.
     fn most_bits(&self, flow: &FairFlow, stays: &[Stay; 2]) -> Option<Rational> {
-        let length = &flow.shortest - self.uncounted;
+        let length = &flow.shortest - self.uncounted - self.tag;
         if length <= Rational::ZERO {
             return None;
         }
@@ -289,6 +291,7 @@ mod tests {
         let round_robin = RoundRobin {
             quantum: &quantum,
             uncounted: &nothing,
+            tag: &nothing,
             link_rate: &Rational::ONE,
             service: &link,
         };
