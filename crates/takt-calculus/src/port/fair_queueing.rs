@@ -286,12 +286,17 @@ mod tests {
 
     /// Returns the delays of flows on a link of rate 1 with a quantum of 10 bits, of all bits of a frame.
     fn delays(flows: &[FairFlow]) -> Vec<Extended> {
+        delays_with_tag(0, flows)
+    }
+
+    /// Returns the same if so many bits of each frame may not count.
+    fn delays_with_tag(tag: u32, flows: &[FairFlow]) -> Vec<Extended> {
         let link = Curve::rate_latency(Rational::ONE, Rational::ZERO).unwrap();
-        let (quantum, nothing) = (Rational::from(10), Rational::ZERO);
+        let (quantum, tag, nothing) = (Rational::from(10), tag.into(), Rational::ZERO);
         let round_robin = RoundRobin {
             quantum: &quantum,
             uncounted: &nothing,
-            tag: &nothing,
+            tag: &tag,
             link_rate: &Rational::ONE,
             service: &link,
         };
@@ -314,6 +319,14 @@ mod tests {
         // Fewer frames come than turns allow.
         let small = flow(1, 4, 2, 600);
         assert_eq!(delays(&[flow(0, 2, 1, 100), small])[0], finite(10));
+    }
+
+    #[test]
+    fn a_frame_whose_tag_does_not_count_may_not_use_up_the_quantum() {
+        let flows = || [flow(0, 2, 1, 100), flow(1, 10, 50, 600)];
+        // As an old flow, the other one sends a frame and leaves the lists; then it sends two as a new flow.
+        assert_eq!(delays_with_tag(1, &flows())[0], finite(32));
+        assert_eq!(delays_with_tag(0, &flows())[0], finite(12));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
 use super::reception::{HardwareTimes, NoReceiveTimes, ReceiveTimes, SoftwareTimes};
-use super::{Opened, RETRY, Socket};
+use super::{Opened, RETRY, SLICE, Socket};
 use crate::control;
 use crate::counters::LinkCounters;
 use crate::error::{DownReason, LinkError, LinkState};
@@ -16,10 +16,6 @@ use crate::limits;
 use crate::link::{Received, Receiver};
 use crate::options::{LinkOptions, ReceiveClock};
 use crate::unsafe_code::batches::{Datagram, ReceiveBatch};
-
-/// Longest wait of one system call that waits and receives. The kernel measures it with its coarse clock (SO_RCVTIMEO), which
-/// needs no timer of its own and so costs less than a wait with an exact end.
-pub(super) const SLICE: Duration = Duration::from_millis(100);
 
 /// Time that must be left for such a wait: a slice may end up to two ticks of the kernel late (10 ms each at 100 Hz).
 const LONG: Duration = Duration::from_millis(130);
