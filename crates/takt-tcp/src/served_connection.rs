@@ -24,6 +24,10 @@ const LINGER: Duration = Duration::from_secs(1);
 /// which is 2000 KiB for requests that can be divided.
 const LARGE: usize = 1 << 20;
 
+/// Number of requests of a connection that are handled before other connections are served, however short they are: hundreds of
+/// them may be in one buffer.
+const BATCH: usize = 64;
+
 /// Next step for a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fate {
@@ -267,6 +271,7 @@ impl<C> ServedConnection<C> {
         H: RequestHandler<Connection = C>,
     {
         self.is_interrupted = false;
+        let mut handled_now = 0;
         while let Some(event) = self.machine.poll(now)? {
             match event {
                 ServerEvent::Request(mut request) => {
@@ -289,7 +294,8 @@ impl<C> ServedConnection<C> {
                     }
                     let has_session = handler.has_session(handled);
                     self.machine.set_session(has_session);
-                    if is_large || handler.is_turn_over() {
+                    handled_now += 1;
+                    if is_large || handled_now >= BATCH || handler.is_turn_over() {
                         // Other connections are served before the requests behind this one, which may be in the buffer.
                         self.is_interrupted = true;
                         self.call_again();
