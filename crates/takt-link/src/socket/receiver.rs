@@ -8,7 +8,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
 use super::reception::{HardwareTimes, NoReceiveTimes, ReceiveTimes, SoftwareTimes};
-use super::{Opened, RETRY, SLICE, Socket};
+use super::{Opened, RETRY, Socket};
 use crate::control;
 use crate::counters::LinkCounters;
 use crate::error::{DownReason, LinkError, LinkState};
@@ -28,7 +28,7 @@ const AT_ONCE: Duration = Duration::from_micros(2);
 enum Call {
     /// Takes the available messages.
     Batch,
-    /// Waits up to [`SLICE`] for one message.
+    /// Waits up to [`SLICE`](super::SLICE) for one message.
     WaitForOne,
 }
 
