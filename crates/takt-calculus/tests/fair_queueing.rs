@@ -52,6 +52,8 @@ struct Port {
     flows: Vec<Flow>,
     quantum: u64,
     uncounted: u64,
+    /// Bits of a tag, and whether the port counts them.
+    tag: (u64, bool),
     /// Longest frame below the flows; 0 for none.
     below: u64,
     /// True if all flows but the first send whatever they like.
@@ -104,12 +106,13 @@ impl Lists {
 impl Port {
     fn random(is_free: bool, numbers: &mut Numbers) -> Self {
         let uncounted = 2 * numbers.below(2);
+        let tag = (numbers.below(2) * numbers.below(4), numbers.one_in(2));
         let quantum = numbers.within(3, 40);
         let flows = (0..numbers.within(2, 4)).map(|_| {
-            let longest = uncounted + numbers.within(1, 40);
+            let longest = uncounted + tag.0 + numbers.within(1, 40);
             let is_mixed = numbers.one_in(3);
             let shortest = if is_mixed {
-                numbers.within(uncounted + 1, longest)
+                numbers.within(uncounted + tag.0 + 1, longest)
             } else {
                 longest
             };
@@ -126,6 +129,7 @@ impl Port {
             flows: flows.collect(),
             quantum,
             uncounted,
+            tag,
             below: numbers.below(2) * numbers.below(50),
             is_free,
         }
@@ -137,6 +141,7 @@ impl Port {
             TransmissionSelection::FairQueueing {
                 quantum: self.quantum.into(),
                 uncounted: self.uncounted.into(),
+                tag: self.tag.0.into(),
             }
         } else {
             TransmissionSelection::FlowQueueing
@@ -261,7 +266,9 @@ impl Port {
             {
                 lists.enqueue(flow, (bits, time), self.quantum);
             }
-            if let Some((flow, (bits, came))) = lists.dequeue(self.quantum, self.uncounted) {
+            let stripped = if self.tag.1 { 0 } else { self.tag.0 };
+            let uncounted = self.uncounted + stripped;
+            if let Some((flow, (bits, came))) = lists.dequeue(self.quantum, uncounted) {
                 now += bits;
                 delays[flow] = delays[flow].max(now - came);
                 continue;

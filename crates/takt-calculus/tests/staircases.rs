@@ -114,6 +114,7 @@ fn port(discipline: Discipline) -> EgressPort {
             TransmissionSelection::FairQueueing {
                 quantum: 50.into(),
                 uncounted: 2.into(),
+                tag: 1.into(),
             },
         ],
         _ => [

@@ -40,7 +40,8 @@ pub fn give_back() {
 pub fn provide_pages(start: *const u8, length: usize) {
     let page = rustix::param::page_size();
     let first = start.addr() / page * page;
-    let end = start.addr().saturating_add(length).div_ceil(page) * page;
+    let end = start.addr().saturating_add(length);
+    let end = end.saturating_add(page - 1) / page * page;
     let start = start.with_addr(first).cast_mut().cast();
     // SAFETY: this advice changes neither the contents nor the protection of any memory (madvise(2)).
     let provided =

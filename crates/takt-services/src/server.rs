@@ -179,9 +179,18 @@ impl Server {
 
     /// Runs one slice of the requests that take longer, of one connection after another. Returns true if more remains.
     ///
-    /// Transports call it between polls, without sleeping while it returns `true`.
+    /// Transports call it between polls, without sleeping while it returns `true`. It begins a turn of the transports.
     pub fn work(self: &Arc<Self>) -> bool {
         self.tasks.run_next(self)
+    }
+
+    /// Returns true if the requests that were handled since the last call of [`work`](Self::work) took a slice together.
+    ///
+    /// Then a transport handles no second request of a connection before it has served the others. A request takes less than a
+    /// slice, but many of them may be in one buffer.
+    #[inline]
+    pub fn is_turn_over(&self) -> bool {
+        self.tasks.is_turn_over()
     }
 
     /// Returns the longest slice so far, in units of work.

@@ -48,6 +48,8 @@ pub(crate) struct Tasks<C> {
     /// Number of tasks, read after each poll of the transports.
     count: AtomicUsize,
     longest_slice: AtomicU64,
+    /// Units that requests took before their handlers returned, since the last slice of a task.
+    inline: AtomicU64,
     work_per_slice: u64,
     max_work: u64,
 }
@@ -68,6 +70,7 @@ impl<C> Tasks<C> {
             }),
             count: AtomicUsize::new(0),
             longest_slice: AtomicU64::new(0),
+            inline: AtomicU64::new(0),
             work_per_slice: u64::from(limits.work_per_slice.max(1)),
             max_work: limits.max_work_per_request,
         }
@@ -100,10 +103,20 @@ impl<C> Tasks<C> {
     /// Records the end of a slice of `units` units.
     #[inline]
     pub(crate) fn note_units(&self, units: u64) {
+        // One thread handles the requests; if there are several, a lost sum makes a turn longer.
+        let inline = self.inline.load(Ordering::Relaxed);
+        self.inline
+            .store(inline.saturating_add(units), Ordering::Relaxed);
         // The value is read first: most slices are short, and a read costs less on the hot path.
         if units > self.longest_slice() {
             self.longest_slice.fetch_max(units, Ordering::Relaxed);
         }
+    }
+
+    /// Returns true if requests have taken a whole slice since the last slice of a task.
+    #[inline]
+    pub(crate) fn is_turn_over(&self) -> bool {
+        self.inline.load(Ordering::Relaxed) >= self.work_per_slice
     }
 
     /// Returns the longest slice so far, in units of work.
@@ -172,8 +185,17 @@ impl<C> Tasks<C> {
         None
     }
 
-    /// Runs one slice of the next task. Returns true if more remains.
+    /// Runs one slice of the next task, and begins a turn of the transports. Returns true if more remains.
     pub(crate) fn run_next(self: &Arc<Self>, context: &Arc<C>) -> bool
+    where
+        C: 'static,
+    {
+        let more = self.run_one(context);
+        self.inline.store(0, Ordering::Relaxed);
+        more
+    }
+
+    fn run_one(self: &Arc<Self>, context: &Arc<C>) -> bool
     where
         C: 'static,
     {

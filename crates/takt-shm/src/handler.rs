@@ -64,6 +64,12 @@ pub trait Handler {
         self.handle(connection, request_id, request, response)
     }
 
+    /// Returns whether the requests since the last [`turn`](crate::ShmServer::turn) took so long that other clients shall be
+    /// served first. It is asked after each request of a channel with several ones.
+    fn is_turn_over(&self) -> bool {
+        false
+    }
+
     /// Returns the place where the current value of a node (its NodeId in the binary DataEncoding) can be read without a request;
     /// `None` if there is none, or not for every client. The handler and its clients agree on the content; this crate only passes
     /// it on.

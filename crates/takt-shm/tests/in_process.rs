@@ -3,13 +3,16 @@
 
 mod common;
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use common::*;
+use takt_rt::readiness::{Events, Readiness};
 use takt_shm::names::PublicService;
 use takt_shm::{
-    PublicClient, Runtime, ServerConfig, ShmClient, ShmError, WaitPolicy, applications, clean_dead,
+    PublicClient, Runtime, ServerConfig, ShmClient, ShmError, ShmServer, WaitPolicy, applications,
+    clean_dead,
 };
 use takt_ua::StatusCode;
 
@@ -449,4 +452,56 @@ fn running_applications_are_listed() {
     }
     assert_eq!(list[0].counts().unwrap().requests, before.requests + 5);
     assert_eq!(list[1].counts().unwrap().requests, 0);
+}
+
+/// Requests wait at the server when it looks. Without turns, it would answer several of one client, or all of a public service,
+/// before it looks at the other clients.
+#[test]
+fn a_request_that_takes_long_ends_the_turn_of_its_client() {
+    const REQUESTS: usize = 4;
+    const CLIENTS: usize = 4;
+    let directory = RuntimeDirectory::new();
+    let echo = Echo::that_ends_turns();
+    let readiness = Arc::new(Readiness::new().unwrap());
+    let config = server_config(directory.path());
+    let mut server = ShmServer::new(name("Echo"), echo, &readiness, TAG, config).unwrap();
+    let read = PublicService::find("Attributes", "Read").unwrap();
+    std::thread::scope(|scope| {
+        let channel = scope.spawn(|| {
+            let mut client = connect(directory.path(), "Echo").unwrap();
+            for _ in 0..REQUESTS {
+                let sent = client.send(|encoder| encoder.bytes(b"mine"), TIMEOUT);
+                sent.unwrap();
+            }
+            for _ in 0..REQUESTS {
+                let (_, response) = client.receive(TIMEOUT).unwrap();
+                assert_eq!(response, Ok(&b"mine"[..]));
+            }
+        });
+        let public: Vec<_> = (0..CLIENTS)
+            .map(|_| {
+                scope.spawn(|| {
+                    let client = PublicClient::new(name("Echo"), Some(directory.path())).unwrap();
+                    for _ in 0..REQUESTS {
+                        let body = [1, 0, 0x77, 0x02];
+                        let response =
+                            client.request(read, |encoder| encoder.bytes(&body), TIMEOUT);
+                        assert_eq!(response.unwrap(), body);
+                    }
+                })
+            })
+            .collect();
+        let mut events = Events::with_capacity(64);
+        while !channel.is_finished() || !public.iter().all(|client| client.is_finished()) {
+            let wait = Some(Duration::from_millis(10));
+            readiness.wait(&mut events, wait).unwrap();
+            for event in events.iter() {
+                let answered = server.ready(event.key);
+                // One of the channel, and one of the public services.
+                assert!(answered <= 2, "{answered}");
+            }
+            // Requests gather.
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    });
 }

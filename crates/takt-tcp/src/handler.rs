@@ -55,6 +55,12 @@ pub trait RequestHandler {
         self.handle(connection, request_id, request, response)
     }
 
+    /// Returns whether the requests since the last wait took so long that other connections shall be served first. It is
+    /// asked after each request. The other requests of that connection are handled after the next wait.
+    fn is_turn_over(&self) -> bool {
+        false
+    }
+
     /// Returns whether the client uses an activated Session. When memory or connections run out, connections without
     /// one are closed first.
     fn has_session(&self, connection: &Self::Connection) -> bool;

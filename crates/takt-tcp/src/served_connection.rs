@@ -24,6 +24,10 @@ const LINGER: Duration = Duration::from_secs(1);
 /// which is 2000 KiB for requests that can be divided.
 const LARGE: usize = 1 << 20;
 
+/// Number of requests of a connection that are handled before other connections are served, however short they are: hundreds of
+/// them may be in one buffer.
+const BATCH: usize = 64;
+
 /// Next step for a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fate {
@@ -69,8 +73,8 @@ pub(crate) struct ServedConnection<C> {
     had_large: bool,
     /// True if requests may be in the buffer that were left for the next turn.
     is_interrupted: bool,
-    /// Number of the turn of connections with large messages in which it was served last.
-    pub(crate) large_turn: u64,
+    /// Place in the order of connections with large messages that wait for their turn.
+    pub(crate) large_place: Option<u64>,
 }
 
 impl<C> ServedConnection<C> {
@@ -96,7 +100,7 @@ impl<C> ServedConnection<C> {
             last_progress: now,
             had_large: false,
             is_interrupted: false,
-            large_turn: 0,
+            large_place: None,
         }
     }
 
@@ -267,6 +271,7 @@ impl<C> ServedConnection<C> {
         H: RequestHandler<Connection = C>,
     {
         self.is_interrupted = false;
+        let mut handled_now = 0;
         while let Some(event) = self.machine.poll(now)? {
             match event {
                 ServerEvent::Request(mut request) => {
@@ -289,7 +294,8 @@ impl<C> ServedConnection<C> {
                     }
                     let has_session = handler.has_session(handled);
                     self.machine.set_session(has_session);
-                    if is_large {
+                    handled_now += 1;
+                    if is_large || handled_now >= BATCH || handler.is_turn_over() {
                         // Other connections are served before the requests behind this one, which may be in the buffer.
                         self.is_interrupted = true;
                         self.call_again();

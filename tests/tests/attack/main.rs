@@ -146,6 +146,7 @@ attacks! {
     translate_browse_paths_over_shared_memory: TranslateShm on Registry / 1;
     browse_of_what_all_refer_to: Browse on Registry / 4;
     browse_of_what_all_refer_to_over_shared_memory: BrowseShm on Registry / 4;
+    many_short_browses: BrowseMany on Registry / 1;
     browse_next_again_and_again: BrowseNext on Registry / 1;
     reads_of_many_structures: Read on Registry / 10;
     monitored_items_each_millisecond: MonitoredItems on Registry / 10;

@@ -132,6 +132,10 @@ impl takt_tcp::RequestHandler for Services {
         ))
     }
 
+    fn is_turn_over(&self) -> bool {
+        self.server.is_turn_over()
+    }
+
     fn has_session(&self, connection: &Connection) -> bool {
         connection.has_session()
     }
@@ -193,6 +197,10 @@ impl takt_shm::Handler for Services {
         shared_memory(Self::handle_owned(
             self, connection, request_id, request, response,
         ))
+    }
+
+    fn is_turn_over(&self) -> bool {
+        self.server.is_turn_over()
     }
 
     fn locate(&self, connection: &mut Connection, node_id: &[u8]) -> Option<takt_shm::Located> {

@@ -23,6 +23,7 @@ impl Attack {
             Self::TranslateShm => walking::translate(attacker, Way::SharedMemory, 1_100_000, 4),
             Self::Browse => walking::browse(attacker, Way::Tcp),
             Self::BrowseShm => walking::browse(attacker, Way::SharedMemory),
+            Self::BrowseMany => walking::browse_many(attacker),
             Self::BrowseNext => walking::browse_next(attacker, Way::Tcp),
             Self::Read => walking::read(attacker, Way::Tcp),
             Self::MonitoredItems => items::keep(attacker),

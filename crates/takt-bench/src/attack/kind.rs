@@ -41,6 +41,7 @@ attacks! {
     TranslateShm "translate-shm" "TranslateBrowsePaths of 1.1 MB over shared memory";
     Browse "browse" "Browse of 1000 x PropertyType, inverse, 24 pipelined, answers unread";
     BrowseShm "browse-shm" "the same over shared memory";
+    BrowseMany "browse-many" "short Browses that examine all Properties, 500 pipelined";
     BrowseNext "browse-next" "BrowseNext of 16 ContinuationPoints on 8 connections";
     Read "read" "Read of 10 000 structures, 8 pipelined";
     MonitoredItems "monitored-items" "100 000 MonitoredItems, sampled each millisecond";

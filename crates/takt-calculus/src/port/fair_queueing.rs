@@ -2,7 +2,7 @@
 //! Round Robin, with a list of new flows that is served before the list of old ones. `docs/bounds.md` has the proof.
 //!
 //! "Flow" is the word of RFC 8290 for a stream at one port. Lengths that flows pay for are those that the discipline
-//! counts; all other sizes are bits on the wire.
+//! counts; all other sizes are bits on the wire. A VLAN tag counts for the flow that waits, and not for the others.
 
 use std::collections::BTreeMap;
 
@@ -54,6 +54,7 @@ struct Stay {
 pub(super) struct RoundRobin<'a> {
     quantum: &'a Rational,
     uncounted: &'a Rational,
+    tag: &'a Rational,
     link_rate: &'a Rational,
     /// Strict service curve of all flows together.
     service: &'a Curve,
@@ -68,16 +69,17 @@ impl PortNetwork {
     ) -> Option<RoundRobin<'a>> {
         let port = &self.ports[queue.port];
         match &port.classes()[queue.class].selection {
-            TransmissionSelection::FairQueueing { quantum, uncounted }
-                if self.visits(queue).len() <= MOST_FLOWS =>
-            {
-                Some(RoundRobin {
-                    quantum,
-                    uncounted,
-                    link_rate: port.link_rate(),
-                    service,
-                })
-            }
+            TransmissionSelection::FairQueueing {
+                quantum,
+                uncounted,
+                tag,
+            } if self.visits(queue).len() <= MOST_FLOWS => Some(RoundRobin {
+                quantum,
+                uncounted,
+                tag,
+                link_rate: port.link_rate(),
+                service,
+            }),
             _ => None,
         }
     }
@@ -253,7 +255,7 @@ impl RoundRobin<'_> {
     /// Returns the most bits of a flow that are sent during the longer of two stays of another one. `None` if its
     /// frames may be too short to count.
     fn most_bits(&self, flow: &FairFlow, stays: &[Stay; 2]) -> Option<Rational> {
-        let length = &flow.shortest - self.uncounted;
+        let length = &flow.shortest - self.uncounted - self.tag;
         if length <= Rational::ZERO {
             return None;
         }
@@ -284,11 +286,17 @@ mod tests {
 
     /// Returns the delays of flows on a link of rate 1 with a quantum of 10 bits, of all bits of a frame.
     fn delays(flows: &[FairFlow]) -> Vec<Extended> {
+        delays_with_tag(0, flows)
+    }
+
+    /// Returns the same if so many bits of each frame may not count.
+    fn delays_with_tag(tag: u32, flows: &[FairFlow]) -> Vec<Extended> {
         let link = Curve::rate_latency(Rational::ONE, Rational::ZERO).unwrap();
-        let (quantum, nothing) = (Rational::from(10), Rational::ZERO);
+        let (quantum, tag, nothing) = (Rational::from(10), tag.into(), Rational::ZERO);
         let round_robin = RoundRobin {
             quantum: &quantum,
             uncounted: &nothing,
+            tag: &tag,
             link_rate: &Rational::ONE,
             service: &link,
         };
@@ -311,6 +319,14 @@ mod tests {
         // Fewer frames come than turns allow.
         let small = flow(1, 4, 2, 600);
         assert_eq!(delays(&[flow(0, 2, 1, 100), small])[0], finite(10));
+    }
+
+    #[test]
+    fn a_frame_whose_tag_does_not_count_may_not_use_up_the_quantum() {
+        let flows = || [flow(0, 2, 1, 100), flow(1, 10, 50, 600)];
+        // As an old flow, the other one sends a frame and leaves the lists; then it sends two as a new flow.
+        assert_eq!(delays_with_tag(1, &flows())[0], finite(32));
+        assert_eq!(delays_with_tag(0, &flows())[0], finite(12));
     }
 
     #[test]

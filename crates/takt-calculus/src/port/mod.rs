@@ -63,6 +63,8 @@ pub enum TransmissionSelection {
         quantum: Rational,
         /// Bits of each frame on the wire that the discipline does not count; at least 0.
         uncounted: Rational,
+        /// Further bits of each frame that it may or may not count: a VLAN tag that the device inserts; at least 0.
+        tag: Rational,
     },
 }
 
@@ -134,13 +136,19 @@ impl EgressPort {
                     longest: class.longest.clone(),
                 });
             }
-            if let TransmissionSelection::FairQueueing { quantum, uncounted } = &class.selection
-                && (*quantum <= Rational::ZERO || *uncounted < Rational::ZERO)
+            if let TransmissionSelection::FairQueueing {
+                quantum,
+                uncounted,
+                tag,
+            } = &class.selection
+                && (*quantum <= Rational::ZERO
+                    || *uncounted < Rational::ZERO
+                    || *tag < Rational::ZERO)
             {
                 return Err(PortError::Quantum {
                     class: index,
                     quantum: quantum.clone(),
-                    uncounted: uncounted.clone(),
+                    uncounted: uncounted.clone().min(tag.clone()),
                 });
             }
             let TransmissionSelection::CreditBased { idle_slope } = &class.selection else {

@@ -7,7 +7,7 @@ use super::error::ScenarioBoundsError;
 use super::quantities::{seconds, way_back};
 use super::reason::{Infinite, names};
 use super::schedule::{self, Ways};
-use super::sound::{ASSUMPTIONS, Mapping, QUEUE_OF_EACH_FLOW};
+use super::sound::{ASSUMPTIONS, Mapping, OF_FAIR_QUEUEING};
 use crate::FrameBits;
 use crate::curve::{Curve, CurveError, Extended};
 use crate::port::{
@@ -155,8 +155,8 @@ impl Mapping<'_> {
         let mut classes = self.ports.iter().flat_map(EgressPort::classes);
         let is_fair = classes
             .any(|class| matches!(class.selection, TransmissionSelection::FairQueueing { .. }));
-        let of_fair = is_fair.then_some(QUEUE_OF_EACH_FLOW);
-        ASSUMPTIONS.iter().copied().chain(of_fair).collect()
+        let of_fair = if is_fair { OF_FAIR_QUEUEING } else { &[] };
+        ASSUMPTIONS.iter().chain(of_fair).copied().collect()
     }
 
     /// Returns the names of the port and the class of a queue.

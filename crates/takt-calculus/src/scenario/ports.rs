@@ -17,6 +17,9 @@ use crate::{FrameBits, Rational};
 /// Bytes of a frame on the wire that Linux does not count: check sequence, preamble and interframe gap.
 const UNCOUNTED_BYTES: u64 = 24;
 
+/// Bytes of a VLAN tag. Linux does not count them where the device inserts the tag, because it is not a part of the buffer then.
+const TAG_BYTES: u64 = 4;
+
 impl Mapping<'_> {
     /// Adds a port. Classes that no flow is in are left out.
     pub(super) fn add_port(&mut self, id: PortIndex) -> Result<(), ScenarioBoundsError> {
@@ -175,6 +178,7 @@ impl Mapping<'_> {
         TransmissionSelection::FairQueueing {
             quantum: bits(parameters.quantum.0),
             uncounted: bits(UNCOUNTED_BYTES),
+            tag: bits(TAG_BYTES),
         }
     }
 

@@ -30,9 +30,11 @@ pub(super) const ASSUMPTIONS: &[&str] = &[
     "no frame preempts another; the links carry the traffic of the scenario only, and that of `lower_priority`",
 ];
 
-/// Assumption for FQ_CoDel where each flow has a queue of its own, besides [`ASSUMPTIONS`].
-pub(super) const QUEUE_OF_EACH_FLOW: &str =
-    "FQ_CoDel gives each flow a queue of its own: the hashes of no two flows at a port are equal";
+/// Assumptions for FQ_CoDel where each flow has a queue of its own, besides [`ASSUMPTIONS`].
+pub(super) const OF_FAIR_QUEUEING: &[&str] = &[
+    "FQ_CoDel gives each flow a queue of its own: the hashes of no two flows at a port are equal",
+    "each buffer in a queue of FQ_CoDel is one frame: segmentation by the device (TSO, GSO) is off, or no flow uses it",
+];
 
 /// The calculus's model of the scenario.
 pub(super) struct Mapping<'a> {

@@ -24,6 +24,10 @@ use crate::unsafe_code::sockets::set_option;
 /// Pause before a socket is opened again.
 const RETRY: Duration = Duration::from_millis(100);
 
+/// Longest wait of one system call that waits and receives. The kernel measures it with its coarse clock (SO_RCVTIMEO), which
+/// needs no timer of its own and so costs less than a wait with an exact end.
+const SLICE: Duration = Duration::from_millis(100);
+
 /// Open socket, and the interface that it depends on.
 pub(crate) struct Opened {
     pub(crate) socket: OwnedFd,
@@ -149,7 +153,7 @@ pub(crate) fn set_receive_options(
     options: &LinkOptions,
 ) -> Result<(), LinkError> {
     set_common_options(socket, options, libc::SO_RCVBUF)?;
-    set_socket_timeout(socket, Timeout::Recv, Some(receiver::SLICE))
+    set_socket_timeout(socket, Timeout::Recv, Some(SLICE))
         .map_err(|errno| LinkError::open("set SO_RCVTIMEO", errno))?;
     // A kernel may not count losses.
     let _ = set_option(socket.as_fd(), libc::SOL_SOCKET, libc::SO_RXQ_OVFL, 1);

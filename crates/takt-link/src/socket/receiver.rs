@@ -17,10 +17,6 @@ use crate::link::{Received, Receiver};
 use crate::options::{LinkOptions, ReceiveClock};
 use crate::unsafe_code::batches::{Datagram, ReceiveBatch};
 
-/// Longest wait of one system call that waits and receives. The kernel measures it with its coarse clock (SO_RCVTIMEO), which
-/// needs no timer of its own and so costs less than a wait with an exact end.
-pub(super) const SLICE: Duration = Duration::from_millis(100);
-
 /// Time that must be left for such a wait: a slice may end up to two ticks of the kernel late (10 ms each at 100 Hz).
 const LONG: Duration = Duration::from_millis(130);
 
@@ -32,7 +28,7 @@ const AT_ONCE: Duration = Duration::from_micros(2);
 enum Call {
     /// Takes the available messages.
     Batch,
-    /// Waits up to [`SLICE`] for one message.
+    /// Waits up to [`SLICE`](super::SLICE) for one message.
     WaitForOne,
 }
 

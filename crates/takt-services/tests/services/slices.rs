@@ -516,3 +516,33 @@ fn monitored_items_are_created_and_nodes_registered_in_slices() {
     assert!(small.longest_slice() <= u64::from(SMALL));
     assert!(big.longest_slice() > 2_000, "{}", big.longest_slice());
 }
+
+#[test]
+fn short_requests_end_a_turn_when_they_took_a_slice_together() {
+    let server = server(10_000);
+    let mut client = Client::new(&server);
+    // A request that answers nothing, and examines all instances of a type.
+    let description = BrowseDescription {
+        browse_direction: BrowseDirection::Inverse,
+        reference_type_id: ids::ORGANIZES.into(),
+        ..describe(ids::PROPERTY_TYPE)
+    };
+    let browse = message(&BrowseRequest {
+        request_header: client.header(),
+        nodes_to_browse: vec![description],
+        ..BrowseRequest::default()
+    });
+    assert!(!server.is_turn_over());
+    let mut requests = 0_u64;
+    while !server.is_turn_over() {
+        requests += 1;
+        let response: BrowseResponse = decode(&client.raw(&browse)).unwrap();
+        assert_eq!(response.results[0].references, []);
+        assert!(requests < 1000, "requests are not counted");
+    }
+    let slice = u64::from(server.limits().work_per_slice);
+    assert!(server.longest_slice() < slice);
+    assert!(server.longest_slice() * requests >= slice, "{requests}");
+    assert!(!server.work(), "no request is left");
+    assert!(!server.is_turn_over());
+}

@@ -56,6 +56,8 @@ struct Deferred {
 pub(crate) struct Public<C> {
     listener: Listener<Ipc>,
     services: Vec<(&'static PublicService, Port)>,
+    /// Index of the service with which the next look begins.
+    next_service: usize,
     connection: C,
     deferred: HashMap<u32, Deferred>,
     next_id: u32,
@@ -112,6 +114,7 @@ impl<C> Public<C> {
         Ok(Self {
             listener: ports.listener,
             services: ports.services,
+            next_service: 0,
             connection,
             deferred: HashMap::new(),
             next_id: 0,
@@ -131,16 +134,19 @@ impl<C> Public<C> {
         self.connection
     }
 
-    /// Answers all available requests, and returns their number.
+    /// Answers requests until there is none or the turn is over. Returns their number, and true if there may be more.
     pub(crate) fn poll<H: Handler<Connection = C>>(
         &mut self,
         handler: &H,
         scratch: &mut Scratch,
-    ) -> usize {
+    ) -> (usize, bool) {
         // This is before looking for requests: a wake-up that comes meanwhile is kept for the next time.
         let _ = self.listener.try_wait(|_| {});
-        let mut handled = 0;
-        for index in 0..self.services.len() {
+        let (mut handled, mut is_over) = (0, false);
+        'services: for _ in 0..self.services.len() {
+            let index = self.next_service;
+            // If the turn is over, the next one begins with another service.
+            self.next_service = (index + 1) % self.services.len();
             for _ in 0..BATCH {
                 let Some((service, port)) = self.services.get(index) else {
                     break;
@@ -150,13 +156,17 @@ impl<C> Public<C> {
                 };
                 self.answer(handler, service, request, scratch);
                 handled += 1;
+                is_over = handler.is_turn_over();
+                if is_over {
+                    break 'services;
+                }
             }
         }
         if !self.deferred.is_empty() {
             let now = Instant::now();
             self.deferred.retain(|_, waiting| waiting.deadline > now);
         }
-        handled
+        (handled, is_over)
     }
 
     fn answer<H: Handler<Connection = C>>(

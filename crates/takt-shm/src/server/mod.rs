@@ -84,6 +84,8 @@ pub struct ShmServer<H: Handler> {
     trim_at: Option<Instant>,
     /// Channels that had more requests than they could have answered in their turn, or a large one.
     unfinished: Vec<Slot>,
+    /// True if the public services may have requests that were left for the next turn.
+    public_waits: bool,
     /// Copies of requests.
     copies: Copies,
     leftovers: Leftovers,
@@ -156,6 +158,7 @@ impl<H: Handler> ShmServer<H> {
             accept_again: None,
             trim_at: None,
             unfinished: Vec::new(),
+            public_waits: false,
             copies,
             leftovers: Leftovers::default(),
             _runtime: runtime,
@@ -236,7 +239,7 @@ impl<H: Handler> ShmServer<H> {
             Some(Event::Completed) => {
                 self.completed.waker.drain();
                 self.give_back();
-                self.complete() + self.serve_unfinished()
+                self.complete() + self.serve_unfinished() + self.continue_public()
             }
             Some(Event::Socket(slot)) => {
                 self.socket_ready(slot);

@@ -87,6 +87,9 @@ impl<H: Handler> ShmServer<H> {
                 Some(Polled::Answered) => answered += 1,
                 _ => return answered,
             }
+            if self.handler.is_turn_over() {
+                break;
+            }
         }
         // There may be more requests.
         if most > 1 {
@@ -238,11 +241,23 @@ impl<H: Handler> ShmServer<H> {
         completed
     }
 
+    /// Gives another turn to the public services, if their last turn was over before all requests were answered.
+    pub(super) fn continue_public(&mut self) -> usize {
+        match std::mem::take(&mut self.public_waits) {
+            true => self.serve_public(),
+            false => 0,
+        }
+    }
+
     pub(super) fn serve_public(&mut self) -> usize {
         let Some((_, public)) = &mut self.public else {
             return 0;
         };
-        let answered = public.poll(&self.handler, &mut self.copies.small);
+        let (answered, has_more) = public.poll(&self.handler, &mut self.copies.small);
+        if has_more {
+            self.public_waits = true;
+            self.completed.waker.wake();
+        }
         if self.copies.are_large() && self.trim_at.is_none() {
             self.trim_later();
         }

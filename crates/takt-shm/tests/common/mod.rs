@@ -39,6 +39,8 @@ pub const TIMEOUT: Duration = Duration::from_secs(60);
 pub struct Echo {
     pub connections: Arc<AtomicUsize>,
     pub disconnections: Arc<AtomicUsize>,
+    /// True if each request ends the turn of its connection.
+    ends_turns: bool,
     gate: Arc<Gate>,
 }
 
@@ -58,6 +60,14 @@ impl Gate {
 }
 
 impl Echo {
+    /// Makes a handler of whose requests each ends the turn of its client.
+    pub fn that_ends_turns() -> Self {
+        Self {
+            ends_turns: true,
+            ..Self::default()
+        }
+    }
+
     /// Releases this number of answers that are held back, or will be.
     pub fn release(&self, answers: usize) {
         *self.gate.released.lock().unwrap() += answers;
@@ -154,6 +164,10 @@ impl Handler for Echo {
             response.bytes(b"too large").unwrap();
         }
         ShmOutcome::Complete
+    }
+
+    fn is_turn_over(&self) -> bool {
+        self.ends_turns
     }
 
     fn take_completed(&self, connection: &mut EchoConnection) -> Option<(u32, Vec<u8>)> {

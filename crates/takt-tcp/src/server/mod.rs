@@ -116,8 +116,8 @@ pub struct TcpServer<H: RequestHandler> {
     /// Connections with large messages that are ready, or whose requests can be continued: they wait until all other
     /// connections have been served.
     large: Vec<(u64, Option<Event>)>,
-    /// Number of connections with large messages that have been served.
-    large_turns: u64,
+    /// Place of the connection with large messages that began to wait last.
+    last_large_place: u64,
 }
 
 impl<H: RequestHandler> TcpServer<H> {
@@ -171,7 +171,7 @@ impl<H: RequestHandler> TcpServer<H> {
             unreported: 0,
             misbehaved: Arc::default(),
             large: Vec::new(),
-            large_turns: 0,
+            last_large_place: 0,
             readiness,
         })
     }
@@ -231,17 +231,19 @@ impl<H: RequestHandler> TcpServer<H> {
         }
     }
 
-    /// Serves one connection with large messages: of those that were ready, the one that has waited longest.
+    /// Serves one connection with large messages: of those that are ready, the one that has waited longest.
     ///
     /// A value is decoded and copied in one go. With one of them between two waits, a client with short requests waits for one
-    /// large value at most, however many connections send and request such values. The other ones are ready again at once.
+    /// large value at most, however many connections send and request such values. The other ones are ready again at once, and
+    /// keep their places: new connections cannot delay them.
     pub fn serve_large(&mut self, now: Instant) {
         let mut first: Option<(u64, usize)> = None;
         for (index, (id, _)) in self.large.iter().enumerate() {
             if let Some(connection) = self.connections.get_mut(*id)
-                && first.is_none_or(|(turn, _)| connection.large_turn < turn)
+                && let Some(place) = connection.large_place
+                && first.is_none_or(|(earliest, _)| place < earliest)
             {
-                first = Some((connection.large_turn, index));
+                first = Some((place, index));
             }
         }
         let first = first.map(|(_, index)| self.large.swap_remove(index));
@@ -254,19 +256,22 @@ impl<H: RequestHandler> TcpServer<H> {
         let Some((id, event)) = first else {
             return;
         };
-        self.large_turns += 1;
         if let Some(connection) = self.connections.get_mut(id) {
-            connection.large_turn = self.large_turns;
+            connection.large_place = None;
         }
         self.serve(id, event, now);
     }
 
     fn serve_or_postpone(&mut self, id: u64, event: Option<Event>, now: Instant) {
-        let connection = self.connections.get_mut(id);
-        if connection.is_some_and(|connection| connection.has_large_messages()) {
-            self.large.push((id, event));
-        } else {
-            self.serve(id, event, now);
+        match self.connections.get_mut(id) {
+            Some(connection) if connection.has_large_messages() => {
+                if connection.large_place.is_none() {
+                    self.last_large_place += 1;
+                    connection.large_place = Some(self.last_large_place);
+                }
+                self.large.push((id, event));
+            }
+            _ => self.serve(id, event, now),
         }
     }
 
