@@ -23,7 +23,15 @@ struct Qdisc {
     watchdog: Time,
     /// True if it runs when the port acts next.
     is_due: bool,
+    /// Frames that it has released and that the driver has not taken yet: nothing else leaves it before (`gso_skb` of the kernel).
+    released: VecDeque<(Packet, u16)>,
+    /// Frame of another class that it released with them: the next one (`skb_bad_txq` of the kernel).
+    of_other_class: Option<(Packet, u16)>,
 }
+
+/// Number of frames of one class that a qdisc of several classes releases together, besides the first one
+/// (`try_bulk_dequeue_skb_slow`).
+const TOGETHER: usize = 8;
 
 #[derive(Debug)]
 pub(crate) struct Port {
@@ -76,6 +84,8 @@ impl Port {
             classes,
             watchdog: Time::MAX,
             is_due: false,
+            released: VecDeque::new(),
+            of_other_class: None,
         });
         Self {
             qdiscs: qdiscs.collect(),
@@ -106,6 +116,14 @@ impl Port {
         let class = self.discipline.class_of(packet.priority);
         for qdisc in &mut self.qdiscs {
             qdisc.is_due |= qdisc.classes >> class & 1 == 1;
+        }
+        if self.ring_size > 0
+            && self.discipline.is_bypassed_when_empty()
+            && let [qdisc] = self.qdiscs.as_mut_slice()
+            && qdisc.released.is_empty()
+        {
+            qdisc.released.push_back((packet, class.into()));
+            return;
         }
         self.discipline
             .enqueue(packet, self.clock.local(now), drops);
@@ -197,30 +215,57 @@ impl Port {
     fn run_qdiscs(&mut self, now: Time, drops: &mut Drops) {
         for index in 0..self.qdiscs.len() {
             if std::mem::take(&mut self.qdiscs[index].is_due) {
-                self.qdiscs[index].watchdog =
-                    self.fill_rings(self.qdiscs[index].classes, now, drops);
+                self.qdiscs[index].watchdog = self.fill_rings(index, now, drops);
             }
         }
     }
 
-    /// Hands frames of these classes to the driver. Returns the time at which to continue, if nothing happens before.
-    fn fill_rings(&mut self, classes: u16, now: Time, drops: &mut Drops) -> Time {
+    /// Hands frames of a qdisc to the driver. Returns the time at which to continue, if nothing happens before.
+    fn fill_rings(&mut self, index: usize, now: Time, drops: &mut Drops) -> Time {
         let local = self.clock.local(now);
+        let ring_size = self.ring_size;
+        let qdisc = &mut self.qdiscs[index];
+        let is_alone = qdisc.classes.is_power_of_two();
         loop {
-            let mut room = 0u16;
-            for (class, ring) in self.rings.iter().enumerate() {
-                room |= u16::from(ring.len() < self.ring_size) << class;
+            while let Some((packet, class)) = qdisc.released.pop_front() {
+                let ring = &mut self.rings[usize::from(class)];
+                if ring.len() >= ring_size {
+                    qdisc.released.push_front((packet, class));
+                    return Time::MAX;
+                }
+                ring.push_back(packet);
             }
-            if room & classes == 0 {
+            // The qdisc of one class looks whether the driver has room. That of several classes does not: the kernel learns of it when
+            // it hands the frame over.
+            let watched = match qdisc.of_other_class {
+                Some((_, class)) => Some(usize::from(class)),
+                None => is_alone.then(|| qdisc.classes.trailing_zeros() as usize),
+            };
+            if watched.is_some_and(|class| self.rings[class].len() >= ring_size) {
                 return Time::MAX;
             }
-            match self.discipline.dequeue(local, room & classes, drops) {
-                Release::Packet(packet, class) => match self.rings.get_mut(usize::from(class)) {
-                    Some(ring) => ring.push_back(packet),
-                    None => return Time::MAX,
+            let first = match qdisc.of_other_class.take() {
+                Some(first) => first,
+                None => match self.discipline.dequeue(local, qdisc.classes, drops) {
+                    Release::Packet(packet, class) => (packet, class.into()),
+                    Release::At(time) => return self.clock.global(time),
+                    Release::Nothing => return Time::MAX,
                 },
-                Release::At(time) => return self.clock.global(time),
-                Release::Nothing => return Time::MAX,
+            };
+            let class = first.1;
+            qdisc.released.push_back(first);
+            for _ in 0..if is_alone { 0 } else { TOGETHER } {
+                let Release::Packet(packet, other) =
+                    self.discipline.dequeue(local, qdisc.classes, drops)
+                else {
+                    break;
+                };
+                let other = u16::from(other);
+                if other != class {
+                    qdisc.of_other_class = Some((packet, other));
+                    break;
+                }
+                qdisc.released.push_back((packet, other));
             }
         }
     }

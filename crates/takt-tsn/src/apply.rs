@@ -119,15 +119,16 @@ pub fn apply(
 /// Returns the commands that [`apply`] runs to change an interface in this state, without those that ask the system.
 pub fn changes(plan: &PortPlan, before: &KernelState) -> Vec<ShellCommand> {
     let mut commands = Vec::new();
+    // It stops the gates of a taprio that is there already.
+    if !plan.marked.is_empty() && !before.has_clsact() {
+        commands.push(add_clsact(&plan.interface));
+    }
     if before.root().is_some_and(|root| !root.is_default()) {
         commands.push(delete_root(&plan.interface));
     }
     commands.extend(qdisc_commands(plan));
     if !before.marked.is_empty() {
         commands.push(delete_filters(&plan.interface));
-    }
-    if !plan.marked.is_empty() && !before.has_clsact() {
-        commands.push(add_clsact(&plan.interface));
     }
     commands.extend(filter_commands(plan));
     commands

@@ -1,6 +1,9 @@
 //! Traffic classes with strict priority: MQPRIO, and TAPRIO with gates or with txtime-assist.
 
-use super::{ClassQueue, DropReason, Drops, Gates, Next, Packet, Release, TxTimeAssist, Window};
+use super::{
+    ClassQueue, DropReason, Drops, Gates, Next, Packet, Release, TxTimeAssist, Window,
+    WindowBudgets,
+};
 use crate::{LineRate, Time};
 
 /// Lengths of frames that must fit in a window.
@@ -20,6 +23,8 @@ pub struct Classes {
     map: [u8; 16],
     gates: Option<Gates>,
     assist: Option<TxTimeAssist>,
+    /// Bytes that classes may still send in the present window. Of Linux only.
+    budgets: Option<WindowBudgets>,
     rate: LineRate,
     lengths: Lengths,
 }
@@ -32,6 +37,7 @@ impl Classes {
             map,
             gates: None,
             assist: None,
+            budgets: None,
             rate,
             lengths,
         }
@@ -45,6 +51,8 @@ impl Classes {
                 shaper.behind(Some((gates.clone(), number)));
             }
         }
+        self.budgets = (self.lengths == Lengths::Kernel)
+            .then(|| WindowBudgets::new(&gates, self.classes.len(), self.rate));
         self.gates = Some(gates);
         self
     }
@@ -140,7 +148,11 @@ impl Classes {
             let change = match (&self.gates, &self.assist) {
                 (Some(gates), None) => {
                     let duration = duration(self.rate, self.lengths, &packet);
-                    shut(gates, number, duration, now)
+                    let budgets = self.budgets.as_mut();
+                    // The kernel wants a frame to end before the window does, not with it.
+                    let margin = Time::picoseconds(budgets.is_some().into());
+                    shut(gates, number, duration + margin, now)
+                        .or_else(|| budgets?.take(gates, number, packet.length, now))
                 }
                 _ => None,
             };

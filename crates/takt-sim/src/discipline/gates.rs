@@ -53,6 +53,35 @@ impl Gates {
         duration.max(self.guard_band)
     }
 
+    /// Returns the number of the entry at a time, and its begin and end.
+    pub(super) fn entry(&self, now: Time) -> (usize, Time, Time) {
+        let start = self.cycle_start(now);
+        let position = now - start;
+        let number = self.entries.iter().position(|(end, _)| position < *end);
+        let number = number.unwrap_or(0);
+        let end = |number: usize| self.entries.get(number).map_or(self.cycle, |it| it.0);
+        let begin = number.checked_sub(1).map_or(Time::ZERO, end);
+        (number, start + begin, start + end(number))
+    }
+
+    /// Returns the number of entries.
+    pub(super) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Returns the time from the begin of an entry until the gate of a class closes; `None` if it never does.
+    pub(super) fn open_from(&self, entry: usize, class: u8) -> Option<Time> {
+        let begin = entry
+            .checked_sub(1)
+            .and_then(|before| self.entries.get(before));
+        let begin = self.base + begin.map_or(Time::ZERO, |it| it.0);
+        match self.window(class, begin) {
+            Window::Open(Time::MAX) => None,
+            Window::Open(closes) => Some(closes - begin),
+            Window::Closed(_) => Some(Time::ZERO),
+        }
+    }
+
     /// Returns the state of the gate of a class at this time.
     pub fn window(&self, class: u8, now: Time) -> Window {
         if self.entries.is_empty() {

@@ -14,6 +14,7 @@ mod packet;
 mod queue;
 mod quotient;
 mod txtime_assist;
+mod window_budgets;
 
 use crate::Time;
 
@@ -28,6 +29,7 @@ pub use gates::{Gates, Window};
 pub use packet::{DropReason, Drops, Next, Packet, Release};
 pub use queue::ClassQueue;
 pub use txtime_assist::TxTimeAssist;
+pub use window_budgets::WindowBudgets;
 
 /// Discipline of a port.
 #[derive(Debug)]
@@ -90,6 +92,15 @@ impl QueueingDiscipline {
         match self {
             Self::FqCodel(_) => false,
             Self::Classes(classes) => classes.are_apart(),
+        }
+    }
+
+    /// Returns true if the next packet passes the discipline by, because none waits (`TCQ_F_CAN_BYPASS`). It has no part in the rules of
+    /// the discipline, so this matters for FQ_CoDel only: queues of one kind of packets have no such rules.
+    pub fn is_bypassed_when_empty(&self) -> bool {
+        match self {
+            Self::FqCodel(fq_codel) => fq_codel.is_empty(),
+            Self::Classes(_) => false,
         }
     }
 

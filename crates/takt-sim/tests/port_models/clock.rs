@@ -72,6 +72,20 @@ impl Gates {
         panic!("the entries do not fill the cycle");
     }
 
+    /// Returns the time at which the entry of a time began.
+    pub(crate) fn begin(&self, local: i64) -> i64 {
+        let end = self.entry(local).1;
+        let mut length = 0;
+        for (_, other) in &self.entries {
+            // The entry ends where the next one begins, so its length follows from its end in the cycle.
+            length += other;
+            if (end - self.base - length).rem_euclid(self.cycle) == 0 {
+                return end - other;
+            }
+        }
+        panic!("the entries do not fill the cycle");
+    }
+
     /// Returns the time at which the gate of a class closes next: now if it is closed, never if it is always open.
     pub(crate) fn closes(&self, class: usize, local: i64) -> i64 {
         let mut time = local;

@@ -239,11 +239,13 @@ pub(crate) fn outcomes(port: &Port, frames: &[Frame], room: usize) -> Outcomes {
         now: 0,
     };
     let (mut ring, mut sending) = (VecDeque::new(), None);
+    // Frame that came when none waited: it passes by all rules, and waits for the driver.
+    let mut bypassing: Option<Frame> = None;
     let mut arrivals = frames.iter().peekable();
     loop {
         loop {
             while ring.len() < room
-                && let Some(frame) = model.dequeue()
+                && let Some(frame) = bypassing.take().or_else(|| model.dequeue())
             {
                 ring.push_back(frame);
             }
@@ -269,7 +271,11 @@ pub(crate) fn outcomes(port: &Port, frames: &[Frame], room: usize) -> Outcomes {
         if sending == Some(next) {
             sending = None;
         } else if let Some(frame) = arrivals.next() {
-            model.enqueue(*frame);
+            let waits = model.flows.iter().any(|flow| !flow.frames.is_empty());
+            match room > 0 && !waits && bypassing.is_none() {
+                true => bypassing = Some(*frame),
+                false => model.enqueue(*frame),
+            }
         }
     }
 }

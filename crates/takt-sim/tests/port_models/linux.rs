@@ -1,5 +1,6 @@
 //! Port of Linux: qdiscs hand frames to the rings of the driver as soon as they may, and the hardware sends the highest class first.
-//! With mqprio each class has a qdisc of its own; taprio is one qdisc above those of all classes. Without rings, as with
+//! With mqprio each class has a qdisc of its own; taprio is one qdisc above those of all classes, which learns only from the driver that a
+//! ring is full. Without rings, as with
 //! `--model ieee`, the link asks the qdiscs of all classes when it is free, and frames count as long as they are on it.
 //!
 //! At one time, the link becomes free and timers fire before the next frame is chosen, and that happens before frames arrive.
@@ -23,6 +24,12 @@ struct Model<'a> {
     /// Room of each ring; 0 if there are none.
     room: usize,
     classes: Vec<Class>,
+    /// Frames that taprio has released, of one class. Nothing else leaves it before they are in the ring.
+    released: VecDeque<(usize, Frame)>,
+    /// Frame of another class that taprio released with them.
+    other: Option<(usize, Frame)>,
+    /// End of the entry whose budgets these are, and the bytes that each class may still send in it.
+    budgets: (i64, Vec<i64>),
     drops: Drops,
     slots: Slots,
     now: i64,
@@ -45,8 +52,33 @@ impl Model<'_> {
     fn needs(&self, frame: &Frame) -> i64 {
         match self.room {
             0 => self.port.clock.counts(self.port.needs(frame.wire)),
-            _ => self.port.needs(frame.length),
+            // The kernel wants a frame to end before its gate closes, not then.
+            _ => self.port.needs(frame.length) + i64::from(self.is_gated()),
         }
+    }
+
+    /// Returns true if the class may still send so many bytes in the present entry, and counts them for all classes.
+    fn has_budget(&mut self, class: usize, length: u32, local: i64) -> bool {
+        let Some(gates) = self.port.gates.as_ref().filter(|_| self.room > 0) else {
+            return true;
+        };
+        let (_, end) = gates.entry(local);
+        if self.budgets.0 != end {
+            let classes = 0..self.classes.len();
+            let begin = gates.begin(local);
+            let picoseconds = 8_000_000 / (self.port.rate / 1_000_000).max(1);
+            let bytes = |class| match gates.closes(class, begin) {
+                i64::MAX => i64::MAX,
+                closes => (closes - begin) / picoseconds.max(17),
+            };
+            self.budgets = (end, classes.map(bytes).collect());
+        }
+        for budget in &mut self.budgets.1 {
+            if *budget != i64::MAX {
+                *budget -= i64::from(length);
+            }
+        }
+        self.budgets.1[class] >= 0
     }
 
     /// Removes and returns the next frame of one of these classes, if there is one that may leave now.
@@ -58,7 +90,10 @@ impl Model<'_> {
                 continue;
             };
             let gates = self.port.gates.as_ref().filter(|_| self.is_gated());
-            if gates.is_none_or(|gates| gates.admit(*index, local, self.needs(&frame))) {
+            let is_gated = gates.is_some();
+            if gates.is_none_or(|gates| gates.admit(*index, local, self.needs(&frame)))
+                && (!is_gated || self.has_budget(*index, frame.length, local))
+            {
                 self.classes[*index].qdisc.take(local);
                 return Some((*index, frame));
             }
@@ -66,19 +101,49 @@ impl Model<'_> {
         None
     }
 
-    /// Lets the qdisc of a class hand frames to the driver; taprio is that of all classes.
+    /// Lets the qdisc of a class hand frames to the driver; taprio is that of all classes, and does not look at the rings before it
+    /// releases a frame.
     fn run(&mut self, class: usize) {
-        let qdisc = match self.port.gates {
-            Some(_) => 0..self.classes.len(),
-            None => class..class + 1,
+        if self.room == 0 {
+            return;
+        }
+        let is_shared = self.port.gates.is_some();
+        let classes: Vec<usize> = match is_shared {
+            true => (0..self.classes.len()).collect(),
+            false => vec![class],
         };
+        let is_full = |model: &Self, class: usize| model.classes[class].ring.len() >= model.room;
         loop {
-            let has_room = |class: &usize| self.classes[*class].ring.len() < self.room;
-            let classes: Vec<usize> = qdisc.clone().filter(has_room).collect();
-            let Some((class, frame)) = self.dequeue(&classes) else {
-                return;
-            };
-            self.classes[class].ring.push_back(frame);
+            while let Some((class, frame)) = self.released.front().copied() {
+                if is_full(self, class) {
+                    return;
+                }
+                self.released.pop_front();
+                self.classes[class].ring.push_back(frame);
+            }
+            if let Some((other, frame)) = self.other {
+                if is_full(self, other) {
+                    return;
+                }
+                self.other = None;
+                self.released.push_back((other, frame));
+            } else {
+                if !is_shared && is_full(self, class) {
+                    return;
+                }
+                let Some(first) = self.dequeue(&classes) else {
+                    return;
+                };
+                self.released.push_back(first);
+            }
+            // The kernel takes up to eight more frames of this class at once, and learns by the next one that its class is another.
+            while is_shared && self.released.len() < 9 && self.other.is_none() {
+                match self.dequeue(&classes) {
+                    Some(next) if next.0 == self.released[0].0 => self.released.push_back(next),
+                    Some(next) => self.other = Some(next),
+                    None => break,
+                }
+            }
         }
     }
 
@@ -101,6 +166,7 @@ impl Model<'_> {
     fn has_room(&self, class: &Class) -> bool {
         match self.room {
             0 => self.sending.is_none(),
+            _ if self.port.gates.is_some() => self.released.is_empty() && self.other.is_none(),
             room => class.ring.len() < room,
         }
     }
@@ -116,7 +182,11 @@ impl Model<'_> {
             let waiting = classes.filter(|(_, class)| {
                 self.has_room(class) && !class.qdisc.is_empty() && class.qdisc.watchdog.is_none()
             });
-            waiting.map(|(index, _)| gates.changes(index, local))
+            waiting.map(|(index, _)| match self.room {
+                0 => gates.changes(index, local),
+                // Budgets are those of an entry.
+                _ => gates.changes(index, local).min(gates.entry(local).1),
+            })
         });
         watchdogs.chain(changes).min()
     }
@@ -165,6 +235,9 @@ pub(crate) fn outcomes(port: &Port, frames: &[Frame], room: usize) -> Outcomes {
         port,
         room,
         classes: port.discipline.classes.iter().map(class).collect(),
+        released: VecDeque::new(),
+        other: None,
+        budgets: (i64::MIN, Vec::new()),
         drops: Drops::new(),
         slots: Slots::default(),
         now: 0,
