@@ -133,10 +133,12 @@ impl Classes {
     /// Returns the result of [`Self::dequeue`] without removing a packet.
     pub fn select(&mut self, now: Time, from: u16, drops: &mut Drops) -> Release {
         let mut wake = Time::MAX;
+        let mut waits = false;
         for (number, queue) in (0u8..).zip(&mut self.classes) {
             if from >> number & 1 == 0 || queue.is_idle() {
                 continue;
             }
+            waits = true;
             let packet = match queue.next(now, drops) {
                 Next::Empty => continue,
                 Next::At(time) => {
@@ -160,6 +162,12 @@ impl Classes {
                 Some(change) => wake = wake.min(change),
                 None => return Release::Packet(packet, number),
             }
+        }
+        if let (Some(gates), Some(_), None) = (&self.gates, &self.budgets, &self.assist)
+            && waits
+        {
+            // The kernel runs the qdisc at the end of each entry.
+            wake = wake.min(gates.entry(now).2);
         }
         if wake == Time::MAX {
             Release::Nothing

@@ -177,15 +177,19 @@ impl Model<'_> {
         let watchdogs = self.classes.iter().filter_map(|class| class.qdisc.watchdog);
         let gates = self.port.gates.iter().filter(|_| self.is_gated());
         let changes = gates.flat_map(|gates| {
-            // Frames that no qdisc keeps wait for the next change of their gate.
+            // Frames that no qdisc keeps wait for the next change of their gate. The kernel runs taprio at the end of each entry.
             let classes = self.classes.iter().enumerate();
             let waiting = classes.filter(|(_, class)| {
-                self.has_room(class) && !class.qdisc.is_empty() && class.qdisc.watchdog.is_none()
+                let qdisc = &class.qdisc;
+                let waits = match self.room {
+                    0 => !qdisc.is_empty() && qdisc.watchdog.is_none(),
+                    _ => !qdisc.is_empty() || qdisc.watchdog.is_some(),
+                };
+                waits && self.has_room(class)
             });
             waiting.map(|(index, _)| match self.room {
                 0 => gates.changes(index, local),
-                // Budgets are those of an entry.
-                _ => gates.changes(index, local).min(gates.entry(local).1),
+                _ => gates.entry(local).1,
             })
         });
         watchdogs.chain(changes).min()
@@ -194,13 +198,14 @@ impl Model<'_> {
     /// Runs the qdiscs whose timer has come.
     fn fire(&mut self) {
         let local = self.local();
+        let is_shared = self.port.gates.is_some();
         for index in 0..self.classes.len() {
             let watchdog = &mut self.classes[index].qdisc.watchdog;
-            if watchdog.take_if(|time| *time <= local).is_some() {
+            if watchdog.take_if(|time| *time <= local).is_some() && !is_shared {
                 self.run(index);
             }
         }
-        if self.is_gated() {
+        if is_shared {
             self.run(0);
         }
     }
