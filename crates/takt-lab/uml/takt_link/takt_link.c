@@ -25,6 +25,7 @@
 #include <linux/net_tstamp.h>
 #include <linux/netdevice.h>
 #include <linux/rtnetlink.h>
+#include <net/pkt_sched.h>
 #include <net/rtnetlink.h>
 
 #define DRIVER_NAME "takt_link"
@@ -348,6 +349,19 @@ static int takt_link_hwtstamp_set(struct net_device *dev, struct kernel_hwtstamp
 	return takt_link_hwtstamp_get(dev, config);
 }
 
+/* taprio in software asks whether the hardware sends the lowest queue first, whatever its class is, and then looks at queues in that order. */
+static int takt_link_setup_tc(struct net_device *dev, enum tc_setup_type type, void *data)
+{
+	const struct tc_query_caps_base *query = data;
+	struct tc_taprio_caps *caps;
+
+	if (type != TC_QUERY_CAPS || query->type != TC_SETUP_QDISC_TAPRIO)
+		return -EOPNOTSUPP;
+	caps = query->caps;
+	caps->broken_mqprio = true;
+	return 0;
+}
+
 /* Joins the device with the other one of the same number, if there is one. Under RTNL. */
 static int join(struct takt_link *link, u32 number)
 {
@@ -476,6 +490,7 @@ static const struct net_device_ops takt_link_operations = {
 	.ndo_get_stats64 = takt_link_statistics,
 	.ndo_set_mac_address = eth_mac_addr,
 	.ndo_validate_addr = eth_validate_addr,
+	.ndo_setup_tc = takt_link_setup_tc,
 	.ndo_hwtstamp_get = takt_link_hwtstamp_get,
 	.ndo_hwtstamp_set = takt_link_hwtstamp_set,
 };
