@@ -51,8 +51,8 @@ const DRIVERS: &str = "drivers/net/Makefile";
 const DRIVER_LINE: &str = "obj-y += takt_link/";
 
 /// Lines of the kernel's tree that are replaced: path, present text and new text. User-Mode Linux counts virtual time in steps of 256 ns, each
-/// reading of a clock takes a step, and no timer is set less than 500 ns ahead. The lab counts nanoseconds.
-const CHANGES: [(&str, &str, &str); 2] = [
+/// reading of a clock takes a step, and no timer is set less than 500 ns ahead, or by Linux itself 1 us. The lab counts nanoseconds.
+const CHANGES: [(&str, &str, &str); 3] = [
     (
         "arch/um/include/linux/time-internal.h",
         "#define TIMER_MULTIPLIER 256",
@@ -62,5 +62,10 @@ const CHANGES: [(&str, &str, &str); 2] = [
         "arch/um/include/linux/time-internal.h",
         "#define TIMER_MIN_DELTA  500",
         "#define TIMER_MIN_DELTA  1",
+    ),
+    (
+        "kernel/time/clockevents.c",
+        "return clc > 1000 ? clc : 1000;",
+        "return clc > 1 ? clc : 1;",
     ),
 ];
