@@ -1,0 +1,186 @@
+//! Charts of round trips: bound, worst simulated, and a box plot of the measurement, per hop count, payload and other settings.
+
+use takt_comparison::{ComparedRun, RoundTripComparison, RoundTripKind};
+use takt_report::{Axis, BoxPlot, Chart, Figure, Level, Role, Scale, Series, SeriesShape};
+
+use super::entries::{Entries, Entry, named};
+
+/// Largest number of box plots side by side at one place of the horizontal axis.
+const GROUPS: usize = 4;
+/// Largest number of charts of a figure.
+const CHARTS: usize = 16;
+/// Share of a place that its box plots fill.
+const FILLED: f64 = 0.8;
+
+/// Returns the figure of one kind of round trip of a run, one chart below the other.
+pub(super) fn figures(
+    run: &ComparedRun,
+    entries: &Entries<'_>,
+    kind: RoundTripKind,
+) -> Vec<Figure> {
+    let mut panels: Vec<(Vec<usize>, Vec<&Entry<'_>>)> = Vec::new();
+    for entry in &entries.all {
+        // Dimensions behind the first two have charts of their own, and so have each few groups.
+        let mut panel: Vec<usize> = entry.places.iter().skip(2).copied().collect();
+        panel.insert(
+            0,
+            entry
+                .places
+                .get(1)
+                .map_or(0, |place| place / chunk(entries)),
+        );
+        match panels.iter_mut().find(|(known, _)| *known == panel) {
+            Some((_, members)) => members.push(entry),
+            None => panels.push((panel, vec![entry])),
+        }
+    }
+    let charts = panels.iter().take(CHARTS);
+    charts
+        .map(|(_, members)| Figure::of(chart(run, entries, members, kind)))
+        .collect()
+}
+
+/// Returns the number of groups in a chart: equally many in each.
+fn chunk(entries: &Entries<'_>) -> usize {
+    let groups = entries.dimensions.get(1).map_or(1, |it| it.values.len());
+    groups.div_ceil(groups.div_ceil(GROUPS)).max(1)
+}
+
+fn chart(
+    run: &ComparedRun,
+    entries: &Entries<'_>,
+    members: &[&Entry<'_>],
+    kind: RoundTripKind,
+) -> Chart {
+    let x = entries.dimensions.first();
+    let mut groups: Vec<usize> = members.iter().map(|it| group(it)).collect();
+    groups.sort_unstable();
+    groups.dedup();
+    let step = FILLED / groups.len() as f64;
+    let place = |entry: &Entry<'_>| {
+        let number = groups
+            .iter()
+            .position(|it| *it == group(entry))
+            .unwrap_or(0);
+        let at = entry.places.first().copied().unwrap_or(0) as f64;
+        at + (number as f64 - (groups.len() as f64 - 1.0) / 2.0) * step
+    };
+    let width = (step * 0.75).min(0.4);
+    let mut bounds = Vec::new();
+    let mut simulated = Vec::new();
+    let mut boxes: Vec<Series> = Vec::new();
+    for entry in members {
+        let trip = entry.application.round_trip(kind);
+        let at = place(entry);
+        if let Some(nanos) = trip.bound.nanos() {
+            bounds.push(Level {
+                from: at - width * 0.6,
+                to: at + width * 0.6,
+                value: nanos / 1e3,
+            });
+        }
+        simulated.extend(trip.simulated.map(|it| (at, it.delay.max / 1e3)));
+        let label = match entries.dimensions.get(1) {
+            Some(it) => format!("measured, {}", named(&it.name, entries.value(entry, 1))),
+            None => "measured".to_owned(),
+        };
+        let plot = box_plot(trip, at, width);
+        match boxes.iter_mut().find(|it| it.label == label) {
+            Some(Series {
+                shape: SeriesShape::Boxes(boxes),
+                ..
+            }) => boxes.extend(plot),
+            _ => boxes.push(Series::new(
+                label,
+                SeriesShape::Boxes(plot.into_iter().collect()),
+            )),
+        }
+    }
+    let axis = match x {
+        Some(x) => Axis::names(&x.name, &x.values),
+        None => {
+            let names: Vec<String> = members.iter().map(|it| entries.label(it)).collect();
+            Axis::names("application", &names)
+        }
+    };
+    let mut chart = Chart::new(
+        title(run, entries, members, kind),
+        axis,
+        y_axis(members, kind),
+    );
+    chart.series = boxes;
+    let diamonds = SeriesShape::Diamonds(simulated);
+    chart
+        .series
+        .push(Series::new("worst simulated", diamonds).role(Role::Reference));
+    let levels = SeriesShape::Levels(bounds);
+    chart
+        .series
+        .push(Series::new("sound bound", levels).role(Role::Bound));
+    chart.series.retain(|it| !it.is_empty());
+    chart
+}
+
+fn group(entry: &Entry<'_>) -> usize {
+    entry.places.get(1).copied().unwrap_or(0)
+}
+
+/// Returns the vertical axis: logarithmic if a few delays are far above all others.
+fn y_axis(members: &[&Entry<'_>], kind: RoundTripKind) -> Axis {
+    let axis = Axis::new("round trip (\u{b5}s)");
+    let trips = members.iter().map(|it| it.application.round_trip(kind));
+    let is_wide = |trip: &RoundTripComparison| {
+        let median = trip.measured.as_ref().map(|it| it.delay.median);
+        let longest = trip.longest_nanos();
+        median
+            .zip(longest)
+            .is_some_and(|(median, longest)| longest > 20.0 * median)
+    };
+    match trips.into_iter().any(is_wide) {
+        true => axis.scale(Scale::Logarithmic),
+        false => axis,
+    }
+}
+
+fn title(
+    run: &ComparedRun,
+    entries: &Entries<'_>,
+    members: &[&Entry<'_>],
+    kind: RoundTripKind,
+) -> String {
+    let others = 2..entries.dimensions.len();
+    let others = others.filter_map(|index| {
+        let dimension = entries.dimensions.get(index)?;
+        Some(named(
+            &dimension.name,
+            entries.value(members.first()?, index),
+        ))
+    });
+    let mut parts = vec![format!(
+        "Round trip ({}), {}, on {}",
+        kind.name(),
+        run.description.scenario,
+        run.description.backend
+    )];
+    parts.extend(others);
+    if !run.is_comparable() {
+        parts.push("not comparable with the bound".to_owned());
+    }
+    parts.join(", ")
+}
+
+/// Returns the box plot of a measurement in microseconds: quartiles, 1 % and 99 %, and the longest of all messages.
+fn box_plot(trip: &RoundTripComparison, place: f64, width: f64) -> Option<BoxPlot> {
+    let delay = trip.measured.as_ref()?.delay;
+    let longest = trip.longest_nanos().map(|it| it / 1e3);
+    Some(BoxPlot {
+        place,
+        width,
+        low: delay.p1 / 1e3,
+        first_quartile: delay.p25 / 1e3,
+        median: delay.median / 1e3,
+        third_quartile: delay.p75 / 1e3,
+        high: delay.p99 / 1e3,
+        outliers: longest.into_iter().collect(),
+    })
+}
