@@ -27,7 +27,7 @@ pub struct MeasuredTimes {
     pub delay: TimeSummary,
     /// Differences between neighbouring delays; `None` with less than two messages.
     pub jitter: Option<TimeSummary>,
-    /// Histogram of the delays up to the 99.9 % quantile: beginning of each bin and of the next one in nanoseconds, and the number
+    /// Histogram of the delays up to the 99.9 % quantile, or to the 99 % quantile if that is far below: beginning of each bin and of the next one in nanoseconds, and the number
     /// of messages.
     pub histogram: Vec<(f64, f64, u64)>,
 }
@@ -195,12 +195,16 @@ pub(crate) fn shares(of: &ExactStatistics) -> Vec<(f64, f64)> {
     points
 }
 
-/// Returns the bins of a histogram from the least sample to the 99.9 % quantile.
+/// Returns the bins of a histogram from the least sample to the 99.9 % quantile. If that is far above the 99 % quantile, it ends
+/// there: otherwise nearly all samples would be in few bins.
 fn histogram(of: &ExactStatistics) -> Vec<(f64, f64, u64)> {
-    let (Some(low), Some([high])) = (of.min(), of.quantiles([999_000])) else {
+    let (Some(low), Some([near, far])) = (of.min(), of.quantiles([990_000, 999_000])) else {
         return Vec::new();
     };
-    let range = high.abs_diff(low) + 1;
+    let range = match (near.abs_diff(low) + 1, far.abs_diff(low) + 1) {
+        (near, far) if far > near.saturating_mul(3) => near,
+        (_, far) => far,
+    };
     let width = range.div_ceil(BINS as u64).max(1);
     let counts = of.histogram(low, width, BINS);
     let bins = counts.into_iter().zip(0_u64..).map(|(count, bin)| {
@@ -246,6 +250,8 @@ mod tests {
         assert_eq!(bins.len(), 60);
         assert_eq!(bins[0], (0.0, 100.0, 100));
         assert_eq!(bins.iter().map(|it| it.2).sum::<u64>(), 6_000);
+        let bins = histogram(&statistics((0..600).chain([50_000; 5])));
+        assert_eq!(bins.last(), Some(&(590.0, 600.0, 10)));
         assert_eq!(histogram(&statistics([5, 5])), [(5.0, 6.0, 2)]);
         assert_eq!(histogram(&statistics([])), []);
     }

@@ -138,7 +138,8 @@ fn way(scenario: &Scenario, flow: &Flow) -> String {
     if count > 3 {
         names.splice(1..count - 1, ["\u{2026}".to_owned()]);
     }
-    format!("{} hops: {}", count, names.join(", "))
+    let hops = if count == 1 { "hop" } else { "hops" };
+    format!("{count} {hops}: {}", names.join(", "))
 }
 
 /// Returns the different disciplines, each with the ports that have it.

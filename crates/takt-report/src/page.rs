@@ -190,7 +190,7 @@ mod tests {
             "<li><a href=\"#section-3\">three</a></li>",
             "<h2 id=\"section-3\">three</h2>",
             "<dt>kernel</dt><dd>6.12</dd>",
-            "<caption>a table</caption>",
+            "<p class=\"caption\">a table</p>",
             "<figcaption>a figure</figcaption>",
             "@media print",
             "@media screen and (prefers-color-scheme: dark)",

@@ -71,6 +71,8 @@ pub enum SeriesShape {
     Dots(Vec<(f64, f64)>),
     /// Diamonds without a line.
     Diamonds(Vec<(f64, f64)>),
+    /// Triangles that point upwards, without a line: values above the axis, at its end.
+    Triangles(Vec<(f64, f64)>),
     /// Box plots, from left to right.
     Boxes(Vec<BoxPlot>),
     /// Horizontal lines.
@@ -125,7 +127,8 @@ impl Series {
         match &self.shape {
             SeriesShape::Line { points, .. }
             | SeriesShape::Dots(points)
-            | SeriesShape::Diamonds(points) => points.is_empty(),
+            | SeriesShape::Diamonds(points)
+            | SeriesShape::Triangles(points) => points.is_empty(),
             SeriesShape::Boxes(boxes) => boxes.is_empty(),
             SeriesShape::Levels(levels) => levels.is_empty(),
             SeriesShape::Bars(bars) => bars.is_empty(),
@@ -141,7 +144,8 @@ impl Series {
         match &self.shape {
             SeriesShape::Line { points, .. }
             | SeriesShape::Dots(points)
-            | SeriesShape::Diamonds(points) => points.iter().map(|point| point.0).collect(),
+            | SeriesShape::Diamonds(points)
+            | SeriesShape::Triangles(points) => points.iter().map(|point| point.0).collect(),
             SeriesShape::Boxes(boxes) => boxes
                 .iter()
                 .flat_map(|it| [it.place - it.width / 2.0, it.place + it.width / 2.0])
@@ -156,7 +160,8 @@ impl Series {
         match &self.shape {
             SeriesShape::Line { points, .. }
             | SeriesShape::Dots(points)
-            | SeriesShape::Diamonds(points) => points.iter().map(|point| point.1).collect(),
+            | SeriesShape::Diamonds(points)
+            | SeriesShape::Triangles(points) => points.iter().map(|point| point.1).collect(),
             SeriesShape::Boxes(boxes) => boxes
                 .iter()
                 .flat_map(|it| it.outliers.iter().copied().chain([it.low, it.high]))
@@ -171,7 +176,8 @@ impl Series {
         match &self.shape {
             SeriesShape::Line { points, .. }
             | SeriesShape::Dots(points)
-            | SeriesShape::Diamonds(points) => points.last().copied(),
+            | SeriesShape::Diamonds(points)
+            | SeriesShape::Triangles(points) => points.last().copied(),
             SeriesShape::Boxes(boxes) => boxes.last().map(|it| (it.place, it.median)),
             SeriesShape::Levels(levels) => levels.last().map(|it| (it.to, it.value)),
             SeriesShape::Bars(bars) => bars.last().map(|it| (it.to, it.value)),

@@ -5,7 +5,7 @@ use super::font;
 use super::key;
 use super::look::Looks;
 use super::paint::Paint;
-use super::plot::{Plot, TEXT_SIZE, WIDER, draw_axes, widest};
+use super::plot::{Plot, TEXT_SIZE, draw_axes, widest};
 use super::scene::{Anchor, Scene, Shape};
 use super::series;
 
@@ -17,6 +17,8 @@ const BOTTOM: f64 = 54.0;
 const LABELS: f64 = 0.4;
 
 const TITLE_SIZE: f64 = 15.0;
+/// Factor of the width of a title, which a browser draws bold.
+const BOLDER: f64 = 1.25;
 /// Height of a line of a title.
 const TITLE: f64 = 19.0;
 
@@ -116,7 +118,7 @@ fn title(chart: &Chart, room: Room) -> Vec<String> {
             "" => word.to_owned(),
             line => format!("{line} {word}"),
         };
-        let fits = font::width(&longer, TITLE_SIZE) * WIDER <= inner(room);
+        let fits = font::width(&longer, TITLE_SIZE) * BOLDER <= inner(room);
         match lines.last_mut() {
             Some(line) if fits || line.is_empty() => *line = longer,
             _ => lines.push(word.to_owned()),

@@ -90,6 +90,19 @@ impl Scene {
         });
     }
 
+    /// Adds a filled triangle that points upwards.
+    pub(crate) fn triangle(&mut self, (x, y): Point, radius: f64, paint: Paint) {
+        self.shapes.push(Shape::Area {
+            points: vec![
+                (x, y - radius),
+                (x + radius, y + radius),
+                (x - radius, y + radius),
+            ],
+            opacity: 1.0,
+            paint,
+        });
+    }
+
     /// Adds a text whose middle is at the height of the point.
     pub(crate) fn text(&mut self, at: Point, anchor: Anchor, size: f64, paint: Paint, text: &str) {
         self.shapes.push(Shape::Text {

@@ -43,6 +43,11 @@ pub(super) fn draw(scene: &mut Scene, series: &Series, look: &Look, plot: &Plot)
                 scene.diamond(point, 5.0, look.paint);
             }
         }
+        SeriesShape::Triangles(points) => {
+            for point in at(points) {
+                scene.triangle(point, 4.0, look.paint);
+            }
+        }
         SeriesShape::Boxes(boxes) => {
             for it in boxes {
                 draw_box(scene, it, look.paint, plot);
@@ -78,6 +83,7 @@ pub(super) fn draw_sign(scene: &mut Scene, series: &Series, look: &Look, from: P
     match &series.shape {
         SeriesShape::Dots(_) => dot(scene, middle, MARK, look.paint),
         SeriesShape::Diamonds(_) => scene.diamond(middle, 5.0, look.paint),
+        SeriesShape::Triangles(_) => scene.triangle(middle, 4.0, look.paint),
         SeriesShape::Boxes(_) | SeriesShape::Bars(_) => {
             let corner = |dx: f64, dy: f64| (middle.0 + dx, middle.1 + dy);
             scene.rectangle(corner(-5.0, -5.0), corner(5.0, 5.0), INSIDE, look.paint);

@@ -14,8 +14,8 @@ impl Table {
         // Writing into a String does not fail.
         let _ = writeln!(
             out,
-            "<div class=\"table\" role=\"region\" aria-label=\"{caption}\" tabindex=\"0\"><table>\n<caption>{caption}</caption>\n\
-             <thead>"
+            "<p class=\"caption\">{caption}</p>\n\
+             <div class=\"table\" role=\"region\" aria-label=\"{caption}\" tabindex=\"0\"><table>\n<thead>"
         );
         self.head(&mut out);
         out.push_str("</thead>\n<tbody>\n");
@@ -38,7 +38,8 @@ impl Table {
                             _ => ("td", ""),
                         };
                         let class = match (cell.starts_with('\u{2717}'), is_text(index)) {
-                            (true, _) => " class=\"bad\"",
+                            (true, true) => " class=\"text bad\"",
+                            (true, false) => " class=\"bad\"",
                             (false, true) => " class=\"text\"",
                             (false, false) => "",
                         };
@@ -110,11 +111,11 @@ mod tests {
         table.row(["a<b", "1.5", "\u{2717} fail"]);
         let html = table.html("times");
         for part in [
-            "<caption>times</caption>",
+            "<p class=\"caption\">times</p>",
             "<td></td><th class=\"group\" scope=\"colgroup\" colspan=\"2\">wire</th>",
             "<th scope=\"col\">max <small>(\u{b5}s)</small></th>",
             "<th class=\"section\" colspan=\"3\">a section</th>",
-            "<th scope=\"row\" class=\"text\">a&lt;b</th><td>1.5</td><td class=\"bad\">\u{2717} fail</td>",
+            "<th scope=\"row\" class=\"text\">a&lt;b</th><td>1.5</td><td class=\"text bad\">\u{2717} fail</td>",
         ] {
             assert!(html.contains(part), "{part}\n{html}");
         }

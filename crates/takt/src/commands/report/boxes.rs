@@ -1,7 +1,7 @@
 //! Charts of round trips: bound, worst simulated, and a box plot of the measurement, per hop count, payload and other settings.
 
 use takt_comparison::{ComparedRun, RoundTripComparison, RoundTripKind};
-use takt_report::{Axis, BoxPlot, Chart, Figure, Level, Role, Scale, Series, SeriesShape};
+use takt_report::{Axis, BoxPlot, Chart, Figure, Level, Role, Series, SeriesShape};
 
 use super::entries::{Entries, Entry, named};
 
@@ -96,6 +96,7 @@ fn chart(
             )),
         }
     }
+    let (far, beyond) = cut(&mut boxes, &bounds, &simulated);
     let axis = match x {
         Some(x) => Axis::names(&x.name, &x.values),
         None => {
@@ -103,11 +104,8 @@ fn chart(
             Axis::names("application", &names)
         }
     };
-    let mut chart = Chart::new(
-        title(run, entries, members, kind),
-        axis,
-        y_axis(members, kind),
-    );
+    let y = Axis::new("round trip (\u{b5}s)");
+    let mut chart = Chart::new(title(run, entries, members, kind), axis, y);
     chart.series = boxes;
     let diamonds = SeriesShape::Diamonds(simulated);
     chart
@@ -117,29 +115,51 @@ fn chart(
     chart
         .series
         .push(Series::new("sound bound", levels).role(Role::Bound));
+    let beyond = SeriesShape::Triangles(beyond);
+    let label = format!("above {far:.0} \u{b5}s");
+    chart
+        .series
+        .push(Series::new(label, beyond).role(Role::Reference));
     chart.series.retain(|it| !it.is_empty());
     chart
 }
 
-fn group(entry: &Entry<'_>) -> usize {
-    entry.places.get(1).copied().unwrap_or(0)
+/// Moves outliers far above everything else to the upper end, so that the rest can be seen. Returns the height above which they are,
+/// and their places.
+fn cut(boxes: &mut [Series], bounds: &[Level], simulated: &[(f64, f64)]) -> (f64, Vec<(f64, f64)>) {
+    let mut all: Vec<&mut BoxPlot> = boxes
+        .iter_mut()
+        .filter_map(|it| match &mut it.shape {
+            SeriesShape::Boxes(boxes) => Some(boxes),
+            _ => None,
+        })
+        .flatten()
+        .collect();
+    let heights = all.iter().map(|it| it.high);
+    let heights = heights.chain(bounds.iter().map(|it| it.value));
+    let heights = heights.chain(simulated.iter().map(|it| it.1));
+    let highest = heights.fold(0.0, f64::max);
+    let lowest = all.iter().map(|it| it.low).fold(highest, f64::min);
+    let range = (highest - lowest).max(highest * 0.1);
+    let (mut top, mut beyond) = (highest, Vec::new());
+    for it in &mut all {
+        let place = it.place;
+        it.outliers.retain(|value| {
+            let is_far = *value > highest + range;
+            match is_far {
+                true => beyond.push(place),
+                false => top = top.max(*value),
+            }
+            !is_far
+        });
+    }
+    let top = top + range * 0.1;
+    let beyond = beyond.into_iter().map(|place| (place, top));
+    (highest + range, beyond.collect())
 }
 
-/// Returns the vertical axis: logarithmic if a few delays are far above all others.
-fn y_axis(members: &[&Entry<'_>], kind: RoundTripKind) -> Axis {
-    let axis = Axis::new("round trip (\u{b5}s)");
-    let trips = members.iter().map(|it| it.application.round_trip(kind));
-    let is_wide = |trip: &RoundTripComparison| {
-        let median = trip.measured.as_ref().map(|it| it.delay.median);
-        let longest = trip.longest_nanos();
-        median
-            .zip(longest)
-            .is_some_and(|(median, longest)| longest > 20.0 * median)
-    };
-    match trips.into_iter().any(is_wide) {
-        true => axis.scale(Scale::Logarithmic),
-        false => axis,
-    }
+fn group(entry: &Entry<'_>) -> usize {
+    entry.places.get(1).copied().unwrap_or(0)
 }
 
 fn title(
@@ -183,4 +203,38 @@ fn box_plot(trip: &RoundTripComparison, place: f64, width: f64) -> Option<BoxPlo
         high: delay.p99 / 1e3,
         outliers: longest.into_iter().collect(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn boxes(outliers: Vec<f64>) -> Vec<Series> {
+        let plot = BoxPlot {
+            place: 3.0,
+            width: 0.4,
+            low: 400.0,
+            first_quartile: 450.0,
+            median: 500.0,
+            third_quartile: 550.0,
+            high: 600.0,
+            outliers,
+        };
+        vec![Series::new("measured", SeriesShape::Boxes(vec![plot]))]
+    }
+
+    #[test]
+    fn only_far_outliers_move_to_the_upper_end() {
+        let level = Level {
+            from: 0.0,
+            to: 1.0,
+            value: 800.0,
+        };
+        let mut near = boxes(vec![1_190.0]);
+        assert_eq!(cut(&mut near, &[level], &[]), (1_200.0, Vec::new()));
+        assert_eq!(near, boxes(vec![1_190.0]));
+        let mut far = boxes(vec![1_210.0]);
+        assert_eq!(cut(&mut far, &[level], &[]), (1_200.0, vec![(3.0, 840.0)]));
+        assert_eq!(far, boxes(Vec::new()));
+    }
 }

@@ -90,7 +90,10 @@ pub(super) fn histogram(application: &ComparedApplication, kind: RoundTripKind) 
     let end = bars.last().map(|bar| bar.to)?;
     let longest = measured.delay.max / 1e3;
     let title = match longest > end {
-        true => format!("Round trip ({}): histogram up to 99.9 %", kind.name()),
+        true => format!(
+            "Round trip ({}): histogram up to {end:.0} \u{b5}s",
+            kind.name()
+        ),
         false => format!("Round trip ({}): histogram", kind.name()),
     };
     let most = bars.iter().map(|bar| bar.value).fold(0.0, f64::max);

@@ -12,6 +12,7 @@ pub(super) struct Dimension {
 }
 
 /// Application of a case.
+#[derive(Clone)]
 pub(super) struct Entry<'a> {
     /// Number of the case, from 1.
     pub(super) number: usize,
@@ -82,6 +83,14 @@ impl<'a> Entries<'a> {
         Self {
             dimensions,
             all: entries,
+        }
+    }
+
+    /// Returns one of the applications alone: nothing else is there to differ from.
+    pub(super) fn alone(entry: &Entry<'a>) -> Self {
+        Self {
+            dimensions: Vec::new(),
+            all: vec![entry.clone()],
         }
     }
 

@@ -5,8 +5,6 @@ mod details;
 mod entries;
 mod json;
 mod page;
-#[cfg(feature = "parquet")]
-mod parquet;
 mod pictures;
 mod tables;
 
@@ -61,7 +59,7 @@ fn read(arguments: &ReportArguments) -> miette::Result<Vec<ComparedRun>> {
     let mut samples = arguments
         .parquet
         .as_deref()
-        .map(parquet::create)
+        .map(crate::delay_file::Delays::create)
         .transpose()?;
     let mut sink = |sample: &RunSample<'_>| {
         #[cfg(feature = "parquet")]

@@ -260,16 +260,8 @@ fn section(composed: &mut Composed, run: &ComparedRun, requirements: &[Requireme
         "Losses as shares of all messages: dP at the Publisher's port, dL at the loopback, d\u{3a3} all together. {origin}"
     );
     page.table(&tables::losses(&entries), &caption);
-    page.table(
-        &tables::counters(&entries),
-        &format!("Counters and inter-frame spacing at the trace points. {origin}"),
-    );
-    page.table(
-        &tables::parts(&entries),
-        &format!(
-            "Parts of the way; bound and simulation of one way begin in the first queue. {origin}"
-        ),
-    );
+    let caption = format!("Counters and inter-frame spacing at the Publisher. {origin}");
+    page.table(&tables::counters(&entries, false), &caption);
     let assumptions: BTreeSet<&str> = run
         .cases
         .iter()
@@ -353,6 +345,13 @@ fn details(
         let origin = format!("Case {}, {}. {origin}", entry.number, entries.label(entry));
         let pictures = pictures::of_application(run, entry, &origin);
         page.figures(pictures.iter().map(|it| (&it.figure, it.caption.as_str())));
+        let alone = Entries::alone(entry);
+        let caption = format!("Counters and inter-frame spacing at all trace points. {origin}");
+        page.table(&tables::counters(&alone, true), &caption);
+        let caption = format!(
+            "Parts of the way; bound and simulation of one way begin in the first queue. {origin}"
+        );
+        page.table(&tables::parts(&alone), &caption);
         composed.pictures.extend(pictures);
     }
 }

@@ -25,7 +25,7 @@ pub(super) fn of_run(run: &ComparedRun, entries: &Entries<'_>, origin: &str) -> 
                 name: format!("{}-{}-round-trips-{number}", prefix(run), kind.name()),
                 caption: format!(
                     "Round trip ({}). Boxes: measured quartiles and median; whiskers: 1 % and 99 %; dots: the longest of all \
-                     messages. Diamonds: worst simulated. Red lines: sound bound. {origin}",
+                     messages; triangles: it is above the axis. Diamonds: worst simulated. Red lines: sound bound. {origin}",
                     kind.name()
                 ),
                 figure,

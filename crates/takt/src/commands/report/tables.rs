@@ -196,8 +196,8 @@ fn loss_cells(losses: &LossShares) -> Vec<String> {
         .collect()
 }
 
-/// Returns counters and inter-frame spacing at each trace point.
-pub(super) fn counters(entries: &Entries<'_>) -> Table {
+/// Returns counters and inter-frame spacing: at each trace point, or at the last one, where answers arrive at the Publisher.
+pub(super) fn counters(entries: &Entries<'_>, all: bool) -> Table {
     let mut columns = leading(entries);
     columns.push(Column::text("trace point"));
     let names = ["messages", "missed", "repeated", "reordered"];
@@ -208,7 +208,13 @@ pub(super) fn counters(entries: &Entries<'_>) -> Table {
     columns.extend(names.map(|it| Column::number(it).group("simulated")));
     let mut table = Table::new(columns);
     for entry in &entries.all {
-        for point in &entry.application.points {
+        let points = &entry.application.points;
+        let skipped = if all {
+            0
+        } else {
+            points.len().saturating_sub(1)
+        };
+        for point in points.iter().skip(skipped) {
             let mut cells = leading_cells(entries, entry);
             cells.push(format!("{:?}, {}", point.point, place(point.point)));
             let it = point.counters;
@@ -231,15 +237,13 @@ pub(super) fn counters(entries: &Entries<'_>) -> Table {
     table
 }
 
-/// Returns the verdicts of a requirement.
+/// Returns the verdicts of a requirement: a row for each quantity, with all three answers.
 pub(super) fn requirement(entries: &Entries<'_>, requirement: &Requirement) -> Table {
     let mut columns = leading(entries);
+    columns.push(Column::text("quantity"));
+    columns.extend(["required", "bound", "simulation", "measurement"].map(Column::number));
     columns.extend([
-        Column::text("quantity"),
-        Column::text("answer"),
-        Column::number("required"),
-        Column::number("value"),
-        Column::number("margin"),
+        Column::number("smallest margin"),
         Column::text("unit"),
         Column::text("verdict"),
     ]);
@@ -251,33 +255,48 @@ pub(super) fn requirement(entries: &Entries<'_>, requirement: &Requirement) -> T
             table.row(cells);
             continue;
         }
-        for verdict in requirement.judge(entry.application) {
+        let verdicts = requirement.judge(entry.application);
+        for of_quantity in verdicts.chunk_by(|one, other| one.quantity == other.quantity) {
             let mut cells = leading_cells(entries, entry);
-            cells.extend(verdict_cells(verdict));
+            cells.extend(verdict_cells(of_quantity));
             table.row(cells);
         }
     }
     table
 }
 
-fn verdict_cells(verdict: Verdict) -> [String; 7] {
+/// Returns the cells of a quantity.
+fn verdict_cells(verdicts: &[Verdict]) -> Vec<String> {
     let number = |value: Option<f64>| match value {
         Some(value) => trimmed(value, 4),
         None => NONE.to_owned(),
     };
-    let passes = match verdict.passes() {
-        Some(true) => "\u{2713} pass",
-        Some(false) => "\u{2717} fail",
-        None => "unknown",
+    let of = |answer: &str| {
+        let found = verdicts.iter().find(|it| it.answer == answer);
+        number(found.and_then(|it| it.value))
     };
-    [
-        verdict.quantity,
-        verdict.answer.to_owned(),
-        trimmed(verdict.limit, 4),
-        number(verdict.value),
-        number(verdict.margin),
-        verdict.unit.to_owned(),
-        passes.to_owned(),
+    let first = verdicts.first();
+    let margins = verdicts.iter().filter_map(|it| it.margin);
+    let failed: Vec<&str> = verdicts
+        .iter()
+        .filter(|it| it.passes() == Some(false))
+        .map(|it| it.answer)
+        .collect();
+    let is_known = verdicts.iter().any(|it| it.passes().is_some());
+    let verdict = match (failed.is_empty(), is_known) {
+        (true, true) => "\u{2713} pass".to_owned(),
+        (true, false) => "unknown".to_owned(),
+        (false, _) => format!("\u{2717} fail: {}", failed.join(", ")),
+    };
+    vec![
+        first.map_or_else(String::new, |it| it.quantity.clone()),
+        number(first.map(|it| it.limit)),
+        of("bound"),
+        of("simulation"),
+        of("measurement"),
+        number(margins.reduce(f64::min)),
+        first.map_or_else(String::new, |it| it.unit.to_owned()),
+        verdict,
     ]
 }
 
@@ -291,5 +310,32 @@ mod tests {
         assert_eq!(bound(&ComparedBound::Finite(954_000_001)), "954.1");
         assert_eq!(bound(&ComparedBound::Infinite(String::new())), "infinite");
         assert_eq!(bound(&ComparedBound::Unknown(String::new())), "unknown");
+    }
+
+    #[test]
+    fn a_quantity_passes_if_no_answer_fails() {
+        let verdict = |answer, value: Option<f64>| Verdict {
+            quantity: "delay".to_owned(),
+            unit: MICROS,
+            answer,
+            limit: 100.0,
+            value,
+            margin: value.map(|value| 100.0 - value),
+        };
+        let cells = |values: [Option<f64>; 3]| {
+            let answers = ["bound", "simulation", "measurement"];
+            let verdicts = answers.into_iter().zip(values);
+            let verdicts: Vec<Verdict> = verdicts.map(|(it, value)| verdict(it, value)).collect();
+            verdict_cells(&verdicts).split_off(2).join(" ")
+        };
+        assert_eq!(
+            cells([None, Some(100.0), Some(2.5)]),
+            "- 100 2.5 0 \u{b5}s \u{2713} pass"
+        );
+        assert_eq!(
+            cells([Some(200.0), Some(1.0), Some(101.0)]),
+            "200 1 101 -100 \u{b5}s \u{2717} fail: bound, measurement"
+        );
+        assert_eq!(cells([None; 3]), "- - - - \u{b5}s unknown");
     }
 }
