@@ -17,6 +17,7 @@ mod checks;
 mod cleanup;
 mod mistakes;
 mod recorded;
+mod report;
 
 use std::panic::catch_unwind;
 use std::process::{Command, ExitCode, Stdio};
@@ -60,6 +61,8 @@ fn tests(backend: &TestedBackend) -> Vec<(String, TestFunction)> {
         let name = format!("conformance::{}", case.name);
         tests.push((name, Box::new(move |backend| case::run(&case, backend))));
     }
+    let of_run: TestFunction = Box::new(report::a_run_is_beside_its_bounds);
+    tests.push(("report::a_run_is_beside_its_bounds".to_owned(), of_run));
     let mut add = |name: &str, test: fn()| {
         let test = move |_: &TestedBackend| {
             test();

@@ -3,7 +3,8 @@
 use takt_comparison::{ComparedRun, RoundTripComparison, RoundTripKind};
 use takt_report::{Axis, BoxPlot, Chart, Figure, Level, Role, Series, SeriesShape};
 
-use super::entries::{Entries, Entry, named};
+use super::entries::{Entries, Entry};
+use crate::scenario_file::named;
 
 /// Largest number of box plots side by side at one place of the horizontal axis.
 const GROUPS: usize = 4;

@@ -2,7 +2,7 @@
 
 use takt_comparison::{ComparedApplication, ComparedCase, ComparedRun};
 
-use crate::scenario_file::parameter_name;
+use crate::scenario_file::{named, parameter_name};
 
 /// Quantity in which applications differ, with its different values in ascending order.
 pub(super) struct Dimension {
@@ -113,16 +113,6 @@ impl<'a> Entries<'a> {
             [] => entry.application.name.clone(),
             values => values.join(", "),
         }
-    }
-}
-
-/// Returns a name with a value: `3 hops`, `59 B`, `discipline etf`.
-pub(super) fn named(name: &str, value: &str) -> String {
-    match name {
-        "hops" if value == "1" => "1 hop".to_owned(),
-        "hops" => format!("{value} hops"),
-        "payload (B)" => format!("{value} B"),
-        name => format!("{name} {value}"),
     }
 }
 

@@ -7,7 +7,7 @@ use takt_scenario::{Rate, Share, SignedDuration, Size};
 
 use super::super::row::Row;
 use super::numbers::micros;
-use crate::scenario_file::{field_name, parameter_name};
+use crate::scenario_file::{field_name, named, parameter_name};
 
 /// Largest number of charts in a figure.
 const CHARTS: usize = 12;
@@ -170,7 +170,7 @@ fn label(row: &Row, sweep: &Sweep, flow: &str) -> String {
         .enumerate()
         .filter(|(index, _)| *index != sweep.index);
     let values: Vec<String> = others
-        .map(|(_, (parameter, value))| format!("{} {value}", field_name(parameter)))
+        .map(|(_, (parameter, value))| named(&field_name(parameter), value))
         .collect();
     match values.as_slice() {
         [] => flow.to_owned(),
