@@ -141,22 +141,17 @@ fn cut(boxes: &mut [Series], bounds: &[Level], simulated: &[(f64, f64)]) -> (f64
     let heights = heights.chain(simulated.iter().map(|it| it.1));
     let highest = heights.fold(0.0, f64::max);
     let lowest = all.iter().map(|it| it.low).fold(highest, f64::min);
-    let range = (highest - lowest).max(highest * 0.1);
-    let (mut top, mut beyond) = (highest, Vec::new());
+    let far = highest + (highest - lowest).max(highest * 0.1) / 2.0;
+    let mut beyond = Vec::new();
     for it in &mut all {
         let place = it.place;
         it.outliers.retain(|value| {
-            let is_far = *value > highest + range;
-            match is_far {
-                true => beyond.push(place),
-                false => top = top.max(*value),
-            }
+            let is_far = *value > far;
+            beyond.extend(is_far.then_some((place, far)));
             !is_far
         });
     }
-    let top = top + range * 0.1;
-    let beyond = beyond.into_iter().map(|place| (place, top));
-    (highest + range, beyond.collect())
+    (far, beyond)
 }
 
 fn group(entry: &Entry<'_>) -> usize {
@@ -231,11 +226,14 @@ mod tests {
             to: 1.0,
             value: 800.0,
         };
-        let mut near = boxes(vec![1_190.0]);
-        assert_eq!(cut(&mut near, &[level], &[]), (1_200.0, Vec::new()));
-        assert_eq!(near, boxes(vec![1_190.0]));
-        let mut far = boxes(vec![1_210.0]);
-        assert_eq!(cut(&mut far, &[level], &[]), (1_200.0, vec![(3.0, 840.0)]));
+        let mut near = boxes(vec![990.0]);
+        assert_eq!(cut(&mut near, &[level], &[]), (1_000.0, Vec::new()));
+        assert_eq!(near, boxes(vec![990.0]));
+        let mut far = boxes(vec![1_010.0]);
+        assert_eq!(
+            cut(&mut far, &[level], &[]),
+            (1_000.0, vec![(3.0, 1_000.0)])
+        );
         assert_eq!(far, boxes(Vec::new()));
     }
 }
