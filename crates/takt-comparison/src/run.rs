@@ -74,7 +74,7 @@ pub struct ComparedRun {
     pub directory: PathBuf,
     /// Description.
     pub description: RunDescription,
-    /// What the scenario is about.
+    /// Description of the scenario.
     pub about: String,
     /// Reasons why measured times say nothing about bounds. Without any, a measurement above a bound is an error.
     pub not_comparable: Vec<NotComparable>,

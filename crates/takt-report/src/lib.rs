@@ -22,7 +22,9 @@ mod report;
 mod table;
 mod terminal;
 
-pub use chart::{Axis, Bar, BoxPlot, Chart, Figure, Level, Role, Scale, Series, SeriesShape};
+pub use chart::{
+    Axis, Bar, BoxPlot, Chart, ChartSeries, Figure, Level, Scale, SeriesRole, SeriesShape,
+};
 pub use csv::{CsvError, CsvFile};
 pub use page::{Notice, Page};
 pub use picture::{Picture, PictureError, Theme};

@@ -160,7 +160,7 @@ impl Page {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chart::{Axis, Chart, Series};
+    use crate::chart::{Axis, Chart, ChartSeries};
     use crate::table::Column;
 
     fn page() -> Page {
@@ -176,7 +176,7 @@ mod tests {
         table.row(["value"]);
         page.table(&table, "a table");
         let mut chart = Chart::new("Chart", Axis::new("x"), Axis::new("y"));
-        chart.series = vec![Series::line("line", vec![(1.0, 2.0), (2.0, 3.0)])];
+        chart.series = vec![ChartSeries::line("line", vec![(1.0, 2.0), (2.0, 3.0)])];
         page.figures([(&Figure::of(chart), "a figure")]);
         page
     }

@@ -117,12 +117,12 @@ mod tests {
     #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
     use super::*;
-    use crate::chart::{Axis, Chart, Series};
+    use crate::chart::{Axis, Chart, ChartSeries};
 
     fn figure() -> Figure {
         let line = |number: i32| {
             let points = vec![(4.0, f64::from(number)), (4096.0, f64::from(number) * 2.0)];
-            Series::marked(format!("subject {number}"), points)
+            ChartSeries::marked(format!("subject {number}"), points)
         };
         let mut chart = Chart::new("Median", Axis::new("size"), Axis::new("µs"));
         chart.series = (1..4).map(line).collect();

@@ -1,6 +1,6 @@
 //! Charts: latency over the size of the value, and distribution of latencies, with a line for each subject.
 
-use takt_report::{Axis, Chart, Figure, Scale, Series};
+use takt_report::{Axis, Chart, ChartSeries, Figure, Scale};
 
 use super::row::Row;
 use super::sizes;
@@ -64,7 +64,7 @@ pub(super) fn figure(placements: &[&str], curves: &[Curve]) -> Figure {
 }
 
 fn over_size(cores: &str, curves: &[&Curve]) -> Chart {
-    let line = |curve: &&Curve| Series::marked(&curve.label, curve.medians.clone());
+    let line = |curve: &&Curve| ChartSeries::marked(&curve.label, curve.medians.clone());
     let points = curves.iter().flat_map(|curve| &curve.medians);
     Chart {
         title: format!("GetValue(): median over the size of the value, {cores}"),
@@ -81,7 +81,7 @@ fn over_size(cores: &str, curves: &[&Curve]) -> Chart {
 fn distribution(cores: &str, curves: &[&Curve]) -> Chart {
     let smallest = curves.iter().find_map(|curve| curve.medians.first());
     let smallest = smallest.map_or_else(String::new, |(bytes, _)| size(*bytes));
-    let line = |curve: &&Curve| Series::line(&curve.label, steps(&curve.distribution));
+    let line = |curve: &&Curve| ChartSeries::line(&curve.label, steps(&curve.distribution));
     Chart {
         title: format!("GetValue() of {smallest}: distribution, {cores}"),
         x: Axis::new("latency (µs)").scale(Scale::Logarithmic),

@@ -4,7 +4,7 @@ use super::axis::Axis;
 
 /// Meaning of a series, which determines its colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub enum Role {
+pub enum SeriesRole {
     /// Data: each label has a colour of its own.
     #[default]
     Data,
@@ -83,21 +83,21 @@ pub enum SeriesShape {
 
 /// Data of one kind in a chart, with its label.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Series {
+pub struct ChartSeries {
     /// Label at the series. Series with the same label look the same in all charts of a figure.
     pub label: String,
     /// Meaning.
-    pub role: Role,
+    pub role: SeriesRole,
     /// Shape.
     pub shape: SeriesShape,
 }
 
-impl Series {
+impl ChartSeries {
     /// Creates a series of data.
     pub fn new(label: impl Into<String>, shape: SeriesShape) -> Self {
         Self {
             label: label.into(),
-            role: Role::Data,
+            role: SeriesRole::Data,
             shape,
         }
     }
@@ -116,7 +116,7 @@ impl Series {
 
     /// Sets the meaning.
     #[must_use]
-    pub fn role(mut self, role: Role) -> Self {
+    pub fn role(mut self, role: SeriesRole) -> Self {
         self.role = role;
         self
     }
@@ -194,8 +194,8 @@ pub struct Chart {
     pub x: Axis,
     /// Vertical axis.
     pub y: Axis,
-    /// Series. Later ones are drawn over earlier ones.
-    pub series: Vec<Series>,
+    /// Series of data, bounds and references. Later ones are drawn over earlier ones.
+    pub series: Vec<ChartSeries>,
     /// True if the series of data are in the order of a quantity. Then their colours are in order as well.
     pub ordered: bool,
     /// True if series have labels. A chart without labels is beside one with the same series.

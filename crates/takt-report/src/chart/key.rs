@@ -1,6 +1,6 @@
 //! Labels of series: at the right of a chart, or as rows below its title.
 
-use super::figure::{Chart, Series, SeriesShape};
+use super::figure::{Chart, ChartSeries, SeriesShape};
 use super::font;
 use super::labels::spread;
 use super::look::Looks;
@@ -16,7 +16,7 @@ const SIGN: f64 = 28.0;
 
 /// Draws labels at the right, in the order of the heights of the series. Series without points have theirs at the bottom.
 pub(super) fn draw_beside(scene: &mut Scene, chart: &Chart, looks: &Looks<'_>, plot: &Plot) {
-    let mut ends: Vec<(&Series, Option<Point>)> = chart
+    let mut ends: Vec<(&ChartSeries, Option<Point>)> = chart
         .series
         .iter()
         .map(|series| (series, series.end().map(|end| plot.point(end))))
@@ -51,8 +51,8 @@ pub(super) fn draw_beside(scene: &mut Scene, chart: &Chart, looks: &Looks<'_>, p
 }
 
 /// Returns the rows of a key: as many labels as have room in each.
-fn rows(chart: &Chart, width: f64) -> Vec<Vec<(&Series, f64)>> {
-    let mut rows: Vec<Vec<(&Series, f64)>> = Vec::new();
+fn rows(chart: &Chart, width: f64) -> Vec<Vec<(&ChartSeries, f64)>> {
+    let mut rows: Vec<Vec<(&ChartSeries, f64)>> = Vec::new();
     let mut end = f64::MAX;
     for series in &chart.series {
         let needed = SIGN + font::width(&series.label, TEXT_SIZE) * WIDER + 10.0;

@@ -197,13 +197,13 @@ fn draw(scene: &mut Scene, chart: &Chart, place: Place, looks: &Looks<'_>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chart::{Axis, Series};
+    use crate::chart::{Axis, ChartSeries};
 
     fn chart(labels: &[String]) -> Chart {
         let mut chart = Chart::new("A title with several words", Axis::new(""), Axis::new(""));
         let lines = labels.iter().enumerate();
         let line = |(index, label): (usize, &String)| {
-            Series::line(label, vec![(1.0, index as f64), (2.0, index as f64 * 2.0)])
+            ChartSeries::line(label, vec![(1.0, index as f64), (2.0, index as f64 * 2.0)])
         };
         chart.series = lines.map(line).collect();
         chart

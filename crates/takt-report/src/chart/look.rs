@@ -1,6 +1,6 @@
 //! Colours and dashes of series.
 
-use super::figure::{Chart, Figure, Role, Series};
+use super::figure::{Chart, ChartSeries, Figure, SeriesRole};
 use super::paint::{COLOURS, DASHES, Paint, STEPS};
 
 /// Width of a line.
@@ -28,8 +28,8 @@ impl<'a> Looks<'a> {
         let mut labels: Vec<&str> = Vec::new();
         let mut has_bounds = false;
         for series in figure.charts.iter().flat_map(|chart| &chart.series) {
-            has_bounds |= series.role == Role::Bound;
-            if series.role == Role::Data && !labels.contains(&series.label.as_str()) {
+            has_bounds |= series.role == SeriesRole::Bound;
+            if series.role == SeriesRole::Data && !labels.contains(&series.label.as_str()) {
                 labels.push(&series.label);
             }
         }
@@ -37,22 +37,22 @@ impl<'a> Looks<'a> {
     }
 
     /// Returns the look of a series of a chart.
-    pub(super) fn look(&self, chart: &Chart, series: &Series) -> Look {
+    pub(super) fn look(&self, chart: &Chart, series: &ChartSeries) -> Look {
         let solid = |paint| Look {
             paint,
             dashes: Vec::new(),
             width: WIDTH,
         };
         match series.role {
-            Role::Bound => solid(Paint::Bound),
-            Role::Reference => solid(Paint::Text),
-            Role::Data if chart.ordered => {
-                let data: Vec<&Series> = of_data(chart).collect();
+            SeriesRole::Bound => solid(Paint::Bound),
+            SeriesRole::Reference => solid(Paint::Text),
+            SeriesRole::Data if chart.ordered => {
+                let data: Vec<&ChartSeries> = of_data(chart).collect();
                 let place = data.iter().position(|it| it.label == series.label);
                 let last = data.len().saturating_sub(1).max(1);
                 solid(Paint::Ordered(place.unwrap_or(0) * STEPS / last))
             }
-            Role::Data => {
+            SeriesRole::Data => {
                 let number = self.labels.iter().position(|it| *it == series.label);
                 let number = number.unwrap_or(0);
                 let dashes = DASHES.iter().cycle().nth(number / COLOURS);
@@ -70,8 +70,8 @@ impl<'a> Looks<'a> {
     }
 }
 
-fn of_data(chart: &Chart) -> impl Iterator<Item = &Series> {
-    chart.series.iter().filter(|it| it.role == Role::Data)
+fn of_data(chart: &Chart) -> impl Iterator<Item = &ChartSeries> {
+    chart.series.iter().filter(|it| it.role == SeriesRole::Data)
 }
 
 #[cfg(test)]
@@ -81,7 +81,9 @@ mod tests {
 
     fn chart(labels: &[String]) -> Chart {
         let mut chart = Chart::new("", Axis::new(""), Axis::new(""));
-        let lines = labels.iter().map(|label| Series::line(label, Vec::new()));
+        let lines = labels
+            .iter()
+            .map(|label| ChartSeries::line(label, Vec::new()));
         chart.series = lines.collect();
         chart
     }
@@ -114,7 +116,7 @@ mod tests {
     #[test]
     fn bounds_are_red_and_data_beside_them_is_not_vermilion() {
         let mut chart = chart(&names(5));
-        let bound = Series::line("bound", Vec::new()).role(Role::Bound);
+        let bound = ChartSeries::line("bound", Vec::new()).role(SeriesRole::Bound);
         chart.series.push(bound);
         let figure = Figure::of(chart);
         let looks = of_all(&Looks::of(&figure), &figure.charts[0]);

@@ -1,6 +1,6 @@
 //! Shapes of series.
 
-use super::figure::{BoxPlot, Series, SeriesShape};
+use super::figure::{BoxPlot, ChartSeries, SeriesShape};
 use super::look::Look;
 use super::paint::Paint;
 use super::plot::Plot;
@@ -12,7 +12,7 @@ const MARK: f64 = 3.0;
 const INSIDE: f64 = 0.35;
 
 /// Draws a series.
-pub(super) fn draw(scene: &mut Scene, series: &Series, look: &Look, plot: &Plot) {
+pub(super) fn draw(scene: &mut Scene, series: &ChartSeries, look: &Look, plot: &Plot) {
     let at = |points: &[(f64, f64)]| -> Vec<Point> {
         points.iter().map(|point| plot.point(*point)).collect()
     };
@@ -78,7 +78,13 @@ pub(super) fn draw(scene: &mut Scene, series: &Series, look: &Look, plot: &Plot)
 }
 
 /// Draws the sign of a series beside its label, between two ends of a short line.
-pub(super) fn draw_sign(scene: &mut Scene, series: &Series, look: &Look, from: Point, to: Point) {
+pub(super) fn draw_sign(
+    scene: &mut Scene,
+    series: &ChartSeries,
+    look: &Look,
+    from: Point,
+    to: Point,
+) {
     let middle = (f64::midpoint(from.0, to.0), f64::midpoint(from.1, to.1));
     match &series.shape {
         SeriesShape::Dots(_) => dot(scene, middle, MARK, look.paint),

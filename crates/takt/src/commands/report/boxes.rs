@@ -1,7 +1,7 @@
 //! Charts of round trips: bound, worst simulated, and a box plot of the measurement, per hop count, payload and other settings.
 
 use takt_comparison::{ComparedRun, RoundTripComparison, RoundTripKind};
-use takt_report::{Axis, BoxPlot, Chart, Figure, Level, Role, Series, SeriesShape};
+use takt_report::{Axis, BoxPlot, Chart, ChartSeries, Figure, Level, SeriesRole, SeriesShape};
 
 use super::entries::{Entries, Entry};
 use crate::scenario_file::named;
@@ -69,7 +69,7 @@ fn chart(
     let width = (step * 0.75).min(0.4);
     let mut bounds = Vec::new();
     let mut simulated = Vec::new();
-    let mut boxes: Vec<Series> = Vec::new();
+    let mut boxes: Vec<ChartSeries> = Vec::new();
     for entry in members {
         let trip = entry.application.round_trip(kind);
         let at = place(entry);
@@ -87,11 +87,11 @@ fn chart(
         };
         let plot = box_plot(trip, at, width);
         match boxes.iter_mut().find(|it| it.label == label) {
-            Some(Series {
+            Some(ChartSeries {
                 shape: SeriesShape::Boxes(boxes),
                 ..
             }) => boxes.extend(plot),
-            _ => boxes.push(Series::new(
+            _ => boxes.push(ChartSeries::new(
                 label,
                 SeriesShape::Boxes(plot.into_iter().collect()),
             )),
@@ -111,23 +111,27 @@ fn chart(
     let diamonds = SeriesShape::Diamonds(simulated);
     chart
         .series
-        .push(Series::new("worst simulated", diamonds).role(Role::Reference));
+        .push(ChartSeries::new("worst simulated", diamonds).role(SeriesRole::Reference));
     let levels = SeriesShape::Levels(bounds);
     chart
         .series
-        .push(Series::new("sound bound", levels).role(Role::Bound));
+        .push(ChartSeries::new("sound bound", levels).role(SeriesRole::Bound));
     let beyond = SeriesShape::Triangles(beyond);
     let label = format!("above {far:.0} \u{b5}s");
     chart
         .series
-        .push(Series::new(label, beyond).role(Role::Reference));
+        .push(ChartSeries::new(label, beyond).role(SeriesRole::Reference));
     chart.series.retain(|it| !it.is_empty());
     chart
 }
 
 /// Moves outliers far above everything else to the upper end, so that the rest can be seen. Returns the height above which they are,
 /// and their places.
-fn cut(boxes: &mut [Series], bounds: &[Level], simulated: &[(f64, f64)]) -> (f64, Vec<(f64, f64)>) {
+fn cut(
+    boxes: &mut [ChartSeries],
+    bounds: &[Level],
+    simulated: &[(f64, f64)],
+) -> (f64, Vec<(f64, f64)>) {
     let mut all: Vec<&mut BoxPlot> = boxes
         .iter_mut()
         .filter_map(|it| match &mut it.shape {
@@ -205,7 +209,7 @@ fn box_plot(trip: &RoundTripComparison, place: f64, width: f64) -> Option<BoxPlo
 mod tests {
     use super::*;
 
-    fn boxes(outliers: Vec<f64>) -> Vec<Series> {
+    fn boxes(outliers: Vec<f64>) -> Vec<ChartSeries> {
         let plot = BoxPlot {
             place: 3.0,
             width: 0.4,
@@ -216,7 +220,7 @@ mod tests {
             high: 600.0,
             outliers,
         };
-        vec![Series::new("measured", SeriesShape::Boxes(vec![plot]))]
+        vec![ChartSeries::new("measured", SeriesShape::Boxes(vec![plot]))]
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use takt_comparison::{ComparedApplication, MeasuredPoint, RoundTripComparison, RoundTripKind};
 use takt_control::TracePoint;
-use takt_report::{Axis, Bar, Chart, Figure, Role, Scale, Series, SeriesShape};
+use takt_report::{Axis, Bar, Chart, ChartSeries, Figure, Scale, SeriesRole, SeriesShape};
 
 /// Share of spacings that the chart shows; the rest is told in its title.
 const SHOWN: f64 = 0.999;
@@ -43,7 +43,7 @@ pub(super) fn spacing(application: &ComparedApplication) -> Option<Figure> {
         let label = format!("{:?}, {}", point.point, place(point.point));
         chart
             .series
-            .push(Series::line(label, steps(&point.spacing_shares, end)));
+            .push(ChartSeries::line(label, steps(&point.spacing_shares, end)));
     }
     Some(Figure::of(chart))
 }
@@ -107,7 +107,7 @@ pub(super) fn histogram(application: &ComparedApplication, kind: RoundTripKind) 
     chart.labelled = false;
     chart
         .series
-        .push(Series::new("messages", SeriesShape::Bars(bars)));
+        .push(ChartSeries::new("messages", SeriesShape::Bars(bars)));
     Some(Figure::of(chart))
 }
 
@@ -148,17 +148,17 @@ pub(super) fn time_line(application: &ComparedApplication, kind: RoundTripKind) 
         Axis::new("round trip (\u{b5}s)"),
     );
     let measured = SeriesShape::Dots(points);
-    chart.series.push(Series::new("measured", measured));
+    chart.series.push(ChartSeries::new("measured", measured));
     chart.series.extend(bound(trip, end / scale));
     Some(Figure::of(chart))
 }
 
 /// Returns the bound as a line over all times, unless it is so far away that nothing else could be seen.
-fn bound(trip: &RoundTripComparison, end: f64) -> Option<Series> {
+fn bound(trip: &RoundTripComparison, end: f64) -> Option<ChartSeries> {
     let bound = trip.bound.nanos()? / 1e3;
     let longest = trip.longest_nanos()? / 1e3;
     let line = vec![(0.0, bound), (end, bound)];
-    (bound < 4.0 * longest).then(|| Series::line("sound bound", line).role(Role::Bound))
+    (bound < 4.0 * longest).then(|| ChartSeries::line("sound bound", line).role(SeriesRole::Bound))
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use takt_calculus::{Curve, Extended, FrameDelay, QueueBound, Rational};
-use takt_report::{Axis, Chart, Series};
+use takt_report::{Axis, Chart, ChartSeries};
 
 use super::super::row::Row;
 use super::numbers::{micros, near};
@@ -58,8 +58,8 @@ fn hop_chart(queue: &QueueBound, place: &str) -> Chart {
         |micros| format!("{micros:.1} \u{b5}s"),
     );
     let mut lines = vec![
-        Series::line("arrivals", points(&queue.arrival, &end)),
-        Series::line(
+        ChartSeries::line("arrivals", points(&queue.arrival, &end)),
+        ChartSeries::line(
             "service",
             points(&queue.service, served.as_ref().unwrap_or(&end).min(&end)),
         ),
@@ -69,14 +69,14 @@ fn hop_chart(queue: &QueueBound, place: &str) -> Chart {
         let begun = &longest.bits - &queue.shortest;
         if queue.keeps_order && !queue.shortest.is_zero() {
             let frame = [(&longest.begins, &begun), (&longest.ends, &longest.bits)];
-            lines.push(Series::line("last frame", frame.map(point).to_vec()));
+            lines.push(ChartSeries::line("last frame", frame.map(point).to_vec()));
         }
         let ends = [&longest.arrives, &longest.ends].map(|time| point((time, &longest.bits)));
-        lines.push(Series::marked("delay", ends.to_vec()));
+        lines.push(ChartSeries::marked("delay", ends.to_vec()));
     }
     if let Some(backlog) = &backlog {
         let ends = [&backlog.served, &backlog.arrived].map(|value| point((&backlog.time, value)));
-        lines.push(Series::marked("backlog", ends.to_vec()));
+        lines.push(ChartSeries::marked("backlog", ends.to_vec()));
     }
     Chart {
         title: format!(

@@ -2,7 +2,7 @@
 
 use takt_calculus::Extended;
 use takt_report::number::trimmed;
-use takt_report::{Axis, Chart, Series, SeriesShape};
+use takt_report::{Axis, Chart, ChartSeries, SeriesShape};
 use takt_scenario::{Rate, Share, SignedDuration, Size};
 
 use super::super::row::Row;
@@ -125,7 +125,7 @@ pub(super) fn charts(rows: &[Row]) -> Vec<Chart> {
 }
 
 fn chart(rows: &[Row], sweep: &Sweep, flows: &[&str]) -> Chart {
-    let mut lines: Vec<Series> = Vec::new();
+    let mut lines: Vec<ChartSeries> = Vec::new();
     let mut is_infinite = false;
     for (row, place) in rows.iter().zip(&sweep.places) {
         let wanted = row.bounds.flows.iter();
@@ -136,7 +136,7 @@ fn chart(rows: &[Row], sweep: &Sweep, flows: &[&str]) -> Chart {
             let known = lines.iter_mut().find(|line| line.label == label);
             match known.map(|line| &mut line.shape) {
                 Some(SeriesShape::Line { points, .. }) => points.extend(point),
-                _ => lines.push(Series::marked(label, point.into_iter().collect())),
+                _ => lines.push(ChartSeries::marked(label, point.into_iter().collect())),
             }
         }
     }
