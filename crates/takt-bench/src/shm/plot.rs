@@ -128,7 +128,7 @@ mod tests {
         let curves = [curve(1, "diff"), curve(2, "diff"), curve(2, "same")];
         let figure = figure(&["diff", "same"], &curves);
         let labels = |chart: &Chart| -> Vec<String> {
-            chart.lines.iter().map(|line| line.label.clone()).collect()
+            chart.series.iter().map(|it| it.label.clone()).collect()
         };
         let [diff, of_diff, same, of_same] = figure.charts.as_slice() else {
             panic!("{} charts", figure.charts.len());
