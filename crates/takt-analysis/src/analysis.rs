@@ -9,6 +9,7 @@ use takt_control::{TracePoint, TraceRecord};
 use crate::counters::CounterStatistics;
 use crate::error::AnalysisError;
 use crate::interval::TraceInterval;
+use crate::observer::{DelaySample, SampleObserver};
 use crate::quantities::{IntervalQuantities, PointLoss, PointQuantities, RunAnalysis, RunFile};
 use crate::source::{CapturePort, Records, RunSource};
 use crate::statistics::ExactStatistics;
@@ -51,6 +52,18 @@ impl RunAnalysis {
         files: &[(P, CapturePort)],
         options: &AnalysisOptions,
     ) -> Result<Self, AnalysisError> {
+        Self::observed(files, options, &mut ())
+    }
+
+    /// Does the same, and passes each delay on.
+    ///
+    /// # Errors
+    /// Those of [`Self::of`].
+    pub fn observed<P: AsRef<Path>, O: SampleObserver>(
+        files: &[(P, CapturePort)],
+        options: &AnalysisOptions,
+        observer: &mut O,
+    ) -> Result<Self, AnalysisError> {
         let sources = files.iter();
         let sources = sources.map(|(path, port)| RunSource::open(path.as_ref(), port));
         let sources: Vec<RunSource> = sources.collect::<Result<_, _>>()?;
@@ -63,7 +76,7 @@ impl RunAnalysis {
             file.fill(&mut counting);
         }
         while let Some(record) = next(&mut files) {
-            counting.count(record);
+            counting.count(record, observer);
             for file in &mut files {
                 file.fill(&mut counting);
             }
@@ -220,23 +233,16 @@ impl Counting {
     }
 
     /// Counts a record.
-    fn count(&mut self, record: TraceRecord) {
+    fn count(&mut self, record: TraceRecord, observer: &mut impl SampleObserver) {
         let is_counted = self.is_counted(record.counter);
         let Some(point) = self.points.get_mut(&record.point) else {
             return;
         };
-        if !is_counted {
+        if is_counted {
+            point.count(record);
+        } else {
             point.before = None;
-            return;
         }
-        point.quantities.counters.note(record.counter);
-        // A negative spacing is a step of the clock, which `clock_steps` has.
-        if let Some(spacing) = point.before.and_then(|it| record.nanos.checked_sub(it))
-            && spacing >= 0
-        {
-            point.quantities.spacing.add(spacing);
-        }
-        point.before = Some(record.nanos);
         let Some(message) = self.window.message(record.counter) else {
             return;
         };
@@ -245,8 +251,21 @@ impl Counting {
         }
         let to_here = |it: &&mut IntervalCounting| it.quantities.interval.to == record.point;
         for interval in self.intervals.iter_mut().filter(to_here) {
-            if let Some(start) = message.at(interval.quantities.interval.from) {
-                interval.add(record.nanos.saturating_sub(start));
+            let Some(began) = message.at(interval.quantities.interval.from) else {
+                continue;
+            };
+            let sample = DelaySample {
+                interval: interval.quantities.interval,
+                counter: record.counter,
+                began,
+                nanos: record.nanos.saturating_sub(began),
+                is_counted,
+            };
+            if sample.is_possible() {
+                observer.delay(&sample);
+            }
+            if is_counted {
+                interval.add(&sample);
             }
         }
     }
@@ -298,21 +317,39 @@ impl Counting {
     }
 }
 
-impl IntervalCounting {
-    fn add(&mut self, delay: i64) {
-        let quantities = &mut self.quantities;
-        if delay < 0 {
-            quantities.negative += 1;
-            if !quantities.interval.crosses_hosts() {
-                self.before = None;
-                return;
-            }
+impl PointCounting {
+    fn count(&mut self, record: TraceRecord) {
+        self.quantities.counters.note(record.counter);
+        // A negative spacing is a step of the clock, which `clock_steps` has.
+        if let Some(spacing) = self.before.and_then(|it| record.nanos.checked_sub(it))
+            && spacing >= 0
+        {
+            self.quantities.spacing.add(spacing);
         }
-        quantities.delay.add(delay);
-        if let Some(before) = self.before.replace(delay) {
-            let jitter = i64::try_from(delay.abs_diff(before)).unwrap_or(i64::MAX);
+        self.before = Some(record.nanos);
+    }
+}
+
+impl IntervalCounting {
+    fn add(&mut self, sample: &DelaySample) {
+        let quantities = &mut self.quantities;
+        quantities.negative += u64::from(sample.nanos < 0);
+        if !sample.is_possible() {
+            self.before = None;
+            return;
+        }
+        quantities.delay.add(sample.nanos);
+        if let Some(before) = self.before.replace(sample.nanos) {
+            let jitter = i64::try_from(sample.nanos.abs_diff(before)).unwrap_or(i64::MAX);
             quantities.jitter.add(jitter);
         }
+    }
+}
+
+impl DelaySample {
+    /// Returns false for a negative delay of one clock, which is a step of it.
+    const fn is_possible(&self) -> bool {
+        self.nanos >= 0 || self.interval.crosses_hosts()
     }
 }
 

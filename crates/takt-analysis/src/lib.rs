@@ -3,6 +3,7 @@
 //! * [`RunAnalysis`]: round trips, parts of the way, jitter, inter-frame spacing, losses and counters, of trace files
 //!   and captures.
 //! * [`ExactStatistics`]: minimum, mean, maximum and quantiles of very many samples, in limited memory.
+//! * [`SampleObserver`] gets each delay of each message.
 //! * [`CounterStatistics`]: missed, repeated and reordered counters.
 //!
 //! Files are read as streams, twice: once for the trace points and counters that they have, and once for the
@@ -16,6 +17,7 @@ mod counters;
 mod directory;
 mod error;
 mod interval;
+mod observer;
 mod page;
 mod quantities;
 mod source;
@@ -28,6 +30,7 @@ pub use counters::CounterStatistics;
 pub use directory::files_of_run;
 pub use error::AnalysisError;
 pub use interval::TraceInterval;
+pub use observer::{DelaySample, SampleObserver};
 pub use quantities::{IntervalQuantities, PointLoss, PointQuantities, RunAnalysis, RunFile};
 pub use source::{CapturePort, RunFileFormat};
 pub use statistics::ExactStatistics;

@@ -179,7 +179,7 @@ impl ExactStatistics {
             let carried: u64 = self.carried.range(values).map(|(_, count)| count).sum();
             let end = below + page.total() + carried;
             if wanted.peek().is_some_and(|(rank, _)| *rank <= end) {
-                for (value, count) in (number << BITS..).zip(page.counts()) {
+                for (value, count) in values_of(number).zip(page.counts()) {
                     below += count + self.carried.get(&value).copied().unwrap_or(0);
                     while let Some((_, index)) = wanted.next_if(|(rank, _)| *rank <= below) {
                         if let Some(found) = found.get_mut(index) {
@@ -193,12 +193,49 @@ impl ExactStatistics {
         Some(found)
     }
 
+    /// Calls a function with each different sample and its number, in ascending order. If neighbouring nanoseconds share a counter
+    /// ([`Self::resolution_nanos`]), the sample is the smallest of them.
+    pub fn for_each(&self, mut each: impl FnMut(i64, u64)) {
+        let mut numbers: Vec<i64> = self.pages.keys().copied().collect();
+        numbers.sort_unstable();
+        for number in numbers {
+            let counts = self.pages.get(&number).map(Page::counts);
+            for (value, count) in values_of(number).zip(counts.unwrap_or_default()) {
+                let count = count + self.carried.get(&value).copied().unwrap_or(0);
+                if count > 0 {
+                    each((value << self.shift).max(self.min), count);
+                }
+            }
+        }
+    }
+
+    /// Returns the number of samples in each of `bins` bins of the same width, in nanoseconds, from `low` on. Samples outside are
+    /// in none.
+    #[must_use]
+    pub fn histogram(&self, low: i64, width: u64, bins: usize) -> Vec<u64> {
+        let mut counts = vec![0; bins];
+        self.for_each(|value, count| {
+            let above = value.checked_sub(low).and_then(|it| u64::try_from(it).ok());
+            let bin = above.and_then(|it| it.checked_div(width));
+            let bin = bin.and_then(|bin| usize::try_from(bin).ok());
+            if let Some(place) = bin.and_then(|bin| counts.get_mut(bin)) {
+                *place += count;
+            }
+        });
+        counts
+    }
+
     /// Returns the rank of a quantile, from 1.
     fn rank(&self, parts_per_million: u32) -> u64 {
         let parts = u128::from(parts_per_million.min(1_000_000));
         let rank = (u128::from(self.count) * parts).div_ceil(1_000_000);
         u64::try_from(rank).unwrap_or(u64::MAX).max(1)
     }
+}
+
+/// Returns the values of a page.
+fn values_of(page: i64) -> impl Iterator<Item = i64> {
+    (0..1 << BITS).map(move |place| page << BITS | place)
 }
 
 #[cfg(test)]
@@ -229,6 +266,26 @@ mod tests {
         let expected = SHARES.map(|share| nearest_rank(&mut samples, share));
         assert_eq!(statistics.quantiles(SHARES), Some(expected));
         assert_eq!(statistics.resolution_nanos(), 1);
+        // `nearest_rank` has sorted the samples.
+        let mut all = samples.chunk_by(|one, other| one == other);
+        statistics.for_each(|value, count| {
+            let same = all.next().unwrap_or_default();
+            assert_eq!((Some(&value), count), (same.first(), same.len() as u64));
+        });
+        assert_eq!(all.next(), None);
+    }
+
+    #[test]
+    fn a_histogram_counts_samples_from_its_low_end() {
+        let mut statistics = ExactStatistics::with_limit(ExactStatistics::MEMORY);
+        for sample in [-11, -10, -1, 0, 9, 10, 10, 10_000, i64::MAX, i64::MIN] {
+            statistics.add(sample);
+        }
+        assert_eq!(statistics.histogram(-10, 10, 3), [2, 2, 2]);
+        assert_eq!(statistics.histogram(-10, 10, 0), [0; 0]);
+        assert_eq!(statistics.histogram(0, 0, 2), [0, 0]);
+        let none = ExactStatistics::with_limit(0);
+        assert_eq!(none.histogram(0, 1, 2), [0, 0]);
     }
 
     #[test]
@@ -262,6 +319,11 @@ mod tests {
             samples.extend(vec![4096; 3]);
             compare(samples);
         }
+    }
+
+    #[test]
+    fn the_greatest_and_the_least_number_have_a_page() {
+        compare(vec![i64::MAX, i64::MIN, 0, i64::MAX - 1]);
     }
 
     #[test]

@@ -4,7 +4,8 @@
 //! * [`Report`]: lines and tables for people, or JSON, one object per line, for programs;
 //! * [`Progress`]: the current step, on the error output of a terminal;
 //! * [`CsvFile`]: rows of a CSV file (RFC 4180);
-//! * [`chart`]: charts with labels at the lines, in colours that colour-blind readers tell apart; [`Picture`] is the PNG or SVG
+//! * [`Page`]: one HTML file with texts, tables and figures, without scripts and without references to other files;
+//! * [`chart`]: charts with labels at the series, in colours that colour-blind readers tell apart; [`Picture`] is the PNG or SVG
 //!   file of a chart.
 //!
 //! This crate knows no command and no measurement. The commands choose columns, names, units and lines.
@@ -14,14 +15,18 @@
 pub mod chart;
 mod csv;
 pub mod number;
+mod page;
 mod picture;
 mod progress;
 mod report;
 mod table;
 mod terminal;
 
-pub use chart::{Axis, Chart, Figure, Line, Scale};
+pub use chart::{
+    Axis, Bar, BoxPlot, Chart, ChartSeries, Figure, Level, Scale, SeriesRole, SeriesShape,
+};
 pub use csv::{CsvError, CsvFile};
+pub use page::{Notice, Page};
 pub use picture::{Picture, PictureError, Theme};
 pub use progress::Progress;
 pub use report::Report;

@@ -117,25 +117,16 @@ mod tests {
     #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
     use super::*;
-    use crate::chart::{Axis, Chart, Line};
+    use crate::chart::{Axis, Chart, ChartSeries};
 
     fn figure() -> Figure {
-        let line = |number: i32| Line {
-            label: format!("subject {number}"),
-            points: vec![(4.0, f64::from(number)), (4096.0, f64::from(number) * 2.0)],
-            marks: true,
+        let line = |number: i32| {
+            let points = vec![(4.0, f64::from(number)), (4096.0, f64::from(number) * 2.0)];
+            ChartSeries::marked(format!("subject {number}"), points)
         };
-        Figure {
-            charts: vec![Chart {
-                title: "Median".to_owned(),
-                x: Axis::new("size"),
-                y: Axis::new("µs"),
-                lines: (1..4).map(line).collect(),
-                ordered: false,
-                labelled: true,
-            }],
-            columns: 1,
-        }
+        let mut chart = Chart::new("Median", Axis::new("size"), Axis::new("µs"));
+        chart.series = (1..4).map(line).collect();
+        Figure::of(chart)
     }
 
     #[test]

@@ -407,5 +407,6 @@ pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
     lines.iter().map(|line| format!("{indent}{line}")).collect()
 }
 
+mod html;
 #[cfg(test)]
 mod tests;

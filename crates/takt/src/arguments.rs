@@ -9,6 +9,7 @@ mod host;
 mod lab;
 mod publish;
 mod pubsub;
+mod report;
 mod scenario;
 mod security_key;
 mod serving;
@@ -31,6 +32,7 @@ pub use publish::{PublishArguments, RunArguments, SubscribeArguments};
 pub use pubsub::{
     CheckArguments, ConfigCommand, ConfigFormat, ConvertArguments, DecodeArguments, PubSubCommand,
 };
+pub use report::ReportArguments;
 pub use scenario::{
     CheckScenarioArguments, ModelName, NewArguments, QdiscName, ScenarioCommand, TemplateName,
 };
@@ -176,6 +178,14 @@ pub enum Command {
         takt analyze run/ --json\n\n\
         docs/analysis.md defines the quantities.")]
     Analyze(AnalyzeArguments),
+    /// Put bound, simulation and measurement of runs side by side in one HTML file; a measurement above its bound is an error.
+    #[command(after_help = "Examples:\n  \
+        takt report line-run\n  \
+        takt report line-run e3-run --to report.html --pictures pictures\n  \
+        takt report line-run --requirement motion-control --requirement sr-class\n  \
+        takt report --requirements\n\n\
+        docs/report.md describes the report.")]
+    Report(ReportArguments),
     /// Configure queueing disciplines, gates and priorities of network interfaces.
     #[command(subcommand)]
     Tsn(TsnCommand),

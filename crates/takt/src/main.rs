@@ -5,6 +5,8 @@
 
 mod arguments;
 mod commands;
+#[cfg(feature = "parquet")]
+mod delay_file;
 mod explain;
 mod hex;
 mod output;

@@ -99,9 +99,31 @@ pub fn field_name(path: &str) -> String {
     path.rsplit('.').next().unwrap_or(path).replace('_', " ")
 }
 
+/// Returns the name of a quantity with a value: `3 hops`, `59 B`, `discipline etf`.
+pub fn named(name: &str, value: &str) -> String {
+    match name {
+        "hops" if value == "1" => "1 hop".to_owned(),
+        "hops" => format!("{value} hops"),
+        "payload (B)" => format!("{value} B"),
+        name => format!("{name} {value}"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn values_have_their_name_or_their_unit() {
+        for (name, value, text) in [
+            ("hops", "1", "1 hop"),
+            ("hops", "7", "7 hops"),
+            ("payload (B)", "59", "59 B"),
+            ("discipline", "etf", "discipline etf"),
+        ] {
+            assert_eq!(named(name, value), text);
+        }
+    }
 
     #[test]
     fn fields_have_readable_names() {

@@ -253,7 +253,7 @@ fn bounds_are_drawn() {
     assert!(both.contains("Hop 1 of control: host1 to host2, class A"));
     assert!(both.contains("Hop 1 of other: host1 to host2, class"));
     let sweep = drawn(&shipped("line.toml"));
-    assert!(sweep.contains("Bounds over hops") && sweep.contains("hops 7"));
+    assert!(sweep.contains("Bounds over hops") && sweep.contains("7 hops"));
     // Two sweeps and two flows.
     let flows = drawn(&shipped("b.toml"));
     assert!(flows.contains("control: Bounds over rate"));

@@ -16,6 +16,7 @@ mod mistakes;
 mod output;
 mod presence;
 mod pubsub_config;
+mod report;
 mod scenario;
 mod simulate;
 mod simulated_by_hand;

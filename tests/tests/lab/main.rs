@@ -18,6 +18,7 @@ mod checks;
 mod cleanup;
 mod mistakes;
 mod recorded;
+mod report;
 mod uml;
 
 use std::panic::catch_unwind;
@@ -62,6 +63,8 @@ fn tests(backend: &TestedBackend) -> Vec<(String, TestFunction)> {
         let name = format!("conformance::{}", case.name);
         tests.push((name, Box::new(move |backend| case::run(&case, backend))));
     }
+    let of_run: TestFunction = Box::new(report::a_run_is_beside_its_bounds);
+    tests.push(("report::a_run_is_beside_its_bounds".to_owned(), of_run));
     if !backend.is_host() {
         for discipline in ["fq_codel", "mqprio", "cbs", "etf", "taprio"] {
             let name = format!("agreement::{discipline}");

@@ -6,6 +6,7 @@ mod by_hand;
 mod disturbed;
 mod files;
 mod model;
+mod observed;
 
 use takt_analysis::{
     AnalysisError, AnalysisOptions, ExactStatistics, IntervalQuantities, PointQuantities,

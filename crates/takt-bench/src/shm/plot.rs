@@ -1,6 +1,6 @@
 //! Charts: latency over the size of the value, and distribution of latencies, with a line for each subject.
 
-use takt_report::{Axis, Chart, Figure, Line, Scale};
+use takt_report::{Axis, Chart, ChartSeries, Figure, Scale};
 
 use super::row::Row;
 use super::sizes;
@@ -64,11 +64,7 @@ pub(super) fn figure(placements: &[&str], curves: &[Curve]) -> Figure {
 }
 
 fn over_size(cores: &str, curves: &[&Curve]) -> Chart {
-    let line = |curve: &&Curve| Line {
-        label: curve.label.clone(),
-        points: curve.medians.clone(),
-        marks: true,
-    };
+    let line = |curve: &&Curve| ChartSeries::marked(&curve.label, curve.medians.clone());
     let points = curves.iter().flat_map(|curve| &curve.medians);
     Chart {
         title: format!("GetValue(): median over the size of the value, {cores}"),
@@ -76,7 +72,7 @@ fn over_size(cores: &str, curves: &[&Curve]) -> Chart {
             .scale(Scale::Logarithmic)
             .ticks(points.map(|(bytes, _)| (*bytes, size(*bytes)))),
         y: Axis::new("median (µs)").scale(Scale::Logarithmic),
-        lines: curves.iter().map(line).collect(),
+        series: curves.iter().map(line).collect(),
         ordered: false,
         labelled: true,
     }
@@ -85,16 +81,12 @@ fn over_size(cores: &str, curves: &[&Curve]) -> Chart {
 fn distribution(cores: &str, curves: &[&Curve]) -> Chart {
     let smallest = curves.iter().find_map(|curve| curve.medians.first());
     let smallest = smallest.map_or_else(String::new, |(bytes, _)| size(*bytes));
-    let line = |curve: &&Curve| Line {
-        label: curve.label.clone(),
-        points: steps(&curve.distribution),
-        marks: false,
-    };
+    let line = |curve: &&Curve| ChartSeries::line(&curve.label, steps(&curve.distribution));
     Chart {
         title: format!("GetValue() of {smallest}: distribution, {cores}"),
         x: Axis::new("latency (µs)").scale(Scale::Logarithmic),
         y: Axis::new("share of Reads that took at most so long (%)").range(0.0, 100.0),
-        lines: curves.iter().map(line).collect(),
+        series: curves.iter().map(line).collect(),
         ordered: false,
         labelled: false,
     }
@@ -136,7 +128,7 @@ mod tests {
         let curves = [curve(1, "diff"), curve(2, "diff"), curve(2, "same")];
         let figure = figure(&["diff", "same"], &curves);
         let labels = |chart: &Chart| -> Vec<String> {
-            chart.lines.iter().map(|line| line.label.clone()).collect()
+            chart.series.iter().map(|it| it.label.clone()).collect()
         };
         let [diff, of_diff, same, of_same] = figure.charts.as_slice() else {
             panic!("{} charts", figure.charts.len());

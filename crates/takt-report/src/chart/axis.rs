@@ -72,6 +72,11 @@ impl Axis {
         self
     }
 
+    /// Returns true if a logarithmic scale was set.
+    pub(super) fn is_logarithmic(&self) -> bool {
+        self.scale == Scale::Logarithmic
+    }
+
     pub(super) fn name(&self) -> &str {
         &self.name
     }

@@ -1,66 +1,130 @@
 //! Layout of a figure.
 
-use super::axis::Resolved;
-use super::figure::{Chart, Figure, Line};
+use super::figure::{Chart, Figure};
 use super::font;
-use super::labels::spread;
-use super::paint::{COLOURS, DASHES, Paint, STEPS};
-use super::scene::{Anchor, Point, Scene, Shape};
+use super::key;
+use super::look::Looks;
+use super::paint::Paint;
+use super::plot::{Plot, TEXT_SIZE, draw_axes, widest};
+use super::scene::{Anchor, Scene, Shape};
+use super::series;
 
-/// Width of a chart.
-const WIDTH: f64 = 760.0;
-/// Least height of a chart.
-const HEIGHT: f64 = 400.0;
-/// Space above the lines, for the title and the name of the vertical axis.
+/// Space above the series, for the title and the name of the vertical axis.
 const TOP: f64 = 62.0;
-/// Space below the lines, for the horizontal axis.
+/// Space below the series, for the horizontal axis.
 const BOTTOM: f64 = 54.0;
-/// Space between charts.
-const MARGIN: f64 = 20.0;
 /// Widest labels, as a share of the chart.
 const LABELS: f64 = 0.4;
-/// Height of a label.
-const LABEL: f64 = 16.0;
 
 const TITLE_SIZE: f64 = 15.0;
-const TEXT_SIZE: f64 = 12.0;
-/// Factor of the width of letters, because a browser's font may be wider than ours.
-const WIDER: f64 = 1.1;
+/// Factor of the width of a title, which a browser draws bold.
+const BOLDER: f64 = 1.25;
+/// Height of a line of a title.
+const TITLE: f64 = 19.0;
+
+/// Room for a figure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Room {
+    /// Page or screen: charts side by side, labels at the right of the series.
+    #[default]
+    Page,
+    /// Telephone: charts below each other, labels above the series.
+    Phone,
+}
+
+impl Room {
+    /// Returns the width of a chart.
+    const fn width(self) -> f64 {
+        match self {
+            Self::Page => 760.0,
+            Self::Phone => 360.0,
+        }
+    }
+
+    /// Returns the least height of a chart without labels above.
+    const fn height(self) -> f64 {
+        match self {
+            Self::Page => 400.0,
+            Self::Phone => 320.0,
+        }
+    }
+
+    /// Returns the space at the sides of a chart.
+    const fn margin(self) -> f64 {
+        match self {
+            Self::Page => 20.0,
+            Self::Phone => 6.0,
+        }
+    }
+}
 
 /// Returns the drawing of all charts of a figure.
-pub(super) fn scene(figure: &Figure) -> Scene {
-    let columns = figure.columns.clamp(1, figure.charts.len().max(1));
+pub(super) fn scene(figure: &Figure, room: Room) -> Scene {
+    let columns = match room {
+        Room::Page => figure.columns.clamp(1, figure.charts.len().max(1)),
+        Room::Phone => 1,
+    };
     let mut scene = Scene {
-        width: WIDTH * columns as f64,
+        width: room.width() * columns as f64,
         ..Scene::default()
     };
-    let labels = labels_of(figure);
+    let looks = Looks::of(figure);
     for row in figure.charts.chunks(columns) {
-        let lines = row.iter().map(|chart| chart.lines.len()).max();
-        let height = (TOP + BOTTOM + LABEL * lines.unwrap_or(0) as f64).max(HEIGHT);
+        let heights = row.iter().map(|chart| height(chart, room));
+        let height = heights.fold(room.height(), f64::max);
         for (column, chart) in row.iter().enumerate() {
             let place = Place {
-                left: WIDTH * column as f64,
+                left: room.width() * column as f64,
                 top: scene.height,
                 height,
+                room,
             };
-            draw(&mut scene, chart, place, &labels);
+            draw(&mut scene, chart, place, &looks);
         }
         scene.height += height;
     }
-    scene.height = scene.height.max(HEIGHT);
+    scene.height = scene.height.max(room.height());
     scene
 }
 
-/// Returns the labels of a figure. The number of a label determines the look of its lines.
-fn labels_of(figure: &Figure) -> Vec<&str> {
-    let mut labels: Vec<&str> = Vec::new();
-    for line in figure.charts.iter().flat_map(|chart| &chart.lines) {
-        if !labels.contains(&line.label.as_str()) {
-            labels.push(&line.label);
+/// Returns the height that a chart needs.
+fn height(chart: &Chart, room: Room) -> f64 {
+    let lines = title(chart, room).len() as f64 - 1.0;
+    match room {
+        Room::Page => TOP + BOTTOM + TITLE * lines + key::LABEL * chart.series.len() as f64,
+        Room::Phone => room.height() + TITLE * lines + key_height(chart, room),
+    }
+}
+
+/// Returns the height of the labels above the series.
+fn key_height(chart: &Chart, room: Room) -> f64 {
+    match room {
+        Room::Phone if chart.labelled => key::height(chart, inner(room)) + 6.0,
+        _ => 0.0,
+    }
+}
+
+/// Returns the width between the margins.
+fn inner(room: Room) -> f64 {
+    room.width() - 2.0 * room.margin()
+}
+
+/// Returns the lines of the title.
+fn title(chart: &Chart, room: Room) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in chart.title.split(' ') {
+        let line = lines.last().map_or("", String::as_str);
+        let longer = match line {
+            "" => word.to_owned(),
+            line => format!("{line} {word}"),
+        };
+        let fits = font::width(&longer, TITLE_SIZE) * BOLDER <= inner(room);
+        match lines.last_mut() {
+            Some(line) if fits || line.is_empty() => *line = longer,
+            _ => lines.push(word.to_owned()),
         }
     }
-    labels
+    lines
 }
 
 /// Place of a chart in its figure.
@@ -69,215 +133,80 @@ struct Place {
     left: f64,
     top: f64,
     height: f64,
+    room: Room,
 }
 
-/// Look of a line.
-struct Look {
-    paint: Paint,
-    dashes: Vec<f64>,
-    width: f64,
-}
-
-fn look(chart: &Chart, index: usize, labels: &[&str]) -> Look {
-    const WIDTH: f64 = 2.0;
-    if chart.ordered {
-        let last = chart.lines.len().saturating_sub(1).max(1);
-        return Look {
-            paint: Paint::Ordered(index * STEPS / last),
-            dashes: Vec::new(),
-            width: WIDTH,
-        };
+fn draw(scene: &mut Scene, chart: &Chart, place: Place, looks: &Looks<'_>) {
+    let room = place.room;
+    let places: Vec<f64> = chart.series.iter().flat_map(|it| it.places()).collect();
+    let mut heights: Vec<f64> = chart.series.iter().flat_map(|it| it.heights()).collect();
+    let has_bars = chart.series.iter().any(|it| it.is_bars());
+    if has_bars && !chart.y.is_logarithmic() {
+        heights.push(0.0);
     }
-    let label = chart.lines.get(index).map(|line| line.label.as_str());
-    let number = labels.iter().position(|known| Some(*known) == label);
-    let number = number.unwrap_or(index);
-    let dashes = DASHES.iter().cycle().nth(number / COLOURS);
-    let dashes = dashes.into_iter().flat_map(|dashes| dashes.iter());
-    Look {
-        paint: Paint::Distinct(number % COLOURS),
-        dashes: dashes.map(|length| length * WIDTH).collect(),
-        width: WIDTH,
-    }
-}
-
-/// Rectangle of the lines, and its axes.
-struct Plot {
-    left: f64,
-    right: f64,
-    top: f64,
-    bottom: f64,
-    x: Resolved,
-    y: Resolved,
-}
-
-impl Plot {
-    fn x(&self, place: f64) -> f64 {
-        self.left + (self.right - self.left) * place
-    }
-
-    fn y(&self, place: f64) -> f64 {
-        self.bottom - (self.bottom - self.top) * place
-    }
-
-    fn point(&self, (x, y): Point) -> Point {
-        (self.x(self.x.place(x)), self.y(self.y.place(y)))
-    }
-}
-
-fn draw(scene: &mut Scene, chart: &Chart, place: Place, labels: &[&str]) {
-    let values = |which: fn(&Point) -> f64| -> Vec<f64> {
-        let points = chart.lines.iter().flat_map(|line| &line.points);
-        points.map(which).collect()
+    let ticks = match room {
+        Room::Page => 7,
+        Room::Phone => 4,
     };
-    let x = chart.x.resolve(&values(|point| point.0), 7, true);
-    let y = chart.y.resolve(&values(|point| point.1), 5, false);
-    let widest = |texts: &mut dyn Iterator<Item = &str>| {
-        texts
-            .map(|text| font::width(text, TEXT_SIZE) * WIDER)
-            .fold(0.0, f64::max)
+    let x = chart.x.resolve(&places, ticks, true);
+    let y = chart.y.resolve(&heights, 5, false);
+    let labels = chart.series.iter().map(|series| series.label.as_str());
+    let of_labels = match room {
+        Room::Page if chart.labelled => widest(labels) + 26.0,
+        _ => 0.0,
     };
-    let of_labels = match chart.labelled {
-        true => widest(&mut chart.lines.iter().map(|line| line.label.as_str())) + 26.0,
-        false => 0.0,
-    };
-    let of_ticks = widest(&mut y.ticks().map(|tick| tick.1));
+    let of_ticks = widest(y.ticks().map(|tick| tick.1));
+    let (left, margin) = (place.left + room.margin(), room.margin());
+    let lines = title(chart, room);
+    let above = TITLE * (lines.len() as f64 - 1.0);
+    let of_key = key_height(chart, room);
     let plot = Plot {
-        left: place.left + MARGIN + of_ticks + 10.0,
-        right: place.left + WIDTH - MARGIN - of_labels.min(LABELS * WIDTH),
-        top: place.top + TOP,
+        left: left + of_ticks + 10.0,
+        right: place.left + room.width() - margin - of_labels.min(LABELS * room.width()),
+        top: place.top + TOP + above + of_key,
         bottom: place.top + place.height - BOTTOM,
         x,
         y,
     };
-    let left = place.left + MARGIN;
-    scene.shapes.push(Shape::Text {
-        at: (left, place.top + 27.0),
-        anchor: Anchor::Start,
-        size: TITLE_SIZE,
-        bold: true,
-        paint: Paint::Text,
-        text: chart.title.clone(),
-    });
-    let name = (left, place.top + 44.0);
+    let mut y = place.top + 27.0;
+    for line in lines {
+        scene.shapes.push(Shape::Text {
+            at: (left, y),
+            anchor: Anchor::Start,
+            size: TITLE_SIZE,
+            bold: true,
+            paint: Paint::Text,
+            text: line,
+        });
+        y += TITLE;
+    }
+    if of_key > 0.0 {
+        key::draw_above(scene, chart, looks, (left, y), inner(room));
+    }
+    let name = (left, y - 2.0 + of_key);
     scene.text(name, Anchor::Start, TEXT_SIZE, Paint::Muted, chart.y.name());
     draw_axes(scene, chart, &plot);
-    for (index, line) in chart.lines.iter().enumerate() {
-        draw_line(scene, line, &look(chart, index, labels), &plot);
+    for it in &chart.series {
+        series::draw(scene, it, &looks.look(chart, it), &plot);
     }
-    if chart.labelled {
-        draw_labels(scene, chart, labels, &plot);
-    }
-}
-
-fn draw_axes(scene: &mut Scene, chart: &Chart, plot: &Plot) {
-    for (place, label) in plot.y.ticks() {
-        let y = plot.y(place);
-        scene.line(vec![(plot.left, y), (plot.right, y)], 1.0, Paint::Grid);
-        scene.text(
-            (plot.left - 8.0, y),
-            Anchor::End,
-            TEXT_SIZE,
-            Paint::Muted,
-            label,
-        );
-    }
-    let axis = vec![(plot.left, plot.bottom), (plot.right, plot.bottom)];
-    scene.line(axis, 1.0, Paint::Axis);
-    let mut end = f64::MIN;
-    for (place, label) in plot.x.ticks() {
-        let x = plot.x(place);
-        let tick = vec![(x, plot.bottom), (x, plot.bottom + 5.0)];
-        scene.line(tick, 1.0, Paint::Axis);
-        let half = font::width(label, TEXT_SIZE) * WIDER / 2.0;
-        // A label that would cover the previous one is left out.
-        if x - half < end + 4.0 {
-            continue;
-        }
-        let below = (x, plot.bottom + 15.0);
-        scene.text(below, Anchor::Middle, TEXT_SIZE, Paint::Muted, label);
-        end = x + half;
-    }
-    let middle = (f64::midpoint(plot.left, plot.right), plot.bottom + 36.0);
-    scene.text(
-        middle,
-        Anchor::Middle,
-        TEXT_SIZE,
-        Paint::Muted,
-        chart.x.name(),
-    );
-}
-
-fn draw_line(scene: &mut Scene, line: &Line, look: &Look, plot: &Plot) {
-    let points: Vec<Point> = line.points.iter().map(|point| plot.point(*point)).collect();
-    if line.marks {
-        scene.shapes.extend(points.iter().map(|point| Shape::Dot {
-            centre: *point,
-            radius: 3.0,
-            paint: look.paint,
-        }));
-    }
-    if points.len() > 1 {
-        scene.shapes.push(Shape::Line {
-            points,
-            width: look.width,
-            dashes: look.dashes.clone(),
-            paint: look.paint,
-        });
-    }
-}
-
-/// Draws labels at the right, in the order of the ends of the lines. Lines without points have theirs at the bottom.
-fn draw_labels(scene: &mut Scene, chart: &Chart, labels: &[&str], plot: &Plot) {
-    let lines = chart.lines.iter().enumerate();
-    let mut ends: Vec<(usize, &Line, Option<Point>)> = lines
-        .map(|(index, line)| {
-            let end = line.points.last().map(|point| plot.point(*point));
-            (index, line, end)
-        })
-        .collect();
-    let height = |end: &Option<Point>| end.map_or(plot.bottom, |end| end.1);
-    ends.sort_by(|(_, _, one), (_, _, other)| height(one).total_cmp(&height(other)));
-    let wanted: Vec<f64> = ends.iter().map(|(_, _, end)| height(end)).collect();
-    let places = spread(&wanted, LABEL, plot.top, plot.bottom);
-    for ((index, line, end), y) in ends.iter().zip(places) {
-        let x = plot.right + 22.0;
-        if let Some(end) = end {
-            let leader = vec![
-                (end.0 + 5.0, end.1),
-                (plot.right + 8.0, end.1),
-                (x - 4.0, y),
-            ];
-            scene.line(leader, 1.2, look(chart, *index, labels).paint);
-        }
-        let paint = if end.is_some() {
-            Paint::Text
-        } else {
-            Paint::Muted
-        };
-        scene.text((x, y), Anchor::Start, TEXT_SIZE, paint, &line.label);
+    if chart.labelled && room == Room::Page {
+        key::draw_beside(scene, chart, looks, &plot);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chart::Axis;
+    use crate::chart::{Axis, ChartSeries};
 
     fn chart(labels: &[String]) -> Chart {
+        let mut chart = Chart::new("A title with several words", Axis::new(""), Axis::new(""));
         let lines = labels.iter().enumerate();
-        let line = |(index, label): (usize, &String)| Line {
-            label: label.clone(),
-            points: vec![(1.0, index as f64), (2.0, index as f64 * 2.0)],
-            marks: false,
+        let line = |(index, label): (usize, &String)| {
+            ChartSeries::line(label, vec![(1.0, index as f64), (2.0, index as f64 * 2.0)])
         };
-        Chart {
-            title: String::new(),
-            x: Axis::new(""),
-            y: Axis::new(""),
-            lines: lines.map(line).collect(),
-            ordered: false,
-            labelled: true,
-        }
+        chart.series = lines.map(line).collect();
+        chart
     }
 
     fn names(count: usize) -> Vec<String> {
@@ -287,33 +216,9 @@ mod tests {
     }
 
     #[test]
-    fn each_label_has_one_distinct_style() {
-        let all = chart(&names(20));
-        let one = chart(&names(4)[3..]);
-        let figure = Figure {
-            charts: vec![all, one],
-            columns: 1,
-        };
-        let labels = labels_of(&figure);
-        let looks = |chart: &Chart| -> Vec<(Paint, Vec<f64>)> {
-            let looks = (0..chart.lines.len()).map(|index| look(chart, index, &labels));
-            looks.map(|look| (look.paint, look.dashes)).collect()
-        };
-        let (all, one) = (looks(&figure.charts[0]), looks(&figure.charts[1]));
-        assert_eq!(all[3], one[0]);
-        for (index, look) in all.iter().enumerate() {
-            assert!(!all[..index].contains(look), "{index}");
-        }
-    }
-
-    #[test]
     fn labels_do_not_cover_each_other_and_stay_inside() {
         for count in [1, 7, 30] {
-            let figure = Figure {
-                charts: vec![chart(&names(count))],
-                columns: 1,
-            };
-            let scene = scene(&figure);
+            let scene = scene(&Figure::of(chart(&names(count))), Room::Page);
             let mut heights: Vec<f64> = Vec::new();
             for shape in &scene.shapes {
                 if let Shape::Text { at, text, .. } = shape
@@ -330,5 +235,37 @@ mod tests {
                 assert!(pair[1] - pair[0] >= TEXT_SIZE, "{heights:?}");
             }
         }
+    }
+
+    #[test]
+    fn a_phone_has_the_labels_above_and_all_texts_inside() {
+        let mut long = chart(&names(5));
+        long.title =
+            "A title that is too long for one line of a telephone, but not for two".to_owned();
+        let figure = Figure {
+            charts: vec![long, chart(&names(2))],
+            columns: 2,
+        };
+        let scene = scene(&figure, Room::Phone);
+        assert_eq!(scene.width, 360.0);
+        let mut places: Vec<(f64, f64)> = Vec::new();
+        for shape in &scene.shapes {
+            if let Shape::Text {
+                at,
+                text,
+                anchor: Anchor::Start,
+                size,
+                ..
+            } = shape
+            {
+                assert!(at.0 + font::width(text, *size) <= scene.width, "{text}");
+                let is_new = places
+                    .iter()
+                    .all(|it| (it.0 - at.0).abs() > 8.0 || (it.1 - at.1).abs() > 8.0);
+                assert!(is_new, "{text}: {places:?}");
+                places.push(*at);
+            }
+        }
+        assert_eq!(scene.height, 2.0 * 320.0 + TITLE + 22.0 + 38.0);
     }
 }

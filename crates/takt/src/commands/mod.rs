@@ -17,6 +17,7 @@ mod publish;
 mod pubsub;
 mod read;
 mod registry;
+mod report;
 mod scenario;
 mod simulate;
 mod subscribe;
@@ -47,6 +48,7 @@ pub fn run(command: Command) -> miette::Result<()> {
         Command::Simulate(arguments) => simulate::run(&arguments),
         Command::Bounds(arguments) => bounds::run(&arguments),
         Command::Analyze(arguments) => analyze::run(&arguments),
+        Command::Report(arguments) => report::run(&arguments),
         Command::Scenario(command) => scenario::run(&command),
         Command::Tsn(command) => tsn::run(&command),
         Command::Lab(command) => lab::run(&command),

@@ -21,7 +21,7 @@ pub fn run(arguments: &AnalyzeArguments) -> miette::Result<()> {
         trim: arguments.trim,
         synchronized: arguments.synchronized,
     };
-    let run = RunAnalysis::of(&files, &options).map_err(|error| explained(&error))?;
+    let run = analyze(arguments, &files, &options)?;
     if let Some(path) = &arguments.csv {
         csv::write(path, &run)?;
     }
@@ -38,6 +38,25 @@ pub fn run(arguments: &AnalyzeArguments) -> miette::Result<()> {
         )),
         None => Ok(()),
     }
+}
+
+/// Analyzes the files, and writes their delays into the Parquet file that is wanted.
+fn analyze(
+    arguments: &AnalyzeArguments,
+    files: &[(PathBuf, CapturePort)],
+    options: &AnalysisOptions,
+) -> miette::Result<RunAnalysis> {
+    #[cfg(feature = "parquet")]
+    if let Some(path) = &arguments.parquet {
+        let mut delays = crate::delay_file::Delays::create(path)?;
+        let run = RunAnalysis::observed(files, options, &mut delays);
+        let run = run.map_err(|error| explained(&error))?;
+        delays.finish()?;
+        return Ok(run);
+    }
+    #[cfg(not(feature = "parquet"))]
+    let _ = arguments;
+    RunAnalysis::of(files, options).map_err(|error| explained(&error))
 }
 
 /// Returns the files of the arguments and of directories in them, with the ports of captures.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use takt_calculus::{Curve, Extended, FrameDelay, QueueBound, Rational};
-use takt_report::{Axis, Chart, Line};
+use takt_report::{Axis, Chart, ChartSeries};
 
 use super::super::row::Row;
 use super::numbers::{micros, near};
@@ -53,18 +53,13 @@ fn hop_chart(queue: &QueueBound, place: &str) -> Chart {
             let top = Extended::Finite(bits * Rational::from(2));
             queue.service.first_at_least(&top)
         });
-    let line = |label: &str, points: Vec<(f64, f64)>| Line {
-        label: label.to_owned(),
-        points,
-        marks: false,
-    };
     let bound = micros(&queue.delay).map_or_else(
         || "infinite".to_owned(),
         |micros| format!("{micros:.1} \u{b5}s"),
     );
     let mut lines = vec![
-        line("arrivals", points(&queue.arrival, &end)),
-        line(
+        ChartSeries::line("arrivals", points(&queue.arrival, &end)),
+        ChartSeries::line(
             "service",
             points(&queue.service, served.as_ref().unwrap_or(&end).min(&end)),
         ),
@@ -74,20 +69,14 @@ fn hop_chart(queue: &QueueBound, place: &str) -> Chart {
         let begun = &longest.bits - &queue.shortest;
         if queue.keeps_order && !queue.shortest.is_zero() {
             let frame = [(&longest.begins, &begun), (&longest.ends, &longest.bits)];
-            lines.push(line("last frame", frame.map(point).to_vec()));
+            lines.push(ChartSeries::line("last frame", frame.map(point).to_vec()));
         }
         let ends = [&longest.arrives, &longest.ends].map(|time| point((time, &longest.bits)));
-        lines.push(Line {
-            marks: true,
-            ..line("delay", ends.to_vec())
-        });
+        lines.push(ChartSeries::marked("delay", ends.to_vec()));
     }
     if let Some(backlog) = &backlog {
         let ends = [&backlog.served, &backlog.arrived].map(|value| point((&backlog.time, value)));
-        lines.push(Line {
-            marks: true,
-            ..line("backlog", ends.to_vec())
-        });
+        lines.push(ChartSeries::marked("backlog", ends.to_vec()));
     }
     Chart {
         title: format!(
@@ -99,7 +88,7 @@ fn hop_chart(queue: &QueueBound, place: &str) -> Chart {
         y: Axis::new("data (bit)"),
         ordered: false,
         labelled: true,
-        lines,
+        series: lines,
     }
 }
 

@@ -2,12 +2,12 @@
 
 use takt_calculus::Extended;
 use takt_report::number::trimmed;
-use takt_report::{Axis, Chart, Line};
+use takt_report::{Axis, Chart, ChartSeries, SeriesShape};
 use takt_scenario::{Rate, Share, SignedDuration, Size};
 
 use super::super::row::Row;
 use super::numbers::micros;
-use crate::scenario_file::{field_name, parameter_name};
+use crate::scenario_file::{field_name, named, parameter_name};
 
 /// Largest number of charts in a figure.
 const CHARTS: usize = 12;
@@ -125,7 +125,7 @@ pub(super) fn charts(rows: &[Row]) -> Vec<Chart> {
 }
 
 fn chart(rows: &[Row], sweep: &Sweep, flows: &[&str]) -> Chart {
-    let mut lines: Vec<Line> = Vec::new();
+    let mut lines: Vec<ChartSeries> = Vec::new();
     let mut is_infinite = false;
     for (row, place) in rows.iter().zip(&sweep.places) {
         let wanted = row.bounds.flows.iter();
@@ -133,13 +133,10 @@ fn chart(rows: &[Row], sweep: &Sweep, flows: &[&str]) -> Chart {
             is_infinite |= flow.delay == Extended::Infinity;
             let label = label(row, sweep, &flow.name);
             let point = micros(&flow.delay).map(|delay| (*place, delay));
-            match lines.iter_mut().find(|line| line.label == label) {
-                Some(line) => line.points.extend(point),
-                None => lines.push(Line {
-                    label,
-                    points: point.into_iter().collect(),
-                    marks: true,
-                }),
+            let known = lines.iter_mut().find(|line| line.label == label);
+            match known.map(|line| &mut line.shape) {
+                Some(SeriesShape::Line { points, .. }) => points.extend(point),
+                _ => lines.push(ChartSeries::marked(label, point.into_iter().collect())),
             }
         }
     }
@@ -159,7 +156,7 @@ fn chart(rows: &[Row], sweep: &Sweep, flows: &[&str]) -> Chart {
         title: format!("Bounds over {}{infinite}", field_name(parameter)),
         x: sweep.axis.clone(),
         y: Axis::new("bound on the delay (\u{b5}s)"),
-        lines,
+        series: lines,
         ordered,
         labelled: true,
     }
@@ -173,7 +170,7 @@ fn label(row: &Row, sweep: &Sweep, flow: &str) -> String {
         .enumerate()
         .filter(|(index, _)| *index != sweep.index);
     let values: Vec<String> = others
-        .map(|(_, (parameter, value))| format!("{} {value}", field_name(parameter)))
+        .map(|(_, (parameter, value))| named(&field_name(parameter), value))
         .collect();
     match values.as_slice() {
         [] => flow.to_owned(),

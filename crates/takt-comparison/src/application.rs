@@ -1,0 +1,152 @@
+//! Comparison of an application of a case.
+
+use crate::bound::ComparedBound;
+use crate::loss::LossShares;
+use crate::measured::{MeasuredPoint, MeasuredTimes};
+use crate::samples::LongDelay;
+use crate::simulated::SimulatedTimes;
+use crate::times::RoundTripKind;
+
+/// Bound, simulation and measurement of one kind of round trip.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RoundTripComparison {
+    /// Kind.
+    pub kind: RoundTripKind,
+    /// Sound bound.
+    pub bound: ComparedBound,
+    /// Simulation; `None` if no message returned.
+    pub simulated: Option<SimulatedTimes>,
+    /// Measurement without the messages at both ends; `None` if no message returned.
+    pub measured: Option<MeasuredTimes>,
+    /// Longest measured delays of all messages, those at both ends included, the longest first.
+    pub longest: Vec<LongDelay>,
+    /// Number of measured delays above the bound, of all messages.
+    pub above_bound: u64,
+    /// Number of measured delays, of all messages.
+    pub count: u64,
+}
+
+impl RoundTripComparison {
+    /// Returns the longest measured delay of all messages, in nanoseconds.
+    #[must_use]
+    pub fn longest_nanos(&self) -> Option<f64> {
+        self.longest.first().map(|it| it.nanos as f64)
+    }
+
+    /// Returns true if the worst simulated delay is above the bound. The simulation has Linux's model of the disciplines, which the
+    /// bound does not have.
+    #[must_use]
+    pub fn is_simulation_above(&self) -> bool {
+        let simulated = self.simulated.map(|it| it.delay.max);
+        let bound = self.bound.nanos();
+        simulated
+            .zip(bound)
+            .is_some_and(|(simulated, bound)| simulated > bound)
+    }
+}
+
+/// Bound, simulation and measurement of one way on the wire.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OneWayComparison {
+    /// Way: `one way on the wire` or `one way back on the wire`.
+    pub name: &'static str,
+    /// Sound bound.
+    pub bound: ComparedBound,
+    /// Simulation.
+    pub simulated: Option<SimulatedTimes>,
+    /// Measurement; `None` without synchronized clocks.
+    pub measured: Option<MeasuredTimes>,
+}
+
+/// Comparison of an application of a case.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ComparedApplication {
+    /// Name in the scenario.
+    pub name: String,
+    /// Number of links on the longer one of its ways.
+    pub hops: usize,
+    /// Payload of a message in bytes.
+    pub payload: u32,
+    /// Cycle in nanoseconds.
+    pub cycle_nanos: f64,
+    /// Round trip on the wire, and of the application.
+    pub round_trips: [RoundTripComparison; 2],
+    /// Way there and way back, on the wire.
+    pub one_way: Vec<OneWayComparison>,
+    /// Measured delays of all other intervals.
+    pub parts: Vec<MeasuredTimes>,
+    /// Losses of the simulation.
+    pub simulated_losses: LossShares,
+    /// Losses of the measurement.
+    pub measured_losses: LossShares,
+    /// Missed and repeated counters of the simulation, at the Publisher.
+    pub simulated_counters: Option<[u64; 2]>,
+    /// Quantities at each trace point.
+    pub points: Vec<MeasuredPoint>,
+    /// Longest recorded wake-up latency of its threads, in nanoseconds.
+    pub wake_up_latency_nanos: Option<f64>,
+    /// Longest wake-up latency of the scenario for its nodes, in nanoseconds.
+    pub allowed_latency_nanos: f64,
+    /// Beginning of the first round trip, in nanoseconds since 1970, UTC.
+    pub began: Option<i64>,
+    /// Remarks on the files: what makes a quantity doubtful.
+    pub remarks: Vec<String>,
+    /// True if a file ends with damage.
+    pub is_damaged: bool,
+}
+
+impl ComparedApplication {
+    /// Returns the round trip of a kind.
+    #[must_use]
+    pub const fn round_trip(&self, kind: RoundTripKind) -> &RoundTripComparison {
+        let [wire, application] = &self.round_trips;
+        match kind {
+            RoundTripKind::Wire => wire,
+            RoundTripKind::Application => application,
+        }
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// Returns an application without any times.
+    pub(crate) fn application() -> ComparedApplication {
+        let trip = |kind| RoundTripComparison {
+            kind,
+            bound: ComparedBound::Finite(2_000_000_000),
+            simulated: None,
+            measured: None,
+            longest: Vec::new(),
+            above_bound: 0,
+            count: 0,
+        };
+        ComparedApplication {
+            name: "control".to_owned(),
+            hops: 1,
+            payload: 59,
+            cycle_nanos: 250_000.0,
+            round_trips: RoundTripKind::ALL.map(trip),
+            one_way: Vec::new(),
+            parts: Vec::new(),
+            simulated_losses: LossShares::default(),
+            measured_losses: LossShares::default(),
+            simulated_counters: None,
+            points: Vec::new(),
+            wake_up_latency_nanos: None,
+            allowed_latency_nanos: 0.0,
+            began: None,
+            remarks: Vec::new(),
+            is_damaged: false,
+        }
+    }
+
+    #[test]
+    fn each_kind_is_at_its_place() {
+        let application = application();
+        for kind in RoundTripKind::ALL {
+            assert_eq!(application.round_trip(kind).kind, kind);
+        }
+    }
+}

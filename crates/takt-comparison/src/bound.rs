@@ -1,0 +1,140 @@
+//! Bounds of an application.
+
+use takt_calculus::{Extended, Rational, ScenarioBounds, ScenarioBoundsError, scenario_bounds};
+use takt_scenario::{ApplicationIndex, BoundsModel, FlowSource, Scenario};
+
+use crate::times::RoundTripKind;
+
+/// Bound on a delay.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ComparedBound {
+    /// Longest delay in picoseconds, rounded up.
+    Finite(u64),
+    /// The delay has no bound, for this reason.
+    Infinite(String),
+    /// The bound is not known, for this reason.
+    Unknown(String),
+}
+
+impl ComparedBound {
+    /// Returns the bound in nanoseconds, rounded.
+    #[must_use]
+    pub fn nanos(&self) -> Option<f64> {
+        match self {
+            Self::Finite(picos) => Some(*picos as f64 / 1e3),
+            _ => None,
+        }
+    }
+
+    /// Returns true if a measured delay is above the bound. Both of its time stamps are whole nanoseconds, rounded down, so that it
+    /// can be a nanosecond too long.
+    #[must_use]
+    pub fn is_below(&self, nanos: i64) -> bool {
+        match self {
+            Self::Finite(picos) => i128::from(nanos - 1) * 1000 >= i128::from(*picos),
+            _ => false,
+        }
+    }
+
+    fn of(delay: &Extended, reason: impl FnOnce() -> String) -> Self {
+        let Some(seconds) = delay.finite() else {
+            return Self::Infinite(reason());
+        };
+        let picos = (seconds * Rational::from(1_000_000_000_000_u64)).ceil();
+        match u64::try_from(picos) {
+            Ok(picos) => Self::Finite(picos),
+            Err(_) => Self::Infinite("the bound is longer than half a year".to_owned()),
+        }
+    }
+}
+
+/// Sound bounds of a scenario.
+pub(crate) struct CaseBounds {
+    bounds: Result<ScenarioBounds, ScenarioBoundsError>,
+}
+
+impl CaseBounds {
+    /// Computes them with the analyses of the scenario.
+    pub(crate) fn of(scenario: &Scenario) -> Self {
+        let analyses = &scenario.bounds.analyses;
+        Self {
+            bounds: scenario_bounds(scenario, BoundsModel::Sound, analyses),
+        }
+    }
+
+    /// Returns the assumptions in words.
+    pub(crate) fn assumptions(&self) -> &[&'static str] {
+        self.bounds.as_ref().map_or(&[], |it| &it.assumptions)
+    }
+
+    /// Returns the bound on a round trip: on the wire from the first port's queue, or from the time at which that port may send.
+    pub(crate) fn round_trip(
+        &self,
+        application: ApplicationIndex,
+        kind: RoundTripKind,
+    ) -> ComparedBound {
+        let bounds = match &self.bounds {
+            Ok(bounds) => bounds,
+            Err(error) => return ComparedBound::Unknown(error.to_string()),
+        };
+        let source = FlowSource::Publish(application);
+        let flow = bounds.flows.iter().find(|it| it.source == source);
+        let Some(flow) = flow.filter(|flow| flow.round_trip) else {
+            return ComparedBound::Unknown("the application has no loopback".to_owned());
+        };
+        if flow.is_unknown() {
+            let reasons = flow.answers.iter().filter_map(|(analysis, answer)| {
+                let reason = answer.as_ref().err()?;
+                Some(format!("{}: {reason}", analysis.name()))
+            });
+            return ComparedBound::Unknown(reasons.collect::<Vec<_>>().join("; "));
+        }
+        let reason = || match &flow.infinite {
+            Some(infinite) => format!("{}: {}", infinite.port, infinite.reason),
+            None => "no analysis finds a bound".to_owned(),
+        };
+        match kind {
+            RoundTripKind::Wire => ComparedBound::of(&flow.from_queue, reason),
+            RoundTripKind::Application => match &flow.application_round_trip {
+                Some(delay) => ComparedBound::of(delay, reason),
+                None => ComparedBound::Unknown("the application has no loopback".to_owned()),
+            },
+        }
+    }
+
+    /// Returns the bound on one way, from its first port's queue to the end of its last link.
+    pub(crate) fn of_way(&self, source: FlowSource) -> ComparedBound {
+        let way = self.bounds.as_ref().ok().and_then(|it| it.of_way(source));
+        match way {
+            Some(delay) => ComparedBound::of(delay, || "no analysis finds a bound".to_owned()),
+            None => ComparedBound::Unknown("no analysis has a bound on one way".to_owned()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+
+    #[test]
+    fn a_nanosecond_of_rounding_is_no_violation() {
+        let bound = ComparedBound::Finite(1_000_500);
+        assert!(!bound.is_below(1_000) && !bound.is_below(1_001) && bound.is_below(1_002));
+        let bound = ComparedBound::Finite(1_000_000);
+        assert!(!bound.is_below(1_000) && bound.is_below(1_001));
+        assert!(!ComparedBound::Infinite(String::new()).is_below(i64::MAX));
+        assert!(!ComparedBound::Unknown(String::new()).is_below(i64::MAX));
+    }
+
+    #[test]
+    fn bounds_are_rounded_up() {
+        let seconds = Rational::from_parts(1.into(), 3_000_000_000_000_u64.into());
+        let bound = ComparedBound::of(&Extended::Finite(seconds), String::new);
+        assert_eq!(bound, ComparedBound::Finite(1));
+        let infinite = ComparedBound::of(&Extended::Infinity, || "overload".to_owned());
+        assert_eq!(infinite, ComparedBound::Infinite("overload".to_owned()));
+        assert_eq!(infinite.nanos(), None);
+    }
+}

@@ -1,0 +1,291 @@
+//! Comparison of a case of a run.
+
+use std::path::Path;
+
+use takt_analysis::{AnalysisError, DelaySample, RunAnalysis};
+use takt_control::TracePoint::{T2, T3, T6, T7};
+use takt_lab::run_directory::{RunApplication, RunCase};
+use takt_lab::{CaseRecord, EndRecord};
+use takt_scenario::{ApplicationIndex, FlowSource, Scenario};
+
+use crate::application::{ComparedApplication, OneWayComparison, RoundTripComparison};
+use crate::bound::CaseBounds;
+use crate::loss::LossShares;
+use crate::measured::Measurement;
+use crate::settings;
+use crate::simulated::{self, CaseSimulation};
+use crate::times::RoundTripKind;
+
+/// Comparison of a case: one combination of settings.
+#[derive(Debug)]
+pub struct ComparedCase {
+    /// Name of its directory.
+    pub directory: String,
+    /// Values of the scenario's fields.
+    pub settings: Vec<(String, String)>,
+    /// Published messages of each application.
+    pub messages: u64,
+    /// Seed of cross traffic, of the simulation and, where the backend generates it, of the latency of threads.
+    pub seed: u64,
+    /// Number of messages that are left out at each end, in simulation and measurement.
+    pub trim: u64,
+    /// Names and values of the settings that bound, simulation and measurement have in common.
+    pub configuration: Vec<(String, String)>,
+    /// Assumptions of the bounds that are not checked.
+    pub assumptions: Vec<&'static str>,
+    /// Kind of the devices that joined the nodes.
+    pub device: String,
+    /// Remarks of the run about the configuration, and counts of cross traffic.
+    pub remarks: Vec<String>,
+    /// Reason why the run had no result for this case.
+    pub failure: Option<String>,
+    /// Reason why files of the case cannot be read.
+    pub damage: Option<String>,
+    /// Applications.
+    pub applications: Vec<ComparedApplication>,
+}
+
+/// Receiver of the samples of a case: name of the application, and a delay.
+pub(crate) type CaseSink<'a> = dyn FnMut(&str, &DelaySample) + 'a;
+
+impl ComparedCase {
+    /// Compares a case. `trim` is the largest number of messages to leave out at each end.
+    pub(crate) fn of(
+        run: &Path,
+        case: &RunCase,
+        scenario: &Scenario,
+        trim: u64,
+        sink: &mut CaseSink<'_>,
+    ) -> Self {
+        let scenario = &settings::as_run(scenario);
+        let trim = trim.min(case.messages / 10);
+        let seed = case.seed.unwrap_or(scenario.simulation.seed);
+        let options = simulated::options(scenario, seed, case.messages, trim);
+        let mut compared = Self {
+            directory: case.directory.display().to_string(),
+            settings: case.settings.clone(),
+            messages: case.messages,
+            seed,
+            trim,
+            configuration: settings::of(scenario, &options),
+            assumptions: Vec::new(),
+            device: String::new(),
+            remarks: Vec::new(),
+            failure: case.failure.clone(),
+            damage: None,
+            applications: Vec::new(),
+        };
+        if case.failure.is_some() {
+            return compared;
+        }
+        let directory = run.join(&case.directory);
+        let record = match CaseRecord::read(&directory) {
+            Ok(record) => record,
+            Err(error) => {
+                compared.damage = Some(error.to_string());
+                return compared;
+            }
+        };
+        compared.device.clone_from(&record.device);
+        compared.remarks = remarks(&record);
+        let bounds = CaseBounds::of(scenario);
+        compared.assumptions = bounds.assumptions().to_vec();
+        let simulation = CaseSimulation::of(scenario, options);
+        let joined = Joined {
+            directory: &directory,
+            case,
+            scenario,
+            trim,
+            record: &record,
+            bounds: &bounds,
+            simulation: &simulation,
+        };
+        for application in &case.applications {
+            match joined.application(application, sink) {
+                Ok(application) => compared.applications.push(application),
+                Err(reason) => compared.damage = Some(reason),
+            }
+        }
+        compared
+    }
+}
+
+/// Three answers for a case, before they are joined.
+struct Joined<'a> {
+    directory: &'a Path,
+    case: &'a RunCase,
+    scenario: &'a Scenario,
+    trim: u64,
+    record: &'a CaseRecord,
+    bounds: &'a CaseBounds,
+    simulation: &'a CaseSimulation<'a>,
+}
+
+impl Joined<'_> {
+    fn application(
+        &self,
+        of_run: &RunApplication,
+        sink: &mut CaseSink<'_>,
+    ) -> Result<ComparedApplication, String> {
+        let scenario = self.scenario;
+        let mut applications = scenario.applications.iter().enumerate();
+        let found = applications.find(|(_, it)| it.name == of_run.name);
+        let (index, application) =
+            found.ok_or_else(|| format!("the scenario has no application {}", of_run.name))?;
+        let index = ApplicationIndex(index);
+        let bounds = RoundTripKind::ALL.map(|kind| self.bounds.round_trip(index, kind));
+        let measurement = Measurement::of(
+            self.directory,
+            self.case,
+            of_run,
+            self.trim,
+            bounds.each_ref(),
+            &mut |sample| sink(&of_run.name, sample),
+        );
+        let mut measurement =
+            measurement.map_err(|error: AnalysisError| format!("{}: {error}", of_run.name))?;
+        let against = std::mem::take(&mut measurement.against);
+        let mut parts = bounds.into_iter().zip(against);
+        let round_trips = RoundTripKind::ALL.map(|kind| {
+            let (from, to) = kind.points();
+            let (bound, against) = parts.next().unwrap_or_else(|| {
+                let unknown = crate::ComparedBound::Unknown(String::new());
+                (unknown, crate::measured::AgainstBound::default())
+            });
+            RoundTripComparison {
+                kind,
+                bound,
+                simulated: self.simulation.round_trip(index, kind),
+                measured: measurement.times(from, to),
+                longest: against.longest,
+                above_bound: against.above,
+                count: against.count,
+            }
+        });
+        let ways = [
+            ("one way on the wire", FlowSource::Publish(index), T2, T3),
+            (
+                "one way back on the wire",
+                FlowSource::Return(index),
+                T6,
+                T7,
+            ),
+        ];
+        let one_way = ways.map(|(name, source, from, to)| OneWayComparison {
+            name,
+            bound: self.bounds.of_way(source),
+            simulated: self.simulation.of_way(source),
+            measured: measurement.times(from, to),
+        });
+        let intervals = measurement.run.intervals.iter().map(|it| it.interval);
+        let others = intervals.filter(|it| RoundTripKind::of(*it).is_none());
+        let parts = others.filter_map(|it| measurement.times(it.from, it.to));
+        let is_own = |it: &&EndRecord| it.application == of_run.name;
+        let ends = self.record.ends.iter().filter(is_own);
+        let late = ends.map(|it| it.max_wake_up_latency_nanos).max();
+        let flows = scenario.flows().iter();
+        let own = flows.filter(|it| {
+            [FlowSource::Publish(index), FlowSource::Return(index)].contains(&it.source)
+        });
+        let nodes = [application.publisher, application.receiver.node()];
+        let allowed = nodes.iter().filter_map(|it| scenario.nodes.get(it.0));
+        let allowed = allowed
+            .map(|node| node.wake_up_latency.most().picos())
+            .max();
+        Ok(ComparedApplication {
+            name: of_run.name.clone(),
+            hops: own.map(|flow| flow.ports.len()).max().unwrap_or(0),
+            payload: application.frame.payload(),
+            cycle_nanos: application.cycle.picos() as f64 / 1e3,
+            round_trips,
+            one_way: one_way.into(),
+            parts: parts.collect(),
+            simulated_losses: self.simulation.losses(index),
+            measured_losses: LossShares::of_measured(&measurement.run),
+            simulated_counters: self.simulation.counters(index),
+            points: measurement.points(),
+            wake_up_latency_nanos: late.map(|nanos| nanos as f64),
+            allowed_latency_nanos: allowed.unwrap_or(0) as f64 / 1e3,
+            began: measurement.began,
+            remarks: doubts(&measurement.run),
+            is_damaged: measurement.run.files.iter().any(|it| it.damage.is_some()),
+        })
+    }
+}
+
+/// Returns what makes quantities of a measurement doubtful.
+fn doubts(run: &RunAnalysis) -> Vec<String> {
+    let mut lines = Vec::new();
+    for file in &run.files {
+        let name = file.path.file_name().unwrap_or_default().to_string_lossy();
+        if let Some(damage) = &file.damage {
+            lines.push(format!("{name} was not read to its end: {damage}"));
+        }
+        if file.lost > 0 {
+            lines.push(format!(
+                "{name} lacks {} trace points, because the memory was full",
+                file.lost
+            ));
+        }
+    }
+    if run.losses.is_none() {
+        lines.push("Losses are unknown, because files are not complete.".to_owned());
+    }
+    for (point, count) in &run.missing_records {
+        lines.push(format!(
+            "{count} messages have no record at {point:?}, but at a later trace point"
+        ));
+    }
+    for it in run.intervals.iter().filter(|it| it.negative > 0) {
+        lines.push(format!(
+            "{} negative times, {}",
+            it.negative, it.interval.name
+        ));
+    }
+    for it in run.points.iter().filter(|it| it.clock_steps > 0) {
+        let (count, point) = (it.clock_steps, it.point);
+        lines.push(format!("the clock was set back {count} times at {point:?}"));
+    }
+    if run.late_records > 0 {
+        let late = run.late_records;
+        lines.push(format!("{late} records came too late to be matched"));
+    }
+    lines
+}
+
+/// Returns the remarks of a record.
+fn remarks(record: &CaseRecord) -> Vec<String> {
+    let mut lines = record.remarks.clone();
+    for end in &record.ends {
+        let of = format!("{} of {}", end.end, end.application);
+        if end.overruns > 0 {
+            lines.push(format!("{of}: {} cycles skipped", end.overruns));
+        }
+        if end.send_errors > 0 {
+            let error = end.last_error.as_deref().unwrap_or("unknown error");
+            lines.push(format!(
+                "{of}: {} messages not sent: {error}",
+                end.send_errors
+            ));
+        }
+        let refused = end.launch_refused + end.launch_invalid + end.launch_missed;
+        if refused > 0 {
+            lines.push(format!(
+                "{of}: {refused} messages dropped for their launch time"
+            ));
+        }
+        for setting in &end.unset {
+            lines.push(format!("{of}: {setting}"));
+        }
+    }
+    for flow in &record.cross_traffic {
+        lines.push(format!(
+            "cross traffic {}: {} frames sent, {} refused, {} too late, {} arrived",
+            flow.name, flow.sent, flow.refused, flow.late, flow.received
+        ));
+    }
+    for capture in record.captures.iter().filter(|it| it.lost > 0) {
+        lines.push(format!("{} lacks {} frames", capture.file, capture.lost));
+    }
+    lines
+}

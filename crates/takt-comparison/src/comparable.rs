@@ -1,0 +1,61 @@
+//! Comparability of the times of a run with bounds and simulation.
+
+use std::fmt;
+
+use takt_lab::run_directory::RunDescription;
+
+/// Reason why a measured time says nothing about a bound.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum NotComparable {
+    /// Ports kept the kernel's default.
+    NoDisciplines,
+    /// Links have no rate.
+    NoLinkRate,
+}
+
+impl NotComparable {
+    /// Returns the reasons of a run.
+    #[must_use]
+    pub fn of(run: &RunDescription) -> Vec<Self> {
+        let is_veth = run.host.get("links").is_some_and(|it| it == "veth");
+        let no_rate = (is_veth || run.backend == "netns").then_some(Self::NoLinkRate);
+        let no_disciplines = (!run.disciplines).then_some(Self::NoDisciplines);
+        no_disciplines.into_iter().chain(no_rate).collect()
+    }
+}
+
+impl fmt::Display for NotComparable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NoDisciplines => {
+                "The run had no queueing disciplines: its ports kept the kernel's default."
+            }
+            Self::NoLinkRate => {
+                "The links of the run have no rate (veth), and its times are those of threads on the processor of this host."
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    #[test]
+    fn veth_and_missing_disciplines_are_reasons() {
+        let run = |backend: &str, links: &str, disciplines| {
+            let host = BTreeMap::from([("links".to_owned(), links.to_owned())]);
+            let mut run = RunDescription::new("line", backend, host, 0);
+            run.disciplines = disciplines;
+            NotComparable::of(&run)
+        };
+        use NotComparable::{NoDisciplines, NoLinkRate};
+        assert_eq!(run("uml", "takt-link", true), []);
+        assert_eq!(run("uml", "takt-link", false), [NoDisciplines]);
+        assert_eq!(run("uml", "veth", true), [NoLinkRate]);
+        assert_eq!(run("netns", "", true), [NoLinkRate]);
+        assert_eq!(run("netns", "veth", false), [NoDisciplines, NoLinkRate]);
+    }
+}

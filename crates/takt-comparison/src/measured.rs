@@ -1,0 +1,258 @@
+//! Measurement of an application.
+
+use std::path::{Path, PathBuf};
+
+use takt_analysis::{
+    AnalysisError, AnalysisOptions, CapturePort, CounterStatistics, DelaySample, ExactStatistics,
+    IntervalQuantities, RunAnalysis, SampleObserver, TraceInterval,
+};
+use takt_control::TracePoint;
+use takt_lab::run_directory::{RunApplication, RunCase};
+
+use crate::bound::ComparedBound;
+use crate::samples::{LongDelay, LongestDelays};
+use crate::times::{RoundTripKind, TimeSummary};
+
+/// Number of points of a distribution function.
+const POINTS: u32 = 200;
+/// Number of bins of a histogram.
+const BINS: usize = 60;
+
+/// Measured delays of an interval.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MeasuredTimes {
+    /// Interval.
+    pub interval: TraceInterval,
+    /// Delays.
+    pub delay: TimeSummary,
+    /// Differences between neighbouring delays; `None` with less than two messages.
+    pub jitter: Option<TimeSummary>,
+    /// Histogram of the delays up to the 99.9 % quantile, or to the 99 % quantile if that is far below: beginning of each bin and of the next one in nanoseconds, and the number
+    /// of messages.
+    pub histogram: Vec<(f64, f64, u64)>,
+}
+
+/// Measured quantities at a trace point.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MeasuredPoint {
+    /// Trace point.
+    pub point: TracePoint,
+    /// Missed, repeated and reordered counters.
+    pub counters: CounterStatistics,
+    /// Number of times before that of the record before.
+    pub clock_steps: u64,
+    /// Inter-frame spacing.
+    pub spacing: Option<TimeSummary>,
+    /// Distribution function of the inter-frame spacing: nanoseconds, and the share of spacings that are not longer.
+    pub spacing_shares: Vec<(f64, f64)>,
+}
+
+/// Delays of a round trip beside its bound, of all messages: also of those that are left out at the ends.
+#[derive(Debug, Default)]
+pub(crate) struct AgainstBound {
+    pub(crate) longest: Vec<LongDelay>,
+    /// Number of delays above the bound.
+    pub(crate) above: u64,
+    pub(crate) count: u64,
+}
+
+/// Observer of the samples of an application.
+struct Watch<'a> {
+    /// Bounds in the order of [`RoundTripKind::ALL`].
+    bounds: [&'a ComparedBound; 2],
+    longest: [LongestDelays; 2],
+    above: [u64; 2],
+    count: [u64; 2],
+    /// Earliest beginning of a round trip.
+    began: Option<i64>,
+    sink: &'a mut dyn FnMut(&DelaySample),
+}
+
+impl SampleObserver for Watch<'_> {
+    fn delay(&mut self, sample: &DelaySample) {
+        (self.sink)(sample);
+        let Some(kind) = RoundTripKind::of(sample.interval) else {
+            return;
+        };
+        let index = kind as usize;
+        if let (Some(longest), Some(above), Some(count), Some(bound)) = (
+            self.longest.get_mut(index),
+            self.above.get_mut(index),
+            self.count.get_mut(index),
+            self.bounds.get(index),
+        ) {
+            longest.note(LongDelay {
+                nanos: sample.nanos,
+                began: sample.began,
+                counter: sample.counter,
+            });
+            *count += 1;
+            *above += u64::from(bound.is_below(sample.nanos));
+        }
+        self.began = Some(self.began.map_or(sample.began, |it| it.min(sample.began)));
+    }
+}
+
+/// Measurement of an application.
+pub(crate) struct Measurement {
+    pub(crate) run: RunAnalysis,
+    pub(crate) against: [AgainstBound; 2],
+    pub(crate) began: Option<i64>,
+}
+
+impl Measurement {
+    /// Analyzes the files of an application. `sink` gets all delays.
+    pub(crate) fn of(
+        directory: &Path,
+        case: &RunCase,
+        application: &RunApplication,
+        trim: u64,
+        bounds: [&ComparedBound; 2],
+        sink: &mut dyn FnMut(&DelaySample),
+    ) -> Result<Self, AnalysisError> {
+        let options = AnalysisOptions {
+            trim,
+            synchronized: case.synchronized,
+        };
+        let files: Vec<(PathBuf, CapturePort)> = application.files(directory);
+        let mut watch = Watch {
+            bounds,
+            longest: Default::default(),
+            above: [0; 2],
+            count: [0; 2],
+            began: None,
+            sink,
+        };
+        let run = RunAnalysis::observed(&files, &options, &mut watch)?;
+        let [wire, application] = watch.longest.map(LongestDelays::finish);
+        let [above_wire, above_application] = watch.above;
+        let [count_wire, count_application] = watch.count;
+        let against = |longest, above, count| AgainstBound {
+            longest,
+            above,
+            count,
+        };
+        Ok(Self {
+            run,
+            against: [
+                against(wire, above_wire, count_wire),
+                against(application, above_application, count_application),
+            ],
+            began: watch.began,
+        })
+    }
+
+    /// Returns the delays of an interval; `None` if it was not measured.
+    pub(crate) fn times(&self, from: TracePoint, to: TracePoint) -> Option<MeasuredTimes> {
+        let mut intervals = self.run.intervals.iter();
+        let found = intervals.find(|it| (it.interval.from, it.interval.to) == (from, to));
+        times(found?)
+    }
+
+    /// Returns the quantities at all trace points.
+    pub(crate) fn points(&self) -> Vec<MeasuredPoint> {
+        let points = self.run.points.iter();
+        let point = |it: &takt_analysis::PointQuantities| MeasuredPoint {
+            point: it.point,
+            counters: it.counters,
+            clock_steps: it.clock_steps,
+            spacing: TimeSummary::of_measured(&it.spacing),
+            spacing_shares: shares(&it.spacing),
+        };
+        points.map(point).collect()
+    }
+}
+
+fn times(of: &IntervalQuantities) -> Option<MeasuredTimes> {
+    let delay = TimeSummary::of_measured(&of.delay)?;
+    Some(MeasuredTimes {
+        interval: of.interval,
+        delay,
+        jitter: TimeSummary::of_measured(&of.jitter),
+        histogram: histogram(&of.delay),
+    })
+}
+
+/// Returns the distribution function of samples: its exact steps if there are few, else its value at 200 quantiles and in both
+/// tails.
+pub(crate) fn shares(of: &ExactStatistics) -> Vec<(f64, f64)> {
+    let count = of.count();
+    if count == 0 {
+        return Vec::new();
+    }
+    let each = count / u64::from(POINTS) + 1;
+    let (mut below, mut last) = (0, 0);
+    let mut points = Vec::new();
+    of.for_each(|value, samples| {
+        below += samples;
+        // The first and last samples are points of their own: tails matter.
+        let is_tail = below <= 5 || below > count - 5;
+        if is_tail || below - last >= each {
+            points.push((value as f64, below as f64 / count as f64));
+            last = below;
+        }
+    });
+    points
+}
+
+/// Returns the bins of a histogram from the least sample to the 99.9 % quantile. If that is far above the 99 % quantile, it ends
+/// there: otherwise nearly all samples would be in few bins.
+fn histogram(of: &ExactStatistics) -> Vec<(f64, f64, u64)> {
+    let (Some(low), Some([near, far])) = (of.min(), of.quantiles([990_000, 999_000])) else {
+        return Vec::new();
+    };
+    let range = match (near.abs_diff(low) + 1, far.abs_diff(low) + 1) {
+        (near, far) if far > near.saturating_mul(3) => near,
+        (_, far) => far,
+    };
+    let width = range.div_ceil(BINS as u64).max(1);
+    let counts = of.histogram(low, width, BINS);
+    let bins = counts.into_iter().zip(0_u64..).map(|(count, bin)| {
+        let from = low as f64 + (bin * width) as f64;
+        (from, from + width as f64, count)
+    });
+    let used = usize::try_from(range.div_ceil(width)).unwrap_or(BINS);
+    bins.take(used).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn statistics(samples: impl IntoIterator<Item = i64>) -> ExactStatistics {
+        let mut statistics = ExactStatistics::with_limit(ExactStatistics::MEMORY);
+        samples.into_iter().for_each(|it| statistics.add(it));
+        statistics
+    }
+
+    #[test]
+    fn few_samples_have_exact_steps() {
+        let steps = shares(&statistics([10, 30, 10, 20]));
+        assert_eq!(steps, [(10.0, 0.5), (20.0, 0.75), (30.0, 1.0)]);
+        assert_eq!(shares(&statistics([])), []);
+    }
+
+    #[test]
+    fn many_samples_have_few_points_and_both_tails() {
+        let steps = shares(&statistics(0..1_000_000));
+        assert!((200..230).contains(&steps.len()), "{}", steps.len());
+        assert_eq!(steps.first(), Some(&(0.0, 1e-6)));
+        assert_eq!(steps.last(), Some(&(999_999.0, 1.0)));
+        for (value, share) in &steps {
+            assert!((value + 1.0 - share * 1e6).abs() < 1e-3, "{value} {share}");
+        }
+        assert!(steps.is_sorted_by(|one, other| one.0 < other.0 && one.1 < other.1));
+    }
+
+    #[test]
+    fn a_histogram_ends_at_the_quantile() {
+        let bins = histogram(&statistics((0..6_000).chain([1_000_000])));
+        assert_eq!(bins.len(), 60);
+        assert_eq!(bins[0], (0.0, 100.0, 100));
+        assert_eq!(bins.iter().map(|it| it.2).sum::<u64>(), 6_000);
+        let bins = histogram(&statistics((0..600).chain([50_000; 5])));
+        assert_eq!(bins.last(), Some(&(590.0, 600.0, 10)));
+        assert_eq!(histogram(&statistics([5, 5])), [(5.0, 6.0, 2)]);
+        assert_eq!(histogram(&statistics([])), []);
+    }
+}

@@ -1,0 +1,77 @@
+//! Longest delays of a run, out of very many.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Largest number of delays that are kept.
+const MOST: usize = 400;
+
+/// One long delay.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct LongDelay {
+    /// Delay in nanoseconds.
+    pub nanos: i64,
+    /// Time at its beginning, in nanoseconds since 1970, UTC.
+    pub began: i64,
+    /// Counter of the message.
+    pub counter: u64,
+}
+
+/// The longest delays so far.
+#[derive(Debug, Default)]
+pub(crate) struct LongestDelays {
+    heap: BinaryHeap<Reverse<LongDelay>>,
+    count: u64,
+}
+
+impl LongestDelays {
+    pub(crate) fn note(&mut self, delay: LongDelay) {
+        self.count += 1;
+        if self.heap.len() < MOST {
+            self.heap.push(Reverse(delay));
+        } else if let Some(mut shortest) = self.heap.peek_mut()
+            && shortest.0 < delay
+        {
+            *shortest = Reverse(delay);
+        }
+    }
+
+    /// Returns the longest hundredth of all delays, at least 20 and at most 400, the longest first.
+    pub(crate) fn finish(self) -> Vec<LongDelay> {
+        let wanted = usize::try_from(self.count / 100).unwrap_or(MOST);
+        let longest = self.heap.into_sorted_vec().into_iter();
+        let longest = longest.map(|it| it.0);
+        longest.take(wanted.clamp(20, MOST)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn longest(count: i64) -> Vec<i64> {
+        let mut delays = LongestDelays::default();
+        for number in 0..count {
+            // All numbers below the count, in another order: 7919 is prime.
+            let nanos = number * 7919 % count;
+            delays.note(LongDelay {
+                nanos,
+                began: 0,
+                counter: 0,
+            });
+        }
+        delays.finish().iter().map(|it| it.nanos).collect()
+    }
+
+    #[test]
+    fn the_longest_are_kept() {
+        assert!(longest(0).is_empty());
+        assert_eq!(longest(3), [2, 1, 0]);
+        assert_eq!(longest(1_000), (980..1_000).rev().collect::<Vec<_>>());
+        assert_eq!(longest(10_000), (9_900..10_000).rev().collect::<Vec<_>>());
+        assert_eq!(
+            longest(100_000),
+            (99_600..100_000).rev().collect::<Vec<_>>()
+        );
+    }
+}

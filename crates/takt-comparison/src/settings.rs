@@ -1,0 +1,224 @@
+//! Settings of a case in words, the same for bound, simulation and measurement.
+
+use takt_scenario::{
+    Application, Discipline, Distribution, Flow, FlowSource, Node, NodeKind, Pattern, PortIndex,
+    Queue, Scenario, Scheduler,
+};
+use takt_sim::{Loopback, Model, RunOptions};
+
+/// Returns the scenario as the lab runs it: without offloads, ETF gives frames to the device at the txtime less delta.
+pub(crate) fn as_run(scenario: &Scenario) -> Scenario {
+    let mut scenario = scenario.clone();
+    for port in &mut scenario.ports {
+        for class in &mut port.discipline.classes {
+            if let Queue::Etf { offload, .. } = &mut class.queue {
+                *offload = false;
+            }
+        }
+    }
+    scenario
+}
+
+/// Returns names and values of the settings of a scenario and its simulation.
+pub(crate) fn of(scenario: &Scenario, options: &RunOptions) -> Vec<(String, String)> {
+    let mut settings: Vec<(String, String)> = Vec::new();
+    let mut add = |name: &str, value: String| settings.push((name.to_owned(), value));
+    for application in &scenario.applications {
+        add(&application.name, described(application));
+    }
+    for flow in scenario.flows() {
+        if let FlowSource::Publish(_) | FlowSource::Return(_) = flow.source {
+            add(&scenario.flow_name(flow.source), way(scenario, flow));
+        }
+    }
+    for traffic in &scenario.cross_traffic {
+        let pattern = match traffic.pattern {
+            Pattern::Constant => "constant".to_owned(),
+            Pattern::Poisson => "Poisson".to_owned(),
+            Pattern::Burst(frames) => format!("bursts of {frames} frames"),
+        };
+        let text = format!(
+            "cross traffic: {} B of payload, {} on the wire, {pattern}, PCP {}",
+            traffic.frame.payload(),
+            readable(traffic.rate()),
+            traffic.pcp
+        );
+        add(&traffic.name, text);
+    }
+    for (ports, discipline) in disciplines(scenario) {
+        add(&ports, discipline);
+    }
+    let rates = scenario.links.iter().map(|link| readable(link.rate));
+    add("link rate", once(rates));
+    let hosts = scenario.nodes.iter();
+    let latencies = hosts.map(|node| latency(&node.wake_up_latency));
+    add("wake-up latency of threads", once(latencies));
+    let bridges = scenario.nodes.iter();
+    let bridges: Vec<&Node> = bridges.filter(|it| it.kind == NodeKind::Bridge).collect();
+    if !bridges.is_empty() {
+        let delays = bridges.iter().map(|node| {
+            let (least, most) = (node.forwarding_delay_least, node.forwarding_delay);
+            match least == most {
+                true => readable(most),
+                false => format!("{} to {}", readable(least), readable(most)),
+            }
+        });
+        add("forwarding delay of bridges", once(delays));
+    }
+    let clocks = scenario.nodes.iter().map(|node| {
+        format!(
+            "offset {}, drift {}",
+            readable(node.clock.offset),
+            node.clock.drift
+        )
+    });
+    add("clocks", once(clocks));
+    add("offload of ETF and TAPRIO", "none".to_owned());
+    add(
+        "model of the simulation",
+        match options.model {
+            Model::Linux => "linux".to_owned(),
+            Model::Ieee => "ieee".to_owned(),
+        },
+    );
+    add(
+        "driver queue",
+        format!("{} frame of each class", options.driver_queue),
+    );
+    add(
+        "loopback",
+        match options.loopback {
+            Loopback::Latest => "sends its latest message in each cycle".to_owned(),
+            Loopback::All => "sends all messages".to_owned(),
+        },
+    );
+    settings
+}
+
+/// Returns a quantity with the usual sign of microseconds.
+fn readable(quantity: impl std::fmt::Display) -> String {
+    quantity.to_string().replace(" us", " \u{b5}s")
+}
+
+/// Returns different texts, each once, in their order.
+fn once(texts: impl Iterator<Item = String>) -> String {
+    let mut different: Vec<String> = Vec::new();
+    for text in texts {
+        if !different.contains(&text) {
+            different.push(text);
+        }
+    }
+    different.join("; ")
+}
+
+fn described(application: &Application) -> String {
+    let phases = application.phases;
+    let launch = match application.txtime {
+        Some(ahead) => format!("txtime, given {} ahead", readable(ahead)),
+        None if application.immediate => "sent as soon as it is made".to_owned(),
+        None => "sent by the thread".to_owned(),
+    };
+    format!(
+        "cycle {}, offset {}, phases {} {} {}, {} B of payload, {} B on the wire, PCP {}, {launch}",
+        readable(application.cycle),
+        readable(application.offset),
+        phases.subscriber,
+        phases.user,
+        phases.publisher,
+        application.frame.payload(),
+        application.frame.physical(),
+        application.pcp
+    )
+}
+
+fn way(scenario: &Scenario, flow: &Flow) -> String {
+    let ports = flow.ports.iter().map(|port| scenario.port_name(*port));
+    let count = flow.ports.len();
+    let mut names: Vec<String> = ports.collect();
+    if count > 3 {
+        names.splice(1..count - 1, ["\u{2026}".to_owned()]);
+    }
+    let hops = if count == 1 { "hop" } else { "hops" };
+    format!("{count} {hops}: {}", names.join(", "))
+}
+
+/// Returns the different disciplines, each with the ports that have it.
+fn disciplines(scenario: &Scenario) -> Vec<(String, String)> {
+    let mut groups: Vec<(Vec<PortIndex>, String)> = Vec::new();
+    for (index, port) in scenario.ports.iter().enumerate() {
+        let text = discipline(&port.discipline);
+        match groups.iter_mut().find(|(_, known)| *known == text) {
+            Some((ports, _)) => ports.push(PortIndex(index)),
+            None => groups.push((vec![PortIndex(index)], text)),
+        }
+    }
+    let only = groups.len() == 1;
+    let groups = groups.into_iter().map(|(ports, text)| {
+        let names = match ports.as_slice() {
+            _ if only => "all ports".to_owned(),
+            [first] => format!("port {}", scenario.port_name(*first)),
+            [first, rest @ ..] => {
+                format!(
+                    "port {} and {} more",
+                    scenario.port_name(*first),
+                    rest.len()
+                )
+            }
+            [] => String::new(),
+        };
+        (names, text)
+    });
+    groups.collect()
+}
+
+fn discipline(discipline: &Discipline) -> String {
+    let scheduler = match &discipline.scheduler {
+        Scheduler::FqCodel(_) => return "fq_codel".to_owned(),
+        Scheduler::Mqprio => "mqprio".to_owned(),
+        Scheduler::Taprio(taprio) => {
+            let assist = match taprio.txtime_assist {
+                Some(delay) => format!(", txtime-assist {}", readable(delay)),
+                None => String::new(),
+            };
+            format!("taprio, cycle {}{assist}", readable(taprio.cycle_time))
+        }
+    };
+    let classes = discipline.classes.iter().map(|class| {
+        let queue = match &class.queue {
+            Queue::Fifo { .. } => "fifo".to_owned(),
+            Queue::Cbs { idle_slope, .. } => format!("cbs, idleSlope {}", readable(*idle_slope)),
+            Queue::Etf {
+                delta,
+                deadline_mode,
+                ..
+            } => {
+                let mode = if *deadline_mode {
+                    ", deadline mode"
+                } else {
+                    ""
+                };
+                format!("etf, delta {}{mode}", readable(*delta))
+            }
+        };
+        format!("{}: {queue}", class.name)
+    });
+    let classes: Vec<String> = classes.collect();
+    format!("{}: {scheduler} ({})", discipline.name, classes.join("; "))
+}
+
+fn latency(latency: &Distribution) -> String {
+    match latency {
+        Distribution::Histogram(histogram) => format!(
+            "histogram of {} wake-ups, {} to {}",
+            histogram.total(),
+            readable(histogram.least()),
+            readable(histogram.most())
+        ),
+        latency if latency.least() == latency.most() => readable(latency.most()),
+        latency => format!(
+            "{} to {}",
+            readable(latency.least()),
+            readable(latency.most())
+        ),
+    }
+}

@@ -1,0 +1,376 @@
+//! The HTML page of a report.
+
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+
+use takt_comparison::{ComparedRun, Requirement, RoundTripComparison, RoundTripKind};
+use takt_report::{Notice, Page};
+use takt_ua::DateTime;
+
+use super::entries::{Entries, Entry};
+use super::pictures::{self, NamedPicture};
+use super::tables;
+
+/// Largest number of applications with pictures of their own, unless all are wanted.
+const DETAILED: usize = 12;
+
+/// Page and its pictures.
+pub(super) struct Composed {
+    pub(super) page: Page,
+    pub(super) pictures: Vec<NamedPicture>,
+}
+
+/// Composes the page of runs. Errors come first.
+pub(super) fn compose(runs: &[ComparedRun], requirements: &[Requirement], all: bool) -> Composed {
+    let names: Vec<&str> = runs
+        .iter()
+        .map(|run| run.description.scenario.as_str())
+        .collect();
+    let mut composed = Composed {
+        page: Page::new(format!(
+            "Bound, simulation and measurement: {}",
+            names.join(", ")
+        )),
+        pictures: Vec::new(),
+    };
+    for run in runs {
+        violations(&mut composed.page, run);
+    }
+    for run in runs {
+        summary(&mut composed.page, run);
+    }
+    composed.page.paragraph(&format!(
+        "Two kinds of round trip are never mixed: wire, from the port of the Publisher back to it (T2 to T7), and application, from \
+         its thread back to it (T1 to T8). docs/measurements.md of Takt defines all quantities. Report by takt {}.",
+        env!("CARGO_PKG_VERSION")
+    ));
+    for run in runs {
+        section(&mut composed, run, requirements, all);
+    }
+    composed
+}
+
+/// Returns where and how the numbers of a run came about.
+pub(super) fn origin(run: &ComparedRun) -> String {
+    let description = &run.description;
+    let mut parts = vec![description.backend.clone()];
+    for name in ["kernel", "links", "takt"] {
+        let value = description.host.get(name);
+        parts.extend(value.map(|value| format!("{name} {value}")));
+    }
+    let once = |values: BTreeSet<u64>| match (values.first(), values.last()) {
+        (Some(first), Some(last)) if first != last => format!("{first} to {last}"),
+        (Some(first), _) => first.to_string(),
+        _ => "no".to_owned(),
+    };
+    let messages = once(run.cases.iter().map(|it| it.messages).collect());
+    let trim = once(run.cases.iter().map(|it| it.trim).collect());
+    let seed = once(run.cases.iter().map(|it| it.seed).collect());
+    parts.push(format!(
+        "{messages} messages, {trim} left out at each end, seed {seed}"
+    ));
+    if !description.disciplines {
+        parts.push("without queueing disciplines".to_owned());
+    }
+    parts.join(", ")
+}
+
+/// Adds an error for each round trip above its sound bound, and for each case that cannot be read.
+fn violations(page: &mut Page, run: &ComparedRun) {
+    let entries = Entries::of(run);
+    if run.is_comparable() {
+        for entry in &entries.all {
+            let trips = entry.application.round_trips.iter();
+            for trip in trips.filter(|it| it.above_bound > 0) {
+                violation(page, run, &entries, entry, trip);
+            }
+        }
+    }
+    let name = run.directory.display();
+    for (number, case) in (1..).zip(&run.cases) {
+        if let Some(damage) = &case.damage {
+            let title = format!("Case {number} of {name} cannot be read");
+            page.notice(Notice::Error, &title, [damage]);
+        }
+        for application in case.applications.iter().filter(|it| it.is_damaged) {
+            let title = format!("A file of case {number} of {name} is damaged");
+            page.notice(Notice::Error, &title, &application.remarks);
+        }
+    }
+}
+
+fn violation(
+    page: &mut Page,
+    run: &ComparedRun,
+    entries: &Entries<'_>,
+    entry: &Entry<'_>,
+    trip: &RoundTripComparison,
+) {
+    let kind = trip.kind.name();
+    let longest = trip.longest_nanos().unwrap_or(0.0) / 1e3;
+    let title = format!(
+        "A measurement is above its sound bound: round trip ({kind}) of {}, case {} ({})",
+        entry.application.name,
+        entry.number,
+        entries.label(entry)
+    );
+    let mut lines = vec![format!(
+        "Longest measured: {longest:.3} \u{b5}s. Sound bound: {} \u{b5}s. {} of {} messages are above the bound. Either an \
+         assumption of the bound does not hold in this run, or the bound is wrong.",
+        tables::bound(&trip.bound),
+        trip.above_bound,
+        trip.count
+    )];
+    let application = entry.application;
+    if let Some(late) = application.wake_up_latency_nanos {
+        let allowed = application.allowed_latency_nanos;
+        lines.push(format!(
+            "Assumption on threads: the longest recorded wake-up latency is {:.1} \u{b5}s, the scenario allows {:.1} \u{b5}s{}.",
+            late / 1e3,
+            allowed / 1e3,
+            if late > allowed { ": it does not hold" } else { "" }
+        ));
+    }
+    lines.push(format!("{}: {}", run.directory.display(), origin(run)));
+    page.notice(Notice::Error, &title, lines);
+}
+
+/// Adds the result of a run in one notice: comparable or not, with bounds or without.
+fn summary(page: &mut Page, run: &ComparedRun) {
+    let name = format!(
+        "{} on {}",
+        run.description.scenario, run.description.backend
+    );
+    if !run.is_comparable() {
+        let reasons = run.not_comparable.iter().map(ToString::to_string);
+        let what = "Measured times stand beside bounds and simulation to show that the run works. They say nothing about the bounds, and \
+                    none of them counts as an error.";
+        let lines = reasons.chain([what.to_owned()]);
+        let title = format!("{name}: times are not comparable with bounds and simulation");
+        page.notice(Notice::Warning, &title, lines);
+    } else if run.violations() == 0 {
+        let applications = run.cases.iter().flat_map(|it| &it.applications);
+        let trips = applications.flat_map(|it| &it.round_trips);
+        let with_bound = trips.filter(|it| it.count > 0 && it.bound.nanos().is_some());
+        let counts: Vec<u64> = with_bound.map(|it| it.count).collect();
+        let (notice, title) = match counts.is_empty() {
+            true => (
+                Notice::Warning,
+                format!("{name}: nothing was compared with a bound"),
+            ),
+            false => (
+                Notice::Good,
+                format!("{name}: no measurement is above its sound bound"),
+            ),
+        };
+        let line = format!(
+            "{} measured delays, of {} kinds of round trip and cases.",
+            counts.iter().sum::<u64>(),
+            counts.len()
+        );
+        page.notice(notice, &title, [line]);
+    }
+    let failed = (1..).zip(&run.cases);
+    let failed = failed.filter_map(|(number, case)| {
+        let failure = case.failure.as_ref()?;
+        Some(format!("case {number}: {failure}"))
+    });
+    let failed: Vec<String> = failed.collect();
+    if !failed.is_empty() {
+        let title = format!("{name}: {} cases have no result", failed.len());
+        page.notice(Notice::Warning, &title, failed);
+    }
+    let entries = Entries::of(run);
+    let above = entries.all.iter().flat_map(|entry| {
+        let trips = entry.application.round_trips.iter();
+        let above = trips.filter(|it| it.is_simulation_above());
+        let (number, label) = (entry.number, entries.label(entry));
+        above.map(move |it| format!("round trip ({}), case {number} ({label})", it.kind.name()))
+    });
+    let above: Vec<String> = above.collect();
+    if !above.is_empty() {
+        let why = "The simulation has Linux's model of the disciplines, which can send frames later than the model of the bounds \
+                   (docs/simulation.md).";
+        let title = format!("{name}: the simulation is above the sound bound");
+        page.notice(
+            Notice::Warning,
+            &title,
+            above.into_iter().chain([why.to_owned()]),
+        );
+    }
+}
+
+/// Adds the section of a run.
+fn section(composed: &mut Composed, run: &ComparedRun, requirements: &[Requirement], all: bool) {
+    let entries = Entries::of(run);
+    let origin = origin(run);
+    let page = &mut composed.page;
+    let description = &run.description;
+    page.section(&format!(
+        "{} on {}",
+        description.scenario, description.backend
+    ));
+    if !run.about.is_empty() {
+        page.paragraph(&run.about);
+    }
+    page.terms(facts(run));
+    let pictures = pictures::of_run(run, &entries, &origin);
+    page.figures(pictures.iter().map(|it| (&it.figure, it.caption.as_str())));
+    composed.pictures.extend(pictures);
+    for kind in RoundTripKind::ALL {
+        let name = kind.name();
+        let caption = format!(
+            "Round trip ({name}): bound, simulation and measurement. The longest one and the margin are of all messages, both ends \
+             included. {origin}"
+        );
+        page.table(&tables::round_trips(run, &entries, kind), &caption);
+        let reasons = entries.all.iter().filter_map(|entry| {
+            let reason = match &entry.application.round_trip(kind).bound {
+                takt_comparison::ComparedBound::Finite(_) => return None,
+                takt_comparison::ComparedBound::Infinite(reason) => format!("infinite: {reason}"),
+                takt_comparison::ComparedBound::Unknown(reason) => format!("unknown: {reason}"),
+            };
+            Some(format!("Case {}, bound ({name}) {reason}", entry.number))
+        });
+        let reasons: Vec<String> = reasons.collect();
+        if !reasons.is_empty() {
+            page.list(reasons);
+        }
+    }
+    for requirement in requirements {
+        page.subsection(&format!("Requirement {}", requirement.title));
+        page.paragraph(&format!("Source: {}.", requirement.source));
+        if !run.is_comparable() {
+            page.paragraph("Times of this run are not comparable, so verdicts of the measurement say nothing about hardware.");
+        }
+        let caption = format!(
+            "Requirement {}: verdicts and margins. {origin}",
+            requirement.name
+        );
+        page.table(&tables::requirement(&entries, requirement), &caption);
+    }
+    for kind in RoundTripKind::ALL {
+        let caption = format!(
+            "Jitter of the round trip ({}): difference between neighbouring delays. {origin}",
+            kind.name()
+        );
+        page.table(&tables::jitter(&entries, kind), &caption);
+    }
+    let caption = format!(
+        "Losses as shares of all messages: dP at the Publisher's port, dL at the loopback, d\u{3a3} all together. {origin}"
+    );
+    page.table(&tables::losses(&entries), &caption);
+    let caption = format!("Counters and inter-frame spacing at the Publisher. {origin}");
+    page.table(&tables::counters(&entries, false), &caption);
+    let assumptions: BTreeSet<&str> = run
+        .cases
+        .iter()
+        .flat_map(|it| it.assumptions.iter().copied())
+        .collect();
+    if !assumptions.is_empty() {
+        page.subsection("Assumptions of the bounds");
+        page.list(assumptions);
+    }
+    details(composed, run, &entries, &origin, all);
+}
+
+/// Returns names and values about a run.
+fn facts(run: &ComparedRun) -> Vec<(String, String)> {
+    let description = &run.description;
+    let started = i64::try_from(description.started).unwrap_or(0);
+    let started = DateTime::from_unix_nanos(started.saturating_mul(1_000_000_000));
+    let mut facts = vec![
+        ("directory".to_owned(), run.directory.display().to_string()),
+        ("backend".to_owned(), description.backend.clone()),
+        ("started".to_owned(), started.to_iso8601()),
+    ];
+    let disciplines = match description.disciplines {
+        true => "those of the scenario",
+        false => "none: the kernel's default",
+    };
+    facts.push(("disciplines".to_owned(), disciplines.to_owned()));
+    facts.extend(
+        description
+            .host
+            .iter()
+            .map(|(name, value)| (name.clone(), value.clone())),
+    );
+    facts.extend(
+        description
+            .settings
+            .iter()
+            .map(|(field, value)| (crate::scenario_file::parameter_name(field), value.clone())),
+    );
+    facts
+}
+
+/// Adds settings and pictures of the applications, those with the longest round trips if there are many.
+fn details(
+    composed: &mut Composed,
+    run: &ComparedRun,
+    entries: &Entries<'_>,
+    origin: &str,
+    all: bool,
+) {
+    let mut chosen: Vec<&Entry<'_>> = entries.all.iter().collect();
+    if !all && chosen.len() > DETAILED {
+        let key = |entry: &&Entry<'_>| {
+            let trips = &entry.application.round_trips;
+            let above = trips.iter().map(|it| it.above_bound).sum::<u64>();
+            let longest = trips.iter().filter_map(|it| it.longest.first());
+            Reverse((above, longest.map(|it| it.nanos).max()))
+        };
+        chosen.sort_by_key(key);
+        chosen.truncate(DETAILED);
+        chosen.sort_by_key(|entry| entry.number);
+        composed.page.paragraph(&format!(
+            "Below are the {DETAILED} of {} applications with the longest round trips. `takt report --all` shows all of them.",
+            entries.all.len()
+        ));
+    }
+    for entry in chosen {
+        let page = &mut composed.page;
+        let title = format!("Case {}: {}", entry.number, entries.label(entry));
+        page.subsection(&title);
+        page.terms(settings(entry));
+        let remarks: Vec<&String> = entry
+            .case
+            .remarks
+            .iter()
+            .chain(&entry.application.remarks)
+            .collect();
+        if !remarks.is_empty() {
+            page.list(remarks);
+        }
+        let origin = format!("Case {}, {}. {origin}", entry.number, entries.label(entry));
+        let pictures = pictures::of_application(run, entry, &origin);
+        page.figures(pictures.iter().map(|it| (&it.figure, it.caption.as_str())));
+        let alone = Entries::alone(entry);
+        let caption = format!("Counters and inter-frame spacing at all trace points. {origin}");
+        page.table(&tables::counters(&alone, true), &caption);
+        let caption = format!(
+            "Parts of the way; bound and simulation of one way begin in the first queue. {origin}"
+        );
+        page.table(&tables::parts(&alone), &caption);
+        composed.pictures.extend(pictures);
+    }
+}
+
+/// Returns names and values of the settings of a case.
+fn settings(entry: &Entry<'_>) -> Vec<(String, String)> {
+    let case = entry.case;
+    let mut settings = vec![
+        ("messages".to_owned(), case.messages.to_string()),
+        ("left out at each end".to_owned(), case.trim.to_string()),
+        ("seed".to_owned(), case.seed.to_string()),
+        ("devices".to_owned(), case.device.clone()),
+    ];
+    if let Some(late) = entry.application.wake_up_latency_nanos {
+        settings.push((
+            "longest recorded wake-up latency".to_owned(),
+            format!("{:.1} \u{b5}s", late / 1e3),
+        ));
+    }
+    settings.extend(case.configuration.iter().cloned());
+    settings
+}

@@ -1,0 +1,124 @@
+//! Pictures of a report, with their names and captions.
+
+use std::path::Path;
+
+use takt_comparison::{ComparedRun, RoundTripKind};
+use takt_report::{Figure, Picture, Theme};
+
+use super::entries::{Entries, Entry};
+use super::{boxes, details};
+use crate::explain;
+
+/// Picture with its name as a file, and its caption.
+pub(super) struct NamedPicture {
+    pub(super) name: String,
+    pub(super) caption: String,
+    pub(super) figure: Figure,
+}
+
+/// Returns the pictures of a run: one kind of round trip after the other.
+pub(super) fn of_run(run: &ComparedRun, entries: &Entries<'_>, origin: &str) -> Vec<NamedPicture> {
+    let mut pictures = Vec::new();
+    for kind in RoundTripKind::ALL.into_iter().filter(|kind| run.has(*kind)) {
+        for (number, figure) in (1..).zip(boxes::figures(run, entries, kind)) {
+            pictures.push(NamedPicture {
+                name: format!("{}-{}-round-trips-{number}", prefix(run), kind.name()),
+                caption: format!(
+                    "Round trip ({}). Boxes: measured quartiles and median; whiskers: 1 % and 99 %; dots: the longest of all \
+                     messages; triangles: it is above the axis. Diamonds: worst simulated. Red lines: sound bound. {origin}",
+                    kind.name()
+                ),
+                figure,
+            });
+        }
+    }
+    pictures
+}
+
+/// Returns the pictures of an application.
+pub(super) fn of_application(
+    run: &ComparedRun,
+    entry: &Entry<'_>,
+    origin: &str,
+) -> Vec<NamedPicture> {
+    let application = entry.application;
+    let name = |what: &str| {
+        let directory = &entry.case.directory;
+        format!(
+            "{}-{directory}-{}-{what}",
+            prefix(run),
+            plain(&application.name)
+        )
+    };
+    let mut pictures = Vec::new();
+    let mut add = |what: &str, caption: &str, figure: Option<Figure>| {
+        pictures.extend(figure.map(|figure| NamedPicture {
+            name: name(what),
+            caption: format!("{caption} {origin}"),
+            figure,
+        }));
+    };
+    for kind in RoundTripKind::ALL {
+        let what = kind.name();
+        let caption =
+            format!("Histogram of the round trip ({what}), without messages at both ends.");
+        let figure = details::histogram(application, kind);
+        add(&format!("{what}-histogram"), &caption, figure);
+        let caption =
+            format!("Longest round trips ({what}) over the time of the run, both ends included.");
+        let figure = details::time_line(application, kind);
+        add(&format!("{what}-time-line"), &caption, figure);
+    }
+    let caption = "Inter-frame spacing at the ports: share of spacings that are not longer.";
+    add("spacing", caption, details::spacing(application));
+    pictures
+}
+
+/// Returns the beginning of the names of a run's pictures.
+fn prefix(run: &ComparedRun) -> String {
+    let name = run.directory.file_name();
+    plain(&name.unwrap_or_default().to_string_lossy())
+}
+
+/// Replaces everything in a name that could be special in a path.
+fn plain(name: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    let name: String = name
+        .chars()
+        .map(|c| if is_plain(c) { c } else { '-' })
+        .collect();
+    if name.is_empty() {
+        "run".to_owned()
+    } else {
+        name
+    }
+}
+
+/// Writes a picture as SVG and as PNG.
+pub(super) fn write(directory: &Path, picture: &NamedPicture) -> miette::Result<()> {
+    for extension in ["svg", "png"] {
+        let path = directory.join(format!("{}.{extension}", picture.name));
+        let file: Picture = path.to_string_lossy().parse().map_err(|error: String| {
+            explain::with_help(error, "Use --pictures with another directory.")
+        })?;
+        file.draw(&picture.figure, Theme::Auto).map_err(|error| {
+            explain::with_help(
+                error,
+                "Use --pictures with a directory that this user may write to, and check for free space.",
+            )
+        })?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_files_are_plain() {
+        assert_eq!(plain("lab-line_2"), "lab-line_2");
+        assert_eq!(plain("../a b\u{fc}"), "---a-b-");
+        assert_eq!(plain(""), "run");
+    }
+}
