@@ -13,6 +13,7 @@
 
 #![forbid(unsafe_code)]
 
+mod application;
 mod certificate;
 mod certificate_error;
 mod creation;
@@ -27,6 +28,7 @@ mod store;
 mod symmetric;
 mod trust;
 
+pub use application::{ApplicationSecurity, PeerExpectations, now};
 pub use certificate::{Certificate, MAX_CHAIN_LENGTH, MAX_CHAIN_SIZE, Thumbprint};
 pub use certificate_error::CertificateError;
 pub use creation::{CreationError, NewCertificate};
