@@ -1,35 +1,42 @@
 //! The security of an application: its own certificate, which can be replaced while it runs, and the checks of peers.
 
 use std::fs;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use crate::certificate::{Certificate, Thumbprint};
 use crate::certificate_error::CertificateError;
 use crate::creation::NewCertificate;
-use crate::identity::Identity;
+use crate::identity::OwnCertificate;
 use crate::policy::PolicyProfile;
 use crate::store::{CertificateStore, StoreError};
 use crate::trust::Expectations;
 
 /// Seconds before its expiry from which on a certificate is reported: 30 days.
-const EXPIRES_SOON: i64 = 30 * 24 * 3600;
+const EXPIRES_SOON: i64 = 30 * DAY;
+
+/// Seconds of a day.
+const DAY: i64 = 24 * 3600;
 
 /// Own certificate and folders of an application.
 #[derive(Debug)]
 pub struct ApplicationSecurity {
     store: CertificateStore,
-    new: NewCertificate,
+    /// Files of the own certificate and its key.
+    files: (PathBuf, PathBuf),
     own: Mutex<Own>,
 }
 
 #[derive(Debug)]
 struct Own {
-    current: Arc<Identity>,
+    current: Arc<OwnCertificate>,
     /// The identity before the last renewal: channels that were opened with it renew their tokens with it.
-    previous: Option<Arc<Identity>>,
+    previous: Option<Arc<OwnCertificate>>,
     /// Times of modification of the two files.
     modified: [Option<SystemTime>; 2],
+    /// Time of the last warning of an expiry, in seconds since 1970.
+    warned: i64,
 }
 
 /// Expectations of the peer of a SecureChannel, apart from the present time.
@@ -50,30 +57,44 @@ impl ApplicationSecurity {
     ///
     /// # Errors
     /// [`StoreError`].
-    pub fn open(store: CertificateStore, new: NewCertificate) -> Result<Self, StoreError> {
-        let current = Arc::new(store.own(&new)?);
+    pub fn open(store: CertificateStore, new: &NewCertificate) -> Result<Self, StoreError> {
+        let current = store.own(new)?;
+        let files = store.own_files(&new.application_name);
+        Ok(Self::with(store, files, current))
+    }
+
+    /// Opens the folders; the own certificate and its key are in files elsewhere.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub fn with_files(
+        store: CertificateStore,
+        certificate: &Path,
+        key: &Path,
+    ) -> Result<Self, StoreError> {
+        let current = OwnCertificate::from_files(certificate, key)?;
+        let files = (certificate.to_owned(), key.to_owned());
+        Ok(Self::with(store, files, current))
+    }
+
+    fn with(store: CertificateStore, files: (PathBuf, PathBuf), current: OwnCertificate) -> Self {
+        let modified = modified(&files);
         let application = Self {
             own: Mutex::new(Own {
-                current,
+                current: Arc::new(current),
                 previous: None,
-                modified: [None; 2],
+                modified,
+                warned: 0,
             }),
             store,
-            new,
+            files,
         };
-        let modified = application.modified();
-        application.lock().modified = modified;
-        application.warn_of_expiry();
-        Ok(application)
+        let _ = application.identity();
+        application
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Own> {
         self.own.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn modified(&self) -> [Option<SystemTime>; 2] {
-        let (certificate, key) = self.store.own_files(&self.new.application_name);
-        [certificate, key].map(|path| fs::metadata(path).and_then(|file| file.modified()).ok())
     }
 
     /// Returns the folders.
@@ -84,12 +105,12 @@ impl ApplicationSecurity {
 
     /// Returns the own certificate and key. Files that were replaced are read again.
     #[must_use]
-    pub fn identity(&self) -> Arc<Identity> {
-        let modified = self.modified();
+    pub fn identity(&self) -> Arc<OwnCertificate> {
+        let modified = modified(&self.files);
         let mut own = self.lock();
         if own.modified != modified {
             // While the two files are being replaced they do not fit: then the old ones stay in use.
-            if let Ok(Some(identity)) = self.store.existing(&self.new.application_name) {
+            if let Ok(identity) = OwnCertificate::from_files(&self.files.0, &self.files.1) {
                 own.modified = modified;
                 if identity.thumbprint() != own.current.thumbprint() {
                     tracing::info!(thumbprint = %identity.thumbprint(), "the own certificate was replaced");
@@ -98,12 +119,17 @@ impl ApplicationSecurity {
                 }
             }
         }
+        let now = now();
+        if now.saturating_sub(own.warned) >= DAY {
+            own.warned = now;
+            warn_of_expiry(own.current.certificate(), now);
+        }
         Arc::clone(&own.current)
     }
 
     /// Returns the identity whose certificate has this thumbprint: the current one, or that before the last renewal.
     #[must_use]
-    pub fn identity_with(&self, thumbprint: &[u8]) -> Option<Arc<Identity>> {
+    pub fn identity_with(&self, thumbprint: &[u8]) -> Option<Arc<OwnCertificate>> {
         let current = self.identity();
         let previous = self.lock().previous.clone();
         let mut known = std::iter::once(current).chain(previous);
@@ -162,24 +188,27 @@ impl ApplicationSecurity {
         }
     }
 
-    /// Logs a warning if the own certificate expires within 30 days or has expired; returns the seconds that are left.
-    pub fn warn_of_expiry(&self) -> i64 {
-        let identity = self.identity();
-        let left = identity.certificate().not_after.saturating_sub(now());
-        if left < EXPIRES_SOON {
-            let name = &self.new.application_name;
-            tracing::warn!(
-                days = left / (24 * 3600),
-                "the own certificate expires soon: `takt trust renew {name}` replaces it"
-            );
-        }
-        left
-    }
-
     /// Returns true if `thumbprint` is that of the current certificate.
     #[must_use]
     pub fn is_current(&self, thumbprint: Thumbprint) -> bool {
         self.identity().thumbprint() == thumbprint
+    }
+}
+
+fn modified(files: &(PathBuf, PathBuf)) -> [Option<SystemTime>; 2] {
+    let time = |path: &Path| fs::metadata(path).and_then(|file| file.modified()).ok();
+    [time(&files.0), time(&files.1)]
+}
+
+/// Logs a warning if a certificate of this application expires soon or has expired.
+fn warn_of_expiry(certificate: &Certificate, now: i64) {
+    let left = certificate.not_after.saturating_sub(now);
+    if left < EXPIRES_SOON {
+        tracing::warn!(
+            subject = %certificate.subject,
+            "the own certificate expires in {} days: `takt trust renew` replaces it",
+            left.div_euclid(DAY)
+        );
     }
 }
 

@@ -10,7 +10,7 @@ use rcgen::{
 
 use crate::certificate::Certificate;
 use crate::certificate_error::CertificateError;
-use crate::identity::Identity;
+use crate::identity::OwnCertificate;
 use crate::policy::AsymmetricSignature;
 use crate::private_key::{KeyError, PrivateKey};
 
@@ -56,7 +56,7 @@ impl NewCertificate {
     ///
     /// # Errors
     /// [`CreationError`].
-    pub fn create(&self) -> Result<Identity, CreationError> {
+    pub fn create(&self) -> Result<OwnCertificate, CreationError> {
         self.create_for(PrivateKey::generate(self.key_bits)?)
     }
 
@@ -64,7 +64,7 @@ impl NewCertificate {
     ///
     /// # Errors
     /// [`CreationError`].
-    pub fn create_for(&self, key: PrivateKey) -> Result<Identity, CreationError> {
+    pub fn create_for(&self, key: PrivateKey) -> Result<OwnCertificate, CreationError> {
         let mut names = vec![SanType::URI(self.application_uri.as_str().try_into()?)];
         for host in &self.host_names {
             names.push(SanType::DnsName(host.as_str().try_into()?));
@@ -107,7 +107,7 @@ impl NewCertificate {
         ];
         let created = params.self_signed(&Signer(&key))?;
         let certificate = Certificate::from_der(created.der())?;
-        Ok(Identity::new(vec![certificate], key)?)
+        Ok(OwnCertificate::new(vec![certificate], key)?)
     }
 }
 

@@ -7,13 +7,13 @@ use crate::certificate_error::CertificateError;
 use crate::private_key::PrivateKey;
 
 /// The identity of an application or user: certificate and private key.
-pub struct Identity {
+pub struct OwnCertificate {
     chain: Vec<Certificate>,
     chain_der: Vec<u8>,
     key: PrivateKey,
 }
 
-impl Identity {
+impl OwnCertificate {
     /// Combines a certificate, followed by those of its issuers, with its key.
     ///
     /// # Errors
@@ -57,8 +57,8 @@ impl Identity {
     }
 }
 
-impl fmt::Debug for Identity {
+impl fmt::Debug for OwnCertificate {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "Identity({:?})", self.certificate())
+        write!(formatter, "OwnCertificate({:?})", self.certificate())
     }
 }

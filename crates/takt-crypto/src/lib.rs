@@ -7,7 +7,7 @@
 //! * [`PolicyProfile`]: the algorithms of a SecurityPolicy. [`PolicyProfile::ALL`] is the only list of them.
 //! * [`PrivateKey`], [`PublicKey`], [`SymmetricKeys`]: operations with the algorithms of a policy. Keys are set to zero
 //!   when they are dropped.
-//! * [`Certificate`], [`Identity`]: parsed certificates, and an own certificate with its key.
+//! * [`Certificate`], [`OwnCertificate`]: parsed certificates, and an own certificate with its key.
 //! * [`TrustList`], [`CertificateStore`]: the checks of a peer's certificate, and the folders that they use.
 //! * [`PasswordHash`]: passwords of users (Argon2id).
 
@@ -32,7 +32,7 @@ pub use application::{ApplicationSecurity, PeerExpectations, now};
 pub use certificate::{Certificate, MAX_CHAIN_LENGTH, MAX_CHAIN_SIZE, Thumbprint};
 pub use certificate_error::CertificateError;
 pub use creation::{CreationError, NewCertificate};
-pub use identity::Identity;
+pub use identity::OwnCertificate;
 pub use key_derivation::p_sha256;
 pub use password::PasswordHash;
 pub use policy::{AsymmetricEncryption, AsymmetricSignature, Cipher, PolicyProfile};

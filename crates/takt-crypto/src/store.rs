@@ -12,7 +12,7 @@ use std::time::SystemTime;
 use crate::certificate::{Certificate, MAX_CHAIN_SIZE, Thumbprint};
 use crate::certificate_error::CertificateError;
 use crate::creation::{CreationError, NewCertificate};
-use crate::identity::Identity;
+use crate::identity::OwnCertificate;
 use crate::private_key::{KeyError, PrivateKey};
 use crate::revocation::RevocationList;
 use crate::trust::TrustList;
@@ -128,7 +128,7 @@ impl CertificateStore {
     ///
     /// # Errors
     /// [`StoreError`].
-    pub fn own(&self, new: &NewCertificate) -> Result<Identity, StoreError> {
+    pub fn own(&self, new: &NewCertificate) -> Result<OwnCertificate, StoreError> {
         match self.existing(&new.application_name)? {
             Some(identity) => Ok(identity),
             None => self.renew(new),
@@ -139,7 +139,7 @@ impl CertificateStore {
     ///
     /// # Errors
     /// [`StoreError`].
-    pub fn existing(&self, application_name: &str) -> Result<Option<Identity>, StoreError> {
+    pub fn existing(&self, application_name: &str) -> Result<Option<OwnCertificate>, StoreError> {
         let (certificate, key) = self.own_files(application_name);
         if !certificate.exists() || !key.exists() {
             return Ok(None);
@@ -151,7 +151,7 @@ impl CertificateStore {
     ///
     /// # Errors
     /// [`StoreError`].
-    pub fn renew(&self, new: &NewCertificate) -> Result<Identity, StoreError> {
+    pub fn renew(&self, new: &NewCertificate) -> Result<OwnCertificate, StoreError> {
         let identity = new.create()?;
         let (certificate, key) = self.own_files(&new.application_name);
         let pem = identity.key().to_pem().map_err(CreationError::from)?;
@@ -315,7 +315,7 @@ impl CertificateStore {
 }
 
 /// Reads a certificate chain and its key from files, in DER or PEM.
-pub(crate) fn read_identity(certificate: &Path, key: &Path) -> Result<Identity, StoreError> {
+pub(crate) fn read_identity(certificate: &Path, key: &Path) -> Result<OwnCertificate, StoreError> {
     let io = |path: &Path| {
         let path = path.to_owned();
         move |source| StoreError::Io { path, source }
@@ -334,10 +334,10 @@ pub(crate) fn read_identity(certificate: &Path, key: &Path) -> Result<Identity, 
         path: key.to_owned(),
         source,
     })?;
-    Identity::new(chain, private).map_err(refused)
+    OwnCertificate::new(chain, private).map_err(refused)
 }
 
-impl Identity {
+impl OwnCertificate {
     /// Reads a certificate (DER or PEM; followed by those of its issuers) and its key (PEM) from files.
     ///
     /// # Errors

@@ -14,7 +14,7 @@ use rcgen::{
     RevokedCertParams, SanType, SerialNumber,
 };
 use takt_crypto::{
-    Certificate, CertificateError, CertificateStore, Expectations, Identity, NewCertificate,
+    Certificate, CertificateError, CertificateStore, Expectations, OwnCertificate, NewCertificate,
     PolicyProfile, PrivateKey, RevocationList, TrustList,
 };
 use takt_ua::StatusCode;
@@ -430,9 +430,9 @@ fn an_own_certificate_passes_all_checks() {
     }
     let pem = identity.key().to_pem().unwrap();
     let again = PrivateKey::from_pem(&pem).unwrap();
-    assert!(Identity::new(vec![certificate.clone()], again).is_ok());
+    assert!(OwnCertificate::new(vec![certificate.clone()], again).is_ok());
     let other = PrivateKey::generate(2048).unwrap();
-    assert!(Identity::new(vec![certificate.clone()], other).is_err());
+    assert!(OwnCertificate::new(vec![certificate.clone()], other).is_err());
 }
 
 #[test]

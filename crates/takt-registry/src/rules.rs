@@ -360,6 +360,11 @@ impl Authenticator for Rules {
         true
     }
 
+    /// Registration over `opc.tcp` is an option, whose secrets cross the network like everything else.
+    fn allows_clear_text(&self) -> bool {
+        true
+    }
+
     fn user_name(
         &self,
         channel: &Channel,

@@ -64,8 +64,10 @@ pub struct ChannelSecurity {
     pub policy_uri: String,
     /// MessageSecurityMode: messages are signed, or signed and encrypted, or neither.
     pub mode: MessageSecurityMode,
-    /// Certificate of the client (DER); empty with SecurityPolicy None.
+    /// Certificate of the client, followed by those of its issuers (DER); empty with SecurityPolicy None.
     pub client_certificate: Vec<u8>,
+    /// Certificate of this server that the client has used (DER); empty with SecurityPolicy None.
+    pub server_certificate: Vec<u8>,
 }
 
 impl ChannelSecurity {
@@ -76,7 +78,14 @@ impl ChannelSecurity {
             policy_uri: String::from("http://opcfoundation.org/UA/SecurityPolicy#None"),
             mode: MessageSecurityMode::None,
             client_certificate: Vec::new(),
+            server_certificate: Vec::new(),
         }
+    }
+
+    /// Returns true if messages are encrypted.
+    #[must_use]
+    pub fn is_encrypted(&self) -> bool {
+        self.mode == MessageSecurityMode::SignAndEncrypt
     }
 }
 
@@ -101,6 +110,13 @@ pub enum UserIdentity {
     UserName {
         /// Name of the user, as the client sent it.
         name: String,
+    },
+    /// A user whose certificate the server trusts, and who has its key.
+    Certificate {
+        /// Subject of the certificate.
+        subject: String,
+        /// SHA-1 thumbprint of the certificate.
+        thumbprint: [u8; 20],
     },
 }
 

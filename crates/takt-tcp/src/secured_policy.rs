@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use takt_crypto::{
-    ApplicationSecurity, Identity, PeerExpectations, PolicyProfile, PublicKey, SIGNATURE_LENGTH,
+    ApplicationSecurity, OwnCertificate, PeerExpectations, PolicyProfile, PublicKey, SIGNATURE_LENGTH,
     SymmetricKeys,
 };
 use takt_ua::enumerations::MessageSecurityMode;
@@ -30,6 +30,8 @@ pub struct SecuredPolicy {
 enum Peer {
     Clients,
     Server {
+        /// The certificate of the client: a channel keeps it, also if the files are replaced meanwhile.
+        own: Arc<OwnCertificate>,
         host: Option<String>,
         application_uri: Option<String>,
     },
@@ -60,11 +62,12 @@ impl SecuredPolicy {
     ) -> Arc<dyn SecurityPolicy> {
         Arc::new(Self {
             profile,
-            application,
             peer: Peer::Server {
+                own: application.identity(),
                 host,
                 application_uri,
             },
+            application,
         })
     }
 
@@ -74,6 +77,7 @@ impl SecuredPolicy {
             Peer::Server {
                 host,
                 application_uri,
+                ..
             } => (true, host.as_deref(), application_uri.as_deref()),
         };
         PeerExpectations {
@@ -103,9 +107,10 @@ impl SecurityPolicy for SecuredPolicy {
         peer_certificate: &[u8],
         thumbprint: Option<&[u8]>,
     ) -> Result<AsymmetricSecurity, SecurityError> {
-        let own = match thumbprint {
-            None => self.application.identity(),
-            Some(thumbprint) => self
+        let own = match (&self.peer, thumbprint) {
+            (Peer::Server { own, .. }, _) => Arc::clone(own),
+            (Peer::Clients, None) => self.application.identity(),
+            (Peer::Clients, Some(thumbprint)) => self
                 .application
                 .identity_with(thumbprint)
                 .ok_or(SecurityError::Thumbprint)?,
@@ -166,7 +171,7 @@ impl SecurityPolicy for SecuredPolicy {
 #[derive(Debug)]
 struct Asymmetric {
     profile: &'static PolicyProfile,
-    own: Arc<Identity>,
+    own: Arc<OwnCertificate>,
     peer: Arc<PublicKey>,
     sends: bool,
 }

@@ -12,8 +12,10 @@ mod data_types;
 mod in_place;
 mod namespaces;
 mod request;
+mod security;
 mod security_keys;
 mod session;
+mod tokens;
 mod transport;
 mod unanswered;
 mod value_in_place;
@@ -34,6 +36,7 @@ pub use current::CurrentValue;
 pub use data_types::ValueType;
 pub use in_place::OutputsInPlace;
 pub use request::{ServiceRequest, ServiceResponse};
+pub use security::{ClientSecurity, SecurityChoice};
 pub use transport::{EncodedResponse, Waiting};
 pub use value_in_place::ValueInPlace;
 pub use views::Follow;
@@ -54,8 +57,16 @@ pub enum Identity {
     UserName {
         /// The name.
         name: String,
-        /// The password. It is sent unencrypted, because SecurityPolicy None is the only one implemented.
+        /// The password. Over TCP it is encrypted if the server has a certificate, and sent unencrypted on the loopback
+        /// interface only.
         password: String,
+    },
+    /// A certificate (DER or PEM) and its private key (PEM) (OPC 10000-4, 7.40.5).
+    Certificate {
+        /// File of the certificate.
+        certificate: PathBuf,
+        /// File of the key.
+        key: PathBuf,
     },
 }
 
@@ -83,6 +94,8 @@ pub struct ClientOptions {
     pub group: Option<String>,
     /// The Unix user id that has to run the application, over shared memory; by default any user with access.
     pub server_user: Option<u32>,
+    /// Security of connections over TCP.
+    pub security: ClientSecurity,
 }
 
 impl Default for ClientOptions {
@@ -97,6 +110,7 @@ impl Default for ClientOptions {
             runtime_directory: None,
             group: None,
             server_user: None,
+            security: ClientSecurity::default(),
         }
     }
 }
@@ -335,16 +349,30 @@ impl Client {
         if self.connected.is_some() {
             return Ok(());
         }
-        let mut transport = Transport::connect(&self.endpoint, &self.options, remaining(deadline))?;
-        let session = Session::open(
-            &mut transport,
-            &self.endpoint,
-            &self.options,
-            remaining(deadline),
-        )?;
-        self.connected = Some((transport, session));
+        let connected = match self.open_with(false, deadline) {
+            // A server on the loopback interface may offer secured endpoints only.
+            Err(ClientError::SecurityRequired { .. })
+                if self.options.security.choice == SecurityChoice::Automatic =>
+            {
+                self.open_with(true, deadline)?
+            }
+            other => other?,
+        };
+        self.connected = Some(connected);
         self.epoch += 1;
         Ok(())
+    }
+
+    fn open_with(
+        &self,
+        insist: bool,
+        deadline: Instant,
+    ) -> Result<(Transport, Session), ClientError> {
+        let (endpoint, options) = (&self.endpoint, &self.options);
+        let mut transport = Transport::connect(endpoint, options, insist, deadline)?;
+        let timeout = remaining(deadline);
+        let session = Session::open(&mut transport, endpoint, options, timeout)?;
+        Ok((transport, session))
     }
 }
 

@@ -7,11 +7,17 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use takt_rt::shared_bytes::SharedBytes;
 use takt_shm::{ClientConfig, ShmClient, ShmError};
-use takt_tcp::{TcpClient, TcpClientConfig, TcpClientError as TcpError, WaitMode};
+use takt_tcp::{
+    SecurityError as TransportSecurityError, TcpClient, TcpClientConfig,
+    TcpClientError as TcpError, TransportError, WaitMode,
+};
 use takt_ua::StatusCode;
 use takt_ua::binary::{EncodeError, Encoder};
 
-use super::{ClientOptions, ServiceRequest, ServiceResponse, decode_message, encode_message};
+use super::security::{Secured, thumbprint};
+use super::{
+    ClientOptions, ServiceRequest, ServiceResponse, decode_message, encode_message, remaining,
+};
 use crate::endpoint::Endpoint;
 use crate::error::ClientError;
 
@@ -22,6 +28,7 @@ pub type Waiting = takt_shm::WaitPolicy;
 pub(super) struct Transport {
     endpoint: Endpoint,
     connection: Connection,
+    secured: Option<Box<Secured>>,
     /// Ids of unanswered requests that were sent without waiting.
     unanswered: Vec<u32>,
     /// Responses to such requests that arrived while another one was awaited.
@@ -56,7 +63,38 @@ impl Connection {
 }
 
 impl Transport {
+    /// Connects with the security that `options` choose. With `insist`, a server on the loopback interface has refused a
+    /// connection without security.
     pub(super) fn connect(
+        endpoint: &Endpoint,
+        options: &ClientOptions,
+        insist: bool,
+        deadline: Instant,
+    ) -> Result<Self, ClientError> {
+        let timeout = || remaining(deadline);
+        let secured = match endpoint {
+            Endpoint::Tcp(url) => match Secured::choose(url, options, insist, timeout())? {
+                Some(secured) => Some((url, secured)),
+                None => None,
+            },
+            Endpoint::SharedMemory(_) => None,
+        };
+        let Some((url, secured)) = secured else {
+            return Self::connect_unsecured(endpoint, options, timeout());
+        };
+        let client = TcpClient::connect(url, secured.config(url, options), timeout());
+        let client = client.map_err(|error| untrusted(endpoint, &secured, error))?;
+        Ok(Self {
+            endpoint: endpoint.clone(),
+            connection: Connection::Tcp(Box::new(client)),
+            secured: Some(Box::new(secured)),
+            unanswered: Vec::new(),
+            early: VecDeque::new(),
+        })
+    }
+
+    /// Connects without security: over shared memory, for discovery, or because that was chosen.
+    pub(super) fn connect_unsecured(
         endpoint: &Endpoint,
         options: &ClientOptions,
         timeout: Duration,
@@ -97,9 +135,15 @@ impl Transport {
         Ok(Self {
             endpoint: endpoint.clone(),
             connection,
+            secured: None,
             unanswered: Vec::new(),
             early: VecDeque::new(),
         })
+    }
+
+    /// Returns the security of the connection, unless it has none.
+    pub(super) fn secured(&self) -> Option<&Secured> {
+        self.secured.as_deref()
     }
 
     /// Sends `request` and decodes its response.
@@ -347,6 +391,33 @@ impl Transport {
     }
 }
 
+/// Returns the error of a secured connection that could not be opened. If one side does not trust the other, it tells which.
+fn untrusted(endpoint: &Endpoint, secured: &Secured, error: TcpError) -> ClientError {
+    let refused = match &error {
+        TcpError::Transport(TransportError::Security(TransportSecurityError::Certificate(
+            cause,
+        ))) => Some(ClientError::ServerCertificate {
+            endpoint: endpoint.to_string(),
+            thumbprint: thumbprint(&secured.server_certificate),
+            cause: *cause,
+        }),
+        TcpError::Transport(TransportError::Peer { status, .. })
+            if *status == StatusCode::BadSecurityChecksFailed
+                || status
+                    .name()
+                    .is_some_and(|name| name.starts_with("BadCertificate")) =>
+        {
+            Some(ClientError::NotTrusted {
+                endpoint: endpoint.to_string(),
+                thumbprint: secured.identity.thumbprint().to_string(),
+                status: *status,
+            })
+        }
+        _ => None,
+    };
+    refused.unwrap_or_else(|| ClientError::unreachable(endpoint, error))
+}
+
 fn refused(status: StatusCode) -> ClientError {
     ClientError::Service {
         service: "the request",
@@ -366,7 +437,7 @@ fn of_user(client: ShmClient, user: Option<u32>) -> Result<ShmClient, ShmError> 
 
 /// Returns the wait mode of TCP, which sleeps in the kernel by default: between processes there is little to gain
 /// from a short spin.
-fn wait_mode(waiting: Waiting) -> WaitMode {
+pub(super) fn wait_mode(waiting: Waiting) -> WaitMode {
     match waiting.spin_for() {
         None => WaitMode::Spin,
         Some(Duration::ZERO) => WaitMode::Block,

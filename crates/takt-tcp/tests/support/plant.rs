@@ -33,7 +33,7 @@ impl Plant {
         let folders = tempfile::tempdir().unwrap();
         let application = |name, bits| {
             let store = CertificateStore::open(&folders.path().join(name)).unwrap();
-            Arc::new(ApplicationSecurity::open(store, certificate(name, bits)).unwrap())
+            Arc::new(ApplicationSecurity::open(store, &certificate(name, bits)).unwrap())
         };
         Self {
             client: application("client", client_bits),
