@@ -14,7 +14,7 @@ use rcgen::{
     RevokedCertParams, SanType, SerialNumber,
 };
 use takt_crypto::{
-    Certificate, CertificateError, CertificateStore, Expectations, OwnCertificate, NewCertificate,
+    Certificate, CertificateError, CertificateStore, Expectations, NewCertificate, OwnCertificate,
     PolicyProfile, PrivateKey, RevocationList, TrustList,
 };
 use takt_ua::StatusCode;

@@ -376,7 +376,7 @@ impl Authenticator for Rules {
             return Err(self.names.refuse_tcp(&channel.peer));
         }
         if self.providers.knows_secret(name, password) {
-            Ok(UserIdentity::UserName {
+            Ok(UserIdentity::Application {
                 name: name.to_owned(),
             })
         } else {

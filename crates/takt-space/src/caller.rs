@@ -111,6 +111,11 @@ pub enum UserIdentity {
         /// Name of the user, as the client sent it.
         name: String,
     },
+    /// An application that has proved its name with the secret of its registration. It is no user.
+    Application {
+        /// ApplicationName.
+        name: String,
+    },
     /// A user whose certificate the server trusts, and who has its key.
     Certificate {
         /// Subject of the certificate.

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use takt_crypto::{
-    ApplicationSecurity, OwnCertificate, PeerExpectations, PolicyProfile, PublicKey, SIGNATURE_LENGTH,
-    SymmetricKeys,
+    ApplicationSecurity, OwnCertificate, PeerExpectations, PolicyProfile, PublicKey,
+    SIGNATURE_LENGTH, SymmetricKeys,
 };
 use takt_ua::enumerations::MessageSecurityMode;
 

@@ -10,6 +10,7 @@ mod lab;
 mod publish;
 mod pubsub;
 mod scenario;
+mod security;
 mod security_key;
 mod serving;
 mod simulate;
@@ -34,6 +35,7 @@ pub use pubsub::{
 pub use scenario::{
     CheckScenarioArguments, ModelName, NewArguments, QdiscName, ScenarioCommand, TemplateName,
 };
+pub use security::{ClientSecurityArguments, ServeSecurityArguments, TrustArguments, TrustCommand};
 pub use security_key::SecurityKey;
 pub use serving::{
     DemoProvider, ProviderArguments, RegistryArguments, RegistryCommand, RegistryServeArguments,
@@ -112,6 +114,14 @@ pub enum Command {
         takt watch opc.iox2://SemanticRegistryServer Machine/Spindle/Speed\n  \
         takt watch opc.tcp://127.0.0.1:4840 i=2258 --interval 100ms --for 5s")]
     Watch(WatchArguments),
+    /// List, trust, reject and renew certificates of secured connections over opc.tcp.
+    #[command(after_help = "Examples:\n  \
+        takt trust list\n  \
+        takt trust add 3F2A91C0\n  \
+        takt trust add press.der\n  \
+        takt trust reject 3F2A91C0\n  \
+        takt trust renew SemanticRegistryServer --host plc7.plant")]
+    Trust(TrustArguments),
     /// List the applications of this host with their clients, requests and memory.
     #[command(
         after_help = "Listed are the applications of this user (directory /dev/shm/takt-UID or $TAKT_RUNTIME_DIR) and those of all \

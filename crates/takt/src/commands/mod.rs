@@ -20,6 +20,7 @@ mod registry;
 mod scenario;
 mod simulate;
 mod subscribe;
+mod trust;
 mod tsn;
 mod watch;
 mod write;
@@ -40,6 +41,7 @@ pub fn run(command: Command) -> miette::Result<()> {
         Command::Publish(arguments) => publish::run(&arguments),
         Command::Loopback(arguments) => control_loop::loopback(&arguments),
         Command::Subscribe(arguments) => subscribe::run(&arguments),
+        Command::Trust(arguments) => trust::run(&arguments),
         Command::Ps(arguments) => ps::run(&arguments),
         Command::Clean(arguments) => clean::run(&arguments),
         Command::Bench(command) => bench::run(&command),
