@@ -81,7 +81,9 @@ fn deliver(server: &mut ServerConnection, mut bytes: &[u8], now: Instant) -> boo
 }
 
 fuzz_target!(|bytes: &[u8]| {
-    let (kind, rest) = choice(bytes);
+    let Some((kind, rest)) = choice(bytes) else {
+        return;
+    };
     let profile = PolicyProfile::ALL[usize::from(kind % 3)];
     let application = &*APPLICATION;
     let now = Instant::now();
