@@ -14,7 +14,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use takt_crypto::{Certificate, CryptoError, PasswordHash, PolicyProfile, now};
 use takt_services::Users;
-use takt_space::{Peer, Role};
+use takt_space::{Peer, UserRole};
 use takt_ua::StatusCode;
 
 /// Prefix of the fingerprint of a certificate.
@@ -59,8 +59,8 @@ pub enum UsersError {
 pub struct User {
     /// Name.
     pub name: String,
-    /// Role.
-    pub role: Role,
+    /// UserRole.
+    pub role: UserRole,
     /// Proof of the identity.
     pub proof: UserProof,
 }
@@ -81,7 +81,7 @@ type Attempt = (String, Option<IpAddr>);
 #[derive(Debug)]
 pub struct UserFile {
     path: PathBuf,
-    anonymous: Role,
+    anonymous: UserRole,
     state: Mutex<State>,
     /// A hash that no password has: checking it takes as long as that of a user.
     nobody: PasswordHash,
@@ -103,7 +103,7 @@ impl UserFile {
     ///
     /// # Errors
     /// [`UsersError::Password`] if the system has no random numbers.
-    pub fn new(path: PathBuf, anonymous: Role) -> Result<Self, UsersError> {
+    pub fn new(path: PathBuf, anonymous: UserRole) -> Result<Self, UsersError> {
         let state = State {
             read_at: None,
             users: Arc::default(),
@@ -229,7 +229,7 @@ impl Users for UserFile {
         users.any(|user| user.name == name && matches!(user.proof, UserProof::Password(_)))
     }
 
-    fn user_name(&self, peer: &Peer, name: &str, password: &[u8]) -> Result<Role, StatusCode> {
+    fn user_name(&self, peer: &Peer, name: &str, password: &[u8]) -> Result<UserRole, StatusCode> {
         let address = match peer {
             Peer::Tcp { address } => Some(address.ip()),
             Peer::SharedMemory { .. } => None,
@@ -257,7 +257,7 @@ impl Users for UserFile {
         &self,
         certificate: &Certificate,
         profile: &PolicyProfile,
-    ) -> Result<(String, Role), StatusCode> {
+    ) -> Result<(String, UserRole), StatusCode> {
         let fingerprint = certificate.fingerprint();
         let users = self.users();
         let found = users.iter().find(
@@ -269,7 +269,7 @@ impl Users for UserFile {
         Ok((found.name.clone(), found.role))
     }
 
-    fn anonymous(&self) -> Role {
+    fn anonymous(&self) -> UserRole {
         self.anonymous
     }
 }
@@ -343,13 +343,13 @@ mod tests {
     fn user(name: &str, password: &str) -> User {
         User {
             name: name.to_owned(),
-            role: Role::Operator,
+            role: UserRole::Operator,
             proof: UserProof::Password(PasswordHash::of(password.as_bytes()).unwrap()),
         }
     }
 
     fn file(folder: &tempfile::TempDir) -> UserFile {
-        UserFile::new(folder.path().join("users"), Role::Observer).unwrap()
+        UserFile::new(folder.path().join("users"), UserRole::Observer).unwrap()
     }
 
     #[test]
@@ -366,7 +366,7 @@ mod tests {
         assert!(users.allows_user_names() && !users.allows_certificates());
         let check = |name, password: &str| users.user_name(&peer(1), name, password.as_bytes());
         let denied = Err(StatusCode::BadUserAccessDenied);
-        assert_eq!(check("anna", "hammer"), Ok(Role::Operator));
+        assert_eq!(check("anna", "hammer"), Ok(UserRole::Operator));
         for (name, password) in [("anna", "nail"), ("anna", ""), ("bert", "hammer")] {
             assert_eq!(check(name, password), denied);
         }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use takt_crypto::{ApplicationSecurity, Certificate, OwnCertificate, PolicyProfile, Thumbprint};
-use takt_space::{Channel, Role, UserIdentity};
+use takt_space::{Channel, UserIdentity, UserRole};
 use takt_ua::enumerations::MessageSecurityMode;
 use takt_ua::structures::{
     AnonymousIdentityToken, SignatureData, UserNameIdentityToken, X509IdentityToken,
@@ -38,7 +38,7 @@ impl UserTokens<'_> {
         &self,
         token: &ExtensionObject,
         signature: &SignatureData,
-    ) -> Result<(UserIdentity, Role), StatusCode> {
+    ) -> Result<(UserIdentity, UserRole), StatusCode> {
         let invalid = |_| StatusCode::BadIdentityTokenInvalid;
         if token.is::<UserNameIdentityToken>() {
             return self.user_name(&token.decode_as().map_err(invalid)?);
@@ -58,13 +58,13 @@ impl UserTokens<'_> {
     }
 
     /// Returns the role of a peer that is no authenticated user.
-    fn role_of_peer(&self) -> Role {
-        let configured = self.users.map_or(Role::Observer, Users::anonymous);
+    fn role_of_peer(&self) -> UserRole {
+        let configured = self.users.map_or(UserRole::Observer, Users::anonymous);
         self.channel.peer.role().max(configured)
     }
 
     /// Checks name and password: of a user, or of an application with a secret.
-    fn check(&self, name: &str, secret: &[u8]) -> Result<(UserIdentity, Role), StatusCode> {
+    fn check(&self, name: &str, secret: &[u8]) -> Result<(UserIdentity, UserRole), StatusCode> {
         let users = self.users.filter(|users| users.allows_user_names());
         let is_application = self.authenticator.allows_user_names();
         match users {
@@ -78,14 +78,17 @@ impl UserTokens<'_> {
                 let role = match &user {
                     UserIdentity::Application { .. } => self.role_of_peer(),
                     // Authenticators of applications decide themselves whom they admit.
-                    _ => Role::Operator,
+                    _ => UserRole::Operator,
                 };
                 Ok((user, role))
             }
         }
     }
 
-    fn user_name(&self, token: &UserNameIdentityToken) -> Result<(UserIdentity, Role), StatusCode> {
+    fn user_name(
+        &self,
+        token: &UserNameIdentityToken,
+    ) -> Result<(UserIdentity, UserRole), StatusCode> {
         let has_users = self.users.is_some_and(Users::allows_user_names);
         if !has_users && !self.authenticator.allows_user_names() {
             return Err(StatusCode::BadIdentityTokenRejected);
@@ -142,7 +145,7 @@ impl UserTokens<'_> {
         &self,
         token: &X509IdentityToken,
         signature: &SignatureData,
-    ) -> Result<(UserIdentity, Role), StatusCode> {
+    ) -> Result<(UserIdentity, UserRole), StatusCode> {
         let users = self.users.filter(|users| users.allows_certificates());
         let users = users.ok_or(StatusCode::BadIdentityTokenRejected)?;
         let known = [CERTIFICATE_POLICY, PROTECTED_CERTIFICATE_POLICY];

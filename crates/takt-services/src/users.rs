@@ -1,7 +1,7 @@
 //! Users of a server (OPC 10000-4, 7.40), and the role of everybody else.
 
 use takt_crypto::{Certificate, PolicyProfile};
-use takt_space::{Peer, Role};
+use takt_space::{Peer, UserRole};
 use takt_ua::StatusCode;
 
 /// Users with passwords or certificates. Applications authenticate themselves by other means
@@ -20,7 +20,7 @@ pub trait Users: Send + Sync {
     ///
     /// # Errors
     /// `BadUserAccessDenied` for a wrong name or password, and after too many failures.
-    fn user_name(&self, peer: &Peer, name: &str, password: &[u8]) -> Result<Role, StatusCode>;
+    fn user_name(&self, peer: &Peer, name: &str, password: &[u8]) -> Result<UserRole, StatusCode>;
 
     /// Returns name and role of the user with this certificate, whose key the client has.
     ///
@@ -30,8 +30,8 @@ pub trait Users: Send + Sync {
         &self,
         certificate: &Certificate,
         profile: &PolicyProfile,
-    ) -> Result<(String, Role), StatusCode>;
+    ) -> Result<(String, UserRole), StatusCode>;
 
     /// Returns the role of anonymous users beyond the loopback interface.
-    fn anonymous(&self) -> Role;
+    fn anonymous(&self) -> UserRole;
 }

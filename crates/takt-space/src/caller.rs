@@ -7,7 +7,7 @@ use std::sync::Arc;
 use takt_ua::enumerations::MessageSecurityMode;
 use takt_ua::{NodeId, UaString};
 
-use crate::role::Role;
+use crate::role::UserRole;
 
 /// Process at the other end of a connection, as identified by the transport.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,11 +38,13 @@ impl Peer {
 
     /// Returns the role of the peer without an authenticated user: on one host, the host is the boundary.
     #[must_use]
-    pub fn role(&self) -> Role {
+    pub fn role(&self) -> UserRole {
         match self {
-            Self::SharedMemory { .. } => Role::Operator,
-            Self::Tcp { address } if address.ip().to_canonical().is_loopback() => Role::Operator,
-            Self::Tcp { .. } => Role::Observer,
+            Self::SharedMemory { .. } => UserRole::Operator,
+            Self::Tcp { address } if address.ip().to_canonical().is_loopback() => {
+                UserRole::Operator
+            }
+            Self::Tcp { .. } => UserRole::Observer,
         }
     }
 
@@ -156,7 +158,7 @@ pub struct Caller {
     /// The user, set by ActivateSession.
     pub user: UserIdentity,
     /// What the caller may do.
-    pub role: Role,
+    pub role: UserRole,
 }
 
 impl Caller {

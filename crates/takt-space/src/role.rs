@@ -3,9 +3,9 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// Role of a caller: what it may do. Each role includes the ones before it.
+/// UserRole of a caller: what it may do. Each role includes the ones before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub enum Role {
+pub enum UserRole {
     /// Browse, read and subscribe.
     #[default]
     Observer,
@@ -13,7 +13,7 @@ pub enum Role {
     Operator,
 }
 
-impl Role {
+impl UserRole {
     /// Returns true if the caller may write Values and call Methods.
     #[inline]
     #[must_use]
@@ -22,7 +22,7 @@ impl Role {
     }
 }
 
-impl fmt::Display for Role {
+impl fmt::Display for UserRole {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
             Self::Observer => "observer",
@@ -31,7 +31,7 @@ impl fmt::Display for Role {
     }
 }
 
-impl FromStr for Role {
+impl FromStr for UserRole {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {

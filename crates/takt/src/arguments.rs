@@ -35,7 +35,10 @@ pub use pubsub::{
 pub use scenario::{
     CheckScenarioArguments, ModelName, NewArguments, QdiscName, ScenarioCommand, TemplateName,
 };
-pub use security::{ClientSecurityArguments, ServeSecurityArguments, TrustArguments, TrustCommand};
+pub use security::{
+    ClientSecurityArguments, ServeSecurityArguments, TrustArguments, TrustCommand, UserArguments,
+    UserCommand,
+};
 pub use security_key::SecurityKey;
 pub use serving::{
     DemoProvider, ProviderArguments, RegistryArguments, RegistryCommand, RegistryServeArguments,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use takt_crypto::{ApplicationSecurity, PolicyProfile};
 use takt_services::{EndpointConfig, Server};
-use takt_space::Role;
+use takt_space::UserRole;
 use takt_tcp::{EndpointUrl, NoSecurity, SecuredPolicy, SecurityPolicy};
 use takt_ua::enumerations::MessageSecurityMode;
 
@@ -92,8 +92,8 @@ impl EndpointSecurity {
                 .map(|folder| folder.join("users"))
         });
         let anonymous = match self.anonymous_operators {
-            true => Role::Operator,
-            false => Role::Observer,
+            true => UserRole::Operator,
+            false => UserRole::Observer,
         };
         match UserFile::new(path.unwrap_or_default(), anonymous) {
             Ok(users) => server.set_users(Arc::new(users)),

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use takt_app::serve::EndpointSecurity;
 use takt_app::{ClientSecurity, Identity, SecurityChoice};
-use takt_space::Role;
+use takt_space::UserRole;
 
 /// Security of the endpoints of a server.
 #[derive(Debug, Clone, Args)]
@@ -124,9 +124,9 @@ pub enum UserCommand {
     Add {
         /// Name.
         name: String,
-        /// Role: an observer may read and subscribe, an operator may write and call, too.
-        #[arg(long, default_value_t = Role::Operator)]
-        role: Role,
+        /// UserRole: an observer may read and subscribe, an operator may write and call, too.
+        #[arg(long, default_value_t = UserRole::Operator)]
+        role: UserRole,
         /// File with the password in its first line; by default the password is in the variable TAKT_PASSWORD.
         #[arg(long, value_name = "FILE", conflicts_with = "certificate")]
         password_file: Option<PathBuf>,

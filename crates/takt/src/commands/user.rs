@@ -7,7 +7,7 @@ use serde_json::json;
 use takt_app::users::{User, UserFile, UserProof, UsersError};
 use takt_crypto::{Certificate, PasswordHash};
 use takt_report::{Column, Report, Table};
-use takt_space::Role;
+use takt_space::UserRole;
 
 use crate::arguments::{UserArguments, UserCommand};
 use crate::{explain, output};
@@ -23,7 +23,7 @@ pub fn run(arguments: &UserArguments) -> miette::Result<()> {
             folder.join("users")
         }
     };
-    let file = UserFile::new(path, Role::Observer).map_err(failed)?;
+    let file = UserFile::new(path, UserRole::Observer).map_err(failed)?;
     match &arguments.command {
         UserCommand::List { json } => list(&file, *json),
         UserCommand::Add {
