@@ -79,7 +79,10 @@ fn a_foreign_client_uses_each_policy_once_it_is_trusted() {
     for (policy, name) in POLICIES {
         for mode in ["Sign", "SignAndEncrypt"] {
             let seen = connect(policy, mode);
-            assert!(seen["reads"].as_u64().is_some_and(|reads| reads > 5), "{policy} {mode}: {seen}");
+            assert!(
+                seen["reads"].as_u64().is_some_and(|reads| reads > 5),
+                "{policy} {mode}: {seen}"
+            );
             assert_eq!(seen["namespaces"][0], "http://opcfoundation.org/UA/");
             let offered = seen["offered"].as_array().unwrap();
             assert_eq!(offered.len(), 7, "{offered:?}");
@@ -125,7 +128,13 @@ fn the_command_line_uses_each_policy_of_a_foreign_server() {
     // A user, whose password is encrypted.
     let password = sandbox.data_directory().join("password");
     std::fs::write(&password, "hammer\n").unwrap();
-    let as_user = ["--any-host", "--user", "anna", "--password-file", text(&password)];
+    let as_user = [
+        "--any-host",
+        "--user",
+        "anna",
+        "--password-file",
+        text(&password),
+    ];
     assert!(read(&as_user).expect_success().contains("42"));
     std::fs::write(&password, "nail\n").unwrap();
     let refused = read(&as_user).expect_failure();

@@ -69,6 +69,7 @@ mod provider;
 pub mod serve;
 mod state_directory;
 mod subscription;
+pub mod users;
 mod workers;
 
 pub use client::{

@@ -4,7 +4,7 @@ use std::fmt;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use aws_lc_rs::digest::{SHA1_FOR_LEGACY_USE_ONLY, digest};
+use aws_lc_rs::digest::{SHA1_FOR_LEGACY_USE_ONLY, SHA256, digest};
 use aws_lc_rs::signature::{
     RSA_PKCS1_2048_8192_SHA256, RSA_PKCS1_2048_8192_SHA384, RSA_PKCS1_2048_8192_SHA512,
     RsaParameters, UnparsedPublicKey,
@@ -18,6 +18,7 @@ use x509_parser::prelude::FromDer;
 use x509_parser::public_key::PublicKey as ParsedKey;
 
 use crate::certificate_error::CertificateError;
+use crate::policy::PolicyProfile;
 
 /// Largest size of a certificate chain in bytes.
 pub const MAX_CHAIN_SIZE: usize = 32 << 10;
@@ -294,6 +295,35 @@ impl Certificate {
     pub(crate) fn may_sign(&self) -> bool {
         let signs = |bits| bits & usage::DIGITAL_SIGNATURE != 0;
         !self.has_unknown_critical && self.key_usage.is_none_or(signs)
+    }
+
+    /// Checks a certificate of a user that is known by itself: times, length of the key, use.
+    ///
+    /// # Errors
+    /// The check that failed.
+    pub fn check_known_user(
+        &self,
+        profile: &PolicyProfile,
+        now: i64,
+    ) -> Result<(), CertificateError> {
+        if !(profile.min_key_bits..=profile.max_key_bits).contains(&self.key_bits) {
+            return Err(CertificateError::PolicyCheck);
+        }
+        match (self.is_valid_at(now), self.may_sign()) {
+            (false, _) => Err(CertificateError::Time),
+            (true, false) => Err(CertificateError::Use),
+            (true, true) => Ok(()),
+        }
+    }
+
+    /// Returns SHA-256 of the encoding, as hexadecimal digits. Unlike the thumbprint it resists collisions.
+    #[must_use]
+    pub fn fingerprint(&self) -> String {
+        let hash = digest(&SHA256, &self.der);
+        hash.as_ref()
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect()
     }
 
     /// Returns true if the certificate may sign others, below which there are `below` further issuers.

@@ -90,7 +90,9 @@ impl Registry {
         Self::start_with(database, options)
     }
 
-    fn start_with(database: Database, options: RegistryOptions) -> Result<Self, RegistryError> {
+    fn start_with(database: Database, mut options: RegistryOptions) -> Result<Self, RegistryError> {
+        // Such a client can take the place of a Provider, too.
+        options.serve.security.anonymous_operators |= options.allow_tcp_registration;
         let shared_memory: Endpoint = format!("opc.iox2://{}", options.application_name).parse()?;
         let mut contents = database.load()?;
         let providers = ClientOptions {

@@ -1,6 +1,5 @@
 //! Authentication of users when a Session is activated (OPC 10000-4, 5.7.3 and 7.40).
 
-use takt_crypto::{Certificate, PolicyProfile};
 use takt_space::{Channel, UserIdentity};
 use takt_ua::StatusCode;
 
@@ -22,25 +21,6 @@ pub trait Authenticator: Send + Sync {
     /// they are not encrypted.
     fn allows_clear_text(&self) -> bool {
         false
-    }
-
-    /// Returns true if X509 tokens are offered.
-    fn allows_certificates(&self) -> bool {
-        false
-    }
-
-    /// Checks the certificate of a user who has proved the possession of its key.
-    ///
-    /// # Errors
-    /// The StatusCode for the client: usually `BadIdentityTokenRejected`.
-    fn certificate(
-        &self,
-        channel: &Channel,
-        chain: &[Certificate],
-        profile: &PolicyProfile,
-    ) -> Result<UserIdentity, StatusCode> {
-        let _ = (channel, chain, profile);
-        Err(StatusCode::BadIdentityTokenRejected)
     }
 
     /// Checks a user's name and password, which were received through `channel`.

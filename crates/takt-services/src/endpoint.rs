@@ -6,6 +6,7 @@ use takt_ua::structures::{ApplicationDescription, EndpointDescription, UserToken
 use takt_ua::{ByteString, UaString};
 
 use crate::authentication::Authenticator;
+use crate::users::Users;
 
 /// `opc.tcp` with the binary encoding (OPC 10000-7, profile "UA-TCP UA-SC UA-Binary").
 pub const TCP_PROFILE: &str = "http://opcfoundation.org/UA-Profile/Transport/uatcp-uasc-uabinary";
@@ -26,6 +27,27 @@ pub(crate) const CERTIFICATE_POLICY: &str = "certificate";
 pub(crate) const PROTECTED_CERTIFICATE_POLICY: &str = "certificate_protected";
 /// SecurityPolicy of tokens that are protected by themselves: the one that most clients have.
 const TOKEN_POLICY_URI: &str = "http://opcfoundation.org/UA/SecurityPolicy#Basic256Sha256";
+
+/// The kinds of user tokens that a server accepts.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct OfferedTokens {
+    anonymous: bool,
+    user_names: bool,
+    clear_text: bool,
+    certificates: bool,
+}
+
+impl OfferedTokens {
+    pub(crate) fn of(authenticator: &dyn Authenticator, users: Option<&dyn Users>) -> Self {
+        let has_names = users.is_some_and(Users::allows_user_names);
+        Self {
+            anonymous: authenticator.allows_anonymous(),
+            user_names: authenticator.allows_user_names() || has_names,
+            clear_text: authenticator.allows_clear_text(),
+            certificates: users.is_some_and(Users::allows_certificates),
+        }
+    }
+}
 
 /// Configuration of one endpoint of the server.
 #[derive(Debug, Clone, PartialEq)]
@@ -81,7 +103,7 @@ impl EndpointConfig {
     /// Returns the UserTokenPolicies. Without security of messages, tokens are protected by themselves.
     fn token_policies(
         &self,
-        authenticator: &dyn Authenticator,
+        offered: OfferedTokens,
         has_certificate: bool,
     ) -> Vec<UserTokenPolicy> {
         let is_private = self.transport_profile_uri == SHARED_MEMORY_PROFILE;
@@ -97,10 +119,10 @@ impl EndpointConfig {
             ..UserTokenPolicy::default()
         };
         let mut policies = Vec::with_capacity(3);
-        if authenticator.allows_anonymous() {
+        if offered.anonymous {
             policies.push(policy(ANONYMOUS_POLICY, UserTokenType::Anonymous, ""));
         }
-        if authenticator.allows_user_names() {
+        if offered.user_names {
             let user_name = UserTokenType::UserName;
             if protects {
                 let id = PROTECTED_USER_NAME_POLICY;
@@ -108,11 +130,11 @@ impl EndpointConfig {
             }
             if self.is_secured() {
                 policies.push(policy(USER_NAME_POLICY, user_name, ""));
-            } else if is_private || authenticator.allows_clear_text() {
+            } else if is_private || offered.clear_text {
                 policies.push(policy(USER_NAME_POLICY, user_name, SECURITY_POLICY_NONE));
             }
         }
-        if authenticator.allows_certificates() {
+        if offered.certificates {
             let certificate = UserTokenType::Certificate;
             if protects {
                 let id = PROTECTED_CERTIFICATE_POLICY;
@@ -131,7 +153,7 @@ impl EndpointConfig {
     pub(crate) fn describe(
         &self,
         application: &ApplicationDescription,
-        authenticator: &dyn Authenticator,
+        offered: OfferedTokens,
         certificate: Option<&[u8]>,
         requested_url: &str,
     ) -> EndpointDescription {
@@ -152,7 +174,7 @@ impl EndpointConfig {
             },
             security_mode: self.security_mode,
             security_policy_uri: UaString::from(self.security_policy_uri.as_str()),
-            user_identity_tokens: self.token_policies(authenticator, certificate.is_some()),
+            user_identity_tokens: self.token_policies(offered, certificate.is_some()),
             transport_profile_uri: UaString::from(self.transport_profile_uri.as_str()),
             security_level: self.security_level,
         }
@@ -205,7 +227,12 @@ mod tests {
         let application = ApplicationDescription::default();
         let url = |requested: &str| {
             endpoint
-                .describe(&application, &AnonymousOnly, None, requested)
+                .describe(
+                    &application,
+                    OfferedTokens::of(&AnonymousOnly, None),
+                    None,
+                    requested,
+                )
                 .endpoint_url
                 .into_string()
         };

@@ -45,6 +45,7 @@ mod subscriptions;
 mod tasks;
 mod timeouts;
 mod user_tokens;
+mod users;
 mod work;
 
 pub use authentication::{AnonymousOnly, Authenticator};
@@ -56,3 +57,4 @@ pub use node_management::{EverybodyManages, NoNodeManagement, NodeManagement};
 pub use server::Server;
 pub use session_observer::{NoSessionObserver, SessionObserver};
 pub use settled::Settled;
+pub use users::Users;

@@ -15,7 +15,7 @@ use takt_ua::{DateTime, LocalizedText, NodeId, UaString};
 use crate::authentication::Authenticator;
 use crate::connection::{Connection, Connections};
 use crate::diagnostics::Diagnostics;
-use crate::endpoint::EndpointConfig;
+use crate::endpoint::{EndpointConfig, OfferedTokens};
 use crate::limits::ServerLimits;
 use crate::node_management::NodeManagement;
 use crate::server_status::Status;
@@ -25,6 +25,7 @@ use crate::subscriptions::sampler::Sources;
 use crate::subscriptions::{Now, Subscriptions};
 use crate::tasks::Tasks;
 use crate::timeouts::Timeouts;
+use crate::users::Users;
 
 /// An OPC UA server without a transport.
 ///
@@ -52,6 +53,8 @@ pub struct Server {
     node_management: RwLock<Arc<dyn NodeManagement>>,
     /// Certificate and trust list, if secured endpoints are served.
     security: OnceLock<Arc<ApplicationSecurity>>,
+    /// Users with passwords or certificates.
+    users: OnceLock<Arc<dyn Users>>,
     last_channel: AtomicU64,
     /// [`ServerLimits::max_sessions`], or fewer.
     pub(crate) max_sessions: AtomicU32,
@@ -98,6 +101,7 @@ impl Server {
             endpoints: ArcSwap::default(),
             node_management: RwLock::new(parts.node_management),
             security: OnceLock::new(),
+            users: OnceLock::new(),
             last_channel: AtomicU64::new(0),
             max_sessions: AtomicU32::new(max_sessions),
         }
@@ -217,6 +221,15 @@ impl Server {
         let _ = self.security.set(security);
     }
 
+    /// Sets the users. Only the first call has an effect.
+    pub fn set_users(&self, users: Arc<dyn Users>) {
+        let _ = self.users.set(users);
+    }
+
+    pub(crate) fn users(&self) -> Option<&dyn Users> {
+        self.users.get().map(|users| &**users)
+    }
+
     /// Returns certificate and trust list, if secured endpoints are served.
     pub fn security(&self) -> Option<&Arc<ApplicationSecurity>> {
         self.security.get()
@@ -316,10 +329,10 @@ impl Server {
         let endpoints = self.endpoints.load();
         let identity = self.security.get().map(|security| security.identity());
         let certificate = identity.as_ref().map(|identity| identity.chain_der());
-        let authenticator = &*self.authenticator;
-        let described = endpoints.iter().map(|endpoint| {
-            endpoint.describe(&application, authenticator, certificate, requested_url)
-        });
+        let offered = OfferedTokens::of(&*self.authenticator, self.users());
+        let described = endpoints
+            .iter()
+            .map(|endpoint| endpoint.describe(&application, offered, certificate, requested_url));
         let mut described: Vec<_> = described.collect();
         described
             .sort_by_key(|endpoint| !has_scheme_of(endpoint.endpoint_url.as_str(), requested_url));

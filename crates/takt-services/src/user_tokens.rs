@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use takt_crypto::{ApplicationSecurity, Certificate, OwnCertificate, PolicyProfile, Thumbprint};
-use takt_space::{Channel, UserIdentity};
+use takt_space::{Channel, UserIdentity, UserRole};
 use takt_ua::enumerations::MessageSecurityMode;
 use takt_ua::structures::{
     AnonymousIdentityToken, SignatureData, UserNameIdentityToken, X509IdentityToken,
@@ -17,6 +17,7 @@ use crate::endpoint::{
     USER_NAME_POLICY, profile_of_token,
 };
 use crate::session_security::verify_challenge;
+use crate::users::Users;
 
 /// Largest encrypted password in cipher text blocks, each of which takes half a millisecond or more.
 const MAX_BLOCKS: usize = 8;
@@ -24,6 +25,7 @@ const MAX_BLOCKS: usize = 8;
 /// Everything that the tokens of a Session on a channel are checked with.
 pub(crate) struct UserTokens<'a> {
     pub(crate) authenticator: &'a dyn Authenticator,
+    pub(crate) users: Option<&'a dyn Users>,
     pub(crate) security: Option<&'a Arc<ApplicationSecurity>>,
     pub(crate) channel: &'a Channel,
     /// The nonce that the server has sent last in the Session.
@@ -31,12 +33,12 @@ pub(crate) struct UserTokens<'a> {
 }
 
 impl UserTokens<'_> {
-    /// Determines the user.
+    /// Determines the user, and what it may do.
     pub(crate) fn identify(
         &self,
         token: &ExtensionObject,
         signature: &SignatureData,
-    ) -> Result<UserIdentity, StatusCode> {
+    ) -> Result<(UserIdentity, UserRole), StatusCode> {
         let invalid = |_| StatusCode::BadIdentityTokenInvalid;
         if token.is::<UserNameIdentityToken>() {
             return self.user_name(&token.decode_as().map_err(invalid)?);
@@ -49,14 +51,46 @@ impl UserTokens<'_> {
             expect_policy(&anonymous.policy_id, &[ANONYMOUS_POLICY])?;
         }
         if self.authenticator.allows_anonymous() {
-            Ok(UserIdentity::Anonymous)
+            Ok((UserIdentity::Anonymous, self.role_of_peer()))
         } else {
             Err(StatusCode::BadIdentityTokenRejected)
         }
     }
 
-    fn user_name(&self, token: &UserNameIdentityToken) -> Result<UserIdentity, StatusCode> {
-        if !self.authenticator.allows_user_names() {
+    /// Returns the role of a peer that is no authenticated user.
+    fn role_of_peer(&self) -> UserRole {
+        let configured = self.users.map_or(UserRole::Observer, Users::anonymous);
+        self.channel.peer.role().max(configured)
+    }
+
+    /// Checks name and password: of a user, or of an application with a secret.
+    fn check(&self, name: &str, secret: &[u8]) -> Result<(UserIdentity, UserRole), StatusCode> {
+        let users = self.users.filter(|users| users.allows_user_names());
+        let is_application = self.authenticator.allows_user_names();
+        match users {
+            Some(users) if users.has_password(name) || !is_application => {
+                let role = users.user_name(&self.channel.peer, name, secret)?;
+                let name = name.to_owned();
+                Ok((UserIdentity::UserName { name }, role))
+            }
+            _ => {
+                let user = self.authenticator.user_name(self.channel, name, secret)?;
+                let role = match &user {
+                    UserIdentity::Application { .. } => self.role_of_peer(),
+                    // Authenticators of applications decide themselves whom they admit.
+                    _ => UserRole::Operator,
+                };
+                Ok((user, role))
+            }
+        }
+    }
+
+    fn user_name(
+        &self,
+        token: &UserNameIdentityToken,
+    ) -> Result<(UserIdentity, UserRole), StatusCode> {
+        let has_users = self.users.is_some_and(Users::allows_user_names);
+        if !has_users && !self.authenticator.allows_user_names() {
             return Err(StatusCode::BadIdentityTokenRejected);
         }
         let known = [USER_NAME_POLICY, PROTECTED_USER_NAME_POLICY];
@@ -71,13 +105,13 @@ impl UserTokens<'_> {
             if !algorithm.is_empty() || !may {
                 return Err(StatusCode::BadIdentityTokenInvalid);
             }
-            return self.authenticator.user_name(channel, name, sent);
+            return self.check(name, sent);
         };
         if algorithm != profile.asymmetric_encryption.uri() {
             return Err(StatusCode::BadIdentityTokenInvalid);
         }
         let secret = self.decrypt(profile, sent)?;
-        self.authenticator.user_name(channel, name, &secret)
+        self.check(name, &secret)
     }
 
     /// Decrypts a secret in the form for RSA: length, secret, server nonce (OPC 10000-4, 7.41.2.2). All failures look alike.
@@ -111,10 +145,9 @@ impl UserTokens<'_> {
         &self,
         token: &X509IdentityToken,
         signature: &SignatureData,
-    ) -> Result<UserIdentity, StatusCode> {
-        if !self.authenticator.allows_certificates() {
-            return Err(StatusCode::BadIdentityTokenRejected);
-        }
+    ) -> Result<(UserIdentity, UserRole), StatusCode> {
+        let users = self.users.filter(|users| users.allows_certificates());
+        let users = users.ok_or(StatusCode::BadIdentityTokenRejected)?;
         let known = [CERTIFICATE_POLICY, PROTECTED_CERTIFICATE_POLICY];
         expect_policy(&token.policy_id, &known)?;
         let policy_uri = &self.channel.security.policy_uri;
@@ -132,8 +165,12 @@ impl UserTokens<'_> {
             signature,
         )
         .map_err(|()| StatusCode::BadUserSignatureInvalid)?;
-        self.authenticator
-            .certificate(self.channel, &chain, profile)
+        let (name, role) = users.certificate(leaf, profile)?;
+        let identity = UserIdentity::Certificate {
+            subject: name,
+            thumbprint: leaf.thumbprint.0,
+        };
+        Ok((identity, role))
     }
 
     /// Returns the identity whose certificate the client knows.

@@ -7,6 +7,8 @@ use std::sync::Arc;
 use takt_ua::enumerations::MessageSecurityMode;
 use takt_ua::{NodeId, UaString};
 
+use crate::role::UserRole;
+
 /// Process at the other end of a connection, as identified by the transport.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Peer {
@@ -31,6 +33,18 @@ impl Peer {
         match self {
             Self::Tcp { .. } => None,
             Self::SharedMemory { user, .. } => *user,
+        }
+    }
+
+    /// Returns the role of the peer without an authenticated user: on one host, the host is the boundary.
+    #[must_use]
+    pub fn role(&self) -> UserRole {
+        match self {
+            Self::SharedMemory { .. } => UserRole::Operator,
+            Self::Tcp { address } if address.ip().to_canonical().is_loopback() => {
+                UserRole::Operator
+            }
+            Self::Tcp { .. } => UserRole::Observer,
         }
     }
 
@@ -143,6 +157,8 @@ pub struct Caller {
     pub application_uri: UaString,
     /// The user, set by ActivateSession.
     pub user: UserIdentity,
+    /// What the caller may do.
+    pub role: UserRole,
 }
 
 impl Caller {
@@ -150,6 +166,7 @@ impl Caller {
     #[must_use]
     pub fn of_channel(channel: Arc<Channel>) -> Self {
         Self {
+            role: channel.peer.role(),
             channel,
             session_id: NodeId::NULL,
             session_name: UaString::null(),
@@ -184,6 +201,7 @@ impl Caller {
     #[must_use]
     pub fn may_take_over(&self, before: &Self) -> bool {
         self.user == before.user
+            && self.role == before.role
             && self.peer().user() == before.peer().user()
             && self.channel.security.client_certificate
                 == before.channel.security.client_certificate

@@ -35,7 +35,10 @@ pub use pubsub::{
 pub use scenario::{
     CheckScenarioArguments, ModelName, NewArguments, QdiscName, ScenarioCommand, TemplateName,
 };
-pub use security::{ClientSecurityArguments, ServeSecurityArguments, TrustArguments, TrustCommand};
+pub use security::{
+    ClientSecurityArguments, ServeSecurityArguments, TrustArguments, TrustCommand, UserArguments,
+    UserCommand,
+};
 pub use security_key::SecurityKey;
 pub use serving::{
     DemoProvider, ProviderArguments, RegistryArguments, RegistryCommand, RegistryServeArguments,
@@ -122,6 +125,13 @@ pub enum Command {
         takt trust reject 3F2A91C0\n  \
         takt trust renew SemanticRegistryServer --host plc7.plant")]
     Trust(TrustArguments),
+    /// List, add and remove users of servers over opc.tcp.
+    #[command(after_help = "Examples:\n  \
+        TAKT_PASSWORD=... takt user add anna --role operator\n  \
+        takt user add bert --certificate bert.der --role observer\n  \
+        takt user list\n  \
+        takt user remove anna")]
+    User(UserArguments),
     /// List the applications of this host with their clients, requests and memory.
     #[command(
         after_help = "Listed are the applications of this user (directory /dev/shm/takt-UID or $TAKT_RUNTIME_DIR) and those of all \

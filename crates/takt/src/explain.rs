@@ -294,8 +294,17 @@ fn advice(error: &ClientError) -> Option<String> {
                  path below the Objects folder such as Machine/Spindle/Speed. A slash in a name is written as `&/`."
                     .to_owned()
             }
+            StatusCode::BadUserAccessDenied
+                if matches!(error, ClientError::Service { service, .. } if service.starts_with("ActivateSession")) =>
+            {
+                "Name or password is wrong, or was wrong too often: then wait for a minute. `takt user list` shows the users of a server \
+                 of Takt."
+                    .to_owned()
+            }
             StatusCode::BadNotWritable | StatusCode::BadUserAccessDenied => {
-                "The node is not writable for this user.".to_owned()
+                "The node is not writable for this user, or a Method not callable. --user gives another user; at a server of Takt, \
+                 `takt user add NAME` adds one."
+                    .to_owned()
             }
             StatusCode::BadTypeMismatch => {
                 "`takt read ENDPOINT NODE --attribute DataType` tells the type.".to_owned()

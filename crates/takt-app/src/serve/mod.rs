@@ -124,6 +124,7 @@ impl Serving {
             max_connections: Some(max_connections),
             ..options
         };
+        options.security.admit(server, endpoints);
         if let Some(security) = options.security.open(server, endpoints)? {
             server.set_security(security);
         }

@@ -5,11 +5,13 @@ use std::sync::Arc;
 
 use takt_crypto::{ApplicationSecurity, PolicyProfile};
 use takt_services::{EndpointConfig, Server};
+use takt_space::UserRole;
 use takt_tcp::{EndpointUrl, NoSecurity, SecuredPolicy, SecurityPolicy};
 use takt_ua::enumerations::MessageSecurityMode;
 
 use crate::certificates::{self, CertificatesError};
 use crate::endpoint::Endpoint;
+use crate::users::UserFile;
 
 /// Security of the endpoints of a server over TCP.
 ///
@@ -24,6 +26,10 @@ pub struct EndpointSecurity {
     pub secured_loopback: bool,
     /// Allow Sessions without security beyond the loopback interface: every client that reaches the port can use the server.
     pub allow_none: bool,
+    /// File of users; by default `users` in the user's [state folder](crate::state_directory). It may be missing.
+    pub users: Option<PathBuf>,
+    /// Let anonymous users beyond the loopback interface write and call. Otherwise they have the role Observer.
+    pub anonymous_operators: bool,
 }
 
 /// Error of an endpoint that needs a certificate and has none.
@@ -69,6 +75,29 @@ impl EndpointSecurity {
                 tracing::warn!(%cause, "no secured endpoints are offered");
                 Ok(None)
             }
+        }
+    }
+}
+
+impl EndpointSecurity {
+    /// Gives the server its users, if it has an endpoint over TCP.
+    pub(super) fn admit(&self, server: &Server, endpoints: &[Endpoint]) {
+        if endpoints.iter().all(Endpoint::is_shared_memory) {
+            return;
+        }
+        let path = self.users.clone();
+        let path = path.or_else(|| {
+            crate::state_directory()
+                .ok()
+                .map(|folder| folder.join("users"))
+        });
+        let anonymous = match self.anonymous_operators {
+            true => UserRole::Operator,
+            false => UserRole::Observer,
+        };
+        match UserFile::new(path.unwrap_or_default(), anonymous) {
+            Ok(users) => server.set_users(Arc::new(users)),
+            Err(error) => tracing::warn!(%error, "there are no users"),
         }
     }
 }

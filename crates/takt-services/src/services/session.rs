@@ -133,11 +133,12 @@ pub(crate) fn activate(
     }
     let tokens = UserTokens {
         authenticator: &*server.authenticator,
+        users: server.users(),
         security: server.security(),
         channel,
         server_nonce: &last_nonce,
     };
-    let user = tokens
+    let (user, role) = tokens
         .identify(
             &activate.user_identity_token,
             &activate.user_token_signature,
@@ -148,6 +149,7 @@ pub(crate) fn activate(
     let caller = Arc::new(Caller {
         channel: Arc::clone(&connection.caller.channel),
         user,
+        role,
         ..Caller::clone(&before)
     });
     // A client that knows the token of a Session cannot take it over as another user.

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use takt_app::serve::EndpointSecurity;
 use takt_app::{ClientSecurity, Identity, SecurityChoice};
+use takt_space::UserRole;
 
 /// Security of the endpoints of a server.
 #[derive(Debug, Clone, Args)]
@@ -15,13 +16,21 @@ pub struct ServeSecurityArguments {
     /// Folder of certificates; default is `pki` in the state directory of the user.
     #[arg(long, value_name = "DIRECTORY")]
     pub certificates: Option<PathBuf>,
+    /// File of users, which `takt user` changes; default is `users` in the state directory of the user.
+    #[arg(long, value_name = "FILE")]
+    pub users: Option<PathBuf>,
+    /// Let anonymous users beyond the loopback interface write and call. Otherwise they may only read.
+    #[arg(long)]
+    pub allow_anonymous_operators: bool,
 }
 
 impl ServeSecurityArguments {
-    /// Returns the options of the endpoints. Certificates are in `folder` unless the user names another one.
-    pub fn options(self, folder: Option<PathBuf>) -> EndpointSecurity {
+    /// Returns the options of the endpoints. Certificates and users are in `folder` unless the user names other places.
+    pub fn options(self, folder: Option<&PathBuf>) -> EndpointSecurity {
         EndpointSecurity {
-            certificates: self.certificates.or(folder),
+            certificates: self.certificates.or_else(|| Some(folder?.join("pki"))),
+            users: self.users.or_else(|| Some(folder?.join("users"))),
+            anonymous_operators: self.allow_anonymous_operators,
             secured_loopback: true,
             allow_none: self.allow_none,
         }
@@ -92,6 +101,44 @@ impl ClientSecurityArguments {
             None => Identity::Anonymous,
         })
     }
+}
+
+#[derive(Debug, Args)]
+pub struct UserArguments {
+    #[command(subcommand)]
+    pub command: UserCommand,
+    /// File of users; default is `users` in the state directory of the user.
+    #[arg(long, value_name = "FILE", global = true)]
+    pub users: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum UserCommand {
+    /// List the users with their roles.
+    List {
+        /// Print JSON, one object for each user.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Add a user, or change the password, certificate or role of one.
+    Add {
+        /// Name.
+        name: String,
+        /// UserRole: an observer may read and subscribe, an operator may write and call, too.
+        #[arg(long, default_value_t = UserRole::Operator)]
+        role: UserRole,
+        /// File with the password in its first line; by default the password is in the variable TAKT_PASSWORD.
+        #[arg(long, value_name = "FILE", conflicts_with = "certificate")]
+        password_file: Option<PathBuf>,
+        /// Certificate of the user (DER or PEM), instead of a password.
+        #[arg(long, value_name = "FILE")]
+        certificate: Option<PathBuf>,
+    },
+    /// Remove a user. Open sessions continue until they end.
+    Remove {
+        /// Name.
+        name: String,
+    },
 }
 
 #[derive(Debug, Args)]

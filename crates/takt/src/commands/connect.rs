@@ -1,12 +1,11 @@
 //! Session and nodes of the commands that use a server.
 
-use std::path::PathBuf;
-
 use takt_app::client::{Client, ClientOptions};
 use takt_app::{ClientError, model};
 use takt_ua::{NodeId, StatusCode};
 
 use crate::arguments::ConnectArguments;
+use crate::commands::user::password;
 use crate::explain;
 
 /// Opens a session.
@@ -19,19 +18,6 @@ pub fn connect(arguments: &ConnectArguments) -> miette::Result<Client> {
         ..ClientOptions::named("takt")
     };
     Client::connect(&arguments.endpoint, options).map_err(|error| explain::client(&error))
-}
-
-/// Reads the password from the first line of a file, or from the environment.
-fn password(file: Option<&PathBuf>) -> miette::Result<String> {
-    const HELP: &str = "Give --password-file FILE, or set the variable TAKT_PASSWORD.";
-    let Some(file) = file else {
-        return std::env::var("TAKT_PASSWORD")
-            .map_err(|_| explain::with_help("the user needs a password", HELP));
-    };
-    let text = std::fs::read_to_string(file);
-    let text =
-        text.map_err(|error| explain::with_help(format!("{}: {error}", file.display()), HELP))?;
-    Ok(text.lines().next().unwrap_or_default().to_owned())
 }
 
 /// Returns the node that the user names: a NodeId, or a path below the Objects folder.

@@ -25,8 +25,7 @@ pub fn run(arguments: RegistryArguments) -> miette::Result<()> {
 fn serve(arguments: RegistryServeArguments) -> miette::Result<()> {
     let interrupt = Interrupt::install().into_diagnostic()?;
     // Everything that the registry keeps is in one folder.
-    let folder = arguments.data.as_ref().map(|data| data.join("pki"));
-    let security = arguments.security.options(folder);
+    let security = arguments.security.options(arguments.data.as_ref());
     let data = match arguments.data {
         Some(data) => data,
         None => takt_app::state_directory().map_err(|error| explain::state_directory(&error))?,
