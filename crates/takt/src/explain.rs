@@ -306,6 +306,9 @@ fn advice(error: &ClientError) -> Option<String> {
                  `takt user add NAME` adds one."
                     .to_owned()
             }
+            StatusCode::BadSecurityModeInsufficient => {
+                "This needs an encrypted connection: leave --security away, or use --security encrypt.".to_owned()
+            }
             StatusCode::BadTypeMismatch => {
                 "`takt read ENDPOINT NODE --attribute DataType` tells the type.".to_owned()
             }
