@@ -9,7 +9,7 @@ use std::io::{self, Write};
 use std::net::IpAddr;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use takt_crypto::{Certificate, CryptoError, PasswordHash, PolicyProfile, now};
@@ -84,7 +84,7 @@ pub struct UserFile {
     anonymous: UserRole,
     state: Mutex<State>,
     /// A hash that no password has: checking it takes as long as that of a user.
-    nobody: PasswordHash,
+    nobody: LazyLock<Option<PasswordHash>>,
 }
 
 #[derive(Debug)]
@@ -100,22 +100,19 @@ struct State {
 impl UserFile {
     /// Creates the users of a file, which may be missing. Anonymous users beyond the loopback interface have the role
     /// `anonymous`.
-    ///
-    /// # Errors
-    /// [`UsersError::Password`] if the system has no random numbers.
-    pub fn new(path: PathBuf, anonymous: UserRole) -> Result<Self, UsersError> {
+    pub fn new(path: PathBuf, anonymous: UserRole) -> Self {
         let state = State {
             read_at: None,
             users: Arc::default(),
             failures: HashMap::new(),
             paid: Instant::now(),
         };
-        Ok(Self {
+        Self {
             path,
             anonymous,
             state: Mutex::new(state),
-            nobody: PasswordHash::of(&[0; 32])?,
-        })
+            nobody: LazyLock::new(|| PasswordHash::of(&[0; 32]).ok()),
+        }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -246,8 +243,8 @@ impl Users for UserFile {
             UserProof::Certificate(_) => None,
         });
         // An unknown name takes as long as a wrong password.
-        let hash = known.map_or(&self.nobody, |(hash, _)| hash);
-        let matches = hash.matches(password);
+        let hash = known.map(|(hash, _)| hash).or(self.nobody.as_ref());
+        let matches = hash.is_some_and(|hash| hash.matches(password));
         let role = known.filter(|_| matches).map(|(_, role)| role);
         self.note(attempt, role.is_some(), at);
         role.ok_or(StatusCode::BadUserAccessDenied)
@@ -349,7 +346,7 @@ mod tests {
     }
 
     fn file(folder: &tempfile::TempDir) -> UserFile {
-        UserFile::new(folder.path().join("users"), UserRole::Observer).unwrap()
+        UserFile::new(folder.path().join("users"), UserRole::Observer)
     }
 
     #[test]

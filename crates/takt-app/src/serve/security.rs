@@ -95,10 +95,8 @@ impl EndpointSecurity {
             true => UserRole::Operator,
             false => UserRole::Observer,
         };
-        match UserFile::new(path.unwrap_or_default(), anonymous) {
-            Ok(users) => server.set_users(Arc::new(users)),
-            Err(error) => tracing::warn!(%error, "there are no users"),
-        }
+        let users = UserFile::new(path.unwrap_or_default(), anonymous);
+        server.set_users(Arc::new(users));
     }
 }
 

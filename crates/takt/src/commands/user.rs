@@ -23,7 +23,7 @@ pub fn run(arguments: &UserArguments) -> miette::Result<()> {
             folder.join("users")
         }
     };
-    let file = UserFile::new(path, UserRole::Observer).map_err(failed)?;
+    let file = UserFile::new(path, UserRole::Observer);
     match &arguments.command {
         UserCommand::List { json } => list(&file, *json),
         UserCommand::Add {
