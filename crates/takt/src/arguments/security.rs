@@ -13,6 +13,9 @@ pub struct ServeSecurityArguments {
     /// Serve without security beyond the loopback interface, too: every client that reaches the port can use the server.
     #[arg(long)]
     pub allow_none: bool,
+    /// Create no certificate for the loopback interface, where no secured endpoints are offered then.
+    #[arg(long)]
+    pub no_certificate: bool,
     /// Folder of certificates; default is `pki` in the state directory of the user.
     #[arg(long, value_name = "DIRECTORY")]
     pub certificates: Option<PathBuf>,
@@ -31,7 +34,7 @@ impl ServeSecurityArguments {
             certificates: self.certificates.or_else(|| Some(folder?.join("pki"))),
             users: self.users.or_else(|| Some(folder?.join("users"))),
             anonymous_operators: self.allow_anonymous_operators,
-            secured_loopback: true,
+            secured_loopback: !self.no_certificate,
             allow_none: self.allow_none,
         }
     }
