@@ -157,7 +157,7 @@ pub struct Caller {
     pub application_uri: UaString,
     /// The user, set by ActivateSession.
     pub user: UserIdentity,
-    /// What the caller may do.
+    /// Role, which decides on Write and Call.
     pub role: UserRole,
 }
 

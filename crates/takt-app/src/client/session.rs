@@ -7,10 +7,11 @@ use takt_ua::enumerations::{ApplicationType, MessageSecurityMode};
 use takt_ua::structures::*;
 use takt_ua::{ByteString, LocalizedText, NodeId, StatusCode};
 
+use super::message::{request_header, text};
+use super::options::ClientOptions;
 use super::security::{SECURITY_POLICY_NONE, Secured, names};
 use super::tokens::Tokens;
 use super::transport::Transport;
-use super::{ClientOptions, request_header, text};
 use crate::endpoint::Endpoint;
 use crate::error::ClientError;
 

@@ -6,8 +6,9 @@ use takt_ua::structures::*;
 use takt_ua::{ByteString, ExtensionObject};
 use zeroize::Zeroizing;
 
+use super::message::text;
+use super::options::Identity;
 use super::security::{SECURITY_POLICY_NONE, Secured, is_loopback};
-use super::{Identity, text};
 use crate::endpoint::Endpoint;
 use crate::error::ClientError;
 

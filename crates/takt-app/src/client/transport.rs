@@ -8,21 +8,20 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use takt_rt::shared_bytes::SharedBytes;
 use takt_shm::{ClientConfig, ShmClient, ShmError};
 use takt_tcp::{
-    SecurityError as TransportSecurityError, TcpClient, TcpClientConfig,
+    EndpointUrl, SecurityError as TransportSecurityError, TcpClient, TcpClientConfig,
     TcpClientError as TcpError, TransportError, WaitMode,
 };
-use takt_ua::StatusCode;
 use takt_ua::binary::{EncodeError, Encoder};
+use takt_ua::structures::{EndpointDescription, GetEndpointsRequest, GetEndpointsResponse};
+use takt_ua::{NodeId, StatusCode};
 
-use super::security::{Secured, thumbprint};
-use super::{
-    ClientOptions, ServiceRequest, ServiceResponse, decode_message, encode_message, remaining,
-};
+use super::choice::SecurityChoice;
+use super::message::{decode_message, encode_message, remaining, request_header, text};
+use super::options::{ClientOptions, Waiting};
+use super::request::{ServiceRequest, ServiceResponse};
+use super::security::{Secured, is_loopback, thumbprint};
 use crate::endpoint::Endpoint;
 use crate::error::ClientError;
-
-/// Way in which a thread waits for the other side: [`takt_shm::WaitPolicy`], for both transports.
-pub type Waiting = takt_shm::WaitPolicy;
 
 /// A connection without a session.
 pub(super) struct Transport {
@@ -71,18 +70,17 @@ impl Transport {
         insist: bool,
         deadline: Instant,
     ) -> Result<Self, ClientError> {
-        let timeout = || remaining(deadline);
-        let secured = match endpoint {
-            Endpoint::Tcp(url) => match Secured::choose(url, options, insist, timeout())? {
-                Some(secured) => Some((url, secured)),
-                None => None,
-            },
-            Endpoint::SharedMemory(_) => None,
+        let url = match endpoint {
+            Endpoint::Tcp(url) if is_secured(url, &options.security.choice, insist) => url,
+            _ => return Self::connect_unsecured(endpoint, options, remaining(deadline)),
         };
-        let Some((url, secured)) = secured else {
-            return Self::connect_unsecured(endpoint, options, timeout());
+        let endpoints = Self::endpoints(endpoint, options, remaining(deadline))?;
+        let secured = Secured::of(url, options, &endpoints)?;
+        let config = TcpClientConfig {
+            connection: secured.config(url, options),
+            wait: wait_mode(options.waiting),
         };
-        let client = TcpClient::connect(url, secured.config(url, options), timeout());
+        let client = TcpClient::connect(url, config, remaining(deadline));
         let client = client.map_err(|error| untrusted(endpoint, &secured, error))?;
         Ok(Self {
             endpoint: endpoint.clone(),
@@ -91,6 +89,24 @@ impl Transport {
             unanswered: Vec::new(),
             early: VecDeque::new(),
         })
+    }
+
+    /// Returns the endpoints of a server. GetEndpoints needs neither a session nor security (OPC 10000-4, 5.5.4).
+    fn endpoints(
+        endpoint: &Endpoint,
+        options: &ClientOptions,
+        timeout: Duration,
+    ) -> Result<Vec<EndpointDescription>, ClientError> {
+        let mut discovery = Self::connect_unsecured(endpoint, options, timeout)?;
+        let found: GetEndpointsResponse = discovery.call(
+            &GetEndpointsRequest {
+                request_header: request_header(&NodeId::NULL, 1, timeout),
+                endpoint_url: text(&endpoint.to_string()),
+                ..GetEndpointsRequest::default()
+            },
+            timeout,
+        )?;
+        Ok(found.endpoints)
     }
 
     /// Connects without security: over shared memory, for discovery, or because that was chosen.
@@ -391,6 +407,15 @@ impl Transport {
     }
 }
 
+/// Returns true if a connection is to be secured. With `insist`, a server on the loopback interface has refused another one.
+fn is_secured(url: &EndpointUrl, choice: &SecurityChoice, insist: bool) -> bool {
+    match choice {
+        SecurityChoice::None => false,
+        SecurityChoice::Automatic => insist || !is_loopback(url),
+        SecurityChoice::Secured { .. } => true,
+    }
+}
+
 /// Returns the error of a secured connection that could not be opened. If one side does not trust the other, it tells which.
 fn untrusted(endpoint: &Endpoint, secured: &Secured, error: TcpError) -> ClientError {
     let refused = match &error {
@@ -437,7 +462,7 @@ fn of_user(client: ShmClient, user: Option<u32>) -> Result<ShmClient, ShmError> 
 
 /// Returns the wait mode of TCP, which sleeps in the kernel by default: between processes there is little to gain
 /// from a short spin.
-pub(super) fn wait_mode(waiting: Waiting) -> WaitMode {
+fn wait_mode(waiting: Waiting) -> WaitMode {
     match waiting.spin_for() {
         None => WaitMode::Spin,
         Some(Duration::ZERO) => WaitMode::Block,

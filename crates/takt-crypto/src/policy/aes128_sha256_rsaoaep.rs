@@ -1,6 +1,6 @@
 //! SecurityPolicy Aes128_Sha256_RsaOaep (OPC 10000-7).
 
-use super::{AsymmetricEncryption, AsymmetricSignature, Cipher, PolicyProfile};
+use super::algorithms::{AsymmetricEncryption, AsymmetricSignature, Cipher, PolicyProfile};
 
 pub(super) const PROFILE: PolicyProfile = PolicyProfile {
     uri: "http://opcfoundation.org/UA/SecurityPolicy#Aes128_Sha256_RsaOaep",

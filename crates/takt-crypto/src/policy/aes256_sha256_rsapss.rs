@@ -1,6 +1,6 @@
 //! SecurityPolicy Aes256_Sha256_RsaPss (OPC 10000-7).
 
-use super::{AsymmetricEncryption, AsymmetricSignature, Cipher, PolicyProfile};
+use super::algorithms::{AsymmetricEncryption, AsymmetricSignature, Cipher, PolicyProfile};
 
 pub(super) const PROFILE: PolicyProfile = PolicyProfile {
     uri: "http://opcfoundation.org/UA/SecurityPolicy#Aes256_Sha256_RsaPss",

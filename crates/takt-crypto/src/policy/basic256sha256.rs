@@ -1,6 +1,6 @@
 //! SecurityPolicy Basic256Sha256 (OPC 10000-7).
 
-use super::{AsymmetricEncryption, AsymmetricSignature, Cipher, PolicyProfile};
+use super::algorithms::{AsymmetricEncryption, AsymmetricSignature, Cipher, PolicyProfile};
 
 pub(super) const PROFILE: PolicyProfile = PolicyProfile {
     uri: "http://opcfoundation.org/UA/SecurityPolicy#Basic256Sha256",
