@@ -1,6 +1,6 @@
 //! `takt user`: the users of servers over opc.tcp, with their roles.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use miette::IntoDiagnostic;
 use serde_json::json;
@@ -66,7 +66,7 @@ fn failed(error: UsersError) -> miette::Report {
     explain::with_help(error, "`takt user --help` tells more.")
 }
 
-fn certificate_of(path: &PathBuf) -> miette::Result<UserProof> {
+fn certificate_of(path: &Path) -> miette::Result<UserProof> {
     let read = Certificate::from_file(path);
     let read =
         read.map_err(|error| explain::with_help(error, "A certificate is a file in DER or PEM."))?;
