@@ -1,7 +1,11 @@
 //! Secured channels: each SecurityPolicy and mode with real keys, renewal of tokens and certificates, and peers that break a
 //! rule. All failures of decryption and signature look alike.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
 
 mod support;
 
