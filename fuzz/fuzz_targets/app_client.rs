@@ -65,7 +65,7 @@ fn serve(mut stream: TcpStream) {
         loop {
             match connection.poll(Instant::now()) {
                 Ok(Some(ServerEvent::Request(request))) => answer(request),
-                Ok(Some(ServerEvent::Opened(_))) => {}
+                Ok(Some(ServerEvent::Opened(_) | ServerEvent::Renewed)) => {}
                 Ok(None) => break,
                 Ok(Some(ServerEvent::OutOfMemory { .. } | ServerEvent::Closed)) | Err(_) => return,
             }

@@ -36,7 +36,7 @@ fn deliver(server: &mut ServerConnection, mut bytes: &[u8], now: Instant) -> boo
                         return false;
                     }
                 }
-                Ok(Some(ServerEvent::Opened(_))) => {}
+                Ok(Some(ServerEvent::Opened(_) | ServerEvent::Renewed)) => {}
                 Ok(None) => break,
                 // Without more memory the driver ends the connection.
                 Ok(Some(ServerEvent::OutOfMemory { .. } | ServerEvent::Closed)) | Err(_) => {

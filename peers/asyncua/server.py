@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
 """An asyncua server with the nodes that peers/README.md lists.
 
-Usage: server.py PORT        (0 takes a free port; ends when standard input is closed)
+Usage: server.py PORT [FOLDER]      (0 takes a free port; ends when standard input is closed)
+
+With FOLDER it offers secured endpoints only; certificate.der and key.pem are there (secured_client.py --certificate makes them).
+It accepts every certificate, the anonymous user, and the user `anna` with the password `hammer`.
 """
 
 import asyncio
@@ -11,8 +14,11 @@ import signal
 import socket
 import sys
 from datetime import datetime, timezone
+from pathlib import Path
 
 from asyncua import Server, ua, uamethod
+from asyncua.server.user_managers import UserManager
+from asyncua.crypto.permission_rules import User, UserRole
 
 NAMESPACE_URI = "urn:takt:peer"
 
@@ -76,14 +82,43 @@ async def add_nodes(server):
     return index
 
 
-async def main(port):
+class Users(UserManager):
+    """The anonymous user, and anna."""
+
+    def get_user(self, iserver, username=None, password=None, certificate=None):
+        if username is None or (username, password) == ("anna", "hammer"):
+            return User(role=UserRole.Admin)
+        return None
+
+
+async def secure(server, folder):
+    """Offers every policy in both modes, and nothing without security."""
+    await server.set_application_uri("urn:takt:peer:asyncua")
+    await server.load_certificate(str(Path(folder) / "certificate.der"))
+    await server.load_private_key(str(Path(folder) / "key.pem"))
+    server.set_security_policy(
+        [
+            ua.SecurityPolicyType.Basic256Sha256_Sign,
+            ua.SecurityPolicyType.Basic256Sha256_SignAndEncrypt,
+            ua.SecurityPolicyType.Aes128Sha256RsaOaep_Sign,
+            ua.SecurityPolicyType.Aes128Sha256RsaOaep_SignAndEncrypt,
+            ua.SecurityPolicyType.Aes256Sha256RsaPss_Sign,
+            ua.SecurityPolicyType.Aes256Sha256RsaPss_SignAndEncrypt,
+        ]
+    )
+
+
+async def main(port, folder):
     """Serve until the input ends or SIGTERM comes."""
     endpoint = f"opc.tcp://127.0.0.1:{port or free_port()}"
-    server = Server()
+    server = Server(user_manager=Users()) if folder else Server()
     await server.init()
     server.set_endpoint(endpoint)
     server.set_server_name("asyncua peer")
-    server.set_security_policy([ua.SecurityPolicyType.NoSecurity])
+    if folder:
+        await secure(server, folder)
+    else:
+        server.set_security_policy([ua.SecurityPolicyType.NoSecurity])
     index = await add_nodes(server)
     loop = asyncio.get_running_loop()
     ended = loop.create_future()
@@ -96,7 +131,7 @@ async def main(port):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
+    if len(sys.argv) not in (2, 3):
         sys.exit(__doc__)
     logging.basicConfig(level=logging.CRITICAL)
-    asyncio.run(main(int(sys.argv[1])))
+    asyncio.run(main(int(sys.argv[1]), sys.argv[2] if len(sys.argv) == 3 else None))

@@ -126,6 +126,16 @@ impl PeerServer {
         Self::start_with(Peer::NodeOpcua, &["secure"])
     }
 
+    /// Starts an asyncua server on a free port that offers secured endpoints only, with the certificate in `folder`.
+    ///
+    /// # Panics
+    /// If it does not serve in time.
+    #[must_use]
+    pub fn start_secured(folder: &Path) -> Self {
+        let folder = folder.to_str().expect("a path in UTF-8");
+        Self::start_with(Peer::Asyncua, &[folder])
+    }
+
     fn start_with(peer: Peer, arguments: &[&str]) -> Self {
         let mut process = Process::spawn(
             &format!("{} server", peer.name()),

@@ -4,12 +4,14 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use takt_crypto::CertificateError;
 use takt_layout::LayoutError;
 use takt_pubsub::security::KeyRingError;
 use takt_shm::ShmError;
 use takt_ua::binary::{DecodeError, EncodeError};
 use takt_ua::{ParseQualifiedNameError, StatusCode};
 
+use crate::certificates::CertificatesError;
 use crate::endpoint::EndpointError;
 
 /// Error of a request or of a connection. [`source`](std::error::Error::source) returns its cause, down to the error of the
@@ -80,7 +82,7 @@ pub enum ClientError {
     #[error("the request is too large for the connection: {0}")]
     TooLarge(#[from] EncodeError),
     /// The server requires an identity in a form that is not supported.
-    #[error("{endpoint} requires an identity that this client does not support: {reason}")]
+    #[error("{endpoint} does not accept the identity of the user: {reason}")]
     Identity {
         /// Given endpoint.
         endpoint: String,
@@ -94,6 +96,54 @@ pub enum ClientError {
         endpoint: String,
         /// Names of the SecurityPolicies that the server offers.
         offered: String,
+    },
+    /// The server offers no endpoint with the wanted security.
+    #[error("{endpoint} has no endpoint for --security {wanted}; it offers {offered}")]
+    NoSecureEndpoint {
+        /// Given endpoint.
+        endpoint: String,
+        /// The choice.
+        wanted: String,
+        /// Names of the SecurityPolicies that the server offers.
+        offered: String,
+    },
+    /// The server's certificate did not pass a check.
+    #[error("the certificate of {endpoint} is refused: {cause}")]
+    ServerCertificate {
+        /// Given endpoint.
+        endpoint: String,
+        /// SHA-1 thumbprint of the certificate.
+        thumbprint: String,
+        /// Failed check.
+        #[source]
+        cause: CertificateError,
+    },
+    /// The server refused this application's certificate, or a message was changed on its way.
+    #[error("{endpoint} refused the secure channel: {status}")]
+    NotTrusted {
+        /// Given endpoint.
+        endpoint: String,
+        /// SHA-1 thumbprint of the own certificate.
+        thumbprint: String,
+        /// StatusCode of the server.
+        status: StatusCode,
+    },
+    /// The server's proof or the confirmation of its endpoints is wrong.
+    #[error("{endpoint} cannot be trusted: {reason}")]
+    Proof {
+        /// Given endpoint.
+        endpoint: String,
+        /// The mistake.
+        reason: &'static str,
+    },
+    /// The certificate of this application cannot be used.
+    #[error("{endpoint} needs a certificate of this application: {cause}")]
+    Certificates {
+        /// Given endpoint.
+        endpoint: String,
+        /// Cause.
+        #[source]
+        cause: CertificatesError,
     },
     /// The text is not an endpoint.
     #[error("{0}")]
@@ -184,11 +234,17 @@ impl ClientError {
             Self::Protocol { .. } => StatusCode::BadUnknownResponse,
             Self::TooLarge(_) => StatusCode::BadRequestTooLarge,
             Self::Identity { .. } => StatusCode::BadIdentityTokenRejected,
-            Self::SecurityRequired { .. } => StatusCode::BadSecurityPolicyRejected,
+            Self::SecurityRequired { .. } | Self::NoSecureEndpoint { .. } => {
+                StatusCode::BadSecurityPolicyRejected
+            }
+            Self::ServerCertificate { cause, .. } => cause.status_code(),
+            Self::NotTrusted { status, .. } => *status,
+            Self::Proof { .. } => StatusCode::BadSecurityChecksFailed,
             Self::Endpoint(_)
             | Self::Group(_)
             | Self::Segment { .. }
             | Self::Secret { .. }
+            | Self::Certificates { .. }
             | Self::Random(_)
             | Self::Invalid(_) => StatusCode::BadInvalidArgument,
         }

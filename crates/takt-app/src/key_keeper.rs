@@ -29,7 +29,7 @@ struct Tended {
 }
 
 impl KeyKeeper {
-    /// Creates a keeper that asks this service over `opc.iox2`.
+    /// Creates a keeper that asks this service, over `opc.iox2` or encrypted `opc.tcp`.
     pub fn new(client: Client) -> Self {
         Self {
             client,

@@ -56,6 +56,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod certificates;
 pub mod client;
 mod consumer;
 pub mod control;
@@ -68,10 +69,12 @@ mod provider;
 pub mod serve;
 mod state_directory;
 mod subscription;
+pub mod users;
 mod workers;
 
 pub use client::{
-    Attribute, Client, ClientOptions, CurrentValue, Identity, OutputsInPlace, ValueInPlace, Waiting,
+    Attribute, Client, ClientOptions, ClientSecurity, CurrentValue, Identity, OutputsInPlace,
+    SecurityChoice, ValueInPlace, Waiting,
 };
 pub use consumer::{Consumer, Item, ProviderEntry};
 pub use endpoint::{Endpoint, EndpointError, loopback};

@@ -77,7 +77,7 @@ impl ProviderState {
             Peer::SharedMemory { user, .. } => user.is_some() && *user == self.record.user,
             Peer::Tcp { .. } => {
                 self.first_session.as_ref() == Some(&caller.session_id)
-                    || matches!(&caller.user, UserIdentity::UserName { name } if *name == self.record.name)
+                    || matches!(&caller.user, UserIdentity::Application { name } if *name == self.record.name)
             }
         }
     }
@@ -263,8 +263,9 @@ impl Providers {
 /// Returns the Provider name that `caller` claims: the user of its session, or the application that opened it.
 pub(crate) fn claimed_name(caller: &Caller) -> Option<&str> {
     match &caller.user {
-        UserIdentity::UserName { name } => Some(name),
-        UserIdentity::Anonymous => caller
+        UserIdentity::Application { name } => Some(name),
+        // A user may act for any application that is not authenticated otherwise.
+        _ => caller
             .application_uri
             .as_str()
             .strip_prefix(model::provider_uri("").as_str()),

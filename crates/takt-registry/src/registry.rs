@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use takt_app::serve::{ServeError, ServeOptions, Serving, Traffic};
-use takt_app::{ClientOptions, Endpoint, model};
+use takt_app::{ClientOptions, ClientSecurity, Endpoint, model};
 use takt_services::{Server, ServerLimits};
 use takt_shm::Runtime;
 use takt_space::{AddressSpace, CallError, Caller, MethodHandler};
@@ -90,12 +90,20 @@ impl Registry {
         Self::start_with(database, options)
     }
 
-    fn start_with(database: Database, options: RegistryOptions) -> Result<Self, RegistryError> {
+    fn start_with(database: Database, mut options: RegistryOptions) -> Result<Self, RegistryError> {
+        // Such a client can take the place of a Provider, too.
+        options.serve.security.anonymous_operators |= options.allow_tcp_registration;
         let shared_memory: Endpoint = format!("opc.iox2://{}", options.application_name).parse()?;
         let mut contents = database.load()?;
         let providers = ClientOptions {
             runtime_directory: options.serve.runtime_directory.clone(),
             group: options.serve.group.clone(),
+            // With the certificate of the registry.
+            application_uri: application_uri(&options.application_name),
+            security: ClientSecurity {
+                certificates: options.serve.security.certificates.clone(),
+                ..ClientSecurity::default()
+            },
             ..ClientOptions::named(&options.application_name)
         };
         let group = options.serve.group.as_deref();
@@ -108,7 +116,7 @@ impl Registry {
         ));
         let server = Server::builder(
             &options.application_name,
-            format!("urn:takt:registry:{}", options.application_name),
+            application_uri(&options.application_name),
         )
         .limits(options.limits)
         .node_management(Arc::clone(&rules) as _)
@@ -163,6 +171,10 @@ impl Registry {
     pub fn server(&self) -> &Arc<Server> {
         &self.server
     }
+}
+
+fn application_uri(application_name: &str) -> String {
+    format!("urn:takt:registry:{application_name}")
 }
 
 /// Loads NodeSet files, each after those that it requires.

@@ -360,6 +360,11 @@ impl Authenticator for Rules {
         true
     }
 
+    /// Registration over `opc.tcp` is an option, whose secrets cross the network like everything else.
+    fn allows_clear_text(&self) -> bool {
+        true
+    }
+
     fn user_name(
         &self,
         channel: &Channel,
@@ -371,7 +376,7 @@ impl Authenticator for Rules {
             return Err(self.names.refuse_tcp(&channel.peer));
         }
         if self.providers.knows_secret(name, password) {
-            Ok(UserIdentity::UserName {
+            Ok(UserIdentity::Application {
                 name: name.to_owned(),
             })
         } else {

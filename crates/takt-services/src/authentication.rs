@@ -12,8 +12,14 @@ pub trait Authenticator: Send + Sync {
         true
     }
 
-    /// Returns true if UserName tokens are offered. With SecurityPolicy None the password crosses the transport in the clear.
+    /// Returns true if UserName tokens are offered.
     fn allows_user_names(&self) -> bool {
+        false
+    }
+
+    /// Returns true if UserName tokens are accepted unencrypted on `opc.tcp` with SecurityPolicy None. Over shared memory
+    /// they are not encrypted.
+    fn allows_clear_text(&self) -> bool {
         false
     }
 

@@ -25,6 +25,8 @@ pub struct Connection {
     /// Number of the channel. Never 0, which stands for "no channel".
     pub(crate) channel: u64,
     pub(crate) endpoint_url: String,
+    /// True if the channel may be used for discovery only.
+    pub(crate) discovery_only: bool,
     /// The Session that the last request named.
     pub(crate) session: Option<Arc<Session>>,
     /// The caller of that Session, or of requests without one.
@@ -44,6 +46,7 @@ impl Connection {
             channel: channel.id,
             caller: Arc::new(Caller::of_channel(Arc::new(channel))),
             endpoint_url,
+            discovery_only: false,
             session: None,
             completed: Arc::new(Completed::new(waker)),
             begun: Cell::new(None),
@@ -54,6 +57,12 @@ impl Connection {
     /// transport calls this until it returns `None`.
     pub fn take_completed(&mut self) -> Option<(u32, Vec<u8>)> {
         self.completed.take()
+    }
+
+    /// Refuses Sessions: the channel has too little security for this endpoint, and is for discovery only
+    /// (OPC 10000-4, 5.5.1).
+    pub fn restrict_to_discovery(&mut self) {
+        self.discovery_only = true;
     }
 
     /// Returns the process at the other end.

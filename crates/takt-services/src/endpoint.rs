@@ -1,10 +1,12 @@
 //! The endpoints that GetEndpoints and CreateSession announce (OPC 10000-4, 7.14).
 
+use takt_crypto::PolicyProfile;
 use takt_ua::enumerations::{MessageSecurityMode, UserTokenType};
 use takt_ua::structures::{ApplicationDescription, EndpointDescription, UserTokenPolicy};
 use takt_ua::{ByteString, UaString};
 
 use crate::authentication::Authenticator;
+use crate::users::Users;
 
 /// `opc.tcp` with the binary encoding (OPC 10000-7, profile "UA-TCP UA-SC UA-Binary").
 pub const TCP_PROFILE: &str = "http://opcfoundation.org/UA-Profile/Transport/uatcp-uasc-uabinary";
@@ -17,6 +19,35 @@ pub const SECURITY_POLICY_NONE: &str = "http://opcfoundation.org/UA/SecurityPoli
 pub(crate) const ANONYMOUS_POLICY: &str = "anonymous";
 /// PolicyId of the UserName UserTokenPolicy.
 pub(crate) const USER_NAME_POLICY: &str = "username";
+/// PolicyId of UserName tokens that are protected by themselves.
+pub(crate) const PROTECTED_USER_NAME_POLICY: &str = "username_protected";
+/// PolicyId of the X509 UserTokenPolicy.
+pub(crate) const CERTIFICATE_POLICY: &str = "certificate";
+/// PolicyId of X509 tokens on channels without security.
+pub(crate) const PROTECTED_CERTIFICATE_POLICY: &str = "certificate_protected";
+/// SecurityPolicy of tokens that are protected by themselves: the one that most clients have.
+const TOKEN_POLICY_URI: &str = "http://opcfoundation.org/UA/SecurityPolicy#Basic256Sha256";
+
+/// The kinds of user tokens that a server accepts.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct OfferedTokens {
+    anonymous: bool,
+    user_names: bool,
+    clear_text: bool,
+    certificates: bool,
+}
+
+impl OfferedTokens {
+    pub(crate) fn of(authenticator: &dyn Authenticator, users: Option<&dyn Users>) -> Self {
+        let has_names = users.is_some_and(Users::allows_user_names);
+        Self {
+            anonymous: authenticator.allows_anonymous(),
+            user_names: authenticator.allows_user_names() || has_names,
+            clear_text: authenticator.allows_clear_text(),
+            certificates: users.is_some_and(Users::allows_certificates),
+        }
+    }
+}
 
 /// Configuration of one endpoint of the server.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,8 +60,6 @@ pub struct EndpointConfig {
     pub security_policy_uri: String,
     /// MessageSecurityMode.
     pub security_mode: MessageSecurityMode,
-    /// The server's certificate in DER; empty with SecurityPolicy None.
-    pub server_certificate: Vec<u8>,
     /// SecurityLevel: clients prefer the endpoint with the highest level.
     pub security_level: u8,
 }
@@ -46,9 +75,75 @@ impl EndpointConfig {
             transport_profile_uri: transport_profile_uri.into(),
             security_policy_uri: SECURITY_POLICY_NONE.to_owned(),
             security_mode: MessageSecurityMode::None,
-            server_certificate: Vec::new(),
             security_level: 0,
         }
+    }
+
+    /// Creates an endpoint with a SecurityPolicy other than None. Its SecurityLevel grows with the rank of the policy, and
+    /// with encryption.
+    pub fn secured(
+        url: impl Into<String>,
+        profile: &PolicyProfile,
+        security_mode: MessageSecurityMode,
+    ) -> Self {
+        let encrypts = security_mode == MessageSecurityMode::SignAndEncrypt;
+        Self {
+            url: url.into(),
+            transport_profile_uri: TCP_PROFILE.to_owned(),
+            security_policy_uri: profile.uri.to_owned(),
+            security_mode,
+            security_level: profile.rank + if encrypts { 100 } else { 0 },
+        }
+    }
+
+    fn is_secured(&self) -> bool {
+        self.security_mode != MessageSecurityMode::None
+    }
+
+    /// Returns the UserTokenPolicies. Without security of messages, tokens are protected by themselves.
+    fn token_policies(
+        &self,
+        offered: OfferedTokens,
+        has_certificate: bool,
+    ) -> Vec<UserTokenPolicy> {
+        let is_private = self.transport_profile_uri == SHARED_MEMORY_PROFILE;
+        let protects = has_certificate && !self.is_secured() && !is_private;
+        let policy = |id: &str, token_type, security_policy_uri: &str| UserTokenPolicy {
+            policy_id: UaString::from(id),
+            token_type,
+            // An empty one stands for that of the endpoint (OPC 10000-4, 7.42).
+            security_policy_uri: match security_policy_uri {
+                "" => UaString::null(),
+                uri => UaString::from(uri),
+            },
+            ..UserTokenPolicy::default()
+        };
+        let mut policies = Vec::with_capacity(3);
+        if offered.anonymous {
+            policies.push(policy(ANONYMOUS_POLICY, UserTokenType::Anonymous, ""));
+        }
+        if offered.user_names {
+            let user_name = UserTokenType::UserName;
+            if protects {
+                let id = PROTECTED_USER_NAME_POLICY;
+                policies.push(policy(id, user_name, TOKEN_POLICY_URI));
+            }
+            if self.is_secured() {
+                policies.push(policy(USER_NAME_POLICY, user_name, ""));
+            } else if is_private || offered.clear_text {
+                policies.push(policy(USER_NAME_POLICY, user_name, SECURITY_POLICY_NONE));
+            }
+        }
+        if offered.certificates {
+            let certificate = UserTokenType::Certificate;
+            if protects {
+                let id = PROTECTED_CERTIFICATE_POLICY;
+                policies.push(policy(id, certificate, TOKEN_POLICY_URI));
+            } else if self.is_secured() {
+                policies.push(policy(CERTIFICATE_POLICY, certificate, ""));
+            }
+        }
+        policies
     }
 
     /// Returns the EndpointDescription for a client that reached the server as `requested_url`.
@@ -58,7 +153,8 @@ impl EndpointConfig {
     pub(crate) fn describe(
         &self,
         application: &ApplicationDescription,
-        authenticator: &dyn Authenticator,
+        offered: OfferedTokens,
+        certificate: Option<&[u8]>,
         requested_url: &str,
     ) -> EndpointDescription {
         let url = if same_port(&self.url, requested_url) {
@@ -69,37 +165,34 @@ impl EndpointConfig {
         EndpointDescription {
             endpoint_url: UaString::from(url),
             server: application.clone(),
-            server_certificate: match self.server_certificate.as_slice() {
-                [] => ByteString::null(),
-                certificate => ByteString::from(certificate),
+            // Tokens of users may be encrypted even if messages are not.
+            server_certificate: match certificate {
+                Some(certificate) if self.transport_profile_uri == TCP_PROFILE => {
+                    ByteString::from(certificate)
+                }
+                _ => ByteString::null(),
             },
             security_mode: self.security_mode,
             security_policy_uri: UaString::from(self.security_policy_uri.as_str()),
-            user_identity_tokens: token_policies(authenticator),
+            user_identity_tokens: self.token_policies(offered, certificate.is_some()),
             transport_profile_uri: UaString::from(self.transport_profile_uri.as_str()),
             security_level: self.security_level,
         }
     }
 }
 
-fn token_policies(authenticator: &dyn Authenticator) -> Vec<UserTokenPolicy> {
-    let mut policies = Vec::with_capacity(2);
-    if authenticator.allows_anonymous() {
-        policies.push(UserTokenPolicy {
-            policy_id: UaString::from(ANONYMOUS_POLICY),
-            token_type: UserTokenType::Anonymous,
-            ..UserTokenPolicy::default()
-        });
+/// Returns the SecurityPolicy that protects tokens with this PolicyId on a channel with this SecurityPolicy; `None` if they
+/// are not protected by themselves.
+pub(crate) fn profile_of_token(
+    policy_id: &UaString,
+    channel_policy_uri: &str,
+) -> Option<&'static PolicyProfile> {
+    match policy_id.as_str() {
+        PROTECTED_USER_NAME_POLICY | PROTECTED_CERTIFICATE_POLICY => {
+            PolicyProfile::by_uri(TOKEN_POLICY_URI)
+        }
+        _ => PolicyProfile::by_uri(channel_policy_uri),
     }
-    if authenticator.allows_user_names() {
-        policies.push(UserTokenPolicy {
-            policy_id: UaString::from(USER_NAME_POLICY),
-            token_type: UserTokenType::UserName,
-            security_policy_uri: UaString::from(SECURITY_POLICY_NONE),
-            ..UserTokenPolicy::default()
-        });
-    }
-    policies
 }
 
 /// Returns true if both URLs have the same scheme, `opc.tcp`, and the same port.
@@ -134,7 +227,12 @@ mod tests {
         let application = ApplicationDescription::default();
         let url = |requested: &str| {
             endpoint
-                .describe(&application, &AnonymousOnly, requested)
+                .describe(
+                    &application,
+                    OfferedTokens::of(&AnonymousOnly, None),
+                    None,
+                    requested,
+                )
                 .endpoint_url
                 .into_string()
         };

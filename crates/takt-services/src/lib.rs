@@ -1,7 +1,7 @@
 //! OPC UA services: Sessions, Subscriptions, and the services themselves (OPC 10000-4), synchronous and transport-free.
 //!
 //! A transport hands [`Server::handle`] a request message and a buffer for the response; a Read over TCP, a Read over shared
-//! memory and a test run the same code. This crate has no sockets, no chunks, no security policies, and no clock except the one
+//! memory and a test run the same code. This crate has no sockets, no chunks, and no clock except the one
 //! that stamps responses. Operations at other servers ([`RemoteSource`](takt_space::RemoteSource)), and changes that are being
 //! made durable ([`Settled`]), are answered later.
 //!
@@ -39,10 +39,13 @@ mod server_status;
 mod services;
 mod session;
 mod session_observer;
+mod session_security;
 mod settled;
 mod subscriptions;
 mod tasks;
 mod timeouts;
+mod user_tokens;
+mod users;
 mod work;
 
 pub use authentication::{AnonymousOnly, Authenticator};
@@ -54,3 +57,4 @@ pub use node_management::{EverybodyManages, NoNodeManagement, NodeManagement};
 pub use server::Server;
 pub use session_observer::{NoSessionObserver, SessionObserver};
 pub use settled::Settled;
+pub use users::Users;

@@ -1,10 +1,11 @@
 //! The server as transports and applications use it.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use std::time::Instant;
 
 use arc_swap::ArcSwap;
+use takt_crypto::ApplicationSecurity;
 use takt_rt::memory_budget::MemoryBudget;
 use takt_space::{AddressSpace, Channel, ChannelSecurity, Peer};
 use takt_ua::enumerations::ApplicationType;
@@ -14,7 +15,7 @@ use takt_ua::{DateTime, LocalizedText, NodeId, UaString};
 use crate::authentication::Authenticator;
 use crate::connection::{Connection, Connections};
 use crate::diagnostics::Diagnostics;
-use crate::endpoint::EndpointConfig;
+use crate::endpoint::{EndpointConfig, OfferedTokens};
 use crate::limits::ServerLimits;
 use crate::node_management::NodeManagement;
 use crate::server_status::Status;
@@ -24,6 +25,7 @@ use crate::subscriptions::sampler::Sources;
 use crate::subscriptions::{Now, Subscriptions};
 use crate::tasks::Tasks;
 use crate::timeouts::Timeouts;
+use crate::users::Users;
 
 /// An OPC UA server without a transport.
 ///
@@ -49,6 +51,10 @@ pub struct Server {
     pub(crate) application: ApplicationDescription,
     endpoints: ArcSwap<Vec<EndpointConfig>>,
     node_management: RwLock<Arc<dyn NodeManagement>>,
+    /// Certificate and trust list, if secured endpoints are served.
+    security: OnceLock<Arc<ApplicationSecurity>>,
+    /// Users with passwords or certificates.
+    users: OnceLock<Arc<dyn Users>>,
     last_channel: AtomicU64,
     /// [`ServerLimits::max_sessions`], or fewer.
     pub(crate) max_sessions: AtomicU32,
@@ -94,9 +100,21 @@ impl Server {
             application: parts.application,
             endpoints: ArcSwap::default(),
             node_management: RwLock::new(parts.node_management),
+            security: OnceLock::new(),
+            users: OnceLock::new(),
             last_channel: AtomicU64::new(0),
             max_sessions: AtomicU32::new(max_sessions),
         }
+    }
+
+    /// Returns the ApplicationUri.
+    pub fn application_uri(&self) -> &str {
+        self.application.application_uri.as_str()
+    }
+
+    /// Returns the ApplicationName.
+    pub fn application_name(&self) -> &str {
+        self.application.application_name.text.as_str()
     }
 
     /// Opens a connection: a peer has opened a channel with this security to `endpoint_url`.
@@ -207,6 +225,25 @@ impl Server {
         });
     }
 
+    /// Sets certificate and trust list. Only the first call has an effect.
+    pub fn set_security(&self, security: Arc<ApplicationSecurity>) {
+        let _ = self.security.set(security);
+    }
+
+    /// Sets the users. Only the first call has an effect.
+    pub fn set_users(&self, users: Arc<dyn Users>) {
+        let _ = self.users.set(users);
+    }
+
+    pub(crate) fn users(&self) -> Option<&dyn Users> {
+        self.users.get().map(|users| &**users)
+    }
+
+    /// Returns certificate and trust list, if secured endpoints are served.
+    pub fn security(&self) -> Option<&Arc<ApplicationSecurity>> {
+        self.security.get()
+    }
+
     /// Returns the announced endpoints.
     pub fn endpoints(&self) -> Vec<EndpointConfig> {
         Vec::clone(&self.endpoints.load())
@@ -299,9 +336,12 @@ impl Server {
     pub(crate) fn describe_endpoints(&self, requested_url: &str) -> Vec<EndpointDescription> {
         let application = self.application(requested_url);
         let endpoints = self.endpoints.load();
+        let identity = self.security.get().map(|security| security.identity());
+        let certificate = identity.as_ref().map(|identity| identity.chain_der());
+        let offered = OfferedTokens::of(&*self.authenticator, self.users());
         let described = endpoints
             .iter()
-            .map(|endpoint| endpoint.describe(&application, &*self.authenticator, requested_url));
+            .map(|endpoint| endpoint.describe(&application, offered, certificate, requested_url));
         let mut described: Vec<_> = described.collect();
         described
             .sort_by_key(|endpoint| !has_scheme_of(endpoint.endpoint_url.as_str(), requested_url));

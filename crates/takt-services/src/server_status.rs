@@ -197,7 +197,7 @@ fn bind_status(edit: &mut Edit<'_>, status: &Arc<Status>) -> Result<(), AddressS
 }
 
 /// Binds the values that show the application and its users: ServerConfiguration (OPC 10000-12, 7.10.3), and the Roles that
-/// clients have without a configuration (OPC 10000-18, 4.3). No other Role is granted.
+/// clients have without a configuration (OPC 10000-18, 4.3). No other UserRole is granted.
 fn bind_identity(
     edit: &mut Edit<'_>,
     application: &ApplicationDescription,

@@ -7,6 +7,8 @@ use std::sync::Arc;
 use takt_ua::enumerations::MessageSecurityMode;
 use takt_ua::{NodeId, UaString};
 
+use crate::role::UserRole;
+
 /// Process at the other end of a connection, as identified by the transport.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Peer {
@@ -31,6 +33,18 @@ impl Peer {
         match self {
             Self::Tcp { .. } => None,
             Self::SharedMemory { user, .. } => *user,
+        }
+    }
+
+    /// Returns the role of the peer without an authenticated user: on one host, the host is the boundary.
+    #[must_use]
+    pub fn role(&self) -> UserRole {
+        match self {
+            Self::SharedMemory { .. } => UserRole::Operator,
+            Self::Tcp { address } if address.ip().to_canonical().is_loopback() => {
+                UserRole::Operator
+            }
+            Self::Tcp { .. } => UserRole::Observer,
         }
     }
 
@@ -64,8 +78,10 @@ pub struct ChannelSecurity {
     pub policy_uri: String,
     /// MessageSecurityMode: messages are signed, or signed and encrypted, or neither.
     pub mode: MessageSecurityMode,
-    /// Certificate of the client (DER); empty with SecurityPolicy None.
+    /// Certificate of the client, followed by those of its issuers (DER); empty with SecurityPolicy None.
     pub client_certificate: Vec<u8>,
+    /// Certificate of this server that the client has used (DER); empty with SecurityPolicy None.
+    pub server_certificate: Vec<u8>,
 }
 
 impl ChannelSecurity {
@@ -76,7 +92,14 @@ impl ChannelSecurity {
             policy_uri: String::from("http://opcfoundation.org/UA/SecurityPolicy#None"),
             mode: MessageSecurityMode::None,
             client_certificate: Vec::new(),
+            server_certificate: Vec::new(),
         }
+    }
+
+    /// Returns true if messages are encrypted.
+    #[must_use]
+    pub fn is_encrypted(&self) -> bool {
+        self.mode == MessageSecurityMode::SignAndEncrypt
     }
 }
 
@@ -102,6 +125,18 @@ pub enum UserIdentity {
         /// Name of the user, as the client sent it.
         name: String,
     },
+    /// An application that has proved its name with the secret of its registration. It is no user.
+    Application {
+        /// ApplicationName.
+        name: String,
+    },
+    /// A user whose certificate the server trusts, and who has its key.
+    Certificate {
+        /// Subject of the certificate.
+        subject: String,
+        /// SHA-1 thumbprint of the certificate.
+        thumbprint: [u8; 20],
+    },
 }
 
 /// Security context of a request: the channel, the Session, and the user.
@@ -122,6 +157,8 @@ pub struct Caller {
     pub application_uri: UaString,
     /// The user, set by ActivateSession.
     pub user: UserIdentity,
+    /// Role, which decides on Write and Call.
+    pub role: UserRole,
 }
 
 impl Caller {
@@ -129,6 +166,7 @@ impl Caller {
     #[must_use]
     pub fn of_channel(channel: Arc<Channel>) -> Self {
         Self {
+            role: channel.peer.role(),
             channel,
             session_id: NodeId::NULL,
             session_name: UaString::null(),
@@ -163,6 +201,7 @@ impl Caller {
     #[must_use]
     pub fn may_take_over(&self, before: &Self) -> bool {
         self.user == before.user
+            && self.role == before.role
             && self.peer().user() == before.peer().user()
             && self.channel.security.client_certificate
                 == before.channel.security.client_certificate

@@ -20,6 +20,7 @@ pub mod namespace0;
 mod nodeset_import;
 mod publish;
 mod remote;
+mod role;
 mod stored;
 mod value;
 mod value_source;
@@ -41,6 +42,7 @@ pub use remote::{
     RemoteCall, RemoteMethod, RemoteOperations, RemoteRead, RemoteReply, RemoteRequest,
     RemoteResults, RemoteSource, RemoteValue, RemoteWrite,
 };
+pub use role::UserRole;
 pub use stored::{ChangeObserver, StoredValue};
 pub use value::Value;
 pub use value_source::{CachedValue, ValueSource};

@@ -7,6 +7,7 @@ use takt_ua::structures::{
     OpenSecureChannelRequest, OpenSecureChannelResponse, RequestHeader, ServiceFault,
 };
 use takt_ua::{DateTime, StatusCode};
+use zeroize::Zeroizing;
 
 use crate::chunk::{self, SequenceHeader};
 use crate::config::ClientConnectionConfig;
@@ -26,7 +27,7 @@ use crate::token::Token;
 pub(crate) struct PendingOpen {
     request_id: u32,
     is_new: bool,
-    nonce: Vec<u8>,
+    nonce: Zeroizing<Vec<u8>>,
     security: TokenSecurity,
 }
 
@@ -45,8 +46,9 @@ impl PendingOpen {
             outbound.sequence = SequenceSender::new(legacy);
             inbound.sequence = SequenceReceiver::new(legacy);
         }
-        let security = policy.asymmetric(&config.server_certificate, None)?;
-        let nonce = random_nonce(policy)?;
+        let asymmetric = policy.asymmetric(&config.server_certificate, None)?;
+        let security = asymmetric.chunks;
+        let nonce = Zeroizing::new(random_nonce(policy)?);
         let lifetime = config.token_lifetime.as_millis();
         let request = OpenSecureChannelRequest {
             request_header: request_header(request_id),
@@ -57,13 +59,13 @@ impl PendingOpen {
                 SecurityTokenRequestType::Renew
             },
             security_mode: config.security_mode,
-            client_nonce: nonce_field(nonce.clone()),
+            client_nonce: nonce_field(&nonce),
             requested_lifetime: u32::try_from(lifetime).unwrap_or(u32::MAX),
         };
         let header = AsymmetricHeader {
             policy_uri: policy.uri().into(),
-            sender_certificate: policy.certificate().into(),
-            receiver_thumbprint: policy.thumbprint(&config.server_certificate),
+            sender_certificate: asymmetric.certificate,
+            receiver_thumbprint: asymmetric.peer_thumbprint,
         };
         let sequence = SequenceHeader {
             sequence_number: outbound.sequence.take(),
@@ -100,7 +102,7 @@ impl PendingOpen {
         // for encryption.
         let known = &config.server_certificate;
         if !known.is_empty() && *known != header.sender_certificate {
-            return Err(SecurityError::Certificate.into());
+            return Err(SecurityError::OtherCertificate.into());
         }
         let (request_id, body) = inbound.open(chunk, header_end, &*self.security.receive)?;
         if request_id != self.request_id {

@@ -7,7 +7,7 @@ use crate::security_error::SecurityError;
 
 /// Reason for which a connection ended.
 ///
-/// A server that ends a connection first sends [`status_code`](Self::status_code) in an Error message
+/// A server that ends a connection first sends [`public_status_code`](Self::public_status_code) in an Error message
 /// (OPC 10000-6, 7.1.5).
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TransportError {
@@ -131,7 +131,7 @@ pub enum TransportError {
 }
 
 impl TransportError {
-    /// Returns the StatusCode for the Error message (OPC 10000-6, Table 79 and 6.7.7), and for the application.
+    /// Returns the StatusCode for the application (OPC 10000-6, Table 79 and 6.7.7).
     #[must_use]
     pub fn status_code(&self) -> StatusCode {
         match self {
@@ -147,10 +147,10 @@ impl TransportError {
             Self::TokenExpired => StatusCode::BadSecureChannelClosed,
             // OPC 10000-6, 6.7.7: reported as Bad_SecurityChecksFailed; only the log tells that the number was the
             // reason.
-            Self::SequenceNumber { .. }
-            | Self::ChunksMixed { .. }
-            | Self::RequestIdUnknown(_)
-            | Self::Security(_) => StatusCode::BadSecurityChecksFailed,
+            Self::SequenceNumber { .. } | Self::ChunksMixed { .. } | Self::RequestIdUnknown(_) => {
+                StatusCode::BadSecurityChecksFailed
+            }
+            Self::Security(error) => error.status_code(),
             Self::SecurityPolicy(_) => StatusCode::BadSecurityPolicyRejected,
             Self::SecurityMode(_) => StatusCode::BadSecurityModeRejected,
             Self::RequestType(_) => StatusCode::BadRequestTypeInvalid,
@@ -162,6 +162,15 @@ impl TransportError {
             Self::Timeout(_) => StatusCode::BadTimeout,
             Self::Peer { status, .. } => *status,
             Self::Closed => StatusCode::BadConnectionClosed,
+        }
+    }
+
+    /// Returns the StatusCode for the peer, which may tell less than [`status_code`](Self::status_code).
+    #[must_use]
+    pub fn public_status_code(&self) -> StatusCode {
+        match self {
+            Self::Security(error) => error.public_status_code(),
+            _ => self.status_code(),
         }
     }
 
@@ -186,7 +195,7 @@ impl TransportError {
 
     /// Returns the reason that is sent to the peer. It does not tell why a security check failed
     pub(crate) fn public_reason(&self) -> String {
-        if self.status_code() == StatusCode::BadSecurityChecksFailed {
+        if self.public_status_code() == StatusCode::BadSecurityChecksFailed {
             String::new()
         } else {
             self.to_string()

@@ -15,7 +15,8 @@
 //! On the hot path nothing is copied or allocated: a request that fits one chunk is a slice of the receive buffer,
 //! its response is encoded behind its headers in the send buffer, and each takes one system call.
 //!
-//! Only SecurityPolicy None is implemented; other policies implement [`SecurityPolicy`]. ReverseHello is refused.
+//! [`NoSecurity`] is SecurityPolicy None, [`SecuredPolicy`] any other one, with the primitives of `takt-crypto`.
+//! ReverseHello is refused.
 
 #![forbid(unsafe_code)]
 
@@ -39,6 +40,7 @@ mod memory;
 mod open_channel;
 mod outbound;
 mod receive_buffer;
+mod secured_policy;
 mod security;
 mod security_error;
 mod sequence;
@@ -60,9 +62,10 @@ pub use error::TransportError;
 pub use handler::{RequestHandler, TcpCompletionWaker, TcpOutcome};
 pub use hello::{MAX_REASON_LENGTH, MIN_BUFFER_SIZE, NegotiatedLimits, TransportLimits};
 pub use listener::BindError;
+pub use secured_policy::SecuredPolicy;
 pub use security::{
-    ChunkSecurity, MAX_SECURITY_POLICY_URI_LENGTH, NoSecurity, Role, SECURITY_POLICY_NONE,
-    SecurityPolicy, SecuritySizes, TokenSecurity,
+    AsymmetricSecurity, ChunkSecurity, MAX_SECURITY_POLICY_URI_LENGTH, NoSecurity, Role,
+    SECURITY_POLICY_NONE, SecurityPolicy, SecuritySizes, TokenSecurity,
 };
 pub use security_error::SecurityError;
 pub use server::{TcpServer, TcpServerConfig};

@@ -204,6 +204,18 @@ pub struct TokenSecurity {
     pub receive: Box<dyn ChunkSecurity>,
 }
 
+/// Security of the `OPN` messages that are exchanged with a peer.
+#[derive(Debug)]
+pub struct AsymmetricSecurity {
+    /// Security of sent and received chunks.
+    pub chunks: TokenSecurity,
+    /// This application's certificate, followed by those of its issuers (DER), sent as SenderCertificate; empty if there
+    /// is none.
+    pub certificate: Vec<u8>,
+    /// SHA-1 thumbprint of the peer's certificate, sent as ReceiverCertificateThumbprint; empty if there is none.
+    pub peer_thumbprint: Vec<u8>,
+}
+
 /// Side that derives keys: client and server use the same two sets in reversed roles (OPC 10000-6, 6.7.6).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
@@ -230,24 +242,17 @@ pub trait SecurityPolicy: Send + Sync + fmt::Debug {
         true
     }
 
-    /// Returns this application's certificate chain (DER), sent as SenderCertificate; empty if there is none.
-    fn certificate(&self) -> &[u8];
-
-    /// Returns the SHA-1 thumbprint of `peer_certificate`'s leaf, sent as ReceiverCertificateThumbprint; empty if
-    /// there is none.
-    fn thumbprint(&self, peer_certificate: &[u8]) -> Vec<u8>;
-
     /// Checks the peer's certificate and the thumbprint that it sent of the own certificate, and returns the security
     /// of the `OPN` messages exchanged with it. `thumbprint` is `None` before the peer has sent one (a client's first
     /// message).
     ///
     /// # Errors
-    /// [`SecurityError::Certificate`].
+    /// [`SecurityError::Certificate`] and [`SecurityError::Thumbprint`].
     fn asymmetric(
         &self,
         peer_certificate: &[u8],
         thumbprint: Option<&[u8]>,
-    ) -> Result<TokenSecurity, SecurityError>;
+    ) -> Result<AsymmetricSecurity, SecurityError>;
 
     /// Derives the keys of a token.
     ///
@@ -317,21 +322,17 @@ impl SecurityPolicy for NoSecurity {
         0
     }
 
-    fn certificate(&self) -> &[u8] {
-        &[]
-    }
-
-    fn thumbprint(&self, _peer_certificate: &[u8]) -> Vec<u8> {
-        Vec::new()
-    }
-
     // OPC 10000-4, 5.6.2.2: with None, a certificate is ignored.
     fn asymmetric(
         &self,
         _peer_certificate: &[u8],
         _thumbprint: Option<&[u8]>,
-    ) -> Result<TokenSecurity, SecurityError> {
-        Ok(Self::token())
+    ) -> Result<AsymmetricSecurity, SecurityError> {
+        Ok(AsymmetricSecurity {
+            chunks: Self::token(),
+            certificate: Vec::new(),
+            peer_thumbprint: Vec::new(),
+        })
     }
 
     fn symmetric(

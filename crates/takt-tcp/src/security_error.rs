@@ -1,5 +1,8 @@
 //! Errors of the security of messages.
 
+use takt_crypto::CertificateError;
+use takt_ua::StatusCode;
+
 /// Failed security check. The details stay in the log: the peer is told only that a check failed
 /// (OPC 10000-6, 6.7.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -16,13 +19,45 @@ pub enum SecurityError {
     /// The cipher failed.
     #[error("a chunk cannot be encrypted or decrypted")]
     Cipher,
-    /// The peer's certificate, or the thumbprint that it sent of the own certificate, is not accepted.
-    #[error("a certificate or certificate thumbprint is not acceptable")]
-    Certificate,
+    /// The peer's certificate is not accepted.
+    #[error(transparent)]
+    Certificate(#[from] CertificateError),
+    /// The peer sent the thumbprint of another certificate than the own one.
+    #[error("the peer expects another certificate of this application")]
+    Thumbprint,
+    /// The peer uses another certificate than the one that the channel was opened with.
+    #[error("the peer changed its certificate")]
+    OtherCertificate,
+    /// The peer repeated the nonce of its last token.
+    #[error("the peer repeated a nonce")]
+    NonceRepeated,
     /// Keys cannot be derived from the nonces.
     #[error("no keys can be derived")]
     KeyDerivation,
     /// The system returned no random numbers for a nonce.
     #[error("the system has no random numbers")]
     Random,
+}
+
+impl SecurityError {
+    /// Returns the StatusCode for this application.
+    #[must_use]
+    pub const fn status_code(self) -> StatusCode {
+        match self {
+            Self::Certificate(error) => error.status_code(),
+            _ => self.public_status_code(),
+        }
+    }
+
+    /// Returns the StatusCode that is sent to the peer: one for all failed checks of signatures, padding and ciphers.
+    #[must_use]
+    pub const fn public_status_code(self) -> StatusCode {
+        match self {
+            Self::Certificate(error) => error.public_status_code(),
+            // OPC 10000-6, 6.7.4.
+            Self::Thumbprint => StatusCode::BadCertificateInvalid,
+            Self::NonceRepeated => StatusCode::BadNonceInvalid,
+            _ => StatusCode::BadSecurityChecksFailed,
+        }
+    }
 }

@@ -191,9 +191,13 @@ impl<C> ServedConnection<C> {
         }
     }
 
-    /// Returns whether the connection is receiving, handling or sending a large message, or did so when it was served last.
+    /// Returns whether the connection is receiving, handling or sending a large message, or did so when it was served last,
+    /// or may open a SecureChannel with asymmetric cryptography, which takes as long.
     pub(crate) fn has_large_messages(&self) -> bool {
-        !self.is_lingering() && (self.had_large || self.machine.memory() >= LARGE)
+        !self.is_lingering()
+            && (self.had_large
+                || self.machine.memory() >= LARGE
+                || self.machine.may_open_securely())
     }
 
     /// Handles a ready socket.
@@ -297,9 +301,7 @@ impl<C> ServedConnection<C> {
                     handled_now += 1;
                     if is_large || handled_now >= BATCH || handler.is_turn_over() {
                         // Other connections are served before the requests behind this one, which may be in the buffer.
-                        self.is_interrupted = true;
-                        self.call_again();
-                        return Ok(Fate::Stay);
+                        return Ok(self.interrupt());
                     }
                 }
                 ServerEvent::Opened(channel) => {
@@ -307,12 +309,23 @@ impl<C> ServedConnection<C> {
                     let handled = handler.connect(self.address, channel, waker);
                     self.machine.set_session(handler.has_session(&handled));
                     self.handled = Some(handled);
+                    if self.machine.is_secured() {
+                        return Ok(self.interrupt());
+                    }
                 }
+                ServerEvent::Renewed => return Ok(self.interrupt()),
                 ServerEvent::OutOfMemory { bytes } => return Ok(Fate::Starve(bytes)),
                 ServerEvent::Closed => return Ok(Fate::Remove),
             }
         }
         Ok(Fate::Stay)
+    }
+
+    /// Lets the server serve other connections before the requests that may be in the buffer.
+    fn interrupt(&mut self) -> Fate {
+        self.is_interrupted = true;
+        self.call_again();
+        Fate::Stay
     }
 
     /// Makes the server [continue](Self::complete) the connection in its next turn.

@@ -9,6 +9,7 @@ use takt_ua::structures::{
     ChannelSecurityToken, OpenSecureChannelRequest, OpenSecureChannelResponse, ResponseHeader,
 };
 use takt_ua::{ByteString, DateTime};
+use zeroize::Zeroizing;
 
 use crate::chunk::{self, SequenceHeader};
 use crate::config::ServerConnectionConfig;
@@ -17,7 +18,7 @@ use crate::hello::PROTOCOL_VERSION;
 use crate::inbound::{Chunk, Inbound};
 use crate::open_channel::{AsymmetricHeader, decode_message};
 use crate::outbound::Outbound;
-use crate::security::{Role, SecurityPolicy, TokenSecurity};
+use crate::security::{AsymmetricSecurity, Role, SecurityPolicy};
 use crate::security_error::SecurityError;
 use crate::sequence::{SequenceReceiver, SequenceSender};
 use crate::server_event::ChannelDescription;
@@ -28,6 +29,8 @@ pub(crate) struct ServerChannel {
     policy: Arc<dyn SecurityPolicy>,
     mode: MessageSecurityMode,
     client_certificate: Vec<u8>,
+    server_certificate: Vec<u8>,
+    last_nonce: Vec<u8>,
     last_token_id: u32,
     pub(crate) tokens: ServerTokens,
 }
@@ -44,7 +47,12 @@ impl ServerChannel {
             security_policy_uri: self.policy.uri(),
             security_mode: self.mode,
             client_certificate: &self.client_certificate,
+            server_certificate: &self.server_certificate,
         }
+    }
+
+    pub(crate) fn is_secured(&self) -> bool {
+        self.policy.nonce_length() > 0
     }
 
     /// Handles an `OPN` chunk: opens the channel or renews its token, and answers.
@@ -73,7 +81,7 @@ impl ServerChannel {
                 return Err(TransportError::SecurityPolicy(header.policy_uri));
             }
             Some(open) if open.client_certificate != header.sender_certificate => {
-                return Err(SecurityError::Certificate.into());
+                return Err(SecurityError::OtherCertificate.into());
             }
             Some(open) => Arc::clone(&open.policy),
             None => find_policy(&config.policies, &header.policy_uri)?,
@@ -85,7 +93,7 @@ impl ServerChannel {
             inbound.sequence = SequenceReceiver::new(legacy);
             outbound.sequence = SequenceSender::new(legacy);
         }
-        let (request_id, body) = inbound.open(chunk, header_end, &*asymmetric.receive)?;
+        let (request_id, body) = inbound.open(chunk, header_end, &*asymmetric.chunks.receive)?;
         let request: OpenSecureChannelRequest = decode_message(inbound.buffer.get(body))?;
 
         let expected = match channel {
@@ -101,7 +109,15 @@ impl ServerChannel {
             return Err(TransportError::SecurityMode(mode.0));
         }
         let client_nonce = request.client_nonce.as_bytes();
-        let server_nonce = make_nonce(&*policy, client_nonce)?;
+        let server_nonce = Zeroizing::new(make_nonce(&*policy, client_nonce)?);
+        let repeated = |open: &Self| !open.last_nonce.is_empty() && open.last_nonce == client_nonce;
+        if channel.as_ref().is_some_and(repeated) {
+            return Err(SecurityError::NonceRepeated.into());
+        }
+        let last_nonce = match policy.nonce_length() {
+            0 => Vec::new(),
+            _ => client_nonce.to_vec(),
+        };
         let security = policy.symmetric(Role::Server, mode, client_nonce, &server_nonce)?;
         let lifetime = revise(request.requested_lifetime, config);
         let last_token_id = channel.as_ref().map_or(0, |open| open.last_token_id);
@@ -120,21 +136,16 @@ impl ServerChannel {
                 created_at: DateTime::now(),
                 revised_lifetime: milliseconds(lifetime),
             },
-            server_nonce: nonce_field(server_nonce),
+            server_nonce: nonce_field(&server_nonce),
         };
-        answer(
-            &*policy,
-            &header,
-            &asymmetric,
-            outbound,
-            request_id,
-            &response,
-        )?;
+        let server_certificate = asymmetric.certificate.clone();
+        answer(&*policy, asymmetric, outbound, request_id, &response)?;
 
         let token = Token::new(token_id, now, lifetime, security);
         match channel {
             Some(open) => {
                 open.last_token_id = token_id;
+                open.last_nonce = last_nonce;
                 open.tokens.renew(token);
             }
             None => {
@@ -142,6 +153,8 @@ impl ServerChannel {
                     policy,
                     mode,
                     client_certificate: header.sender_certificate,
+                    server_certificate,
+                    last_nonce,
                     last_token_id: token_id,
                     tokens: ServerTokens::new(token),
                 });
@@ -153,16 +166,15 @@ impl ServerChannel {
 
 fn answer(
     policy: &dyn SecurityPolicy,
-    request: &AsymmetricHeader,
-    asymmetric: &TokenSecurity,
+    asymmetric: AsymmetricSecurity,
     outbound: &mut Outbound,
     request_id: u32,
     response: &OpenSecureChannelResponse,
 ) -> Result<(), TransportError> {
     let header = AsymmetricHeader {
         policy_uri: policy.uri().into(),
-        sender_certificate: policy.certificate().into(),
-        receiver_thumbprint: policy.thumbprint(&request.sender_certificate),
+        sender_certificate: asymmetric.certificate,
+        receiver_thumbprint: asymmetric.peer_thumbprint,
     };
     let sequence = SequenceHeader {
         sequence_number: outbound.sequence.take(),
@@ -173,7 +185,7 @@ fn answer(
         outbound.raw(),
         channel_id,
         sequence,
-        &*asymmetric.send,
+        &*asymmetric.chunks.send,
         response,
     )
 }
@@ -212,11 +224,11 @@ pub(crate) fn random_nonce(policy: &dyn SecurityPolicy) -> Result<Vec<u8>, Trans
 }
 
 /// Returns the field of a nonce: null if there is none.
-pub(crate) fn nonce_field(nonce: Vec<u8>) -> ByteString {
+pub(crate) fn nonce_field(nonce: &[u8]) -> ByteString {
     if nonce.is_empty() {
         ByteString::null()
     } else {
-        nonce.into()
+        ByteString::from(nonce)
     }
 }
 

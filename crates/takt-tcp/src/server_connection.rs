@@ -18,6 +18,7 @@ use crate::hello::{self, Hello, NegotiatedLimits};
 use crate::inbound::{Body, Chunk, Inbound, Message};
 use crate::memory::{ConnectionMemory, Refused, SMALL_RESPONSES};
 use crate::outbound::{AHEAD, Outbound};
+use crate::security::SecurityPolicy;
 use crate::server_channel::ServerChannel;
 use crate::server_event::{Request, RequestBody, ServerEvent};
 
@@ -51,6 +52,7 @@ pub struct ServerConnection {
 enum Step {
     Nothing,
     Opened,
+    Renewed,
     Request { request_id: u32, body: Body },
     OutOfMemory { bytes: usize },
     Closed,
@@ -125,6 +127,7 @@ impl ServerConnection {
             (Step::Opened, Some(channel)) => Some(ServerEvent::Opened(
                 channel.describe(self.inbound.channel_id, &self.endpoint_url),
             )),
+            (Step::Renewed, _) => Some(ServerEvent::Renewed),
             (Step::OutOfMemory { bytes }, _) => Some(ServerEvent::OutOfMemory { bytes }),
             (Step::Closed, _) => Some(ServerEvent::Closed),
             _ => None,
@@ -166,8 +169,11 @@ impl ServerConnection {
             match (self.state, chunk.header.message_type) {
                 (State::AwaitHello, MessageType::Hello) => self.hello(&chunk, now)?,
                 (State::AwaitOpen | State::Open, MessageType::OpenSecureChannel) => {
-                    if self.open(&chunk, now)? {
-                        return Ok(Step::Opened);
+                    match self.open(&chunk, now)? {
+                        true => return Ok(Step::Opened),
+                        // Asymmetric cryptography takes long: the driver serves other connections before the next one.
+                        false if self.is_secured() => return Ok(Step::Renewed),
+                        false => {}
                     }
                 }
                 (State::Open, MessageType::Message) => {
@@ -350,6 +356,19 @@ impl ServerConnection {
             || unsent > SMALL_RESPONSES && self.memory.room() < SMALL_RESPONSES
     }
 
+    /// Returns whether the SecureChannel has a SecurityPolicy other than None.
+    pub(crate) fn is_secured(&self) -> bool {
+        let channel = self.channel.as_ref();
+        channel.is_some_and(ServerChannel::is_secured)
+    }
+
+    /// Returns whether the next message may open a SecureChannel with asymmetric cryptography, which takes
+    /// milliseconds.
+    pub(crate) fn may_open_securely(&self) -> bool {
+        let secured = |policy: &Arc<dyn SecurityPolicy>| policy.nonce_length() > 0;
+        self.state == State::AwaitOpen && self.config.policies.iter().any(secured)
+    }
+
     /// Returns whether the Hello was received.
     pub(crate) const fn has_said_hello(&self) -> bool {
         !matches!(self.state, State::AwaitHello)
@@ -409,7 +428,7 @@ impl ServerConnection {
 
     /// Ends the connection from this side: an Error message has to be sent, and nothing more is received.
     pub fn fail(&mut self, error: &TransportError) {
-        self.close(error.status_code(), &error.public_reason());
+        self.close(error.public_status_code(), &error.public_reason());
     }
 
     /// Ends the connection from this side with any StatusCode, `BadShutdown` for instance.

@@ -15,6 +15,8 @@ use crate::token::Token;
 pub enum ServerEvent<'a> {
     /// The SecureChannel is open.
     Opened(ChannelDescription<'a>),
+    /// The token of a secured channel was renewed, which took milliseconds: serve other connections before the next poll.
+    Renewed,
     /// A request to be answered.
     Request(Request<'a>),
     /// The received bytes need more memory than the budget has: make room and poll again, or
@@ -38,8 +40,10 @@ pub struct ChannelDescription<'a> {
     pub security_policy_uri: &'a str,
     /// MessageSecurityMode: whether messages are signed and encrypted.
     pub security_mode: MessageSecurityMode,
-    /// The client's certificate (DER); empty with SecurityPolicy None.
+    /// The client's certificate, followed by those of its issuers (DER); empty with SecurityPolicy None.
     pub client_certificate: &'a [u8],
+    /// The certificate of this server that the client has used (DER); empty with SecurityPolicy None.
+    pub server_certificate: &'a [u8],
 }
 
 /// Body of a request: TypeId and structure, in the OPC UA Binary DataEncoding.

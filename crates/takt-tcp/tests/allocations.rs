@@ -7,7 +7,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use support::echo_server::EchoServer;
-use takt_tcp::{TcpClient, TcpClientConfig, TcpServerConfig};
+use support::plant::Plant;
+use takt_crypto::PolicyProfile;
+use takt_tcp::{TcpClient, TcpClientConfig, TcpServerConfig, TransportLimits};
+use takt_ua::enumerations::MessageSecurityMode;
 
 struct Counting;
 
@@ -36,16 +39,41 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
+const PATIENCE: Duration = Duration::from_secs(60);
+
 #[test]
 fn ten_thousand_requests_without_an_allocation() {
-    const PATIENCE: Duration = Duration::from_secs(60);
     // Its alarm was set for the handshake, and goes off between the requests: looking through deadlines allocates
     // nothing either.
     let mut config = TcpServerConfig::default();
     config.connection.handshake_timeout = Duration::from_millis(200);
-    let server = EchoServer::start(config);
-    let config = TcpClientConfig::default();
-    let mut client = TcpClient::connect(&server.url, config, PATIENCE).unwrap();
+    allocates_nothing(config, TcpClientConfig::default(), 10_000);
+
+    let plant = Plant::new(2048, 2048);
+    for profile in PolicyProfile::ALL {
+        for mode in [
+            MessageSecurityMode::Sign,
+            MessageSecurityMode::SignAndEncrypt,
+        ] {
+            let mut config = TcpServerConfig {
+                connection: plant.server_config(),
+                ..TcpServerConfig::default()
+            };
+            let mut connection = plant.client_config(profile, mode);
+            let limits = TransportLimits::default();
+            (config.connection.limits, connection.limits) = (limits, limits);
+            let client = TcpClientConfig {
+                connection,
+                ..TcpClientConfig::default()
+            };
+            allocates_nothing(config, client, 1_000);
+        }
+    }
+}
+
+fn allocates_nothing(server: TcpServerConfig, client: TcpClientConfig, rounds: usize) {
+    let server = EchoServer::start(server);
+    let mut client = TcpClient::connect(&server.url, client, PATIENCE).unwrap();
     let body = vec![42; 100_000];
     // One chunk, small and larger, then two chunks.
     for size in [64, 4200, 100_000] {
@@ -59,7 +87,7 @@ fn ten_thousand_requests_without_an_allocation() {
         // in every run.
         let mut run = || {
             let before = ALLOCATIONS.load(Ordering::Relaxed);
-            (0..10_000).for_each(|_| round());
+            (0..rounds).for_each(|_| round());
             ALLOCATIONS.load(Ordering::Relaxed) - before
         };
         let least = (0..3).map(|_| run()).find(|count| *count == 0);

@@ -11,6 +11,7 @@ mod publish;
 mod pubsub;
 mod report;
 mod scenario;
+mod security;
 mod security_key;
 mod serving;
 mod simulate;
@@ -35,6 +36,10 @@ pub use pubsub::{
 pub use report::ReportArguments;
 pub use scenario::{
     CheckScenarioArguments, ModelName, NewArguments, QdiscName, ScenarioCommand, TemplateName,
+};
+pub use security::{
+    ClientSecurityArguments, ServeSecurityArguments, TrustArguments, TrustCommand, UserArguments,
+    UserCommand,
 };
 pub use security_key::SecurityKey;
 pub use serving::{
@@ -114,6 +119,21 @@ pub enum Command {
         takt watch opc.iox2://SemanticRegistryServer Machine/Spindle/Speed\n  \
         takt watch opc.tcp://127.0.0.1:4840 i=2258 --interval 100ms --for 5s")]
     Watch(WatchArguments),
+    /// List, trust, reject and renew certificates of secured connections over opc.tcp.
+    #[command(after_help = "Examples:\n  \
+        takt trust list\n  \
+        takt trust add 3F2A91C0\n  \
+        takt trust add press.der\n  \
+        takt trust reject 3F2A91C0\n  \
+        takt trust renew SemanticRegistryServer --host plc7.plant")]
+    Trust(TrustArguments),
+    /// List, add and remove users of servers over opc.tcp.
+    #[command(after_help = "Examples:\n  \
+        TAKT_PASSWORD=... takt user add anna --role operator\n  \
+        takt user add bert --certificate bert.der --role observer\n  \
+        takt user list\n  \
+        takt user remove anna")]
+    User(UserArguments),
     /// List the applications of this host with their clients, requests and memory.
     #[command(
         after_help = "Listed are the applications of this user (directory /dev/shm/takt-UID or $TAKT_RUNTIME_DIR) and those of all \

@@ -1,8 +1,10 @@
 //! Errors for people: the cause, and the remedy.
 
 use miette::{LabeledSpan, MietteDiagnostic, NamedSource, Report, Severity};
+use takt_app::certificates::CertificatesError;
 use takt_app::serve::ServeError;
 use takt_app::{ClientError, ProviderError, StateDirectoryError};
+use takt_crypto::CertificateError;
 use takt_pubsub::configuration::TomlError;
 use takt_registry::{DatabaseError, RegistryError};
 use takt_scenario::ScenarioError;
@@ -55,6 +57,17 @@ fn database(error: &DatabaseError) -> Report {
     }
 }
 
+/// Explains why certificates cannot be used.
+pub fn certificates(error: &CertificatesError) -> Report {
+    match error {
+        CertificatesError::Folder(error) => state_directory(error),
+        CertificatesError::Store(error) => with_help(
+            error,
+            "Is the folder readable and writable for this user alone? `takt trust renew NAME` replaces a damaged certificate.",
+        ),
+    }
+}
+
 /// Explains why a state folder cannot be used.
 pub fn state_directory(error: &StateDirectoryError) -> Report {
     let help = match error {
@@ -87,6 +100,13 @@ fn serve(error: &ServeError) -> Report {
         && concerns_files(error)
     {
         return with_help(error, FILES);
+    }
+    if let ServeError::Security(error) = error {
+        return with_help(
+            error,
+            "--certificates DIRECTORY names a folder for the certificate. --allow-none serves without security: only on a network \
+             that trusted hosts alone can reach.",
+        );
     }
     with_help(
         error,
@@ -207,8 +227,31 @@ const GROUPS: &str = "With --group, memory is shared among the members of a Unix
     --group it is shared with your own user alone. docs/threat-model.md says more.";
 
 /// Advice on servers that require secure channels.
-const SECURITY: &str = "Takt connects with SecurityPolicy None for now. Enable an endpoint with SecurityPolicy None at the server, on \
-    a network that only trusted hosts can reach.";
+const SECURITY: &str = "The server has no endpoint without security. Without --security none, the most secure endpoint is used.";
+
+/// Advice on a server's certificate that did not pass a check.
+fn refused_certificate(thumbprint: &str, cause: CertificateError) -> String {
+    match cause {
+        CertificateError::Untrusted | CertificateError::ChainIncomplete => format!(
+            "If the server's administrator confirms this thumbprint, `takt trust add {thumbprint}` trusts it. `takt trust show \
+             {thumbprint}` shows the certificate."
+        ),
+        CertificateError::HostName => format!(
+            "`takt trust show {thumbprint}` shows the names and addresses in the certificate: use one of them in the URL, renew the \
+             server's certificate, or accept the difference with --any-host."
+        ),
+        CertificateError::Time | CertificateError::IssuerTime => {
+            "Renew the server's certificate (`takt trust renew NAME` at a server of Takt), or correct the clock of this host.".to_owned()
+        }
+        CertificateError::PolicyCheck => {
+            "The server needs a certificate with SHA-256 and an RSA key of 2048 to 4096 bits.".to_owned()
+        }
+        CertificateError::RevocationUnknown | CertificateError::IssuerRevocationUnknown => {
+            "`takt trust add FILE.crl` adds the revocation list of the issuer (CA).".to_owned()
+        }
+        _ => "The server needs another certificate; its administrator can tell more.".to_owned(),
+    }
+}
 
 fn advice(error: &ClientError) -> Option<String> {
     Some(match error {
@@ -225,8 +268,25 @@ fn advice(error: &ClientError) -> Option<String> {
             "Increase --timeout, or check whether the server hangs.".to_owned()
         }
         ClientError::SecurityRequired { .. } => SECURITY.to_owned(),
+        ClientError::NoSecureEndpoint { .. } => {
+            "--security none connects without security: only on a network that trusted hosts alone can reach.".to_owned()
+        }
+        ClientError::ServerCertificate {
+            thumbprint, cause, ..
+        } => refused_certificate(thumbprint, *cause),
+        ClientError::NotTrusted { thumbprint, .. } => format!(
+            "The server does not trust this application yet: its certificate has the thumbprint {thumbprint}. At a server of Takt, \
+             `takt trust add {thumbprint}` trusts it."
+        ),
+        ClientError::Proof { .. } => {
+            "Somebody between this host and the server may change messages. Do not use --security none.".to_owned()
+        }
+        ClientError::Certificates { .. } => {
+            "--certificate and --private-key name files of a certificate; --certificates names a folder.".to_owned()
+        }
         ClientError::Identity { .. } => {
-            "Takt connects with SecurityPolicy None and an anonymous user for now.".to_owned()
+            "--user gives a name, --user-certificate a certificate. A password is sent encrypted, or on the loopback interface only."
+                .to_owned()
         }
         _ => match error.status_code() {
             StatusCode::BadNodeIdUnknown | StatusCode::BadNoMatch => {
@@ -234,8 +294,20 @@ fn advice(error: &ClientError) -> Option<String> {
                  path below the Objects folder such as Machine/Spindle/Speed. A slash in a name is written as `&/`."
                     .to_owned()
             }
+            StatusCode::BadUserAccessDenied
+                if matches!(error, ClientError::Service { service, .. } if service.starts_with("ActivateSession")) =>
+            {
+                "Name or password is wrong, or was wrong too often: then wait for a minute. `takt user list` shows the users of a server \
+                 of Takt."
+                    .to_owned()
+            }
             StatusCode::BadNotWritable | StatusCode::BadUserAccessDenied => {
-                "The node is not writable for this user.".to_owned()
+                "The node is not writable for this user, or a Method not callable. --user gives another user; at a server of Takt, \
+                 `takt user add NAME` adds one."
+                    .to_owned()
+            }
+            StatusCode::BadSecurityModeInsufficient => {
+                "This needs an encrypted connection: leave --security away, or use --security encrypt.".to_owned()
             }
             StatusCode::BadTypeMismatch => {
                 "`takt read ENDPOINT NODE --attribute DataType` tells the type.".to_owned()

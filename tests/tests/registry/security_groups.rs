@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use takt_app::{Client, ClientError};
+use takt_app::{Client, ClientError, ClientOptions, ClientSecurity};
 use takt_pubsub::security::{
     KeyRing, MessageProtector, MessageVerifier, PubSubSecurityPolicy, Replay, SIGNATURE_LENGTH,
     SecurityKeyUpdate, VerifyError,
@@ -309,4 +309,45 @@ fn keys_are_invalidated_and_rotated_on_demand() {
             StatusCode::BadSecurityModeInsufficient
         );
     }
+}
+
+/// Over an encrypted channel, the certificate of an application identifies it.
+#[test]
+fn listed_applications_get_keys_over_encrypted_tcp() {
+    let sandbox = Sandbox::new();
+    let groups = ["--security-group", "Plant:urn:plant:press"];
+    let registry = Registry::start(&sandbox, &groups);
+    let connect = |name: &str, choice: &str| {
+        let options = ClientOptions {
+            application_uri: format!("urn:plant:{name}"),
+            timeout: std::time::Duration::from_secs(20),
+            security: ClientSecurity {
+                choice: choice.parse().unwrap(),
+                // The applications of one folder trust each other.
+                certificates: Some(sandbox.data_directory().join("pki")),
+                ..ClientSecurity::default()
+            },
+            ..ClientOptions::named(name)
+        };
+        Client::connect(&registry.endpoint.parse().unwrap(), options).unwrap()
+    };
+    let mut press = connect("press", "encrypt");
+    let keys = press.get_security_keys("Plant", 2).unwrap();
+    let mut local = client(&sandbox, &registry.shared_memory());
+    assert_eq!(keys.keys, local.get_security_keys("Plant", 2).unwrap().keys);
+    let denied = StatusCode::BadUserAccessDenied;
+    assert_eq!(status(press.get_security_keys("Plan", 2)), denied);
+    assert_eq!(
+        status(connect("pump", "encrypt").get_security_keys("Plant", 2)),
+        denied
+    );
+    let insufficient = StatusCode::BadSecurityModeInsufficient;
+    for choice in ["sign", "none"] {
+        assert_eq!(
+            status(connect("press", choice).get_security_keys("Plant", 2)),
+            insufficient
+        );
+    }
+    // Groups are not changed over the network.
+    assert_eq!(status(add(&mut press, "Cell", 0.0, "")), insufficient);
 }

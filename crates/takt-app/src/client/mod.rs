@@ -7,117 +7,48 @@
 
 mod attributes;
 mod browse_path;
+mod choice;
 mod current;
 mod data_types;
 mod in_place;
+mod message;
 mod namespaces;
+mod options;
 mod request;
+mod security;
 mod security_keys;
 mod session;
+mod tokens;
 mod transport;
 mod unanswered;
 mod value_in_place;
 mod views;
 
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use takt_rt::readiness::Waker;
 use takt_rt::shared_bytes::SharedBytes;
-use takt_ua::binary::{Decode, DecodeError, Decoder, Encode, Encoder};
-use takt_ua::structures::{RequestHeader, ResponseHeader, ServiceFault};
-use takt_ua::{DateTime, NodeId, NodeIdRef, Structure, UaString};
+use takt_ua::NodeId;
+use takt_ua::binary::Encoder;
 
 pub use attributes::Attribute;
+pub use choice::{ClientSecurity, SecurityChoice};
 pub use current::CurrentValue;
 pub use data_types::ValueType;
 pub use in_place::OutputsInPlace;
+pub use options::{ClientOptions, Identity, Waiting};
 pub use request::{ServiceRequest, ServiceResponse};
-pub use transport::{EncodedResponse, Waiting};
+pub use transport::EncodedResponse;
 pub use value_in_place::ValueInPlace;
 pub use views::Follow;
 
 use crate::endpoint::Endpoint;
-use crate::error::{ClientError, ConnectionError, ProtocolError};
+use crate::error::{ClientError, ConnectionError};
+use message::{decode_message, remaining, request_header};
 use namespaces::Namespaces;
 use session::Session;
 use transport::Transport;
-
-/// Identity of a Client.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub enum Identity {
-    /// The anonymous user.
-    #[default]
-    Anonymous,
-    /// A name and its password or secret (OPC 10000-4, 7.40.4).
-    UserName {
-        /// The name.
-        name: String,
-        /// The password. It is sent unencrypted, because SecurityPolicy None is the only one implemented.
-        password: String,
-    },
-}
-
-/// Options of a Client.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ClientOptions {
-    /// ApplicationName in the sessions.
-    pub application_name: String,
-    /// ApplicationUri of the sessions; derived from the name if empty.
-    pub application_uri: String,
-    /// Time limit of a request, connecting included.
-    pub timeout: Duration,
-    /// Way in which the calling thread waits for a response.
-    pub waiting: Waiting,
-    /// Identity of the user of the sessions.
-    pub identity: Identity,
-    /// Time for which the server keeps an unused session.
-    pub session_timeout: Duration,
-    /// Directory in which shared-memory applications find each other; by default the value of `TAKT_RUNTIME_DIR`, or
-    /// the user's runtime directory.
-    pub runtime_directory: Option<PathBuf>,
-    /// The Unix group, by name or number, that shares the shared-memory endpoints; by default only those of this
-    /// user. Its applications find each other in `/run/takt/GROUP`, unless `TAKT_GROUP_ROOT` or `runtime_directory`
-    /// names another directory.
-    pub group: Option<String>,
-    /// The Unix user id that has to run the application, over shared memory; by default any user with access.
-    pub server_user: Option<u32>,
-}
-
-impl Default for ClientOptions {
-    fn default() -> Self {
-        Self {
-            application_name: "Takt".to_owned(),
-            application_uri: String::new(),
-            timeout: Duration::from_secs(2),
-            waiting: Waiting::default(),
-            identity: Identity::Anonymous,
-            session_timeout: Duration::from_secs(60),
-            runtime_directory: None,
-            group: None,
-            server_user: None,
-        }
-    }
-}
-
-impl ClientOptions {
-    /// Returns the options of an application with this name.
-    pub fn named(application_name: impl Into<String>) -> Self {
-        Self {
-            application_name: application_name.into(),
-            ..Self::default()
-        }
-    }
-
-    fn uri(&self) -> String {
-        if self.application_uri.is_empty() {
-            format!("urn:takt:consumer:{}", self.application_name)
-        } else {
-            self.application_uri.clone()
-        }
-    }
-}
 
 /// A session with one application.
 pub struct Client {
@@ -335,16 +266,30 @@ impl Client {
         if self.connected.is_some() {
             return Ok(());
         }
-        let mut transport = Transport::connect(&self.endpoint, &self.options, remaining(deadline))?;
-        let session = Session::open(
-            &mut transport,
-            &self.endpoint,
-            &self.options,
-            remaining(deadline),
-        )?;
-        self.connected = Some((transport, session));
+        let connected = match self.open_with(false, deadline) {
+            // A server on the loopback interface may offer secured endpoints only.
+            Err(ClientError::SecurityRequired { .. })
+                if self.options.security.choice == SecurityChoice::Automatic =>
+            {
+                self.open_with(true, deadline)?
+            }
+            other => other?,
+        };
+        self.connected = Some(connected);
         self.epoch += 1;
         Ok(())
+    }
+
+    fn open_with(
+        &self,
+        insist: bool,
+        deadline: Instant,
+    ) -> Result<(Transport, Session), ClientError> {
+        let (endpoint, options) = (&self.endpoint, &self.options);
+        let mut transport = Transport::connect(endpoint, options, insist, deadline)?;
+        let timeout = remaining(deadline);
+        let session = Session::open(&mut transport, endpoint, options, timeout)?;
+        Ok((transport, session))
     }
 }
 
@@ -356,72 +301,4 @@ impl Drop for Client {
 
 fn not_connected(endpoint: &Endpoint) -> ClientError {
     ClientError::unreachable(endpoint, ConnectionError::NoSession)
-}
-
-/// Returns the time until `deadline`, at least a millisecond: a timeout of zero would not wait.
-fn remaining(deadline: Instant) -> Duration {
-    deadline
-        .saturating_duration_since(Instant::now())
-        .max(Duration::from_millis(1))
-}
-
-fn request_header(token: &NodeId, request_handle: u32, timeout: Duration) -> RequestHeader {
-    RequestHeader {
-        authentication_token: token.clone(),
-        timestamp: DateTime::now(),
-        request_handle,
-        timeout_hint: u32::try_from(timeout.as_millis()).unwrap_or(u32::MAX),
-        ..RequestHeader::default()
-    }
-}
-
-/// Writes a message body: the NodeId of the structure's binary encoding, then the structure (OPC 10000-6, 5.2.9).
-fn encode_message<S: Structure + Encode>(
-    message: &S,
-    encoder: &mut Encoder<'_>,
-) -> Result<(), takt_ua::binary::EncodeError> {
-    NodeId::numeric(0, S::BINARY_ENCODING_ID).encode(encoder)?;
-    message.encode(encoder)
-}
-
-/// Decodes a message body that is an `S` or a ServiceFault.
-fn decode_message<S: ServiceResponse>(
-    service: &'static str,
-    endpoint: &Endpoint,
-    body: &[u8],
-) -> Result<S, ClientError> {
-    let broken = |error: DecodeError| ClientError::protocol(endpoint, error);
-    let mut decoder = Decoder::new(body);
-    let type_id = NodeIdRef::decode(&mut decoder).map_err(broken)?;
-    if type_id == NodeIdRef::numeric(0, ServiceFault::BINARY_ENCODING_ID) {
-        let fault = ServiceFault::decode(&mut decoder).map_err(broken)?;
-        return Err(ClientError::Service {
-            service,
-            status: bad_result(&fault.response_header),
-        });
-    }
-    if type_id != NodeIdRef::numeric(0, S::BINARY_ENCODING_ID) {
-        let cause = ProtocolError::Content(format!("{} has the type {type_id}", S::NAME));
-        return Err(ClientError::protocol(endpoint, cause));
-    }
-    let response = S::decode(&mut decoder).map_err(broken)?;
-    let status = response.header().service_result;
-    if status.is_bad() {
-        return Err(ClientError::Service { service, status });
-    }
-    Ok(response)
-}
-
-/// Returns the fault's StatusCode, which some servers leave at Good.
-fn bad_result(header: &ResponseHeader) -> takt_ua::StatusCode {
-    if header.service_result.is_bad() {
-        header.service_result
-    } else {
-        takt_ua::StatusCode::BadUnexpectedError
-    }
-}
-
-/// Returns a text as the standard's String.
-fn text(value: &str) -> UaString {
-    UaString::from(value)
 }

@@ -14,8 +14,8 @@ impl Client {
     /// change.
     ///
     /// # Errors
-    /// `BadSecurityModeInsufficient`: this endpoint is not allowed, use `opc.iox2://`. `BadNotFound`: no such group.
-    /// `BadUserAccessDenied`: this Unix user may not get the keys.
+    /// `BadSecurityModeInsufficient`: the connection is not encrypted. `BadNotFound`: no such group. `BadUserAccessDenied`: this
+    /// Unix user or application may not get the keys.
     pub fn get_security_keys(
         &mut self,
         security_group_id: &str,

@@ -2,16 +2,18 @@
 
 use std::time::Duration;
 
-use takt_ua::enumerations::{ApplicationType, MessageSecurityMode, UserTokenType};
+use takt_crypto::{AsymmetricSignature, Certificate, PublicKey};
+use takt_ua::enumerations::{ApplicationType, MessageSecurityMode};
 use takt_ua::structures::*;
-use takt_ua::{ByteString, ExtensionObject, LocalizedText, NodeId, StatusCode};
+use takt_ua::{ByteString, LocalizedText, NodeId, StatusCode};
 
+use super::message::{request_header, text};
+use super::options::ClientOptions;
+use super::security::{SECURITY_POLICY_NONE, Secured, names};
+use super::tokens::Tokens;
 use super::transport::Transport;
-use super::{ClientOptions, Identity, request_header, text};
 use crate::endpoint::Endpoint;
 use crate::error::ClientError;
-
-const SECURITY_POLICY_NONE: &str = "http://opcfoundation.org/UA/SecurityPolicy#None";
 
 /// Nonce length in bytes that the standard requires, with SecurityPolicy None too (OPC 10000-4, 5.7.2).
 const NONCE_LENGTH: usize = 32;
@@ -30,11 +32,18 @@ impl Session {
     ) -> Result<Self, ClientError> {
         let mut nonce = vec![0; NONCE_LENGTH];
         getrandom::fill(&mut nonce).map_err(ClientError::Random)?;
+        // The ApplicationUri has to be that of the certificate.
+        let own = transport.secured().map(|secured| {
+            let certificate = secured.identity.certificate();
+            let uri = certificate.application_uri.clone().unwrap_or_default();
+            (uri, ByteString::from(secured.identity.chain_der()))
+        });
+        let (uri, client_certificate) = own.unwrap_or_else(|| (options.uri(), ByteString::null()));
         let created: Result<CreateSessionResponse, ClientError> = transport.call(
             &CreateSessionRequest {
                 request_header: request_header(&NodeId::NULL, 1, timeout),
                 client_description: ApplicationDescription {
-                    application_uri: text(&options.uri()),
+                    application_uri: text(&uri),
                     product_uri: text("urn:takt"),
                     application_name: LocalizedText::from(options.application_name.as_str()),
                     application_type: ApplicationType::Client,
@@ -42,28 +51,39 @@ impl Session {
                 },
                 endpoint_url: text(&endpoint.to_string()),
                 session_name: text(&options.application_name),
-                client_nonce: ByteString::from(nonce),
+                client_nonce: ByteString::from(&*nonce),
+                client_certificate,
                 requested_session_timeout: options.session_timeout.as_secs_f64() * 1000.0,
                 ..CreateSessionRequest::default()
             },
             timeout,
         );
-        let created = created.map_err(|error| match error.status_code() {
-            status if concerns_security(status) => {
-                security_required(transport, endpoint, timeout).unwrap_or(error)
+        let created = match created {
+            Err(error)
+                if concerns_security(error.status_code()) && transport.secured().is_none() =>
+            {
+                return Err(security_required(transport, endpoint, timeout).unwrap_or(error));
             }
-            _ => error,
-        })?;
-        expect_unsecured(endpoint, &created.server_endpoints)?;
-        let session = Self {
-            authentication_token: created.authentication_token,
+            other => other?,
         };
-        let user_identity_token =
-            identity_token(endpoint, &options.identity, &created.server_endpoints)?;
+        let client_signature = match transport.secured() {
+            Some(secured) => prove(endpoint, secured, &nonce, &created)?,
+            None => {
+                expect_unsecured(endpoint, &created.server_endpoints)?;
+                SignatureData::default()
+            }
+        };
+        let session = Self {
+            authentication_token: created.authentication_token.clone(),
+        };
+        let tokens = Tokens::new(endpoint, transport.secured(), &created);
+        let (user_identity_token, user_token_signature) = tokens.of(&options.identity)?;
         let _: ActivateSessionResponse = transport.call(
             &ActivateSessionRequest {
                 request_header: request_header(&session.authentication_token, 2, timeout),
+                client_signature,
                 user_identity_token,
+                user_token_signature,
                 ..ActivateSessionRequest::default()
             },
             timeout,
@@ -133,79 +153,62 @@ fn expect_unsecured(
     if offered.is_empty() || offered.iter().any(is_unsecured) {
         return Ok(());
     }
-    let mut names: Vec<&str> = offered
-        .iter()
-        .map(|offer| {
-            let uri = offer.security_policy_uri.as_str();
-            uri.rsplit_once('#').map_or(uri, |(_, name)| name)
-        })
-        .collect();
-    names.sort_unstable();
-    names.dedup();
     Err(ClientError::SecurityRequired {
         endpoint: endpoint.to_string(),
-        offered: names.join(", "),
+        offered: names(offered),
     })
 }
 
-/// Returns the token for `identity`, with the PolicyId under which the server offers it (OPC 10000-4, 7.40).
-fn identity_token(
+/// Checks the server's proof that it has the key of its certificate, and returns the client's own proof.
+fn prove(
     endpoint: &Endpoint,
-    identity: &Identity,
-    offered: &[EndpointDescription],
-) -> Result<ExtensionObject, ClientError> {
-    let wanted = match identity {
-        Identity::Anonymous => UserTokenType::Anonymous,
-        Identity::UserName { .. } => UserTokenType::UserName,
+    secured: &Secured,
+    client_nonce: &[u8],
+    created: &CreateSessionResponse,
+) -> Result<SignatureData, ClientError> {
+    let failed = |reason| ClientError::Proof {
+        endpoint: endpoint.to_string(),
+        reason,
     };
-    let policies: Vec<&UserTokenPolicy> = offered
-        .iter()
-        .filter(|offer| is_unsecured(offer))
-        .flat_map(|offer| &offer.user_identity_tokens)
-        .collect();
-    let policy_id = policies
-        .iter()
-        .find(|policy| policy.token_type == wanted)
-        .map(|policy| policy.policy_id.clone());
-    match (identity, policy_id) {
-        (Identity::Anonymous, Some(policy_id)) => {
-            Ok(ExtensionObject::from_structure(&AnonymousIdentityToken {
-                policy_id,
-            }))
-        }
-        // The server listed no policies: a null token stands for Anonymous (OPC 10000-4, 5.7.3).
-        (Identity::Anonymous, None) if policies.is_empty() => Ok(ExtensionObject::default()),
-        (Identity::UserName { name, password }, Some(policy_id)) => {
-            Ok(ExtensionObject::from_structure(&UserNameIdentityToken {
-                policy_id,
-                user_name: text(name),
-                password: ByteString::from(password.as_bytes().to_vec()),
-                ..UserNameIdentityToken::default()
-            }))
-        }
-        (_, None) => Err(ClientError::Identity {
-            endpoint: endpoint.to_string(),
-            reason: format!(
-                "it offers {} with SecurityPolicy None",
-                list_of_tokens(&policies)
-            ),
-        }),
+    let sent = created.server_certificate.as_bytes();
+    let certificate = Certificate::leaf_of(&secured.server_certificate).unwrap_or_default();
+    if Certificate::leaf_of(sent) != Some(certificate) {
+        return Err(failed("it has another certificate than its secure channel"));
     }
+    let own = &secured.identity;
+    let algorithm = secured.profile.asymmetric_signature;
+    let signature = &created.server_signature;
+    let verified = Certificate::from_der(certificate).ok().and_then(|server| {
+        let key = PublicKey::from_spki(&server.public_key).ok()?;
+        let signed = [own.chain_der(), client_nonce].concat();
+        key.verify(algorithm, &signed, signature.signature.as_bytes())
+            .ok()
+    });
+    if verified.is_none() || signature.algorithm.as_str() != algorithm.uri() {
+        return Err(failed("its signature is wrong"));
+    }
+    if !secured.is_confirmed(&created.server_endpoints) {
+        return Err(failed(
+            "the list of its endpoints was changed on the way, or does not contain the chosen one",
+        ));
+    }
+    let nonce = created.server_nonce.as_bytes();
+    if nonce.len() < NONCE_LENGTH {
+        return Err(failed("its nonce is too short"));
+    }
+    sign(own, algorithm, &[certificate, nonce].concat())
+        .ok_or_else(|| failed("nothing can be signed"))
 }
 
-fn list_of_tokens(policies: &[&UserTokenPolicy]) -> String {
-    if policies.is_empty() {
-        return "nothing".to_owned();
-    }
-    let names: Vec<&str> = policies
-        .iter()
-        .map(|policy| match policy.token_type {
-            UserTokenType::Anonymous => "Anonymous",
-            UserTokenType::UserName => "UserName",
-            UserTokenType::Certificate => "Certificate",
-            UserTokenType::IssuedToken => "IssuedToken",
-            _ => "an unknown kind",
-        })
-        .collect();
-    names.join(", ")
+fn sign(
+    identity: &takt_crypto::OwnCertificate,
+    algorithm: AsymmetricSignature,
+    data: &[u8],
+) -> Option<SignatureData> {
+    let mut signature = vec![0; identity.key().size()];
+    identity.key().sign(algorithm, data, &mut signature).ok()?;
+    Some(SignatureData {
+        algorithm: text(algorithm.uri()),
+        signature: ByteString::from(signature),
+    })
 }

@@ -7,21 +7,27 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use takt_rt::shared_bytes::SharedBytes;
 use takt_shm::{ClientConfig, ShmClient, ShmError};
-use takt_tcp::{TcpClient, TcpClientConfig, TcpClientError as TcpError, WaitMode};
-use takt_ua::StatusCode;
+use takt_tcp::{
+    EndpointUrl, SecurityError as TransportSecurityError, TcpClient, TcpClientConfig,
+    TcpClientError as TcpError, TransportError, WaitMode,
+};
 use takt_ua::binary::{EncodeError, Encoder};
+use takt_ua::structures::{EndpointDescription, GetEndpointsRequest, GetEndpointsResponse};
+use takt_ua::{NodeId, StatusCode};
 
-use super::{ClientOptions, ServiceRequest, ServiceResponse, decode_message, encode_message};
+use super::choice::SecurityChoice;
+use super::message::{decode_message, encode_message, remaining, request_header, text};
+use super::options::{ClientOptions, Waiting};
+use super::request::{ServiceRequest, ServiceResponse};
+use super::security::{Secured, is_loopback, thumbprint};
 use crate::endpoint::Endpoint;
 use crate::error::ClientError;
-
-/// Way in which a thread waits for the other side: [`takt_shm::WaitPolicy`], for both transports.
-pub type Waiting = takt_shm::WaitPolicy;
 
 /// A connection without a session.
 pub(super) struct Transport {
     endpoint: Endpoint,
     connection: Connection,
+    secured: Option<Box<Secured>>,
     /// Ids of unanswered requests that were sent without waiting.
     unanswered: Vec<u32>,
     /// Responses to such requests that arrived while another one was awaited.
@@ -56,7 +62,55 @@ impl Connection {
 }
 
 impl Transport {
+    /// Connects with the security that `options` choose. With `insist`, a server on the loopback interface has refused a
+    /// connection without security.
     pub(super) fn connect(
+        endpoint: &Endpoint,
+        options: &ClientOptions,
+        insist: bool,
+        deadline: Instant,
+    ) -> Result<Self, ClientError> {
+        let url = match endpoint {
+            Endpoint::Tcp(url) if is_secured(url, &options.security.choice, insist) => url,
+            _ => return Self::connect_unsecured(endpoint, options, remaining(deadline)),
+        };
+        let endpoints = Self::endpoints(endpoint, options, remaining(deadline))?;
+        let secured = Secured::of(url, options, &endpoints)?;
+        let config = TcpClientConfig {
+            connection: secured.config(url, options),
+            wait: wait_mode(options.waiting),
+        };
+        let client = TcpClient::connect(url, config, remaining(deadline));
+        let client = client.map_err(|error| untrusted(endpoint, &secured, error))?;
+        Ok(Self {
+            endpoint: endpoint.clone(),
+            connection: Connection::Tcp(Box::new(client)),
+            secured: Some(Box::new(secured)),
+            unanswered: Vec::new(),
+            early: VecDeque::new(),
+        })
+    }
+
+    /// Returns the endpoints of a server. GetEndpoints needs neither a session nor security (OPC 10000-4, 5.5.4).
+    fn endpoints(
+        endpoint: &Endpoint,
+        options: &ClientOptions,
+        timeout: Duration,
+    ) -> Result<Vec<EndpointDescription>, ClientError> {
+        let mut discovery = Self::connect_unsecured(endpoint, options, timeout)?;
+        let found: GetEndpointsResponse = discovery.call(
+            &GetEndpointsRequest {
+                request_header: request_header(&NodeId::NULL, 1, timeout),
+                endpoint_url: text(&endpoint.to_string()),
+                ..GetEndpointsRequest::default()
+            },
+            timeout,
+        )?;
+        Ok(found.endpoints)
+    }
+
+    /// Connects without security: over shared memory, for discovery, or because that was chosen.
+    pub(super) fn connect_unsecured(
         endpoint: &Endpoint,
         options: &ClientOptions,
         timeout: Duration,
@@ -97,9 +151,15 @@ impl Transport {
         Ok(Self {
             endpoint: endpoint.clone(),
             connection,
+            secured: None,
             unanswered: Vec::new(),
             early: VecDeque::new(),
         })
+    }
+
+    /// Returns the security of the connection, unless it has none.
+    pub(super) fn secured(&self) -> Option<&Secured> {
+        self.secured.as_deref()
     }
 
     /// Sends `request` and decodes its response.
@@ -345,6 +405,42 @@ impl Transport {
             .located(&body)
             .map_err(|error| shm_error(&self.endpoint, timeout, error))
     }
+}
+
+/// Returns true if a connection is to be secured. With `insist`, a server on the loopback interface has refused another one.
+fn is_secured(url: &EndpointUrl, choice: &SecurityChoice, insist: bool) -> bool {
+    match choice {
+        SecurityChoice::None => false,
+        SecurityChoice::Automatic => insist || !is_loopback(url),
+        SecurityChoice::Secured { .. } => true,
+    }
+}
+
+/// Returns the error of a secured connection that could not be opened. If one side does not trust the other, it tells which.
+fn untrusted(endpoint: &Endpoint, secured: &Secured, error: TcpError) -> ClientError {
+    let refused = match &error {
+        TcpError::Transport(TransportError::Security(TransportSecurityError::Certificate(
+            cause,
+        ))) => Some(ClientError::ServerCertificate {
+            endpoint: endpoint.to_string(),
+            thumbprint: thumbprint(&secured.server_certificate),
+            cause: *cause,
+        }),
+        TcpError::Transport(TransportError::Peer { status, .. })
+            if *status == StatusCode::BadSecurityChecksFailed
+                || status
+                    .name()
+                    .is_some_and(|name| name.starts_with("BadCertificate")) =>
+        {
+            Some(ClientError::NotTrusted {
+                endpoint: endpoint.to_string(),
+                thumbprint: secured.identity.thumbprint().to_string(),
+                status: *status,
+            })
+        }
+        _ => None,
+    };
+    refused.unwrap_or_else(|| ClientError::unreachable(endpoint, error))
 }
 
 fn refused(status: StatusCode) -> ClientError {

@@ -193,6 +193,7 @@ impl ProviderBuilder {
         nodes.bind(&offer, &registry_state, &workers)?;
         let runtime_directory = self.serve.runtime_directory.clone();
         let group = self.serve.group.clone();
+        let certificates = self.serve.security.certificates.clone();
         let serving = Serving::start(nodes.server(), &offer.endpoints, self.serve)?;
         // Ports are known now.
         offer.endpoints = serving.endpoints().to_vec();
@@ -216,6 +217,7 @@ impl ProviderBuilder {
                 state: Arc::clone(&provider.registry_state),
                 runtime_directory,
                 group,
+                certificates,
                 on_registered: provider.on_registered(),
             })?;
         }

@@ -14,7 +14,7 @@ use takt_ua::{ExpandedNodeId, NodeId, StatusCode, Variant, ids};
 use super::plan::{Offer, Plan, ServerNamespaces};
 use super::registry_state::{RegistryState, SharedState};
 use super::secret::SecretFile;
-use crate::client::{Client, ClientOptions, Follow, Identity};
+use crate::client::{Client, ClientOptions, ClientSecurity, Follow, Identity};
 use crate::endpoint::Endpoint;
 use crate::error::ClientError;
 use crate::model::{self, provider};
@@ -85,6 +85,8 @@ pub(super) struct Registration {
     pub(super) state: Arc<SharedState>,
     pub(super) runtime_directory: Option<PathBuf>,
     pub(super) group: Option<String>,
+    /// Folder of certificates for a connection over TCP.
+    pub(super) certificates: Option<PathBuf>,
     pub(super) on_registered: Box<dyn Fn(u16) + Send>,
 }
 
@@ -169,6 +171,10 @@ impl Registration {
             identity: self.identity(),
             runtime_directory: self.runtime_directory.clone(),
             group: self.group.clone(),
+            security: ClientSecurity {
+                certificates: self.certificates.clone(),
+                ..ClientSecurity::default()
+            },
             ..ClientOptions::named(&self.offer.application_name)
         }
     }

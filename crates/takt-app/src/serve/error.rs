@@ -14,6 +14,9 @@ pub enum ServeError {
     /// The name is in use, or the shared memory could not be created.
     #[error(transparent)]
     SharedMemory(#[from] ShmError),
+    /// An endpoint that needs security has no certificate.
+    #[error(transparent)]
+    Security(#[from] super::ServeSecurityError),
     /// The system has no thread or no descriptors left.
     #[error("the serving thread could not be started: {0}")]
     Thread(#[from] std::io::Error),

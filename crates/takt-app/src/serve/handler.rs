@@ -9,6 +9,7 @@ use takt_space::{ChannelSecurity, Peer};
 use takt_tcp::ChannelDescription;
 use takt_ua::NodeIdRef;
 use takt_ua::binary::{Decode, Decoder, Encoder};
+use takt_ua::enumerations::MessageSecurityMode;
 
 use super::traffic::Counters;
 
@@ -17,6 +18,8 @@ use super::traffic::Counters;
 pub(super) struct Services {
     pub(super) server: Arc<Server>,
     pub(super) counters: Arc<Counters>,
+    /// False if channels with SecurityPolicy None are for discovery only.
+    pub(super) allows_none: bool,
 }
 
 impl Services {
@@ -102,10 +105,16 @@ impl takt_tcp::RequestHandler for Services {
             policy_uri: channel.security_policy_uri.to_owned(),
             mode: channel.security_mode,
             client_certificate: channel.client_certificate.to_vec(),
+            server_certificate: channel.server_certificate.to_vec(),
         };
         let endpoint_url = channel.endpoint_url.to_owned();
-        self.server
-            .connect(Peer::Tcp { address }, security, endpoint_url, waker)
+        let is_restricted = !self.allows_none && security.mode == MessageSecurityMode::None;
+        let peer = Peer::Tcp { address };
+        let mut connection = self.server.connect(peer, security, endpoint_url, waker);
+        if is_restricted {
+            connection.restrict_to_discovery();
+        }
+        connection
     }
 
     fn handle(

@@ -5,6 +5,7 @@ mod error;
 mod handler;
 mod idling;
 mod peak;
+mod security;
 mod traffic;
 
 use std::path::PathBuf;
@@ -31,6 +32,7 @@ use peak::Peak;
 use traffic::Counters;
 
 pub use error::ServeError;
+pub use security::{EndpointSecurity, ServeSecurityError};
 pub use traffic::Traffic;
 
 /// Options of a serving thread: its way of waiting, and its limits.
@@ -55,6 +57,8 @@ pub struct ServeOptions {
     pub core: Option<usize>,
     /// Scheduling policy of the thread, which is inherited as well; by default that of the starting thread.
     pub policy: Option<Policy>,
+    /// Security of the endpoints over TCP.
+    pub security: EndpointSecurity,
 }
 
 impl Default for ServeOptions {
@@ -66,6 +70,7 @@ impl Default for ServeOptions {
             group: None,
             core: None,
             policy: None,
+            security: EndpointSecurity::default(),
         }
     }
 }
@@ -119,6 +124,10 @@ impl Serving {
             max_connections: Some(max_connections),
             ..options
         };
+        options.security.admit(server, endpoints);
+        if let Some(security) = options.security.open(server, endpoints)? {
+            server.set_security(security);
+        }
         let stop = Arc::new(AtomicBool::new(false));
         let readiness = Readiness::new()?;
         let waker = Waker::new()?;
@@ -129,6 +138,7 @@ impl Serving {
             let services = Services {
                 server: Arc::clone(server),
                 counters: Arc::clone(&counters),
+                allows_none: true,
             };
             let stop = Arc::clone(&stop);
             let wanted = endpoints.to_vec();
@@ -243,6 +253,7 @@ impl Transports {
     ) -> Result<(), ServeError> {
         let server = &self.services.server;
         let connection = ServerConnectionConfig {
+            policies: security::policies(server.security()),
             memory: server.memory().clone(),
             memory_without_session: server.memory_without_session().clone(),
             ..ServerConnectionConfig::default()
@@ -255,16 +266,31 @@ impl Transports {
             config.max_connections = max_connections;
         }
         let tag = tag(TCP, self.tcp.len());
-        let server = self.services.clone();
-        let tcp = TcpServer::bind_on(url, config, server, Arc::clone(&self.readiness), tag)?;
+        let is_loopback = security::is_loopback(url);
+        let allows_none = is_loopback || options.security.allow_none;
+        let services = Services {
+            allows_none,
+            ..self.services.clone()
+        };
+        let tcp = TcpServer::bind_on(url, config, services, Arc::clone(&self.readiness), tag)?;
         let url = tcp.url().clone();
-        if !tcp.address().ip().is_loopback() {
+        if allows_none && !is_loopback {
             tracing::warn!(
                 endpoint = %url,
-                "reachable from the network without security: every client can read, write and call"
+                "reachable from the network without security, as --allow-none demands: every client can read and listen"
             );
         }
-        self.announce(Endpoint::Tcp(url), TCP_PROFILE);
+        let server = &self.services.server;
+        let text = url.to_string();
+        if allows_none {
+            server.add_endpoint(EndpointConfig::without_security(&text, TCP_PROFILE));
+        }
+        if server.security().is_some() {
+            for endpoint in security::endpoints(&text) {
+                server.add_endpoint(endpoint);
+            }
+        }
+        self.endpoints.push(Endpoint::Tcp(url));
         self.tcp.push(tcp);
         Ok(())
     }
@@ -285,19 +311,13 @@ impl Transports {
         let tag = tag(SHARED_MEMORY, self.shared_memory.len());
         let server = self.services.clone();
         let shared_memory = ShmServer::new(name.clone(), server, &self.readiness, tag, config)?;
-        self.announce(Endpoint::SharedMemory(name.clone()), SHARED_MEMORY_PROFILE);
+        let endpoint = Endpoint::SharedMemory(name.clone());
+        let announced =
+            EndpointConfig::without_security(endpoint.to_string(), SHARED_MEMORY_PROFILE);
+        self.services.server.add_endpoint(announced);
+        self.endpoints.push(endpoint);
         self.shared_memory.push(shared_memory);
         Ok(())
-    }
-
-    fn announce(&mut self, endpoint: Endpoint, profile: &str) {
-        self.services
-            .server
-            .add_endpoint(EndpointConfig::without_security(
-                endpoint.to_string(),
-                profile,
-            ));
-        self.endpoints.push(endpoint);
     }
 
     fn run(&mut self, stop: &AtomicBool, waiting: Waiting) {

@@ -6,14 +6,20 @@ use takt_space::{AddressSpace, AddressSpaceError, CallError, Caller};
 use takt_ua::structures::SecurityGroupDataType;
 use takt_ua::{DateTime, NodeId, StatusCode, UaString, Variant, ids};
 
-use super::{SecurityGroups, user};
+use super::{KeyHolder, SecurityGroups, user};
 
 /// Binds the Methods of the PublishSubscribe object and of its folder SecurityGroups.
 pub(crate) fn bind(
     space: &AddressSpace,
     groups: &Arc<SecurityGroups>,
 ) -> Result<(), AddressSpaceError> {
-    bind_one(space, groups, ids::PUBLISH_SUBSCRIBE_GET_SECURITY_KEYS, get)?;
+    let (for_keys, durable) = (Arc::clone(groups), Arc::clone(&groups.durable));
+    let handler = move |caller: &Caller, _: &NodeId, inputs: &[Variant]| {
+        let outputs = KeyHolder::of(caller).and_then(|holder| get(&for_keys, &holder, inputs));
+        outputs.map_err(CallError::from)
+    };
+    let method = NodeId::from(ids::PUBLISH_SUBSCRIBE_GET_SECURITY_KEYS);
+    space.set_method(&method, durable.handler(handler))?;
     bind_one(
         space,
         groups,
@@ -44,7 +50,11 @@ fn bind_one(
     space.set_method(&NodeId::from(method), durable.handler(handler))
 }
 
-fn get(groups: &SecurityGroups, user: u32, inputs: &[Variant]) -> Result<Vec<Variant>, StatusCode> {
+fn get(
+    groups: &SecurityGroups,
+    holder: &KeyHolder,
+    inputs: &[Variant],
+) -> Result<Vec<Variant>, StatusCode> {
     let [
         Variant::String(id),
         Variant::UInt32(starting_token_id),
@@ -58,7 +68,7 @@ fn get(groups: &SecurityGroups, user: u32, inputs: &[Variant]) -> Result<Vec<Var
         id.as_str(),
         *starting_token_id,
         *requested_key_count,
-        user,
+        holder,
         now,
     )
 }

@@ -1,7 +1,8 @@
 //! SecurityKeyService: SecurityGroups, their keys, and the authorized users (OPC 10000-14, 8).
 //!
-//! Keys are returned over shared memory only, which others cannot read, and where the kernel identifies the caller.
-//! Over `opc.tcp`, which is not encrypted, every request gets BadSecurityModeInsufficient.
+//! Keys are returned over shared memory, which others cannot read, and where the kernel identifies the caller; and over encrypted
+//! `opc.tcp`, where a certificate identifies the application. All other requests get BadSecurityModeInsufficient. Groups are
+//! changed over shared memory only.
 //!
 //! Keys are on the disk before they are returned: after a restart the same token stands for the same key. The Methods
 //! are answered when all that they did or saw is on the disk. Keys are updated at requests; there is no timer.
@@ -14,8 +15,10 @@ mod options;
 mod tests;
 
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
+use takt_crypto::Certificate;
 use takt_rt::memory_budget::Charge;
 use takt_space::{AddressSpace, AddressSpaceError, CallError, Caller, Peer};
 use takt_ua::structures::SecurityGroupDataType;
@@ -48,6 +51,8 @@ pub(crate) struct SecurityGroups {
     state: Mutex<State>,
     /// Unix users who may get the keys of each SecurityGroup, from the options of the registry.
     users: HashMap<String, Vec<u32>>,
+    /// ApplicationUris of the applications that may get them over encrypted `opc.tcp`.
+    applications: HashMap<String, Vec<String>>,
     /// The registry's own Unix user.
     own_user: u32,
 }
@@ -95,7 +100,11 @@ impl SecurityGroups {
                 last_token: contents.last_token,
             }),
             users: users
+                .clone()
                 .map(|group| (group.name.clone(), group.users.clone()))
+                .collect(),
+            applications: users
+                .map(|group| (group.name.clone(), group.applications.clone()))
                 .collect(),
             own_user: rustix::process::geteuid().as_raw(),
         }))
@@ -150,9 +159,16 @@ impl SecurityGroups {
         user == group.user || user == self.own_user || user == 0
     }
 
-    /// Returns whether the user may get the keys of the group.
-    fn may_get_keys(&self, user: u32, group: &SecurityGroup) -> bool {
+    /// Returns whether the user or application may get the keys of the group.
+    fn may_get_keys(&self, caller: &KeyHolder, group: &SecurityGroup) -> bool {
         let name = group.configuration.name.as_str();
+        let user = match caller {
+            KeyHolder::User(user) => *user,
+            KeyHolder::Application(uri) => {
+                let listed = self.applications.get(name);
+                return listed.is_some_and(|applications| applications.contains(uri));
+            }
+        };
         let listed = self.users.get(name);
         self.may_configure(user, group) || listed.is_some_and(|users| users.contains(&user))
     }
@@ -270,16 +286,20 @@ impl SecurityGroups {
         security_group_id: &str,
         starting_token_id: u32,
         count: u32,
-        user: u32,
+        holder: &KeyHolder,
         now: DateTime,
     ) -> Result<Vec<Variant>, StatusCode> {
         let mut state = self.lock();
         let group = state.groups.get(security_group_id);
-        let group = group.ok_or(StatusCode::BadNotFound)?;
-        if !self.may_get_keys(user, group) {
+        let group = group.ok_or(match holder {
+            KeyHolder::User(_) => StatusCode::BadNotFound,
+            // Others on the network do not learn which groups exist.
+            KeyHolder::Application(_) => StatusCode::BadUserAccessDenied,
+        })?;
+        if !self.may_get_keys(holder, group) {
             tracing::warn!(
                 security_group = security_group_id,
-                user,
+                %holder,
                 "access to the keys denied"
             );
             return Err(StatusCode::BadUserAccessDenied);
@@ -359,6 +379,41 @@ impl SecurityGroups {
         }
         state.last_token = last_token;
         Ok(())
+    }
+}
+
+/// Member of a SecurityGroup who asks for its keys.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum KeyHolder {
+    /// A Unix user, whom the kernel has authenticated.
+    User(u32),
+    /// An application with this ApplicationUri in its certificate, on an encrypted channel.
+    Application(String),
+}
+
+impl KeyHolder {
+    /// Returns the member behind a request.
+    fn of(caller: &Caller) -> Result<Self, StatusCode> {
+        let security = &caller.channel.security;
+        match caller.peer() {
+            Peer::Tcp { .. } if security.is_encrypted() => {
+                let certificate = Certificate::chain_from_der(&security.client_certificate);
+                let certificate = certificate.ok().and_then(|chain| chain.into_iter().next());
+                let uri = certificate.and_then(|certificate| certificate.application_uri);
+                uri.map(Self::Application)
+                    .ok_or(StatusCode::BadUserAccessDenied)
+            }
+            _ => user(caller).map(Self::User),
+        }
+    }
+}
+
+impl fmt::Display for KeyHolder {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::User(user) => write!(formatter, "user {user}"),
+            Self::Application(uri) => write!(formatter, "application {uri}"),
+        }
     }
 }
 

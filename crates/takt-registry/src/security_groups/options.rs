@@ -10,7 +10,8 @@ use takt_pubsub::security::PubSubSecurityPolicy;
 /// user, and root.
 ///
 /// The text form is `NAME`, `NAME=POLICY`, `NAME:USER,USER` or `NAME=POLICY:USER,USER`. POLICY is `PubSub-Aes128-CTR`
-/// or `PubSub-Aes256-CTR`, USER the name or the number of a Unix user.
+/// or `PubSub-Aes256-CTR`, USER the name or the number of a Unix user, or the ApplicationUri of an application (it contains
+/// a colon) for encrypted connections over `opc.tcp`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SecurityGroupOptions {
     /// Name of the group, which is also its SecurityGroupId.
@@ -21,6 +22,9 @@ pub struct SecurityGroupOptions {
     pub key_lifetime: Option<Duration>,
     /// Unix users who may get the keys.
     pub users: Vec<u32>,
+    /// ApplicationUris of applications that may get the keys over encrypted `opc.tcp`. Their certificates have to contain
+    /// them.
+    pub applications: Vec<String>,
 }
 
 /// Error of a text that is not a SecurityGroup.
@@ -57,8 +61,11 @@ impl FromStr for SecurityGroupOptions {
             named(policy)
                 .ok_or_else(|| SecurityGroupOptionsError::SecurityPolicy(policy.to_owned()))
         });
-        let users = users.split(',').filter(|user| !user.is_empty());
-        let users = users.map(|user| {
+        let (applications, users): (Vec<&str>, Vec<&str>) = users
+            .split(',')
+            .filter(|user| !user.is_empty())
+            .partition(|user| user.contains(':'));
+        let users = users.into_iter().map(|user| {
             let number = user.parse().ok().or_else(|| number_of(user));
             number.ok_or_else(|| SecurityGroupOptionsError::User(user.to_owned()))
         });
@@ -67,6 +74,7 @@ impl FromStr for SecurityGroupOptions {
             security_policy: policy.transpose()?,
             key_lifetime: None,
             users: users.collect::<Result<_, _>>()?,
+            applications: applications.into_iter().map(str::to_owned).collect(),
         })
     }
 }
@@ -104,6 +112,9 @@ mod tests {
         assert_eq!(full.users, [1000, 1001]);
         assert_eq!(read("Plant:7").unwrap().users, [7]);
         assert_eq!(read("Plant:root,7").unwrap().users, [0, 7]);
+        let remote = read("Plant:7,urn:plant:press").unwrap();
+        assert_eq!(remote.users, [7]);
+        assert_eq!(remote.applications, ["urn:plant:press"]);
         assert_eq!(read("=x:1"), Err(SecurityGroupOptionsError::Name));
         assert_eq!(
             read("Plant=Basic256"),

@@ -79,7 +79,7 @@ impl Setting {
     /// Returns the token of the current key so many hours after now.
     fn token(&self, name: &str, hours: i64) -> Result<u32, StatusCode> {
         let now = DateTime(DateTime::now().0 + hours * HOUR);
-        let outputs = self.groups.keys(name, 0, 1, USER, now)?;
+        let outputs = self.groups.keys(name, 0, 1, &KeyHolder::User(USER), now)?;
         match outputs[1] {
             Variant::UInt32(token) => Ok(token),
             ref other => panic!("{other:?}"),

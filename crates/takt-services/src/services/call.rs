@@ -297,7 +297,11 @@ fn check_method<'v>(
     method: NodeRef<'v>,
 ) -> Result<NodeRef<'v>, CallError> {
     if !access::may_call(caller, &method) {
-        return Err(StatusCode::BadNotExecutable.into());
+        let status = match access::is_executable(&method) {
+            true => StatusCode::BadUserAccessDenied,
+            false => StatusCode::BadNotExecutable,
+        };
+        return Err(status.into());
     }
     check_arguments(view, &method, &call.inputs)?;
     Ok(method)

@@ -3,25 +3,23 @@
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
-use takt_space::{Caller, UserIdentity};
+use takt_space::Caller;
 use takt_ua::binary::{Decoder, Encoder};
 use takt_ua::structures::{
-    ActivateSessionRequest, ActivateSessionResponse, AnonymousIdentityToken, CancelRequest,
-    CancelResponse, CloseSessionRequest, CloseSessionResponse, CreateSessionRequest,
-    CreateSessionResponse, UserNameIdentityToken,
+    ActivateSessionRequest, ActivateSessionResponse, CancelRequest, CancelResponse,
+    CloseSessionRequest, CloseSessionResponse, CreateSessionRequest, CreateSessionResponse,
+    SignatureData,
 };
-use takt_ua::{ByteString, ExtensionObject, NodeId, StatusCode, UaString};
+use takt_ua::{ByteString, NodeId, StatusCode};
 
 use super::request::{Handled, Request, decode, encode};
 use super::subscriptions::in_slice;
 use crate::connection::Connection;
-use crate::endpoint::{ANONYMOUS_POLICY, USER_NAME_POLICY};
 use crate::fault::Fault;
 use crate::random::random;
-use crate::session::{NewSession, Session};
-
-/// Length of server nonces in bytes; some clients refuse shorter ones even without security.
-const NONCE_LENGTH: usize = 32;
+use crate::session::{NONCE_LENGTH, NewSession, Session};
+use crate::session_security::SessionSecurity;
+use crate::user_tokens::UserTokens;
 
 /// Handles a CreateSession request.
 pub(crate) fn create(
@@ -36,6 +34,15 @@ pub(crate) fn create(
     if !server_uri.is_empty() && *server_uri != server.application.application_uri {
         return Err(Fault(StatusCode::BadServerUriInvalid));
     }
+    if connection.discovery_only {
+        return Err(Fault(StatusCode::BadSecurityModeInsufficient));
+    }
+    let channel = &connection.caller.channel;
+    let security = SessionSecurity::of(server.security(), channel)?;
+    let (server_certificate, server_signature) = match &security {
+        Some(security) => security.answer(&create)?,
+        None => (ByteString::null(), SignatureData::default()),
+    };
     let nonce = random::<NONCE_LENGTH>()?;
     let timeout = revise_timeout(
         create.requested_session_timeout,
@@ -51,6 +58,7 @@ pub(crate) fn create(
             .part(server.limits.max_memory_per_session),
         memory_before: server.memory_without_session().clone(),
         max_continuation_points: server.limits.max_browse_continuation_points,
+        server_nonce: nonce,
         caller: Caller {
             session_name: create.session_name,
             application_name: client.application_name.text,
@@ -78,6 +86,8 @@ pub(crate) fn create(
         revised_session_timeout: timeout.as_secs_f64() * 1000.0,
         server_nonce: ByteString::from(&nonce),
         server_endpoints: server.describe_endpoints(requested_url),
+        server_certificate,
+        server_signature,
         max_request_message_size: 0,
         ..CreateSessionResponse::default()
     };
@@ -113,13 +123,33 @@ pub(crate) fn activate(
     if !session.is_activated() && !session.is_created_on(connection.channel) {
         return Err(Fault(StatusCode::BadSecureChannelIdInvalid));
     }
-    let user = identify(request, connection, &activate.user_identity_token)
+    let last_nonce = *session
+        .server_nonce
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner);
+    let channel = &connection.caller.channel;
+    if let Some(security) = SessionSecurity::of(server.security(), channel)? {
+        security.verify(&last_nonce, &activate.client_signature)?;
+    }
+    let tokens = UserTokens {
+        authenticator: &*server.authenticator,
+        users: server.users(),
+        security: server.security(),
+        channel,
+        server_nonce: &last_nonce,
+    };
+    let (user, role) = tokens
+        .identify(
+            &activate.user_identity_token,
+            &activate.user_token_signature,
+        )
         .inspect_err(|status| server.diagnostics.session_rejected(*status))?;
     let before = session.caller.load();
     let moves = session.is_activated() && !session.is_usable(connection.channel);
     let caller = Arc::new(Caller {
         channel: Arc::clone(&connection.caller.channel),
         user,
+        role,
         ..Caller::clone(&before)
     });
     // A client that knows the token of a Session cannot take it over as another user.
@@ -128,6 +158,10 @@ pub(crate) fn activate(
     }
     session.take_memory()?;
     let nonce = random::<NONCE_LENGTH>()?;
+    *session
+        .server_nonce
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner) = nonce;
     let activated = ActivateSessionResponse {
         response_header: request.response_header(),
         server_nonce: ByteString::from(&nonce),
@@ -144,46 +178,6 @@ pub(crate) fn activate(
     });
     connection.set_session(Some(session));
     Ok(outcome)
-}
-
-/// Determines the user (OPC 10000-4, 7.40).
-fn identify(
-    request: &Request<'_>,
-    connection: &Connection,
-    token: &ExtensionObject,
-) -> Result<UserIdentity, StatusCode> {
-    let authenticator = &request.server.authenticator;
-    let decoded = |result: Result<_, _>| result.map_err(|_| StatusCode::BadIdentityTokenInvalid);
-    if token.is::<UserNameIdentityToken>() {
-        let token: UserNameIdentityToken = token
-            .decode_as()
-            .map_err(|_| StatusCode::BadIdentityTokenInvalid)?;
-        if !authenticator.allows_user_names() {
-            return Err(StatusCode::BadIdentityTokenRejected);
-        }
-        // Without a SecurityPolicy the token is not encrypted.
-        if !token.encryption_algorithm.is_empty() || !names(&token.policy_id, USER_NAME_POLICY) {
-            return Err(StatusCode::BadIdentityTokenInvalid);
-        }
-        let (name, password) = (token.user_name.as_str(), token.password.as_bytes());
-        return authenticator.user_name(&connection.caller.channel, name, password);
-    }
-    if !token.is_null() {
-        let anonymous: AnonymousIdentityToken = decoded(token.decode_as())?;
-        if !names(&anonymous.policy_id, ANONYMOUS_POLICY) {
-            return Err(StatusCode::BadIdentityTokenInvalid);
-        }
-    }
-    if authenticator.allows_anonymous() {
-        Ok(UserIdentity::Anonymous)
-    } else {
-        Err(StatusCode::BadIdentityTokenRejected)
-    }
-}
-
-/// Returns true if a PolicyId names this policy. Clients that did not read the endpoints leave it empty.
-fn names(policy_id: &UaString, policy: &str) -> bool {
-    policy_id.is_empty() || *policy_id == policy
 }
 
 /// Handles a CloseSession request. A Session that was never activated can be closed by the channel that created it.

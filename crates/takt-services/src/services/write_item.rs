@@ -146,7 +146,11 @@ pub(super) fn check<'v>(
     };
     let may = |bits: u32| access::may_write(caller, variable.access_level, bits);
     if !may(access_level::CURRENT_WRITE) {
-        return Err(StatusCode::BadNotWritable);
+        // The role is the reason if others may write.
+        return Err(match variable.access_level & access_level::CURRENT_WRITE {
+            0 => StatusCode::BadNotWritable,
+            _ => StatusCode::BadUserAccessDenied,
+        });
     }
     // The status Good is the same as no status.
     let says_status = item.status.is_some_and(|status| status != StatusCode::Good);

@@ -17,6 +17,9 @@ use crate::pending::Pending;
 
 pub(crate) use self::sessions::{NewSession, Sessions};
 
+/// Length of server nonces in bytes; some clients refuse shorter ones even without security.
+pub(crate) const NONCE_LENGTH: usize = 32;
+
 /// Channel number of a Session that is not activated, or is closed.
 const NO_CHANNEL: u64 = 0;
 
@@ -37,6 +40,8 @@ pub(crate) struct Session {
     /// Set by each request, and cleared by the search for inactive Sessions.
     touched: AtomicBool,
     last_activity: Mutex<Instant>,
+    /// Nonce of the last response to CreateSession or ActivateSession, which the next ActivateSession has to sign.
+    pub(crate) server_nonce: Mutex<[u8; NONCE_LENGTH]>,
     /// The caller that the Session acts for; replaced when the Session is activated.
     pub(crate) caller: ArcSwap<Caller>,
     continuation_points: Mutex<ContinuationPoints>,

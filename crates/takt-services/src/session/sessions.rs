@@ -11,7 +11,7 @@ use takt_space::Caller;
 use takt_ua::{Guid, IdentifierRef, NodeId, NodeIdRef, StatusCode};
 
 use super::expendable::expendable;
-use super::{HAS_CHANNEL, NO_CHANNEL, Session};
+use super::{HAS_CHANNEL, NO_CHANNEL, NONCE_LENGTH, Session};
 use crate::continuation::ContinuationPoints;
 use crate::deadline::Deadline;
 use crate::random::random;
@@ -36,6 +36,7 @@ type Table = HashMap<Guid, Arc<Session>>;
 pub(crate) struct NewSession {
     pub(crate) timeout: Duration,
     pub(crate) caller: Caller,
+    pub(crate) server_nonce: [u8; NONCE_LENGTH],
     pub(crate) max_sessions: u32,
     pub(crate) max_continuation_points: u16,
     /// Memory budget of the Session after activation.
@@ -77,6 +78,7 @@ impl Sessions {
             channel_lost: AtomicU64::new(HAS_CHANNEL),
             touched: AtomicBool::new(false),
             last_activity: Mutex::new(now),
+            server_nonce: Mutex::new(new.server_nonce),
             caller: ArcSwap::from_pointee(Caller {
                 session_id: id.clone(),
                 ..new.caller

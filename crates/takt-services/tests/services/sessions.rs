@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 use crate::common::{Client, VALUE, builder, decode, message, read_id, server};
 use takt_services::{Authenticator, ServerLimits};
 use takt_space::{Caller, Channel, ChannelSecurity, Peer, UserIdentity};
-use takt_ua::enumerations::MessageSecurityMode;
 use takt_ua::structures::{
     ActivateSessionRequest, ActivateSessionResponse, AnonymousIdentityToken, CallMethodRequest,
     CallRequest, CallResponse, CancelRequest, CancelResponse, CloseSessionRequest,
@@ -326,6 +325,10 @@ impl Authenticator for Doorman {
         false
     }
 
+    fn allows_clear_text(&self) -> bool {
+        true
+    }
+
     fn allows_user_names(&self) -> bool {
         true
     }
@@ -392,12 +395,11 @@ fn an_authenticator_decides_about_users() {
     assert_eq!(read(&mut client), Ok(()));
 }
 
-/// Returns the security of a channel whose client has this certificate.
+/// Returns the security of a channel whose client has this certificate. Without signatures, no key is needed.
 fn signed(certificate: &[u8]) -> ChannelSecurity {
     ChannelSecurity {
-        policy_uri: "http://opcfoundation.org/UA/SecurityPolicy#Basic256Sha256".to_owned(),
-        mode: MessageSecurityMode::Sign,
         client_certificate: certificate.to_vec(),
+        ..ChannelSecurity::none()
     }
 }
 

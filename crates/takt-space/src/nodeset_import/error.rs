@@ -74,7 +74,7 @@ pub enum ImportReason {
     /// A DataType, TypeDefinition or supertype does not exist.
     #[error("{node_id} is used as {role} but does not exist")]
     TypeUnknown {
-        /// Role in which the type is used.
+        /// UserRole in which the type is used.
         role: &'static str,
         /// The NodeId.
         node_id: NodeId,

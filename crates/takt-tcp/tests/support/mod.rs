@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)] // Helpers of tests are tests.
 
 pub mod echo_server;
+pub mod plant;
 pub mod raw;
 pub mod toy_policy;
 

@@ -1,7 +1,10 @@
 //! A SecurityPolicy with signatures, padding, a cipher that makes blocks longer, nonces and certificates: all that a
 //! real one requires of the channel, but no protection.
 
-use takt_tcp::{ChunkSecurity, Role, SecurityError, SecurityPolicy, SecuritySizes, TokenSecurity};
+use takt_tcp::{
+    AsymmetricSecurity, ChunkSecurity, Role, SecurityError, SecurityPolicy, SecuritySizes,
+    TokenSecurity,
+};
 use takt_ua::enumerations::MessageSecurityMode;
 
 /// Certificate of all peers.
@@ -98,22 +101,14 @@ impl SecurityPolicy for ToyPolicy {
         self.legacy
     }
 
-    fn certificate(&self) -> &[u8] {
-        CERTIFICATE
-    }
-
-    fn thumbprint(&self, peer_certificate: &[u8]) -> Vec<u8> {
-        peer_certificate.iter().rev().copied().collect()
-    }
-
     fn asymmetric(
         &self,
         peer_certificate: &[u8],
         thumbprint: Option<&[u8]>,
-    ) -> Result<TokenSecurity, SecurityError> {
-        let known = thumbprint.is_none_or(|print| print == self.thumbprint(CERTIFICATE));
-        if peer_certificate != CERTIFICATE || !known {
-            return Err(SecurityError::Certificate);
+    ) -> Result<AsymmetricSecurity, SecurityError> {
+        let own: Vec<u8> = CERTIFICATE.iter().rev().copied().collect();
+        if peer_certificate != CERTIFICATE || thumbprint.is_some_and(|print| print != own) {
+            return Err(SecurityError::Thumbprint);
         }
         let toy = || {
             Box::new(Toy {
@@ -122,9 +117,13 @@ impl SecurityPolicy for ToyPolicy {
                 blocks: self.blocks,
             })
         };
-        Ok(TokenSecurity {
-            send: toy(),
-            receive: toy(),
+        Ok(AsymmetricSecurity {
+            chunks: TokenSecurity {
+                send: toy(),
+                receive: toy(),
+            },
+            certificate: CERTIFICATE.to_vec(),
+            peer_thumbprint: own,
         })
     }
 

@@ -5,8 +5,8 @@ use std::time::Duration;
 use clap::Args;
 use takt_app::Endpoint;
 
-use super::GroupArguments;
 use super::values::{attribute, duration, endpoint};
+use super::{ClientSecurityArguments, GroupArguments};
 
 /// Application to use, with its endpoint and the longest time for a request.
 #[derive(Debug, Args)]
@@ -19,6 +19,8 @@ pub struct ConnectArguments {
     pub timeout: Duration,
     #[command(flatten)]
     pub share: GroupArguments,
+    #[command(flatten)]
+    pub security: ClientSecurityArguments,
     /// Print JSON, one object for each row.
     #[arg(long)]
     pub json: bool,

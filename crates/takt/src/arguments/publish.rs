@@ -7,7 +7,7 @@ use clap::Args;
 use takt_app::Endpoint;
 
 use super::values::{duration, endpoint};
-use super::{ControlLoopArguments, GroupArguments, SecurityKey};
+use super::{ClientSecurityArguments, ControlLoopArguments, GroupArguments, SecurityKey};
 
 #[derive(Debug, Args)]
 pub struct PublishArguments {
@@ -59,7 +59,7 @@ pub struct RunArguments {
     /// End after this time.
     #[arg(long = "for", value_name = "TIME", value_parser = duration)]
     pub run_for: Option<Duration>,
-    /// SecurityKeyService that is asked for keys, for example opc.iox2://SemanticRegistryServer.
+    /// SecurityKeyService that is asked for keys: opc.iox2://SemanticRegistryServer, or opc.tcp://host:port, encrypted.
     #[arg(long, value_name = "ENDPOINT", value_parser = endpoint)]
     pub keys: Option<Endpoint>,
     /// Key of a SecurityGroup: GROUP=TOKEN:SIGNING:ENCRYPTING:NONCE, the last three in hexadecimal digits.
@@ -76,6 +76,8 @@ pub struct RunArguments {
     pub timeout: Duration,
     #[command(flatten)]
     pub share: GroupArguments,
+    #[command(flatten)]
+    pub security: ClientSecurityArguments,
 }
 
 /// Parses `GROUP=KEY`.

@@ -8,8 +8,8 @@ use takt_app::model::DEFAULT_REGISTRY;
 use takt_registry::{NameLimits, SecurityGroupOptions};
 use takt_services::ServerLimits;
 
-use super::GroupArguments;
 use super::values::{default_registry, endpoint};
+use super::{GroupArguments, ServeSecurityArguments};
 
 /// Smallest budget in MiB: enough for a few clients and their messages.
 const LEAST_MEMORY: u64 = 16;
@@ -74,6 +74,8 @@ pub struct RegistryServeArguments {
     pub security_group: Vec<SecurityGroupOptions>,
     #[command(flatten)]
     pub share: GroupArguments,
+    #[command(flatten)]
+    pub security: ServeSecurityArguments,
 }
 
 #[derive(Debug, Subcommand)]
@@ -115,4 +117,6 @@ pub struct ProviderArguments {
     pub memory: MemoryArguments,
     #[command(flatten)]
     pub share: GroupArguments,
+    #[command(flatten)]
+    pub security: ServeSecurityArguments,
 }

@@ -5,6 +5,7 @@ use takt_app::{ClientError, model};
 use takt_ua::{NodeId, StatusCode};
 
 use crate::arguments::ConnectArguments;
+use crate::commands::user::password;
 use crate::explain;
 
 /// Opens a session.
@@ -12,6 +13,8 @@ pub fn connect(arguments: &ConnectArguments) -> miette::Result<Client> {
     let options = ClientOptions {
         timeout: arguments.timeout,
         group: arguments.share.group.clone(),
+        security: arguments.security.options(),
+        identity: arguments.security.identity(password)?,
         ..ClientOptions::named("takt")
     };
     Client::connect(&arguments.endpoint, options).map_err(|error| explain::client(&error))

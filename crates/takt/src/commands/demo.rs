@@ -22,6 +22,9 @@ const START: Duration = Duration::from_secs(60);
 /// notices the request late, and a killed one leaves files behind.
 const GRACE: Duration = Duration::from_secs(30);
 
+/// A demonstration leaves nothing behind, so its applications get no certificates.
+const NO_CERTIFICATE: &str = "--no-certificate";
+
 pub fn run(arguments: &DemoArguments) -> miette::Result<()> {
     let interrupt = Interrupt::install().into_diagnostic()?;
     let takt = std::env::current_exe().into_diagnostic()?;
@@ -41,6 +44,7 @@ pub fn run(arguments: &DemoArguments) -> miette::Result<()> {
             &endpoint,
             "--data",
             &data_directory,
+            NO_CERTIFICATE,
         ],
     )?;
     // The registry prints its endpoint or ends. With port 0, the port is not known before.
@@ -53,7 +57,8 @@ pub fn run(arguments: &DemoArguments) -> miette::Result<()> {
     };
     let mut processes = vec![registry];
     for (name, provider) in [(host::NAME, "host"), (machine::NAME, "machine")] {
-        processes.push(start(&takt, name, group, &["provider", provider])?);
+        let arguments = ["provider", provider, NO_CERTIFICATE];
+        processes.push(start(&takt, name, group, &arguments)?);
     }
     output::line(format_args!("{serves}; any OPC UA client can look at it\n"));
 

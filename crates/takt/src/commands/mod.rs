@@ -21,7 +21,9 @@ mod report;
 mod scenario;
 mod simulate;
 mod subscribe;
+mod trust;
 mod tsn;
+mod user;
 mod watch;
 mod write;
 
@@ -41,6 +43,8 @@ pub fn run(command: Command) -> miette::Result<()> {
         Command::Publish(arguments) => publish::run(&arguments),
         Command::Loopback(arguments) => control_loop::loopback(&arguments),
         Command::Subscribe(arguments) => subscribe::run(&arguments),
+        Command::Trust(arguments) => trust::run(&arguments),
+        Command::User(arguments) => user::run(&arguments),
         Command::Ps(arguments) => ps::run(&arguments),
         Command::Clean(arguments) => clean::run(&arguments),
         Command::Bench(command) => bench::run(&command),

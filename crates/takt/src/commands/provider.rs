@@ -22,6 +22,7 @@ pub fn run(arguments: &ProviderArguments) -> miette::Result<()> {
         .limits(arguments.memory.limits())
         .serve(ServeOptions {
             group: arguments.share.group.clone(),
+            security: arguments.security.clone().options(None),
             ..ServeOptions::default()
         });
     let provider = match arguments.provider {

@@ -24,6 +24,8 @@ pub fn run(arguments: RegistryArguments) -> miette::Result<()> {
 
 fn serve(arguments: RegistryServeArguments) -> miette::Result<()> {
     let interrupt = Interrupt::install().into_diagnostic()?;
+    // Everything that the registry keeps is in one folder.
+    let security = arguments.security.options(arguments.data.as_ref());
     let data = match arguments.data {
         Some(data) => data,
         None => takt_app::state_directory().map_err(|error| explain::state_directory(&error))?,
@@ -43,6 +45,7 @@ fn serve(arguments: RegistryServeArguments) -> miette::Result<()> {
         limits: arguments.memory.limits(),
         serve: ServeOptions {
             group: arguments.share.group,
+            security,
             ..ServeOptions::default()
         },
     })

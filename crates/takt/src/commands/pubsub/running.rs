@@ -3,15 +3,17 @@
 use std::time::{Duration, Instant};
 
 use takt_app::client::{Client, ClientOptions};
-use takt_app::{Endpoint, KeyKeeper};
+use takt_app::{ClientSecurity, Endpoint, KeyKeeper, SecurityChoice};
 use takt_demo::screen::Screen;
 use takt_pubsub::runtime::{PubSub, RealTime, RuntimeOptions, StartError};
 use takt_pubsub::security::KeyRing;
 use takt_rt::interrupt::Interrupt;
 use takt_rt::priority::Policy;
+use takt_ua::enumerations::MessageSecurityMode;
 
 use super::reports::{self, Reports};
 use crate::arguments::RunArguments;
+use crate::commands::user::password;
 use crate::explain;
 
 /// Interval at which keys and the display are updated.
@@ -44,7 +46,7 @@ impl Running {
             pub_sub.set_keys(group, &ring);
         }
         let keeper = match &arguments.keys {
-            Some(endpoint) => Some(KeyKeeper::new(connect(endpoint, arguments)?)),
+            Some(endpoint) => Some(KeyKeeper::new(connect_for_keys(endpoint, arguments)?)),
             None => None,
         };
         let needed = pub_sub.security_group_ids();
@@ -53,7 +55,8 @@ impl Running {
             return Err(explain::with_help(
                 format!("the keys of SecurityGroup {id} are missing"),
                 "--keys opc.iox2://SemanticRegistryServer gets them from a SecurityKeyService, which \
-                 `takt registry --security-group NAME` starts; or give a key with --key.",
+                 `takt registry --security-group NAME` starts, --keys opc.tcp://HOST:4840 from one on another host; or give \
+                 a key with --key.",
             ));
         }
         let end = arguments.run_for.map(|time| now + time);
@@ -123,9 +126,31 @@ pub(in crate::commands) fn connect(
     endpoint: &Endpoint,
     arguments: &RunArguments,
 ) -> miette::Result<Client> {
+    open(endpoint, arguments, arguments.security.options())
+}
+
+/// Opens a session with a SecurityKeyService, which gives keys over shared memory and encrypted connections only.
+fn connect_for_keys(endpoint: &Endpoint, arguments: &RunArguments) -> miette::Result<Client> {
+    let mut security = arguments.security.options();
+    if security.choice == SecurityChoice::Automatic {
+        security.choice = SecurityChoice::Secured {
+            policy: None,
+            mode: Some(MessageSecurityMode::SignAndEncrypt),
+        };
+    }
+    open(endpoint, arguments, security)
+}
+
+fn open(
+    endpoint: &Endpoint,
+    arguments: &RunArguments,
+    security: ClientSecurity,
+) -> miette::Result<Client> {
     let options = ClientOptions {
         timeout: arguments.timeout,
         group: arguments.share.group.clone(),
+        identity: arguments.security.identity(password)?,
+        security,
         ..ClientOptions::named("takt")
     };
     Client::connect(endpoint, options).map_err(|error| explain::client(&error))

@@ -1,0 +1,83 @@
+//! Messages in the OPC UA Binary DataEncoding (OPC 10000-6, 5.2.9), and what their headers contain.
+
+use std::time::{Duration, Instant};
+
+use takt_ua::binary::{Decode, DecodeError, Decoder, Encode, Encoder};
+use takt_ua::structures::{RequestHeader, ResponseHeader, ServiceFault};
+use takt_ua::{DateTime, NodeId, NodeIdRef, Structure, UaString};
+
+use super::request::ServiceResponse;
+use crate::endpoint::Endpoint;
+use crate::error::{ClientError, ProtocolError};
+
+/// Returns the time until `deadline`, at least a millisecond: a timeout of zero would not wait.
+pub(super) fn remaining(deadline: Instant) -> Duration {
+    deadline
+        .saturating_duration_since(Instant::now())
+        .max(Duration::from_millis(1))
+}
+
+pub(super) fn request_header(
+    token: &NodeId,
+    request_handle: u32,
+    timeout: Duration,
+) -> RequestHeader {
+    RequestHeader {
+        authentication_token: token.clone(),
+        timestamp: DateTime::now(),
+        request_handle,
+        timeout_hint: u32::try_from(timeout.as_millis()).unwrap_or(u32::MAX),
+        ..RequestHeader::default()
+    }
+}
+
+/// Writes a message body: the NodeId of the structure's binary encoding, then the structure (OPC 10000-6, 5.2.9).
+pub(super) fn encode_message<S: Structure + Encode>(
+    message: &S,
+    encoder: &mut Encoder<'_>,
+) -> Result<(), takt_ua::binary::EncodeError> {
+    NodeId::numeric(0, S::BINARY_ENCODING_ID).encode(encoder)?;
+    message.encode(encoder)
+}
+
+/// Decodes a message body that is an `S` or a ServiceFault.
+pub(super) fn decode_message<S: ServiceResponse>(
+    service: &'static str,
+    endpoint: &Endpoint,
+    body: &[u8],
+) -> Result<S, ClientError> {
+    let broken = |error: DecodeError| ClientError::protocol(endpoint, error);
+    let mut decoder = Decoder::new(body);
+    let type_id = NodeIdRef::decode(&mut decoder).map_err(broken)?;
+    if type_id == NodeIdRef::numeric(0, ServiceFault::BINARY_ENCODING_ID) {
+        let fault = ServiceFault::decode(&mut decoder).map_err(broken)?;
+        return Err(ClientError::Service {
+            service,
+            status: bad_result(&fault.response_header),
+        });
+    }
+    if type_id != NodeIdRef::numeric(0, S::BINARY_ENCODING_ID) {
+        let cause = ProtocolError::Content(format!("{} has the type {type_id}", S::NAME));
+        return Err(ClientError::protocol(endpoint, cause));
+    }
+    let response = S::decode(&mut decoder).map_err(broken)?;
+    let status = response.header().service_result;
+    if status.is_bad() {
+        return Err(ClientError::Service { service, status });
+    }
+    Ok(response)
+}
+
+/// Returns the fault's StatusCode, which some servers leave at Good.
+pub(super) fn bad_result(header: &ResponseHeader) -> takt_ua::StatusCode {
+    if header.service_result.is_bad() {
+        header.service_result
+    } else {
+        takt_ua::StatusCode::BadUnexpectedError
+    }
+}
+
+/// Returns a text as the standard's String.
+pub(super) fn text(value: &str) -> UaString {
+    UaString::from(value)
+}

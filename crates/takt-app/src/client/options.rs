@@ -1,0 +1,95 @@
+//! Options of a Client.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::choice::ClientSecurity;
+
+/// Way in which a thread waits for the other side: [`takt_shm::WaitPolicy`], for both transports.
+pub type Waiting = takt_shm::WaitPolicy;
+
+/// Identity of a Client.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Identity {
+    /// The anonymous user.
+    #[default]
+    Anonymous,
+    /// A name and its password or secret (OPC 10000-4, 7.40.4).
+    UserName {
+        /// The name.
+        name: String,
+        /// The password. Over TCP it is encrypted if the server has a certificate, and sent unencrypted on the loopback
+        /// interface only.
+        password: String,
+    },
+    /// A certificate (DER or PEM) and its private key (PEM) (OPC 10000-4, 7.40.5).
+    Certificate {
+        /// File of the certificate.
+        certificate: PathBuf,
+        /// File of the key.
+        key: PathBuf,
+    },
+}
+
+/// Options of a Client.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClientOptions {
+    /// ApplicationName in the sessions.
+    pub application_name: String,
+    /// ApplicationUri of the sessions; derived from the name if empty.
+    pub application_uri: String,
+    /// Time limit of a request, connecting included.
+    pub timeout: Duration,
+    /// Way in which the calling thread waits for a response.
+    pub waiting: Waiting,
+    /// Identity of the user of the sessions.
+    pub identity: Identity,
+    /// Time for which the server keeps an unused session.
+    pub session_timeout: Duration,
+    /// Directory in which shared-memory applications find each other; by default the value of `TAKT_RUNTIME_DIR`, or
+    /// the user's runtime directory.
+    pub runtime_directory: Option<PathBuf>,
+    /// The Unix group, by name or number, that shares the shared-memory endpoints; by default only those of this
+    /// user. Its applications find each other in `/run/takt/GROUP`, unless `TAKT_GROUP_ROOT` or `runtime_directory`
+    /// names another directory.
+    pub group: Option<String>,
+    /// The Unix user id that has to run the application, over shared memory; by default any user with access.
+    pub server_user: Option<u32>,
+    /// Security of connections over TCP.
+    pub security: ClientSecurity,
+}
+
+impl Default for ClientOptions {
+    fn default() -> Self {
+        Self {
+            application_name: "Takt".to_owned(),
+            application_uri: String::new(),
+            timeout: Duration::from_secs(2),
+            waiting: Waiting::default(),
+            identity: Identity::Anonymous,
+            session_timeout: Duration::from_secs(60),
+            runtime_directory: None,
+            group: None,
+            server_user: None,
+            security: ClientSecurity::default(),
+        }
+    }
+}
+
+impl ClientOptions {
+    /// Returns the options of an application with this name.
+    pub fn named(application_name: impl Into<String>) -> Self {
+        Self {
+            application_name: application_name.into(),
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn uri(&self) -> String {
+        if self.application_uri.is_empty() {
+            format!("urn:takt:consumer:{}", self.application_name)
+        } else {
+            self.application_uri.clone()
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! Security of a Client's connection: the chosen endpoint, and what it is checked against.
+
+use std::sync::Arc;
+
+use takt_crypto::{ApplicationSecurity, Certificate, PolicyProfile};
+use takt_tcp::{ClientConnectionConfig, EndpointUrl, SecuredPolicy};
+use takt_ua::enumerations::MessageSecurityMode;
+use takt_ua::structures::EndpointDescription;
+
+use super::choice::SecurityChoice;
+use super::options::ClientOptions;
+use crate::certificates::{self, CertificatesError};
+use crate::error::ClientError;
+
+/// URI of SecurityPolicy None.
+pub(super) const SECURITY_POLICY_NONE: &str = "http://opcfoundation.org/UA/SecurityPolicy#None";
+
+/// TransportProfileUri of `opc.tcp` (OPC 10000-7).
+const TCP_PROFILE: &str = "http://opcfoundation.org/UA-Profile/Transport/uatcp-uasc-uabinary";
+
+/// Everything that a secured connection to a server needs.
+pub(super) struct Secured {
+    pub(super) profile: &'static PolicyProfile,
+    pub(super) mode: MessageSecurityMode,
+    pub(super) application: Arc<ApplicationSecurity>,
+    pub(super) identity: Arc<takt_crypto::OwnCertificate>,
+    /// The certificate of the server, followed by those of its issuers (DER).
+    pub(super) server_certificate: Vec<u8>,
+    /// The server that the chosen endpoint names.
+    application_uri: String,
+    /// The secured endpoints that GetEndpoints returned, without protection.
+    offered: Vec<(String, MessageSecurityMode)>,
+}
+
+impl Secured {
+    /// Chooses the most secure endpoint of those that GetEndpoints returned.
+    pub(super) fn of(
+        url: &EndpointUrl,
+        options: &ClientOptions,
+        endpoints: &[EndpointDescription],
+    ) -> Result<Self, ClientError> {
+        let (policy, mode) = match &options.security.choice {
+            SecurityChoice::None | SecurityChoice::Automatic => (None, None),
+            SecurityChoice::Secured { policy, mode } => (*policy, *mode),
+        };
+        let usable = endpoints.iter().filter_map(usable);
+        let best = usable
+            .filter(|(_, profile)| policy.is_none_or(|name| name == profile.name))
+            .filter(|(offer, _)| mode.is_none_or(|mode| mode == offer.security_mode))
+            .max_by_key(|(offer, profile)| (offer.security_mode.0, profile.rank));
+        let Some((offer, profile)) = best else {
+            return Err(ClientError::NoSecureEndpoint {
+                endpoint: url.to_string(),
+                wanted: options.security.choice.to_string(),
+                offered: names(endpoints),
+            });
+        };
+        let application = open(options, url)?;
+        Ok(Self {
+            profile,
+            mode: offer.security_mode,
+            identity: application.identity(),
+            application,
+            server_certificate: offer.server_certificate.as_bytes().to_vec(),
+            application_uri: offer.server.application_uri.as_str().to_owned(),
+            offered: secured_of(endpoints),
+        })
+    }
+
+    /// Returns the configuration of the connection.
+    pub(super) fn config(
+        &self,
+        url: &EndpointUrl,
+        options: &ClientOptions,
+    ) -> ClientConnectionConfig {
+        let host = (!options.security.any_host).then(|| url.host().to_owned());
+        let uri = Some(self.application_uri.clone());
+        let application = Arc::clone(&self.application);
+        ClientConnectionConfig {
+            policy: SecuredPolicy::for_client(self.profile, application, host, uri),
+            security_mode: self.mode,
+            server_certificate: self.server_certificate.clone(),
+            ..ClientConnectionConfig::default()
+        }
+    }
+
+    /// Checks that the server confirms, on the secured channel, what GetEndpoints returned without protection: otherwise
+    /// somebody in between may have removed better endpoints (OPC 10000-4, 5.7.2).
+    pub(super) fn is_confirmed(&self, endpoints: &[EndpointDescription]) -> bool {
+        let confirmed = secured_of(endpoints);
+        let chosen = (self.profile.uri.to_owned(), self.mode);
+        confirmed.contains(&chosen) && confirmed.iter().all(|one| self.offered.contains(one))
+    }
+}
+
+/// Returns true if all addresses of the host are those of the loopback interface.
+pub(super) fn is_loopback(url: &EndpointUrl) -> bool {
+    url.resolve()
+        .is_ok_and(|addresses| addresses.iter().all(|address| address.ip().is_loopback()))
+}
+
+fn usable(offer: &EndpointDescription) -> Option<(&EndpointDescription, &'static PolicyProfile)> {
+    let profile = PolicyProfile::by_uri(offer.security_policy_uri.as_str())?;
+    let is_secured = matches!(
+        offer.security_mode,
+        MessageSecurityMode::Sign | MessageSecurityMode::SignAndEncrypt
+    );
+    let is_tcp = offer.transport_profile_uri.as_str() == TCP_PROFILE;
+    let has_certificate = !offer.server_certificate.as_bytes().is_empty();
+    (is_secured && is_tcp && has_certificate).then_some((offer, profile))
+}
+
+fn secured_of(endpoints: &[EndpointDescription]) -> Vec<(String, MessageSecurityMode)> {
+    let usable = endpoints.iter().filter_map(usable);
+    usable
+        .map(|(offer, profile)| (profile.uri.to_owned(), offer.security_mode))
+        .collect()
+}
+
+/// Returns the names of the SecurityPolicies that a server offers.
+pub(super) fn names(offered: &[EndpointDescription]) -> String {
+    let mut names: Vec<&str> = offered
+        .iter()
+        .map(|offer| {
+            let uri = offer.security_policy_uri.as_str();
+            uri.rsplit_once('#').map_or(uri, |(_, name)| name)
+        })
+        .collect();
+    names.sort_unstable();
+    names.dedup();
+    match names.is_empty() {
+        true => "nothing".to_owned(),
+        false => names.join(", "),
+    }
+}
+
+/// Opens the folders and the certificate of this application.
+fn open(
+    options: &ClientOptions,
+    url: &EndpointUrl,
+) -> Result<Arc<ApplicationSecurity>, ClientError> {
+    let failed = |cause| ClientError::Certificates {
+        endpoint: url.to_string(),
+        cause,
+    };
+    let store = certificates::open_store(options.security.certificates.as_deref());
+    let store = store.map_err(failed)?;
+    let opened = match &options.security.certificate {
+        Some((certificate, key)) => ApplicationSecurity::with_files(store, certificate, key),
+        None => {
+            let name = &options.application_name;
+            let new = certificates::describe(name, &options.uri(), Vec::new());
+            ApplicationSecurity::open(store, &new)
+        }
+    };
+    let opened = opened.map_err(|error| failed(CertificatesError::from(error)))?;
+    Ok(Arc::new(opened))
+}
+
+/// Returns the thumbprint of a server's certificate as text.
+pub(super) fn thumbprint(certificate: &[u8]) -> String {
+    let leaf = Certificate::leaf_of(certificate).unwrap_or_default();
+    takt_crypto::Thumbprint::of(leaf).to_string()
+}

@@ -1,0 +1,214 @@
+//! User identity tokens of ActivateSession (OPC 10000-4, 7.40 and 7.41).
+
+use takt_crypto::{Certificate, PolicyProfile, PublicKey};
+use takt_ua::enumerations::{MessageSecurityMode, UserTokenType};
+use takt_ua::structures::*;
+use takt_ua::{ByteString, ExtensionObject};
+use zeroize::Zeroizing;
+
+use super::message::text;
+use super::options::Identity;
+use super::security::{SECURITY_POLICY_NONE, Secured, is_loopback};
+use crate::endpoint::Endpoint;
+use crate::error::ClientError;
+
+/// The UserTokenPolicies of the endpoint that a session uses, and what protects the tokens.
+pub(super) struct Tokens<'a> {
+    endpoint: &'a Endpoint,
+    policies: Vec<&'a UserTokenPolicy>,
+    /// SecurityPolicy of the endpoint.
+    channel: Option<&'static PolicyProfile>,
+    encrypts: bool,
+    /// The server's certificate (DER); empty if it has none.
+    certificate: &'a [u8],
+    server_nonce: &'a [u8],
+}
+
+impl<'a> Tokens<'a> {
+    pub(super) fn new(
+        endpoint: &'a Endpoint,
+        secured: Option<&'a Secured>,
+        created: &'a CreateSessionResponse,
+    ) -> Self {
+        let (uri, mode) = match secured {
+            Some(secured) => (secured.profile.uri, secured.mode),
+            None => (SECURITY_POLICY_NONE, MessageSecurityMode::None),
+        };
+        let scheme = endpoint.scheme();
+        let offers: Vec<&EndpointDescription> = created
+            .server_endpoints
+            .iter()
+            .filter(|offer| {
+                offer.security_mode == mode
+                    && offer.security_policy_uri.as_str() == uri
+                    // A gateway may announce itself under a scheme of its own.
+                    && (offer.endpoint_url.as_str().starts_with(scheme)
+                        || !offer.endpoint_url.as_str().starts_with("opc.iox2:"))
+            })
+            .collect();
+        let certificate = match secured {
+            Some(secured) => &*secured.server_certificate,
+            None => {
+                let mut all = offers
+                    .iter()
+                    .map(|offer| offer.server_certificate.as_bytes());
+                all.find(|certificate| !certificate.is_empty())
+                    .unwrap_or_default()
+            }
+        };
+        Self {
+            endpoint,
+            policies: offers
+                .into_iter()
+                .flat_map(|offer| &offer.user_identity_tokens)
+                .collect(),
+            channel: secured.map(|secured| secured.profile),
+            encrypts: mode == MessageSecurityMode::SignAndEncrypt,
+            certificate: Certificate::leaf_of(certificate).unwrap_or_default(),
+            server_nonce: created.server_nonce.as_bytes(),
+        }
+    }
+
+    /// Returns the token for `identity`, with the PolicyId under which the server offers it, and its signature.
+    pub(super) fn of(
+        &self,
+        identity: &Identity,
+    ) -> Result<(ExtensionObject, SignatureData), ClientError> {
+        let without = SignatureData::default();
+        match identity {
+            // The server listed no policies: a null token stands for Anonymous (OPC 10000-4, 5.7.3).
+            Identity::Anonymous if self.policies.is_empty() => {
+                Ok((ExtensionObject::default(), without))
+            }
+            Identity::Anonymous => {
+                let mut offered = self.offered(UserTokenType::Anonymous);
+                let policy = offered.next().ok_or_else(|| self.refused())?;
+                let token = AnonymousIdentityToken {
+                    policy_id: policy.policy_id.clone(),
+                };
+                Ok((ExtensionObject::from_structure(&token), without))
+            }
+            Identity::UserName { name, password } => Ok((self.user_name(name, password)?, without)),
+            Identity::Certificate { certificate, key } => {
+                let user = takt_crypto::OwnCertificate::from_files(certificate, key);
+                let user = user.map_err(|error| ClientError::Invalid(error.to_string()))?;
+                self.certificate(&user)
+            }
+        }
+    }
+
+    fn offered(&self, kind: UserTokenType) -> impl Iterator<Item = &'a UserTokenPolicy> {
+        let policies = self.policies.clone().into_iter();
+        policies.filter(move |policy| policy.token_type == kind)
+    }
+
+    /// Returns the SecurityPolicy of a token; `None` stands for None.
+    fn profile(&self, policy: &UserTokenPolicy) -> Option<Option<&'static PolicyProfile>> {
+        match policy.security_policy_uri.as_str() {
+            "" => Some(self.channel),
+            SECURITY_POLICY_NONE => Some(None),
+            uri => PolicyProfile::by_uri(uri).map(Some),
+        }
+    }
+
+    fn user_name(&self, name: &str, password: &str) -> Result<ExtensionObject, ClientError> {
+        let known = self
+            .offered(UserTokenType::UserName)
+            .filter_map(|policy| Some((policy, self.profile(policy)?)));
+        // Encrypted, if possible.
+        let best = known.max_by_key(|(_, profile)| profile.map_or(0, |profile| profile.rank));
+        let (policy, profile) = best.ok_or_else(|| self.refused())?;
+        let (password, encryption_algorithm) = match profile {
+            Some(profile) => {
+                let encrypted = self.encrypt(profile, password.as_bytes());
+                let encrypted =
+                    encrypted.ok_or_else(|| self.failed("the password cannot be encrypted"))?;
+                let algorithm = text(profile.asymmetric_encryption.uri());
+                (ByteString::from(encrypted), algorithm)
+            }
+            None => {
+                let is_private = match self.endpoint {
+                    Endpoint::Tcp(url) => self.encrypts || is_loopback(url),
+                    Endpoint::SharedMemory(_) => true,
+                };
+                if !is_private {
+                    return Err(self.failed("the password would cross the network unencrypted"));
+                }
+                (ByteString::from(password.as_bytes()), text(""))
+            }
+        };
+        Ok(ExtensionObject::from_structure(&UserNameIdentityToken {
+            policy_id: policy.policy_id.clone(),
+            user_name: text(name),
+            password,
+            encryption_algorithm,
+        }))
+    }
+
+    /// Encrypts a secret in the form for RSA: length, secret, server nonce (OPC 10000-4, 7.41.2.2).
+    fn encrypt(&self, profile: &PolicyProfile, secret: &[u8]) -> Option<Vec<u8>> {
+        let certificate = Certificate::from_der(self.certificate).ok()?;
+        let key = PublicKey::from_spki(&certificate.public_key).ok()?;
+        let length = u32::try_from(secret.len() + self.server_nonce.len()).ok()?;
+        let plain = [&length.to_le_bytes(), secret, self.server_nonce].concat();
+        let plain = Zeroizing::new(plain);
+        key.encrypt(profile.asymmetric_encryption, &plain).ok()
+    }
+
+    fn certificate(
+        &self,
+        user: &takt_crypto::OwnCertificate,
+    ) -> Result<(ExtensionObject, SignatureData), ClientError> {
+        let known = self
+            .offered(UserTokenType::Certificate)
+            .filter_map(|policy| Some((policy, self.profile(policy)??)));
+        let best = known.max_by_key(|(_, profile)| profile.rank);
+        let (policy, profile) = best.ok_or_else(|| self.refused())?;
+        let token = X509IdentityToken {
+            policy_id: policy.policy_id.clone(),
+            certificate_data: ByteString::from(user.chain_der()),
+        };
+        let algorithm = profile.asymmetric_signature;
+        let mut signature = vec![0; user.key().size()];
+        let data = [self.certificate, self.server_nonce].concat();
+        let signed = user.key().sign(algorithm, &data, &mut signature);
+        signed.map_err(|_| self.failed("the key of the user cannot sign"))?;
+        let signature = SignatureData {
+            algorithm: text(algorithm.uri()),
+            signature: ByteString::from(signature),
+        };
+        Ok((ExtensionObject::from_structure(&token), signature))
+    }
+
+    fn failed(&self, reason: &str) -> ClientError {
+        ClientError::Identity {
+            endpoint: self.endpoint.to_string(),
+            reason: reason.to_owned(),
+        }
+    }
+
+    fn refused(&self) -> ClientError {
+        let channel = self.channel.map_or("None", |profile| profile.name);
+        let offered = list_of_tokens(&self.policies);
+        self.failed(&format!(
+            "it offers {offered} with SecurityPolicy {channel}"
+        ))
+    }
+}
+
+fn list_of_tokens(policies: &[&UserTokenPolicy]) -> String {
+    if policies.is_empty() {
+        return "nothing".to_owned();
+    }
+    let names: Vec<&str> = policies
+        .iter()
+        .map(|policy| match policy.token_type {
+            UserTokenType::Anonymous => "Anonymous",
+            UserTokenType::UserName => "UserName",
+            UserTokenType::Certificate => "Certificate",
+            UserTokenType::IssuedToken => "IssuedToken",
+            _ => "an unknown kind",
+        })
+        .collect();
+    names.join(", ")
+}

@@ -1,0 +1,140 @@
+//! Secured endpoints of a server: the certificate of the application, and which endpoints are offered.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use takt_crypto::{ApplicationSecurity, PolicyProfile};
+use takt_services::{EndpointConfig, Server};
+use takt_space::UserRole;
+use takt_tcp::{EndpointUrl, NoSecurity, SecuredPolicy, SecurityPolicy};
+use takt_ua::enumerations::MessageSecurityMode;
+
+use crate::certificates::{self, CertificatesError};
+use crate::endpoint::Endpoint;
+use crate::users::UserFile;
+
+/// Security of the endpoints of a server over TCP.
+///
+/// An address beyond the loopback interface always has secured endpoints. Sessions without security are possible on the loopback
+/// interface, where the host is the boundary.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct EndpointSecurity {
+    /// Folder of certificates (OPC 10000-12, Annex F); by default `pki` in the user's [state
+    /// folder](crate::state_directory). A missing certificate of the application is created there.
+    pub certificates: Option<PathBuf>,
+    /// Offer secured endpoints on the loopback interface, too.
+    pub secured_loopback: bool,
+    /// Allow Sessions without security beyond the loopback interface: every client that reaches the port can use the server.
+    pub allow_none: bool,
+    /// File of users; by default `users` in the user's [state folder](crate::state_directory). It may be missing.
+    pub users: Option<PathBuf>,
+    /// Let anonymous users beyond the loopback interface write and call. Otherwise they have the role Observer.
+    pub anonymous_operators: bool,
+}
+
+/// Error of an endpoint that needs a certificate and has none.
+#[derive(Debug, thiserror::Error)]
+#[error("{endpoint} is reachable from the network and needs a certificate: {cause}")]
+pub struct ServeSecurityError {
+    /// The endpoint.
+    pub endpoint: String,
+    /// The reason why there is no certificate.
+    #[source]
+    pub cause: CertificatesError,
+}
+
+impl EndpointSecurity {
+    /// Opens the folders and the certificate of `server` if one of its endpoints needs them.
+    pub(super) fn open(
+        &self,
+        server: &Server,
+        endpoints: &[Endpoint],
+    ) -> Result<Option<Arc<ApplicationSecurity>>, ServeSecurityError> {
+        let urls: Vec<&EndpointUrl> = endpoints.iter().filter_map(url).collect();
+        let outside = urls.iter().find(|url| !is_loopback(url));
+        if urls.is_empty() || outside.is_none() && !self.secured_loopback {
+            return Ok(None);
+        }
+        let hosts = urls.iter().map(|url| url.host().to_owned());
+        let new = certificates::describe(
+            server.application_name(),
+            server.application_uri(),
+            hosts.collect(),
+        );
+        let folder = self.certificates.as_deref();
+        let opened = certificates::open_store(folder).and_then(|store| {
+            ApplicationSecurity::open(store, &new).map_err(CertificatesError::from)
+        });
+        match (opened, outside) {
+            (Ok(security), _) => Ok(Some(Arc::new(security))),
+            (Err(cause), Some(url)) if !self.allow_none => Err(ServeSecurityError {
+                endpoint: url.to_string(),
+                cause,
+            }),
+            (Err(cause), _) => {
+                tracing::warn!(%cause, "no secured endpoints are offered");
+                Ok(None)
+            }
+        }
+    }
+}
+
+impl EndpointSecurity {
+    /// Gives the server its users, if it has an endpoint over TCP.
+    pub(super) fn admit(&self, server: &Server, endpoints: &[Endpoint]) {
+        if endpoints.iter().all(Endpoint::is_shared_memory) {
+            return;
+        }
+        let path = self.users.clone();
+        let path = path.or_else(|| {
+            crate::state_directory()
+                .ok()
+                .map(|folder| folder.join("users"))
+        });
+        let anonymous = match self.anonymous_operators {
+            true => UserRole::Operator,
+            false => UserRole::Observer,
+        };
+        let users = UserFile::new(path.unwrap_or_default(), anonymous);
+        server.set_users(Arc::new(users));
+    }
+}
+
+fn url(endpoint: &Endpoint) -> Option<&EndpointUrl> {
+    match endpoint {
+        Endpoint::Tcp(url) => Some(url),
+        Endpoint::SharedMemory(_) => None,
+    }
+}
+
+/// Returns true if all addresses of the host are those of the loopback interface.
+pub(super) fn is_loopback(url: &EndpointUrl) -> bool {
+    url.resolve().is_ok_and(|addresses| {
+        !addresses.is_empty() && addresses.iter().all(|address| address.ip().is_loopback())
+    })
+}
+
+/// Returns the SecurityPolicies of channels. With None, discovery is always possible.
+pub(super) fn policies(
+    security: Option<&Arc<ApplicationSecurity>>,
+) -> Vec<Arc<dyn SecurityPolicy>> {
+    let secured = security.into_iter().flat_map(|security| {
+        let all = PolicyProfile::ALL.into_iter();
+        all.map(|profile| SecuredPolicy::for_server(profile, Arc::clone(security)))
+    });
+    std::iter::once(NoSecurity::policy())
+        .chain(secured)
+        .collect()
+}
+
+/// Returns the secured endpoints, the most secure first.
+pub(super) fn endpoints(url: &str) -> impl Iterator<Item = EndpointConfig> {
+    let modes = [
+        MessageSecurityMode::SignAndEncrypt,
+        MessageSecurityMode::Sign,
+    ];
+    modes.into_iter().flat_map(move |mode| {
+        let all = PolicyProfile::ALL.into_iter();
+        all.map(move |profile| EndpointConfig::secured(url, profile, mode))
+    })
+}

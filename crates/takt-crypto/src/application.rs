@@ -1,0 +1,222 @@
+//! The security of an application: its own certificate, which can be replaced while it runs, and the checks of peers.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
+
+use crate::certificate::{Certificate, Thumbprint};
+use crate::certificate_error::CertificateError;
+use crate::creation::NewCertificate;
+use crate::identity::OwnCertificate;
+use crate::policy::PolicyProfile;
+use crate::store::{CertificateStore, StoreError};
+use crate::trust::Expectations;
+
+/// Seconds before its expiry from which on a certificate is reported: 30 days.
+const EXPIRES_SOON: i64 = 30 * DAY;
+
+/// Seconds of a day.
+const DAY: i64 = 24 * 3600;
+
+/// Own certificate and folders of an application.
+#[derive(Debug)]
+pub struct ApplicationSecurity {
+    store: CertificateStore,
+    /// Files of the own certificate and its key.
+    files: (PathBuf, PathBuf),
+    own: Mutex<Own>,
+}
+
+#[derive(Debug)]
+struct Own {
+    current: Arc<OwnCertificate>,
+    /// The identity before the last renewal: channels that were opened with it renew their tokens with it.
+    previous: Option<Arc<OwnCertificate>>,
+    /// Times of modification of the two files.
+    modified: [Option<SystemTime>; 2],
+    /// Time of the last warning of an expiry, in seconds since 1970.
+    warned: i64,
+}
+
+/// Expectations of the peer of a SecureChannel, apart from the present time.
+#[derive(Debug, Clone, Copy)]
+pub struct PeerExpectations<'a> {
+    /// The SecurityPolicy.
+    pub profile: &'a PolicyProfile,
+    /// True if the peer is a server.
+    pub is_server: bool,
+    /// The host that the client connects to, if that is to be checked.
+    pub host: Option<&'a str>,
+    /// The ApplicationUri of the peer, if it is known already.
+    pub application_uri: Option<&'a str>,
+}
+
+impl ApplicationSecurity {
+    /// Opens the folders; the own certificate is created if it is missing.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub fn open(store: CertificateStore, new: &NewCertificate) -> Result<Self, StoreError> {
+        let current = store.own(new)?;
+        let files = store.own_files(&new.application_name);
+        Ok(Self::with(store, files, current))
+    }
+
+    /// Opens the folders; the own certificate and its key are in files elsewhere.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub fn with_files(
+        store: CertificateStore,
+        certificate: &Path,
+        key: &Path,
+    ) -> Result<Self, StoreError> {
+        let current = OwnCertificate::from_files(certificate, key)?;
+        let files = (certificate.to_owned(), key.to_owned());
+        Ok(Self::with(store, files, current))
+    }
+
+    fn with(store: CertificateStore, files: (PathBuf, PathBuf), current: OwnCertificate) -> Self {
+        let modified = modified(&files);
+        let application = Self {
+            own: Mutex::new(Own {
+                current: Arc::new(current),
+                previous: None,
+                modified,
+                warned: 0,
+            }),
+            store,
+            files,
+        };
+        let _ = application.identity();
+        application
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Own> {
+        self.own.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the folders.
+    #[must_use]
+    pub const fn store(&self) -> &CertificateStore {
+        &self.store
+    }
+
+    /// Returns the own certificate and key. Files that were replaced are read again.
+    #[must_use]
+    pub fn identity(&self) -> Arc<OwnCertificate> {
+        let modified = modified(&self.files);
+        let mut own = self.lock();
+        if own.modified != modified {
+            // While the two files are being replaced they do not fit: then the old ones stay in use.
+            if let Ok(identity) = OwnCertificate::from_files(&self.files.0, &self.files.1) {
+                own.modified = modified;
+                if identity.thumbprint() != own.current.thumbprint() {
+                    tracing::info!(thumbprint = %identity.thumbprint(), "the own certificate was replaced");
+                    let replaced = std::mem::replace(&mut own.current, Arc::new(identity));
+                    own.previous = Some(replaced);
+                }
+            }
+        }
+        let now = now();
+        if now.saturating_sub(own.warned) >= DAY {
+            own.warned = now;
+            warn_of_expiry(own.current.certificate(), now);
+        }
+        Arc::clone(&own.current)
+    }
+
+    /// Returns the identity whose certificate has this thumbprint: the current one, or that before the last renewal.
+    #[must_use]
+    pub fn identity_with(&self, thumbprint: &[u8]) -> Option<Arc<OwnCertificate>> {
+        let current = self.identity();
+        let previous = self.lock().previous.clone();
+        let mut known = std::iter::once(current).chain(previous);
+        known.find(|identity| identity.thumbprint().0 == thumbprint)
+    }
+
+    /// Checks the certificate of a peer, with those of its issuers, and returns it. One that is refused because it is not
+    /// trusted is kept in the rejected folder.
+    ///
+    /// # Errors
+    /// The check that failed.
+    pub fn check_peer(
+        &self,
+        chain: &[u8],
+        expected: &PeerExpectations<'_>,
+    ) -> Result<Certificate, CertificateError> {
+        let chain = Certificate::chain_from_der(chain)?;
+        let checked = self.store.trust_list().check(
+            &chain,
+            &Expectations {
+                profile: expected.profile,
+                now: now(),
+                is_server: expected.is_server,
+                host: expected.host,
+                application_uri: expected.application_uri,
+            },
+        );
+        let leaf = chain
+            .into_iter()
+            .next()
+            .ok_or(CertificateError::Structure)?;
+        match checked {
+            Ok(()) => Ok(leaf),
+            Err(error) => {
+                self.note_refused(&leaf, error);
+                Err(error)
+            }
+        }
+    }
+
+    fn note_refused(&self, leaf: &Certificate, error: CertificateError) {
+        let needs_trust = matches!(
+            error,
+            CertificateError::Untrusted | CertificateError::ChainIncomplete
+        );
+        if needs_trust && !self.store.is_rejected(leaf) {
+            let subject: String = leaf.subject.chars().take(200).collect();
+            tracing::warn!(
+                %subject,
+                thumbprint = %leaf.thumbprint,
+                "{error}: `takt trust add {}` trusts it", leaf.thumbprint
+            );
+            if let Err(error) = self.store.reject(leaf) {
+                tracing::warn!(%error, "the rejected certificate could not be kept");
+            }
+        }
+    }
+
+    /// Returns true if `thumbprint` is that of the current certificate.
+    #[must_use]
+    pub fn is_current(&self, thumbprint: Thumbprint) -> bool {
+        self.identity().thumbprint() == thumbprint
+    }
+}
+
+fn modified(files: &(PathBuf, PathBuf)) -> [Option<SystemTime>; 2] {
+    let time = |path: &Path| fs::metadata(path).and_then(|file| file.modified()).ok();
+    [time(&files.0), time(&files.1)]
+}
+
+/// Logs a warning if a certificate of this application expires soon or has expired.
+fn warn_of_expiry(certificate: &Certificate, now: i64) {
+    let left = certificate.not_after.saturating_sub(now);
+    if left < EXPIRES_SOON {
+        tracing::warn!(
+            subject = %certificate.subject,
+            "the own certificate expires in {} days: `takt trust renew` replaces it",
+            left.div_euclid(DAY)
+        );
+    }
+}
+
+/// Returns the present time in seconds since 1970.
+#[must_use]
+pub fn now() -> i64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    since.map_or(0, |since| {
+        i64::try_from(since.as_secs()).unwrap_or(i64::MAX)
+    })
+}

@@ -1,0 +1,56 @@
+//! Derivation of symmetric keys: P_SHA256 (RFC 5246, section 5; OPC 10000-6, 6.7.6).
+
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
+use zeroize::Zeroize;
+
+/// Fills `out` with P_SHA256 of `secret` and `seed`.
+pub fn p_sha256(secret: &[u8], seed: &[u8], out: &mut [u8]) {
+    let Ok(mac) = Hmac::<Sha256>::new_from_slice(secret) else {
+        // HMAC accepts keys of every length.
+        return;
+    };
+    let hash = |parts: [&[u8]; 2]| -> [u8; 32] {
+        let mut mac = mac.clone();
+        parts.into_iter().for_each(|part| mac.update(part));
+        mac.finalize().into_bytes().into()
+    };
+    let mut a = hash([seed, &[]]);
+    for block in out.chunks_mut(a.len()) {
+        let mut derived = hash([&a, seed]);
+        block.copy_from_slice(&derived[..block.len()]);
+        derived.zeroize();
+        a = hash([&a, &[]]);
+    }
+    a.zeroize();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bytes(hex: &str) -> Vec<u8> {
+        let digits: Vec<u8> = hex.bytes().filter(u8::is_ascii_hexdigit).collect();
+        let digit = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16);
+        digits.chunks(2).map(|pair| digit(pair).unwrap()).collect()
+    }
+
+    /// The known answer for P_SHA256 that circulates with TLS 1.2 (IETF mailing list of the TLS working group).
+    #[test]
+    fn known_answer() {
+        let secret = bytes("9bbe436ba940f017b17652849a71db35");
+        let mut seed = b"test label".to_vec();
+        seed.extend(bytes("a0ba9f936cda311827a6f796ffd5198c"));
+        let expected = bytes(
+            "e3f229ba727be17b8d122620557cd453c2aab21d07c3d495329b52d4e61edb5a
+             6b301791e90d35c9c9a46b4e14baf9af0fa022f7077def17abfd3797c0564bab
+             4fbc91666e9def9b97fce34f796789baa48082d122ee42c5a72e5a5110fff701
+             87347b66",
+        );
+        for length in [1, 31, 32, 33, 80, 100] {
+            let mut out = vec![0; length];
+            p_sha256(&secret, &seed, &mut out);
+            assert_eq!(out, expected[..length]);
+        }
+    }
+}

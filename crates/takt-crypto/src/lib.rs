@@ -1,0 +1,49 @@
+//! Cryptography of OPC UA: SecurityPolicies (OPC 10000-7), keys, certificates and trust lists (OPC 10000-4, 6.1.3;
+//! OPC 10000-12, Annex F).
+//!
+//! Primitives come from libraries that run in constant time: RSA, X.509 signatures and SHA-1 from `aws-lc-rs`; AES, HMAC
+//! and SHA-256 from RustCrypto, which allocate nothing. This crate knows no chunks, channels, Sessions or sockets.
+//!
+//! * [`PolicyProfile`]: the algorithms of a SecurityPolicy. [`PolicyProfile::ALL`] is the only list of them.
+//! * [`PrivateKey`], [`PublicKey`], [`SymmetricKeys`]: operations with the algorithms of a policy. Keys are set to zero
+//!   when they are dropped.
+//! * [`Certificate`], [`OwnCertificate`]: parsed certificates, and an own certificate with its key.
+//! * [`TrustList`], [`CertificateStore`]: the checks of a peer's certificate, and the folders that they use.
+//! * [`PasswordHash`]: passwords of users (Argon2id).
+
+#![forbid(unsafe_code)]
+
+mod application;
+mod certificate;
+mod certificate_error;
+mod creation;
+mod identity;
+mod key_derivation;
+mod password;
+mod policy;
+mod private_key;
+mod public_key;
+mod revocation;
+mod store;
+mod symmetric;
+mod trust;
+
+pub use application::{ApplicationSecurity, PeerExpectations, now};
+pub use certificate::{Certificate, MAX_CHAIN_LENGTH, MAX_CHAIN_SIZE, Thumbprint};
+pub use certificate_error::CertificateError;
+pub use creation::{CreationError, NewCertificate};
+pub use identity::OwnCertificate;
+pub use key_derivation::p_sha256;
+pub use password::PasswordHash;
+pub use policy::{AsymmetricEncryption, AsymmetricSignature, Cipher, PolicyProfile};
+pub use private_key::{KeyError, PrivateKey};
+pub use public_key::PublicKey;
+pub use revocation::RevocationList;
+pub use store::{CertificateStore, StoreError, StoredCertificate};
+pub use symmetric::{SIGNATURE_LENGTH, SymmetricKeys};
+pub use trust::{Expectations, TrustList};
+
+/// Error of a cryptographic operation. It has no details, so that a peer cannot learn from them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("a cryptographic operation failed")]
+pub struct CryptoError;

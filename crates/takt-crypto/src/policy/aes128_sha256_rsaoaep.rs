@@ -1,0 +1,16 @@
+//! SecurityPolicy Aes128_Sha256_RsaOaep (OPC 10000-7).
+
+use super::algorithms::{AsymmetricEncryption, AsymmetricSignature, Cipher, PolicyProfile};
+
+pub(super) const PROFILE: PolicyProfile = PolicyProfile {
+    uri: "http://opcfoundation.org/UA/SecurityPolicy#Aes128_Sha256_RsaOaep",
+    name: "Aes128_Sha256_RsaOaep",
+    asymmetric_signature: AsymmetricSignature::RsaPkcs1Sha256,
+    asymmetric_encryption: AsymmetricEncryption::RsaOaepSha1,
+    cipher: Cipher::Aes128Cbc,
+    signing_key_length: 32,
+    nonce_length: 32,
+    min_key_bits: 2048,
+    max_key_bits: 4096,
+    rank: 10,
+};

@@ -1,0 +1,16 @@
+//! SecurityPolicy Aes256_Sha256_RsaPss (OPC 10000-7).
+
+use super::algorithms::{AsymmetricEncryption, AsymmetricSignature, Cipher, PolicyProfile};
+
+pub(super) const PROFILE: PolicyProfile = PolicyProfile {
+    uri: "http://opcfoundation.org/UA/SecurityPolicy#Aes256_Sha256_RsaPss",
+    name: "Aes256_Sha256_RsaPss",
+    asymmetric_signature: AsymmetricSignature::RsaPssSha256,
+    asymmetric_encryption: AsymmetricEncryption::RsaOaepSha256,
+    cipher: Cipher::Aes256Cbc,
+    signing_key_length: 32,
+    nonce_length: 32,
+    min_key_bits: 2048,
+    max_key_bits: 4096,
+    rank: 30,
+};

@@ -1,0 +1,16 @@
+//! SecurityPolicy Basic256Sha256 (OPC 10000-7).
+
+use super::algorithms::{AsymmetricEncryption, AsymmetricSignature, Cipher, PolicyProfile};
+
+pub(super) const PROFILE: PolicyProfile = PolicyProfile {
+    uri: "http://opcfoundation.org/UA/SecurityPolicy#Basic256Sha256",
+    name: "Basic256Sha256",
+    asymmetric_signature: AsymmetricSignature::RsaPkcs1Sha256,
+    asymmetric_encryption: AsymmetricEncryption::RsaOaepSha1,
+    cipher: Cipher::Aes256Cbc,
+    signing_key_length: 32,
+    nonce_length: 32,
+    min_key_bits: 2048,
+    max_key_bits: 4096,
+    rank: 20,
+};

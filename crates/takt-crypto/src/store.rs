@@ -1,0 +1,435 @@
+//! Folders of certificates (OPC 10000-12, Annex F): `own`, `trusted`, `issuer` and `rejected`.
+//!
+//! Each change of the folders takes effect with the next check: no application has to be restarted.
+
+use std::fs::{self, DirBuilder, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
+
+use crate::certificate::{Certificate, MAX_CHAIN_SIZE, Thumbprint};
+use crate::certificate_error::CertificateError;
+use crate::creation::{CreationError, NewCertificate};
+use crate::identity::OwnCertificate;
+use crate::private_key::{KeyError, PrivateKey};
+use crate::revocation::RevocationList;
+use crate::trust::TrustList;
+
+const OWN: &str = "own/certs";
+const PRIVATE: &str = "own/private";
+const TRUSTED: &str = "trusted/certs";
+const TRUSTED_LISTS: &str = "trusted/crl";
+const ISSUERS: &str = "issuer/certs";
+const ISSUER_LISTS: &str = "issuer/crl";
+const REJECTED: &str = "rejected/certs";
+
+/// Largest number of rejected certificates that are kept; the oldest gives way.
+const MAX_REJECTED: usize = 64;
+
+/// Largest number of files that are read from a folder.
+const MAX_FILES: usize = 4096;
+
+/// Largest file that is read, in bytes.
+const MAX_FILE: u64 = 1 << 20;
+
+/// Error of a certificate store.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// A folder or file cannot be used.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// The folder or file.
+        path: PathBuf,
+        /// Error of the operating system.
+        source: io::Error,
+    },
+    /// A certificate cannot be read.
+    #[error("{}: {source}", path.display())]
+    Certificate {
+        /// The file.
+        path: PathBuf,
+        /// Failed check.
+        source: CertificateError,
+    },
+    /// A private key cannot be read.
+    #[error("{}: {source}", path.display())]
+    Key {
+        /// The file.
+        path: PathBuf,
+        /// The mistake.
+        source: KeyError,
+    },
+    /// The own certificate could not be created.
+    #[error(transparent)]
+    Creation(#[from] CreationError),
+}
+
+/// A certificate in a folder.
+#[derive(Debug, Clone)]
+pub struct StoredCertificate {
+    /// The file.
+    pub path: PathBuf,
+    /// The certificate.
+    pub certificate: Certificate,
+}
+
+/// The folders of certificates below one root. All applications of a Unix user share them.
+#[derive(Debug)]
+pub struct CertificateStore {
+    root: PathBuf,
+    cache: Mutex<Option<(Vec<SystemTime>, Arc<TrustList>)>>,
+}
+
+impl CertificateStore {
+    /// Opens the folders below `root`; missing ones are created for this user only.
+    ///
+    /// # Errors
+    /// [`StoreError::Io`].
+    pub fn open(root: &Path) -> Result<Self, StoreError> {
+        for folder in [
+            OWN,
+            PRIVATE,
+            TRUSTED,
+            TRUSTED_LISTS,
+            ISSUERS,
+            ISSUER_LISTS,
+            REJECTED,
+        ] {
+            let path = root.join(folder);
+            let mut builder = DirBuilder::new();
+            let made = builder.recursive(true).mode(0o700).create(&path);
+            made.map_err(|source| StoreError::Io { path, source })?;
+        }
+        Ok(Self {
+            root: root.to_owned(),
+            cache: Mutex::new(None),
+        })
+    }
+
+    /// Returns the root.
+    #[must_use]
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Returns the file of the own certificate of an application, and the file of its key.
+    #[must_use]
+    pub fn own_files(&self, application_name: &str) -> (PathBuf, PathBuf) {
+        let name = file_name(application_name);
+        (
+            self.root.join(OWN).join(format!("{name}.der")),
+            self.root.join(PRIVATE).join(format!("{name}.pem")),
+        )
+    }
+
+    /// Returns the own certificate and key of an application, which are created if they are missing.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub fn own(&self, new: &NewCertificate) -> Result<OwnCertificate, StoreError> {
+        match self.existing(&new.application_name)? {
+            Some(identity) => Ok(identity),
+            None => self.renew(new),
+        }
+    }
+
+    /// Returns the own certificate and key of an application if they exist.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub fn existing(&self, application_name: &str) -> Result<Option<OwnCertificate>, StoreError> {
+        let (certificate, key) = self.own_files(application_name);
+        if !certificate.exists() || !key.exists() {
+            return Ok(None);
+        }
+        read_identity(&certificate, &key).map(Some)
+    }
+
+    /// Creates a new certificate and key for an application, in place of older ones.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub fn renew(&self, new: &NewCertificate) -> Result<OwnCertificate, StoreError> {
+        let identity = new.create()?;
+        let (certificate, key) = self.own_files(&new.application_name);
+        let pem = identity.key().to_pem().map_err(CreationError::from)?;
+        write_file(&key, pem.as_bytes())?;
+        write_file(&certificate, identity.chain_der())?;
+        Ok(identity)
+    }
+
+    /// Returns the trust list as the folders are now. The own certificates are trusted: who can write them controls this
+    /// user's applications already.
+    #[must_use]
+    pub fn trust_list(&self) -> Arc<TrustList> {
+        let folders = [OWN, TRUSTED, TRUSTED_LISTS, ISSUERS, ISSUER_LISTS];
+        let modified = |folder| {
+            let metadata = fs::metadata(self.root.join(folder));
+            let modified = metadata.and_then(|metadata| metadata.modified());
+            modified.unwrap_or(SystemTime::UNIX_EPOCH)
+        };
+        let times: Vec<SystemTime> = folders.into_iter().map(modified).collect();
+        let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((read_at, list)) = &*cache
+            && *read_at == times
+        {
+            return Arc::clone(list);
+        }
+        let list = Arc::new(self.read_trust_list());
+        // A folder that has just changed can change again within the resolution of its time stamp.
+        let recently = SystemTime::now() - std::time::Duration::from_secs(2);
+        *cache = times
+            .iter()
+            .all(|time| *time < recently)
+            .then(|| (times, Arc::clone(&list)));
+        list
+    }
+
+    fn read_trust_list(&self) -> TrustList {
+        let certificates = |folder| {
+            let stored = self.list(folder).into_iter();
+            stored.map(|stored| stored.certificate)
+        };
+        let lists = |folder| {
+            let files = files(&self.root.join(folder)).into_iter();
+            files.filter_map(|path| RevocationList::from_der(&decoded(&path)?).ok())
+        };
+        TrustList {
+            trusted: certificates(TRUSTED).chain(certificates(OWN)).collect(),
+            issuers: certificates(ISSUERS).collect(),
+            revocation_lists: lists(TRUSTED_LISTS).chain(lists(ISSUER_LISTS)).collect(),
+        }
+    }
+
+    /// Returns the own certificates.
+    #[must_use]
+    pub fn own_certificates(&self) -> Vec<StoredCertificate> {
+        self.list(OWN)
+    }
+
+    /// Returns the trusted certificates of others.
+    #[must_use]
+    pub fn trusted(&self) -> Vec<StoredCertificate> {
+        self.list(TRUSTED)
+    }
+
+    /// Returns the certificates of issuers.
+    #[must_use]
+    pub fn issuers(&self) -> Vec<StoredCertificate> {
+        self.list(ISSUERS)
+    }
+
+    /// Returns the rejected certificates.
+    #[must_use]
+    pub fn rejected(&self) -> Vec<StoredCertificate> {
+        self.list(REJECTED)
+    }
+
+    fn list(&self, folder: &str) -> Vec<StoredCertificate> {
+        let files = files(&self.root.join(folder)).into_iter();
+        let read = files.filter_map(|path| {
+            let certificate = Certificate::from_der(&decoded(&path)?).ok()?;
+            Some(StoredCertificate { path, certificate })
+        });
+        read.collect()
+    }
+
+    /// Trusts a certificate: writes it to the trusted folder and removes it from the rejected one.
+    ///
+    /// # Errors
+    /// [`StoreError::Io`].
+    pub fn trust(&self, certificate: &Certificate) -> Result<PathBuf, StoreError> {
+        self.place(TRUSTED, certificate)
+    }
+
+    /// Adds the certificate of an issuer, which completes chains.
+    ///
+    /// # Errors
+    /// [`StoreError::Io`].
+    pub fn add_issuer(&self, certificate: &Certificate) -> Result<PathBuf, StoreError> {
+        self.place(ISSUERS, certificate)
+    }
+
+    /// Adds a revocation list.
+    ///
+    /// # Errors
+    /// [`StoreError::Io`], [`StoreError::Certificate`] if it cannot be read.
+    pub fn add_revocation_list(&self, der: &[u8]) -> Result<PathBuf, StoreError> {
+        let path = self.root.join(TRUSTED_LISTS);
+        let list = RevocationList::from_der(der);
+        let list = list.map_err(|source| StoreError::Certificate {
+            path: path.clone(),
+            source,
+        })?;
+        let thumbprint = Thumbprint::of(list.issuer.as_bytes());
+        let path = path.join(format!("{thumbprint}.crl"));
+        write_file(&path, der)?;
+        Ok(path)
+    }
+
+    /// Moves a certificate to the rejected folder. Only the newest 64 are kept.
+    ///
+    /// # Errors
+    /// [`StoreError::Io`].
+    pub fn reject(&self, certificate: &Certificate) -> Result<PathBuf, StoreError> {
+        let mut kept: Vec<(SystemTime, PathBuf)> = files(&self.root.join(REJECTED))
+            .into_iter()
+            .map(|path| {
+                let modified = fs::metadata(&path).and_then(|metadata| metadata.modified());
+                (modified.unwrap_or(SystemTime::UNIX_EPOCH), path)
+            })
+            .collect();
+        kept.sort();
+        while kept.len() >= MAX_REJECTED {
+            let _ = fs::remove_file(kept.remove(0).1);
+        }
+        self.place(REJECTED, certificate)
+    }
+
+    /// Returns true if a certificate is in the rejected folder.
+    #[must_use]
+    pub fn is_rejected(&self, certificate: &Certificate) -> bool {
+        self.root.join(REJECTED).join(name_of(certificate)).exists()
+    }
+
+    fn place(&self, folder: &str, certificate: &Certificate) -> Result<PathBuf, StoreError> {
+        let path = self.root.join(folder).join(name_of(certificate));
+        write_file(&path, certificate.der())?;
+        for other in [TRUSTED, ISSUERS, REJECTED] {
+            if other != folder {
+                for stored in self.list(other) {
+                    if stored.certificate.thumbprint == certificate.thumbprint {
+                        let removed = fs::remove_file(&stored.path);
+                        removed.map_err(|source| StoreError::Io {
+                            path: stored.path,
+                            source,
+                        })?;
+                    }
+                }
+            }
+        }
+        Ok(path)
+    }
+}
+
+/// Reads a certificate chain and its key from files, in DER or PEM.
+pub(crate) fn read_identity(certificate: &Path, key: &Path) -> Result<OwnCertificate, StoreError> {
+    let io = |path: &Path| {
+        let path = path.to_owned();
+        move |source| StoreError::Io { path, source }
+    };
+    let der = decoded(certificate).ok_or_else(|| StoreError::Io {
+        path: certificate.to_owned(),
+        source: io::ErrorKind::InvalidData.into(),
+    })?;
+    let refused = |source| StoreError::Certificate {
+        path: certificate.to_owned(),
+        source,
+    };
+    let chain = Certificate::chain_from_der(&der).map_err(refused)?;
+    let pem = zeroize::Zeroizing::new(fs::read_to_string(key).map_err(io(key))?);
+    let private = PrivateKey::from_pem(&pem).map_err(|source| StoreError::Key {
+        path: key.to_owned(),
+        source,
+    })?;
+    OwnCertificate::new(chain, private).map_err(refused)
+}
+
+impl OwnCertificate {
+    /// Reads a certificate (DER or PEM; followed by those of its issuers) and its key (PEM) from files.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub fn from_files(certificate: &Path, key: &Path) -> Result<Self, StoreError> {
+        read_identity(certificate, key)
+    }
+}
+
+impl Certificate {
+    /// Reads a certificate from a file, in DER or PEM.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub fn from_file(path: &Path) -> Result<Self, StoreError> {
+        let io = |source| StoreError::Io {
+            path: path.to_owned(),
+            source,
+        };
+        fs::metadata(path).map_err(io)?;
+        let der = decoded(path).ok_or_else(|| io(io::ErrorKind::InvalidData.into()))?;
+        Self::from_der(&der).map_err(|source| StoreError::Certificate {
+            path: path.to_owned(),
+            source,
+        })
+    }
+}
+
+/// Returns the regular files of a folder in the order of their names.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut files: Vec<PathBuf> = entries
+        .map(|entry| entry.path())
+        .filter(|path| path.is_file() && path.extension().is_none_or(|end| end != "tmp"))
+        .take(MAX_FILES)
+        .collect();
+    files.sort();
+    files
+}
+
+/// Reads a file in DER, or in PEM, whose documents are concatenated.
+fn decoded(path: &Path) -> Option<Vec<u8>> {
+    if fs::metadata(path).ok()?.len() > MAX_FILE {
+        return None;
+    }
+    let bytes = fs::read(path).ok()?;
+    if !bytes.starts_with(b"-----BEGIN") {
+        return Some(bytes);
+    }
+    let documents = pem::parse_many(&bytes).ok()?;
+    let contents: Vec<u8> = documents
+        .into_iter()
+        .flat_map(pem::Pem::into_contents)
+        .collect();
+    (contents.len() <= MAX_CHAIN_SIZE.max(contents.len())).then_some(contents)
+}
+
+/// Writes a file for this user only, under its final name once it is complete.
+fn write_file(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+    let io = |source| StoreError::Io {
+        path: path.to_owned(),
+        source,
+    };
+    let unfinished = path.with_extension(format!("{}.tmp", std::process::id()));
+    let _ = fs::remove_file(&unfinished);
+    let mut file = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(&unfinished)
+        .map_err(io)?;
+    let written = file.write_all(bytes).and_then(|()| file.sync_all());
+    written
+        .and_then(|()| fs::rename(&unfinished, path))
+        .map_err(|source| {
+            let _ = fs::remove_file(&unfinished);
+            io(source)
+        })
+}
+
+/// Returns the name of the file of a peer's certificate: its common name as far as it is harmless, and the thumbprint.
+fn name_of(certificate: &Certificate) -> String {
+    let name = file_name(&certificate.common_name);
+    format!("{name} [{}].der", certificate.thumbprint)
+}
+
+/// Returns the harmless characters of a name.
+fn file_name(name: &str) -> String {
+    let harmless = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | ' ' | '.');
+    let name: String = name.chars().filter(harmless).take(64).collect();
+    match name.trim_matches(|c| c == '.' || c == ' ') {
+        "" => "unnamed".to_owned(),
+        name => name.to_owned(),
+    }
+}

@@ -1,0 +1,182 @@
+//! The checks of a peer's certificate (OPC 10000-4, 6.1.3).
+
+use crate::certificate::{Certificate, MAX_CHAIN_LENGTH};
+use crate::certificate_error::CertificateError;
+use crate::policy::PolicyProfile;
+use crate::revocation::RevocationList;
+
+/// Trusted certificates, certificates of issuers, and revocation lists.
+#[derive(Debug, Clone, Default)]
+pub struct TrustList {
+    /// Certificates that are trusted, of applications or of issuers.
+    pub trusted: Vec<Certificate>,
+    /// Certificates of issuers that complete chains but are not trusted by themselves.
+    pub issuers: Vec<Certificate>,
+    /// Revocation lists of issuers.
+    pub revocation_lists: Vec<RevocationList>,
+}
+
+/// Facts that the certificate of an application has to agree with.
+#[derive(Debug, Clone, Copy)]
+pub struct Expectations<'a> {
+    /// The SecurityPolicy that the certificate is used with, which limits the length of keys.
+    pub profile: &'a PolicyProfile,
+    /// Present time, in seconds since 1970.
+    pub now: i64,
+    /// True if the peer is a server.
+    pub is_server: bool,
+    /// The host that the client connects to; `None` for a server, which does not check it.
+    pub host: Option<&'a str>,
+    /// The ApplicationUri of the peer, if it is known already.
+    pub application_uri: Option<&'a str>,
+}
+
+impl TrustList {
+    /// Makes all checks on the certificate of an application, whose chain was sent with it, in the order of the standard.
+    ///
+    /// # Errors
+    /// The first check that failed.
+    pub fn check(
+        &self,
+        chain: &[Certificate],
+        expected: &Expectations<'_>,
+    ) -> Result<(), CertificateError> {
+        let [leaf, ..] = chain else {
+            return Err(CertificateError::Structure);
+        };
+        let path = self.path(chain)?;
+        check_signatures(&path)?;
+        let (least, most) = (expected.profile.min_key_bits, expected.profile.max_key_bits);
+        check_keys(&path, least, most)?;
+        self.check_trust(&path)?;
+        check_times(&path, expected.now)?;
+        if expected.host.is_some_and(|host| !leaf.is_for_host(host)) {
+            return Err(CertificateError::HostName);
+        }
+        let uri = expected.application_uri;
+        if leaf.application_uri.is_none()
+            || uri.is_some_and(|uri| leaf.application_uri.as_deref() != Some(uri))
+        {
+            return Err(CertificateError::Uri);
+        }
+        if !leaf.may_secure_channels() || !leaf.may_act(expected.is_server) {
+            return Err(CertificateError::Use);
+        }
+        self.check_issuers(&path, expected.now)
+    }
+
+    /// Makes all checks on the certificate of a user (OPC 10000-4, 7.40.5).
+    ///
+    /// # Errors
+    /// The first check that failed.
+    pub fn check_user(
+        &self,
+        chain: &[Certificate],
+        profile: &PolicyProfile,
+        now: i64,
+    ) -> Result<(), CertificateError> {
+        let path = self.path(chain)?;
+        check_signatures(&path)?;
+        check_keys(&path, profile.min_key_bits, profile.max_key_bits)?;
+        self.check_trust(&path)?;
+        check_times(&path, now)?;
+        match path.first() {
+            Some(leaf) if leaf.may_sign() => self.check_issuers(&path, now),
+            _ => Err(CertificateError::Use),
+        }
+    }
+
+    /// Builds the chain from the certificate to its root.
+    fn path<'a>(
+        &'a self,
+        chain: &'a [Certificate],
+    ) -> Result<Vec<&'a Certificate>, CertificateError> {
+        let mut last = chain.first().ok_or(CertificateError::Structure)?;
+        let mut path = vec![last];
+        while !last.is_self_issued() {
+            if path.len() == MAX_CHAIN_LENGTH {
+                return Err(CertificateError::ChainIncomplete);
+            }
+            let sent = chain.iter().skip(1);
+            let known = self.trusted.iter().chain(&self.issuers);
+            // Certificates of two issuers can have one name; the one that has signed is taken.
+            let mut candidates = known.chain(sent).filter(|issuer| last.names_issuer(issuer));
+            let first = candidates.next().ok_or(CertificateError::ChainIncomplete)?;
+            let signs = |issuer: &&Certificate| last.verify_signed_by(issuer).is_ok();
+            last = match signs(&first) {
+                true => first,
+                false => candidates.find(signs).unwrap_or(first),
+            };
+            path.push(last);
+        }
+        Ok(path)
+    }
+
+    fn check_trust(&self, path: &[&Certificate]) -> Result<(), CertificateError> {
+        let is_trusted = |one: &&Certificate| {
+            let mut trusted = self.trusted.iter();
+            trusted.any(|trusted| trusted.der() == one.der())
+        };
+        match path.iter().any(is_trusted) {
+            true => Ok(()),
+            false => Err(CertificateError::Untrusted),
+        }
+    }
+
+    /// Checks the uses of issuers, and revocation.
+    fn check_issuers(&self, path: &[&Certificate], now: i64) -> Result<(), CertificateError> {
+        let issuers = path.iter().enumerate().skip(1);
+        for (index, issuer) in issuers {
+            if !issuer.may_issue(index - 1) {
+                return Err(CertificateError::IssuerUse);
+            }
+        }
+        for (index, pair) in path.windows(2).enumerate() {
+            let [certificate, issuer] = pair else {
+                continue;
+            };
+            let lists = self.revocation_lists.iter();
+            let mut lists = lists.filter(|list| list.is_of(issuer, now)).peekable();
+            let is_leaf = index == 0;
+            if lists.peek().is_none() {
+                return Err(match is_leaf {
+                    true => CertificateError::RevocationUnknown,
+                    false => CertificateError::IssuerRevocationUnknown,
+                });
+            }
+            if lists.any(|list| list.revokes(certificate)) {
+                return Err(match is_leaf {
+                    true => CertificateError::Revoked,
+                    false => CertificateError::IssuerRevoked,
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+fn check_signatures(path: &[&Certificate]) -> Result<(), CertificateError> {
+    // Long keys make signatures slow; they are refused before their use.
+    check_keys(path, 0, 8192)?;
+    for (index, certificate) in path.iter().enumerate() {
+        let issuer = path.get(index + 1).unwrap_or(certificate);
+        certificate.verify_signed_by(issuer)?;
+    }
+    Ok(())
+}
+
+fn check_keys(path: &[&Certificate], least: usize, most: usize) -> Result<(), CertificateError> {
+    let mut all = path.iter();
+    match all.all(|one| (least..=most).contains(&one.key_bits)) {
+        true => Ok(()),
+        false => Err(CertificateError::PolicyCheck),
+    }
+}
+
+fn check_times(path: &[&Certificate], now: i64) -> Result<(), CertificateError> {
+    match path.iter().position(|one| !one.is_valid_at(now)) {
+        None => Ok(()),
+        Some(0) => Err(CertificateError::Time),
+        Some(_) => Err(CertificateError::IssuerTime),
+    }
+}

@@ -1,0 +1,515 @@
+//! Creation of certificates, each check of OPC 10000-4, 6.1.3, and the folders.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::sync::LazyLock;
+use std::time::{Duration, SystemTime};
+
+use proptest::prelude::*;
+use rcgen::{
+    BasicConstraints, CertificateParams, CertificateRevocationListParams, DnType,
+    ExtendedKeyUsagePurpose, IsCa, Issuer, KeyIdMethod, KeyPair, KeyUsagePurpose, PKCS_RSA_SHA256,
+    RevokedCertParams, SanType, SerialNumber,
+};
+use takt_crypto::{
+    Certificate, CertificateError, CertificateStore, Expectations, NewCertificate, OwnCertificate,
+    PolicyProfile, PrivateKey, RevocationList, TrustList,
+};
+use takt_ua::StatusCode;
+
+const DAY: u64 = 24 * 3600;
+
+/// Keys take long to create without optimization.
+static KEY: LazyLock<KeyPair> = LazyLock::new(|| KeyPair::generate_for(&PKCS_RSA_SHA256).unwrap());
+static CA_KEY: LazyLock<KeyPair> =
+    LazyLock::new(|| KeyPair::generate_for(&PKCS_RSA_SHA256).unwrap());
+
+fn now() -> i64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    i64::try_from(since.unwrap().as_secs()).unwrap()
+}
+
+fn at(days: i64) -> rcgen_time::OffsetDateTime {
+    SystemTime::now()
+        .checked_add(Duration::from_secs(1000 * DAY))
+        .and_then(|time| {
+            time.checked_sub(Duration::from_secs(
+                u64::try_from(1000 - days).unwrap() * DAY,
+            ))
+        })
+        .unwrap()
+        .into()
+}
+
+/// The type of times in `rcgen`, which does not export it.
+mod rcgen_time {
+    pub(super) use time::OffsetDateTime;
+}
+
+fn application() -> CertificateParams {
+    let mut params = CertificateParams::default();
+    params.distinguished_name.push(DnType::CommonName, "Press");
+    params.subject_alt_names = vec![
+        SanType::URI("urn:plant:press".try_into().unwrap()),
+        SanType::DnsName("press.plant".try_into().unwrap()),
+        SanType::IpAddress([192, 0, 2, 7].into()),
+    ];
+    params.is_ca = IsCa::ExplicitNoCa;
+    params.serial_number = Some(SerialNumber::from(7));
+    params.not_before = at(-1);
+    params.not_after = at(100);
+    params.key_usages = vec![
+        KeyUsagePurpose::DigitalSignature,
+        KeyUsagePurpose::KeyEncipherment,
+        KeyUsagePurpose::DataEncipherment,
+    ];
+    params.extended_key_usages = vec![
+        ExtendedKeyUsagePurpose::ServerAuth,
+        ExtendedKeyUsagePurpose::ClientAuth,
+    ];
+    params
+}
+
+fn authority() -> CertificateParams {
+    let mut params = CertificateParams::default();
+    params
+        .distinguished_name
+        .push(DnType::CommonName, "Plant CA");
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    params.not_before = at(-10);
+    params.not_after = at(200);
+    params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
+    params
+}
+
+/// An application certificate, that of its issuer, and the list of the issuer.
+struct Chain {
+    application: Certificate,
+    authority: Certificate,
+    list: RevocationList,
+}
+
+fn chain(application: &CertificateParams, authority: &CertificateParams, revoked: &[u64]) -> Chain {
+    let root = authority.self_signed(&*CA_KEY).unwrap();
+    let issuer = Issuer::from_params(authority, &*CA_KEY);
+    let signed = application.signed_by(&*KEY, &issuer).unwrap();
+    let list = CertificateRevocationListParams {
+        this_update: at(-1),
+        next_update: at(30),
+        crl_number: SerialNumber::from(1),
+        issuing_distribution_point: None,
+        revoked_certs: revoked
+            .iter()
+            .map(|serial| RevokedCertParams {
+                serial_number: SerialNumber::from(*serial),
+                revocation_time: at(-1),
+                reason_code: None,
+                invalidity_date: None,
+            })
+            .collect(),
+        key_identifier_method: KeyIdMethod::Sha256,
+    };
+    let list = list.signed_by(&issuer).unwrap();
+    Chain {
+        application: Certificate::from_der(signed.der()).unwrap(),
+        authority: Certificate::from_der(root.der()).unwrap(),
+        list: RevocationList::from_der(list.der()).unwrap(),
+    }
+}
+
+impl Chain {
+    fn new() -> Self {
+        chain(&application(), &authority(), &[])
+    }
+
+    fn trust(&self) -> TrustList {
+        TrustList {
+            trusted: vec![self.authority.clone()],
+            issuers: Vec::new(),
+            revocation_lists: vec![self.list.clone()],
+        }
+    }
+
+    fn check(&self) -> Result<(), CertificateError> {
+        self.trust()
+            .check(std::slice::from_ref(&self.application), &expected())
+    }
+}
+
+fn expected() -> Expectations<'static> {
+    Expectations {
+        profile: PolicyProfile::ALL[0],
+        now: now(),
+        is_server: true,
+        host: Some("press.plant"),
+        application_uri: Some("urn:plant:press"),
+    }
+}
+
+#[test]
+fn a_certificate_of_a_trusted_authority_is_accepted() {
+    let chain = Chain::new();
+    assert_eq!(chain.check(), Ok(()));
+    // Trusted by itself: the issuer and its list are needed all the same.
+    let trust = TrustList {
+        trusted: vec![chain.application.clone()],
+        issuers: vec![chain.authority.clone()],
+        revocation_lists: vec![chain.list.clone()],
+    };
+    let leaf = [chain.application.clone()];
+    assert_eq!(trust.check(&leaf, &expected()), Ok(()));
+    // The issuer may be sent.
+    let trust = TrustList {
+        issuers: Vec::new(),
+        ..trust
+    };
+    let refused = trust.check(&leaf, &expected());
+    assert_eq!(refused, Err(CertificateError::ChainIncomplete));
+    let sent = [chain.application.clone(), chain.authority.clone()];
+    assert_eq!(trust.check(&sent, &expected()), Ok(()));
+}
+
+#[test]
+fn each_check_has_its_status_code() {
+    use CertificateError as E;
+    let good = Chain::new();
+    let leaf = [good.application.clone()];
+    let mut seen = Vec::new();
+    let mut refused = |result: Result<(), E>, error: E, status: StatusCode| {
+        assert_eq!(result, Err(error));
+        assert_eq!(error.status_code(), status);
+        seen.push(error);
+    };
+
+    refused(
+        Certificate::from_der(&good.application.der()[1..]).map(drop),
+        E::Structure,
+        StatusCode::BadCertificateInvalid,
+    );
+    refused(
+        TrustList::default().check(&leaf, &expected()),
+        E::ChainIncomplete,
+        StatusCode::BadCertificateChainIncomplete,
+    );
+    // Another key with the name of the issuer.
+    let other = authority().self_signed(&*KEY).unwrap();
+    let trust = TrustList {
+        trusted: vec![Certificate::from_der(other.der()).unwrap()],
+        ..good.trust()
+    };
+    refused(
+        trust.check(&leaf, &expected()),
+        E::Signature,
+        StatusCode::BadCertificateInvalid,
+    );
+    let profile = Box::leak(Box::new(PolicyProfile {
+        min_key_bits: 3072,
+        ..*PolicyProfile::ALL[0]
+    }));
+    refused(
+        good.trust().check(
+            &leaf,
+            &Expectations {
+                profile,
+                ..expected()
+            },
+        ),
+        E::PolicyCheck,
+        StatusCode::BadCertificatePolicyCheckFailed,
+    );
+    let untrusting = TrustList {
+        trusted: Vec::new(),
+        issuers: vec![good.authority.clone()],
+        ..good.trust()
+    };
+    refused(
+        untrusting.check(&leaf, &expected()),
+        E::Untrusted,
+        StatusCode::BadCertificateUntrusted,
+    );
+    for (not_before, not_after) in [(-10, -1), (1, 10)] {
+        let mut expired = application();
+        (expired.not_before, expired.not_after) = (at(not_before), at(not_after));
+        refused(
+            chain(&expired, &authority(), &[]).check(),
+            E::Time,
+            StatusCode::BadCertificateTimeInvalid,
+        );
+    }
+    let mut expired = authority();
+    expired.not_after = at(-1);
+    refused(
+        chain(&application(), &expired, &[]).check(),
+        E::IssuerTime,
+        StatusCode::BadCertificateIssuerTimeInvalid,
+    );
+    for host in ["other.plant", "192.0.2.8", "press.plant.example"] {
+        let host = Some(host);
+        refused(
+            good.trust()
+                .check(&leaf, &Expectations { host, ..expected() }),
+            E::HostName,
+            StatusCode::BadCertificateHostNameInvalid,
+        );
+    }
+    let application_uri = Some("urn:plant:other");
+    refused(
+        good.trust().check(
+            &leaf,
+            &Expectations {
+                application_uri,
+                ..expected()
+            },
+        ),
+        E::Uri,
+        StatusCode::BadCertificateUriInvalid,
+    );
+    let mut signs_only = application();
+    signs_only.key_usages = vec![KeyUsagePurpose::DigitalSignature];
+    let mut client_only = application();
+    client_only.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth];
+    for wrong in [signs_only, client_only] {
+        refused(
+            chain(&wrong, &authority(), &[]).check(),
+            E::Use,
+            StatusCode::BadCertificateUseNotAllowed,
+        );
+    }
+    let mut no_authority = authority();
+    no_authority.is_ca = IsCa::ExplicitNoCa;
+    let mut no_signer = authority();
+    no_signer.key_usages = vec![KeyUsagePurpose::CrlSign];
+    for wrong in [no_authority, no_signer] {
+        refused(
+            chain(&application(), &wrong, &[]).check(),
+            E::IssuerUse,
+            StatusCode::BadCertificateIssuerUseNotAllowed,
+        );
+    }
+    let without_list = TrustList {
+        revocation_lists: Vec::new(),
+        ..good.trust()
+    };
+    refused(
+        without_list.check(&leaf, &expected()),
+        E::RevocationUnknown,
+        StatusCode::BadCertificateRevocationUnknown,
+    );
+    refused(
+        chain(&application(), &authority(), &[6, 7]).check(),
+        E::Revoked,
+        StatusCode::BadCertificateRevoked,
+    );
+    for error in seen {
+        let told = error.public_status_code();
+        let is_told = matches!(
+            error,
+            E::Time | E::IssuerTime | E::Uri | E::Use | E::IssuerUse
+        );
+        assert_eq!(
+            told == StatusCode::BadSecurityChecksFailed,
+            !is_told,
+            "{error:?}"
+        );
+    }
+}
+
+#[test]
+fn an_intermediate_authority_can_be_revoked() {
+    let root = authority();
+    let root_issuer = Issuer::from_params(&root, &*CA_KEY);
+    let root_certificate = root.self_signed(&*CA_KEY).unwrap();
+    let mut between = authority();
+    between
+        .distinguished_name
+        .push(DnType::CommonName, "Line CA");
+    between.serial_number = Some(SerialNumber::from(99));
+    let between_certificate = between.signed_by(&*KEY, &root_issuer).unwrap();
+    let between_issuer = Issuer::from_params(&between, &*KEY);
+    let leaf = application().signed_by(&*KEY, &between_issuer).unwrap();
+    let list = |issuer: &Issuer<'_, &KeyPair>, revoked: &[u64]| {
+        let list = CertificateRevocationListParams {
+            this_update: at(-1),
+            next_update: at(30),
+            crl_number: SerialNumber::from(1),
+            issuing_distribution_point: None,
+            revoked_certs: revoked
+                .iter()
+                .map(|serial| RevokedCertParams {
+                    serial_number: SerialNumber::from(*serial),
+                    revocation_time: at(-1),
+                    reason_code: None,
+                    invalidity_date: None,
+                })
+                .collect(),
+            key_identifier_method: KeyIdMethod::Sha256,
+        };
+        RevocationList::from_der(list.signed_by(issuer).unwrap().der()).unwrap()
+    };
+    let check = |lists: Vec<RevocationList>| {
+        let trust = TrustList {
+            trusted: vec![Certificate::from_der(root_certificate.der()).unwrap()],
+            issuers: Vec::new(),
+            revocation_lists: lists,
+        };
+        let mut sent = leaf.der().to_vec();
+        sent.extend_from_slice(between_certificate.der());
+        trust.check(&Certificate::chain_from_der(&sent).unwrap(), &expected())
+    };
+    let of_between = || list(&between_issuer, &[]);
+    assert_eq!(check(vec![of_between(), list(&root_issuer, &[])]), Ok(()));
+    assert_eq!(
+        check(vec![of_between(), list(&root_issuer, &[99])]),
+        Err(CertificateError::IssuerRevoked)
+    );
+    assert_eq!(
+        check(vec![of_between()]),
+        Err(CertificateError::IssuerRevocationUnknown)
+    );
+    assert_eq!(
+        CertificateError::IssuerRevoked.status_code(),
+        StatusCode::BadCertificateIssuerRevoked
+    );
+    assert_eq!(
+        CertificateError::IssuerRevocationUnknown.status_code(),
+        StatusCode::BadCertificateIssuerRevocationUnknown
+    );
+}
+
+fn new(name: &str) -> NewCertificate {
+    NewCertificate {
+        application_name: name.to_owned(),
+        application_uri: format!("urn:takt:{name}"),
+        host_names: vec!["localhost".to_owned()],
+        addresses: vec![[127, 0, 0, 1].into(), [0_u16, 0, 0, 0, 0, 0, 0, 1].into()],
+        validity: Duration::from_secs(365 * DAY),
+        key_bits: 2048,
+    }
+}
+
+#[test]
+fn an_own_certificate_passes_all_checks() {
+    let identity = new("Press").create().unwrap();
+    let certificate = identity.certificate();
+    assert_eq!(
+        certificate.application_uri.as_deref(),
+        Some("urn:takt:Press")
+    );
+    assert_eq!(certificate.key_bits, 2048);
+    assert!(certificate.is_self_issued());
+    assert!(
+        certificate.subject.contains("CN=Press"),
+        "{}",
+        certificate.subject
+    );
+    let trust = TrustList {
+        trusted: vec![certificate.clone()],
+        ..TrustList::default()
+    };
+    for profile in PolicyProfile::ALL {
+        for (is_server, host) in [
+            (true, Some("LOCALHOST")),
+            (true, Some("127.0.0.1")),
+            (true, Some("[::1]")),
+            (false, None),
+        ] {
+            let expected = Expectations {
+                profile,
+                now: now(),
+                is_server,
+                host,
+                application_uri: Some("urn:takt:Press"),
+            };
+            assert_eq!(
+                trust.check(std::slice::from_ref(certificate), &expected),
+                Ok(())
+            );
+        }
+    }
+    let pem = identity.key().to_pem().unwrap();
+    let again = PrivateKey::from_pem(&pem).unwrap();
+    assert!(OwnCertificate::new(vec![certificate.clone()], again).is_ok());
+    let other = PrivateKey::generate(2048).unwrap();
+    assert!(OwnCertificate::new(vec![certificate.clone()], other).is_err());
+}
+
+#[test]
+fn folders_take_effect_at_once() {
+    let directory = tempfile::tempdir().unwrap();
+    let root = directory.path().join("pki");
+    let store = CertificateStore::open(&root).unwrap();
+    let own = store.own(&new("Press")).unwrap();
+    let (certificate_file, key_file) = store.own_files("Press");
+    assert_eq!(fs::metadata(&key_file).unwrap().mode() & 0o777, 0o600);
+    assert_eq!(
+        fs::metadata(root.join("own/private")).unwrap().mode() & 0o777,
+        0o700
+    );
+    assert_eq!(fs::read(&certificate_file).unwrap(), own.chain_der());
+    // It is created once.
+    let again = CertificateStore::open(&root)
+        .unwrap()
+        .own(&new("Press"))
+        .unwrap();
+    assert_eq!(again.thumbprint(), own.thumbprint());
+
+    let peer = new("../../Evil/Peer").create().unwrap();
+    let peer = peer.certificate();
+    let is_trusted = || {
+        let list = store.trust_list();
+        list.trusted.iter().any(|one| one == peer)
+    };
+    assert!(!is_trusted());
+    let rejected = store.reject(peer).unwrap();
+    assert_eq!(rejected.parent().unwrap(), root.join("rejected/certs"));
+    assert!(store.is_rejected(peer));
+    let trusted = store.trust(peer).unwrap();
+    assert_eq!(trusted.parent().unwrap(), root.join("trusted/certs"));
+    assert!(is_trusted());
+    assert!(store.rejected().is_empty());
+    store.reject(peer).unwrap();
+    assert!(!is_trusted());
+
+    let renewed = store.renew(&new("Press")).unwrap();
+    assert_ne!(renewed.thumbprint(), own.thumbprint());
+    assert_eq!(
+        store.existing("Press").unwrap().unwrap().thumbprint(),
+        renewed.thumbprint()
+    );
+    // A file that is no certificate disturbs no other.
+    fs::write(root.join("trusted/certs/readme.txt"), "no certificate").unwrap();
+    store.trust(peer).unwrap();
+    assert!(is_trusted());
+}
+
+#[test]
+fn rejected_certificates_are_bounded() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = CertificateStore::open(directory.path()).unwrap();
+    for serial in 0..70 {
+        let mut params = application();
+        params.serial_number = Some(SerialNumber::from(serial));
+        let made = params.self_signed(&*KEY).unwrap();
+        store
+            .reject(&Certificate::from_der(made.der()).unwrap())
+            .unwrap();
+    }
+    assert_eq!(store.rejected().len(), 64);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn damaged_certificates_never_panic_and_are_never_accepted(at in any::<prop::sample::Index>(), bits in 1_u8..) {
+        static GOOD: LazyLock<Chain> = LazyLock::new(Chain::new);
+        let mut der = GOOD.application.der().to_vec();
+        let at = at.index(der.len());
+        der[at] ^= bits;
+        if let Ok(damaged) = Certificate::from_der(&der) {
+            prop_assert!(GOOD.trust().check(&[damaged], &expected()).is_err());
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! Signatures of CreateSession and ActivateSession, by which client and server prove that they have the keys of their
+//! certificates (OPC 10000-4, 5.7.2, 5.7.3 and 7.37).
+
+use std::sync::Arc;
+
+use takt_crypto::{
+    ApplicationSecurity, Certificate, OwnCertificate, PolicyProfile, PublicKey, Thumbprint,
+};
+use takt_space::Channel;
+use takt_ua::enumerations::MessageSecurityMode;
+use takt_ua::structures::{CreateSessionRequest, SignatureData};
+use takt_ua::{ByteString, StatusCode, UaString};
+
+/// Shortest nonce of a client in bytes (OPC 10000-4, 5.7.2).
+const MIN_CLIENT_NONCE: usize = 32;
+
+/// The security of Sessions on a channel with a SecurityPolicy other than None.
+pub(crate) struct SessionSecurity {
+    profile: &'static PolicyProfile,
+    identity: Arc<OwnCertificate>,
+    client: Certificate,
+}
+
+impl SessionSecurity {
+    /// Returns the security of a channel; `None` with SecurityPolicy None.
+    pub(crate) fn of(
+        application: Option<&Arc<ApplicationSecurity>>,
+        channel: &Channel,
+    ) -> Result<Option<Self>, StatusCode> {
+        let security = &channel.security;
+        if security.mode == MessageSecurityMode::None {
+            return Ok(None);
+        }
+        // The transport opens secured channels only with these.
+        let internal = StatusCode::BadInternalError;
+        let application = application.ok_or(internal)?;
+        let profile = PolicyProfile::by_uri(&security.policy_uri).ok_or(internal)?;
+        let own = Certificate::leaf_of(&security.server_certificate).ok_or(internal)?;
+        let identity = application.identity_with(&Thumbprint::of(own).0);
+        let client = leaf(&security.client_certificate).ok_or(internal)?;
+        Ok(Some(Self {
+            profile,
+            // The certificate was replaced more than once since the channel was opened.
+            identity: identity.ok_or(StatusCode::BadSecureChannelClosed)?,
+            client,
+        }))
+    }
+
+    /// Checks the client's part of CreateSession, and returns the server's certificate and signature.
+    pub(crate) fn answer(
+        &self,
+        create: &CreateSessionRequest,
+    ) -> Result<(ByteString, SignatureData), StatusCode> {
+        let sent = create.client_certificate.as_bytes();
+        if leaf(sent).is_none_or(|sent| sent != self.client) {
+            return Err(StatusCode::BadCertificateInvalid);
+        }
+        let uri = self.client.application_uri.as_deref();
+        if uri != Some(create.client_description.application_uri.as_str()) {
+            return Err(StatusCode::BadCertificateUriInvalid);
+        }
+        let nonce = create.client_nonce.as_bytes();
+        if nonce.len() < MIN_CLIENT_NONCE {
+            return Err(StatusCode::BadNonceInvalid);
+        }
+        let key = self.identity.key();
+        let algorithm = self.profile.asymmetric_signature;
+        let mut signature = vec![0; key.size()];
+        key.sign(algorithm, &[sent, nonce].concat(), &mut signature)
+            .map_err(|_| StatusCode::BadInternalError)?;
+        let signature = SignatureData {
+            algorithm: UaString::from(algorithm.uri()),
+            signature: ByteString::from(signature),
+        };
+        Ok((ByteString::from(self.identity.chain_der()), signature))
+    }
+
+    /// Checks the client's signature of ActivateSession.
+    pub(crate) fn verify(
+        &self,
+        server_nonce: &[u8],
+        signature: &SignatureData,
+    ) -> Result<(), StatusCode> {
+        let key = &self.client.public_key;
+        verify_challenge(self.profile, key, &self.identity, server_nonce, signature)
+            .map_err(|()| StatusCode::BadApplicationSignatureInvalid)
+    }
+}
+
+/// Checks a signature of the server's certificate and nonce.
+pub(crate) fn verify_challenge(
+    profile: &PolicyProfile,
+    public_key: &[u8],
+    own: &OwnCertificate,
+    server_nonce: &[u8],
+    signature: &SignatureData,
+) -> Result<(), ()> {
+    let algorithm = profile.asymmetric_signature;
+    if signature.algorithm.as_str() != algorithm.uri() {
+        return Err(());
+    }
+    let key = PublicKey::from_spki(public_key).map_err(drop)?;
+    let verified = |certificate: &[u8]| {
+        let data = [certificate, server_nonce].concat();
+        key.verify(algorithm, &data, signature.signature.as_bytes())
+            .is_ok()
+    };
+    // Some clients sign the certificate alone, others with those of its issuers.
+    let (leaf, chain) = (own.certificate().der(), own.chain_der());
+    match verified(leaf) || leaf != chain && verified(chain) {
+        true => Ok(()),
+        false => Err(()),
+    }
+}
+
+fn leaf(chain: &[u8]) -> Option<Certificate> {
+    Certificate::from_der(Certificate::leaf_of(chain)?).ok()
+}

@@ -1,0 +1,195 @@
+//! User identity tokens of ActivateSession: decryption and proof of possession (OPC 10000-4, 7.40 and 7.41).
+
+use std::sync::Arc;
+
+use takt_crypto::{ApplicationSecurity, Certificate, OwnCertificate, PolicyProfile, Thumbprint};
+use takt_space::{Channel, UserIdentity, UserRole};
+use takt_ua::enumerations::MessageSecurityMode;
+use takt_ua::structures::{
+    AnonymousIdentityToken, SignatureData, UserNameIdentityToken, X509IdentityToken,
+};
+use takt_ua::{ExtensionObject, StatusCode, UaString};
+use zeroize::Zeroizing;
+
+use crate::authentication::Authenticator;
+use crate::endpoint::{
+    ANONYMOUS_POLICY, CERTIFICATE_POLICY, PROTECTED_CERTIFICATE_POLICY, PROTECTED_USER_NAME_POLICY,
+    USER_NAME_POLICY, profile_of_token,
+};
+use crate::session_security::verify_challenge;
+use crate::users::Users;
+
+/// Largest encrypted password in cipher text blocks, each of which takes half a millisecond or more.
+const MAX_BLOCKS: usize = 8;
+
+/// Everything that the tokens of a Session on a channel are checked with.
+pub(crate) struct UserTokens<'a> {
+    pub(crate) authenticator: &'a dyn Authenticator,
+    pub(crate) users: Option<&'a dyn Users>,
+    pub(crate) security: Option<&'a Arc<ApplicationSecurity>>,
+    pub(crate) channel: &'a Channel,
+    /// The nonce that the server has sent last in the Session.
+    pub(crate) server_nonce: &'a [u8],
+}
+
+impl UserTokens<'_> {
+    /// Determines the user, and what it may do.
+    pub(crate) fn identify(
+        &self,
+        token: &ExtensionObject,
+        signature: &SignatureData,
+    ) -> Result<(UserIdentity, UserRole), StatusCode> {
+        let invalid = |_| StatusCode::BadIdentityTokenInvalid;
+        if token.is::<UserNameIdentityToken>() {
+            return self.user_name(&token.decode_as().map_err(invalid)?);
+        }
+        if token.is::<X509IdentityToken>() {
+            return self.certificate(&token.decode_as().map_err(invalid)?, signature);
+        }
+        if !token.is_null() {
+            let anonymous: AnonymousIdentityToken = token.decode_as().map_err(invalid)?;
+            expect_policy(&anonymous.policy_id, &[ANONYMOUS_POLICY])?;
+        }
+        if self.authenticator.allows_anonymous() {
+            Ok((UserIdentity::Anonymous, self.role_of_peer()))
+        } else {
+            Err(StatusCode::BadIdentityTokenRejected)
+        }
+    }
+
+    /// Returns the role of a peer that is no authenticated user.
+    fn role_of_peer(&self) -> UserRole {
+        let configured = self.users.map_or(UserRole::Observer, Users::anonymous);
+        self.channel.peer.role().max(configured)
+    }
+
+    /// Checks name and password: of a user, or of an application with a secret.
+    fn check(&self, name: &str, secret: &[u8]) -> Result<(UserIdentity, UserRole), StatusCode> {
+        let users = self.users.filter(|users| users.allows_user_names());
+        let is_application = self.authenticator.allows_user_names();
+        match users {
+            Some(users) if users.has_password(name) || !is_application => {
+                let role = users.user_name(&self.channel.peer, name, secret)?;
+                let name = name.to_owned();
+                Ok((UserIdentity::UserName { name }, role))
+            }
+            _ => {
+                let user = self.authenticator.user_name(self.channel, name, secret)?;
+                let role = match &user {
+                    UserIdentity::Application { .. } => self.role_of_peer(),
+                    // Authenticators of applications decide themselves whom they admit.
+                    _ => UserRole::Operator,
+                };
+                Ok((user, role))
+            }
+        }
+    }
+
+    fn user_name(
+        &self,
+        token: &UserNameIdentityToken,
+    ) -> Result<(UserIdentity, UserRole), StatusCode> {
+        let has_users = self.users.is_some_and(Users::allows_user_names);
+        if !has_users && !self.authenticator.allows_user_names() {
+            return Err(StatusCode::BadIdentityTokenRejected);
+        }
+        let known = [USER_NAME_POLICY, PROTECTED_USER_NAME_POLICY];
+        expect_policy(&token.policy_id, &known)?;
+        let algorithm = token.encryption_algorithm.as_str();
+        let sent = token.password.as_bytes();
+        let (channel, name) = (self.channel, token.user_name.as_str());
+        let profile = profile_of_token(&token.policy_id, &channel.security.policy_uri);
+        let Some(profile) = profile else {
+            // Shared memory is private to two processes; a network is not.
+            let may = channel.peer.is_local() || self.authenticator.allows_clear_text();
+            if !algorithm.is_empty() || !may {
+                return Err(StatusCode::BadIdentityTokenInvalid);
+            }
+            return self.check(name, sent);
+        };
+        if algorithm != profile.asymmetric_encryption.uri() {
+            return Err(StatusCode::BadIdentityTokenInvalid);
+        }
+        let secret = self.decrypt(profile, sent)?;
+        self.check(name, &secret)
+    }
+
+    /// Decrypts a secret in the form for RSA: length, secret, server nonce (OPC 10000-4, 7.41.2.2). All failures look alike.
+    fn decrypt(
+        &self,
+        profile: &PolicyProfile,
+        cipher: &[u8],
+    ) -> Result<Zeroizing<Vec<u8>>, StatusCode> {
+        let rejected = StatusCode::BadIdentityTokenRejected;
+        let identity = self.identity()?;
+        if cipher.len() > MAX_BLOCKS * identity.key().size() {
+            return Err(rejected);
+        }
+        let mut bytes = Zeroizing::new(cipher.to_vec());
+        let decrypted = identity
+            .key()
+            .decrypt(profile.asymmetric_encryption, &mut bytes);
+        let plain = bytes.get(..decrypted.map_err(|_| rejected)?);
+        let (length, content) = plain
+            .and_then(|plain| plain.split_first_chunk::<4>())
+            .ok_or(rejected)?;
+        let length = u32::from_le_bytes(*length) as usize;
+        let content = content.get(..length).ok_or(rejected)?;
+        match content.strip_suffix(self.server_nonce) {
+            Some(secret) => Ok(Zeroizing::new(secret.to_vec())),
+            None => Err(rejected),
+        }
+    }
+
+    fn certificate(
+        &self,
+        token: &X509IdentityToken,
+        signature: &SignatureData,
+    ) -> Result<(UserIdentity, UserRole), StatusCode> {
+        let users = self.users.filter(|users| users.allows_certificates());
+        let users = users.ok_or(StatusCode::BadIdentityTokenRejected)?;
+        let known = [CERTIFICATE_POLICY, PROTECTED_CERTIFICATE_POLICY];
+        expect_policy(&token.policy_id, &known)?;
+        let policy_uri = &self.channel.security.policy_uri;
+        let profile = profile_of_token(&token.policy_id, policy_uri);
+        let profile = profile.ok_or(StatusCode::BadIdentityTokenInvalid)?;
+        let chain = Certificate::chain_from_der(token.certificate_data.as_bytes());
+        let chain = chain.map_err(|_| StatusCode::BadIdentityTokenInvalid)?;
+        let leaf = chain.first().ok_or(StatusCode::BadIdentityTokenInvalid)?;
+        let own = self.identity()?;
+        verify_challenge(
+            profile,
+            &leaf.public_key,
+            &own,
+            self.server_nonce,
+            signature,
+        )
+        .map_err(|()| StatusCode::BadUserSignatureInvalid)?;
+        let (name, role) = users.certificate(leaf, profile)?;
+        let identity = UserIdentity::Certificate {
+            subject: name,
+            thumbprint: leaf.thumbprint.0,
+        };
+        Ok((identity, role))
+    }
+
+    /// Returns the identity whose certificate the client knows.
+    fn identity(&self) -> Result<Arc<OwnCertificate>, StatusCode> {
+        let security = self.security.ok_or(StatusCode::BadIdentityTokenInvalid)?;
+        if self.channel.security.mode == MessageSecurityMode::None {
+            return Ok(security.identity());
+        }
+        let used = Certificate::leaf_of(&self.channel.security.server_certificate);
+        let used = used.map(Thumbprint::of);
+        used.and_then(|thumbprint| security.identity_with(&thumbprint.0))
+            .ok_or(StatusCode::BadSecureChannelClosed)
+    }
+}
+
+/// Checks that a PolicyId is one of `policies`. Clients that did not read the endpoints leave it empty.
+fn expect_policy(policy_id: &UaString, policies: &[&str]) -> Result<(), StatusCode> {
+    match policy_id.is_empty() || policies.contains(&policy_id.as_str()) {
+        true => Ok(()),
+        false => Err(StatusCode::BadIdentityTokenInvalid),
+    }
+}

@@ -1,0 +1,268 @@
+//! The SecurityPolicies with signatures and encryption, on the primitives of `takt-crypto` (OPC 10000-6, 6.7; OPC 10000-7).
+
+use std::sync::Arc;
+
+use takt_crypto::{
+    ApplicationSecurity, OwnCertificate, PeerExpectations, PolicyProfile, PublicKey,
+    SIGNATURE_LENGTH, SymmetricKeys,
+};
+use takt_ua::enumerations::MessageSecurityMode;
+
+use crate::security::{
+    AsymmetricSecurity, ChunkSecurity, Role, SecurityPolicy, SecuritySizes, TokenSecurity,
+};
+use crate::security_error::SecurityError;
+
+/// Largest number of cipher text blocks in an `OPN` chunk. Each takes half a millisecond and more to decrypt, before the
+/// sender is known; the longest sensible request takes half as many.
+const MAX_BLOCKS: usize = 12;
+
+/// A SecurityPolicy with the certificate, key and trust list of an application.
+#[derive(Debug)]
+pub struct SecuredPolicy {
+    profile: &'static PolicyProfile,
+    application: Arc<ApplicationSecurity>,
+    peer: Peer,
+}
+
+/// The peers that the policy is for.
+#[derive(Debug)]
+enum Peer {
+    Clients,
+    Server {
+        /// The certificate of the client: a channel keeps it, also if the files are replaced meanwhile.
+        own: Arc<OwnCertificate>,
+        host: Option<String>,
+        application_uri: Option<String>,
+    },
+}
+
+impl SecuredPolicy {
+    /// Creates the policy of a server.
+    #[must_use]
+    pub fn for_server(
+        profile: &'static PolicyProfile,
+        application: Arc<ApplicationSecurity>,
+    ) -> Arc<dyn SecurityPolicy> {
+        Arc::new(Self {
+            profile,
+            application,
+            peer: Peer::Clients,
+        })
+    }
+
+    /// Creates the policy of a client, whose server has to be `host` (`None` stands for any) and the application with this
+    /// ApplicationUri.
+    #[must_use]
+    pub fn for_client(
+        profile: &'static PolicyProfile,
+        application: Arc<ApplicationSecurity>,
+        host: Option<String>,
+        application_uri: Option<String>,
+    ) -> Arc<dyn SecurityPolicy> {
+        Arc::new(Self {
+            profile,
+            peer: Peer::Server {
+                own: application.identity(),
+                host,
+                application_uri,
+            },
+            application,
+        })
+    }
+
+    fn expectations(&self) -> PeerExpectations<'_> {
+        let (is_server, host, application_uri) = match &self.peer {
+            Peer::Clients => (false, None, None),
+            Peer::Server {
+                host,
+                application_uri,
+                ..
+            } => (true, host.as_deref(), application_uri.as_deref()),
+        };
+        PeerExpectations {
+            profile: self.profile,
+            is_server,
+            host,
+            application_uri,
+        }
+    }
+}
+
+impl SecurityPolicy for SecuredPolicy {
+    fn uri(&self) -> &str {
+        self.profile.uri
+    }
+
+    fn allows(&self, mode: MessageSecurityMode) -> bool {
+        mode == MessageSecurityMode::Sign || mode == MessageSecurityMode::SignAndEncrypt
+    }
+
+    fn nonce_length(&self) -> usize {
+        self.profile.nonce_length
+    }
+
+    fn asymmetric(
+        &self,
+        peer_certificate: &[u8],
+        thumbprint: Option<&[u8]>,
+    ) -> Result<AsymmetricSecurity, SecurityError> {
+        let own = match (&self.peer, thumbprint) {
+            (Peer::Server { own, .. }, _) => Arc::clone(own),
+            (Peer::Clients, None) => self.application.identity(),
+            (Peer::Clients, Some(thumbprint)) => self
+                .application
+                .identity_with(thumbprint)
+                .ok_or(SecurityError::Thumbprint)?,
+        };
+        let peer = self
+            .application
+            .check_peer(peer_certificate, &self.expectations())?;
+        let key = PublicKey::from_spki(&peer.public_key).map_err(|_| SecurityError::Cipher)?;
+        let key = Arc::new(key);
+        let chunks = |sends| {
+            Box::new(Asymmetric {
+                profile: self.profile,
+                own: Arc::clone(&own),
+                peer: Arc::clone(&key),
+                sends,
+            })
+        };
+        Ok(AsymmetricSecurity {
+            chunks: TokenSecurity {
+                send: chunks(true),
+                receive: chunks(false),
+            },
+            certificate: own.chain_der().to_vec(),
+            peer_thumbprint: peer.thumbprint.0.to_vec(),
+        })
+    }
+
+    fn symmetric(
+        &self,
+        role: Role,
+        mode: MessageSecurityMode,
+        client_nonce: &[u8],
+        server_nonce: &[u8],
+    ) -> Result<TokenSecurity, SecurityError> {
+        // OPC 10000-6, Table 66: the keys of a side come from the other side's nonce as the secret.
+        let keys = |secret, seed| -> Result<Box<Symmetric>, SecurityError> {
+            let keys = SymmetricKeys::derive(self.profile, secret, seed);
+            let keys = keys.map_err(|_| SecurityError::KeyDerivation)?;
+            let encrypts = mode == MessageSecurityMode::SignAndEncrypt;
+            Ok(Box::new(Symmetric { keys, encrypts }))
+        };
+        let client = keys(server_nonce, client_nonce)?;
+        let server = keys(client_nonce, server_nonce)?;
+        Ok(match role {
+            Role::Client => TokenSecurity {
+                send: client,
+                receive: server,
+            },
+            Role::Server => TokenSecurity {
+                send: server,
+                receive: client,
+            },
+        })
+    }
+}
+
+/// Security of `OPN` chunks of one direction: signed with the sender's key, encrypted with the receiver's.
+#[derive(Debug)]
+struct Asymmetric {
+    profile: &'static PolicyProfile,
+    own: Arc<OwnCertificate>,
+    peer: Arc<PublicKey>,
+    sends: bool,
+}
+
+impl ChunkSecurity for Asymmetric {
+    fn sizes(&self) -> SecuritySizes {
+        let (own, peer) = (self.own.key().size(), self.peer.size());
+        let (signature, cipher_block) = if self.sends { (own, peer) } else { (peer, own) };
+        SecuritySizes {
+            signature,
+            plain_block: cipher_block - self.profile.asymmetric_encryption.overhead(),
+            cipher_block,
+        }
+    }
+
+    fn sign(&self, data: &[u8], signature: &mut [u8]) -> Result<(), SecurityError> {
+        let algorithm = self.profile.asymmetric_signature;
+        let signed = self.own.key().sign(algorithm, data, signature);
+        signed.map_err(|_| SecurityError::Signature)
+    }
+
+    fn verify(&self, data: &[u8], signature: &[u8]) -> Result<(), SecurityError> {
+        let algorithm = self.profile.asymmetric_signature;
+        let verified = self.peer.verify(algorithm, data, signature);
+        verified.map_err(|_| SecurityError::Signature)
+    }
+
+    fn encrypt(&self, buffer: &mut [u8], plain: usize) -> Result<(), SecurityError> {
+        let plain = buffer.get(..plain).ok_or(SecurityError::Length)?;
+        let algorithm = self.profile.asymmetric_encryption;
+        let encrypted = self.peer.encrypt(algorithm, plain);
+        let encrypted = encrypted.map_err(|_| SecurityError::Cipher)?;
+        if encrypted.len() != buffer.len() {
+            return Err(SecurityError::Length);
+        }
+        buffer.copy_from_slice(&encrypted);
+        Ok(())
+    }
+
+    fn decrypt(&self, buffer: &mut [u8]) -> Result<usize, SecurityError> {
+        let key = self.own.key();
+        if buffer.len() > MAX_BLOCKS * key.size() {
+            return Err(SecurityError::Length);
+        }
+        let algorithm = self.profile.asymmetric_encryption;
+        let decrypted = key.decrypt(algorithm, buffer);
+        decrypted.map_err(|_| SecurityError::Cipher)
+    }
+}
+
+/// Security of `MSG` and `CLO` chunks of one direction under one token. Nothing here allocates.
+#[derive(Debug)]
+struct Symmetric {
+    keys: SymmetricKeys,
+    encrypts: bool,
+}
+
+impl ChunkSecurity for Symmetric {
+    fn sizes(&self) -> SecuritySizes {
+        let block = if self.encrypts { 16 } else { 1 };
+        SecuritySizes {
+            signature: SIGNATURE_LENGTH,
+            plain_block: block,
+            cipher_block: block,
+        }
+    }
+
+    fn sign(&self, data: &[u8], signature: &mut [u8]) -> Result<(), SecurityError> {
+        if signature.len() != SIGNATURE_LENGTH {
+            return Err(SecurityError::Length);
+        }
+        signature.copy_from_slice(&self.keys.sign(data));
+        Ok(())
+    }
+
+    fn verify(&self, data: &[u8], signature: &[u8]) -> Result<(), SecurityError> {
+        let verified = self.keys.verify(data, signature);
+        verified.map_err(|_| SecurityError::Signature)
+    }
+
+    fn encrypt(&self, buffer: &mut [u8], plain: usize) -> Result<(), SecurityError> {
+        if plain != buffer.len() {
+            return Err(SecurityError::Length);
+        }
+        let encrypted = self.keys.encrypt(buffer);
+        encrypted.map_err(|_| SecurityError::Cipher)
+    }
+
+    fn decrypt(&self, buffer: &mut [u8]) -> Result<usize, SecurityError> {
+        let decrypted = self.keys.decrypt(buffer);
+        decrypted.map_err(|_| SecurityError::Cipher)?;
+        Ok(buffer.len())
+    }
+}

@@ -1,0 +1,103 @@
+//! Two applications with certificates that trust each other.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use takt_crypto::{ApplicationSecurity, CertificateStore, NewCertificate, PolicyProfile};
+use takt_tcp::{
+    ClientConnectionConfig, NoSecurity, SecuredPolicy, ServerConnectionConfig, TransportLimits,
+};
+use takt_ua::enumerations::MessageSecurityMode;
+
+/// Client and server, each with folders of its own.
+pub struct Plant {
+    pub folders: tempfile::TempDir,
+    pub client: Arc<ApplicationSecurity>,
+    pub server: Arc<ApplicationSecurity>,
+}
+
+pub fn certificate(name: &str, key_bits: usize) -> NewCertificate {
+    NewCertificate {
+        application_name: name.to_owned(),
+        application_uri: format!("urn:{name}"),
+        host_names: vec!["localhost".to_owned()],
+        addresses: vec![[127, 0, 0, 1].into()],
+        validity: Duration::from_secs(24 * 3600),
+        key_bits,
+    }
+}
+
+impl Plant {
+    /// Creates both applications; they do not trust each other yet.
+    pub fn of_strangers(client_bits: usize, server_bits: usize) -> Self {
+        let folders = tempfile::tempdir().unwrap();
+        let application = |name, bits| {
+            let store = CertificateStore::open(&folders.path().join(name)).unwrap();
+            Arc::new(ApplicationSecurity::open(store, &certificate(name, bits)).unwrap())
+        };
+        Self {
+            client: application("client", client_bits),
+            server: application("server", server_bits),
+            folders,
+        }
+    }
+
+    pub fn new(client_bits: usize, server_bits: usize) -> Self {
+        let plant = Self::of_strangers(client_bits, server_bits);
+        plant.client_trusts();
+        plant.server_trusts();
+        plant
+    }
+
+    pub fn client_trusts(&self) {
+        let certificate = self.server.identity().certificate().clone();
+        self.client.store().trust(&certificate).unwrap();
+    }
+
+    pub fn server_trusts(&self) {
+        let certificate = self.client.identity().certificate().clone();
+        self.server.store().trust(&certificate).unwrap();
+    }
+
+    pub fn client_config(
+        &self,
+        profile: &'static PolicyProfile,
+        security_mode: MessageSecurityMode,
+    ) -> ClientConnectionConfig {
+        ClientConnectionConfig {
+            policy: SecuredPolicy::for_client(
+                profile,
+                Arc::clone(&self.client),
+                Some("127.0.0.1".to_owned()),
+                Some("urn:server".to_owned()),
+            ),
+            security_mode,
+            server_certificate: self.server.identity().chain_der().to_vec(),
+            limits: limits(),
+            token_lifetime: Duration::from_secs(3600),
+        }
+    }
+
+    /// A server that offers every policy.
+    pub fn server_config(&self) -> ServerConnectionConfig {
+        let secured = PolicyProfile::ALL.into_iter();
+        let secured =
+            secured.map(|profile| SecuredPolicy::for_server(profile, Arc::clone(&self.server)));
+        ServerConnectionConfig {
+            policies: std::iter::once(NoSecurity::policy())
+                .chain(secured)
+                .collect(),
+            limits: limits(),
+            ..ServerConnectionConfig::default()
+        }
+    }
+}
+
+/// Limits under which messages of some 10 KiB have several chunks.
+fn limits() -> TransportLimits {
+    TransportLimits {
+        receive_buffer_size: 8192,
+        send_buffer_size: 8192,
+        ..TransportLimits::default()
+    }
+}

@@ -1,0 +1,190 @@
+//! Arguments about security: certificates, trust, and the choice of endpoints.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use takt_app::serve::EndpointSecurity;
+use takt_app::{ClientSecurity, Identity, SecurityChoice};
+use takt_space::UserRole;
+
+/// Security of the endpoints of a server.
+#[derive(Debug, Clone, Args)]
+pub struct ServeSecurityArguments {
+    /// Serve without security beyond the loopback interface, too: every client that reaches the port can use the server.
+    #[arg(long)]
+    pub allow_none: bool,
+    /// Create no certificate for the loopback interface, where no secured endpoints are offered then.
+    #[arg(long)]
+    pub no_certificate: bool,
+    /// Folder of certificates; default is `pki` in the state directory of the user.
+    #[arg(long, value_name = "DIRECTORY")]
+    pub certificates: Option<PathBuf>,
+    /// File of users, which `takt user` changes; default is `users` in the state directory of the user.
+    #[arg(long, value_name = "FILE")]
+    pub users: Option<PathBuf>,
+    /// Let anonymous users beyond the loopback interface write and call. Otherwise they may only read.
+    #[arg(long)]
+    pub allow_anonymous_operators: bool,
+}
+
+impl ServeSecurityArguments {
+    /// Returns the options of the endpoints. Certificates and users are in `folder` unless the user names other places.
+    pub fn options(self, folder: Option<&PathBuf>) -> EndpointSecurity {
+        EndpointSecurity {
+            certificates: self.certificates.or_else(|| Some(folder?.join("pki"))),
+            users: self.users.or_else(|| Some(folder?.join("users"))),
+            anonymous_operators: self.allow_anonymous_operators,
+            secured_loopback: !self.no_certificate,
+            allow_none: self.allow_none,
+        }
+    }
+}
+
+/// Security of connections over opc.tcp.
+#[derive(Debug, Clone, Args)]
+pub struct ClientSecurityArguments {
+    /// Security over opc.tcp: auto, none, sign, encrypt, a SecurityPolicy such as Basic256Sha256, or both: Basic256Sha256,sign. `auto`
+    /// is no security on the loopback interface, and the most secure endpoint elsewhere.
+    #[arg(long, value_name = "CHOICE", default_value_t)]
+    pub security: SecurityChoice,
+    /// Certificate of this application (DER or PEM), instead of the one in the folder of certificates.
+    #[arg(long, value_name = "FILE", requires = "private_key")]
+    pub certificate: Option<PathBuf>,
+    /// Private key of the certificate (PEM).
+    #[arg(long, value_name = "FILE", requires = "certificate")]
+    pub private_key: Option<PathBuf>,
+    /// Folder of certificates; default is `pki` in the state directory of the user.
+    #[arg(long, value_name = "DIRECTORY")]
+    pub certificates: Option<PathBuf>,
+    /// Accept a server whose certificate names other hosts than its URL.
+    #[arg(long)]
+    pub any_host: bool,
+    /// User of the session. The password is read from --password-file or from the variable TAKT_PASSWORD.
+    #[arg(long, value_name = "NAME", conflicts_with = "user_certificate")]
+    pub user: Option<String>,
+    /// File with the password of --user in its first line.
+    #[arg(long, value_name = "FILE", requires = "user")]
+    pub password_file: Option<PathBuf>,
+    /// Certificate of the user (DER or PEM).
+    #[arg(long, value_name = "FILE", requires = "user_private_key")]
+    pub user_certificate: Option<PathBuf>,
+    /// Private key of the user's certificate (PEM).
+    #[arg(long, value_name = "FILE", requires = "user_certificate")]
+    pub user_private_key: Option<PathBuf>,
+}
+
+impl ClientSecurityArguments {
+    /// Returns the security of connections.
+    pub fn options(&self) -> ClientSecurity {
+        ClientSecurity {
+            choice: self.security.clone(),
+            certificates: self.certificates.clone(),
+            certificate: self.certificate.clone().zip(self.private_key.clone()),
+            any_host: self.any_host,
+        }
+    }
+
+    /// Returns the user of sessions, with the password that `read` gets.
+    pub fn identity(
+        &self,
+        read: impl FnOnce(Option<&PathBuf>) -> miette::Result<String>,
+    ) -> miette::Result<Identity> {
+        if let Some(name) = &self.user {
+            return Ok(Identity::UserName {
+                name: name.clone(),
+                password: read(self.password_file.as_ref())?,
+            });
+        }
+        let files = self
+            .user_certificate
+            .clone()
+            .zip(self.user_private_key.clone());
+        Ok(match files {
+            Some((certificate, key)) => Identity::Certificate { certificate, key },
+            None => Identity::Anonymous,
+        })
+    }
+}
+
+#[derive(Debug, Args)]
+pub struct UserArguments {
+    #[command(subcommand)]
+    pub command: UserCommand,
+    /// File of users; default is `users` in the state directory of the user.
+    #[arg(long, value_name = "FILE", global = true)]
+    pub users: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum UserCommand {
+    /// List the users with their roles.
+    List {
+        /// Print JSON, one object for each user.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Add a user, or change the password, certificate or role of one.
+    Add {
+        /// Name.
+        name: String,
+        /// UserRole: an observer may read and subscribe, an operator may write and call, too.
+        #[arg(long, default_value_t = UserRole::Operator)]
+        role: UserRole,
+        /// File with the password in its first line; by default the password is in the variable TAKT_PASSWORD.
+        #[arg(long, value_name = "FILE", conflicts_with = "certificate")]
+        password_file: Option<PathBuf>,
+        /// Certificate of the user (DER or PEM), instead of a password.
+        #[arg(long, value_name = "FILE")]
+        certificate: Option<PathBuf>,
+    },
+    /// Remove a user. Open sessions continue until they end.
+    Remove {
+        /// Name.
+        name: String,
+    },
+}
+
+#[derive(Debug, Args)]
+pub struct TrustArguments {
+    #[command(subcommand)]
+    pub command: TrustCommand,
+    /// Folder of certificates; default is `pki` in the state directory of the user.
+    #[arg(long, value_name = "DIRECTORY", global = true)]
+    pub certificates: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum TrustCommand {
+    /// List the own, trusted and rejected certificates.
+    List {
+        /// Print JSON, one object for each certificate.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Trust a certificate: a rejected one, by the beginning of its thumbprint, or one in a file.
+    Add {
+        /// Thumbprint, at least its first 8 digits, or a file (DER or PEM; a revocation list ends in .crl).
+        certificate: String,
+        /// The certificate belongs to an issuer (CA) that completes chains, but is not trusted by itself.
+        #[arg(long)]
+        issuer: bool,
+    },
+    /// Trust a certificate no more.
+    Reject {
+        /// Thumbprint, at least its first 8 digits.
+        certificate: String,
+    },
+    /// Replace the own certificate of an application. It is used for new connections at once.
+    Renew {
+        /// ApplicationName, as `takt trust list` shows it.
+        name: String,
+        /// More names or addresses of this host.
+        #[arg(long, value_name = "HOST")]
+        host: Vec<String>,
+    },
+    /// Show the content of a certificate.
+    Show {
+        /// Thumbprint, at least its first 8 digits, or a file.
+        certificate: String,
+    },
+}

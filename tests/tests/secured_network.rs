@@ -1,0 +1,168 @@
+//! Endpoints beyond the loopback interface, in a network namespace: secured ones only, and what anonymous clients and users may do,
+//! at a Provider and through the registry.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use rustix::thread::{UnshareFlags, unshare_unsafe};
+use takt_tests::privileged::{self, Test};
+use takt_tests::{Process, Registry, Sandbox, process};
+
+/// An address that is none of the loopback interface, although packets do not leave the host.
+const ADDRESS: &str = "10.84.77.1";
+
+const PATIENCE: Duration = Duration::from_secs(60);
+
+fn main() -> ExitCode {
+    let needs = &["unshare", "--net", "true"];
+    privileged::main(&[
+        Test {
+            name: "anonymous_clients_from_elsewhere_only_read",
+            needs,
+            run: || in_namespace(anonymous_clients_from_elsewhere_only_read),
+        },
+        Test {
+            name: "an_endpoint_without_a_certificate_is_not_opened",
+            needs,
+            run: || in_namespace(an_endpoint_without_a_certificate_is_not_opened),
+        },
+    ])
+}
+
+fn in_namespace(test: fn()) {
+    let thread = std::thread::spawn(move || {
+        enter();
+        for arguments in [
+            vec!["link", "set", "lo", "up"],
+            vec!["address", "add", ADDRESS, "dev", "lo"],
+        ] {
+            let mut command = std::process::Command::new("ip");
+            let _ = process::run("ip", command.args(arguments), PATIENCE).expect_success();
+        }
+        test();
+    });
+    if let Err(panic) = thread.join() {
+        std::panic::resume_unwind(panic);
+    }
+}
+
+#[allow(unsafe_code, reason = "the call is unsafe for sake of other flags")]
+fn enter() {
+    // SAFETY: only the network namespace is changed, which affects neither memory nor descriptors of other threads.
+    unsafe { unshare_unsafe(UnshareFlags::NEWNET) }.unwrap();
+}
+
+fn anonymous_clients_from_elsewhere_only_read() {
+    let sandbox = Sandbox::new();
+    let state = sandbox.data_directory().join("takt");
+    let in_state = |name: &str| state.join(name).to_str().unwrap().to_owned();
+    let (certificates, users) = (in_state("pki"), in_state("users"));
+    let any_port = format!("opc.tcp://{ADDRESS}:0");
+    let shared = ["--certificates", &certificates, "--users", &users];
+    let registry = Registry::start_at(&sandbox, &any_port, &shared);
+    let name = sandbox.application("machine");
+    let provider = [
+        "provider",
+        "machine",
+        "--name",
+        &name,
+        "--endpoint",
+        &any_port,
+    ];
+    let at_registry = ["--registry", &registry.shared_memory()];
+    let mut provider = Process::spawn(
+        "takt provider",
+        &mut sandbox.takt(&[&provider[..], &at_registry].concat()),
+    );
+    let said = provider.wait_for("its endpoints", PATIENCE, |line| {
+        line.contains("opc.tcp://")
+    });
+    let endpoint = said.split(' ').next_back().unwrap().to_owned();
+    let through = format!("{name}/Spindle/Override");
+    let password = sandbox.data_directory().join("password");
+    std::fs::write(&password, "hammer\n").unwrap();
+    let password = password.to_str().unwrap();
+    for role in ["operator", "observer"] {
+        let add = [
+            "user",
+            "add",
+            role,
+            "--role",
+            role,
+            "--password-file",
+            password,
+        ];
+        let _ = sandbox.run(&add).expect_success();
+    }
+    let as_user = |user| ["--user", user, "--password-file", password];
+
+    for (endpoint, node) in [
+        (&endpoint, "Spindle/Override"),
+        (&registry.endpoint, &*through),
+    ] {
+        let read = ["read", endpoint, node];
+        let write = ["write", endpoint, node, "80"];
+        // The Provider is registered a moment later.
+        let begin = std::time::Instant::now();
+        while !sandbox.run(&read).status.success() {
+            assert!(
+                begin.elapsed() < PATIENCE,
+                "{}",
+                sandbox.run(&read).expect_failure()
+            );
+        }
+        let none = sandbox.run(&[&read[..], &["--security", "none"]].concat());
+        let none = none.expect_failure();
+        assert!(none.contains("BadSecurityModeInsufficient"), "{none}");
+        let anonymous = sandbox.run(&write).expect_failure();
+        assert!(anonymous.contains("BadUserAccessDenied"), "{anonymous}");
+        assert!(anonymous.contains("takt user add"), "{anonymous}");
+        let observer = sandbox.run(&[&write[..], &as_user("observer")].concat());
+        let observer = observer.expect_failure();
+        assert!(observer.contains("BadUserAccessDenied"), "{observer}");
+        let operator = sandbox.run(&[&write[..], &as_user("operator")].concat());
+        assert!(operator.expect_success().contains("80"));
+    }
+    let call = ["call", &endpoint, "Start"];
+    let anonymous = sandbox.run(&call).expect_failure();
+    assert!(anonymous.contains("BadUserAccessDenied"), "{anonymous}");
+    let _ = sandbox
+        .run(&[&call[..], &as_user("operator")].concat())
+        .expect_success();
+    let _ = sandbox
+        .run(&["user", "remove", "operator"])
+        .expect_success();
+    let removed = sandbox.run(&[&call[..], &as_user("operator")].concat());
+    let removed = removed.expect_failure();
+    assert!(removed.contains("ActivateSession"), "{removed}");
+}
+
+fn an_endpoint_without_a_certificate_is_not_opened() {
+    let sandbox = Sandbox::new();
+    let folder = sandbox.data_directory().join("file");
+    std::fs::write(&folder, "not a folder").unwrap();
+    let any_port = format!("opc.tcp://{ADDRESS}:0");
+    let name = sandbox.application("machine");
+    let provider = [
+        "provider",
+        "machine",
+        "--name",
+        &name,
+        "--endpoint",
+        &any_port,
+        "--certificates",
+        folder.to_str().unwrap(),
+    ];
+    let refused = sandbox.run(&provider).expect_failure();
+    assert!(refused.contains("reachable from the network"), "{refused}");
+    let allowed = [&provider[..], &["--allow-none"]].concat();
+    let mut allowed = Process::spawn("takt provider", &mut sandbox.takt(&allowed));
+    let said = allowed.wait_for("its endpoints", PATIENCE, |line| {
+        line.contains("opc.tcp://")
+    });
+    let endpoint = said.split(' ').next_back().unwrap();
+    let read = ["read", endpoint, "Spindle/Override", "--security", "none"];
+    let _ = sandbox.run(&read).expect_success();
+}
