@@ -1,5 +1,7 @@
 //! Once warm, a request over opc.tcp allocates nothing: neither in the server nor in the client.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod support;
 
 use std::alloc::{GlobalAlloc, Layout, System};
