@@ -20,7 +20,7 @@ pub struct RatedLink;
 
 impl LinkDevice for RatedLink {
     fn name(&self) -> &'static str {
-        "links with a rate"
+        KIND
     }
 
     fn has_rate(&self) -> bool {
