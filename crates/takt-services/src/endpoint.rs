@@ -124,14 +124,15 @@ impl EndpointConfig {
         }
         if offered.user_names {
             let user_name = UserTokenType::UserName;
-            if protects {
-                let id = PROTECTED_USER_NAME_POLICY;
-                policies.push(policy(id, user_name, TOKEN_POLICY_URI));
-            }
             if self.is_secured() {
                 policies.push(policy(USER_NAME_POLICY, user_name, ""));
             } else if is_private || offered.clear_text {
+                // It comes first, because some clients take the first one and cannot encrypt a token on a channel without security.
                 policies.push(policy(USER_NAME_POLICY, user_name, SECURITY_POLICY_NONE));
+            }
+            if protects {
+                let id = PROTECTED_USER_NAME_POLICY;
+                policies.push(policy(id, user_name, TOKEN_POLICY_URI));
             }
         }
         if offered.certificates {
