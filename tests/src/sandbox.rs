@@ -70,6 +70,16 @@ impl Sandbox {
             directory: Self::new_directory(),
             name,
         }
+        .without_predecessors()
+    }
+
+    /// Removes the shared memory of an earlier directory that had this directory's number: file systems use numbers again, and
+    /// a killed process may outlive its directory.
+    fn without_predecessors(self) -> Self {
+        for object in self.shared_memory() {
+            let _ = fs::remove_file(object);
+        }
+        self
     }
 
     fn new_directory() -> TempDir {
@@ -105,6 +115,7 @@ impl Sandbox {
             name: self.name.clone(),
             directory: Self::new_directory(),
         }
+        .without_predecessors()
     }
 
     /// Returns an ApplicationName that no other test uses.

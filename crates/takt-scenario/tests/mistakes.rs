@@ -240,7 +240,7 @@ fn gates() {
         taprio(
             "{ gates = [\"A\"], interval = \"800 ns\" }, { gates = [\"B\"], interval = \"50 us\" }"
         ),
-        "line 5, column 14: a frame of `control`, 101 B on the wire, needs 808 ns at 1 Gbit/s, but no window of class `A` is longer \
+        "line 5, column 14: a frame of `control`, 101 B on the wire, needs more than 808 ns at 1 Gbit/s, but no window of class `A` is longer \
          than 800 ns"
     );
     // The guard band is not longer than the time that a frame needs anyway, or it is longer and decides alone.
@@ -249,7 +249,7 @@ fn gates() {
             "{{ gates = [\"A\"], interval = \"800 ns\" }}, {{ gates = [\"B\"], interval = \"50 us\" }}]\nguard_band = \"{guard_band}\"\n#"
         ))
     };
-    assert!(guarded("808 ns").contains("needs 808 ns at 1 Gbit/s, but"));
+    assert!(guarded("808 ns").contains("needs more than 808 ns at 1 Gbit/s, but"));
     assert!(guarded("900 ns").contains("needs 900 ns for the guard band, but"));
     assert_eq!(
         taprio("{ gates = [\"B\"], interval = \"50 us\" }"),

@@ -41,13 +41,13 @@ fn text(window: u128, rate: u128, drift: i64) -> String {
     )
 }
 
-/// Returns the shortest window that a frame needs: its time on the link by the clock, and what that clock may skip when the gate
-/// opens.
+/// Returns the shortest window that a frame needs: its time on the link by the clock, what that clock may skip when the gate
+/// opens, and a picosecond, because Linux sends no frame that ends when its gate closes.
 fn needed(rate: u128, drift: i64) -> u128 {
     let billion = 1_000_000_000;
     let takes = (WIRE * 8_000_000).div_ceil(rate);
     let gained = u128::from(drift.max(0).unsigned_abs());
-    (takes * (billion + gained)).div_ceil(billion) + gained.div_ceil(billion)
+    (takes * (billion + gained)).div_ceil(billion) + gained.div_ceil(billion) + 1
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn the_message_names_the_drift() {
     };
     assert_eq!(
         mistake.to_string(),
-        "line 3, column 22: a frame of `control`, 101 B on the wire, needs 808.082 ns at 1 Gbit/s by a clock that gains 100 ppm, \
+        "line 3, column 22: a frame of `control`, 101 B on the wire, needs more than 808.082 ns at 1 Gbit/s by a clock that gains 100 ppm, \
          but no window of class `A` is longer than 808 ns"
     );
 }

@@ -34,8 +34,10 @@ pub fn gates_again(plan: &PortPlan) -> Option<ShellCommand> {
 pub(crate) fn replace(interface: &str, qdisc: &Qdisc) -> ShellCommand {
     let kind = qdisc.kind.name();
     let head = format!(
-        "qdisc replace dev {interface} {} handle {} {kind}",
-        qdisc.parent, qdisc.handle
+        "qdisc replace dev {interface} {} handle {} {}{kind}",
+        qdisc.parent,
+        qdisc.handle,
+        qdisc.kind.size_table()
     );
     let phrases = std::iter::once(head).chain(qdisc.kind.phrases());
     ShellCommand::new("tc", phrases)

@@ -110,12 +110,16 @@ fn word_behind(command: &ShellCommand, word: &str) -> String {
     behind.map_or_else(String::new, |word| (*word).to_owned())
 }
 
-/// Returns the kind of discipline that a command attaches: the word behind the handle.
+/// Returns the kind of discipline that a command attaches: the word behind the handle, or behind the size table there.
 fn kind_of(command: &ShellCommand) -> String {
     let words = command.arguments();
     let handle = words.iter().position(|word| *word == "handle");
-    let kind = handle
-        .and_then(|handle| words.get(handle + 2))
+    let behind = handle.and_then(|handle| words.get(handle + 2..));
+    let kind = behind
+        .and_then(|words| match words {
+            ["stab", _, _, kind, ..] => Some(kind),
+            others => others.first(),
+        })
         .or(words.last());
     kind.map_or_else(String::new, |kind| (*kind).to_owned())
 }

@@ -96,7 +96,14 @@ pub struct GateSchedule {
     pub entries: Vec<(u8, u64)>,
     /// Place at which gates are opened and closed.
     pub mode: GateMode,
+    /// Bytes that the kernel adds to the length of each frame (size table, tc-stab(8)): those on the wire that its buffers lack.
+    /// Without them, the last frame of a window ends behind it.
+    pub overhead: u32,
 }
+
+/// Bytes on the wire besides the frame in the kernel's buffer: preamble and start of frame 8, check sequence 4, interframe gap 12
+/// (IEEE 802.3, 3.1.1 and 4.4.2).
+pub const WIRE_OVERHEAD: u32 = 24;
 
 /// Place at which the gates of `taprio` are opened and closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -157,6 +164,16 @@ impl QdiscKind {
         match self {
             Self::Mqprio(map) | Self::Taprio(GateSchedule { map, .. }) => Some(map),
             _ => None,
+        }
+    }
+
+    /// Returns the words of a `tc` command before the name of the kind.
+    pub fn size_table(&self) -> String {
+        match self {
+            Self::Taprio(schedule) if schedule.overhead > 0 => {
+                format!("stab overhead {} ", schedule.overhead)
+            }
+            _ => String::new(),
         }
     }
 
@@ -234,6 +251,7 @@ impl QdiscKind {
                 };
                 parameters.push(pair("flags", format!("{flags:#x}")));
                 parameters.push(pair("txtime-delay", delay.to_string()));
+                parameters.push(pair("stab overhead", schedule.overhead.to_string()));
                 for (number, entry) in schedule.entries.iter().enumerate() {
                     parameters.push((format!("sched-entry {number}"), entry_words(*entry)));
                 }

@@ -132,7 +132,8 @@ fn read_qdisc(value: &Value) -> Option<KernelQdisc> {
     };
     let kind = value
         .get("options")
-        .and_then(|options| read_kind(&name, options));
+        .and_then(|options| read_kind(&name, options))
+        .map(|kind| with_size_table(kind, value));
     Some(KernelQdisc {
         name,
         handle,
@@ -140,6 +141,18 @@ fn read_qdisc(value: &Value) -> Option<KernelQdisc> {
         kind,
         counters,
     })
+}
+
+/// Adds the size table, which the kernel shows beside the options.
+fn with_size_table(kind: QdiscKind, value: &Value) -> QdiscKind {
+    let overhead = value.get("stab").and_then(|stab| number(stab, "overhead"));
+    match kind {
+        QdiscKind::Taprio(schedule) => QdiscKind::Taprio(GateSchedule {
+            overhead: overhead.map_or(0, |bytes| u32::try_from(bytes).unwrap_or(u32::MAX)),
+            ..schedule
+        }),
+        other => other,
+    }
 }
 
 fn read_handle(text: &str) -> Option<QdiscHandle> {
@@ -233,6 +246,7 @@ fn read_taprio(options: &Value) -> Option<GateSchedule> {
         base_time: number(schedule, "base_time")?,
         entries: entries?,
         mode,
+        overhead: 0,
     })
 }
 

@@ -28,6 +28,7 @@ fn earlier() -> FakeKernel {
     };
     let words = "num_tc 2 map 1 1 1 1 1 1 1 0 1 1 1 1 1 1 1 1 queues 1@0 3@1 hw 0";
     let qdisc = |handle: &str, kind: &str, words: &str| FakeQdisc {
+        overhead: "0".to_owned(),
         handle: handle.to_owned(),
         kind: kind.to_owned(),
         words: words.split_whitespace().map(str::to_owned).collect(),
@@ -217,6 +218,7 @@ fn an_interface_that_cannot_be_restored_is_not_touched() {
     let (_directory, states) = states();
     let mut kernel = FakeKernel::default();
     let foreign = FakeQdisc {
+        overhead: "0".to_owned(),
         handle: "1:".to_owned(),
         kind: "htb".to_owned(),
         words: Vec::new(),

@@ -16,6 +16,7 @@ mod case;
 mod cases;
 mod checks;
 mod cleanup;
+mod disciplines;
 mod mistakes;
 mod recorded;
 mod report;
@@ -73,6 +74,26 @@ fn tests(backend: &TestedBackend) -> Vec<(String, TestFunction)> {
                 Outcome::Passed
             };
             tests.push((name, Box::new(test)));
+        }
+        let disciplines: [(&str, fn()); 5] = [
+            (
+                "etf_releases_and_drops",
+                disciplines::etf_releases_and_drops,
+            ),
+            ("taprio_windows", disciplines::taprio_windows),
+            (
+                "cbs_keeps_its_idle_slope",
+                disciplines::cbs_keeps_its_idle_slope,
+            ),
+            ("mqprio_order", disciplines::mqprio_order),
+            ("fq_codel_fairness", disciplines::fq_codel_fairness),
+        ];
+        for (name, test) in disciplines {
+            let test = move |_: &TestedBackend| {
+                test();
+                Outcome::Passed
+            };
+            tests.push((format!("disciplines::{name}"), Box::new(test)));
         }
         tests.push((
             "uml::repeats_are_the_same_bit_by_bit".to_owned(),

@@ -266,6 +266,7 @@ impl Reader<'_> {
 
     /// Reports flows whose frames no window lets pass. Gates follow the node's clock. By a fast clock a frame takes longer, and
     /// the reading at which a gate opens may be skipped. By a slow one a frame takes less, but Linux decides by the link's rate.
+    /// Linux sends no frame that would end in the very moment in which its gate closes (`taprio_dequeue`).
     fn check_windows(
         &mut self,
         taprio: &Taprio,
@@ -283,13 +284,16 @@ impl Reader<'_> {
         let takes = rate.duration(flow.flow.frame.physical().into());
         let skipped = by_fast_clock(1, drift) - 1;
         let takes = Duration(by_fast_clock(takes.0, drift)).plus(Duration(skipped));
+        let longer = takes.plus(Duration(1));
         let (needed, why) = if takes < taprio.guard_band {
             (taprio.guard_band, "for the guard band".to_owned())
         } else if drift.0 > 0 {
-            (takes, format!("at {rate} by a clock that gains {drift}"))
+            (longer, format!("at {rate} by a clock that gains {drift}"))
         } else {
-            (takes, format!("at {rate}"))
+            (longer, format!("at {rate}"))
         };
+        let more = if needed == longer { "more than " } else { "" };
+        let shown = needed.min(takes.max(taprio.guard_band));
         let flow_name = &flow.name;
         let message = match windows.iter().map(|(_, long)| *long).max() {
             None => format!(
@@ -299,7 +303,7 @@ impl Reader<'_> {
             Some(longest) if longest < needed => {
                 let bytes = flow.flow.frame.physical();
                 format!(
-                    "a frame of `{flow_name}`, {bytes} B on the wire, needs {needed} {why}, but no window of \
+                    "a frame of `{flow_name}`, {bytes} B on the wire, needs {more}{shown} {why}, but no window of \
                      class `{name}` is longer than {longest}"
                 )
             }

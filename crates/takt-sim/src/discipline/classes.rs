@@ -9,7 +9,7 @@ use crate::{LineRate, Time};
 /// Lengths of frames that must fit in a window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lengths {
-    /// L2 frames without their check sequence, as in Linux.
+    /// L2 frames without their check sequence, as in Linux; behind gates all bytes on the wire.
     Kernel,
     /// All bytes of a frame on the wire.
     Wire,
@@ -97,7 +97,12 @@ impl Classes {
     }
 
     /// Adds a packet to its class.
+    ///
+    /// Takt configures TAPRIO with a size table, so the kernel counts the bytes on the wire there, also in the classes below.
     pub fn enqueue(&mut self, mut packet: Packet, now: Time, drops: &mut Drops) {
+        if self.gates.is_some() && self.lengths == Lengths::Kernel {
+            packet.length = packet.wire;
+        }
         let class = self.class_of(packet.priority);
         if let (Some(assist), Some(gates)) = (&mut self.assist, &self.gates) {
             let duration = duration(self.rate, self.lengths, &packet);
@@ -309,12 +314,18 @@ mod tests {
     }
 
     #[test]
-    fn the_kernel_forgets_24_bytes() {
-        for (lengths, frame) in [(Lengths::Kernel, Some(0)), (Lengths::Wire, None)] {
-            let mut classes = gated(lengths);
-            classes.enqueue(of(3, 0, 1226), us(0), &mut Drops::new());
-            // The window has 9.9 µs left; 1226 B take 9.808 µs, the 1250 B on the wire 10.
-            assert_eq!(taken(&mut classes, Time::nanoseconds(40_100), ALL), frame);
+    fn a_frame_ends_in_its_window_with_all_bytes_on_the_wire() {
+        // The window has 9.9 or 10 µs left; 1226 B take 9.808 µs, the 1250 B on the wire 10. The kernel wants more than that.
+        for (lengths, fits) in [(Lengths::Kernel, false), (Lengths::Wire, true)] {
+            for (now, frame) in [
+                (40_100, None),
+                (40_000, fits.then_some(0)),
+                (39_999, Some(0)),
+            ] {
+                let mut classes = gated(lengths);
+                classes.enqueue(of(3, 0, 1226), us(0), &mut Drops::new());
+                assert_eq!(taken(&mut classes, Time::nanoseconds(now), ALL), frame);
+            }
         }
     }
 
@@ -346,9 +357,10 @@ mod tests {
             .with_gates(Gates::new(&schedule(0, &[(0b01, 50), (0b10, 50)])))
             .with_txtime_assist(us(20));
         let mut drops = Drops::new();
-        classes.enqueue(of(3, 0, 1250), us(10), &mut drops);
-        classes.enqueue(of(3, 1, 1250), us(10), &mut drops);
-        classes.enqueue(of(3, 2, 1250), us(10), &mut drops);
+        for frame in 0..3 {
+            // 1250 B on the wire.
+            classes.enqueue(of(3, frame, 1226), us(10), &mut drops);
+        }
         // Frames are sent at 30 and 40; at 50 there is no room.
         assert_eq!(
             classes.dequeue(us(10), ALL, &mut drops),
@@ -362,10 +374,11 @@ mod tests {
         );
         let own = |txtime| Packet {
             txtime: Some(us(txtime)),
-            ..of(3, 3, 1250)
+            ..of(3, 3, 1226)
         };
         classes.enqueue(own(160), us(35), &mut drops);
-        assert_eq!(drops, [(own(160), DropReason::NoWindow)]);
+        assert_eq!(drops.len(), 1);
+        assert_eq!(drops[0].1, DropReason::NoWindow);
         classes.enqueue(own(120), us(35), &mut drops);
         assert_eq!(drops.len(), 1);
     }

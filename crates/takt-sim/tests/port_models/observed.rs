@@ -13,6 +13,7 @@ pub(crate) type Outcomes = BTreeMap<(usize, u64), Outcome>;
 struct Watcher<'a> {
     scenario: &'a Scenario,
     port: &'a Port,
+    model: Model,
     frames: Vec<Frame>,
     outcomes: Outcomes,
 }
@@ -35,7 +36,11 @@ impl Watcher<'_> {
         self.frames.push(Frame {
             id: (flow, counter),
             class,
-            length: frame.l2(),
+            // Behind gates, the kernel knows the bytes on the wire: `tc` gives it a size table.
+            length: match (self.model, &self.port.gates) {
+                (Model::Linux, Some(_)) => frame.physical(),
+                _ => frame.l2(),
+            },
             wire: frame.physical(),
             arrival,
             txtime,
@@ -78,6 +83,7 @@ pub(crate) fn simulate(
     let mut watcher = Watcher {
         scenario,
         port,
+        model,
         frames: Vec::new(),
         outcomes: BTreeMap::new(),
     };

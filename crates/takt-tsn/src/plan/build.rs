@@ -15,7 +15,7 @@ use super::shaper::shaper;
 use crate::interface_name::is_interface_name;
 use crate::qdisc::{
     ClassMap, GateMode, GateSchedule, LaunchNumbers, Qdisc, QdiscHandle, QdiscKind, QdiscParent,
-    SOCKET_PRIORITIES,
+    SOCKET_PRIORITIES, WIRE_OVERHEAD,
 };
 
 /// Handle of the root.
@@ -248,11 +248,16 @@ fn schedule(
         (None, _) => GateMode::Software,
     };
     let entries = entries(taprio)?;
+    derivations.push(Derivation::new(
+        format!("stab overhead {WIRE_OVERHEAD}"),
+        "bytes: preamble 8, check sequence 4 and interframe gap 12, so that a frame ends in its window",
+    ));
     Ok(GateSchedule {
         map,
         base_time,
         entries,
         mode,
+        overhead: WIRE_OVERHEAD,
     })
 }
 

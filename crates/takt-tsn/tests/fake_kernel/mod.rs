@@ -17,6 +17,8 @@ use takt_tsn::{CommandResult, Executor, ExecutorError, ShellCommand};
 pub struct FakeQdisc {
     pub handle: String,
     pub kind: String,
+    /// Bytes of the size table.
+    pub overhead: String,
     pub words: Vec<String>,
 }
 
@@ -162,7 +164,24 @@ impl FakeKernel {
                     kind,
                     parameters @ ..,
                 ],
-            ) => self.replace("root", handle, kind, parameters),
+            ) if *kind != "stab" => self.replace("root", handle, kind, "0", parameters),
+            (
+                "tc",
+                [
+                    "qdisc",
+                    "replace",
+                    "dev",
+                    "eth0",
+                    "root",
+                    "handle",
+                    handle,
+                    "stab",
+                    "overhead",
+                    overhead,
+                    kind,
+                    parameters @ ..,
+                ],
+            ) => self.replace("root", handle, kind, overhead, parameters),
             (
                 "tc",
                 [
@@ -177,12 +196,19 @@ impl FakeKernel {
                     kind,
                     parameters @ ..,
                 ],
-            ) => self.replace(parent, handle, kind, parameters),
+            ) => self.replace(parent, handle, kind, "0", parameters),
             _ => Err(format!("Error: {program} {words:?}")),
         }
     }
 
-    fn replace(&mut self, parent: &str, handle: &str, kind: &str, parameters: &[&str]) -> Answer {
+    fn replace(
+        &mut self,
+        parent: &str,
+        handle: &str,
+        kind: &str,
+        overhead: &str,
+        parameters: &[&str],
+    ) -> Answer {
         if self.missing.contains(&kind) {
             return Err("Error: Specified qdisc kind is unknown.".to_owned());
         }
@@ -218,6 +244,7 @@ impl FakeKernel {
         let qdisc = FakeQdisc {
             handle: handle.to_owned(),
             kind: kind.to_owned(),
+            overhead: overhead.to_owned(),
             words: parameters.iter().map(|word| (*word).to_owned()).collect(),
         };
         self.qdiscs.insert(parent.to_owned(), qdisc);
@@ -251,10 +278,13 @@ impl FakeKernel {
         let FakeQdisc {
             handle,
             kind,
+            overhead,
             words,
         } = qdisc;
         let options = self.options(kind, words);
-        format!(r#"{{"kind":"{kind}","handle":"{handle}",{place},"options":{{{options}}}}}"#)
+        format!(
+            r#"{{"kind":"{kind}","handle":"{handle}",{place},"options":{{{options}}},"stab":{{"overhead":{overhead}}}}}"#
+        )
     }
 
     /// Returns the parameters as `tc` shows them.

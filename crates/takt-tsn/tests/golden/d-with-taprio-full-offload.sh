@@ -1,6 +1,6 @@
 # host1 → host2: taprio at eth0
 tc qdisc del dev eth0 root 2>/dev/null || true
-tc qdisc replace dev eth0 root handle 100: taprio num_tc 2 \
+tc qdisc replace dev eth0 root handle 100: stab overhead 24 taprio num_tc 2 \
     map 1 1 1 0 1 1 1 1 1 1 1 1 1 1 1 1 queues 1@0 1@1 base-time 1000000000 \
     sched-entry S 02 135000 sched-entry S 00 15000 sched-entry S 01 62500 \
     sched-entry S 00 15000 sched-entry S 02 22500 flags 0x1 \
@@ -8,7 +8,7 @@ tc qdisc replace dev eth0 root handle 100: taprio num_tc 2 \
 tc qdisc replace dev eth0 parent 100:1 handle 101: etf clockid CLOCK_TAI \
     delta 200000 offload skip_sock_check
 tc qdisc replace dev eth0 parent 100:2 handle 102: pfifo limit 1000
-tc qdisc replace dev eth0 root handle 100: taprio num_tc 2 \
+tc qdisc replace dev eth0 root handle 100: stab overhead 24 taprio num_tc 2 \
     map 1 1 1 0 1 1 1 1 1 1 1 1 1 1 1 1 queues 1@0 1@1 base-time 1000000000 \
     sched-entry S 02 135000 sched-entry S 00 15000 sched-entry S 01 62500 \
     sched-entry S 00 15000 sched-entry S 02 22500 flags 0x1 \
@@ -23,13 +23,14 @@ ip link set dev eth0.1 up
 #   base-time 1000000000: ns of CLOCK_TAI: `base_time` of the discipline plus `shift` of the port
 #   sched-entry: gates as a mask, bit 0 for class 0, and ns: the entries of the discipline
 #   txtime-delay 205000: ns: `txtime_assist` of the discipline; above delta of etf, or frames come too late
+#   stab overhead 24: bytes: preamble 8, check sequence 4 and interframe gap 12, so that a frame ends in its window
 #   delta 200000: ns: `delta` of the scenario, for the time from the kernel to the wire
 #   limit 1000: frames of class `best effort`: Linux's txqueuelen, the default of scenarios
 #   warning: class `best effort` has no etf: with txtime-assist its frames leave at once, in any window
 
 # host2 → host1: taprio at eth0
 tc qdisc del dev eth0 root 2>/dev/null || true
-tc qdisc replace dev eth0 root handle 100: taprio num_tc 2 \
+tc qdisc replace dev eth0 root handle 100: stab overhead 24 taprio num_tc 2 \
     map 1 1 1 0 1 1 1 1 1 1 1 1 1 1 1 1 queues 1@0 1@1 base-time 1000000000 \
     sched-entry S 02 135000 sched-entry S 00 15000 sched-entry S 01 62500 \
     sched-entry S 00 15000 sched-entry S 02 22500 flags 0x1 \
@@ -37,7 +38,7 @@ tc qdisc replace dev eth0 root handle 100: taprio num_tc 2 \
 tc qdisc replace dev eth0 parent 100:1 handle 101: etf clockid CLOCK_TAI \
     delta 200000 offload skip_sock_check
 tc qdisc replace dev eth0 parent 100:2 handle 102: pfifo limit 1000
-tc qdisc replace dev eth0 root handle 100: taprio num_tc 2 \
+tc qdisc replace dev eth0 root handle 100: stab overhead 24 taprio num_tc 2 \
     map 1 1 1 0 1 1 1 1 1 1 1 1 1 1 1 1 queues 1@0 1@1 base-time 1000000000 \
     sched-entry S 02 135000 sched-entry S 00 15000 sched-entry S 01 62500 \
     sched-entry S 00 15000 sched-entry S 02 22500 flags 0x1 \
@@ -52,6 +53,7 @@ ip link set dev eth0.1 up
 #   base-time 1000000000: ns of CLOCK_TAI: `base_time` of the discipline plus `shift` of the port
 #   sched-entry: gates as a mask, bit 0 for class 0, and ns: the entries of the discipline
 #   txtime-delay 205000: ns: `txtime_assist` of the discipline; above delta of etf, or frames come too late
+#   stab overhead 24: bytes: preamble 8, check sequence 4 and interframe gap 12, so that a frame ends in its window
 #   delta 200000: ns: `delta` of the scenario, for the time from the kernel to the wire
 #   limit 1000: frames of class `best effort`: Linux's txqueuelen, the default of scenarios
 #   warning: class `best effort` has no etf: with txtime-assist its frames leave at once, in any window

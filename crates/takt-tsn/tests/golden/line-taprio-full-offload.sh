@@ -1,12 +1,12 @@
 # host1 → bridge1: taprio at eth0
 tc qdisc del dev eth0 root 2>/dev/null || true
-tc qdisc replace dev eth0 root handle 100: taprio num_tc 2 \
+tc qdisc replace dev eth0 root handle 100: stab overhead 24 taprio num_tc 2 \
     map 1 1 1 0 1 1 1 1 1 1 1 1 1 1 1 1 queues 1@0 1@1 base-time 0 \
     sched-entry S 01 40000 sched-entry S 02 60000 flags 0x2
 tc qdisc replace dev eth0 parent 100:1 handle 101: etf clockid CLOCK_TAI \
     delta 150000 offload
 tc qdisc replace dev eth0 parent 100:2 handle 102: pfifo limit 1000
-tc qdisc replace dev eth0 root handle 100: taprio num_tc 2 \
+tc qdisc replace dev eth0 root handle 100: stab overhead 24 taprio num_tc 2 \
     map 1 1 1 0 1 1 1 1 1 1 1 1 1 1 1 1 queues 1@0 1@1 base-time 0 \
     sched-entry S 01 40000 sched-entry S 02 60000 flags 0x2
 ip link add link eth0 name eth0.1 type vlan id 1 \
@@ -18,6 +18,7 @@ ip link set dev eth0.1 up
 #   queues: COUNT@FIRST for each class: the highest has queue 0, which the Intel I210 sends first
 #   base-time 0: ns of CLOCK_TAI: `base_time` of the discipline plus `shift` of the port
 #   sched-entry: gates as a mask, bit 0 for class 0, and ns: the entries of the discipline
+#   stab overhead 24: bytes: preamble 8, check sequence 4 and interframe gap 12, so that a frame ends in its window
 #   delta 150000: ns: `delta` of the scenario, for the time from the kernel to the wire
 #   limit 1000: frames of class `best effort`: Linux's txqueuelen, the default of scenarios
 #   warning: taprio with full offload needs an interface with gates and a PTP clock; untested on hardware
@@ -25,12 +26,12 @@ ip link set dev eth0.1 up
 # bridge1 → host1: gates at eth0
 tc qdisc del dev eth0 root 2>/dev/null || true
 tc qdisc add dev eth0 clsact 2>/dev/null || true
-tc qdisc replace dev eth0 root handle 100: taprio num_tc 2 \
+tc qdisc replace dev eth0 root handle 100: stab overhead 24 taprio num_tc 2 \
     map 1 1 1 0 1 1 1 1 1 1 1 1 1 1 1 1 queues 1@0 1@1 base-time 120000 \
     sched-entry S 01 40000 sched-entry S 02 60000 flags 0x2
 tc qdisc replace dev eth0 parent 100:1 handle 101: pfifo limit 1000
 tc qdisc replace dev eth0 parent 100:2 handle 102: pfifo limit 1000
-tc qdisc replace dev eth0 root handle 100: taprio num_tc 2 \
+tc qdisc replace dev eth0 root handle 100: stab overhead 24 taprio num_tc 2 \
     map 1 1 1 0 1 1 1 1 1 1 1 1 1 1 1 1 queues 1@0 1@1 base-time 120000 \
     sched-entry S 01 40000 sched-entry S 02 60000 flags 0x2
 tc filter replace dev eth0 ingress protocol 802.1Q pref 7100 handle 3 \
@@ -41,6 +42,7 @@ bridge vlan add dev eth0 vid 1
 #   queues: COUNT@FIRST for each class: the highest has queue 0, which the Intel I210 sends first
 #   base-time 120000: ns of CLOCK_TAI: `base_time` of the discipline plus `shift` of the port
 #   sched-entry: gates as a mask, bit 0 for class 0, and ns: the entries of the discipline
+#   stab overhead 24: bytes: preamble 8, check sequence 4 and interframe gap 12, so that a frame ends in its window
 #   limit 1000: frames of class `OPC UA`: Linux's txqueuelen, the default of scenarios
 #   limit 1000: frames of class `best effort`: Linux's txqueuelen, the default of scenarios
 #   skbedit priority: the kernel forgets the priority of a received frame: the filter sets it from the PCP
@@ -49,12 +51,12 @@ bridge vlan add dev eth0 vid 1
 # bridge1 → bridge2: gates at eth1
 tc qdisc del dev eth1 root 2>/dev/null || true
 tc qdisc add dev eth1 clsact 2>/dev/null || true
-tc qdisc replace dev eth1 root handle 100: taprio num_tc 2 \
+tc qdisc replace dev eth1 root handle 100: stab overhead 24 taprio num_tc 2 \
     map 1 1 1 0 1 1 1 1 1 1 1 1 1 1 1 1 queues 1@0 1@1 base-time 20000 \
     sched-entry S 01 40000 sched-entry S 02 60000 flags 0x2
 tc qdisc replace dev eth1 parent 100:1 handle 101: pfifo limit 1000
 tc qdisc replace dev eth1 parent 100:2 handle 102: pfifo limit 1000
-tc qdisc replace dev eth1 root handle 100: taprio num_tc 2 \
+tc qdisc replace dev eth1 root handle 100: stab overhead 24 taprio num_tc 2 \
     map 1 1 1 0 1 1 1 1 1 1 1 1 1 1 1 1 queues 1@0 1@1 base-time 20000 \
     sched-entry S 01 40000 sched-entry S 02 60000 flags 0x2
 tc filter replace dev eth1 ingress protocol 802.1Q pref 7100 handle 3 \
@@ -65,6 +67,7 @@ bridge vlan add dev eth1 vid 1
 #   queues: COUNT@FIRST for each class: the highest has queue 0, which the Intel I210 sends first
 #   base-time 20000: ns of CLOCK_TAI: `base_time` of the discipline plus `shift` of the port
 #   sched-entry: gates as a mask, bit 0 for class 0, and ns: the entries of the discipline
+#   stab overhead 24: bytes: preamble 8, check sequence 4 and interframe gap 12, so that a frame ends in its window
 #   limit 1000: frames of class `OPC UA`: Linux's txqueuelen, the default of scenarios
 #   limit 1000: frames of class `best effort`: Linux's txqueuelen, the default of scenarios
 #   skbedit priority: the kernel forgets the priority of a received frame: the filter sets it from the PCP
@@ -73,12 +76,12 @@ bridge vlan add dev eth1 vid 1
 # bridge2 → bridge1: gates at eth0
 tc qdisc del dev eth0 root 2>/dev/null || true
 tc qdisc add dev eth0 clsact 2>/dev/null || true
-tc qdisc replace dev eth0 root handle 100: taprio num_tc 2 \
+tc qdisc replace dev eth0 root handle 100: stab overhead 24 taprio num_tc 2 \
     map 1 1 1 0 1 1 1 1 1 1 1 1 1 1 1 1 queues 1@0 1@1 base-time 100000 \
     sched-entry S 01 40000 sched-entry S 02 60000 flags 0x2
 tc qdisc replace dev eth0 parent 100:1 handle 101: pfifo limit 1000
 tc qdisc replace dev eth0 parent 100:2 handle 102: pfifo limit 1000
-tc qdisc replace dev eth0 root handle 100: taprio num_tc 2 \
+tc qdisc replace dev eth0 root handle 100: stab overhead 24 taprio num_tc 2 \
     map 1 1 1 0 1 1 1 1 1 1 1 1 1 1 1 1 queues 1@0 1@1 base-time 100000 \
     sched-entry S 01 40000 sched-entry S 02 60000 flags 0x2
 tc filter replace dev eth0 ingress protocol 802.1Q pref 7100 handle 3 \
@@ -89,6 +92,7 @@ bridge vlan add dev eth0 vid 1
 #   queues: COUNT@FIRST for each class: the highest has queue 0, which the Intel I210 sends first
 #   base-time 100000: ns of CLOCK_TAI: `base_time` of the discipline plus `shift` of the port
 #   sched-entry: gates as a mask, bit 0 for class 0, and ns: the entries of the discipline
+#   stab overhead 24: bytes: preamble 8, check sequence 4 and interframe gap 12, so that a frame ends in its window
 #   limit 1000: frames of class `OPC UA`: Linux's txqueuelen, the default of scenarios
 #   limit 1000: frames of class `best effort`: Linux's txqueuelen, the default of scenarios
 #   skbedit priority: the kernel forgets the priority of a received frame: the filter sets it from the PCP
@@ -97,12 +101,12 @@ bridge vlan add dev eth0 vid 1
 # bridge2 → bridge3: gates at eth1
 tc qdisc del dev eth1 root 2>/dev/null || true
 tc qdisc add dev eth1 clsact 2>/dev/null || true
-tc qdisc replace dev eth1 root handle 100: taprio num_tc 2 \
+tc qdisc replace dev eth1 root handle 100: stab overhead 24 taprio num_tc 2 \
     map 1 1 1 0 1 1 1 1 1 1 1 1 1 1 1 1 queues 1@0 1@1 base-time 40000 \
     sched-entry S 01 40000 sched-entry S 02 60000 flags 0x2
 tc qdisc replace dev eth1 parent 100:1 handle 101: pfifo limit 1000
 tc qdisc replace dev eth1 parent 100:2 handle 102: pfifo limit 1000
-tc qdisc replace dev eth1 root handle 100: taprio num_tc 2 \
+tc qdisc replace dev eth1 root handle 100: stab overhead 24 taprio num_tc 2 \
     map 1 1 1 0 1 1 1 1 1 1 1 1 1 1 1 1 queues 1@0 1@1 base-time 40000 \
     sched-entry S 01 40000 sched-entry S 02 60000 flags 0x2
 tc filter replace dev eth1 ingress protocol 802.1Q pref 7100 handle 3 \
@@ -113,6 +117,7 @@ bridge vlan add dev eth1 vid 1
 #   queues: COUNT@FIRST for each class: the highest has queue 0, which the Intel I210 sends first
 #   base-time 40000: ns of CLOCK_TAI: `base_time` of the discipline plus `shift` of the port
 #   sched-entry: gates as a mask, bit 0 for class 0, and ns: the entries of the discipline
+#   stab overhead 24: bytes: preamble 8, check sequence 4 and interframe gap 12, so that a frame ends in its window
 #   limit 1000: frames of class `OPC UA`: Linux's txqueuelen, the default of scenarios
 #   limit 1000: frames of class `best effort`: Linux's txqueuelen, the default of scenarios
 #   skbedit priority: the kernel forgets the priority of a received frame: the filter sets it from the PCP
@@ -121,12 +126,12 @@ bridge vlan add dev eth1 vid 1
 # bridge3 → bridge2: gates at eth0
 tc qdisc del dev eth0 root 2>/dev/null || true
 tc qdisc add dev eth0 clsact 2>/dev/null || true
-tc qdisc replace dev eth0 root handle 100: taprio num_tc 2 \
+tc qdisc replace dev eth0 root handle 100: stab overhead 24 taprio num_tc 2 \
     map 1 1 1 0 1 1 1 1 1 1 1 1 1 1 1 1 queues 1@0 1@1 base-time 80000 \
     sched-entry S 01 40000 sched-entry S 02 60000 flags 0x2
 tc qdisc replace dev eth0 parent 100:1 handle 101: pfifo limit 1000
 tc qdisc replace dev eth0 parent 100:2 handle 102: pfifo limit 1000
-tc qdisc replace dev eth0 root handle 100: taprio num_tc 2 \
+tc qdisc replace dev eth0 root handle 100: stab overhead 24 taprio num_tc 2 \
     map 1 1 1 0 1 1 1 1 1 1 1 1 1 1 1 1 queues 1@0 1@1 base-time 80000 \
     sched-entry S 01 40000 sched-entry S 02 60000 flags 0x2
 tc filter replace dev eth0 ingress protocol 802.1Q pref 7100 handle 3 \
@@ -137,6 +142,7 @@ bridge vlan add dev eth0 vid 1
 #   queues: COUNT@FIRST for each class: the highest has queue 0, which the Intel I210 sends first
 #   base-time 80000: ns of CLOCK_TAI: `base_time` of the discipline plus `shift` of the port
 #   sched-entry: gates as a mask, bit 0 for class 0, and ns: the entries of the discipline
+#   stab overhead 24: bytes: preamble 8, check sequence 4 and interframe gap 12, so that a frame ends in its window
 #   limit 1000: frames of class `OPC UA`: Linux's txqueuelen, the default of scenarios
 #   limit 1000: frames of class `best effort`: Linux's txqueuelen, the default of scenarios
 #   skbedit priority: the kernel forgets the priority of a received frame: the filter sets it from the PCP
@@ -145,12 +151,12 @@ bridge vlan add dev eth0 vid 1
 # bridge3 → bridge4: gates at eth1
 tc qdisc del dev eth1 root 2>/dev/null || true
 tc qdisc add dev eth1 clsact 2>/dev/null || true
-tc qdisc replace dev eth1 root handle 100: taprio num_tc 2 \
+tc qdisc replace dev eth1 root handle 100: stab overhead 24 taprio num_tc 2 \
     map 1 1 1 0 1 1 1 1 1 1 1 1 1 1 1 1 queues 1@0 1@1 base-time 60000 \
     sched-entry S 01 40000 sched-entry S 02 60000 flags 0x2
 tc qdisc replace dev eth1 parent 100:1 handle 101: pfifo limit 1000
 tc qdisc replace dev eth1 parent 100:2 handle 102: pfifo limit 1000
-tc qdisc replace dev eth1 root handle 100: taprio num_tc 2 \
+tc qdisc replace dev eth1 root handle 100: stab overhead 24 taprio num_tc 2 \
     map 1 1 1 0 1 1 1 1 1 1 1 1 1 1 1 1 queues 1@0 1@1 base-time 60000 \
     sched-entry S 01 40000 sched-entry S 02 60000 flags 0x2
 tc filter replace dev eth1 ingress protocol 802.1Q pref 7100 handle 3 \
@@ -161,6 +167,7 @@ bridge vlan add dev eth1 vid 1
 #   queues: COUNT@FIRST for each class: the highest has queue 0, which the Intel I210 sends first
 #   base-time 60000: ns of CLOCK_TAI: `base_time` of the discipline plus `shift` of the port
 #   sched-entry: gates as a mask, bit 0 for class 0, and ns: the entries of the discipline
+#   stab overhead 24: bytes: preamble 8, check sequence 4 and interframe gap 12, so that a frame ends in its window
 #   limit 1000: frames of class `OPC UA`: Linux's txqueuelen, the default of scenarios
 #   limit 1000: frames of class `best effort`: Linux's txqueuelen, the default of scenarios
 #   skbedit priority: the kernel forgets the priority of a received frame: the filter sets it from the PCP
@@ -169,12 +176,12 @@ bridge vlan add dev eth1 vid 1
 # bridge4 → bridge3: gates at eth0
 tc qdisc del dev eth0 root 2>/dev/null || true
 tc qdisc add dev eth0 clsact 2>/dev/null || true
-tc qdisc replace dev eth0 root handle 100: taprio num_tc 2 \
+tc qdisc replace dev eth0 root handle 100: stab overhead 24 taprio num_tc 2 \
     map 1 1 1 0 1 1 1 1 1 1 1 1 1 1 1 1 queues 1@0 1@1 base-time 60000 \
     sched-entry S 01 40000 sched-entry S 02 60000 flags 0x2
 tc qdisc replace dev eth0 parent 100:1 handle 101: pfifo limit 1000
 tc qdisc replace dev eth0 parent 100:2 handle 102: pfifo limit 1000
-tc qdisc replace dev eth0 root handle 100: taprio num_tc 2 \
+tc qdisc replace dev eth0 root handle 100: stab overhead 24 taprio num_tc 2 \
     map 1 1 1 0 1 1 1 1 1 1 1 1 1 1 1 1 queues 1@0 1@1 base-time 60000 \
     sched-entry S 01 40000 sched-entry S 02 60000 flags 0x2
 tc filter replace dev eth0 ingress protocol 802.1Q pref 7100 handle 3 \
@@ -185,6 +192,7 @@ bridge vlan add dev eth0 vid 1
 #   queues: COUNT@FIRST for each class: the highest has queue 0, which the Intel I210 sends first
 #   base-time 60000: ns of CLOCK_TAI: `base_time` of the discipline plus `shift` of the port
 #   sched-entry: gates as a mask, bit 0 for class 0, and ns: the entries of the discipline
+#   stab overhead 24: bytes: preamble 8, check sequence 4 and interframe gap 12, so that a frame ends in its window
 #   limit 1000: frames of class `OPC UA`: Linux's txqueuelen, the default of scenarios
 #   limit 1000: frames of class `best effort`: Linux's txqueuelen, the default of scenarios
 #   skbedit priority: the kernel forgets the priority of a received frame: the filter sets it from the PCP
@@ -193,12 +201,12 @@ bridge vlan add dev eth0 vid 1
 # bridge4 → bridge5: gates at eth1
 tc qdisc del dev eth1 root 2>/dev/null || true
 tc qdisc add dev eth1 clsact 2>/dev/null || true
-tc qdisc replace dev eth1 root handle 100: taprio num_tc 2 \
+tc qdisc replace dev eth1 root handle 100: stab overhead 24 taprio num_tc 2 \
     map 1 1 1 0 1 1 1 1 1 1 1 1 1 1 1 1 queues 1@0 1@1 base-time 80000 \
     sched-entry S 01 40000 sched-entry S 02 60000 flags 0x2
 tc qdisc replace dev eth1 parent 100:1 handle 101: pfifo limit 1000
 tc qdisc replace dev eth1 parent 100:2 handle 102: pfifo limit 1000
-tc qdisc replace dev eth1 root handle 100: taprio num_tc 2 \
+tc qdisc replace dev eth1 root handle 100: stab overhead 24 taprio num_tc 2 \
     map 1 1 1 0 1 1 1 1 1 1 1 1 1 1 1 1 queues 1@0 1@1 base-time 80000 \
     sched-entry S 01 40000 sched-entry S 02 60000 flags 0x2
 tc filter replace dev eth1 ingress protocol 802.1Q pref 7100 handle 3 \
@@ -209,6 +217,7 @@ bridge vlan add dev eth1 vid 1
 #   queues: COUNT@FIRST for each class: the highest has queue 0, which the Intel I210 sends first
 #   base-time 80000: ns of CLOCK_TAI: `base_time` of the discipline plus `shift` of the port
 #   sched-entry: gates as a mask, bit 0 for class 0, and ns: the entries of the discipline
+#   stab overhead 24: bytes: preamble 8, check sequence 4 and interframe gap 12, so that a frame ends in its window
 #   limit 1000: frames of class `OPC UA`: Linux's txqueuelen, the default of scenarios
 #   limit 1000: frames of class `best effort`: Linux's txqueuelen, the default of scenarios
 #   skbedit priority: the kernel forgets the priority of a received frame: the filter sets it from the PCP
@@ -217,12 +226,12 @@ bridge vlan add dev eth1 vid 1
 # bridge5 → bridge4: gates at eth0
 tc qdisc del dev eth0 root 2>/dev/null || true
 tc qdisc add dev eth0 clsact 2>/dev/null || true
-tc qdisc replace dev eth0 root handle 100: taprio num_tc 2 \
+tc qdisc replace dev eth0 root handle 100: stab overhead 24 taprio num_tc 2 \
     map 1 1 1 0 1 1 1 1 1 1 1 1 1 1 1 1 queues 1@0 1@1 base-time 40000 \
     sched-entry S 01 40000 sched-entry S 02 60000 flags 0x2
 tc qdisc replace dev eth0 parent 100:1 handle 101: pfifo limit 1000
 tc qdisc replace dev eth0 parent 100:2 handle 102: pfifo limit 1000
-tc qdisc replace dev eth0 root handle 100: taprio num_tc 2 \
+tc qdisc replace dev eth0 root handle 100: stab overhead 24 taprio num_tc 2 \
     map 1 1 1 0 1 1 1 1 1 1 1 1 1 1 1 1 queues 1@0 1@1 base-time 40000 \
     sched-entry S 01 40000 sched-entry S 02 60000 flags 0x2
 tc filter replace dev eth0 ingress protocol 802.1Q pref 7100 handle 3 \
@@ -233,6 +242,7 @@ bridge vlan add dev eth0 vid 1
 #   queues: COUNT@FIRST for each class: the highest has queue 0, which the Intel I210 sends first
 #   base-time 40000: ns of CLOCK_TAI: `base_time` of the discipline plus `shift` of the port
 #   sched-entry: gates as a mask, bit 0 for class 0, and ns: the entries of the discipline
+#   stab overhead 24: bytes: preamble 8, check sequence 4 and interframe gap 12, so that a frame ends in its window
 #   limit 1000: frames of class `OPC UA`: Linux's txqueuelen, the default of scenarios
 #   limit 1000: frames of class `best effort`: Linux's txqueuelen, the default of scenarios
 #   skbedit priority: the kernel forgets the priority of a received frame: the filter sets it from the PCP
@@ -241,12 +251,12 @@ bridge vlan add dev eth0 vid 1
 # bridge5 → bridge6: gates at eth1
 tc qdisc del dev eth1 root 2>/dev/null || true
 tc qdisc add dev eth1 clsact 2>/dev/null || true
-tc qdisc replace dev eth1 root handle 100: taprio num_tc 2 \
+tc qdisc replace dev eth1 root handle 100: stab overhead 24 taprio num_tc 2 \
     map 1 1 1 0 1 1 1 1 1 1 1 1 1 1 1 1 queues 1@0 1@1 base-time 100000 \
     sched-entry S 01 40000 sched-entry S 02 60000 flags 0x2
 tc qdisc replace dev eth1 parent 100:1 handle 101: pfifo limit 1000
 tc qdisc replace dev eth1 parent 100:2 handle 102: pfifo limit 1000
-tc qdisc replace dev eth1 root handle 100: taprio num_tc 2 \
+tc qdisc replace dev eth1 root handle 100: stab overhead 24 taprio num_tc 2 \
     map 1 1 1 0 1 1 1 1 1 1 1 1 1 1 1 1 queues 1@0 1@1 base-time 100000 \
     sched-entry S 01 40000 sched-entry S 02 60000 flags 0x2
 tc filter replace dev eth1 ingress protocol 802.1Q pref 7100 handle 3 \
@@ -257,6 +267,7 @@ bridge vlan add dev eth1 vid 1
 #   queues: COUNT@FIRST for each class: the highest has queue 0, which the Intel I210 sends first
 #   base-time 100000: ns of CLOCK_TAI: `base_time` of the discipline plus `shift` of the port
 #   sched-entry: gates as a mask, bit 0 for class 0, and ns: the entries of the discipline
+#   stab overhead 24: bytes: preamble 8, check sequence 4 and interframe gap 12, so that a frame ends in its window
 #   limit 1000: frames of class `OPC UA`: Linux's txqueuelen, the default of scenarios
 #   limit 1000: frames of class `best effort`: Linux's txqueuelen, the default of scenarios
 #   skbedit priority: the kernel forgets the priority of a received frame: the filter sets it from the PCP
@@ -265,12 +276,12 @@ bridge vlan add dev eth1 vid 1
 # bridge6 → bridge5: gates at eth0
 tc qdisc del dev eth0 root 2>/dev/null || true
 tc qdisc add dev eth0 clsact 2>/dev/null || true
-tc qdisc replace dev eth0 root handle 100: taprio num_tc 2 \
+tc qdisc replace dev eth0 root handle 100: stab overhead 24 taprio num_tc 2 \
     map 1 1 1 0 1 1 1 1 1 1 1 1 1 1 1 1 queues 1@0 1@1 base-time 20000 \
     sched-entry S 01 40000 sched-entry S 02 60000 flags 0x2
 tc qdisc replace dev eth0 parent 100:1 handle 101: pfifo limit 1000
 tc qdisc replace dev eth0 parent 100:2 handle 102: pfifo limit 1000
-tc qdisc replace dev eth0 root handle 100: taprio num_tc 2 \
+tc qdisc replace dev eth0 root handle 100: stab overhead 24 taprio num_tc 2 \
     map 1 1 1 0 1 1 1 1 1 1 1 1 1 1 1 1 queues 1@0 1@1 base-time 20000 \
     sched-entry S 01 40000 sched-entry S 02 60000 flags 0x2
 tc filter replace dev eth0 ingress protocol 802.1Q pref 7100 handle 3 \
@@ -281,6 +292,7 @@ bridge vlan add dev eth0 vid 1
 #   queues: COUNT@FIRST for each class: the highest has queue 0, which the Intel I210 sends first
 #   base-time 20000: ns of CLOCK_TAI: `base_time` of the discipline plus `shift` of the port
 #   sched-entry: gates as a mask, bit 0 for class 0, and ns: the entries of the discipline
+#   stab overhead 24: bytes: preamble 8, check sequence 4 and interframe gap 12, so that a frame ends in its window
 #   limit 1000: frames of class `OPC UA`: Linux's txqueuelen, the default of scenarios
 #   limit 1000: frames of class `best effort`: Linux's txqueuelen, the default of scenarios
 #   skbedit priority: the kernel forgets the priority of a received frame: the filter sets it from the PCP
@@ -289,12 +301,12 @@ bridge vlan add dev eth0 vid 1
 # bridge6 → host2: gates at eth1
 tc qdisc del dev eth1 root 2>/dev/null || true
 tc qdisc add dev eth1 clsact 2>/dev/null || true
-tc qdisc replace dev eth1 root handle 100: taprio num_tc 2 \
+tc qdisc replace dev eth1 root handle 100: stab overhead 24 taprio num_tc 2 \
     map 1 1 1 0 1 1 1 1 1 1 1 1 1 1 1 1 queues 1@0 1@1 base-time 120000 \
     sched-entry S 01 40000 sched-entry S 02 60000 flags 0x2
 tc qdisc replace dev eth1 parent 100:1 handle 101: pfifo limit 1000
 tc qdisc replace dev eth1 parent 100:2 handle 102: pfifo limit 1000
-tc qdisc replace dev eth1 root handle 100: taprio num_tc 2 \
+tc qdisc replace dev eth1 root handle 100: stab overhead 24 taprio num_tc 2 \
     map 1 1 1 0 1 1 1 1 1 1 1 1 1 1 1 1 queues 1@0 1@1 base-time 120000 \
     sched-entry S 01 40000 sched-entry S 02 60000 flags 0x2
 tc filter replace dev eth1 ingress protocol 802.1Q pref 7100 handle 3 \
@@ -305,6 +317,7 @@ bridge vlan add dev eth1 vid 1
 #   queues: COUNT@FIRST for each class: the highest has queue 0, which the Intel I210 sends first
 #   base-time 120000: ns of CLOCK_TAI: `base_time` of the discipline plus `shift` of the port
 #   sched-entry: gates as a mask, bit 0 for class 0, and ns: the entries of the discipline
+#   stab overhead 24: bytes: preamble 8, check sequence 4 and interframe gap 12, so that a frame ends in its window
 #   limit 1000: frames of class `OPC UA`: Linux's txqueuelen, the default of scenarios
 #   limit 1000: frames of class `best effort`: Linux's txqueuelen, the default of scenarios
 #   skbedit priority: the kernel forgets the priority of a received frame: the filter sets it from the PCP
@@ -312,13 +325,13 @@ bridge vlan add dev eth1 vid 1
 
 # host2 → bridge6: taprio at eth0
 tc qdisc del dev eth0 root 2>/dev/null || true
-tc qdisc replace dev eth0 root handle 100: taprio num_tc 2 \
+tc qdisc replace dev eth0 root handle 100: stab overhead 24 taprio num_tc 2 \
     map 1 1 1 0 1 1 1 1 1 1 1 1 1 1 1 1 queues 1@0 1@1 base-time 0 \
     sched-entry S 01 40000 sched-entry S 02 60000 flags 0x2
 tc qdisc replace dev eth0 parent 100:1 handle 101: etf clockid CLOCK_TAI \
     delta 150000 offload
 tc qdisc replace dev eth0 parent 100:2 handle 102: pfifo limit 1000
-tc qdisc replace dev eth0 root handle 100: taprio num_tc 2 \
+tc qdisc replace dev eth0 root handle 100: stab overhead 24 taprio num_tc 2 \
     map 1 1 1 0 1 1 1 1 1 1 1 1 1 1 1 1 queues 1@0 1@1 base-time 0 \
     sched-entry S 01 40000 sched-entry S 02 60000 flags 0x2
 ip link add link eth0 name eth0.1 type vlan id 1 \
@@ -330,6 +343,7 @@ ip link set dev eth0.1 up
 #   queues: COUNT@FIRST for each class: the highest has queue 0, which the Intel I210 sends first
 #   base-time 0: ns of CLOCK_TAI: `base_time` of the discipline plus `shift` of the port
 #   sched-entry: gates as a mask, bit 0 for class 0, and ns: the entries of the discipline
+#   stab overhead 24: bytes: preamble 8, check sequence 4 and interframe gap 12, so that a frame ends in its window
 #   delta 150000: ns: `delta` of the scenario, for the time from the kernel to the wire
 #   limit 1000: frames of class `best effort`: Linux's txqueuelen, the default of scenarios
 #   warning: taprio with full offload needs an interface with gates and a PTP clock; untested on hardware

@@ -1,12 +1,12 @@
 # host1 → bridge1: taprio at eth0
 tc qdisc del dev eth0 root 2>/dev/null || true
-tc qdisc replace dev eth0 root handle 100: taprio num_tc 2 \
+tc qdisc replace dev eth0 root handle 100: stab overhead 24 taprio num_tc 2 \
     map 1 1 1 0 1 1 1 1 1 1 1 1 1 1 1 1 queues 1@0 1@1 base-time 0 \
     sched-entry S 01 40000 sched-entry S 02 60000 clockid CLOCK_TAI
 tc qdisc replace dev eth0 parent 100:1 handle 101: etf clockid CLOCK_TAI \
     delta 150000 offload
 tc qdisc replace dev eth0 parent 100:2 handle 102: pfifo limit 1000
-tc qdisc replace dev eth0 root handle 100: taprio num_tc 2 \
+tc qdisc replace dev eth0 root handle 100: stab overhead 24 taprio num_tc 2 \
     map 1 1 1 0 1 1 1 1 1 1 1 1 1 1 1 1 queues 1@0 1@1 base-time 0 \
     sched-entry S 01 40000 sched-entry S 02 60000 clockid CLOCK_TAI
 ip link add link eth0 name eth0.1 type vlan id 1 \
@@ -18,18 +18,19 @@ ip link set dev eth0.1 up
 #   queues: COUNT@FIRST for each class: the highest has queue 0, which the Intel I210 sends first
 #   base-time 0: ns of CLOCK_TAI: `base_time` of the discipline plus `shift` of the port
 #   sched-entry: gates as a mask, bit 0 for class 0, and ns: the entries of the discipline
+#   stab overhead 24: bytes: preamble 8, check sequence 4 and interframe gap 12, so that a frame ends in its window
 #   delta 150000: ns: `delta` of the scenario, for the time from the kernel to the wire
 #   limit 1000: frames of class `best effort`: Linux's txqueuelen, the default of scenarios
 
 # bridge1 → host1: gates at eth0
 tc qdisc del dev eth0 root 2>/dev/null || true
 tc qdisc add dev eth0 clsact 2>/dev/null || true
-tc qdisc replace dev eth0 root handle 100: taprio num_tc 2 \
+tc qdisc replace dev eth0 root handle 100: stab overhead 24 taprio num_tc 2 \
     map 1 1 1 0 1 1 1 1 1 1 1 1 1 1 1 1 queues 1@0 1@1 base-time 120000 \
     sched-entry S 01 40000 sched-entry S 02 60000 clockid CLOCK_TAI
 tc qdisc replace dev eth0 parent 100:1 handle 101: pfifo limit 1000
 tc qdisc replace dev eth0 parent 100:2 handle 102: pfifo limit 1000
-tc qdisc replace dev eth0 root handle 100: taprio num_tc 2 \
+tc qdisc replace dev eth0 root handle 100: stab overhead 24 taprio num_tc 2 \
     map 1 1 1 0 1 1 1 1 1 1 1 1 1 1 1 1 queues 1@0 1@1 base-time 120000 \
     sched-entry S 01 40000 sched-entry S 02 60000 clockid CLOCK_TAI
 tc filter replace dev eth0 ingress protocol 802.1Q pref 7100 handle 3 \
@@ -40,6 +41,7 @@ bridge vlan add dev eth0 vid 1
 #   queues: COUNT@FIRST for each class: the highest has queue 0, which the Intel I210 sends first
 #   base-time 120000: ns of CLOCK_TAI: `base_time` of the discipline plus `shift` of the port
 #   sched-entry: gates as a mask, bit 0 for class 0, and ns: the entries of the discipline
+#   stab overhead 24: bytes: preamble 8, check sequence 4 and interframe gap 12, so that a frame ends in its window
 #   limit 1000: frames of class `OPC UA`: Linux's txqueuelen, the default of scenarios
 #   limit 1000: frames of class `best effort`: Linux's txqueuelen, the default of scenarios
 #   skbedit priority: the kernel forgets the priority of a received frame: the filter sets it from the PCP
@@ -47,12 +49,12 @@ bridge vlan add dev eth0 vid 1
 # bridge1 → bridge2: gates at eth1
 tc qdisc del dev eth1 root 2>/dev/null || true
 tc qdisc add dev eth1 clsact 2>/dev/null || true
-tc qdisc replace dev eth1 root handle 100: taprio num_tc 2 \
+tc qdisc replace dev eth1 root handle 100: stab overhead 24 taprio num_tc 2 \
     map 1 1 1 0 1 1 1 1 1 1 1 1 1 1 1 1 queues 1@0 1@1 base-time 20000 \
     sched-entry S 01 40000 sched-entry S 02 60000 clockid CLOCK_TAI
 tc qdisc replace dev eth1 parent 100:1 handle 101: pfifo limit 1000
 tc qdisc replace dev eth1 parent 100:2 handle 102: pfifo limit 1000
-tc qdisc replace dev eth1 root handle 100: taprio num_tc 2 \
+tc qdisc replace dev eth1 root handle 100: stab overhead 24 taprio num_tc 2 \
     map 1 1 1 0 1 1 1 1 1 1 1 1 1 1 1 1 queues 1@0 1@1 base-time 20000 \
     sched-entry S 01 40000 sched-entry S 02 60000 clockid CLOCK_TAI
 tc filter replace dev eth1 ingress protocol 802.1Q pref 7100 handle 3 \
@@ -63,6 +65,7 @@ bridge vlan add dev eth1 vid 1
 #   queues: COUNT@FIRST for each class: the highest has queue 0, which the Intel I210 sends first
 #   base-time 20000: ns of CLOCK_TAI: `base_time` of the discipline plus `shift` of the port
 #   sched-entry: gates as a mask, bit 0 for class 0, and ns: the entries of the discipline
+#   stab overhead 24: bytes: preamble 8, check sequence 4 and interframe gap 12, so that a frame ends in its window
 #   limit 1000: frames of class `OPC UA`: Linux's txqueuelen, the default of scenarios
 #   limit 1000: frames of class `best effort`: Linux's txqueuelen, the default of scenarios
 #   skbedit priority: the kernel forgets the priority of a received frame: the filter sets it from the PCP
@@ -70,12 +73,12 @@ bridge vlan add dev eth1 vid 1
 # bridge2 → bridge1: gates at eth0
 tc qdisc del dev eth0 root 2>/dev/null || true
 tc qdisc add dev eth0 clsact 2>/dev/null || true
-tc qdisc replace dev eth0 root handle 100: taprio num_tc 2 \
+tc qdisc replace dev eth0 root handle 100: stab overhead 24 taprio num_tc 2 \
     map 1 1 1 0 1 1 1 1 1 1 1 1 1 1 1 1 queues 1@0 1@1 base-time 100000 \
     sched-entry S 01 40000 sched-entry S 02 60000 clockid CLOCK_TAI
 tc qdisc replace dev eth0 parent 100:1 handle 101: pfifo limit 1000
 tc qdisc replace dev eth0 parent 100:2 handle 102: pfifo limit 1000
-tc qdisc replace dev eth0 root handle 100: taprio num_tc 2 \
+tc qdisc replace dev eth0 root handle 100: stab overhead 24 taprio num_tc 2 \
     map 1 1 1 0 1 1 1 1 1 1 1 1 1 1 1 1 queues 1@0 1@1 base-time 100000 \
     sched-entry S 01 40000 sched-entry S 02 60000 clockid CLOCK_TAI
 tc filter replace dev eth0 ingress protocol 802.1Q pref 7100 handle 3 \
@@ -86,6 +89,7 @@ bridge vlan add dev eth0 vid 1
 #   queues: COUNT@FIRST for each class: the highest has queue 0, which the Intel I210 sends first
 #   base-time 100000: ns of CLOCK_TAI: `base_time` of the discipline plus `shift` of the port
 #   sched-entry: gates as a mask, bit 0 for class 0, and ns: the entries of the discipline
+#   stab overhead 24: bytes: preamble 8, check sequence 4 and interframe gap 12, so that a frame ends in its window
 #   limit 1000: frames of class `OPC UA`: Linux's txqueuelen, the default of scenarios
 #   limit 1000: frames of class `best effort`: Linux's txqueuelen, the default of scenarios
 #   skbedit priority: the kernel forgets the priority of a received frame: the filter sets it from the PCP
@@ -93,12 +97,12 @@ bridge vlan add dev eth0 vid 1
 # bridge2 → bridge3: gates at eth1
 tc qdisc del dev eth1 root 2>/dev/null || true
 tc qdisc add dev eth1 clsact 2>/dev/null || true
-tc qdisc replace dev eth1 root handle 100: taprio num_tc 2 \
+tc qdisc replace dev eth1 root handle 100: stab overhead 24 taprio num_tc 2 \
     map 1 1 1 0 1 1 1 1 1 1 1 1 1 1 1 1 queues 1@0 1@1 base-time 40000 \
     sched-entry S 01 40000 sched-entry S 02 60000 clockid CLOCK_TAI
 tc qdisc replace dev eth1 parent 100:1 handle 101: pfifo limit 1000
 tc qdisc replace dev eth1 parent 100:2 handle 102: pfifo limit 1000
-tc qdisc replace dev eth1 root handle 100: taprio num_tc 2 \
+tc qdisc replace dev eth1 root handle 100: stab overhead 24 taprio num_tc 2 \
     map 1 1 1 0 1 1 1 1 1 1 1 1 1 1 1 1 queues 1@0 1@1 base-time 40000 \
     sched-entry S 01 40000 sched-entry S 02 60000 clockid CLOCK_TAI
 tc filter replace dev eth1 ingress protocol 802.1Q pref 7100 handle 3 \
@@ -109,6 +113,7 @@ bridge vlan add dev eth1 vid 1
 #   queues: COUNT@FIRST for each class: the highest has queue 0, which the Intel I210 sends first
 #   base-time 40000: ns of CLOCK_TAI: `base_time` of the discipline plus `shift` of the port
 #   sched-entry: gates as a mask, bit 0 for class 0, and ns: the entries of the discipline
+#   stab overhead 24: bytes: preamble 8, check sequence 4 and interframe gap 12, so that a frame ends in its window
 #   limit 1000: frames of class `OPC UA`: Linux's txqueuelen, the default of scenarios
 #   limit 1000: frames of class `best effort`: Linux's txqueuelen, the default of scenarios
 #   skbedit priority: the kernel forgets the priority of a received frame: the filter sets it from the PCP
@@ -116,12 +121,12 @@ bridge vlan add dev eth1 vid 1
 # bridge3 → bridge2: gates at eth0
 tc qdisc del dev eth0 root 2>/dev/null || true
 tc qdisc add dev eth0 clsact 2>/dev/null || true
-tc qdisc replace dev eth0 root handle 100: taprio num_tc 2 \
+tc qdisc replace dev eth0 root handle 100: stab overhead 24 taprio num_tc 2 \
     map 1 1 1 0 1 1 1 1 1 1 1 1 1 1 1 1 queues 1@0 1@1 base-time 80000 \
     sched-entry S 01 40000 sched-entry S 02 60000 clockid CLOCK_TAI
 tc qdisc replace dev eth0 parent 100:1 handle 101: pfifo limit 1000
 tc qdisc replace dev eth0 parent 100:2 handle 102: pfifo limit 1000
-tc qdisc replace dev eth0 root handle 100: taprio num_tc 2 \
+tc qdisc replace dev eth0 root handle 100: stab overhead 24 taprio num_tc 2 \
     map 1 1 1 0 1 1 1 1 1 1 1 1 1 1 1 1 queues 1@0 1@1 base-time 80000 \
     sched-entry S 01 40000 sched-entry S 02 60000 clockid CLOCK_TAI
 tc filter replace dev eth0 ingress protocol 802.1Q pref 7100 handle 3 \
@@ -132,6 +137,7 @@ bridge vlan add dev eth0 vid 1
 #   queues: COUNT@FIRST for each class: the highest has queue 0, which the Intel I210 sends first
 #   base-time 80000: ns of CLOCK_TAI: `base_time` of the discipline plus `shift` of the port
 #   sched-entry: gates as a mask, bit 0 for class 0, and ns: the entries of the discipline
+#   stab overhead 24: bytes: preamble 8, check sequence 4 and interframe gap 12, so that a frame ends in its window
 #   limit 1000: frames of class `OPC UA`: Linux's txqueuelen, the default of scenarios
 #   limit 1000: frames of class `best effort`: Linux's txqueuelen, the default of scenarios
 #   skbedit priority: the kernel forgets the priority of a received frame: the filter sets it from the PCP
@@ -139,12 +145,12 @@ bridge vlan add dev eth0 vid 1
 # bridge3 → bridge4: gates at eth1
 tc qdisc del dev eth1 root 2>/dev/null || true
 tc qdisc add dev eth1 clsact 2>/dev/null || true
-tc qdisc replace dev eth1 root handle 100: taprio num_tc 2 \
+tc qdisc replace dev eth1 root handle 100: stab overhead 24 taprio num_tc 2 \
     map 1 1 1 0 1 1 1 1 1 1 1 1 1 1 1 1 queues 1@0 1@1 base-time 60000 \
     sched-entry S 01 40000 sched-entry S 02 60000 clockid CLOCK_TAI
 tc qdisc replace dev eth1 parent 100:1 handle 101: pfifo limit 1000
 tc qdisc replace dev eth1 parent 100:2 handle 102: pfifo limit 1000
-tc qdisc replace dev eth1 root handle 100: taprio num_tc 2 \
+tc qdisc replace dev eth1 root handle 100: stab overhead 24 taprio num_tc 2 \
     map 1 1 1 0 1 1 1 1 1 1 1 1 1 1 1 1 queues 1@0 1@1 base-time 60000 \
     sched-entry S 01 40000 sched-entry S 02 60000 clockid CLOCK_TAI
 tc filter replace dev eth1 ingress protocol 802.1Q pref 7100 handle 3 \
@@ -155,6 +161,7 @@ bridge vlan add dev eth1 vid 1
 #   queues: COUNT@FIRST for each class: the highest has queue 0, which the Intel I210 sends first
 #   base-time 60000: ns of CLOCK_TAI: `base_time` of the discipline plus `shift` of the port
 #   sched-entry: gates as a mask, bit 0 for class 0, and ns: the entries of the discipline
+#   stab overhead 24: bytes: preamble 8, check sequence 4 and interframe gap 12, so that a frame ends in its window
 #   limit 1000: frames of class `OPC UA`: Linux's txqueuelen, the default of scenarios
 #   limit 1000: frames of class `best effort`: Linux's txqueuelen, the default of scenarios
 #   skbedit priority: the kernel forgets the priority of a received frame: the filter sets it from the PCP
@@ -162,12 +169,12 @@ bridge vlan add dev eth1 vid 1
 # bridge4 → bridge3: gates at eth0
 tc qdisc del dev eth0 root 2>/dev/null || true
 tc qdisc add dev eth0 clsact 2>/dev/null || true
-tc qdisc replace dev eth0 root handle 100: taprio num_tc 2 \
+tc qdisc replace dev eth0 root handle 100: stab overhead 24 taprio num_tc 2 \
     map 1 1 1 0 1 1 1 1 1 1 1 1 1 1 1 1 queues 1@0 1@1 base-time 60000 \
     sched-entry S 01 40000 sched-entry S 02 60000 clockid CLOCK_TAI
 tc qdisc replace dev eth0 parent 100:1 handle 101: pfifo limit 1000
 tc qdisc replace dev eth0 parent 100:2 handle 102: pfifo limit 1000
-tc qdisc replace dev eth0 root handle 100: taprio num_tc 2 \
+tc qdisc replace dev eth0 root handle 100: stab overhead 24 taprio num_tc 2 \
     map 1 1 1 0 1 1 1 1 1 1 1 1 1 1 1 1 queues 1@0 1@1 base-time 60000 \
     sched-entry S 01 40000 sched-entry S 02 60000 clockid CLOCK_TAI
 tc filter replace dev eth0 ingress protocol 802.1Q pref 7100 handle 3 \
@@ -178,6 +185,7 @@ bridge vlan add dev eth0 vid 1
 #   queues: COUNT@FIRST for each class: the highest has queue 0, which the Intel I210 sends first
 #   base-time 60000: ns of CLOCK_TAI: `base_time` of the discipline plus `shift` of the port
 #   sched-entry: gates as a mask, bit 0 for class 0, and ns: the entries of the discipline
+#   stab overhead 24: bytes: preamble 8, check sequence 4 and interframe gap 12, so that a frame ends in its window
 #   limit 1000: frames of class `OPC UA`: Linux's txqueuelen, the default of scenarios
 #   limit 1000: frames of class `best effort`: Linux's txqueuelen, the default of scenarios
 #   skbedit priority: the kernel forgets the priority of a received frame: the filter sets it from the PCP
@@ -185,12 +193,12 @@ bridge vlan add dev eth0 vid 1
 # bridge4 → bridge5: gates at eth1
 tc qdisc del dev eth1 root 2>/dev/null || true
 tc qdisc add dev eth1 clsact 2>/dev/null || true
-tc qdisc replace dev eth1 root handle 100: taprio num_tc 2 \
+tc qdisc replace dev eth1 root handle 100: stab overhead 24 taprio num_tc 2 \
     map 1 1 1 0 1 1 1 1 1 1 1 1 1 1 1 1 queues 1@0 1@1 base-time 80000 \
     sched-entry S 01 40000 sched-entry S 02 60000 clockid CLOCK_TAI
 tc qdisc replace dev eth1 parent 100:1 handle 101: pfifo limit 1000
 tc qdisc replace dev eth1 parent 100:2 handle 102: pfifo limit 1000
-tc qdisc replace dev eth1 root handle 100: taprio num_tc 2 \
+tc qdisc replace dev eth1 root handle 100: stab overhead 24 taprio num_tc 2 \
     map 1 1 1 0 1 1 1 1 1 1 1 1 1 1 1 1 queues 1@0 1@1 base-time 80000 \
     sched-entry S 01 40000 sched-entry S 02 60000 clockid CLOCK_TAI
 tc filter replace dev eth1 ingress protocol 802.1Q pref 7100 handle 3 \
@@ -201,6 +209,7 @@ bridge vlan add dev eth1 vid 1
 #   queues: COUNT@FIRST for each class: the highest has queue 0, which the Intel I210 sends first
 #   base-time 80000: ns of CLOCK_TAI: `base_time` of the discipline plus `shift` of the port
 #   sched-entry: gates as a mask, bit 0 for class 0, and ns: the entries of the discipline
+#   stab overhead 24: bytes: preamble 8, check sequence 4 and interframe gap 12, so that a frame ends in its window
 #   limit 1000: frames of class `OPC UA`: Linux's txqueuelen, the default of scenarios
 #   limit 1000: frames of class `best effort`: Linux's txqueuelen, the default of scenarios
 #   skbedit priority: the kernel forgets the priority of a received frame: the filter sets it from the PCP
@@ -208,12 +217,12 @@ bridge vlan add dev eth1 vid 1
 # bridge5 → bridge4: gates at eth0
 tc qdisc del dev eth0 root 2>/dev/null || true
 tc qdisc add dev eth0 clsact 2>/dev/null || true
-tc qdisc replace dev eth0 root handle 100: taprio num_tc 2 \
+tc qdisc replace dev eth0 root handle 100: stab overhead 24 taprio num_tc 2 \
     map 1 1 1 0 1 1 1 1 1 1 1 1 1 1 1 1 queues 1@0 1@1 base-time 40000 \
     sched-entry S 01 40000 sched-entry S 02 60000 clockid CLOCK_TAI
 tc qdisc replace dev eth0 parent 100:1 handle 101: pfifo limit 1000
 tc qdisc replace dev eth0 parent 100:2 handle 102: pfifo limit 1000
-tc qdisc replace dev eth0 root handle 100: taprio num_tc 2 \
+tc qdisc replace dev eth0 root handle 100: stab overhead 24 taprio num_tc 2 \
     map 1 1 1 0 1 1 1 1 1 1 1 1 1 1 1 1 queues 1@0 1@1 base-time 40000 \
     sched-entry S 01 40000 sched-entry S 02 60000 clockid CLOCK_TAI
 tc filter replace dev eth0 ingress protocol 802.1Q pref 7100 handle 3 \
@@ -224,6 +233,7 @@ bridge vlan add dev eth0 vid 1
 #   queues: COUNT@FIRST for each class: the highest has queue 0, which the Intel I210 sends first
 #   base-time 40000: ns of CLOCK_TAI: `base_time` of the discipline plus `shift` of the port
 #   sched-entry: gates as a mask, bit 0 for class 0, and ns: the entries of the discipline
+#   stab overhead 24: bytes: preamble 8, check sequence 4 and interframe gap 12, so that a frame ends in its window
 #   limit 1000: frames of class `OPC UA`: Linux's txqueuelen, the default of scenarios
 #   limit 1000: frames of class `best effort`: Linux's txqueuelen, the default of scenarios
 #   skbedit priority: the kernel forgets the priority of a received frame: the filter sets it from the PCP
@@ -231,12 +241,12 @@ bridge vlan add dev eth0 vid 1
 # bridge5 → bridge6: gates at eth1
 tc qdisc del dev eth1 root 2>/dev/null || true
 tc qdisc add dev eth1 clsact 2>/dev/null || true
-tc qdisc replace dev eth1 root handle 100: taprio num_tc 2 \
+tc qdisc replace dev eth1 root handle 100: stab overhead 24 taprio num_tc 2 \
     map 1 1 1 0 1 1 1 1 1 1 1 1 1 1 1 1 queues 1@0 1@1 base-time 100000 \
     sched-entry S 01 40000 sched-entry S 02 60000 clockid CLOCK_TAI
 tc qdisc replace dev eth1 parent 100:1 handle 101: pfifo limit 1000
 tc qdisc replace dev eth1 parent 100:2 handle 102: pfifo limit 1000
-tc qdisc replace dev eth1 root handle 100: taprio num_tc 2 \
+tc qdisc replace dev eth1 root handle 100: stab overhead 24 taprio num_tc 2 \
     map 1 1 1 0 1 1 1 1 1 1 1 1 1 1 1 1 queues 1@0 1@1 base-time 100000 \
     sched-entry S 01 40000 sched-entry S 02 60000 clockid CLOCK_TAI
 tc filter replace dev eth1 ingress protocol 802.1Q pref 7100 handle 3 \
@@ -247,6 +257,7 @@ bridge vlan add dev eth1 vid 1
 #   queues: COUNT@FIRST for each class: the highest has queue 0, which the Intel I210 sends first
 #   base-time 100000: ns of CLOCK_TAI: `base_time` of the discipline plus `shift` of the port
 #   sched-entry: gates as a mask, bit 0 for class 0, and ns: the entries of the discipline
+#   stab overhead 24: bytes: preamble 8, check sequence 4 and interframe gap 12, so that a frame ends in its window
 #   limit 1000: frames of class `OPC UA`: Linux's txqueuelen, the default of scenarios
 #   limit 1000: frames of class `best effort`: Linux's txqueuelen, the default of scenarios
 #   skbedit priority: the kernel forgets the priority of a received frame: the filter sets it from the PCP
@@ -254,12 +265,12 @@ bridge vlan add dev eth1 vid 1
 # bridge6 → bridge5: gates at eth0
 tc qdisc del dev eth0 root 2>/dev/null || true
 tc qdisc add dev eth0 clsact 2>/dev/null || true
-tc qdisc replace dev eth0 root handle 100: taprio num_tc 2 \
+tc qdisc replace dev eth0 root handle 100: stab overhead 24 taprio num_tc 2 \
     map 1 1 1 0 1 1 1 1 1 1 1 1 1 1 1 1 queues 1@0 1@1 base-time 20000 \
     sched-entry S 01 40000 sched-entry S 02 60000 clockid CLOCK_TAI
 tc qdisc replace dev eth0 parent 100:1 handle 101: pfifo limit 1000
 tc qdisc replace dev eth0 parent 100:2 handle 102: pfifo limit 1000
-tc qdisc replace dev eth0 root handle 100: taprio num_tc 2 \
+tc qdisc replace dev eth0 root handle 100: stab overhead 24 taprio num_tc 2 \
     map 1 1 1 0 1 1 1 1 1 1 1 1 1 1 1 1 queues 1@0 1@1 base-time 20000 \
     sched-entry S 01 40000 sched-entry S 02 60000 clockid CLOCK_TAI
 tc filter replace dev eth0 ingress protocol 802.1Q pref 7100 handle 3 \
@@ -270,6 +281,7 @@ bridge vlan add dev eth0 vid 1
 #   queues: COUNT@FIRST for each class: the highest has queue 0, which the Intel I210 sends first
 #   base-time 20000: ns of CLOCK_TAI: `base_time` of the discipline plus `shift` of the port
 #   sched-entry: gates as a mask, bit 0 for class 0, and ns: the entries of the discipline
+#   stab overhead 24: bytes: preamble 8, check sequence 4 and interframe gap 12, so that a frame ends in its window
 #   limit 1000: frames of class `OPC UA`: Linux's txqueuelen, the default of scenarios
 #   limit 1000: frames of class `best effort`: Linux's txqueuelen, the default of scenarios
 #   skbedit priority: the kernel forgets the priority of a received frame: the filter sets it from the PCP
@@ -277,12 +289,12 @@ bridge vlan add dev eth0 vid 1
 # bridge6 → host2: gates at eth1
 tc qdisc del dev eth1 root 2>/dev/null || true
 tc qdisc add dev eth1 clsact 2>/dev/null || true
-tc qdisc replace dev eth1 root handle 100: taprio num_tc 2 \
+tc qdisc replace dev eth1 root handle 100: stab overhead 24 taprio num_tc 2 \
     map 1 1 1 0 1 1 1 1 1 1 1 1 1 1 1 1 queues 1@0 1@1 base-time 120000 \
     sched-entry S 01 40000 sched-entry S 02 60000 clockid CLOCK_TAI
 tc qdisc replace dev eth1 parent 100:1 handle 101: pfifo limit 1000
 tc qdisc replace dev eth1 parent 100:2 handle 102: pfifo limit 1000
-tc qdisc replace dev eth1 root handle 100: taprio num_tc 2 \
+tc qdisc replace dev eth1 root handle 100: stab overhead 24 taprio num_tc 2 \
     map 1 1 1 0 1 1 1 1 1 1 1 1 1 1 1 1 queues 1@0 1@1 base-time 120000 \
     sched-entry S 01 40000 sched-entry S 02 60000 clockid CLOCK_TAI
 tc filter replace dev eth1 ingress protocol 802.1Q pref 7100 handle 3 \
@@ -293,19 +305,20 @@ bridge vlan add dev eth1 vid 1
 #   queues: COUNT@FIRST for each class: the highest has queue 0, which the Intel I210 sends first
 #   base-time 120000: ns of CLOCK_TAI: `base_time` of the discipline plus `shift` of the port
 #   sched-entry: gates as a mask, bit 0 for class 0, and ns: the entries of the discipline
+#   stab overhead 24: bytes: preamble 8, check sequence 4 and interframe gap 12, so that a frame ends in its window
 #   limit 1000: frames of class `OPC UA`: Linux's txqueuelen, the default of scenarios
 #   limit 1000: frames of class `best effort`: Linux's txqueuelen, the default of scenarios
 #   skbedit priority: the kernel forgets the priority of a received frame: the filter sets it from the PCP
 
 # host2 → bridge6: taprio at eth0
 tc qdisc del dev eth0 root 2>/dev/null || true
-tc qdisc replace dev eth0 root handle 100: taprio num_tc 2 \
+tc qdisc replace dev eth0 root handle 100: stab overhead 24 taprio num_tc 2 \
     map 1 1 1 0 1 1 1 1 1 1 1 1 1 1 1 1 queues 1@0 1@1 base-time 0 \
     sched-entry S 01 40000 sched-entry S 02 60000 clockid CLOCK_TAI
 tc qdisc replace dev eth0 parent 100:1 handle 101: etf clockid CLOCK_TAI \
     delta 150000 offload
 tc qdisc replace dev eth0 parent 100:2 handle 102: pfifo limit 1000
-tc qdisc replace dev eth0 root handle 100: taprio num_tc 2 \
+tc qdisc replace dev eth0 root handle 100: stab overhead 24 taprio num_tc 2 \
     map 1 1 1 0 1 1 1 1 1 1 1 1 1 1 1 1 queues 1@0 1@1 base-time 0 \
     sched-entry S 01 40000 sched-entry S 02 60000 clockid CLOCK_TAI
 ip link add link eth0 name eth0.1 type vlan id 1 \
@@ -317,6 +330,7 @@ ip link set dev eth0.1 up
 #   queues: COUNT@FIRST for each class: the highest has queue 0, which the Intel I210 sends first
 #   base-time 0: ns of CLOCK_TAI: `base_time` of the discipline plus `shift` of the port
 #   sched-entry: gates as a mask, bit 0 for class 0, and ns: the entries of the discipline
+#   stab overhead 24: bytes: preamble 8, check sequence 4 and interframe gap 12, so that a frame ends in its window
 #   delta 150000: ns: `delta` of the scenario, for the time from the kernel to the wire
 #   limit 1000: frames of class `best effort`: Linux's txqueuelen, the default of scenarios
 
