@@ -10,11 +10,13 @@ pub enum Backend {
     Netns,
     /// User-Mode Linux with all queueing disciplines, links with a rate, and virtual time.
     Uml,
+    /// Debian's ready-made User-Mode Linux with all queueing disciplines and veth: functional runs without root and without a build.
+    UmlReady,
 }
 
 impl Backend {
     /// All backends.
-    pub const ALL: [Self; 2] = [Self::Netns, Self::Uml];
+    pub const ALL: [Self; 3] = [Self::Netns, Self::Uml, Self::UmlReady];
 
     /// Returns the name on the command line and in `run.json`.
     #[must_use]
@@ -22,6 +24,7 @@ impl Backend {
         match self {
             Self::Netns => "netns",
             Self::Uml => "uml",
+            Self::UmlReady => "uml-ready",
         }
     }
 

@@ -100,6 +100,10 @@ fn tests(backend: &TestedBackend) -> Vec<(String, TestFunction)> {
             Box::new(|_| uml::repeats_are_the_same_bit_by_bit()),
         ));
         tests.push((
+            "uml::the_ready_made_kernel_has_all_disciplines".to_owned(),
+            Box::new(|_| uml::the_ready_made_kernel_has_all_disciplines()),
+        ));
+        tests.push((
             "uml::a_killed_run_leaves_no_process".to_owned(),
             Box::new(|_| uml::a_killed_run_leaves_no_process()),
         ));

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::Outcome;
 use crate::case::SandboxedRun;
+use crate::recorded::{self, number};
 
 /// Network with random forwarding delays, wake-up latencies and cross traffic.
 const SCENARIO: &str = r#"
@@ -60,6 +61,69 @@ pub fn repeats_are_the_same_bit_by_bit() -> Outcome {
         assert!(!content.is_empty(), "{name}");
         assert!(second[name] == *content, "{name} differs");
     }
+    Outcome::Passed
+}
+
+/// Network with a sweep over all disciplines.
+const DISCIPLINES: &str = r#"
+version = 1
+name = "disciplines"
+discipline = "etf"
+topology = { kind = "p2p", rate = "1 Gbit/s" }
+[disciplines.fq_codel]
+scheduler = "fq_codel"
+[disciplines.mqprio]
+scheduler = "mqprio"
+classes = [{ name = "A", priorities = [6] }, { name = "BE" }]
+[disciplines.cbs]
+scheduler = "mqprio"
+classes = [{ name = "A", priorities = [6], queue = "cbs", provisioning = "20%" }, { name = "BE" }]
+[disciplines.etf]
+scheduler = "mqprio"
+classes = [{ name = "A", priorities = [6], queue = "etf", delta = "10 ms", offload = false }, { name = "BE" }]
+[disciplines.taprio]
+scheduler = "taprio"
+classes = [{ name = "A", priorities = [6] }, { name = "BE" }]
+entries = [{ gates = ["A"], interval = "1 ms" }, { gates = ["BE"], interval = "1 ms" }]
+[[applications]]
+name = "control"
+publisher = "host1"
+loopback = "host2"
+cycle = "40 ms"
+offset = "20 ms"
+immediate = true
+payload = "100 B"
+vlan = 5
+pcp = 6
+[[sweeps]]
+parameter = "discipline"
+values = ["fq_codel", "mqprio", "cbs", "etf", "taprio"]
+"#;
+
+/// Debian's kernel runs each discipline in the time of this host, without a build.
+pub fn the_ready_made_kernel_has_all_disciplines() -> Outcome {
+    const MESSAGES: u64 = 25;
+    let run = SandboxedRun::new(DISCIPLINES);
+    let _ = run
+        .finish(&[
+            "--backend",
+            "uml-ready",
+            "--messages",
+            &MESSAGES.to_string(),
+        ])
+        .expect_success();
+    let cases = recorded::cases(&run.directory);
+    assert_eq!(cases.len(), 5);
+    for case in &cases {
+        let sent = number(case.end("control", "publisher"), "sent");
+        let taken = number(case.end("control", "loopback"), "received");
+        assert_eq!(sent, MESSAGES, "{}", case.case);
+        // A busy host may make a launch time pass.
+        assert!(taken > MESSAGES / 2, "{} of {sent}: {}", taken, case.case);
+    }
+    let report = ["report", run.directory.to_str().unwrap(), "--json"];
+    let text = run.sandbox.run(&report).expect_success();
+    assert!(text.contains("not_comparable"), "{text}");
     Outcome::Passed
 }
 

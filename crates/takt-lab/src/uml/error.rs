@@ -16,6 +16,9 @@ pub enum UmlError {
     /// The kernel has not been built yet.
     #[error("the kernel of the backend uml is not built yet")]
     NotBuilt,
+    /// The ready-made kernel is not installed.
+    #[error("the ready-made kernel of User-Mode Linux is not installed")]
+    NoReadyMade,
     /// No source package of the kernel is installed.
     #[error("the source package of the kernel is not installed")]
     NoSource,

@@ -4,6 +4,7 @@ use std::ffi::CStr;
 use std::io;
 use std::time::Duration;
 
+use rustix::io::Errno;
 use rustix::mount::{MountFlags, mount};
 use rustix::system::{RebootCommand, reboot, sethostname};
 use takt_rt::tai_offset;
@@ -36,7 +37,11 @@ pub fn is_first_process() -> bool {
 pub fn initialize() -> Result<(), UmlError> {
     for (kind, place) in FILE_SYSTEMS {
         let mounted = mount(kind, place, kind, MountFlags::empty(), None::<&CStr>);
-        mounted.map_err(|errno| UmlError::io(place)(errno.into()))?;
+        match mounted {
+            // The kernel may have mounted it.
+            Ok(()) | Err(Errno::BUSY) => {}
+            Err(errno) => return Err(UmlError::io(place)(errno.into())),
+        }
     }
     sethostname(b"takt-lab").map_err(|errno| UmlError::io("host name")(errno.into()))?;
     tai_offset::set(TAI_OFFSET).map_err(UmlError::io("offset of TAI"))?;

@@ -49,13 +49,25 @@ const GRACE: Duration = Duration::from_secs(5);
 pub struct Machine {
     kernel: PathBuf,
     program: PathBuf,
+    has_virtual_time: bool,
 }
 
 impl Machine {
-    /// Describes a machine with a kernel. Its first process is `program` with the arguments `lab inside DIRECTORY`.
+    /// Describes a machine with the lab's kernel. Its first process is `program` with the arguments `lab inside DIRECTORY`.
     #[must_use]
     pub const fn new(kernel: PathBuf, program: PathBuf) -> Self {
-        Self { kernel, program }
+        Self {
+            kernel,
+            program,
+            has_virtual_time: true,
+        }
+    }
+
+    /// Makes the machine run in the time of the host, as a kernel without virtual time needs it.
+    #[must_use]
+    pub const fn in_real_time(mut self) -> Self {
+        self.has_virtual_time = false;
+        self
     }
 
     /// Runs a prepared directory, until the machine switches itself off. `line` gets the lines for people. The main thread must call this:
@@ -124,10 +136,10 @@ impl Machine {
         let mut path = std::ffi::OsString::from("uml_dir=");
         path.push(folder);
         command.arg(path);
-        command.args([
-            "time-travel=inf-cpu",
-            &format!("time-travel-start={START_NANOS}"),
-        ]);
+        if self.has_virtual_time {
+            command.arg("time-travel=inf-cpu");
+            command.arg(format!("time-travel-start={START_NANOS}"));
+        }
         command.args([
             "con=null",
             "con0=null,fd:1",

@@ -3,6 +3,7 @@
 //! * [`KernelCache`]: the place of the built kernel.
 //! * [`KernelSource`], [`build_kernel`]: from a source package or an unpacked tree to the kernel.
 //! * [`Machine`]: a running kernel, whose first process is Takt. It executes a prepared run, with this host's files.
+//! * [`ready_made`], [`load_modules`]: Debian's kernel instead, for functional runs without a build (backend `uml-ready`).
 //! * [`initialize`], [`power_off`]: begin and end of that process.
 //!
 //! Time is virtual (`time-travel=inf-cpu`): it stands still while any thread works, and jumps to the next timer otherwise. So the same run
@@ -16,6 +17,7 @@ mod error;
 mod first_process;
 mod machine;
 mod programs;
+mod ready_made;
 mod source;
 
 pub use build::{BuildObserver, BuildStep, SPACE_MEGABYTES, build_kernel};
@@ -23,6 +25,7 @@ pub use cache::KernelCache;
 pub use error::UmlError;
 pub use first_process::{initialize, is_first_process, power_off};
 pub use machine::{Machine, PROGRESS, ReportLine};
+pub use ready_made::{READY_MADE_PACKAGE, load_modules, ready_made};
 pub use source::{KernelSource, SOURCE_PACKAGE};
 
 /// Options of the kernel, as `make allnoconfig` reads them.

@@ -46,6 +46,8 @@ pub enum LabBackend {
     Netns,
     /// User-Mode Linux with all queueing disciplines, links with a rate, and virtual time.
     Uml,
+    /// Debian's ready-made User-Mode Linux with all queueing disciplines: functional runs without root and without a build.
+    UmlReady,
 }
 
 #[derive(Debug, Args)]

@@ -2,7 +2,7 @@
 
 use miette::Report;
 use takt_lab::LabError;
-use takt_lab::uml::{SOURCE_PACKAGE, UmlError};
+use takt_lab::uml::{READY_MADE_PACKAGE, SOURCE_PACKAGE, UmlError};
 
 use crate::explain;
 
@@ -19,8 +19,13 @@ fn help_uml(error: &UmlError) -> String {
         UmlError::NotBuilt => {
             return format!(
                 "`takt lab setup` builds it once, in about five minutes (Debian: `apt-get install {SOURCE_PACKAGE} \
-                 {}` before).",
-                PACKAGES
+                 {PACKAGES}` before). For functional runs, `--backend uml-ready` needs no build."
+            );
+        }
+        UmlError::NoReadyMade => {
+            return format!(
+                "Install it (Debian: `apt-get install {READY_MADE_PACKAGE}`), or build the lab's own kernel: \
+                 `takt lab setup`."
             );
         }
         UmlError::NoSource => {

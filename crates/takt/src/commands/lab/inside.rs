@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 use miette::IntoDiagnostic;
-use takt_lab::executor::RatedLink;
-use takt_lab::run_directory::RunCase;
-use takt_lab::uml::{PROGRESS, ReportLine, initialize, is_first_process, power_off};
-use takt_lab::{LabError, RunObserver};
+use takt_lab::executor::{LinkDevice, RatedLink, Veth};
+use takt_lab::run_directory::{RunCase, RunDescription};
+use takt_lab::uml::{PROGRESS, ReportLine, initialize, is_first_process, load_modules, power_off};
+use takt_lab::{Backend, LabError, RunObserver};
 
 use super::progress;
 use crate::arguments::LabInsideArguments;
@@ -35,8 +35,18 @@ pub(super) fn run(arguments: &LabInsideArguments) -> miette::Result<()> {
 
 fn execute(arguments: &LabInsideArguments, report: &mut Report) -> Result<(), String> {
     initialize().map_err(|error| error.to_string())?;
+    let description = RunDescription::read(&arguments.directory);
+    let description = description.map_err(|error| error.to_string())?;
+    let is_ready_made = description.backend == Backend::UmlReady.name();
+    let device: &dyn LinkDevice = match is_ready_made {
+        true => &Veth,
+        false => &RatedLink,
+    };
+    if is_ready_made {
+        load_modules().map_err(|error| error.to_string())?;
+    }
     let stop = AtomicBool::new(false);
-    let run = takt_lab::execute(&arguments.directory, &RatedLink, report, &stop);
+    let run = takt_lab::execute(&arguments.directory, device, report, &stop);
     run.map(drop).map_err(|error: LabError| error.to_string())
 }
 

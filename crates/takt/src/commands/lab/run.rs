@@ -25,6 +25,7 @@ pub(super) fn run(arguments: &LabRunArguments) -> miette::Result<()> {
     let backend = match arguments.backend {
         LabBackend::Netns => Backend::Netns,
         LabBackend::Uml => Backend::Uml,
+        LabBackend::UmlReady => Backend::UmlReady,
     };
     let prepared = PreparedRun::new(&RunRequest {
         scenario: &arguments.scenario,
@@ -34,8 +35,9 @@ pub(super) fn run(arguments: &LabRunArguments) -> miette::Result<()> {
         disciplines: !arguments.without_disciplines,
     });
     let mut prepared = prepared.map_err(explained)?;
-    let kernel = match arguments.backend {
-        LabBackend::Uml => Some(uml::kernel()?),
+    let machine = match arguments.backend {
+        LabBackend::Uml => Some(uml::built_machine()?),
+        LabBackend::UmlReady => Some(uml::ready_made_machine()?),
         LabBackend::Netns => {
             check_kernel(&prepared, arguments).map_err(explained)?;
             None
@@ -57,8 +59,8 @@ pub(super) fn run(arguments: &LabRunArguments) -> miette::Result<()> {
         );
     }
     let stop = interrupt.flag();
-    match kernel {
-        Some(kernel) => uml::execute(kernel, &directory, &stop)?,
+    match machine {
+        Some(machine) => uml::execute(&machine, &directory, &stop)?,
         None => {
             let mut observer = progress::CaseLines;
             takt_lab::execute(&directory, &Veth, &mut observer, &stop).map_err(explained)?;

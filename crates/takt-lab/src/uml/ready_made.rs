@@ -1,0 +1,123 @@
+//! Debian's ready-made kernel of User-Mode Linux (package `user-mode-linux`): its place, and its modules.
+//!
+//! It has all queueing disciplines as modules, but neither virtual time nor links with a rate: functional runs, without a build.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use rustix::io::Errno;
+use rustix::system::finit_module;
+
+use super::error::UmlError;
+
+/// Package of Debian.
+pub const READY_MADE_PACKAGE: &str = "user-mode-linux";
+
+/// Kernel of that package.
+const KERNEL: &str = "/usr/bin/linux.uml";
+
+/// Folder with a folder of modules for each version.
+const MODULES: &str = "/usr/lib/uml/modules";
+
+/// Modules that the lab needs: devices, bridges, disciplines and filters.
+const NEEDED: [&str; 12] = [
+    "veth",
+    "8021q",
+    "bridge",
+    "sch_mqprio",
+    "sch_cbs",
+    "sch_etf",
+    "sch_taprio",
+    "sch_fq_codel",
+    "sch_tbf",
+    "sch_ingress",
+    "cls_flower",
+    "act_skbedit",
+];
+
+/// Returns the installed ready-made kernel.
+///
+/// # Errors
+/// [`UmlError::NoReadyMade`].
+pub fn ready_made() -> Result<PathBuf, UmlError> {
+    let kernel = PathBuf::from(KERNEL);
+    match kernel.is_file() {
+        true => Ok(kernel),
+        false => Err(UmlError::NoReadyMade),
+    }
+}
+
+/// Loads the modules that the lab needs into the running kernel. A module that the kernel lacks or has built in is left out: whatever
+/// needs it reports that.
+///
+/// # Errors
+/// [`UmlError::Io`]: a module cannot be read or loaded.
+pub fn load_modules() -> Result<(), UmlError> {
+    let version = rustix::system::uname();
+    let folder = Path::new(MODULES).join(version.release().to_string_lossy().as_ref());
+    let list = folder.join("modules.dep");
+    let text = match fs::read_to_string(&list) {
+        Ok(text) => text,
+        Err(error) => return Err(UmlError::io(list)(error)),
+    };
+    let mut loaded = BTreeSet::new();
+    for name in NEEDED {
+        for file in files_of(&text, name) {
+            if loaded.insert(file) {
+                load(&folder.join(file))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Returns the files of a module in a list of depmod (modules.dep(5)), in the order in which they are loaded.
+fn files_of<'a>(list: &'a str, name: &str) -> Vec<&'a str> {
+    let line = list.lines().find_map(|line| {
+        let (file, others) = line.split_once(':')?;
+        let base = Path::new(file).file_name()?.to_str()?.split('.').next()?;
+        (base == name).then_some((file, others))
+    });
+    let Some((file, others)) = line else {
+        return Vec::new();
+    };
+    // A module stands before those that it needs.
+    others.split_whitespace().rev().chain([file]).collect()
+}
+
+fn load(path: &Path) -> Result<(), UmlError> {
+    let failed = UmlError::io(path);
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(failed(error)),
+    };
+    match finit_module(file, c"", 0) {
+        Ok(()) | Err(Errno::EXIST) => Ok(()),
+        Err(errno) => Err(failed(errno.into())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn modules_come_behind_those_that_they_need() {
+        let list = "kernel/net/802/stp.ko: kernel/net/llc/llc.ko\n\
+                    kernel/net/llc/llc.ko:\n\
+                    kernel/net/bridge/bridge.ko: kernel/net/802/stp.ko kernel/net/llc/llc.ko\n";
+        assert_eq!(
+            files_of(list, "bridge"),
+            [
+                "kernel/net/llc/llc.ko",
+                "kernel/net/802/stp.ko",
+                "kernel/net/bridge/bridge.ko"
+            ]
+        );
+        assert_eq!(files_of(list, "llc"), ["kernel/net/llc/llc.ko"]);
+        assert!(files_of(list, "veth").is_empty());
+    }
+}
