@@ -20,6 +20,7 @@ mod disciplines;
 mod mistakes;
 mod recorded;
 mod report;
+mod shipped;
 mod uml;
 
 use std::panic::catch_unwind;
@@ -95,6 +96,13 @@ fn tests(backend: &TestedBackend) -> Vec<(String, TestFunction)> {
             };
             tests.push((format!("disciplines::{name}"), Box::new(test)));
         }
+        tests.push((
+            "shipped::no_run_exceeds_its_bound".to_owned(),
+            Box::new(|_: &TestedBackend| {
+                shipped::no_run_exceeds_its_bound();
+                Outcome::Passed
+            }),
+        ));
         tests.push((
             "uml::repeats_are_the_same_bit_by_bit".to_owned(),
             Box::new(|_| uml::repeats_are_the_same_bit_by_bit()),

@@ -104,19 +104,25 @@ impl Classes {
             packet.length = packet.wire;
         }
         let class = self.class_of(packet.priority);
-        if let (Some(assist), Some(gates)) = (&mut self.assist, &self.gates) {
+        if let Some(gates) = &self.gates {
             let duration = duration(self.rate, self.lengths, &packet);
-            let chosen = match packet.txtime {
-                Some(txtime) => {
-                    TxTimeAssist::accepts(gates, class, duration, txtime).then_some(txtime)
+            let is_linux = self.lengths == Lengths::Kernel;
+            let accepted = match (packet.txtime, &mut self.assist) {
+                // Gates of the standard know no txtimes.
+                (Some(_), None) if !is_linux => true,
+                (Some(txtime), _) => {
+                    TxTimeAssist::accepts(gates, class, duration, txtime, is_linux)
                 }
-                None => assist.choose(gates, class, duration, now),
+                (None, Some(assist)) => {
+                    packet.txtime = assist.choose(gates, class, duration, now);
+                    packet.txtime.is_some()
+                }
+                (None, None) => true,
             };
-            if chosen.is_none() {
+            if !accepted {
                 drops.push((packet, DropReason::NoWindow));
                 return;
             }
-            packet.txtime = chosen;
         }
         match self.classes.get_mut(usize::from(class)) {
             Some(class) => class.enqueue(packet, now, drops),

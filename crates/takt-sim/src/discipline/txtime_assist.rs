@@ -53,14 +53,22 @@ impl TxTimeAssist {
         Some(time)
     }
 
-    /// Returns true if the packet fits in the entry of a txtime of the application.
-    pub fn accepts(gates: &Gates, class: u8, duration: Time, txtime: Time) -> bool {
+    /// Returns true if the packet fits in the entry of a txtime of the application. `strictly` is the rule of the kernel
+    /// (`find_entry_to_transmit`): the packet neither begins with the entry nor ends with it.
+    pub fn accepts(gates: &Gates, class: u8, duration: Time, txtime: Time, strictly: bool) -> bool {
         let (_, entries) = gates.schedule();
         let position = txtime - gates.cycle_start(txtime);
-        let entry = entries.iter().find(|(end, _)| position < *end);
-        entry.is_none_or(|(end, open)| {
-            open >> class & 1 == 1 && position + gates.room(duration) <= *end
-        })
+        let mut begin = Time::ZERO;
+        for (end, open) in entries {
+            if position < *end {
+                let margin = Time::picoseconds(strictly.into());
+                return open >> class & 1 == 1
+                    && position >= begin + margin
+                    && position + gates.room(duration) + margin <= *end;
+            }
+            begin = *end;
+        }
+        true
     }
 }
 
@@ -87,23 +95,27 @@ mod tests {
         assert_eq!(choose(1, 15, 1070), Some(us(1100)));
         assert_eq!(choose(0, 41, 1000), None);
         assert_eq!(choose(2, 1, 1000), None);
-        assert!(TxTimeAssist::accepts(&gates, 0, us(15), us(1055)));
-        assert!(!TxTimeAssist::accepts(&gates, 0, us(15), us(1056)));
-        assert!(!TxTimeAssist::accepts(&gates, 0, us(15), us(1029)));
+        assert!(TxTimeAssist::accepts(&gates, 0, us(15), us(1055), false));
+        assert!(!TxTimeAssist::accepts(&gates, 0, us(15), us(1056), false));
+        assert!(!TxTimeAssist::accepts(&gates, 0, us(15), us(1029), false));
     }
 
     #[test]
     fn a_txtime_and_the_end_of_its_frame_are_in_one_entry() {
         // Class 0 is open from 10 to 90 µs, in two entries.
         let gates = Gates::new(&schedule(0, &[(2, 10), (1, 40), (3, 40), (2, 10)]));
-        let accepts = |txtime| TxTimeAssist::accepts(&gates, 0, us(15), us(txtime));
-        let accepted: Vec<i64> = (0..100).filter(|txtime| accepts(*txtime)).collect();
+        let accepted = |strictly| -> Vec<i64> {
+            let accepts = |txtime| TxTimeAssist::accepts(&gates, 0, us(15), us(txtime), strictly);
+            (0..100).filter(|txtime| accepts(*txtime)).collect()
+        };
         let expected: Vec<i64> = (10..=35).chain(50..=75).collect();
-        assert_eq!(accepted, expected);
+        assert_eq!(accepted(false), expected);
+        let expected: Vec<i64> = (11..=34).chain(51..=74).collect();
+        assert_eq!(accepted(true), expected);
         // A gate that never closes has entries as well.
         let gates = Gates::new(&schedule(0, &[(1, 50), (3, 50)]));
-        assert!(TxTimeAssist::accepts(&gates, 0, us(15), us(35)));
-        assert!(!TxTimeAssist::accepts(&gates, 0, us(15), us(36)));
+        assert!(TxTimeAssist::accepts(&gates, 0, us(15), us(35), false));
+        assert!(!TxTimeAssist::accepts(&gates, 0, us(15), us(36), false));
     }
 
     #[test]
@@ -116,7 +128,7 @@ mod tests {
         assert_eq!(choose(15, 1000), Some(us(1030)));
         assert_eq!(choose(15, 1000), Some(us(1045)));
         assert_eq!(choose(1, 1000), Some(us(1130)));
-        assert!(TxTimeAssist::accepts(&gates, 0, us(15), us(1045)));
-        assert!(!TxTimeAssist::accepts(&gates, 0, us(15), us(1046)));
+        assert!(TxTimeAssist::accepts(&gates, 0, us(15), us(1045), false));
+        assert!(!TxTimeAssist::accepts(&gates, 0, us(15), us(1046), false));
     }
 }

@@ -29,8 +29,20 @@ impl Slots {
     }
 }
 
-/// Returns true if a frame that needs so long fits in the entry of a txtime that the application chose.
-pub(crate) fn accepts(gates: &Gates, class: usize, needs: i64, txtime: i64) -> bool {
+/// Returns true if a frame that needs so long fits in the entry of a txtime that the application chose. The kernel wants it to begin
+/// behind the begin of the entry, and to end before the end.
+pub(crate) fn accepts(
+    gates: &Gates,
+    class: usize,
+    needs: i64,
+    txtime: i64,
+    is_kernel: bool,
+) -> bool {
     let (open, end) = gates.entry(txtime);
-    open >> class & 1 == 1 && txtime + needs.max(gates.guard_band) <= end
+    let ends = txtime + needs.max(gates.guard_band);
+    let fits = match is_kernel {
+        true => ends < end && gates.begin(txtime) < txtime,
+        false => ends <= end,
+    };
+    open >> class & 1 == 1 && fits
 }

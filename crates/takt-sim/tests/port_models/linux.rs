@@ -212,14 +212,23 @@ impl Model<'_> {
 
     fn arrive(&mut self, mut frame: Frame) {
         let (local, needs) = (self.local(), self.needs(&frame));
-        if let (Some(gates), Some(delay)) = (&self.port.gates, self.port.assist) {
-            if frame
-                .txtime
-                .is_some_and(|txtime| !accepts(gates, frame.class, needs, txtime))
-            {
+        let is_kernel = self.room > 0;
+        if let Some(gates) = &self.port.gates
+            && (is_kernel || self.port.assist.is_some())
+        {
+            let needs = match is_kernel {
+                true => self.port.needs(frame.length),
+                false => needs,
+            };
+            let fits = |txtime| accepts(gates, frame.class, needs, txtime, is_kernel);
+            if frame.txtime.is_some_and(|txtime| !fits(txtime)) {
                 self.drops.push((frame, DropReason::NoWindow));
+                // The kernel runs the qdisc behind each frame, also behind one that it refuses.
+                self.run(frame.class);
                 return;
             }
+        }
+        if let (Some(gates), Some(delay)) = (&self.port.gates, self.port.assist) {
             let slots = &mut self.slots;
             let chosen = || slots.choose(gates, frame.class, needs, local + delay);
             frame.txtime = Some(frame.txtime.unwrap_or_else(chosen));
