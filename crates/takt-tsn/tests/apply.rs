@@ -14,12 +14,15 @@ mod network;
 use fake_kernel::{FakeKernel, FakeQdisc};
 use network::{DISCIPLINES, plan};
 use proptest::prelude::*;
-use takt_scenario::{Duration, Rate};
+use takt_scenario::{Duration, PortIndex, Rate, Scenario};
 use takt_tsn::{
     ApplyError, ApplyOutcome, ClearOutcome, SavedStateError, SavedStates, SystemFault, apply,
     clear, verify,
 };
-use takt_tsn::{PlanOptions, PriorityPreset, StandaloneDiscipline, StandalonePort, plan_port};
+use takt_tsn::{
+    HardwareOffload, KernelVersion, PlanOptions, PortInput, PriorityPreset, StandaloneDiscipline,
+    StandalonePort, plan_port,
+};
 
 fn earlier() -> FakeKernel {
     let mut kernel = FakeKernel {
@@ -285,6 +288,40 @@ fn verify_warns_of_gates_that_are_closed_for_ptp() {
         "{}",
         warnings[0]
     );
+}
+
+#[test]
+fn a_plan_warns_of_gates_that_are_open_together() {
+    let text = r#"
+        version = 1
+        discipline = "gates"
+        topology = { kind = "p2p", rate = "1 Gbit/s" }
+        [disciplines.gates]
+        scheduler = "taprio"
+        classes = [{ name = "A", priorities = [3] }, { name = "BE" }]
+        entries = [{ gates = ["A"], interval = "40 us" }, { gates = ["A", "BE"], interval = "60 us" }]
+    "#;
+    let scenario = Scenario::parse(text, "shared.toml").unwrap();
+    let input = PortInput::of_scenario(&scenario, PortIndex(0)).unwrap();
+    let warnings = |offload, kernel: Option<(u16, u16)>| -> Vec<String> {
+        let kernel = kernel.map(|(major, minor)| KernelVersion { major, minor });
+        let options = PlanOptions {
+            offload,
+            kernel,
+            ..PlanOptions::default()
+        };
+        let plan = plan_port(&input, &options).unwrap();
+        plan.warnings.iter().map(ToString::to_string).collect()
+    };
+    let said = warnings(HardwareOffload::None, None);
+    assert!(
+        said[0].starts_with("the gates of `A` and `BE` are open together"),
+        "{said:?}"
+    );
+    assert_eq!(warnings(HardwareOffload::None, Some((6, 12))).len(), 1);
+    assert!(warnings(HardwareOffload::None, Some((6, 1))).is_empty());
+    let offloaded = warnings(HardwareOffload::Full, None);
+    assert!(!offloaded.iter().any(|it| it.contains("together")));
 }
 
 fn any_discipline() -> impl Strategy<Value = StandaloneDiscipline> {

@@ -16,6 +16,9 @@ const SHAPERS_WORK: KernelVersion = KernelVersion {
     minor: 12,
 };
 
+/// Kernel from which on taprio in software takes the class with the highest number first.
+const TAKES_LAST: KernelVersion = KernelVersion { major: 6, minor: 3 };
+
 /// Returns the warnings about a port.
 pub(crate) fn warnings(input: &PortInput, options: &PlanOptions, speed: Rate) -> Vec<PlanWarning> {
     let mut warnings = Vec::new();
@@ -30,6 +33,7 @@ pub(crate) fn warnings(input: &PortInput, options: &PlanOptions, speed: Rate) ->
             warnings.extend(vital_traffic(taprio, class, name, speed));
         }
         shapers_below_gates(input, taprio, options, &mut warnings);
+        shared_windows(input, taprio, options, &mut warnings);
         if options.offload == HardwareOffload::Full && taprio.txtime_assist.is_none() {
             warnings.push(PlanWarning::FullOffload);
         }
@@ -78,6 +82,25 @@ fn shapers_below_gates(
     if is_software && has_shaper && !is_new {
         let known = options.kernel.is_some();
         warnings.push(PlanWarning::ShapersBelowGates { known });
+    }
+}
+
+/// Warns of classes whose gates in software are open together (`taprio_dequeue_tc_priority` of Linux 6.3 and later).
+fn shared_windows(
+    input: &PortInput,
+    taprio: &Taprio,
+    options: &PlanOptions,
+    warnings: &mut Vec<PlanWarning>,
+) {
+    let is_software = taprio.txtime_assist.is_none() && options.offload != HardwareOffload::Full;
+    let is_old = options.kernel.is_some_and(|kernel| kernel < TAKES_LAST);
+    let shared = taprio.entries.iter().find(|it| it.gates.count_ones() > 1);
+    if let (true, false, Some(entry)) = (is_software, is_old, shared) {
+        let classes = input.discipline.classes.iter().enumerate();
+        let open = classes.filter(|(index, _)| entry.gates >> index & 1 == 1);
+        warnings.push(PlanWarning::SharedWindows {
+            classes: open.map(|(_, class)| class.name.clone()).collect(),
+        });
     }
 }
 

@@ -2,6 +2,12 @@
 
 use takt_scenario::Duration;
 
+/// Returns a list of classes for people.
+fn named(classes: &[String]) -> String {
+    let quoted: Vec<String> = classes.iter().map(|class| format!("`{class}`")).collect();
+    quoted.join(" and ")
+}
+
 /// Something that a plan cannot do, or that prevents what was probably meant.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PlanWarning {
@@ -79,6 +85,17 @@ pub enum PlanWarning {
     ShapersBelowGates {
         /// True if the kernel is known to be older than 6.12.
         known: bool,
+    },
+    /// Gates in software that are open together: the kernel chooses among their classes by the driver.
+    #[error(
+        "the gates of {} are open together: since Linux 6.3, taprio in software sends the class with the highest \
+         number first, which is the lowest one here, unless the driver tells otherwise (igb and igc do, veth does not). \
+         Give each class windows of its own, or use --offload full",
+        named(.classes)
+    )]
+    SharedWindows {
+        /// Names of the classes.
+        classes: Vec<String>,
     },
     /// An etf whose frames leave early.
     #[error(
