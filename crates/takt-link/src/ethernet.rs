@@ -1,8 +1,12 @@
 //! `opc.eth://`: UADP NetworkMessages in Ethernet frames (OPC 10000-14, 7.3.3).
 //!
 //! The 802.1Q tag is written and read here, so that no VLAN device is needed. The kernel removes the tag from received frames, and
-//! does not tell it to sockets for one EtherType. Therefore a receiver asks for all frames, with a filter that the kernel runs, and
-//! reads the tag from the control messages.
+//! does not tell it to sockets for one EtherType. Therefore a receiver with a VLAN asks for all frames, with a filter that the kernel
+//! runs, and reads the tag from the control messages.
+//!
+//! A receiver of a group without a VLAN needs no tags. A socket for the EtherType of UADP is enough for it, which takes less time for
+//! each of its frames, and none for other frames of the interface. The kernel marks a frame of another VLAN as one for another host,
+//! and the filter leaves it out.
 
 use std::os::fd::{AsFd, OwnedFd};
 
@@ -18,8 +22,11 @@ use crate::limits;
 use crate::link::{Received, Receiver, Sender, Source};
 use crate::options::LinkOptions;
 use crate::socket::{self, Incoming, Opened, Outgoing, set_receive_options, set_send_options};
-use crate::unsafe_code::batches::Datagram;
+use crate::unsafe_code::batches::{Datagram, Parts};
 use crate::unsafe_code::sockets::{self, Instruction, set_option};
+
+/// Mark of frames for another host (`PACKET_OTHERHOST`).
+const OTHER_HOST: u32 = 3;
 
 /// All EtherTypes (`ETH_P_ALL`).
 const ALL_PROTOCOLS: u16 = libc::ETH_P_ALL as u16;
@@ -86,6 +93,14 @@ impl Ethernet {
         Ok((interface, size))
     }
 
+    /// Returns true if a receiver needs the tags of frames.
+    ///
+    /// Without a VLAN, a frame with a VID is for another network. The kernel marks it as a frame for another host; but it marks
+    /// unicast frames for an address that is not the interface's in the same way.
+    fn needs_tags(&self) -> bool {
+        self.vlan.is_some() || !self.host.is_group()
+    }
+
     fn bind(&self, socket: OwnedFd, protocol: u16) -> Result<Opened, LinkError> {
         let interface = Interface::find(&self.interface)?;
         sockets::bind_packet_socket(socket.as_fd(), interface.index, protocol)
@@ -120,11 +135,21 @@ impl Incoming for Ethernet {
         let fd = socket.as_fd();
         let failed = |operation| move |errno: Errno| LinkError::open(operation, errno);
         set_receive_options(&socket, &self.options)?;
-        sockets::attach_filter(fd, &filter(self.host)).map_err(failed("set the filter"))?;
         let set = |option| set_option(fd, libc::SOL_PACKET, option, 1);
-        set(libc::PACKET_AUXDATA).map_err(failed("ask for VLAN tags"))?;
-        set(libc::PACKET_IGNORE_OUTGOING).map_err(failed("ignore outgoing frames"))?;
-        let opened = self.bind(socket, ALL_PROTOCOLS)?;
+        let protocol = match self.needs_tags() {
+            true => {
+                sockets::attach_filter(fd, &filter(self.host)).map_err(failed("set the filter"))?;
+                set(libc::PACKET_AUXDATA).map_err(failed("ask for VLAN tags"))?;
+                set(libc::PACKET_IGNORE_OUTGOING).map_err(failed("ignore outgoing frames"))?;
+                ALL_PROTOCOLS
+            }
+            false => {
+                sockets::attach_filter(fd, &untagged_filter(self.host))
+                    .map_err(failed("set the filter"))?;
+                ETHERTYPE
+            }
+        };
+        let opened = self.bind(socket, protocol)?;
         if self.host.is_group()
             && let Some(interface) = &opened.interface
         {
@@ -132,6 +157,13 @@ impl Incoming for Ethernet {
                 .map_err(failed("join the multicast group"))?;
         }
         Ok(opened)
+    }
+
+    fn parts(&self) -> Parts {
+        Parts {
+            name: false,
+            control: self.needs_tags(),
+        }
     }
 
     fn unpack<'a>(&self, datagram: Datagram<'a>) -> Option<Received<'a>> {
@@ -161,12 +193,31 @@ fn stripped_tag(control: &[u8]) -> Option<VlanTag> {
     (status & libc::TP_STATUS_VLAN_VALID != 0).then(|| VlanTag::from_control_information(number))
 }
 
+const LOAD_WORD: u16 = 0x20; // BPF_LD | BPF_W | BPF_ABS
+const LOAD_HALF: u16 = 0x28; // BPF_LD | BPF_H | BPF_ABS
+const LOAD_BYTE: u16 = 0x30; // BPF_LD | BPF_B | BPF_ABS
+const IF_EQUAL: u16 = 0x15; // BPF_JMP | BPF_JEQ | BPF_K
+const RETURN: u16 = 0x06; // BPF_RET | BPF_K
+
+/// Returns a filter for frames to `host` that are not marked as frames for another host, for a socket of one EtherType.
+fn untagged_filter(host: MacAddress) -> [Instruction; 8] {
+    // Ancillary data is at negative places.
+    const KIND: u32 = (libc::SKF_AD_OFF + libc::SKF_AD_PKTTYPE) as u32;
+    let [a, b, c, d, e, f] = host.0;
+    [
+        (LOAD_BYTE, 0, 0, KIND),
+        (IF_EQUAL, 5, 0, OTHER_HOST),
+        (LOAD_WORD, 0, 0, 0),
+        (IF_EQUAL, 0, 3, u32::from_be_bytes([a, b, c, d])),
+        (LOAD_HALF, 0, 0, 4),
+        (IF_EQUAL, 0, 1, u32::from_be_bytes([0, 0, e, f])),
+        (RETURN, 0, 0, u32::MAX),
+        (RETURN, 0, 0, 0),
+    ]
+}
+
 /// Returns a filter for frames to `host` with the EtherType of UADP, tagged or not.
 fn filter(host: MacAddress) -> [Instruction; 9] {
-    const LOAD_WORD: u16 = 0x20; // BPF_LD | BPF_W | BPF_ABS
-    const LOAD_HALF: u16 = 0x28; // BPF_LD | BPF_H | BPF_ABS
-    const IF_EQUAL: u16 = 0x15; // BPF_JMP | BPF_JEQ | BPF_K
-    const RETURN: u16 = 0x06; // BPF_RET | BPF_K
     let [a, b, c, d, e, f] = host.0;
     [
         (LOAD_WORD, 0, 0, 0),

@@ -15,7 +15,7 @@ use crate::error::LinkError;
 use crate::frame::{ETHERTYPE, TAG_PROTOCOL};
 use crate::interface::Interface;
 use crate::link::ReceiveTime;
-use crate::unsafe_code::batches::{ReceiveBatch, SendHeaders};
+use crate::unsafe_code::batches::{Parts, ReceiveBatch, SendHeaders};
 use crate::unsafe_code::sockets::{self, Instruction, set_option};
 
 /// All EtherTypes (`ETH_P_ALL`).
@@ -29,6 +29,12 @@ const BUFFER: i32 = 16 << 20;
 
 /// Number of frames of one system call.
 const BATCH: usize = 64;
+
+/// Parts of a heard frame: its length, tag and time are in control messages.
+const PARTS: Parts = Parts {
+    name: false,
+    control: true,
+};
 
 /// Sender of whole Ethernet frames at one interface. The queueing discipline of the interface sees them.
 pub struct FrameSender {
@@ -127,7 +133,7 @@ impl FrameListener {
             .map_err(failed("bind to the interface"))?;
         Ok(Self {
             socket,
-            batch: ReceiveBatch::new(BATCH, LONGEST_FRAME),
+            batch: ReceiveBatch::new(BATCH, LONGEST_FRAME, PARTS),
             lost: 0,
         })
     }

@@ -98,7 +98,7 @@ pub trait Receiver {
     /// Returns the length of the longest message, in bytes.
     fn max_message_size(&self) -> usize;
 
-    /// Returns the numbers of messages received and lost so far.
+    /// Returns the numbers of messages received and lost so far. The link asks the kernel for the lost ones, with a system call.
     fn counters(&self) -> LinkCounters;
 }
 
@@ -154,7 +154,8 @@ pub enum Source {
     Ethernet {
         /// Source address of the frame.
         address: MacAddress,
-        /// 802.1Q tag, also if the network card or the kernel had removed it from the frame.
+        /// 802.1Q tag, also if the network card or the kernel had removed it from the frame. A receiver whose address is a group
+        /// without a VLAN does not see the tags of frames with VID 0.
         vlan: Option<VlanTag>,
     },
     /// `mqtt`: a broker does not name the publisher.

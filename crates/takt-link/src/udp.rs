@@ -12,7 +12,7 @@ use crate::limits;
 use crate::link::{Received, Receiver, Sender, Source};
 use crate::options::LinkOptions;
 use crate::socket::{self, Incoming, Opened, Outgoing, set_receive_options, set_send_options};
-use crate::unsafe_code::batches::Datagram;
+use crate::unsafe_code::batches::{Datagram, Parts};
 use crate::unsafe_code::sockets::set_option;
 
 /// Length of the longest message, in bytes: 65 535 less the headers (OPC 10000-14, 7.3.2.1).
@@ -259,6 +259,13 @@ impl Incoming for Udp {
             }
         }
         self.listen(Ok(socket), address.ip(), interface)
+    }
+
+    fn parts(&self) -> Parts {
+        Parts {
+            name: true,
+            control: false,
+        }
     }
 
     fn unpack<'a>(&self, datagram: Datagram<'a>) -> Option<Received<'a>> {

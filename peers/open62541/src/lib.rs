@@ -10,6 +10,8 @@ pub mod client;
 pub mod convert;
 pub mod data;
 pub mod message;
+mod packet_socket;
+pub mod publish;
 pub mod pubsub;
 pub mod server;
 

@@ -104,6 +104,16 @@ impl FixedPublisher {
     /// For a message of UInt32 fields.
     #[must_use]
     pub fn new(table: OffsetTable, fields: usize) -> Self {
+        Self::with_header(&[], table, fields)
+    }
+
+    /// For a message of UInt32 fields, with the header of a frame in front of it.
+    #[must_use]
+    pub fn with_header(header: &[u8], mut table: OffsetTable, fields: usize) -> Self {
+        table.message.splice(..0, header.iter().copied());
+        for (_, offset) in &mut table.offsets {
+            *offset += header.len();
+        }
         let mut store: Box<[u32]> = (0..).take(fields).collect();
         let values = store.iter_mut().map(|value| {
             let mut data_value = sys::UA_DataValue::default();
@@ -172,7 +182,7 @@ impl FixedPublisher {
         }
     }
 
-    /// The message as it is now.
+    /// The message as it is now, with the header in front of it.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         self.message.get(..self.length).unwrap_or_default()

@@ -19,7 +19,7 @@ pub(crate) use sender::{Outgoing, open_sender};
 use crate::error::{DownReason, LinkError, LinkState};
 use crate::interface::Interface;
 use crate::options::LinkOptions;
-use crate::unsafe_code::sockets::set_option;
+use crate::unsafe_code::sockets::{drops, set_option};
 
 /// Pause before a socket is opened again.
 const RETRY: Duration = Duration::from_millis(100);
@@ -39,6 +39,8 @@ struct Socket {
     opened: Option<Opened>,
     down: Option<DownReason>,
     tried: Instant,
+    /// Number of messages for which sockets that are closed now had no room.
+    lost_before: u64,
 }
 
 impl Socket {
@@ -53,6 +55,7 @@ impl Socket {
             opened,
             down,
             tried: Instant::now(),
+            lost_before: 0,
         })
     }
 
@@ -89,6 +92,7 @@ impl Socket {
             return;
         }
         self.tried = Instant::now();
+        self.lost_before = self.lost();
         self.opened = None;
         match open() {
             Ok(opened) => {
@@ -115,6 +119,14 @@ impl Socket {
         }
         self.down = Some(reason);
         LinkError::Down(reason)
+    }
+
+    /// Returns the number of received messages for which there was no room. The kernel counts them; asking it takes a system call,
+    /// and costs nothing while messages are received.
+    fn lost(&self) -> u64 {
+        let opened = self.opened.as_ref();
+        let lost = opened.map_or(0, |opened| drops(opened.socket.as_fd()));
+        self.lost_before + u64::from(lost)
     }
 
     fn interface_state(&self) -> LinkState {
@@ -155,8 +167,6 @@ pub(crate) fn set_receive_options(
     set_common_options(socket, options, libc::SO_RCVBUF)?;
     set_socket_timeout(socket, Timeout::Recv, Some(SLICE))
         .map_err(|errno| LinkError::open("set SO_RCVTIMEO", errno))?;
-    // A kernel may not count losses.
-    let _ = set_option(socket.as_fd(), libc::SOL_SOCKET, libc::SO_RXQ_OVFL, 1);
     match options.receive_times {
         Some(clock) => reception::enable(socket, clock),
         None => Ok(()),

@@ -137,26 +137,25 @@ impl<C: Controls> SendQueue<C> {
     #[inline]
     fn send(&mut self, socket: BorrowedFd<'_>) -> Result<usize, Errno> {
         let waiting = &self.waiting.lengths[self.first..];
-        let places = self.places[self.first * self.place..].chunks_exact(self.place);
-        let mut messages = places.zip(waiting).map(|(place, &length)| &place[..length]);
+        let start = self.first * self.place;
+        if !C::ARE_SENT
+            && let [length] = *waiting
+        {
+            // A single message is the usual case of a cyclic publisher, and this is the shorter way.
+            let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
+            let message = &self.places[start..start + length];
+            return rustix::net::send(socket, message, flags).map(|_| 1);
+        }
+        let places = self.places[start..].chunks_exact(self.place);
+        let messages = places.zip(waiting).map(|(place, &length)| &place[..length]);
         if C::ARE_SENT {
             let controls = &self.waiting.controls;
             let control = |(index, message)| (message, controls.get(self.first + index));
             let messages = messages.enumerate().map(control);
             return self.headers.send::<true>(socket, messages);
         }
-        match (waiting.len(), messages.next()) {
-            // A single message is the usual case of a cyclic publisher, and this is the shorter way.
-            (1, Some(message)) => {
-                let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
-                rustix::net::send(socket, message, flags).map(|_| 1)
-            }
-            (_, first) => {
-                let messages = first.into_iter().chain(messages);
-                let messages = messages.map(|message| (message, None));
-                self.headers.send::<false>(socket, messages)
-            }
-        }
+        let messages = messages.map(|message| (message, None));
+        self.headers.send::<false>(socket, messages)
     }
 }
 

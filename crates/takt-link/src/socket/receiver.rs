@@ -9,19 +9,19 @@ use rustix::io::Errno;
 
 use super::reception::{HardwareTimes, NoReceiveTimes, ReceiveTimes, SoftwareTimes};
 use super::{Opened, RETRY, Socket};
-use crate::control;
 use crate::counters::LinkCounters;
 use crate::error::{DownReason, LinkError, LinkState};
 use crate::limits;
 use crate::link::{Received, Receiver};
 use crate::options::{LinkOptions, ReceiveClock};
-use crate::unsafe_code::batches::{Datagram, ReceiveBatch};
+use crate::unsafe_code::batches::{Datagram, Parts, ReceiveBatch};
 
 /// Time that must be left for such a wait: a slice may end up to two ticks of the kernel late (10 ms each at 100 Hz).
 const LONG: Duration = Duration::from_millis(130);
 
-/// Longest time of a call that found a message without waiting for it.
-const AT_ONCE: Duration = Duration::from_micros(2);
+/// If a call for one message and the work on the message took less time than this together, the message was probably there
+/// already, and more may wait behind it. A greater value costs a system call more for messages at such a distance.
+const SOON: Duration = Duration::from_micros(4);
 
 /// System call that receives.
 #[derive(Clone, Copy)]
@@ -40,6 +40,9 @@ pub(crate) trait Incoming {
     /// [`LinkError::Down`] if opening may work later.
     fn open(&self) -> Result<Opened, LinkError>;
 
+    /// Returns the parts of messages that [`unpack`](Self::unpack) reads.
+    fn parts(&self) -> Parts;
+
     /// Reads a message; `None` if it is not for this link.
     fn unpack<'a>(&self, datagram: Datagram<'a>) -> Option<Received<'a>>;
 }
@@ -51,7 +54,12 @@ pub(crate) fn open_receiver(
     max_message_size: usize,
     overhead: usize,
 ) -> Result<Box<dyn Receiver>, LinkError> {
-    let batch = ReceiveBatch::new(limits::batch(options)?, overhead + max_message_size);
+    let parts = Parts {
+        control: way.parts().control || options.receive_times.is_some(),
+        ..way.parts()
+    };
+    let slot = overhead + max_message_size;
+    let batch = ReceiveBatch::new(limits::batch(options)?, slot, parts);
     let size = max_message_size;
     Ok(match options.receive_times {
         None => Box::new(SocketReceiver::<_, NoReceiveTimes>::new(way, batch, size)?),
@@ -71,11 +79,9 @@ struct SocketReceiver<W, T> {
     batch: ReceiveBatch,
     max_message_size: usize,
     counters: LinkCounters,
-    /// Number of lost messages that the kernel counted last (SO_RXQ_OVFL).
-    overflows: u32,
-    /// True if the last call had to wait, and few messages came: the next one waits before it receives, which saves a system
-    /// call.
-    waits_first: bool,
+    /// Start of the wait of the last call, if it had to wait and few messages came: the next one waits before it receives,
+    /// which saves a system call.
+    last_wait: Option<Instant>,
     times: PhantomData<T>,
 }
 
@@ -87,8 +93,7 @@ impl<W: Incoming, T: ReceiveTimes> SocketReceiver<W, T> {
             batch,
             max_message_size,
             counters: LinkCounters::default(),
-            overflows: 0,
-            waits_first: false,
+            last_wait: None,
             times: PhantomData,
         })
     }
@@ -132,16 +137,7 @@ impl<W: Incoming, T: ReceiveTimes> SocketReceiver<W, T> {
             Err(errno) => return Err(self.socket.failed(errno)),
         };
         let mut passed_on = 0;
-        for (place, datagram) in self.batch.messages(count).enumerate() {
-            if place + 1 == count {
-                let lost = control::find(datagram.control, libc::SOL_SOCKET, libc::SO_RXQ_OVFL);
-                if let Some(lost) = lost.map(u32::from_ne_bytes) {
-                    // A socket that was opened again counts from zero.
-                    let more = lost.checked_sub(self.overflows).unwrap_or(lost);
-                    self.counters.overflowed += u64::from(more);
-                    self.overflows = lost;
-                }
-            }
+        for datagram in self.batch.messages(count) {
             let is_truncated = datagram.is_truncated;
             let time = T::time(datagram.control);
             let Some(mut received) = self.way.unpack(datagram) else {
@@ -191,12 +187,21 @@ impl<W: Incoming, T: ReceiveTimes> Receiver for SocketReceiver<W, T> {
         timeout: Duration,
         each: &mut dyn FnMut(Received<'_>),
     ) -> Result<usize, LinkError> {
-        let is_up = self.socket.down.is_none();
-        if timeout.is_zero() || !is_up || !self.waits_first {
+        let begin = match self.last_wait {
+            Some(last) if !timeout.is_zero() && self.socket.down.is_none() => {
+                let now = Instant::now();
+                (now.saturating_duration_since(last) > SOON).then_some(now)
+            }
+            _ => None,
+        };
+        if begin.is_none() {
             match self.receive_now(each) {
                 Ok(None) if timeout.is_zero() => return Ok(0),
                 Ok(None) => {}
-                Ok(Some(count)) if count > 0 || timeout.is_zero() => return Ok(count),
+                Ok(Some(count)) if count > 0 || timeout.is_zero() => {
+                    self.last_wait = None;
+                    return Ok(count);
+                }
                 Ok(Some(_)) => {}
                 Err(LinkError::Down(reason)) if self.socket.opened.is_none() => {
                     // There is no descriptor to wait for; a caller that calls again at once must not spin.
@@ -206,8 +211,8 @@ impl<W: Incoming, T: ReceiveTimes> Receiver for SocketReceiver<W, T> {
                 Err(error) => return Err(error),
             }
         }
-        self.waits_first = true;
-        let mut now = Instant::now();
+        let mut now = begin.unwrap_or_else(Instant::now);
+        self.last_wait = Some(now);
         let end = now.checked_add(timeout);
         loop {
             // A time that the clock cannot represent is never.
@@ -215,8 +220,6 @@ impl<W: Incoming, T: ReceiveTimes> Receiver for SocketReceiver<W, T> {
             // The message may be for another link.
             if left >= LONG {
                 if let Some((_, 1..)) = self.receive_some(Call::WaitForOne, each)? {
-                    // If it was there already, more may wait behind it.
-                    self.waits_first = now.elapsed() > AT_ONCE;
                     return Ok(1);
                 }
                 self.check_interface();
@@ -228,11 +231,14 @@ impl<W: Incoming, T: ReceiveTimes> Receiver for SocketReceiver<W, T> {
                     return Ok(0);
                 }
                 if let Some(count @ 1..) = self.receive_now(each)? {
-                    self.waits_first = count == 1;
+                    if count > 1 {
+                        self.last_wait = None;
+                    }
                     return Ok(count);
                 }
             }
             now = Instant::now();
+            self.last_wait = Some(now);
             if end.is_some_and(|end| now >= end) {
                 return Ok(0);
             }
@@ -253,6 +259,9 @@ impl<W: Incoming, T: ReceiveTimes> Receiver for SocketReceiver<W, T> {
     }
 
     fn counters(&self) -> LinkCounters {
-        self.counters
+        LinkCounters {
+            overflowed: self.socket.lost(),
+            ..self.counters
+        }
     }
 }

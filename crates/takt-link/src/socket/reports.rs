@@ -5,12 +5,18 @@ use std::os::fd::BorrowedFd;
 use crate::counters::LaunchDrops;
 use crate::launch_report::{Cause, LaunchReport};
 use crate::launch_time::LaunchTime;
-use crate::unsafe_code::batches::ReceiveBatch;
+use crate::unsafe_code::batches::{Parts, ReceiveBatch};
 
 /// Number of reports that are read with one system call.
 const BATCH: usize = 16;
 /// Maximum number of system calls for reading reports, so that a flood of them takes a bounded time.
 const MAX_CALLS: usize = 4;
+
+/// Parts of a report: all of it is in control messages.
+const PARTS: Parts = Parts {
+    name: false,
+    control: true,
+};
 
 /// Reader and numbers of reports. It allocates nothing once it is created.
 pub(super) struct Reports {
@@ -22,7 +28,7 @@ impl Reports {
     pub(super) fn new() -> Self {
         Self {
             // A report has the dropped message as its data, which nobody needs: one byte is the least room.
-            batch: ReceiveBatch::new(BATCH, 1),
+            batch: ReceiveBatch::new(BATCH, 1, PARTS),
             drops: LaunchDrops::default(),
         }
     }

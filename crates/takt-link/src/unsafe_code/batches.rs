@@ -73,9 +73,19 @@ pub(crate) struct Control(pub(crate) [u8; 128]);
 /// call is over when the socket is empty: it needs room for one message more than there are.
 const FEW: usize = 2;
 
+/// Parts of a received message besides its bytes. The kernel takes time for each, so a link asks for those that it reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Parts {
+    /// Address of the sender.
+    pub(crate) name: bool,
+    /// Control messages.
+    pub(crate) control: bool,
+}
+
 /// Room for a batch of messages from `recvmmsg`.
 pub(crate) struct ReceiveBatch {
     slot: usize,
+    parts: Parts,
     /// Number of messages for which the next call has room.
     room: usize,
     buffers: Vec<u8>,
@@ -95,10 +105,11 @@ pub(crate) struct Datagram<'a> {
 }
 
 impl ReceiveBatch {
-    /// Creates room for `batch` messages of at most `slot` bytes.
-    pub(crate) fn new(batch: usize, slot: usize) -> Self {
+    /// Creates room for `batch` messages of at most `slot` bytes, with these parts.
+    pub(crate) fn new(batch: usize, slot: usize, parts: Parts) -> Self {
         Self {
             slot,
+            parts,
             room: FEW.min(batch),
             buffers: vec![0; batch * slot],
             headers: vec![EMPTY_HEADER; batch],
@@ -139,8 +150,11 @@ impl ReceiveBatch {
     }
 
     /// Waits for one message, at most as long as SO_RCVTIMEO of the socket says. A call for one message takes less time than one
-    /// for a batch.
+    /// for a batch, and still less without control messages.
     pub(crate) fn wait_for_one(&mut self, socket: BorrowedFd<'_>) -> Result<(), Errno> {
+        if !self.parts.control {
+            return self.wait_for_plain(socket);
+        }
         self.prepare(1);
         let Some(header) = self.headers.first_mut() else {
             return Err(Errno::INVAL);
@@ -152,6 +166,40 @@ impl ReceiveBatch {
         Ok(())
     }
 
+    /// Waits for one message without control messages: `recvfrom` has no header to copy in and out.
+    fn wait_for_plain(&mut self, socket: BorrowedFd<'_>) -> Result<(), Errno> {
+        let header = self.headers.first_mut();
+        let (Some(header), Some(name)) = (header, self.names.first_mut()) else {
+            return Err(Errno::INVAL);
+        };
+        let buffer = self.buffers.get_mut(..self.slot).unwrap_or_default();
+        let mut name_length = size_of::<Name>() as libc::socklen_t;
+        let (name, name_length_at) = match self.parts.name {
+            true => (ptr::from_mut(name).cast(), &raw mut name_length),
+            false => (ptr::null_mut(), ptr::null_mut()),
+        };
+        // SAFETY: the buffer and the name are ours, of the told sizes, and borrowed mutably by this call; any bytes may be written to
+        // them. Without a name, both of its pointers are null. MSG_TRUNC only changes the returned length.
+        let length = unsafe {
+            libc::recvfrom(
+                socket.as_raw_fd(),
+                buffer.as_mut_ptr().cast(),
+                buffer.len(),
+                libc::MSG_TRUNC,
+                name,
+                name_length_at,
+            )
+        };
+        let length = usize::try_from(length).map_err(|_| last_error())?;
+        // The length of the whole message, of which the buffer has the start.
+        let is_truncated = length > buffer.len();
+        header.msg_len = length.min(buffer.len()) as libc::c_uint;
+        header.msg_hdr.msg_flags = if is_truncated { libc::MSG_TRUNC } else { 0 };
+        header.msg_hdr.msg_namelen = if self.parts.name { name_length } else { 0 };
+        header.msg_hdr.msg_controllen = 0;
+        Ok(())
+    }
+
     fn receive_with(
         &mut self,
         socket: BorrowedFd<'_>,
@@ -160,8 +208,8 @@ impl ReceiveBatch {
     ) -> Result<usize, Errno> {
         let room = room.min(self.headers.len());
         self.prepare(room);
-        // SAFETY: each of the first `room` headers points to a vector, a name and room for control messages of ours with their true
-        // sizes, and the vector to a buffer of ours. All of them are borrowed mutably by this call, and any bytes may be written to
+        // SAFETY: each of the first `room` headers points to a vector of ours, to a name and room for control messages of ours or to
+        // nothing, with their true sizes, and the vector to a buffer of ours. All of them are borrowed mutably by this call, and any bytes may be written to
         // them.
         result(unsafe {
             libc::recvmmsg(
@@ -176,6 +224,7 @@ impl ReceiveBatch {
 
     /// Prepares the first `room` headers for a call.
     fn prepare(&mut self, room: usize) {
+        let parts = self.parts;
         let places = self.headers.iter_mut().zip(&mut self.vectors).take(room);
         let others = self.names.iter_mut().zip(&mut self.controls);
         let buffers = self.buffers.chunks_exact_mut(self.slot);
@@ -185,10 +234,14 @@ impl ReceiveBatch {
             let header = &mut header.msg_hdr;
             header.msg_iov = vector;
             header.msg_iovlen = 1;
-            header.msg_name = ptr::from_mut(name).cast();
-            header.msg_namelen = size_of::<Name>() as libc::socklen_t;
-            header.msg_control = ptr::from_mut(control).cast();
-            header.msg_controllen = size_of::<Control>() as _;
+            if parts.name {
+                header.msg_name = ptr::from_mut(name).cast();
+                header.msg_namelen = size_of::<Name>() as libc::socklen_t;
+            }
+            if parts.control {
+                header.msg_control = ptr::from_mut(control).cast();
+                header.msg_controllen = size_of::<Control>() as _;
+            }
             header.msg_flags = 0;
         }
     }

@@ -145,6 +145,24 @@ pub(crate) fn attach_filter(socket: BorrowedFd<'_>, program: &[Instruction]) -> 
     set(socket, &filter)
 }
 
+/// Returns the number of messages for which a socket had no room since it was made; 0 if the kernel does not tell.
+pub(crate) fn drops(socket: BorrowedFd<'_>) -> u32 {
+    let mut numbers = [0_u32; libc::SK_MEMINFO_DROPS as usize + 1];
+    let mut size = size_of_val(&numbers) as libc::socklen_t;
+    // SAFETY: the kernel writes at most `size` bytes of numbers.
+    let got = result(unsafe {
+        libc::getsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_MEMINFO,
+            numbers.as_mut_ptr().cast(),
+            &mut size,
+        )
+    });
+    let [.., drops] = numbers;
+    got.map_or(0, |_| drops)
+}
+
 /// Returns the number of packets for which a packet socket had no room since the last call.
 pub(crate) fn packet_drops(socket: BorrowedFd<'_>) -> Result<u32, Errno> {
     let mut statistics = [0_u32; 2]; // struct tpacket_stats: tp_packets, tp_drops

@@ -1,4 +1,4 @@
-//! open62541 as a publisher or subscriber of UADP over UDP, as `peers/README.md` describes it.
+//! open62541 as a publisher or subscriber of UADP over UDP or Ethernet, as `peers/README.md` describes it.
 
 mod description;
 mod publisher;
@@ -94,6 +94,18 @@ impl PubSub {
         let node = node("Count")?;
         // SAFETY: the server is alive; it copies what it is lent.
         Status::check(unsafe { sys::UA_Server_writeValue(self.server, node.lend(), value.lend()) })
+    }
+
+    /// Sends a message now, as real-time publishers do by a clock of their own.
+    ///
+    /// # Errors
+    /// What open62541 says.
+    pub fn publish(&self) -> Result<(), Status> {
+        let group = self.writer_group.as_ref();
+        let group = group.ok_or(Status(sys::UA_STATUSCODE_BADNOTFOUND))?;
+        // SAFETY: the server is alive; the group is one of its own.
+        let status = unsafe { sys::UA_Server_triggerWriterGroupPublish(self.server, group.lend()) };
+        Status::check(status)
     }
 
     /// A publisher's message of fixed layout, and where its parts are.
@@ -192,9 +204,15 @@ impl PubSub {
     }
 
     fn add_connection(&self) -> Result<Owned<sys::UA_NodeId>, Status> {
-        let profile = string("http://opcfoundation.org/UA-Profile/Transport/pubsub-udp-uadp")?;
+        let url = self.description["url"].as_str().unwrap_or_default();
+        let profile = match url.starts_with("opc.eth:") {
+            true => "http://opcfoundation.org/UA-Profile/Transport/pubsub-eth-uadp",
+            false => "http://opcfoundation.org/UA-Profile/Transport/pubsub-udp-uadp",
+        };
+        let profile = string(profile)?;
+        let interface = self.description["interface"].as_str().unwrap_or_default();
         let address = Owned::<sys::UA_NetworkAddressUrlDataType>::from_json(
-            &json!({"NetworkInterface": "", "Url": self.description["url"]}),
+            &json!({"NetworkInterface": interface, "Url": url}),
         )?;
         let mut lent = address.lend();
         let name = string("UDP")?;
