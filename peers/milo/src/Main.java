@@ -32,6 +32,7 @@ public final class Main {
     final String endpoint;
     final String namespace;
     final String start;
+    final Security security;
     private final BufferedReader input;
     private final List<Session> sessions = new ArrayList<>();
 
@@ -41,6 +42,7 @@ public final class Main {
       endpoint = field(request, "endpoint");
       namespace = field(request, "namespace");
       start = field(request, "start");
+      security = new Security(request);
     }
 
     /** Returns a new Session. */
@@ -49,7 +51,7 @@ public final class Main {
     }
 
     Session session(Consumer<OpcTcpClientTransportConfigBuilder> transport) throws UaException {
-      Session session = new Session(endpoint, namespace, transport);
+      Session session = new Session(endpoint, namespace, security, transport);
       sessions.add(session);
       return session;
     }
