@@ -41,6 +41,8 @@ impl Security {
         }
         builder
             .application_uri(&self.application)
+            // A server that refuses the certificate is not asked for ever.
+            .session_retry_limit(3)
             .certificate_path(&self.certificate)
             .private_key_path(&self.key)
             .trust_server_certs(true)

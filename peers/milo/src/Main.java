@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.function.Consumer;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.bouncycastle.jce.provider.BouncyCastleProvider;
 import org.eclipse.milo.opcua.stack.core.UaException;
 import org.eclipse.milo.opcua.stack.transport.client.tcp.OpcTcpClientTransportConfigBuilder;
 
@@ -111,6 +112,8 @@ public final class Main {
   }
 
   public static void main(String[] arguments) throws IOException {
+    // Milo takes RSA-PSS from it, by the name SHA256withRSA/PSS.
+    java.security.Security.addProvider(new BouncyCastleProvider());
     var input = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
     for (String line; (line = input.readLine()) != null; ) {
       System.out.println(run(new Task(line, input)));
