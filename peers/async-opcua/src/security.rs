@@ -1,9 +1,6 @@
 //! The security of a channel and the user of its Session, as a check asks for them.
 
-use std::str::FromStr;
-
 use opcua::client::{Client, ClientBuilder, IdentityToken};
-use opcua::crypto::SecurityPolicy;
 use opcua::types::{EndpointDescription, MessageSecurityMode, UserTokenPolicy};
 use serde_json::Value;
 
@@ -59,8 +56,7 @@ impl Security {
             let anonymous = UserTokenPolicy::anonymous();
             return Ok((url, "None", MessageSecurityMode::None, anonymous).into());
         };
-        let policy = SecurityPolicy::from_str(policy)
-            .map_err(|()| Failed(format!("{policy} is unknown")))?;
+        let policy = format!("http://opcfoundation.org/UA/SecurityPolicy#{policy}");
         let mode = match self.mode.as_str() {
             "Sign" => MessageSecurityMode::Sign,
             _ => MessageSecurityMode::SignAndEncrypt,
@@ -68,9 +64,7 @@ impl Security {
         let offered = client.get_server_endpoints_from_url(url).await?;
         let mut endpoint = offered
             .into_iter()
-            .find(|one| {
-                one.security_policy_uri.as_ref() == policy.to_uri() && one.security_mode == mode
-            })
+            .find(|one| one.security_policy_uri.as_ref() == policy && one.security_mode == mode)
             .ok_or_else(|| Failed(format!("the server does not offer {policy}, {mode}")))?;
         endpoint.endpoint_url = url.into();
         Ok(endpoint)

@@ -82,10 +82,13 @@ impl Session {
         let endpoint = security.endpoint(&client, endpoint).await?;
         let (session, event_loop) =
             client.connect_to_endpoint_directly(endpoint, security.identity())?;
-        let event_loop = event_loop.spawn();
-        expect(session.wait_for_connection().await, || {
-            "no connection".to_owned()
-        })?;
+        let mut event_loop = event_loop.spawn();
+        // The library waits on if it gives up.
+        let is_connected = tokio::select! {
+            is_connected = session.wait_for_connection() => is_connected,
+            _ = &mut event_loop => false,
+        };
+        expect(is_connected, || "no connection".to_owned())?;
         let index = session.get_namespace_index(namespace).await?;
         Ok(Self {
             session,
