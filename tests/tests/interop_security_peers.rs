@@ -1,5 +1,5 @@
 //! Secured channels with foreign software, each SecurityPolicy and mode, anonymously and with a user name: clients of
-//! node-opcua, Milo, gopcua and async-opcua at a registry, and the command line at a server of node-opcua.
+//! node-opcua, Milo, gopcua and async-opcua at a registry.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
