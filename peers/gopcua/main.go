@@ -17,6 +17,7 @@ type Task struct {
 	Endpoint  string
 	Namespace string
 	Start     string
+	Security
 	sessions  []*Session
 	input     *bufio.Reader
 }
@@ -38,7 +39,7 @@ func check(err error) {
 
 // session returns a new Session.
 func (t *Task) session() *Session {
-	session, err := connect(t.Endpoint, t.Namespace)
+	session, err := connect(t.Endpoint, t.Namespace, t.Security)
 	check(err)
 	t.sessions = append(t.sessions, session)
 	return session

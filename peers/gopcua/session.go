@@ -23,11 +23,15 @@ type Session struct {
 	index  uint16
 }
 
-func connect(endpoint, namespace string) (*Session, error) {
-	client, err := opcua.NewClient(endpoint,
-		opcua.SecurityMode(ua.MessageSecurityModeNone),
+func connect(endpoint, namespace string, security Security) (*Session, error) {
+	options, err := security.options(endpoint)
+	if err != nil {
+		return nil, err
+	}
+	options = append(options,
 		opcua.RequestTimeout(patience),
 		opcua.ReconnectInterval(100*time.Millisecond))
+	client, err := opcua.NewClient(endpoint, options...)
 	if err != nil {
 		return nil, err
 	}

@@ -1,13 +1,14 @@
 #!/usr/bin/env node
 "use strict";
 // A node-opcua client that answers JSON lines: see peers/README.md for the requests.
-// Usage: client.js ENDPOINT
+// Usage: client.js ENDPOINT [SECURITY], with SECURITY as peers/README.md describes it
 
 require("./setup.js");
+const path = require("node:path");
 const readline = require("node:readline");
 const {
     AttributeIds, BrowseDirection, ClientMonitoredItem, DataValue, MessageSecurityMode, NodeClass, NumericRange,
-    OPCUAClient, SecurityPolicy, TimestampsToReturn, coerceNodeId,
+    OPCUAClient, SecurityPolicy, TimestampsToReturn, UserTokenType, coerceNodeId,
 } = require("node-opcua");
 const wire = require("./wire.js");
 
@@ -148,6 +149,11 @@ const operations = {
         return Promise.all(request.nodes.map((node) => monitor(subscription, node, request, changes)));
     },
 
+    /** How often the SecureChannel was renewed so far. */
+    async renewed({ counts }) {
+        return counts.renewed;
+    },
+
     /** What has changed: waits for a change if there is none yet. */
     async changes({ changes }, request) {
         const end = Date.now() + (request.timeout || 10) * 1000;
@@ -189,22 +195,49 @@ async function answer(peer, line) {
     }
 }
 
-async function main(endpoint) {
+/** The options of a client with this security. */
+function securityOptions(security) {
+    if (!security.policy) {
+        return {
+            clientCertificateManager: wire.certificateManager("client"),
+            securityMode: MessageSecurityMode.None,
+            securityPolicy: SecurityPolicy.None,
+        };
+    }
+    return {
+        applicationUri: security.application,
+        clientCertificateManager: wire.certificateManager("client", path.dirname(security.certificate)),
+        certificateFile: security.certificate,
+        privateKeyFile: security.key,
+        securityMode: MessageSecurityMode[security.mode],
+        securityPolicy: SecurityPolicy[security.policy],
+        // Milliseconds; the client renews after three quarters of them.
+        defaultSecureTokenLifetime: 1500,
+    };
+}
+
+/** The user of the Session. */
+function user(security) {
+    if (!security.user) return { type: UserTokenType.Anonymous };
+    return { type: UserTokenType.UserName, userName: security.user, password: security.password };
+}
+
+async function main(endpoint, security) {
+    const counts = { renewed: 0 };
     const client = OPCUAClient.create({
         applicationName: "node-opcua peer",
         endpointMustExist: false,
-        clientCertificateManager: wire.certificateManager("client"),
         keepSessionAlive: false,
-        securityMode: MessageSecurityMode.None,
-        securityPolicy: SecurityPolicy.None,
+        ...securityOptions(security),
         connectionStrategy: { maxRetry: 0, initialDelay: 100, maxDelay: 200 },
         transportTimeout: 10000,
         requestedSessionTimeout: 60000,
     });
+    client.on("security_token_renewed", () => { counts.renewed += 1; });
     let session;
     try {
         await client.connect(endpoint);
-        session = await client.createSession();
+        session = await client.createSession(user(security));
     } catch (error) {
         say({ ready: false, error: wire.errorText(error) });
         process.exit(1);
@@ -212,15 +245,15 @@ async function main(endpoint) {
     say({ ready: true });
     const changes = [];
     for await (const line of readline.createInterface({ input: process.stdin })) {
-        if (line.trim()) say(await answer({ client, session, changes }, line));
+        if (line.trim()) say(await answer({ client, session, changes, counts }, line));
     }
     await session.close();
     await client.disconnect();
     process.exit(0);
 }
 
-if (process.argv.length !== 3) {
-    console.error("usage: client.js ENDPOINT");
+if (process.argv.length < 3 || process.argv.length > 4) {
+    console.error("usage: client.js ENDPOINT [SECURITY]");
     process.exit(2);
 }
-main(process.argv[2]);
+main(process.argv[2], JSON.parse(process.argv[3] || "{}"));

@@ -9,8 +9,16 @@ const {
 
 const WORDS_64_BIT = new Set([DataType.Int64, DataType.UInt64]);
 
-/** Certificates are made even for policy None: once, beside the packages, not in the user's configuration folder. */
-function certificateManager(whose) {
+/**
+ * Certificates are made even for policy None: once, beside the packages, not in the user's configuration folder. In a
+ * `folder` of a test, every certificate is accepted.
+ */
+function certificateManager(whose, folder) {
+    if (folder) {
+        return new OPCUACertificateManager({
+            rootFolder: path.join(folder, `node-opcua-${whose}`), automaticallyAcceptUnknownCertificate: true,
+        });
+    }
     return new OPCUACertificateManager({ rootFolder: path.join(__dirname, "node_modules", ".cache", "pki", whose) });
 }
 

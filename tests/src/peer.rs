@@ -209,9 +209,21 @@ impl PeerClient {
     /// # Errors
     /// The message of the client if it could not connect.
     pub fn connect(peer: Peer, endpoint: &str) -> Result<Self, String> {
+        Self::connect_with(peer, endpoint, &[])
+    }
+
+    /// Connects node-opcua with security, as `peers/README.md` describes it.
+    ///
+    /// # Errors
+    /// The message of the client if it could not connect.
+    pub fn connect_secured(endpoint: &str, security: &Value) -> Result<Self, String> {
+        Self::connect_with(Peer::NodeOpcua, endpoint, &[&security.to_string()])
+    }
+
+    fn connect_with(peer: Peer, endpoint: &str, arguments: &[&str]) -> Result<Self, String> {
         let mut process = Process::spawn(
             &format!("{} client", peer.name()),
-            peer.command("client").arg(endpoint),
+            peer.command("client").arg(endpoint).args(arguments),
         );
         let line = process.wait_for("its ready line", START, |line| line.starts_with('{'));
         let ready: Value = serde_json::from_str(&line).expect("the ready line is JSON");

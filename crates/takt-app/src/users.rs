@@ -29,7 +29,7 @@ const LOCKED: Duration = Duration::from_secs(60);
 /// Largest number of names and addresses with failed attempts that are remembered.
 const MAX_FAILURES: usize = 1024;
 
-/// Shortest time between two checks of passwords, which take about 20 ms of the serving thread.
+/// Shortest time between two checks of passwords, which take about 20 ms of a processor.
 const PAUSE: Duration = Duration::from_millis(200);
 
 /// Number of checks that may come at once after a rest.

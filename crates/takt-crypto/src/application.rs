@@ -11,7 +11,7 @@ use crate::creation::NewCertificate;
 use crate::identity::OwnCertificate;
 use crate::policy::PolicyProfile;
 use crate::store::{CertificateStore, StoreError};
-use crate::trust::Expectations;
+use crate::trust::{Expectations, TrustList};
 
 /// Seconds before its expiry from which on a certificate is reported: 30 days.
 const EXPIRES_SOON: i64 = 30 * DAY;
@@ -134,6 +134,12 @@ impl ApplicationSecurity {
         let previous = self.lock().previous.clone();
         let mut known = std::iter::once(current).chain(previous);
         known.find(|identity| identity.thumbprint().0 == thumbprint)
+    }
+
+    /// Returns the trust list as the folders are now. It is another object if they have changed.
+    #[must_use]
+    pub fn trust_list(&self) -> Arc<TrustList> {
+        self.store.trust_list()
     }
 
     /// Checks the certificate of a peer, with those of its issuers, and returns it. One that is refused because it is not

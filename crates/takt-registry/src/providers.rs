@@ -140,6 +140,11 @@ impl Providers {
         self.allow_tcp || peer.is_local()
     }
 
+    /// Returns whether Providers may register over `opc.tcp`.
+    pub(crate) fn allows_tcp(&self) -> bool {
+        self.allow_tcp
+    }
+
     /// Returns the namespaces of all Providers.
     pub(crate) fn namespaces(&self) -> Vec<u16> {
         self.lock().values().map(|state| state.namespace).collect()

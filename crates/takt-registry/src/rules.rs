@@ -360,9 +360,9 @@ impl Authenticator for Rules {
         true
     }
 
-    /// Registration over `opc.tcp` is an option, whose secrets cross the network like everything else.
+    /// Providers in other languages may be unable to encrypt their secrets. Registration over `opc.tcp` is an option.
     fn allows_clear_text(&self) -> bool {
-        true
+        self.providers.allows_tcp()
     }
 
     fn user_name(

@@ -17,8 +17,9 @@ pub trait Authenticator: Send + Sync {
         false
     }
 
-    /// Returns true if UserName tokens are accepted unencrypted on `opc.tcp` with SecurityPolicy None. Over shared memory
-    /// they are not encrypted.
+    /// Returns true if [`user_name`](Self::user_name) takes UserName tokens that came unencrypted over `opc.tcp` with
+    /// SecurityPolicy None, from the loopback interface. Passwords of [`Users`](crate::Users) are never accepted so. Over shared
+    /// memory tokens are not encrypted.
     fn allows_clear_text(&self) -> bool {
         false
     }

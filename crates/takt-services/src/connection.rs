@@ -56,7 +56,12 @@ impl Connection {
     /// Takes the next response to a deferred request: its request id and the encoded message. After each call of the waker, the
     /// transport calls this until it returns `None`.
     pub fn take_completed(&mut self) -> Option<(u32, Vec<u8>)> {
-        self.completed.take()
+        let completed = self.completed.take()?;
+        // The response may be that of ActivateSession.
+        if let Some(session) = &self.session {
+            self.caller = session.caller.load_full();
+        }
+        Some(completed)
     }
 
     /// Refuses Sessions: the channel has too little security for this endpoint, and is for discovery only

@@ -33,6 +33,8 @@ const TOKEN_POLICY_URI: &str = "http://opcfoundation.org/UA/SecurityPolicy#Basic
 pub(crate) struct OfferedTokens {
     anonymous: bool,
     user_names: bool,
+    /// There are users with passwords.
+    passwords: bool,
     clear_text: bool,
     certificates: bool,
 }
@@ -43,6 +45,7 @@ impl OfferedTokens {
         Self {
             anonymous: authenticator.allows_anonymous(),
             user_names: authenticator.allows_user_names() || has_names,
+            passwords: has_names,
             clear_text: authenticator.allows_clear_text(),
             certificates: users.is_some_and(Users::allows_certificates),
         }
@@ -124,15 +127,19 @@ impl EndpointConfig {
         }
         if offered.user_names {
             let user_name = UserTokenType::UserName;
-            if self.is_secured() {
-                policies.push(policy(USER_NAME_POLICY, user_name, ""));
-            } else if is_private || offered.clear_text {
-                // It comes first, because some clients take the first one and cannot encrypt a token on a channel without security.
-                policies.push(policy(USER_NAME_POLICY, user_name, SECURITY_POLICY_NONE));
-            }
             if protects {
                 let id = PROTECTED_USER_NAME_POLICY;
                 policies.push(policy(id, user_name, TOKEN_POLICY_URI));
+            }
+            if self.is_secured() {
+                policies.push(policy(USER_NAME_POLICY, user_name, ""));
+            } else if is_private || offered.clear_text {
+                policies.push(policy(USER_NAME_POLICY, user_name, SECURITY_POLICY_NONE));
+                if !offered.passwords {
+                    // Secrets of applications only. Some clients take the first policy, and cannot encrypt a token on a channel
+                    // without security.
+                    policies.rotate_right(1);
+                }
             }
         }
         if offered.certificates {

@@ -29,6 +29,7 @@ mod gate;
 mod limits;
 mod message;
 mod node_management;
+mod password_checks;
 mod pending;
 mod random;
 mod reading;

@@ -18,6 +18,7 @@ use crate::diagnostics::Diagnostics;
 use crate::endpoint::{EndpointConfig, OfferedTokens};
 use crate::limits::ServerLimits;
 use crate::node_management::NodeManagement;
+use crate::password_checks::PasswordChecks;
 use crate::server_status::Status;
 use crate::session::Sessions;
 use crate::session_observer::SessionObserver;
@@ -55,6 +56,7 @@ pub struct Server {
     security: OnceLock<Arc<ApplicationSecurity>>,
     /// Users with passwords or certificates.
     users: OnceLock<Arc<dyn Users>>,
+    pub(crate) password_checks: PasswordChecks,
     last_channel: AtomicU64,
     /// [`ServerLimits::max_sessions`], or fewer.
     pub(crate) max_sessions: AtomicU32,
@@ -102,6 +104,7 @@ impl Server {
             node_management: RwLock::new(parts.node_management),
             security: OnceLock::new(),
             users: OnceLock::new(),
+            password_checks: PasswordChecks::default(),
             last_channel: AtomicU64::new(0),
             max_sessions: AtomicU32::new(max_sessions),
         }
@@ -235,8 +238,8 @@ impl Server {
         let _ = self.users.set(users);
     }
 
-    pub(crate) fn users(&self) -> Option<&dyn Users> {
-        self.users.get().map(|users| &**users)
+    pub(crate) fn users(&self) -> Option<&Arc<dyn Users>> {
+        self.users.get()
     }
 
     /// Returns certificate and trust list, if secured endpoints are served.
@@ -338,7 +341,8 @@ impl Server {
         let endpoints = self.endpoints.load();
         let identity = self.security.get().map(|security| security.identity());
         let certificate = identity.as_ref().map(|identity| identity.chain_der());
-        let offered = OfferedTokens::of(&*self.authenticator, self.users());
+        let users = self.users().map(|users| &**users);
+        let offered = OfferedTokens::of(&*self.authenticator, users);
         let described = endpoints
             .iter()
             .map(|endpoint| endpoint.describe(&application, offered, certificate, requested_url));

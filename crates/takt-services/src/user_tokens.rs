@@ -22,6 +22,17 @@ use crate::users::Users;
 /// Largest encrypted password in cipher text blocks, each of which takes half a millisecond or more.
 const MAX_BLOCKS: usize = 8;
 
+/// A user, or a password that is still to be checked.
+pub(crate) enum Identified {
+    /// The user, and what it may do.
+    User(UserIdentity, UserRole),
+    /// Name and password of a user of this server, if they are right: [`Users::user_name`] decides, which takes long.
+    Password {
+        name: String,
+        password: Zeroizing<Vec<u8>>,
+    },
+}
+
 /// Everything that the tokens of a Session on a channel are checked with.
 pub(crate) struct UserTokens<'a> {
     pub(crate) authenticator: &'a dyn Authenticator,
@@ -33,25 +44,28 @@ pub(crate) struct UserTokens<'a> {
 }
 
 impl UserTokens<'_> {
-    /// Determines the user, and what it may do.
+    /// Determines the user.
     pub(crate) fn identify(
         &self,
         token: &ExtensionObject,
         signature: &SignatureData,
-    ) -> Result<(UserIdentity, UserRole), StatusCode> {
+    ) -> Result<Identified, StatusCode> {
         let invalid = |_| StatusCode::BadIdentityTokenInvalid;
         if token.is::<UserNameIdentityToken>() {
             return self.user_name(&token.decode_as().map_err(invalid)?);
         }
         if token.is::<X509IdentityToken>() {
-            return self.certificate(&token.decode_as().map_err(invalid)?, signature);
+            let token = token.decode_as().map_err(invalid)?;
+            let (user, role) = self.certificate(&token, signature)?;
+            return Ok(Identified::User(user, role));
         }
         if !token.is_null() {
             let anonymous: AnonymousIdentityToken = token.decode_as().map_err(invalid)?;
             expect_policy(&anonymous.policy_id, &[ANONYMOUS_POLICY])?;
         }
         if self.authenticator.allows_anonymous() {
-            Ok((UserIdentity::Anonymous, self.role_of_peer()))
+            let role = self.role_of_peer();
+            Ok(Identified::User(UserIdentity::Anonymous, role))
         } else {
             Err(StatusCode::BadIdentityTokenRejected)
         }
@@ -63,32 +77,32 @@ impl UserTokens<'_> {
         self.channel.peer.role().max(configured)
     }
 
-    /// Checks name and password: of a user, or of an application with a secret.
-    fn check(&self, name: &str, secret: &[u8]) -> Result<(UserIdentity, UserRole), StatusCode> {
+    /// Distinguishes users and applications with a secret.
+    fn check(&self, name: &str, secret: &[u8]) -> Result<Identified, StatusCode> {
         let users = self.users.filter(|users| users.allows_user_names());
         let is_application = self.authenticator.allows_user_names();
         match users {
             Some(users) if users.has_password(name) || !is_application => {
-                let role = users.user_name(&self.channel.peer, name, secret)?;
-                let name = name.to_owned();
-                Ok((UserIdentity::UserName { name }, role))
+                Ok(Identified::Password {
+                    name: name.to_owned(),
+                    password: Zeroizing::new(secret.to_vec()),
+                })
             }
-            _ => {
-                let user = self.authenticator.user_name(self.channel, name, secret)?;
-                let role = match &user {
-                    UserIdentity::Application { .. } => self.role_of_peer(),
-                    // Authenticators of applications decide themselves whom they admit.
-                    _ => UserRole::Operator,
-                };
-                Ok((user, role))
-            }
+            _ => self.check_application(name, secret),
         }
     }
 
-    fn user_name(
-        &self,
-        token: &UserNameIdentityToken,
-    ) -> Result<(UserIdentity, UserRole), StatusCode> {
+    fn check_application(&self, name: &str, secret: &[u8]) -> Result<Identified, StatusCode> {
+        let user = self.authenticator.user_name(self.channel, name, secret)?;
+        let role = match &user {
+            UserIdentity::Application { .. } => self.role_of_peer(),
+            // Authenticators of applications decide themselves whom they admit.
+            _ => UserRole::Operator,
+        };
+        Ok(Identified::User(user, role))
+    }
+
+    fn user_name(&self, token: &UserNameIdentityToken) -> Result<Identified, StatusCode> {
         let has_users = self.users.is_some_and(Users::allows_user_names);
         if !has_users && !self.authenticator.allows_user_names() {
             return Err(StatusCode::BadIdentityTokenRejected);
@@ -101,11 +115,17 @@ impl UserTokens<'_> {
         let profile = profile_of_token(&token.policy_id, &channel.security.policy_uri);
         let Some(profile) = profile else {
             // Shared memory is private to two processes; a network is not.
-            let may = channel.peer.is_local() || self.authenticator.allows_clear_text();
+            let is_private = channel.peer.is_local();
+            let may = is_private
+                || channel.peer.is_on_loopback() && self.authenticator.allows_clear_text();
             if !algorithm.is_empty() || !may {
                 return Err(StatusCode::BadIdentityTokenInvalid);
             }
-            return self.check(name, sent);
+            // The password of a user in clear text is refused like a wrong one, right or not.
+            return match is_private {
+                true => self.check(name, sent),
+                false => self.check_application(name, sent),
+            };
         };
         if algorithm != profile.asymmetric_encryption.uri() {
             return Err(StatusCode::BadIdentityTokenInvalid);

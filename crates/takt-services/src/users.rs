@@ -16,7 +16,7 @@ pub trait Users: Send + Sync {
     /// Returns true if there is a user with this name and a password.
     fn has_password(&self, name: &str) -> bool;
 
-    /// Checks name and password, which came from `peer`.
+    /// Checks name and password, which came from `peer`. Called on a thread for such checks, which may take long.
     ///
     /// # Errors
     /// `BadUserAccessDenied` for a wrong name or password, and after too many failures.

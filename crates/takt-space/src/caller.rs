@@ -41,10 +41,17 @@ impl Peer {
     pub fn role(&self) -> UserRole {
         match self {
             Self::SharedMemory { .. } => UserRole::Operator,
-            Self::Tcp { address } if address.ip().to_canonical().is_loopback() => {
-                UserRole::Operator
-            }
+            Self::Tcp { .. } if self.is_on_loopback() => UserRole::Operator,
             Self::Tcp { .. } => UserRole::Observer,
+        }
+    }
+
+    /// Returns true if the peer came over TCP from the loopback interface.
+    #[must_use]
+    pub fn is_on_loopback(&self) -> bool {
+        match self {
+            Self::Tcp { address } => address.ip().to_canonical().is_loopback(),
+            Self::SharedMemory { .. } => false,
         }
     }
 

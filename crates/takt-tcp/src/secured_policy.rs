@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use takt_crypto::{
     ApplicationSecurity, OwnCertificate, PeerExpectations, PolicyProfile, PublicKey,
-    SIGNATURE_LENGTH, SymmetricKeys,
+    SIGNATURE_LENGTH, SymmetricKeys, TrustList,
 };
 use takt_ua::enumerations::MessageSecurityMode;
 
@@ -136,6 +136,16 @@ impl SecurityPolicy for SecuredPolicy {
             certificate: own.chain_der().to_vec(),
             peer_thumbprint: peer.thumbprint.0.to_vec(),
         })
+    }
+
+    fn trust_list(&self) -> Option<Arc<TrustList>> {
+        Some(self.application.trust_list())
+    }
+
+    fn check_peer(&self, peer_certificate: &[u8]) -> Result<(), SecurityError> {
+        self.application
+            .check_peer(peer_certificate, &self.expectations())?;
+        Ok(())
     }
 
     fn symmetric(

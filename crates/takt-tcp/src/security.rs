@@ -9,6 +9,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use takt_crypto::TrustList;
 use takt_ua::enumerations::MessageSecurityMode;
 
 use crate::chunk::SEQUENCE_HEADER_SIZE;
@@ -253,6 +254,20 @@ pub trait SecurityPolicy: Send + Sync + fmt::Debug {
         peer_certificate: &[u8],
         thumbprint: Option<&[u8]>,
     ) -> Result<AsymmetricSecurity, SecurityError>;
+
+    /// Returns the trust list as it is now; `None` for policies without certificates. It is another object if it has changed.
+    fn trust_list(&self) -> Option<Arc<TrustList>> {
+        None
+    }
+
+    /// Checks the certificate of the peer of an open channel again.
+    ///
+    /// # Errors
+    /// [`SecurityError::Certificate`].
+    fn check_peer(&self, peer_certificate: &[u8]) -> Result<(), SecurityError> {
+        let _ = peer_certificate;
+        Ok(())
+    }
 
     /// Derives the keys of a token.
     ///

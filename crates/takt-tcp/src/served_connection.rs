@@ -156,6 +156,16 @@ impl<C> ServedConnection<C> {
         }
     }
 
+    /// Returns whether the connection has an open SecureChannel with a SecurityPolicy other than None.
+    pub(crate) fn is_secured(&self) -> bool {
+        !self.is_lingering() && self.machine.is_secured()
+    }
+
+    /// Checks the certificate of the client again.
+    pub(crate) fn check_peer(&self) -> Result<(), TransportError> {
+        self.machine.check_peer()
+    }
+
     pub(crate) fn fd(&self) -> BorrowedFd<'_> {
         self.socket.as_fd()
     }

@@ -51,6 +51,10 @@ impl ServerChannel {
         }
     }
 
+    pub(crate) fn check_peer(&self) -> Result<(), TransportError> {
+        Ok(self.policy.check_peer(&self.client_certificate)?)
+    }
+
     pub(crate) fn is_secured(&self) -> bool {
         self.policy.nonce_length() > 0
     }

@@ -237,6 +237,16 @@ impl ServerConnection {
         Ok(is_new)
     }
 
+    /// Checks the certificate of the client against the trust list as it is now.
+    ///
+    /// # Errors
+    /// The check that failed: the connection has to end.
+    pub fn check_peer(&self) -> Result<(), TransportError> {
+        self.channel
+            .as_ref()
+            .map_or(Ok(()), ServerChannel::check_peer)
+    }
+
     /// Sends the response to a request that was [deferred](Request::defer); `body` is TypeId and structure. It is divided into
     /// chunks while they are sent. A response that is too large for the client is replaced by a ServiceFault.
     ///

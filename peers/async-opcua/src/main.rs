@@ -1,6 +1,7 @@
 //! The checks of `peers/README.md`, by async-opcua: one JSON line for each line of the input.
 
 mod checks;
+mod security;
 mod session;
 mod subscriptions;
 
@@ -9,6 +10,7 @@ use std::fmt::Display;
 use opcua::types::{NodeId, StatusCode};
 use serde_json::{Value, json};
 
+use security::Security;
 use session::Session;
 
 /// A check that has failed, with the reason.
@@ -56,7 +58,9 @@ impl Task {
 
     /// Returns a new Session whose channel has this lifetime in milliseconds.
     pub(crate) async fn session_with_lifetime(&self, lifetime: u32) -> Result<Session, Failed> {
-        Session::connect(self.field("endpoint"), self.field("namespace"), lifetime).await
+        let security = Security::of(&self.request);
+        let (endpoint, namespace) = (self.field("endpoint"), self.field("namespace"));
+        Session::connect(endpoint, namespace, &security, lifetime).await
     }
 
     /// Returns the node at which a walk starts.

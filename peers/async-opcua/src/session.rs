@@ -7,16 +7,17 @@ use opcua::client::services::{
     Browse, BrowseNext, Call, CreateMonitoredItems, CreateSubscription, DeleteSubscriptions,
     Publish, Read, Write,
 };
-use opcua::client::{ClientBuilder, IdentityToken, UARequest};
+use opcua::client::{ClientBuilder, UARequest};
 use opcua::types::{
     AttributeId, BrowseDescription, BrowseDirection, BrowseResult, ByteString, CallMethodResult,
-    DataChangeFilter, DataChangeNotification, DataValue, ExtensionObject, MessageSecurityMode,
+    DataChangeFilter, DataChangeNotification, DataValue, ExtensionObject,
     MonitoredItemCreateRequest, MonitoringMode, MonitoringParameters, NodeId, NotificationMessage,
     NumericRange, PublishResponse, QualifiedName, ReadValueId, ReferenceTypeId, StatusCode,
-    SubscriptionAcknowledgement, TimestampsToReturn, UserTokenPolicy, Variant, WriteValue,
+    SubscriptionAcknowledgement, TimestampsToReturn, Variant, WriteValue,
 };
 use tokio::task::JoinHandle;
 
+use crate::security::Security;
 use crate::{Failed, expect, expect_status};
 
 /// Time until a request has failed, long enough for a loaded machine.
@@ -58,9 +59,10 @@ impl Session {
     pub(crate) async fn connect(
         endpoint: &str,
         namespace: &str,
+        security: &Security,
         lifetime: u32,
     ) -> Result<Self, Failed> {
-        let mut client = ClientBuilder::new()
+        let builder = ClientBuilder::new()
             .application_name("async-opcua")
             .application_uri("urn:takt:peers:async-opcua")
             .pki_dir(std::env::temp_dir().join("takt-async-opcua"))
@@ -72,21 +74,21 @@ impl Session {
             .publish_timeout(PATIENCE)
             .max_array_length(1_000_000)
             .max_message_size(64 << 20)
-            .max_chunk_count(1_024)
+            .max_chunk_count(1_024);
+        let mut client = security
+            .configure(builder)
             .client()
             .map_err(|errors| Failed(errors.join(", ")))?;
-        let security = (
-            "None",
-            MessageSecurityMode::None,
-            UserTokenPolicy::anonymous(),
-        );
-        let endpoint = (endpoint, security.0, security.1, security.2);
+        let endpoint = security.endpoint(&client, endpoint).await?;
         let (session, event_loop) =
-            client.connect_to_endpoint_directly(endpoint, IdentityToken::Anonymous)?;
-        let event_loop = event_loop.spawn();
-        expect(session.wait_for_connection().await, || {
-            "no connection".to_owned()
-        })?;
+            client.connect_to_endpoint_directly(endpoint, security.identity())?;
+        let mut event_loop = event_loop.spawn();
+        // The library waits on if it gives up.
+        let is_connected = tokio::select! {
+            is_connected = session.wait_for_connection() => is_connected,
+            _ = &mut event_loop => false,
+        };
+        expect(is_connected, || "no connection".to_owned())?;
         let index = session.get_namespace_index(namespace).await?;
         Ok(Self {
             session,

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.function.Consumer;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.bouncycastle.jce.provider.BouncyCastleProvider;
 import org.eclipse.milo.opcua.stack.core.UaException;
 import org.eclipse.milo.opcua.stack.transport.client.tcp.OpcTcpClientTransportConfigBuilder;
 
@@ -32,6 +33,7 @@ public final class Main {
     final String endpoint;
     final String namespace;
     final String start;
+    final Security security;
     private final BufferedReader input;
     private final List<Session> sessions = new ArrayList<>();
 
@@ -41,6 +43,7 @@ public final class Main {
       endpoint = field(request, "endpoint");
       namespace = field(request, "namespace");
       start = field(request, "start");
+      security = new Security(request);
     }
 
     /** Returns a new Session. */
@@ -49,7 +52,7 @@ public final class Main {
     }
 
     Session session(Consumer<OpcTcpClientTransportConfigBuilder> transport) throws UaException {
-      Session session = new Session(endpoint, namespace, transport);
+      Session session = new Session(endpoint, namespace, security, transport);
       sessions.add(session);
       return session;
     }
@@ -109,6 +112,8 @@ public final class Main {
   }
 
   public static void main(String[] arguments) throws IOException {
+    // Milo takes RSA-PSS from it, by the name SHA256withRSA/PSS.
+    java.security.Security.addProvider(new BouncyCastleProvider());
     var input = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
     for (String line; (line = input.readLine()) != null; ) {
       System.out.println(run(new Task(line, input)));

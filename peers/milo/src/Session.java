@@ -4,7 +4,6 @@ import static org.eclipse.milo.opcua.stack.core.types.builtin.unsigned.Unsigned.
 import java.net.URI;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.function.Consumer;
 import org.eclipse.milo.opcua.sdk.client.OpcUaClient;
 import org.eclipse.milo.opcua.stack.core.AttributeId;
@@ -38,7 +37,11 @@ final class Session {
   final OpcUaClient client;
   private final int index;
 
-  Session(String endpoint, String namespace, Consumer<OpcTcpClientTransportConfigBuilder> transport)
+  Session(
+      String endpoint,
+      String namespace,
+      Security security,
+      Consumer<OpcTcpClientTransportConfigBuilder> transport)
       throws UaException {
     URI address = URI.create(endpoint);
     client =
@@ -46,10 +49,14 @@ final class Session {
             endpoint,
             // A server names its own address, not that of a relay.
             endpoints ->
-                Optional.of(
-                    EndpointUtil.updateUrl(endpoints.get(0), address.getHost(), address.getPort())),
+                endpoints.stream()
+                    .filter(security::isOf)
+                    .map(one -> EndpointUtil.updateUrl(one, address.getHost(), address.getPort()))
+                    .findFirst(),
             transport,
-            config -> config.setRequestTimeout(uint(PATIENCE)).setEncodingLimits(LIMITS));
+            config ->
+                security.configure(
+                    config.setRequestTimeout(uint(PATIENCE)).setEncodingLimits(LIMITS)));
     client.connect();
     index = client.readNamespaceTable().getIndex(namespace).intValue();
   }

@@ -15,7 +15,7 @@ use crate::process::Process;
 use crate::sandbox::{Provider, Registry, Sandbox, find_endpoint};
 
 /// Time limit of one check, long enough for a loaded machine.
-const CHECK: Duration = Duration::from_secs(120);
+pub(super) const CHECK: Duration = Duration::from_secs(120);
 
 /// Time limit of the registration of the Provider with its 10 000 nodes.
 const REGISTERED: Duration = Duration::from_secs(120);
@@ -54,6 +54,13 @@ const fn check(name: &'static str, least: u64) -> Check {
     Check { name, least }
 }
 
+impl Check {
+    /// Returns whether a client has passed it with this answer.
+    pub(super) fn is_passed(&self, answer: &Value) -> bool {
+        answer["ok"] == true && answer["counted"].as_u64().unwrap_or(0) >= self.least
+    }
+}
+
 /// A foreign client that knows these checks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Checker {
@@ -87,7 +94,7 @@ impl Checker {
         }
     }
 
-    fn command(self) -> Command {
+    pub(super) fn command(self) -> Command {
         let cache = repository().join(".cache").join(self.name());
         let (program, arguments) = match self {
             Self::AsyncOpcua => (async_opcua(), Vec::new()),
@@ -116,9 +123,9 @@ impl Checker {
 }
 
 /// The servers of the checks.
-struct Servers {
-    sandbox: Sandbox,
-    registry: Registry,
+pub(super) struct Servers {
+    pub(super) sandbox: Sandbox,
+    pub(super) registry: Registry,
     program: &'static str,
     provider: Process,
     provider_name: String,
@@ -127,7 +134,7 @@ struct Servers {
 }
 
 impl Servers {
-    fn start(program: &'static str) -> Self {
+    pub(super) fn start(program: &'static str) -> Self {
         let sandbox = Sandbox::new();
         let registry = Registry::start(&sandbox, &[]);
         let machine = Provider::start(&sandbox, &registry, "machine");
@@ -190,7 +197,7 @@ impl Servers {
 
 /// Server that a client connects to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+pub(super) enum Place {
     Provider,
     Registry,
 }
@@ -210,10 +217,9 @@ pub fn client_passes_checks(client: Checker, provider: &'static str, lacking: &[
         let mut missing = Vec::new();
         for check in CHECKS {
             let started = Instant::now();
-            let answer = run(&mut process, &mut servers, place, check.name);
+            let answer = run(&mut process, &mut servers, place, check.name, &json!({}));
             println!("{place:?}, {}: {:.1?}", check.name, started.elapsed());
-            let counted = answer["counted"].as_u64().unwrap_or(0);
-            let passed = answer["ok"] == true && counted >= check.least;
+            let passed = check.is_passed(&answer);
             if answer["missing"] == true {
                 missing.push(check.name);
             } else if !passed {
@@ -231,8 +237,14 @@ pub fn client_passes_checks(client: Checker, provider: &'static str, lacking: &[
     let _ = process.finish(CHECK).expect_success();
 }
 
-/// Runs one check, and returns the client's answer.
-fn run(process: &mut Process, servers: &mut Servers, place: Place, check: &str) -> Value {
+/// Runs one check, and returns the client's answer. `security` has the additional fields of the request.
+pub(super) fn run(
+    process: &mut Process,
+    servers: &mut Servers,
+    place: Place,
+    check: &str,
+    security: &Value,
+) -> Value {
     let server = match (place, check) {
         (Place::Registry, _) => &servers.registry.endpoint,
         (Place::Provider, "machine") => &servers.machine.endpoint,
@@ -249,9 +261,12 @@ fn run(process: &mut Process, servers: &mut Servers, place: Place, check: &str) 
         Place::Provider => "i=85",
         Place::Registry => "i=84",
     };
-    let request = json!({
+    let mut request = json!({
         "check": check, "endpoint": endpoint, "namespace": format!("urn:takt:provider:{provider}"), "start": start,
     });
+    for (name, value) in security.as_object().into_iter().flatten() {
+        request[name] = value.clone();
+    }
     process.send_line(&request.to_string());
     loop {
         let line = process.wait_for(check, CHECK, |line| line.starts_with('{'));

@@ -14,7 +14,9 @@ mod model;
 mod names;
 mod ownership;
 mod pipelining;
+mod secrets;
 mod security_groups;
+mod trust;
 mod watching;
 
 use std::time::{Duration, Instant};

@@ -3,6 +3,7 @@
 //! A request is handled in one pass over its bytes; the response is encoded directly behind it. An error of the whole request
 //! becomes a ServiceFault ([`Fault`]); an error of one operation becomes its result.
 
+mod activation;
 mod body;
 mod browse;
 mod browse_next;
@@ -278,7 +279,7 @@ fn without_session(type_id: u32) -> Option<WithoutSession> {
         ids::FIND_SERVERS_REQUEST_ENCODING_DEFAULT_BINARY => discovery::find_servers,
         ids::GET_ENDPOINTS_REQUEST_ENCODING_DEFAULT_BINARY => discovery::get_endpoints,
         ids::CREATE_SESSION_REQUEST_ENCODING_DEFAULT_BINARY => session::create,
-        ids::ACTIVATE_SESSION_REQUEST_ENCODING_DEFAULT_BINARY => session::activate,
+        ids::ACTIVATE_SESSION_REQUEST_ENCODING_DEFAULT_BINARY => activation::activate,
         ids::CLOSE_SESSION_REQUEST_ENCODING_DEFAULT_BINARY => session::close,
         _ => return None,
     })

@@ -1,4 +1,4 @@
-//! CreateSession, ActivateSession, CloseSession and Cancel (OPC 10000-4, 5.7).
+//! CreateSession, CloseSession and Cancel (OPC 10000-4, 5.7).
 
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
@@ -6,9 +6,8 @@ use std::time::Duration;
 use takt_space::Caller;
 use takt_ua::binary::{Decoder, Encoder};
 use takt_ua::structures::{
-    ActivateSessionRequest, ActivateSessionResponse, CancelRequest, CancelResponse,
-    CloseSessionRequest, CloseSessionResponse, CreateSessionRequest, CreateSessionResponse,
-    SignatureData,
+    CancelRequest, CancelResponse, CloseSessionRequest, CloseSessionResponse, CreateSessionRequest,
+    CreateSessionResponse, SignatureData,
 };
 use takt_ua::{ByteString, NodeId, StatusCode};
 
@@ -19,7 +18,6 @@ use crate::fault::Fault;
 use crate::random::random;
 use crate::session::{NONCE_LENGTH, NewSession, Session};
 use crate::session_security::SessionSecurity;
-use crate::user_tokens::UserTokens;
 
 /// Handles a CreateSession request.
 pub(crate) fn create(
@@ -108,76 +106,6 @@ fn revise_timeout(requested: f64, shortest: Duration, longest: Duration) -> Dura
     requested
         .unwrap_or(longest)
         .clamp(shortest, longest.max(shortest))
-}
-
-/// Handles an ActivateSession request.
-pub(crate) fn activate(
-    request: &Request<'_>,
-    connection: &mut Connection,
-    structure: Decoder<'_>,
-    response: &mut Encoder<'_>,
-) -> Handled {
-    let activate: ActivateSessionRequest = decode(structure)?;
-    let server = request.server;
-    let session = server.sessions.find(request.header.authentication_token)?;
-    if !session.is_activated() && !session.is_created_on(connection.channel) {
-        return Err(Fault(StatusCode::BadSecureChannelIdInvalid));
-    }
-    let last_nonce = *session
-        .server_nonce
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner);
-    let channel = &connection.caller.channel;
-    if let Some(security) = SessionSecurity::of(server.security(), channel)? {
-        security.verify(&last_nonce, &activate.client_signature)?;
-    }
-    let tokens = UserTokens {
-        authenticator: &*server.authenticator,
-        users: server.users(),
-        security: server.security(),
-        channel,
-        server_nonce: &last_nonce,
-    };
-    let (user, role) = tokens
-        .identify(
-            &activate.user_identity_token,
-            &activate.user_token_signature,
-        )
-        .inspect_err(|status| server.diagnostics.session_rejected(*status))?;
-    let before = session.caller.load();
-    let moves = session.is_activated() && !session.is_usable(connection.channel);
-    let caller = Arc::new(Caller {
-        channel: Arc::clone(&connection.caller.channel),
-        user,
-        role,
-        ..Caller::clone(&before)
-    });
-    // A client that knows the token of a Session cannot take it over as another user.
-    if moves && !caller.may_take_over(&before) {
-        return Err(Fault(StatusCode::BadUserAccessDenied));
-    }
-    session.take_memory()?;
-    let nonce = random::<NONCE_LENGTH>()?;
-    *session
-        .server_nonce
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner) = nonce;
-    let activated = ActivateSessionResponse {
-        response_header: request.response_header(),
-        server_nonce: ByteString::from(&nonce),
-        ..ActivateSessionResponse::default()
-    };
-    let outcome = encode(&activated, response)?;
-    tracing::debug!(session = %session.id, client = %caller.application_name, "Session activated");
-    request.server.session_observer.activated(&caller);
-    session.activate(Arc::clone(&caller));
-    let subscriptions = &request.server.subscriptions;
-    subscriptions.with(|engine| {
-        engine.set_owner(&session.id, &caller);
-        engine.set_has_channel(&session.id, true);
-    });
-    connection.set_session(Some(session));
-    Ok(outcome)
 }
 
 /// Handles a CloseSession request. A Session that was never activated can be closed by the channel that created it.

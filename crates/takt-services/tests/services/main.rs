@@ -21,6 +21,7 @@ mod mutations;
 mod node_management;
 mod nodes;
 mod owned_messages;
+mod passwords;
 mod published;
 mod read;
 mod references;

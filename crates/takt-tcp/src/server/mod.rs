@@ -2,6 +2,7 @@
 
 mod accept;
 mod relief;
+mod trust;
 
 use std::fmt;
 use std::io;
@@ -13,6 +14,7 @@ use std::time::{Duration, Instant};
 use takt_rt::readiness::{Alarm, Event, Events, Interest, Readiness, key_id, key_tag, tagged_key};
 use takt_ua::StatusCode;
 
+use self::trust::TrustWatch;
 use crate::completions::Completions;
 use crate::config::ServerConnectionConfig;
 use crate::endpoint_url::EndpointUrl;
@@ -118,6 +120,7 @@ pub struct TcpServer<H: RequestHandler> {
     large: Vec<(u64, Option<Event>)>,
     /// Place of the connection with large messages that began to wait last.
     last_large_place: u64,
+    trust: TrustWatch,
 }
 
 impl<H: RequestHandler> TcpServer<H> {
@@ -172,6 +175,7 @@ impl<H: RequestHandler> TcpServer<H> {
             misbehaved: Arc::default(),
             large: Vec::new(),
             last_large_place: 0,
+            trust: TrustWatch::default(),
             readiness,
         })
     }
@@ -315,6 +319,7 @@ impl<H: RequestHandler> TcpServer<H> {
             Some(at) => self.alarm.at(at),
             None => {}
         }
+        self.look_at_trust(now);
         for index in 0..self.connections.places() {
             if let Some(id) = self.connections.id_at(index)
                 && let Some(connection) = self.connections.get_mut(id)
@@ -371,8 +376,12 @@ impl<H: RequestHandler> TcpServer<H> {
                     fate = Fate::Remove;
                 }
             }
+            let is_secured = connection.is_secured();
             if let Some(at) = connection.next_timeout() {
                 self.alarm.at(at);
+            }
+            if is_secured {
+                self.watch_trust(now);
             }
         }
         if fate == Fate::Remove

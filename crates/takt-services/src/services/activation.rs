@@ -1,0 +1,252 @@
+//! ActivateSession (OPC 10000-4, 5.7.3). Passwords are checked by another thread, because their hashes take long: other requests
+//! are handled meanwhile.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use takt_space::{Caller, Channel, UserIdentity, UserRole};
+use takt_ua::binary::{Decoder, Encoder};
+use takt_ua::structures::{ActivateSessionRequest, ActivateSessionResponse, ResponseHeader};
+use takt_ua::{ByteString, DateTime, StatusCode};
+use zeroize::Zeroizing;
+
+use super::request::{Handled, Request, decode, encode};
+use crate::connection::{Connection, Outcome};
+use crate::fault::Fault;
+use crate::gate::Gate;
+use crate::message::fault_message;
+use crate::pending::Pending;
+use crate::random::random;
+use crate::server::Server;
+use crate::session::{NONCE_LENGTH, Session};
+use crate::session_security::SessionSecurity;
+use crate::tasks::{Ran, Task};
+use crate::user_tokens::{Identified, UserTokens};
+
+/// Handles an ActivateSession request.
+pub(crate) fn activate(
+    request: &Request<'_>,
+    connection: &mut Connection,
+    structure: Decoder<'_>,
+    response: &mut Encoder<'_>,
+) -> Handled {
+    let activate: ActivateSessionRequest = decode(structure)?;
+    let server = request.server;
+    let session = server.sessions.find(request.header.authentication_token)?;
+    if !session.is_activated() && !session.is_created_on(connection.channel) {
+        return Err(Fault(StatusCode::BadSecureChannelIdInvalid));
+    }
+    let last_nonce = *session
+        .server_nonce
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner);
+    let channel = &connection.caller.channel;
+    if let Some(security) = SessionSecurity::of(server.security(), channel)? {
+        security.verify(&last_nonce, &activate.client_signature)?;
+    }
+    let tokens = UserTokens {
+        authenticator: &*server.authenticator,
+        users: server.users().map(|users| &**users),
+        security: server.security(),
+        channel,
+        server_nonce: &last_nonce,
+    };
+    let identified = tokens
+        .identify(
+            &activate.user_identity_token,
+            &activate.user_token_signature,
+        )
+        .inspect_err(|status| server.diagnostics.session_rejected(*status))?;
+    let activation = Activation {
+        session,
+        channel: Arc::clone(channel),
+        nonce: last_nonce,
+    };
+    match identified {
+        Identified::User(user, role) => {
+            let header = request.response_header();
+            let outcome = activation.complete(server, user, role, header, response)?;
+            connection.set_session(Some(activation.session));
+            Ok(outcome)
+        }
+        Identified::Password { name, password } => {
+            activation.check_password(request, connection, name, password)
+        }
+    }
+}
+
+/// The activation of a Session whose signatures were verified.
+struct Activation {
+    session: Arc<Session>,
+    channel: Arc<Channel>,
+    /// The nonce that the client has signed.
+    nonce: [u8; NONCE_LENGTH],
+}
+
+impl Activation {
+    /// Activates the Session for a user, and encodes the response.
+    fn complete(
+        &self,
+        server: &Server,
+        user: UserIdentity,
+        role: UserRole,
+        response_header: ResponseHeader,
+        response: &mut Encoder<'_>,
+    ) -> Handled {
+        let session = &self.session;
+        let before = session.caller.load();
+        let moves = session.is_activated() && !session.is_usable(self.channel.id);
+        let caller = Arc::new(Caller {
+            channel: Arc::clone(&self.channel),
+            user,
+            role,
+            ..Caller::clone(&before)
+        });
+        // A client that knows the token of a Session cannot take it over as another user.
+        if moves && !caller.may_take_over(&before) {
+            return Err(Fault(StatusCode::BadUserAccessDenied));
+        }
+        session.take_memory()?;
+        let nonce = random::<NONCE_LENGTH>()?;
+        {
+            let mut current = session
+                .server_nonce
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            // The Session was activated by another request while a password was checked.
+            if *current != self.nonce {
+                return Err(Fault(StatusCode::BadNonceInvalid));
+            }
+            *current = nonce;
+        }
+        let activated = ActivateSessionResponse {
+            response_header,
+            server_nonce: ByteString::from(&nonce),
+            ..ActivateSessionResponse::default()
+        };
+        let outcome = encode(&activated, response)?;
+        tracing::debug!(session = %session.id, client = %caller.application_name, "Session activated");
+        server.session_observer.activated(&caller);
+        session.activate(Arc::clone(&caller));
+        server.subscriptions.with(|engine| {
+            engine.set_owner(&session.id, &caller);
+            engine.set_has_channel(&session.id, true);
+        });
+        Ok(outcome)
+    }
+
+    /// Defers the request until the password was checked.
+    fn check_password(
+        self,
+        request: &Request<'_>,
+        connection: &Connection,
+        name: String,
+        password: Zeroizing<Vec<u8>>,
+    ) -> Handled {
+        let server = request.server;
+        let users = server.users().ok_or(StatusCode::BadIdentityTokenRejected)?;
+        let session = &self.session;
+        let pending = session.keep_pending(Pending::new(
+            request.request_id,
+            request.header.request_handle,
+            Arc::clone(&connection.completed),
+            &session.memory,
+            request.message.len(),
+        )?);
+        let (gate, checked) = Gate::new();
+        let result = Arc::new(Mutex::new(None));
+        let task = PasswordTask {
+            user: UserIdentity::UserName { name: name.clone() },
+            pending,
+            gate,
+            result: Arc::clone(&result),
+            has_waited: false,
+            activation: self,
+        };
+        let (users, channel) = (Arc::clone(users), Arc::clone(&task.activation.channel));
+        let submitted = server.password_checks.submit(Box::new(move || {
+            let found = users.user_name(&channel.peer, &name, &password);
+            *result.lock().unwrap_or_else(PoisonError::into_inner) = Some(found);
+            checked.done(Ok(()));
+        }));
+        if !submitted {
+            task.fail(StatusCode::BadTooManyOperations);
+            return Ok(Outcome::Deferred);
+        }
+        server
+            .tasks
+            .push(server, connection.channel, Box::new(task));
+        Ok(Outcome::Deferred)
+    }
+}
+
+/// An ActivateSession request whose password is being checked.
+struct PasswordTask {
+    user: UserIdentity,
+    pending: Arc<Pending>,
+    /// Open when the password was checked.
+    gate: Arc<Gate>,
+    result: Arc<Mutex<Option<Result<UserRole, StatusCode>>>>,
+    has_waited: bool,
+    activation: Activation,
+}
+
+impl PasswordTask {
+    fn fail(&self, status: StatusCode) {
+        let handle = self.pending.request_handle;
+        self.pending.answer(fault_message(handle, Fault(status)));
+        self.activation.session.forget_answered();
+    }
+
+    fn complete(&self, server: &Server, role: UserRole) {
+        let header = ResponseHeader {
+            timestamp: DateTime::now(),
+            request_handle: self.pending.request_handle,
+            ..ResponseHeader::default()
+        };
+        let mut message = Vec::new();
+        let mut response = Encoder::growing(&mut message, server.limits.max_response_size);
+        let user = self.user.clone();
+        match self
+            .activation
+            .complete(server, user, role, header, &mut response)
+        {
+            Ok(_) => {
+                self.pending.answer(message);
+                self.activation.session.forget_answered();
+            }
+            Err(Fault(status)) => self.fail(status),
+        }
+    }
+}
+
+impl Task<Server> for PasswordTask {
+    fn run(&mut self, server: &Arc<Server>) -> Ran {
+        let result = self
+            .result
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        match result {
+            // Cancelled.
+            _ if self.pending.is_answered() => {}
+            _ if self.activation.session.is_closed() => self.fail(StatusCode::BadSessionClosed),
+            None if self.has_waited => self.fail(StatusCode::BadInternalError),
+            None => {
+                self.has_waited = true;
+                return Ran::Waiting(Arc::clone(&self.gate), self.pending.waker());
+            }
+            Some(Err(status)) => {
+                server.diagnostics.session_rejected(status);
+                self.fail(status);
+            }
+            Some(Ok(role)) => self.complete(server, role),
+        }
+        Ran::Finished
+    }
+
+    fn refuse(&mut self, _: &Server) {
+        self.fail(StatusCode::BadTooManyOperations);
+    }
+
+    fn abandon(&mut self, _: &Server) {}
+}

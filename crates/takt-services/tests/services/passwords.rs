@@ -1,0 +1,255 @@
+//! Passwords of users: other clients are served while one is checked, and clear text is for secrets of applications only.
+
+use std::net::SocketAddr;
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::{Arc, Mutex};
+
+use takt_crypto::{Certificate, PolicyProfile};
+use takt_services::{Authenticator, EndpointConfig, Server, TCP_PROFILE, Users};
+use takt_space::{Channel, ChannelSecurity, Peer, UserIdentity, UserRole};
+use takt_ua::structures::{
+    ActivateSessionRequest, ActivateSessionResponse, CancelRequest, CancelResponse,
+    GetEndpointsRequest, GetEndpointsResponse, UserNameIdentityToken,
+};
+use takt_ua::{ByteString, ExtensionObject, StatusCode, Variant};
+
+use crate::common::{Client, builder, decode, message};
+
+/// Time of the server, which every client may read.
+const CLOCK: u32 = 2258;
+
+/// Users whose passwords are checked when the test says so.
+struct Slow {
+    begun: Sender<String>,
+    go_on: Mutex<Receiver<()>>,
+}
+
+impl Users for Slow {
+    fn allows_user_names(&self) -> bool {
+        true
+    }
+
+    fn allows_certificates(&self) -> bool {
+        false
+    }
+
+    fn has_password(&self, name: &str) -> bool {
+        name == "anna"
+    }
+
+    fn user_name(&self, _: &Peer, name: &str, password: &[u8]) -> Result<UserRole, StatusCode> {
+        self.begun.send(name.to_owned()).unwrap();
+        let _ = self.go_on.lock().unwrap().recv();
+        match password {
+            b"hammer" => Ok(UserRole::Operator),
+            _ => Err(StatusCode::BadUserAccessDenied),
+        }
+    }
+
+    fn certificate(
+        &self,
+        _: &Certificate,
+        _: &PolicyProfile,
+    ) -> Result<(String, UserRole), StatusCode> {
+        Err(StatusCode::BadIdentityTokenRejected)
+    }
+
+    fn anonymous(&self) -> UserRole {
+        UserRole::Observer
+    }
+}
+
+/// A server with these users, the beginnings of its checks, and what lets a check go on.
+fn server() -> (Arc<Server>, Receiver<String>, Sender<()>) {
+    let (begun, beginnings) = mpsc::channel();
+    let (release, go_on) = mpsc::channel();
+    let server = builder()
+        .authenticator(Arc::new(Applications))
+        .build()
+        .unwrap();
+    server.set_users(Arc::new(Slow {
+        begun,
+        go_on: Mutex::new(go_on),
+    }));
+    (server, beginnings, release)
+}
+
+fn activate(client: &mut Client, name: &str, password: &str) -> Vec<u8> {
+    message(&ActivateSessionRequest {
+        request_header: client.header(),
+        user_identity_token: ExtensionObject::from_structure(&UserNameIdentityToken {
+            policy_id: "username".into(),
+            user_name: name.into(),
+            password: ByteString::from(password.as_bytes()),
+            ..UserNameIdentityToken::default()
+        }),
+        ..ActivateSessionRequest::default()
+    })
+}
+
+#[test]
+fn other_clients_are_served_while_a_password_is_checked() {
+    let (server, beginnings, release) = server();
+    let mut other = Client::new(&server);
+    let mut client = Client::connect(&server);
+    client.create().unwrap();
+    for (password, expected) in [
+        ("nail", Some(StatusCode::BadUserAccessDenied)),
+        ("hammer", None),
+    ] {
+        let request = activate(&mut client, "anna", password);
+        client.defer(&request, 5).unwrap();
+        let rests = (0..10).any(|_| !server.work());
+        assert!(rests, "it waits without work for the server");
+        assert_eq!(beginnings.recv().unwrap(), "anna");
+        assert!(matches!(
+            other.read_value(CLOCK).value,
+            Some(Variant::DateTime(_))
+        ));
+        assert!(client.connection.take_completed().is_none());
+        assert!(!client.connection.has_session());
+        release.send(()).unwrap();
+        let (id, answer) = client.completed();
+        let activated = decode::<ActivateSessionResponse>(&answer);
+        assert_eq!((id, activated.err()), (5, expected));
+    }
+    assert!(client.read_value(CLOCK).value.is_some());
+    // As another user on the same channel.
+    let request = activate(&mut client, "anna", "nail");
+    client.defer(&request, 6).unwrap();
+    release.send(()).unwrap();
+    let refused = decode::<ActivateSessionResponse>(&client.completed().1);
+    assert_eq!(refused.unwrap_err(), StatusCode::BadUserAccessDenied);
+    assert!(
+        client.read_value(CLOCK).value.is_some(),
+        "it stays as it was"
+    );
+}
+
+#[test]
+fn a_channel_may_close_while_its_password_is_checked() {
+    let (server, beginnings, release) = server();
+    let mut client = Client::connect(&server);
+    client.create().unwrap();
+    let request = activate(&mut client, "anna", "hammer");
+    client.defer(&request, 5).unwrap();
+    beginnings.recv().unwrap();
+    server.disconnect(client.connection);
+    release.send(()).unwrap();
+    assert_eq!(server.session_count(), 0);
+    let mut other = Client::new(&server);
+    assert!(other.read_value(CLOCK).value.is_some());
+}
+
+#[test]
+fn an_activation_is_cancelled_while_its_password_is_checked() {
+    let (server, beginnings, release) = server();
+    let mut client = Client::new(&server);
+    let request = activate(&mut client, "anna", "hammer");
+    let handle = client.handle;
+    client.defer(&request, 5).unwrap();
+    beginnings.recv().unwrap();
+    let cancel = CancelRequest {
+        request_header: client.header(),
+        request_handle: handle,
+    };
+    let cancelled: CancelResponse = client.call(cancel).unwrap();
+    assert_eq!(cancelled.cancel_count, 1);
+    let answer = client.completed().1;
+    let answer = decode::<ActivateSessionResponse>(&answer);
+    assert_eq!(answer.unwrap_err(), StatusCode::BadRequestCancelledByClient);
+    release.send(()).unwrap();
+    assert!(client.read_value(CLOCK).value.is_some());
+}
+
+/// Applications with the secret `key`, also in clear text.
+struct Applications;
+
+impl Authenticator for Applications {
+    fn allows_user_names(&self) -> bool {
+        true
+    }
+
+    fn allows_clear_text(&self) -> bool {
+        true
+    }
+
+    fn user_name(
+        &self,
+        _: &Channel,
+        name: &str,
+        password: &[u8],
+    ) -> Result<UserIdentity, StatusCode> {
+        let name = name.to_owned();
+        match password {
+            b"key" => Ok(UserIdentity::Application { name }),
+            _ => Err(StatusCode::BadUserAccessDenied),
+        }
+    }
+}
+
+/// A client over TCP without security, from this address.
+fn over_tcp(server: &Arc<Server>, address: &str) -> Client {
+    let mut client = Client::connect(server);
+    let address: SocketAddr = address.parse().unwrap();
+    let url = "opc.tcp://localhost:4840".to_owned();
+    let (peer, none) = (Peer::Tcp { address }, ChannelSecurity::none());
+    client.connection = server.connect(peer, none, url, Arc::new(|| {}));
+    client.create().unwrap();
+    client
+}
+
+#[test]
+fn clear_text_is_for_secrets_of_applications_on_this_host() {
+    let (server, beginnings, _release) = server();
+    for (address, name, password, expected) in [
+        (
+            "127.0.0.1:1",
+            "anna",
+            "hammer",
+            Some(StatusCode::BadUserAccessDenied),
+        ),
+        (
+            "127.0.0.1:1",
+            "Mixer",
+            "hammer",
+            Some(StatusCode::BadUserAccessDenied),
+        ),
+        ("127.0.0.1:1", "Mixer", "key", None),
+        ("[::1]:1", "Mixer", "key", None),
+        (
+            "192.0.2.7:1",
+            "Mixer",
+            "key",
+            Some(StatusCode::BadIdentityTokenInvalid),
+        ),
+    ] {
+        let mut client = over_tcp(&server, address);
+        let request = activate(&mut client, name, password);
+        let answer = decode::<ActivateSessionResponse>(&client.raw(&request));
+        assert_eq!(answer.err(), expected, "{address} {name}");
+    }
+    assert!(beginnings.try_recv().is_err(), "no password was checked");
+}
+
+#[test]
+fn clear_text_is_offered_only_if_applications_may_use_it() {
+    let offered = |server: &Arc<Server>| {
+        let url = "opc.tcp://localhost:4840";
+        server.add_endpoint(EndpointConfig::without_security(url, TCP_PROFILE));
+        let mut client = Client::connect(server);
+        let found: GetEndpointsResponse = client.call(GetEndpointsRequest::default()).unwrap();
+        let policies = found.endpoints[0].user_identity_tokens.iter();
+        let policies = policies.map(|policy| policy.policy_id.as_str().to_owned());
+        policies.collect::<Vec<_>>()
+    };
+    let (with_applications, ..) = server();
+    assert_eq!(offered(&with_applications), ["anonymous", "username"]);
+    let (begun, _) = mpsc::channel();
+    let without = builder().build().unwrap();
+    without.set_users(Arc::new(Slow {
+        begun,
+        go_on: Mutex::new(mpsc::channel().1),
+    }));
+    assert_eq!(offered(&without), ["anonymous"]);
+}
