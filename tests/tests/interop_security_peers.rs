@@ -1,7 +1,11 @@
 //! Secured channels with foreign software, each SecurityPolicy and mode, anonymously and with a user name: clients of
 //! node-opcua, Milo, gopcua and async-opcua at a registry.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking"
+)]
 
 use std::time::{Duration, Instant};
 

@@ -51,6 +51,7 @@ mod server_connection;
 mod server_event;
 mod slots;
 mod token;
+mod trust_watch;
 mod waiting;
 
 pub use client::{TcpClient, TcpClientConfig, WaitMode};

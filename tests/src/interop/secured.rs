@@ -18,7 +18,7 @@ pub const POLICIES: [&str; 3] = [
     "Aes256_Sha256_RsaPss",
 ];
 
-/// What clients do on each channel, besides connecting.
+/// Checks that clients do on each channel, besides connecting.
 const SECURED_CHECKS: [&str; 4] = ["write_plain", "call", "subscription", "renewal"];
 
 /// Name and password of the user.

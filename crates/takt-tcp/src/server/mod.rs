@@ -14,7 +14,6 @@ use std::time::{Duration, Instant};
 use takt_rt::readiness::{Alarm, Event, Events, Interest, Readiness, key_id, key_tag, tagged_key};
 use takt_ua::StatusCode;
 
-use self::trust::TrustWatch;
 use crate::completions::Completions;
 use crate::config::ServerConnectionConfig;
 use crate::endpoint_url::EndpointUrl;
@@ -24,6 +23,7 @@ use crate::listener::{BindError, listen};
 use crate::log_limit::LogLimit;
 use crate::served_connection::{Fate, ServedConnection};
 use crate::slots::Slots;
+use crate::trust_watch::TrustWatch;
 
 const LISTENER: u64 = 0;
 const COMPLETIONS: u64 = 1;

@@ -4,8 +4,6 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use takt_crypto::TrustList;
-
 use super::TcpServer;
 use crate::handler::RequestHandler;
 
@@ -14,17 +12,6 @@ const INTERVAL: Duration = Duration::from_secs(2);
 
 /// Largest number of certificates that are checked between two waits; each takes a tenth of a millisecond and more.
 const BATCH: usize = 8;
-
-/// State of the watch.
-#[derive(Debug, Default)]
-pub(super) struct TrustWatch {
-    /// The list that all open channels were checked against.
-    seen: Option<Arc<TrustList>>,
-    /// Time of the next look, or of the next checks. `None` if there are no secured channels.
-    next: Option<Instant>,
-    /// Place of the connection that is checked next.
-    place: Option<usize>,
-}
 
 impl<H: RequestHandler> TcpServer<H> {
     /// Begins to watch the trust list: there is a secured channel.
