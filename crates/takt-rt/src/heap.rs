@@ -36,21 +36,16 @@ pub fn give_back() {
 /// not changed.
 ///
 /// Pages that are provided together take about a third of the time of pages that are provided one by one, when each is written
-/// for the first time. Where the system has huge pages of 2 MiB for programs that ask (`transparent_hugepage`, `madvise` or
-/// `always`), providing 16 MiB takes a quarter of that again, and freeing them a sixth. Linux before 5.14 does nothing.
+/// for the first time. Linux before 5.14 does nothing.
 pub fn provide_pages(start: *const u8, length: usize) {
     let page = rustix::param::page_size();
     let first = start.addr() / page * page;
     let end = start.addr().saturating_add(length);
     let end = end.saturating_add(page - 1) / page * page;
     let start = start.with_addr(first).cast_mut().cast();
-    for advice in [
-        rustix::mm::Advice::LinuxHugepage,
-        rustix::mm::Advice::LinuxPopulateWrite,
-    ] {
-        // SAFETY: this advice changes neither the contents nor the protection of any memory (madvise(2)).
-        let taken = unsafe { rustix::mm::madvise(start, end - first, advice) };
-        // Otherwise pages are small, or each is provided when it is written.
-        let _ = taken;
-    }
+    // SAFETY: this advice changes neither the contents nor the protection of any memory (madvise(2)).
+    let provided =
+        unsafe { rustix::mm::madvise(start, end - first, rustix::mm::Advice::LinuxPopulateWrite) };
+    // Otherwise each page is provided when it is written.
+    let _ = provided;
 }
