@@ -47,7 +47,11 @@ fn move_bytes(client: &mut ClientConnection, server: &mut ServerConnection, now:
             space[..count].copy_from_slice(&rest[..count]);
             client.received(count);
             rest = &rest[count..];
-            while client.poll(now).expect("the server keeps the protocol").is_some() {}
+            while client
+                .poll(now)
+                .expect("the server keeps the protocol")
+                .is_some()
+            {}
         }
         if sent.is_empty() && answered.is_empty() {
             return true;
@@ -113,6 +117,9 @@ fuzz_target!(|bytes: &[u8]| {
     let size = u32::try_from(body.len() + 8).unwrap_or(u32::MAX);
     let forged = [b"MSGF".as_slice(), &size.to_le_bytes(), &body].concat();
     if (24..8192).contains(&forged.len()) {
-        assert!(!deliver(&mut server, &forged, now), "a forged message was accepted");
+        assert!(
+            !deliver(&mut server, &forged, now),
+            "a forged message was accepted"
+        );
     }
 });
