@@ -73,6 +73,57 @@ struct View<'a> {
     value: &'a [AtomicU64],
 }
 
+/// First words of a slot at some moment, and the last one: all of a number. Valid only after the sequence was checked.
+struct Head {
+    meta: u64,
+    time: u64,
+    /// First two words of the value.
+    first: u64,
+    second: u64,
+    /// Server time of a cached value.
+    last: u64,
+}
+
+impl Head {
+    /// Loads the words. A slot that is too short for a number has the others at 0.
+    #[inline]
+    fn load(words: &[AtomicU64], cached: bool) -> Self {
+        let last = if cached { last(words) } else { 0 };
+        // One check of the length instead of one for each word.
+        match words.first_chunk::<HEAD_WORDS>() {
+            Some(words) => Self {
+                meta: words[META].load(Ordering::Relaxed),
+                time: words[TIME].load(Ordering::Relaxed),
+                first: words[VALUE].load(Ordering::Relaxed),
+                second: words[VALUE + 1].load(Ordering::Relaxed),
+                last,
+            },
+            None => Self {
+                meta: load(words, META),
+                time: load(words, TIME),
+                first: load(words, VALUE),
+                second: load(words, VALUE + 1),
+                last,
+            },
+        }
+    }
+}
+
+/// Number of words before the third one of the value.
+const HEAD_WORDS: usize = VALUE + 2;
+
+/// Returns the length of the value in a word with its properties, in bytes.
+#[inline]
+fn stated_length(meta: u64) -> usize {
+    usize::try_from(meta >> 32).unwrap_or(usize::MAX)
+}
+
+/// Returns the status in a word with the properties of a value.
+#[inline]
+fn status(meta: u64) -> StatusCode {
+    StatusCode((meta & u64::from(u32::MAX)) as u32)
+}
+
 /// Reading. None of these functions waits; all except [`Cell::get`] allocate nothing.
 ///
 /// # Errors
@@ -132,11 +183,22 @@ impl Cell {
     /// Reads a value of at most eight bytes besides its encoding mask, of any type, as encoded.
     #[inline]
     pub fn read_encoded_scalar(&self) -> Result<(EncodedScalar, Reading), CellError> {
-        let ((first, second), reading) =
-            self.read(|view| (load(view.value, 0), load(view.value, 1)))?;
+        let outcome = self.slots().read(|words| Head::load(words, self.cached));
+        let (head, generation) = outcome.map_err(|Busy| CellError::Busy)?;
+        let stated = stated_length(head.meta);
+        if stated == WITHHELD {
+            return Err(CellError::Withheld);
+        }
+        let reading = Reading {
+            length: stated.min(self.capacity),
+            status: status(head.meta),
+            source_timestamp: DateTime(head.time.cast_signed()),
+            server_timestamp: self.cached.then(|| DateTime(head.last.cast_signed())),
+            generation,
+        };
         let scalar = EncodedScalar {
-            encoding_mask: encoding(first),
-            bytes: first >> 32 | second << 32,
+            encoding_mask: encoding(head.first),
+            bytes: head.first >> 32 | head.second << 32,
         };
         Ok((scalar, reading))
     }
@@ -249,10 +311,10 @@ impl Cell {
     fn read<R>(&self, mut copy: impl FnMut(View<'_>) -> R) -> Result<(R, Reading), CellError> {
         let outcome = self.slots().read(|words| {
             let meta = load(words, META);
-            let stated = usize::try_from(meta >> 32).unwrap_or(usize::MAX);
+            let stated = stated_length(meta);
             // The length is limited to the cell, because it may be from another moment.
             let length = stated.min(self.capacity);
-            let status = StatusCode((meta & u64::from(u32::MAX)) as u32);
+            let status = status(meta);
             let time = DateTime(load(words, TIME).cast_signed());
             let server_time = self.cached.then(|| DateTime(last(words).cast_signed()));
             let value = words.get(VALUE..).unwrap_or_default();

@@ -19,35 +19,36 @@ pub enum Order {
 /// Latest sequence number of one sender.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SequenceNumbers {
-    latest: Option<(u16, Instant)>,
+    /// The number, and the time after which it is forgotten; `None` for never. To compare times takes less time than to compute an
+    /// age.
+    latest: Option<(u16, Option<Instant>)>,
 }
 
 impl SequenceNumbers {
-    /// Returns the order of a number, and remembers it. A number that was received longer than `forget_after` ago is forgotten:
-    /// the Publisher may have restarted.
+    /// Returns the order of a number, and remembers it for `forget_after`: later, the Publisher may have restarted.
     pub fn check(&mut self, number: u16, now: Instant, forget_after: Duration) -> Order {
         let order = match self.latest {
-            Some((latest, at)) if now.saturating_duration_since(at) <= forget_after => {
-                order(latest, number)
-            }
+            Some((latest, end)) if end.is_none_or(|end| now <= end) => order(latest, number),
             _ => Order::New { missing: 0 },
         };
         if order != Order::Old {
-            self.latest = Some((number, now));
+            self.latest = Some((number, now.checked_add(forget_after)));
         }
         order
     }
 
     /// Returns the order of a keep-alive, which has the number of the next message: the number of missing messages before it, or
     /// that it is older than received messages.
-    pub fn check_next(&mut self, next: u16, now: Instant) -> Order {
+    pub fn check_next(&mut self, next: u16, now: Instant, forget_after: Duration) -> Order {
         let Some((latest, _)) = self.latest else {
             return Order::New { missing: 0 };
         };
         let order = order(latest, next);
         match order {
             // The number itself was not used yet.
-            Order::New { .. } => self.latest = Some((next.wrapping_sub(1), now)),
+            Order::New { .. } => {
+                self.latest = Some((next.wrapping_sub(1), now.checked_add(forget_after)));
+            }
             Order::Old => {}
             Order::Restarted => self.latest = None,
         }
@@ -99,10 +100,19 @@ mod tests {
         let second = Duration::from_secs(1);
         let mut numbers = SequenceNumbers::default();
         numbers.check(4, now, second);
-        assert_eq!(numbers.check_next(5, now), Order::New { missing: 0 });
-        assert_eq!(numbers.check_next(5, now), Order::New { missing: 0 });
+        assert_eq!(
+            numbers.check_next(5, now, second),
+            Order::New { missing: 0 }
+        );
+        assert_eq!(
+            numbers.check_next(5, now, second),
+            Order::New { missing: 0 }
+        );
         assert_eq!(numbers.check(5, now, second), Order::New { missing: 0 });
-        assert_eq!(numbers.check_next(8, now), Order::New { missing: 2 });
-        assert_eq!(numbers.check_next(3, now), Order::Old);
+        assert_eq!(
+            numbers.check_next(8, now, second),
+            Order::New { missing: 2 }
+        );
+        assert_eq!(numbers.check_next(3, now, second), Order::Old);
     }
 }

@@ -206,7 +206,7 @@ impl StoredValue {
 
     fn replace(&self, setting: &mut Setting, encoded: &[u8], status: StatusCode, time: DateTime) {
         let fresh = || Content {
-            encoded: large_memory::copy(encoded),
+            encoded: large_memory::copy_to_buffer(encoded),
             status,
             time,
         };
@@ -223,7 +223,11 @@ impl StoredValue {
             next.publish(publication);
         }
         let before = self.content.swap(next);
-        setting.spare = (before.encoded.capacity() <= LONGEST_SPARE).then_some(before);
+        if before.encoded.capacity() <= LONGEST_SPARE {
+            setting.spare = Some(before);
+        } else if let Some(before) = Arc::into_inner(before) {
+            large_memory::free(before.encoded);
+        }
         self.generation.fetch_add(1, Ordering::Release);
         setting.observers.retain(|observer| {
             let observer = observer.upgrade();

@@ -1,5 +1,7 @@
 //! Assembly of messages from more than one chunk (OPC 10000-6, 6.7.3).
 
+use takt_ua::large_memory;
+
 use crate::error::TransportError;
 
 /// Memory that is kept between messages, in bytes; a larger buffer is freed after its message.
@@ -48,7 +50,7 @@ impl Assembler {
         }
         self.chunks += 1;
         let capacity = self.capacity_with(body.len(), max_message_size);
-        self.body.reserve_exact(capacity - self.body.len());
+        large_memory::reserve_total(&mut self.body, capacity);
         self.body.extend_from_slice(body);
         Ok(())
     }
@@ -106,14 +108,14 @@ impl Assembler {
     /// Frees the memory of a large message that has been handled.
     pub(crate) fn trim(&mut self) {
         if self.request_id.is_none() && self.body.capacity() > KEPT_CAPACITY {
-            self.body = Vec::new();
+            large_memory::free(std::mem::take(&mut self.body));
         }
     }
 
     /// Frees the memory unless a message is in progress.
     pub(crate) fn release(&mut self) {
         if self.request_id.is_none() {
-            self.body = Vec::new();
+            large_memory::free(std::mem::take(&mut self.body));
         }
     }
 

@@ -1,8 +1,8 @@
 //! Sending half of a connection: messages are encoded in place behind their headers, divided into chunks if they are
 //! too long for one, and kept until the socket takes them (OPC 10000-6, 6.7.2 and 6.7.3).
 
-use takt_ua::StatusCode;
 use takt_ua::binary::Encoder;
+use takt_ua::{StatusCode, large_memory};
 
 use crate::chunk::{
     self, ChunkHeader, ChunkType, MessageType, SEQUENCE_HEADER_SIZE, SYMMETRIC_HEADER_SIZE,
@@ -23,6 +23,10 @@ const FAULT: usize = 256;
 /// Number of unsent bytes from which on waiting messages are not divided further.
 pub(crate) const AHEAD: usize = 128 << 10;
 
+/// Size in bytes of a body from which on it is divided into chunks while it is sent, if the connection
+/// [does so](Outbound::divides_later). To make room for headers in it at once would move all of it.
+const DIVIDED_LATER: usize = 1 << 20;
+
 /// Number of bytes before the body of a symmetric chunk.
 const BODY: usize = SYMMETRIC_HEADER_SIZE + SEQUENCE_HEADER_SIZE;
 
@@ -33,6 +37,8 @@ pub(crate) struct Outbound {
     sent: usize,
     /// Messages behind the unsent bytes.
     waiting: WaitingMessages,
+    /// True if the connection [fills](Self::fill) this in turn with sending.
+    divides_later: bool,
     /// Size in bytes of memory that may be allocated for messages.
     pub(crate) room: usize,
     pub(crate) sequence: SequenceSender,
@@ -46,10 +52,19 @@ impl Outbound {
             bytes: Vec::new(),
             sent: 0,
             waiting: WaitingMessages::default(),
+            divides_later: false,
             room: usize::MAX,
             sequence: SequenceSender::new(true),
             limits,
             channel_id,
+        }
+    }
+
+    /// Makes [`message`](Self::message) divide long bodies into chunks later, in [`fill`](Self::fill).
+    pub(crate) fn dividing_later(self) -> Self {
+        Self {
+            divides_later: true,
+            ..self
         }
     }
 
@@ -70,7 +85,7 @@ impl Outbound {
             self.sent = 0;
             self.bytes.clear();
             if self.bytes.capacity() > KEPT_CAPACITY {
-                self.bytes = Vec::new();
+                large_memory::free(std::mem::take(&mut self.bytes));
             }
         } else if self.sent >= KEPT_CAPACITY && self.sent >= self.bytes.len() / 2 {
             // Sent bytes are removed, so that the buffer stays small even if the peer always leaves some unsent.
@@ -160,6 +175,13 @@ impl Outbound {
             self.bytes.truncate(start);
             return Ok((result, false));
         }
+        if self.divides_later && body >= DIVIDED_LATER && message_type == MessageType::Message {
+            let earlier = self.bytes[..start].to_vec();
+            let bytes = std::mem::replace(&mut self.bytes, earlier);
+            self.waiting.push(request_id, bytes, start + BODY);
+            self.fill(token, AHEAD)?;
+            return Ok((result, true));
+        }
         let max_body = self.max_body(token);
         let finished = if body <= max_body {
             self.seal(
@@ -187,7 +209,7 @@ impl Outbound {
         request_id: u32,
         body: Vec<u8>,
     ) -> Result<(), TransportError> {
-        self.waiting.push(request_id, body);
+        self.waiting.push(request_id, body, 0);
         self.fill(token, AHEAD)
     }
 

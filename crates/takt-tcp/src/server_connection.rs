@@ -70,7 +70,7 @@ impl ServerConnection {
         Self {
             state: State::AwaitHello,
             inbound: Inbound::new(channel_id),
-            outbound: Outbound::new(limits, channel_id),
+            outbound: Outbound::new(limits, channel_id).dividing_later(),
             endpoint_url: String::new(),
             channel: None,
             deferred: 0,

@@ -5,6 +5,8 @@
 
 use std::collections::VecDeque;
 
+use takt_ua::large_memory;
+
 /// Bodies in the order of sending; see the [module](self).
 #[derive(Debug, Default)]
 pub(crate) struct WaitingMessages {
@@ -18,7 +20,9 @@ pub(crate) struct WaitingMessages {
 #[derive(Debug)]
 struct WaitingMessage {
     request_id: u32,
-    body: Vec<u8>,
+    bytes: Vec<u8>,
+    /// Position of the body in the bytes.
+    start: usize,
 }
 
 /// Part of a body for one chunk.
@@ -41,17 +45,21 @@ impl WaitingMessages {
         self.capacity
     }
 
-    /// Appends a message whose body is not empty.
-    pub(crate) fn push(&mut self, request_id: u32, body: Vec<u8>) {
-        self.unsent += body.len();
-        self.capacity += body.capacity();
-        self.messages.push_back(WaitingMessage { request_id, body });
+    /// Appends a message whose body, which is not empty, is in `bytes` from `start` on.
+    pub(crate) fn push(&mut self, request_id: u32, bytes: Vec<u8>, start: usize) {
+        self.unsent += bytes.len().saturating_sub(start);
+        self.capacity += bytes.capacity();
+        self.messages.push_back(WaitingMessage {
+            request_id,
+            bytes,
+            start,
+        });
     }
 
     /// Returns the next piece, of `most` bytes unless it is the last of its message.
     pub(crate) fn next(&self, most: usize) -> Option<Piece<'_>> {
         let message = self.messages.front()?;
-        let rest = message.body.get(self.taken..)?;
+        let rest = message.bytes.get(message.start + self.taken..)?;
         Some(Piece {
             request_id: message.request_id,
             bytes: rest.get(..most).unwrap_or(rest),
@@ -63,12 +71,13 @@ impl WaitingMessages {
     pub(crate) fn advance(&mut self, count: usize) {
         self.taken += count;
         self.unsent = self.unsent.saturating_sub(count);
-        let length = self.messages.front().map(|message| message.body.len());
-        if length.is_some_and(|length| self.taken >= length)
+        let is_done = |message: &WaitingMessage| message.start + self.taken >= message.bytes.len();
+        if self.messages.front().is_some_and(is_done)
             && let Some(done) = self.messages.pop_front()
         {
-            self.capacity -= done.body.capacity();
+            self.capacity -= done.bytes.capacity();
             self.taken = 0;
+            large_memory::free(done.bytes);
         }
     }
 
@@ -85,9 +94,9 @@ mod tests {
     #[test]
     fn bodies_are_taken_in_order_and_in_pieces() {
         let mut waiting = WaitingMessages::default();
-        waiting.push(7, b"0123456789".to_vec());
-        waiting.push(8, b"abcd".to_vec());
-        assert_eq!((waiting.unsent(), waiting.capacity()), (14, 14));
+        waiting.push(7, b"0123456789".to_vec(), 0);
+        waiting.push(8, b"header abcd".to_vec(), 7);
+        assert_eq!((waiting.unsent(), waiting.capacity()), (14, 21));
         let mut pieces = Vec::new();
         while let Some(piece) = waiting.next(4) {
             pieces.push((piece.request_id, piece.bytes.to_vec(), piece.is_last));

@@ -4,6 +4,7 @@ mod capacity;
 mod error;
 mod handler;
 mod idling;
+mod kept_memory;
 mod peak;
 mod security;
 mod traffic;
@@ -22,12 +23,14 @@ use takt_rt::waiting::WaitStep;
 use takt_services::{EndpointConfig, SHARED_MEMORY_PROFILE, Server, TCP_PROFILE};
 use takt_shm::{ApplicationName, ServerConfig, ShmServer};
 use takt_tcp::{ServerConnectionConfig, TcpServer, TcpServerConfig};
+use takt_ua::large_memory;
 
 use crate::client::Waiting;
 use crate::endpoint::Endpoint;
 use capacity::Descriptors;
 use handler::Services;
 use idling::Idling;
+use kept_memory::KeptMemory;
 use peak::Peak;
 use traffic::Counters;
 
@@ -98,8 +101,9 @@ impl Serving {
     /// Opens `endpoints` and serves `server` there. Endpoints over shared memory have the application's name.
     ///
     /// It raises the soft limit of the process on file descriptors to the hard limit, and makes its allocator
-    /// [return large buffers](takt_rt::heap::return_large_buffers) and
-    /// [provide the pages](takt_rt::heap::provide_pages) of large values together.
+    /// [return large buffers](takt_rt::heap::return_large_buffers),
+    /// [provide the pages](takt_rt::heap::provide_pages) of large values together, and keep the memory of freed ones for one
+    /// to two seconds, as far as the memory budget allows.
     ///
     /// # Errors
     /// An error if an endpoint cannot be opened; then all are closed.
@@ -109,7 +113,8 @@ impl Serving {
         options: ServeOptions,
     ) -> Result<Self, ServeError> {
         takt_rt::heap::return_large_buffers();
-        takt_ua::large_memory::prepare_with(takt_rt::heap::provide_pages);
+        large_memory::prepare_with(takt_rt::heap::provide_pages);
+        large_memory::keep_freed(kept_memory::MOST);
         let max_connections = capacity::max_connections(
             options.max_connections,
             server.max_sessions(),
@@ -207,6 +212,7 @@ struct Transports {
     /// Goes off shortly before requests are expected.
     expected: Alarm,
     peak: Peak,
+    kept: KeptMemory,
     endpoints: Vec<Endpoint>,
 }
 
@@ -231,6 +237,7 @@ impl Transports {
             alarm,
             expected,
             peak: Peak::default(),
+            kept: KeptMemory::default(),
             services,
             readiness: Arc::new(readiness),
             tcp: Vec::new(),
@@ -362,9 +369,11 @@ impl Transports {
                     tcp.serve_large(now);
                 }
             }
-            let give_back = self.peak.note(self.services.server.memory().used());
+            let memory = self.services.server.memory();
+            let give_back = self.peak.note(memory.used());
+            let release = self.kept.note(memory.used(), memory.limit());
             let deadline = self.services.server.next_deadline();
-            for at in deadline.into_iter().chain(give_back) {
+            for at in deadline.into_iter().chain(give_back).chain(release) {
                 self.alarm.at(at);
             }
             if answered {
@@ -395,6 +404,7 @@ impl Transports {
             DEADLINE => {
                 self.alarm.acknowledge();
                 self.services.server.tick(now);
+                self.kept.release(now);
                 if self.peak.is_due(self.services.server.memory().used(), now) {
                     takt_rt::heap::give_back();
                 }

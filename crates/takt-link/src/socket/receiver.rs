@@ -8,7 +8,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
 use super::reception::{HardwareTimes, NoReceiveTimes, ReceiveTimes, SoftwareTimes};
-use super::{Opened, RETRY, Socket};
+use super::{Opened, RETRY, SLICE, Socket};
 use crate::counters::LinkCounters;
 use crate::error::{DownReason, LinkError, LinkState};
 use crate::limits;
@@ -19,18 +19,9 @@ use crate::unsafe_code::batches::{Datagram, Parts, ReceiveBatch};
 /// Time that must be left for such a wait: a slice may end up to two ticks of the kernel late (10 ms each at 100 Hz).
 const LONG: Duration = Duration::from_millis(130);
 
-/// If a call for one message and the work on the message took less time than this together, the message was probably there
-/// already, and more may wait behind it. A greater value costs a system call more for messages at such a distance.
-const SOON: Duration = Duration::from_micros(4);
-
-/// System call that receives.
-#[derive(Clone, Copy)]
-enum Call {
-    /// Takes the available messages.
-    Batch,
-    /// Waits up to [`SLICE`](super::SLICE) for one message.
-    WaitForOne,
-}
+/// Number of calls that wait for one message each, after a message that came alone. Then a call looks for all messages that are
+/// there: while they come faster than they are handled, it finds more than one. If it finds none, it has cost a system call.
+const SINGLES: u32 = 32;
 
 /// Kind of link that opens sockets for receiving, and reads the received messages.
 pub(crate) trait Incoming {
@@ -72,6 +63,54 @@ pub(crate) fn open_receiver(
     })
 }
 
+/// End of a wait for one message.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum WaitEnd {
+    /// A message for this link was passed on.
+    Message,
+    /// None came in [`SLICE`].
+    Slice,
+    /// A message for another link came, or a signal.
+    Other,
+}
+
+/// Passes on the messages that are for a link and not too large.
+struct Filter<'a, W, T> {
+    way: &'a W,
+    max_message_size: usize,
+    counters: &'a mut LinkCounters,
+    times: PhantomData<T>,
+}
+
+impl<'a, W: Incoming, T: ReceiveTimes> Filter<'a, W, T> {
+    fn new(way: &'a W, max_message_size: usize, counters: &'a mut LinkCounters) -> Self {
+        Self {
+            way,
+            max_message_size,
+            counters,
+            times: PhantomData,
+        }
+    }
+
+    /// Returns the number of messages that it passes on: 0 or 1.
+    #[inline]
+    fn pass_on(&mut self, datagram: Datagram<'_>, each: &mut dyn FnMut(Received<'_>)) -> usize {
+        let is_truncated = datagram.is_truncated;
+        let time = T::time(datagram.control);
+        let Some(mut received) = self.way.unpack(datagram) else {
+            return 0;
+        };
+        if is_truncated || received.bytes.len() > self.max_message_size {
+            self.counters.discarded += 1;
+            return 0;
+        }
+        self.counters.count(received.bytes.len());
+        received.time = time;
+        each(received);
+        1
+    }
+}
+
 /// [`Receiver`] over a socket.
 struct SocketReceiver<W, T> {
     way: W,
@@ -79,9 +118,8 @@ struct SocketReceiver<W, T> {
     batch: ReceiveBatch,
     max_message_size: usize,
     counters: LinkCounters,
-    /// Start of the wait of the last call, if it had to wait and few messages came: the next one waits before it receives,
-    /// which saves a system call.
-    last_wait: Option<Instant>,
+    /// Number of the next calls that wait before they receive, which saves a system call.
+    singles: u32,
     times: PhantomData<T>,
 }
 
@@ -93,7 +131,7 @@ impl<W: Incoming, T: ReceiveTimes> SocketReceiver<W, T> {
             batch,
             max_message_size,
             counters: LinkCounters::default(),
-            last_wait: None,
+            singles: 0,
             times: PhantomData,
         })
     }
@@ -107,7 +145,7 @@ impl<W: Incoming, T: ReceiveTimes> SocketReceiver<W, T> {
         let mut left = self.batch.most();
         loop {
             let room = self.batch.room();
-            let Some((count, passed_on)) = self.receive_some(Call::Batch, each)? else {
+            let Some((count, passed_on)) = self.receive_some(each)? else {
                 return Ok(sum);
             };
             sum = Some(sum.unwrap_or(0) + passed_on);
@@ -118,41 +156,41 @@ impl<W: Incoming, T: ReceiveTimes> SocketReceiver<W, T> {
         }
     }
 
-    /// Receives messages with one system call. Returns their number, and the number of those for this link; `None` if there are
-    /// none.
+    /// Receives the available messages with one system call. Returns their number, and the number of those for this link; `None`
+    /// if there are none.
     fn receive_some(
         &mut self,
-        call: Call,
         each: &mut dyn FnMut(Received<'_>),
     ) -> Result<Option<(usize, usize)>, LinkError> {
         let socket = self.socket.get(|| self.way.open());
         let socket = socket.map_err(LinkError::Down)?.as_fd();
-        let received = match call {
-            Call::Batch => self.batch.receive(socket),
-            Call::WaitForOne => self.batch.wait_for_one(socket).map(|()| 1),
-        };
-        let count = match received {
+        let count = match self.batch.receive(socket) {
             Ok(count) => count,
             Err(Errno::AGAIN | Errno::INTR) => return Ok(None),
             Err(errno) => return Err(self.socket.failed(errno)),
         };
-        let mut passed_on = 0;
-        for datagram in self.batch.messages(count) {
-            let is_truncated = datagram.is_truncated;
-            let time = T::time(datagram.control);
-            let Some(mut received) = self.way.unpack(datagram) else {
-                continue;
-            };
-            if is_truncated || received.bytes.len() > self.max_message_size {
-                self.counters.discarded += 1;
-                continue;
-            }
-            self.counters.count(received.bytes.len());
-            passed_on += 1;
-            received.time = time;
-            each(received);
+        let mut filter = Filter::<W, T>::new(&self.way, self.max_message_size, &mut self.counters);
+        let messages = self.batch.messages(count);
+        let passed_on = messages.map(|message| filter.pass_on(message, each));
+        Ok(Some((count, passed_on.sum())))
+    }
+
+    /// Waits up to [`SLICE`](super::SLICE) for a message.
+    #[inline]
+    fn wait_for_one(&mut self, each: &mut dyn FnMut(Received<'_>)) -> Result<WaitEnd, LinkError> {
+        let socket = self.socket.get(|| self.way.open());
+        let socket = socket.map_err(LinkError::Down)?.as_fd();
+        match self.batch.wait_for_one(socket) {
+            Ok(()) => {}
+            Err(Errno::AGAIN) => return Ok(WaitEnd::Slice),
+            Err(Errno::INTR) => return Ok(WaitEnd::Other),
+            Err(errno) => return Err(self.socket.failed(errno)),
         }
-        Ok(Some((count, passed_on)))
+        let mut filter = Filter::<W, T>::new(&self.way, self.max_message_size, &mut self.counters);
+        match self.batch.first().map(|first| filter.pass_on(first, each)) {
+            Some(1..) => Ok(WaitEnd::Message),
+            _ => Ok(WaitEnd::Other),
+        }
     }
 
     /// Notes an interface that was removed: the kernel does not report it to a receiving socket.
@@ -187,19 +225,15 @@ impl<W: Incoming, T: ReceiveTimes> Receiver for SocketReceiver<W, T> {
         timeout: Duration,
         each: &mut dyn FnMut(Received<'_>),
     ) -> Result<usize, LinkError> {
-        let begin = match self.last_wait {
-            Some(last) if !timeout.is_zero() && self.socket.down.is_none() => {
-                let now = Instant::now();
-                (now.saturating_duration_since(last) > SOON).then_some(now)
-            }
-            _ => None,
-        };
-        if begin.is_none() {
+        let looks_first = self.singles == 0 || timeout.is_zero() || self.socket.down.is_some();
+        // Time of waiting so far. The clock is read only when a wait has ended without a message.
+        let mut waited = Duration::ZERO;
+        if looks_first {
             match self.receive_now(each) {
                 Ok(None) if timeout.is_zero() => return Ok(0),
                 Ok(None) => {}
                 Ok(Some(count)) if count > 0 || timeout.is_zero() => {
-                    self.last_wait = None;
+                    self.singles = if count == 1 { SINGLES } else { 0 };
                     return Ok(count);
                 }
                 Ok(Some(_)) => {}
@@ -210,16 +244,27 @@ impl<W: Incoming, T: ReceiveTimes> Receiver for SocketReceiver<W, T> {
                 }
                 Err(error) => return Err(error),
             }
+        } else if timeout >= LONG {
+            self.singles -= 1;
+            match self.wait_for_one(each)? {
+                WaitEnd::Message => return Ok(1),
+                WaitEnd::Slice => waited = SLICE,
+                WaitEnd::Other => {}
+            }
+            self.check_interface();
+            if self.socket.down.is_some() {
+                return Ok(0);
+            }
         }
-        let mut now = begin.unwrap_or_else(Instant::now);
-        self.last_wait = Some(now);
-        let end = now.checked_add(timeout);
+        let mut now = Instant::now();
+        // A time that the clock cannot represent is never.
+        let end = now.checked_add(timeout.saturating_sub(waited));
         loop {
-            // A time that the clock cannot represent is never.
             let left = end.map_or(timeout, |end| end.saturating_duration_since(now));
             // The message may be for another link.
             if left >= LONG {
-                if let Some((_, 1..)) = self.receive_some(Call::WaitForOne, each)? {
+                if self.wait_for_one(each)? == WaitEnd::Message {
+                    self.singles = SINGLES;
                     return Ok(1);
                 }
                 self.check_interface();
@@ -231,14 +276,11 @@ impl<W: Incoming, T: ReceiveTimes> Receiver for SocketReceiver<W, T> {
                     return Ok(0);
                 }
                 if let Some(count @ 1..) = self.receive_now(each)? {
-                    if count > 1 {
-                        self.last_wait = None;
-                    }
+                    self.singles = if count == 1 { SINGLES } else { 0 };
                     return Ok(count);
                 }
             }
             now = Instant::now();
-            self.last_wait = Some(now);
             if end.is_some_and(|end| now >= end) {
                 return Ok(0);
             }

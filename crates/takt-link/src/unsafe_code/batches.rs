@@ -6,6 +6,7 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 use std::ptr;
 
 use rustix::io::Errno;
+use rustix::net::RecvFlags;
 
 use super::{last_error, result};
 use crate::control::Item;
@@ -167,35 +168,25 @@ impl ReceiveBatch {
     }
 
     /// Waits for one message without control messages: `recvfrom` has no header to copy in and out.
+    #[inline]
     fn wait_for_plain(&mut self, socket: BorrowedFd<'_>) -> Result<(), Errno> {
-        let header = self.headers.first_mut();
-        let (Some(header), Some(name)) = (header, self.names.first_mut()) else {
+        let Some(header) = self.headers.first_mut() else {
             return Err(Errno::INVAL);
         };
         let buffer = self.buffers.get_mut(..self.slot).unwrap_or_default();
-        let mut name_length = size_of::<Name>() as libc::socklen_t;
-        let (name, name_length_at) = match self.parts.name {
-            true => (ptr::from_mut(name).cast(), &raw mut name_length),
-            false => (ptr::null_mut(), ptr::null_mut()),
+        let room = buffer.len();
+        let (length, name_length) = match (self.parts.name, self.names.first_mut()) {
+            (true, Some(name)) => receive_from(socket, buffer, name)?,
+            _ => {
+                // MSG_TRUNC only changes the returned length.
+                let (_, length) = rustix::net::recv(socket, buffer, RecvFlags::TRUNC)?;
+                (length, 0)
+            }
         };
-        // SAFETY: the buffer and the name are ours, of the told sizes, and borrowed mutably by this call; any bytes may be written to
-        // them. Without a name, both of its pointers are null. MSG_TRUNC only changes the returned length.
-        let length = unsafe {
-            libc::recvfrom(
-                socket.as_raw_fd(),
-                buffer.as_mut_ptr().cast(),
-                buffer.len(),
-                libc::MSG_TRUNC,
-                name,
-                name_length_at,
-            )
-        };
-        let length = usize::try_from(length).map_err(|_| last_error())?;
-        // The length of the whole message, of which the buffer has the start.
-        let is_truncated = length > buffer.len();
-        header.msg_len = length.min(buffer.len()) as libc::c_uint;
-        header.msg_hdr.msg_flags = if is_truncated { libc::MSG_TRUNC } else { 0 };
-        header.msg_hdr.msg_namelen = if self.parts.name { name_length } else { 0 };
+        // The length is that of the whole message, of which the buffer has the start.
+        header.msg_len = length.min(room) as libc::c_uint;
+        header.msg_hdr.msg_flags = if length > room { libc::MSG_TRUNC } else { 0 };
+        header.msg_hdr.msg_namelen = name_length;
         header.msg_hdr.msg_controllen = 0;
         Ok(())
     }
@@ -251,18 +242,57 @@ impl ReceiveBatch {
         let others = self.names.iter().zip(&self.controls);
         let buffers = self.buffers.chunks_exact_mut(self.slot);
         let messages = self.headers.iter().zip(others).zip(buffers).take(count);
-        messages.map(|((header, (name, control)), buffer)| {
-            let length = (header.msg_len as usize).min(buffer.len());
-            let name_length = (header.msg_hdr.msg_namelen as usize).min(name.0.len());
-            let control_length = header.msg_hdr.msg_controllen.min(control.0.len());
-            Datagram {
-                bytes: &mut buffer[..length],
-                is_truncated: header.msg_hdr.msg_flags & libc::MSG_TRUNC != 0,
-                name: &name.0[..name_length],
-                control: &control.0[..control_length],
-            }
-        })
+        messages.map(|((header, (name, control)), buffer)| datagram(header, name, control, buffer))
     }
+
+    /// Returns the message of the last call of [`wait_for_one`](Self::wait_for_one).
+    #[inline]
+    pub(crate) fn first(&mut self) -> Option<Datagram<'_>> {
+        let (header, name) = (self.headers.first()?, self.names.first()?);
+        let buffer = self.buffers.get_mut(..self.slot)?;
+        Some(datagram(header, name, self.controls.first()?, buffer))
+    }
+}
+
+#[inline]
+fn datagram<'a>(
+    header: &'a libc::mmsghdr,
+    name: &'a Name,
+    control: &'a Control,
+    buffer: &'a mut [u8],
+) -> Datagram<'a> {
+    let length = (header.msg_len as usize).min(buffer.len());
+    let name_length = (header.msg_hdr.msg_namelen as usize).min(name.0.len());
+    let control_length = header.msg_hdr.msg_controllen.min(control.0.len());
+    Datagram {
+        bytes: &mut buffer[..length],
+        is_truncated: header.msg_hdr.msg_flags & libc::MSG_TRUNC != 0,
+        name: &name.0[..name_length],
+        control: &control.0[..control_length],
+    }
+}
+
+/// Waits for a message, and returns its whole length and that of the name of its sender.
+fn receive_from(
+    socket: BorrowedFd<'_>,
+    buffer: &mut [u8],
+    name: &mut Name,
+) -> Result<(usize, libc::socklen_t), Errno> {
+    let mut name_length = size_of::<Name>() as libc::socklen_t;
+    // SAFETY: the buffer and the name have the told sizes, and are borrowed mutably by this call; any bytes may be written to them.
+    // MSG_TRUNC only changes the returned length.
+    let length = unsafe {
+        libc::recvfrom(
+            socket.as_raw_fd(),
+            buffer.as_mut_ptr().cast(),
+            buffer.len(),
+            libc::MSG_TRUNC,
+            ptr::from_mut(name).cast(),
+            &raw mut name_length,
+        )
+    };
+    let length = usize::try_from(length).map_err(|_| last_error())?;
+    Ok((length, name_length))
 }
 
 const EMPTY_VECTOR: libc::iovec = libc::iovec {

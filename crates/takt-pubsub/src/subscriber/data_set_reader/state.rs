@@ -60,7 +60,9 @@ impl DataSetReader {
         };
         let order = match (number, kind) {
             (None, _) => Order::New { missing: 0 },
-            (Some(next), DataSetKind::KeepAlive) => self.sequence_numbers.check_next(next, now),
+            (Some(next), DataSetKind::KeepAlive) => {
+                self.sequence_numbers.check_next(next, now, forget_after)
+            }
             (Some(number), _) => self.sequence_numbers.check(number, now, forget_after),
         };
         let missing = match order {
