@@ -405,3 +405,40 @@ fn several_runs_are_in_one_report() {
     assert!(place(&html, "by-hand on uml") < place(&html, "by-hand on netns"));
     assert!(!Path::new("report.html").exists());
 }
+
+/// All delays as a Parquet file, read by the library of Parquet.
+#[cfg(feature = "parquet")]
+#[test]
+fn delays_are_written_as_parquet() {
+    use parquet::file::reader::{FileReader, SerializedFileReader};
+    use parquet::record::RowAccessor;
+
+    let made = HandMade::new("takt-link", true, |number| {
+        500_000 + number.cast_signed() * 10
+    });
+    let path = made.path("delays.parquet");
+    let text = path.to_str().unwrap();
+    made.report(&["--parquet", text]).expect_success();
+    let reader = SerializedFileReader::new(fs::File::open(&path).unwrap()).unwrap();
+    let mut found = 0;
+    for row in reader.get_row_iter(None).unwrap() {
+        let row = row.unwrap();
+        if row.get_string(3).unwrap() != "application round trip" {
+            continue;
+        }
+        let counter = row.get_ulong(4).unwrap();
+        assert!(row.get_string(0).unwrap().ends_with(made.directory.path().to_str().unwrap()));
+        assert_eq!(row.get_string(1).unwrap(), "001");
+        assert_eq!(row.get_string(2).unwrap(), "control");
+        assert_eq!(row.get_long(6).unwrap(), 500_000 + counter.cast_signed() * 10);
+        let trimmed = MESSAGES / 10;
+        let counted = (trimmed..MESSAGES - trimmed).contains(&counter);
+        assert_eq!(row.get_bool(7).unwrap(), counted, "{counter}");
+        found += 1;
+    }
+    assert_eq!(found, MESSAGES);
+
+    let nowhere = made.path("nowhere/delays.parquet");
+    let error = plain(&made.report(&["--parquet", nowhere.to_str().unwrap()]).expect_failure());
+    assert!(error.contains("existing directory"), "{error}");
+}
