@@ -1,8 +1,9 @@
 #!/usr/bin/env node
 "use strict";
 // A node-opcua server with the nodes that peers/README.md lists.
-// Usage: server.js PORT [secure]   (0 takes a free port; ends when standard input is closed)
-// `secure` offers Basic256Sha256 only.
+// Usage: server.js PORT [secure [FOLDER]]   (0 takes a free port; ends when standard input is closed)
+// `secure` offers Basic256Sha256 only. With a FOLDER for its certificate, it offers all three SecurityPolicies, accepts
+// every client, and knows the user `anna` with the password `hammer`.
 
 require("./setup.js");
 const net = require("node:net");
@@ -76,20 +77,38 @@ function freePort() {
     });
 }
 
-async function main(requested, secure) {
+/** Options of the security: none, Basic256Sha256 only, or everything. */
+function security(secure, folder) {
+    if (!secure) {
+        return { securityModes: [MessageSecurityMode.None], securityPolicies: [SecurityPolicy.None] };
+    }
+    if (!folder) {
+        return {
+            securityModes: [MessageSecurityMode.SignAndEncrypt], securityPolicies: [SecurityPolicy.Basic256Sha256],
+        };
+    }
+    return {
+        securityModes: [MessageSecurityMode.Sign, MessageSecurityMode.SignAndEncrypt],
+        securityPolicies: [
+            SecurityPolicy.Basic256Sha256, SecurityPolicy.Aes128_Sha256_RsaOaep, SecurityPolicy.Aes256_Sha256_RsaPss,
+        ],
+        userManager: { isValidUser: (name, password) => name === "anna" && password === "hammer" },
+    };
+}
+
+async function main(requested, secure, folder) {
     const port = requested || (await freePort());
     const server = new OPCUAServer({
         port,
         host: "127.0.0.1",
         hostname: "127.0.0.1",
         allowAnonymous: true,
-        securityModes: [secure ? MessageSecurityMode.SignAndEncrypt : MessageSecurityMode.None],
-        securityPolicies: [secure ? SecurityPolicy.Basic256Sha256 : SecurityPolicy.None],
+        ...security(secure, folder),
         disableDiscovery: false,
         nodeset_filename: [nodesets.standard],
         serverInfo: { applicationUri: "urn:takt:peer:node-opcua", applicationName: { text: "node-opcua peer" } },
-        serverCertificateManager: wire.certificateManager("server"),
-        userCertificateManager: wire.certificateManager("user"),
+        serverCertificateManager: wire.certificateManager("server", folder),
+        userCertificateManager: wire.certificateManager("user", folder),
     });
     await server.initialize();
     const addressSpace = server.engine.addressSpace;
@@ -112,11 +131,11 @@ async function main(requested, secure) {
     process.stdin.on("end", end).resume();
 }
 
-if (process.argv.length < 3 || process.argv.length > 4) {
-    console.error("usage: server.js PORT [secure]");
+if (process.argv.length < 3 || process.argv.length > 5) {
+    console.error("usage: server.js PORT [secure [FOLDER]]");
     process.exit(2);
 }
-main(Number(process.argv[2]), process.argv[3] === "secure").catch((error) => {
+main(Number(process.argv[2]), process.argv[3] === "secure", process.argv[4]).catch((error) => {
     console.error(error);
     process.exit(1);
 });

@@ -126,6 +126,17 @@ impl PeerServer {
         Self::start_with(Peer::NodeOpcua, &["secure"])
     }
 
+    /// Starts a node-opcua server on a free port that offers all SecurityPolicies with both modes, and makes its certificate in
+    /// `folder`. It knows the user `anna` with the password `hammer`.
+    ///
+    /// # Panics
+    /// If it does not serve in time.
+    #[must_use]
+    pub fn start_with_policies(folder: &Path) -> Self {
+        let folder = folder.to_str().expect("a path in UTF-8");
+        Self::start_with(Peer::NodeOpcua, &["secure", folder])
+    }
+
     /// Starts an asyncua server on a free port that offers secured endpoints only, with the certificate in `folder`.
     ///
     /// # Panics

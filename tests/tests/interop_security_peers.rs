@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 use takt_tests::interop::{Checker, Foreign, POLICIES, add_user, client_passes_secured_checks};
-use takt_tests::{PeerClient, Provider, Registry, Sandbox};
+use takt_tests::{PeerClient, PeerServer, Provider, Registry, Sandbox};
 
 /// The Provider of the checks.
 const PROVIDER: &str = env!("CARGO_BIN_EXE_takt-interop-provider");
@@ -63,6 +63,57 @@ fn node_opcua_is_a_client_on_secured_channels() {
     let mut wrong = foreign.security(POLICIES[0], "SignAndEncrypt", true);
     wrong["password"] = "nail".into();
     let refused = PeerClient::connect_secured(&registry.endpoint, &wrong).unwrap_err();
+    assert!(refused.contains("BadUserAccessDenied"), "{refused}");
+}
+
+/// The command line trusts the certificate of the server as the error says, and uses each policy and mode.
+#[test]
+fn node_opcua_is_a_server_on_secured_channels() {
+    let sandbox = Sandbox::new();
+    let folder = sandbox.data_directory().join("server");
+    std::fs::create_dir(&folder).unwrap();
+    let server = PeerServer::start_with_policies(&folder);
+    let node = server.node("UInt32");
+    let run = |arguments: &[&str]| sandbox.run(&[arguments, &["--any-host"]].concat());
+    let endpoint = server.endpoint.as_str();
+    let refused = run(&["read", endpoint, &node]).expect_failure();
+    let after = refused.split("takt trust add ").nth(1);
+    let thumbprint: String = after
+        .unwrap_or_else(|| panic!("{refused}"))
+        .chars()
+        .take_while(char::is_ascii_hexdigit)
+        .collect();
+    let _ = sandbox.run(&["trust", "add", &thumbprint]).expect_success();
+    let password = folder.join("password");
+    std::fs::write(&password, "hammer\n").unwrap();
+    let as_user = [
+        "--user",
+        "anna",
+        "--password-file",
+        password.to_str().unwrap(),
+    ];
+    let (method, string) = (server.node("Multiply"), server.node("String"));
+    for policy in POLICIES {
+        for mode in ["sign", "encrypt"] {
+            for user in [&as_user[..], &[]] {
+                let choice = format!("{policy},{mode}");
+                let with = |arguments: &[&str]| {
+                    let all = [arguments, &["--security", &choice], user].concat();
+                    run(&all).expect_success()
+                };
+                assert!(with(&["read", endpoint, &node]).contains("42"), "{choice}");
+                with(&["write", endpoint, &string, &choice]);
+                let text = with(&["read", endpoint, &string]);
+                assert!(text.contains(&choice), "{text}");
+                let product = with(&["call", endpoint, &method, "6", "7"]);
+                assert!(product.contains("42"), "{product}");
+                let seen = with(&["watch", endpoint, &node, "--for", "1s"]);
+                assert!(seen.contains("42"), "{seen}");
+            }
+        }
+    }
+    std::fs::write(&password, "nail\n").unwrap();
+    let refused = run(&[&["read", endpoint, &node][..], &as_user].concat()).expect_failure();
     assert!(refused.contains("BadUserAccessDenied"), "{refused}");
 }
 

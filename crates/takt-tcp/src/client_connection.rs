@@ -3,8 +3,10 @@
 //!
 //! It is the counterpart of [`ServerConnection`](crate::ServerConnection) and is driven in the same way.
 
-use std::time::Instant;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
+use takt_crypto::TrustList;
 use takt_ua::StatusCode;
 use takt_ua::binary::{EncodeError, Encoder};
 use takt_ua::structures::CloseSecureChannelRequest;
@@ -18,6 +20,9 @@ use crate::inbound::{Body, Chunk, Inbound, Message};
 use crate::open_channel::Message as _;
 use crate::outbound::Outbound;
 use crate::token::ClientTokens;
+
+/// Time between two looks at the trust list while requests are sent over a secured channel.
+const TRUST_INTERVAL: Duration = Duration::from_secs(2);
 
 /// Events of a [`ClientConnection`].
 #[derive(Debug)]
@@ -71,6 +76,8 @@ pub struct ClientConnection {
     tokens: Option<ClientTokens>,
     pending_open: Option<PendingOpen>,
     last_request_id: u32,
+    /// Trust list against which the server was checked, and time of the next look at it. `None` without certificates.
+    trust: Option<(Arc<TrustList>, Instant)>,
 }
 
 /// Results of [`ClientConnection::step`]; bodies stay in their buffers.
@@ -106,6 +113,7 @@ impl ClientConnection {
             tokens: None,
             pending_open: None,
             last_request_id: 0,
+            trust: None,
         }
     }
 
@@ -265,6 +273,8 @@ impl ClientConnection {
         let pending = self.pending_open.take().ok_or(not_asked)?;
         let (inbound, outbound) = (&mut self.inbound, &mut self.outbound);
         let token = pending.complete(&self.config, chunk, inbound, outbound, now)?;
+        let list = self.config.policy.trust_list();
+        self.trust = list.map(|list| (list, now + TRUST_INTERVAL));
         match &mut self.tokens {
             Some(tokens) => tokens.renew(token),
             None => self.tokens = Some(ClientTokens::new(token)),
@@ -315,15 +325,34 @@ impl ClientConnection {
     }
 
     /// Renews the security token once 75 % of its lifetime are over (OPC 10000-4, 5.6.2.1). An idle client has to
-    /// call this in time, otherwise the server closes the channel.
+    /// call this in time, otherwise the server closes the channel. If the trust list has changed, the certificate of the
+    /// server is checked again, at most every two seconds.
     ///
     /// # Errors
-    /// An error if no renewal can be made.
+    /// An error if no renewal can be made, or if the server is not trusted any more; the channel is closed then.
     pub fn handle_timeout(&mut self, now: Instant) -> Result<(), TransportError> {
+        if matches!(&self.trust, Some((_, next)) if *next <= now) {
+            self.look_at_trust(now)?;
+        }
         match self.next_timeout() {
             Some(at) if at <= now => self.send_open(),
             _ => Ok(()),
         }
+    }
+
+    #[cold]
+    fn look_at_trust(&mut self, now: Instant) -> Result<(), TransportError> {
+        let policy = Arc::clone(&self.config.policy);
+        let (Some(list), Some((seen, next))) = (policy.trust_list(), &mut self.trust) else {
+            return Ok(());
+        };
+        *next = now + TRUST_INTERVAL;
+        if Arc::ptr_eq(seen, &list) {
+            return Ok(());
+        }
+        *seen = list;
+        let checked = policy.check_peer(&self.config.server_certificate);
+        Ok(checked.inspect_err(|_| self.close())?)
     }
 
     /// Sends CloseSecureChannel (OPC 10000-6, 7.1.4), if there is a channel: send the remaining bytes of

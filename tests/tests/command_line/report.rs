@@ -427,10 +427,17 @@ fn delays_are_written_as_parquet() {
             continue;
         }
         let counter = row.get_ulong(4).unwrap();
-        assert!(row.get_string(0).unwrap().ends_with(made.directory.path().to_str().unwrap()));
+        assert!(
+            row.get_string(0)
+                .unwrap()
+                .ends_with(made.directory.path().to_str().unwrap())
+        );
         assert_eq!(row.get_string(1).unwrap(), "001");
         assert_eq!(row.get_string(2).unwrap(), "control");
-        assert_eq!(row.get_long(6).unwrap(), 500_000 + counter.cast_signed() * 10);
+        assert_eq!(
+            row.get_long(6).unwrap(),
+            500_000 + counter.cast_signed() * 10
+        );
         let trimmed = MESSAGES / 10;
         let counted = (trimmed..MESSAGES - trimmed).contains(&counter);
         assert_eq!(row.get_bool(7).unwrap(), counted, "{counter}");
@@ -439,6 +446,10 @@ fn delays_are_written_as_parquet() {
     assert_eq!(found, MESSAGES);
 
     let nowhere = made.path("nowhere/delays.parquet");
-    let error = plain(&made.report(&["--parquet", nowhere.to_str().unwrap()]).expect_failure());
+    let error = plain(
+        &made
+            .report(&["--parquet", nowhere.to_str().unwrap()])
+            .expect_failure(),
+    );
     assert!(error.contains("existing directory"), "{error}");
 }
