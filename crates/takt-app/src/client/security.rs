@@ -100,21 +100,30 @@ pub(super) fn is_loopback(url: &EndpointUrl) -> bool {
 }
 
 fn usable(offer: &EndpointDescription) -> Option<(&EndpointDescription, &'static PolicyProfile)> {
+    let has_certificate = !offer.server_certificate.as_bytes().is_empty();
+    let profile = secured_profile(offer).filter(|_| has_certificate)?;
+    Some((offer, profile))
+}
+
+/// Returns the SecurityPolicy of a secured endpoint over TCP.
+fn secured_profile(offer: &EndpointDescription) -> Option<&'static PolicyProfile> {
     let profile = PolicyProfile::by_uri(offer.security_policy_uri.as_str())?;
     let is_secured = matches!(
         offer.security_mode,
         MessageSecurityMode::Sign | MessageSecurityMode::SignAndEncrypt
     );
     let is_tcp = offer.transport_profile_uri.as_str() == TCP_PROFILE;
-    let has_certificate = !offer.server_certificate.as_bytes().is_empty();
-    (is_secured && is_tcp && has_certificate).then_some((offer, profile))
+    (is_secured && is_tcp).then_some(profile)
 }
 
+/// Returns the secured endpoints of a list. In the list of CreateSession, servers may leave out the certificate (OPC 10000-4,
+/// 5.7.2): the one in the response itself is checked.
 fn secured_of(endpoints: &[EndpointDescription]) -> Vec<(String, MessageSecurityMode)> {
-    let usable = endpoints.iter().filter_map(usable);
-    usable
-        .map(|(offer, profile)| (profile.uri.to_owned(), offer.security_mode))
-        .collect()
+    let of = |offer: &EndpointDescription| {
+        let profile = secured_profile(offer)?;
+        Some((profile.uri.to_owned(), offer.security_mode))
+    };
+    endpoints.iter().filter_map(of).collect()
 }
 
 /// Returns the names of the SecurityPolicies that a server offers.
