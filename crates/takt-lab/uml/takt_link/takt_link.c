@@ -362,16 +362,17 @@ static int takt_link_setup_tc(struct net_device *dev, enum tc_setup_type type, v
 	return 0;
 }
 
-/* Joins the device with the other one of the same number, if there is one. Under RTNL. */
-static int join(struct takt_link *link, u32 number)
+/*
+ * Joins the device with the one of the same number that has no other end yet, if there is one. Pairs with this number may still be
+ * there: the kernel removes the devices of an ended network namespace some time later. Under RTNL.
+ */
+static void join(struct takt_link *link, u32 number)
 {
 	struct takt_link *other;
 
 	list_for_each_entry(other, &devices, list) {
-		if (other == link || other->number != number)
+		if (other == link || other->number != number || other->peer)
 			continue;
-		if (other->peer)
-			return -EBUSY;
 		spin_lock_bh(&link->lock);
 		link->peer = other->dev;
 		spin_unlock_bh(&link->lock);
@@ -382,7 +383,6 @@ static int join(struct takt_link *link, u32 number)
 	}
 	link->number = number;
 	update_carriers(link);
-	return 0;
 }
 
 static ssize_t configuration_show(struct device *device, struct device_attribute *attribute, char *text)
@@ -399,7 +399,6 @@ static ssize_t configuration_store(struct device *device, struct device_attribut
 	struct takt_link *link = netdev_priv(to_net_dev(device));
 	u32 number, propagation, ring;
 	u64 rate, least, most, seed;
-	int result;
 
 	if (sscanf(text, "link=%u rate=%llu propagation=%u forwarding=%llu-%llu ring=%u seed=%llu", &number, &rate,
 		   &propagation, &least, &most, &ring, &seed) != 7)
@@ -420,9 +419,9 @@ static ssize_t configuration_store(struct device *device, struct device_attribut
 	link->ring_size = ring;
 	seed_random(link, seed);
 	spin_unlock_bh(&link->lock);
-	result = join(link, number);
+	join(link, number);
 	rtnl_unlock();
-	return result ?: length;
+	return length;
 }
 
 static DEVICE_ATTR_RW(configuration);
@@ -467,6 +466,8 @@ static void takt_link_uninit(struct net_device *dev)
 
 		spin_lock_bh(&other->lock);
 		other->peer = NULL;
+		/* It is about to be removed as well, and not the end of a new link. */
+		other->number = 0;
 		spin_unlock_bh(&other->lock);
 		netif_carrier_off(other->dev);
 		/* The other end may be sending to this device. */
