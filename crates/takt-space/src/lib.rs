@@ -42,7 +42,7 @@ pub use remote::{
     RemoteCall, RemoteMethod, RemoteOperations, RemoteRead, RemoteReply, RemoteRequest,
     RemoteResults, RemoteSource, RemoteValue, RemoteWrite,
 };
-pub use role::UserRole;
+pub use role::{RoleSet, UserRole};
 pub use stored::{ChangeObserver, StoredValue};
 pub use value::Value;
 pub use value_source::{CachedValue, ValueSource};

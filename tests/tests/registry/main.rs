@@ -14,6 +14,7 @@ mod model;
 mod names;
 mod ownership;
 mod pipelining;
+mod roles;
 mod secrets;
 mod security_groups;
 mod trust;

@@ -172,11 +172,13 @@ impl takt_shm::Handler for Services {
                 user: Some(peer.user),
                 // A process in another PID namespace has no id here.
                 process: (peer.process != 0).then_some(peer.process),
+                groups: peer.groups,
             },
             // Only this process's own Unix user can open the memory of the public services.
             None => Peer::SharedMemory {
                 user: Some(rustix::process::geteuid().as_raw()),
                 process: None,
+                groups: Vec::new(),
             },
         };
         let security = ChannelSecurity::none();

@@ -124,7 +124,7 @@ impl Serving {
             max_connections: Some(max_connections),
             ..options
         };
-        options.security.admit(server, endpoints);
+        options.security.admit(server);
         if let Some(security) = options.security.open(server, endpoints)? {
             server.set_security(security);
         }

@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use takt_space::{Caller, Channel, UserIdentity, UserRole};
+use takt_space::{Caller, Channel, RoleSet, UserIdentity};
 use takt_ua::binary::{Decoder, Encoder};
 use takt_ua::structures::{ActivateSessionRequest, ActivateSessionResponse, ResponseHeader};
 use takt_ua::{ByteString, DateTime, StatusCode};
@@ -62,9 +62,9 @@ pub(crate) fn activate(
         nonce: last_nonce,
     };
     match identified {
-        Identified::User(user, role) => {
+        Identified::User(user, roles) => {
             let header = request.response_header();
-            let outcome = activation.complete(server, user, role, header, response)?;
+            let outcome = activation.complete(server, user, roles, header, response)?;
             connection.set_session(Some(activation.session));
             Ok(outcome)
         }
@@ -88,7 +88,7 @@ impl Activation {
         &self,
         server: &Server,
         user: UserIdentity,
-        role: UserRole,
+        roles: RoleSet,
         response_header: ResponseHeader,
         response: &mut Encoder<'_>,
     ) -> Handled {
@@ -98,7 +98,7 @@ impl Activation {
         let caller = Arc::new(Caller {
             channel: Arc::clone(&self.channel),
             user,
-            role,
+            roles,
             ..Caller::clone(&before)
         });
         // A client that knows the token of a Session cannot take it over as another user.
@@ -185,7 +185,7 @@ struct PasswordTask {
     pending: Arc<Pending>,
     /// Open when the password was checked.
     gate: Arc<Gate>,
-    result: Arc<Mutex<Option<Result<UserRole, StatusCode>>>>,
+    result: Arc<Mutex<Option<Result<RoleSet, StatusCode>>>>,
     has_waited: bool,
     activation: Activation,
 }
@@ -197,7 +197,7 @@ impl PasswordTask {
         self.activation.session.forget_answered();
     }
 
-    fn complete(&self, server: &Server, role: UserRole) {
+    fn complete(&self, server: &Server, roles: RoleSet) {
         let header = ResponseHeader {
             timestamp: DateTime::now(),
             request_handle: self.pending.request_handle,
@@ -208,7 +208,7 @@ impl PasswordTask {
         let user = self.user.clone();
         match self
             .activation
-            .complete(server, user, role, header, &mut response)
+            .complete(server, user, roles, header, &mut response)
         {
             Ok(_) => {
                 self.pending.answer(message);
@@ -239,7 +239,7 @@ impl Task<Server> for PasswordTask {
                 server.diagnostics.session_rejected(status);
                 self.fail(status);
             }
-            Some(Ok(role)) => self.complete(server, role),
+            Some(Ok(roles)) => self.complete(server, roles.authenticated()),
         }
         Ran::Finished
     }

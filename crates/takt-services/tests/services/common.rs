@@ -50,6 +50,7 @@ impl Client {
         let peer = Peer::SharedMemory {
             user,
             process: None,
+            groups: Vec::new(),
         };
         let wake = move || {
             let _ = wake.send(());
