@@ -88,4 +88,5 @@ pub use provider::{
 };
 pub use state_directory::{StateDirectoryError, prepare_state_directory, state_directory};
 pub use subscription::{DataChange, MonitoredItemOptions, Subscription, SubscriptionOptions};
+pub use takt_space::UserRole;
 pub use workers::WorkerOptions;

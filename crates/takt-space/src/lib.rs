@@ -27,7 +27,7 @@ mod value_source;
 
 pub use address_space::{
     AddressSpace, AddressSpaceError, Binding, BindingGuard, ClassAttributes, Edit, Fit,
-    MethodBinding, Namespaces, NewBinding, NewReference, NodeBuilder, NodeDefinition, NodeRef,
+    MethodBinding, Namespaces, NewBinding, NewReference, NodeAccess, NodeBuilder, NodeDefinition, NodeRef,
     ReferenceView, References, STANDARD_NAMESPACE, Target, TargetRef, TypeFilter,
     VariableDefinition, VariableRef, View, access_level, value_rank,
 };

@@ -13,6 +13,7 @@ mod life;
 mod model;
 mod names;
 mod ownership;
+mod permissions;
 mod pipelining;
 mod roles;
 mod secrets;

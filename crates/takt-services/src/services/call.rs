@@ -278,6 +278,9 @@ fn check<'v>(
     ) {
         return Err(StatusCode::BadNodeIdInvalid.into());
     }
+    if object.access().is_some() {
+        access::check_call(caller, &object)?;
+    }
     let method = view
         .node(call.method_id)
         .filter(|node| node.node_class() == NodeClass::Method);
@@ -296,13 +299,10 @@ fn check_method<'v>(
     call: &Item<'_>,
     method: NodeRef<'v>,
 ) -> Result<NodeRef<'v>, CallError> {
-    if !access::may_call(caller, &method) {
-        let status = match access::is_executable(&method) {
-            true => StatusCode::BadUserAccessDenied,
-            false => StatusCode::BadNotExecutable,
-        };
-        return Err(status.into());
+    if !access::is_executable(&method) {
+        return Err(StatusCode::BadNotExecutable.into());
     }
+    access::check_call(caller, &method)?;
     check_arguments(view, &method, &call.inputs)?;
     Ok(method)
 }

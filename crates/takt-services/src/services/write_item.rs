@@ -144,14 +144,8 @@ pub(super) fn check<'v>(
             });
         }
     };
-    let may = |bits: u32| access::may_write(caller, variable.access_level, bits);
-    if !may(access_level::CURRENT_WRITE) {
-        // The role is the reason if others may write.
-        return Err(match variable.access_level & access_level::CURRENT_WRITE {
-            0 => StatusCode::BadNotWritable,
-            _ => StatusCode::BadUserAccessDenied,
-        });
-    }
+    access::check_write(caller, &node, variable.access_level)?;
+    let may = |bits: u32| variable.access_level & bits == bits;
     // The status Good is the same as no status.
     let says_status = item.status.is_some_and(|status| status != StatusCode::Good);
     if (says_status && !may(access_level::STATUS_WRITE))
