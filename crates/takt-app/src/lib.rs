@@ -56,6 +56,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod audit;
 pub mod certificates;
 pub mod client;
 mod consumer;

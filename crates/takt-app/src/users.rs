@@ -248,7 +248,11 @@ impl Users for UserFile {
             } => unix::roles(&users, *user, groups)
                 .map_or_else(|| peer.roles(), RoleSet::authenticated),
             // It may be any Unix user of this host, also one whose rights the file limits.
-            Peer::Tcp { .. } if users.iter().any(|user| user.proof.kind() != UserKind::Login) => {
+            Peer::Tcp { .. }
+                if users
+                    .iter()
+                    .any(|user| user.proof.kind() != UserKind::Login) =>
+            {
                 self.anonymous
             }
             Peer::Tcp { .. } => peer.roles().union(self.anonymous),

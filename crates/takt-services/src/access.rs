@@ -14,7 +14,11 @@ use takt_ua::enumerations::PermissionType;
 /// # Errors
 /// `BadUserAccessDenied`, `BadSecurityModeInsufficient`.
 #[inline]
-pub(crate) fn check(caller: &Caller, node: &NodeRef<'_>, permission: u32) -> Result<(), StatusCode> {
+pub(crate) fn check(
+    caller: &Caller,
+    node: &NodeRef<'_>,
+    permission: u32,
+) -> Result<(), StatusCode> {
     if let Some(access) = node.access() {
         return check_own(caller, access, permission);
     }

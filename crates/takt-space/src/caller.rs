@@ -278,7 +278,12 @@ mod tests {
     fn peers_are_shown_by_address_or_process() {
         let shown = |user, process| {
             let groups = Vec::new();
-            Peer::SharedMemory { user, process, groups }.to_string()
+            Peer::SharedMemory {
+                user,
+                process,
+                groups,
+            }
+            .to_string()
         };
         assert_eq!(shown(Some(1000), Some(7)), "process 7");
         assert_eq!(shown(Some(1000), None), "a process of user 1000");

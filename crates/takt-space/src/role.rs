@@ -216,9 +216,8 @@ mod tests {
 
     #[test]
     fn roles_grant_what_they_are_for() {
-        let granted = |roles: &[UserRole], wanted: u32| {
-            RoleSet::of(roles).permissions() & wanted == wanted
-        };
+        let granted =
+            |roles: &[UserRole], wanted: u32| RoleSet::of(roles).permissions() & wanted == wanted;
         for role in UserRole::ALL {
             assert!(granted(&[role], P::Browse | P::Read), "{role:?}");
             let may = [

@@ -6,6 +6,7 @@
     reason = "a test fails by panicking"
 )]
 
+mod audit;
 mod browsing;
 mod forwarding;
 mod killed;

@@ -3,7 +3,9 @@
 use takt_app::serve::ServeOptions;
 use takt_app::{Attribute, Client, ClientError, Method, Provider, UserRole, Variable};
 use takt_tests::{Registry, Sandbox};
-use takt_ua::enumerations::{BrowseDirection, MonitoringMode, PermissionType as P, TimestampsToReturn};
+use takt_ua::enumerations::{
+    BrowseDirection, MonitoringMode, PermissionType as P, TimestampsToReturn,
+};
 use takt_ua::structures::*;
 use takt_ua::{NodeId, QualifiedName, StatusCode, Variant, ids};
 
@@ -39,7 +41,11 @@ fn press(sandbox: &Sandbox, name: &str, registry: &str) -> Provider {
                 .range(0.0..10.0)
                 .permissions(UserRole::Engineer, all),
         )
-        .variable(Variable::stored("Pin", 1234_u32).writable().encrypted_only())
+        .variable(
+            Variable::stored("Pin", 1234_u32)
+                .writable()
+                .encrypted_only(),
+        )
         .method(
             Method::new("Calibrate", |_| Ok(Vec::new()))
                 .permissions(UserRole::Engineer, all)
@@ -115,7 +121,9 @@ impl Nodes {
 
     fn sees(&self, client: &mut Client, path: &str) -> bool {
         let references = self.browse(client, self.object.clone()).references;
-        let mut names = references.iter().map(|reference| &reference.browse_name.name);
+        let mut names = references
+            .iter()
+            .map(|reference| &reference.browse_name.name);
         names.any(|name| name.as_str() == path)
     }
 
@@ -177,8 +185,7 @@ impl Nodes {
         assert_eq!(read.unwrap().status_code(), denied);
         let level = client.read_attribute(&recipe, Attribute::UserAccessLevel);
         assert_eq!(level.unwrap().value, Some(0_u8.into()));
-        let executable =
-            client.read_attribute(&self.node("Calibrate"), Attribute::UserExecutable);
+        let executable = client.read_attribute(&self.node("Calibrate"), Attribute::UserExecutable);
         assert_eq!(executable.unwrap().value, Some(false.into()));
         self.refuse_management(client);
     }
@@ -305,7 +312,10 @@ fn a_provider_refuses_what_its_registry_refuses() {
     let registry = Registry::start(&sandbox, &[]);
     let name = sandbox.application("Press");
     let provider = press(&sandbox, &name, &registry.shared_memory());
-    let endpoint = provider.endpoints().iter().find(|it| !it.is_shared_memory());
+    let endpoint = provider
+        .endpoints()
+        .iter()
+        .find(|it| !it.is_shared_memory());
     let mut anonymous = client(&sandbox, &endpoint.unwrap().to_string());
     let object = anonymous.find(&name).unwrap().node_id.node_id;
     let namespace = object.namespace;

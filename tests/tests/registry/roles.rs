@@ -69,8 +69,9 @@ fn engineers_manage_nodes_over_tcp() {
     let object = engineer.find(&name).unwrap().node_id.node_id;
     let valve = NodeId::string(object.namespace, "Valve");
     let named = QualifiedName::new(object.namespace, "Valve");
-    let mut add_valve =
-        |client: &mut Client| add_named(client, object.clone(), valve.clone().into(), named.clone());
+    let mut add_valve = |client: &mut Client| {
+        add_named(client, object.clone(), valve.clone().into(), named.clone())
+    };
     assert_eq!(add_valve(&mut operator), denied);
     assert_eq!(add_valve(&mut engineer), StatusCode::Good);
     for other in [&mut operator, &mut anonymous] {
@@ -103,7 +104,11 @@ fn security_administrators_change_security_groups_over_tcp() {
     let sandbox = Sandbox::new();
     let registry = Registry::start(&sandbox, &["--security-group", "Plant"]);
     let _ = add_user(&sandbox, "carl", "security-admin");
-    let _ = add_user(&sandbox, "bert", "operator,engineer,supervisor,configure-admin");
+    let _ = add_user(
+        &sandbox,
+        "bert",
+        "operator,engineer,supervisor,configure-admin",
+    );
     let uri = "urn:plant:desk";
     let mut admin = client_of(&sandbox, &registry, "carl", uri, "encrypt");
     let cell = add(&mut admin, "Cell", 3_600_000.0, "").unwrap();

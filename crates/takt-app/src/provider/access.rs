@@ -48,7 +48,10 @@ pub(super) fn of_variable(attributes: VariableAttributes, access: &NodeAccess) -
     let mut values = Vec::new();
     let mut add = |is_given: bool, attribute_id, value: Variant| {
         if is_given {
-            values.push(GenericAttributeValue { attribute_id, value });
+            values.push(GenericAttributeValue {
+                attribute_id,
+                value,
+            });
         }
     };
     add(given(1 << 21), 13, attributes.value);
@@ -74,7 +77,10 @@ pub(super) fn of_method(attributes: MethodAttributes, access: &NodeAccess) -> Ex
     if access.is_default() {
         return ExtensionObject::from_structure(&attributes);
     }
-    let values = [(21, attributes.executable), (22, attributes.user_executable)];
+    let values = [
+        (21, attributes.executable),
+        (22, attributes.user_executable),
+    ];
     let values = values.map(|(attribute_id, value)| GenericAttributeValue {
         attribute_id,
         value: value.into(),

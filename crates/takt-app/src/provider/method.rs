@@ -77,7 +77,8 @@ impl Method {
     /// memory needs no encryption.
     #[must_use]
     pub fn encrypted_only(mut self) -> Self {
-        self.access.restrict(AccessRestrictionType::EncryptionRequired);
+        self.access
+            .restrict(AccessRestrictionType::EncryptionRequired);
         self
     }
 

@@ -151,7 +151,15 @@ impl ServerNamespaces {
         let object = NodeId::numeric(self.own, provider::OBJECT);
         let node = NodeId::numeric(self.own, identifier);
         let access = NodeAccess::default();
-        property(object.into(), node.into(), name, data_type, -1, value, &access)
+        property(
+            object.into(),
+            node.into(),
+            name,
+            data_type,
+            -1,
+            value,
+            &access,
+        )
     }
 }
 

@@ -168,7 +168,8 @@ impl Variable {
     /// memory needs no encryption.
     #[must_use]
     pub fn encrypted_only(mut self) -> Self {
-        self.access.restrict(AccessRestrictionType::EncryptionRequired);
+        self.access
+            .restrict(AccessRestrictionType::EncryptionRequired);
         self
     }
 

@@ -23,6 +23,7 @@ use takt_services::{EndpointConfig, SHARED_MEMORY_PROFILE, Server, TCP_PROFILE};
 use takt_shm::{ApplicationName, ServerConfig, ShmServer};
 use takt_tcp::{ServerConnectionConfig, TcpServer, TcpServerConfig};
 
+use crate::audit::{AuditLog, AuditTarget};
 use crate::client::Waiting;
 use crate::endpoint::Endpoint;
 use capacity::Descriptors;
@@ -59,6 +60,8 @@ pub struct ServeOptions {
     pub policy: Option<Policy>,
     /// Security of the endpoints over TCP.
     pub security: EndpointSecurity,
+    /// Places of the audit log; by default there is none.
+    pub audit: Vec<AuditTarget>,
 }
 
 impl Default for ServeOptions {
@@ -71,6 +74,7 @@ impl Default for ServeOptions {
             core: None,
             policy: None,
             security: EndpointSecurity::default(),
+            audit: Vec::new(),
         }
     }
 }
@@ -125,6 +129,9 @@ impl Serving {
             ..options
         };
         options.security.admit(server);
+        if !options.audit.is_empty() {
+            server.set_audit(Arc::new(AuditLog::open(&options.audit)?));
+        }
         if let Some(security) = options.security.open(server, endpoints)? {
             server.set_security(security);
         }

@@ -12,7 +12,11 @@ use super::user::{User, UserProof, UsersError};
 /// [`UsersError::UnixUser`] if there is none.
 pub fn unix_user(name: &str) -> Result<UserProof, UsersError> {
     let number = name.parse().ok();
-    let number = number.or_else(|| output(Command::new("id").args(["-u", "--", name]))?.parse().ok());
+    let number = number.or_else(|| {
+        output(Command::new("id").args(["-u", "--", name]))?
+            .parse()
+            .ok()
+    });
     let number = number.ok_or_else(|| UsersError::UnixUser(name.to_owned()))?;
     Ok(UserProof::UnixUser(number))
 }
@@ -75,7 +79,10 @@ mod tests {
         let roles = |user, groups: &[u32]| roles(&users, user, groups).map(|set| set.to_string());
         assert_eq!(roles(1000, &[100, 200]).as_deref(), Some("observer"));
         assert_eq!(roles(1001, &[100]).as_deref(), Some("operator"));
-        assert_eq!(roles(1001, &[200, 100]).as_deref(), Some("operator,engineer"));
+        assert_eq!(
+            roles(1001, &[200, 100]).as_deref(),
+            Some("operator,engineer")
+        );
         assert_eq!(roles(1001, &[300]), None);
     }
 

@@ -35,8 +35,7 @@ pub(crate) fn bind(
     )
 }
 
-type MethodOfGroups =
-    fn(&SecurityGroups, &Caller, &[Variant]) -> Result<Vec<Variant>, StatusCode>;
+type MethodOfGroups = fn(&SecurityGroups, &Caller, &[Variant]) -> Result<Vec<Variant>, StatusCode>;
 
 fn bind_one(
     space: &AddressSpace,

@@ -5,7 +5,8 @@ use takt_space::{Caller, ClassAttributes, NodeRef, RoleSet};
 use takt_ua::binary::{Decode, Decoder};
 use takt_ua::enumerations::{NodeClass, PermissionType};
 use takt_ua::{
-    ArrayRef, ExtensionObject, ExtensionObjectRef, LocalizedTextRef, StatusCode, Variant, VariantRef,
+    ArrayRef, ExtensionObject, ExtensionObjectRef, LocalizedTextRef, StatusCode, Variant,
+    VariantRef,
 };
 
 use crate::access;
@@ -110,7 +111,9 @@ pub(crate) fn role_permissions(
         ROLE_PERMISSIONS => RoleSet::ALL,
         _ => caller.roles,
     };
-    let list = node.access().and_then(|access| access.role_permissions(roles));
+    let list = node
+        .access()
+        .and_then(|access| access.role_permissions(roles));
     let list = list.ok_or(StatusCode::BadAttributeIdInvalid)?;
     if attribute == ROLE_PERMISSIONS {
         access::check(caller, node, PermissionType::ReadRolePermissions)?;

@@ -5,11 +5,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use takt_space::{Caller, Channel, RoleSet, UserIdentity};
 use takt_ua::binary::{Decoder, Encoder};
-use takt_ua::structures::{ActivateSessionRequest, ActivateSessionResponse, ResponseHeader};
+use takt_ua::structures::{
+    ActivateSessionRequest, ActivateSessionResponse, ResponseHeader, UserNameIdentityToken,
+};
 use takt_ua::{ByteString, DateTime, StatusCode};
 use zeroize::Zeroizing;
 
 use super::request::{Handled, Request, decode, encode};
+use crate::audit::{AuditRecord, AuditedAction};
 use crate::connection::{Connection, Outcome};
 use crate::fault::Fault;
 use crate::gate::Gate;
@@ -50,21 +53,31 @@ pub(crate) fn activate(
         channel,
         server_nonce: &last_nonce,
     };
+    let token = &activate.user_identity_token;
     let identified = tokens
-        .identify(
-            &activate.user_identity_token,
-            &activate.user_token_signature,
-        )
-        .inspect_err(|status| server.diagnostics.session_rejected(*status))?;
+        .identify(token, &activate.user_token_signature)
+        .inspect_err(|status| {
+            server.diagnostics.session_rejected(*status);
+            let named: Option<UserNameIdentityToken> = token.decode_as().ok();
+            let name = named.as_ref().map(|token| token.user_name.as_str());
+            let caller = session.caller.load();
+            request.audit_of(&caller, name, *status, AuditedAction::ActivateSession);
+        })?;
     let activation = Activation {
         session,
         channel: Arc::clone(channel),
         nonce: last_nonce,
+        audit_entry_id: server
+            .audit()
+            .and(request.header.audit_entry_id)
+            .map(str::to_owned),
     };
     match identified {
         Identified::User(user, roles) => {
             let header = request.response_header();
-            let outcome = activation.complete(server, user, roles, header, response)?;
+            let outcome = activation
+                .complete(server, user, roles, header, response)
+                .inspect_err(|Fault(status)| activation.audit_failure(server, None, *status))?;
             connection.set_session(Some(activation.session));
             Ok(outcome)
         }
@@ -80,6 +93,8 @@ struct Activation {
     channel: Arc<Channel>,
     /// The nonce that the client has signed.
     nonce: [u8; NONCE_LENGTH],
+    /// AuditEntryId of the request, if it is audited.
+    audit_entry_id: Option<String>,
 }
 
 impl Activation {
@@ -125,6 +140,7 @@ impl Activation {
         };
         let outcome = encode(&activated, response)?;
         tracing::debug!(session = %session.id, client = %caller.application_name, "Session activated");
+        self.audit(server, &caller, None, StatusCode::Good);
         server.session_observer.activated(&caller);
         session.activate(Arc::clone(&caller));
         server.subscriptions.with(|engine| {
@@ -132,6 +148,25 @@ impl Activation {
             engine.set_has_channel(&session.id, true);
         });
         Ok(outcome)
+    }
+
+    /// Records that the activation has failed, of a user who is not authenticated.
+    fn audit_failure(&self, server: &Server, user: Option<&str>, status: StatusCode) {
+        self.audit(server, &self.session.caller.load(), user, status);
+    }
+
+    fn audit(&self, server: &Server, caller: &Caller, user: Option<&str>, status: StatusCode) {
+        if let Some(sink) = server.audit() {
+            sink.record(&AuditRecord {
+                action: AuditedAction::ActivateSession,
+                time: DateTime::now(),
+                status,
+                caller,
+                claimed_user: user,
+                client_audit_entry_id: self.audit_entry_id.as_deref(),
+                server_id: server.application_uri(),
+            });
+        }
     }
 
     /// Defers the request until the password was checked.
@@ -214,8 +249,19 @@ impl PasswordTask {
                 self.pending.answer(message);
                 self.activation.session.forget_answered();
             }
-            Err(Fault(status)) => self.fail(status),
+            Err(Fault(status)) => {
+                self.audit_failure(server, status);
+                self.fail(status);
+            }
         }
+    }
+
+    fn audit_failure(&self, server: &Server, status: StatusCode) {
+        let name = match &self.user {
+            UserIdentity::UserName { name } => Some(name.as_str()),
+            _ => None,
+        };
+        self.activation.audit_failure(server, name, status);
     }
 }
 
@@ -237,6 +283,7 @@ impl Task<Server> for PasswordTask {
             }
             Some(Err(status)) => {
                 server.diagnostics.session_rejected(status);
+                self.audit_failure(server, status);
                 self.fail(status);
             }
             Some(Ok(roles)) => self.complete(server, roles.authenticated()),

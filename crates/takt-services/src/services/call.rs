@@ -18,6 +18,7 @@ use super::deferred;
 use super::request::{Handled, Request};
 use super::steps::{self, Context, Run, Steps};
 use crate::access;
+use crate::audit::AuditedAction;
 use crate::connection::Connection;
 use crate::fault::Fault;
 use crate::limits::OperationLimits;
@@ -126,7 +127,10 @@ impl Steps for CallSteps {
         run.each(|index, items| {
             let item = Self::next(items)?;
             match remote.and_then(|remote| remote.call(index)) {
-                Some(result) => result.encode(response)?,
+                Some(result) => {
+                    calls.audit(&item, result.status_code);
+                    result.encode(response)?;
+                }
                 None => calls.encode(&item, response)?,
             }
             Ok(response.position() - start)
@@ -142,7 +146,10 @@ impl Steps for CallSteps {
         run.each(|index, items| {
             let item = Self::next(items)?;
             match remote.and_then(|remote| remote.call(index)) {
-                Some(result) => lay_out(result, &mut response)?,
+                Some(result) => {
+                    calls.audit(&item, result.status_code);
+                    lay_out(result, &mut response)?;
+                }
                 None => calls.lay_out(&item, &mut response)?,
             }
             Ok(response.position() - start)
@@ -158,17 +165,32 @@ pub(super) struct Item<'a> {
 }
 
 /// The calls of one request.
-struct Calls<'r> {
+struct Calls<'r, 'a> {
+    request: &'r Request<'a>,
     view: &'r View<'r>,
     caller: &'r Caller,
 }
 
-impl<'r> Calls<'r> {
-    fn new(run: &Run<'r, '_, '_, CallSteps>) -> Self {
+impl<'r, 'a> Calls<'r, 'a> {
+    fn new(run: &Run<'r, 'a, '_, CallSteps>) -> Self {
         Self {
+            request: run.request,
             view: run.context.view,
             caller: run.context.caller,
         }
+    }
+
+    /// Records a call. Arguments may be secret, so they are not part of the record.
+    #[inline]
+    fn audit(&self, item: &Item<'_>, status: StatusCode) {
+        self.request.audit(status, || AuditedAction::Call {
+            object_id: item.object_id,
+            method_id: item.method_id,
+            method: self
+                .view
+                .node(item.method_id)
+                .and_then(|method| method.browse_name().name),
+        });
     }
 
     /// Calls the Method and encodes the result in the binary DataEncoding.
@@ -182,6 +204,7 @@ impl<'r> Calls<'r> {
         response.array_length(Some(0))?;
         let mut outputs = OutputArguments::encoded(response);
         let called = self.call(item, &mut outputs);
+        self.audit(item, status_of(&called));
         let count = outputs.finish();
         match called {
             Ok(()) => {
@@ -206,6 +229,7 @@ impl<'r> Calls<'r> {
         let mut spans = Spans::default();
         let mut outputs = OutputArguments::laid_out(response.values(), &mut spans);
         let called = self.call(item, &mut outputs);
+        self.audit(item, status_of(&called));
         let count = outputs.finish();
         match called {
             Ok(()) => {
@@ -242,6 +266,13 @@ impl<'r> Calls<'r> {
             Some(Binding::Method(_)) => Err(StatusCode::BadNoCommunication.into()),
             _ => Err(StatusCode::BadNotExecutable.into()),
         }
+    }
+}
+
+fn status_of(called: &Result<(), CallError>) -> StatusCode {
+    match called {
+        Ok(()) => StatusCode::Good,
+        Err(error) => error.status,
     }
 }
 

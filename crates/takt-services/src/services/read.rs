@@ -190,7 +190,8 @@ impl Server {
         let view = self.space.view();
         let node = view.in_memory(node_id)?;
         // A node with permissions of its own has no such level: the memory is shared with all clients.
-        if !access::is_readable(node.access_level()?) {
+        let is_shared = access::is_readable(node.access_level()?);
+        if !is_shared || !access::may_read(&connection.caller, &node) {
             return None;
         }
         match node.binding().get() {

@@ -5,6 +5,7 @@ use takt_ua::binary::{Decode, DecodeError, Decoder};
 use takt_ua::{DataValue, DateTime, NodeIdRef, NumericRange, StatusCode, Variant, VariantRef};
 
 use crate::access;
+use crate::audit::AuditedAction;
 use crate::reading::attributes::{VALUE, attribute};
 
 /// A WriteValue whose Variant is both decoded and available as encoded bytes of the request.
@@ -87,6 +88,15 @@ impl<'a> Item<'a> {
             time: time_of(item.times.source_timestamp, item.times.server_timestamp),
             has_picoseconds: is_set(item.times.source_picoseconds)
                 || is_set(item.times.server_picoseconds),
+        }
+    }
+
+    /// Returns the action in the audit log. The value may be secret, so it is not part of it.
+    pub(super) fn audited(&self) -> AuditedAction<'a> {
+        AuditedAction::Write {
+            node_id: self.node_id,
+            attribute_id: self.attribute_id,
+            index_range: self.index_range.unwrap_or_default(),
         }
     }
 

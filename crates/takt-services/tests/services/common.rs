@@ -69,12 +69,8 @@ impl Client {
         let wake = move || {
             let _ = wake.send(());
         };
-        let connection = server.connect(
-            peer,
-            security,
-            "opc.iox2://Test".to_owned(),
-            Arc::new(wake),
-        );
+        let connection =
+            server.connect(peer, security, "opc.iox2://Test".to_owned(), Arc::new(wake));
         Self {
             server: Arc::clone(server),
             connection,

@@ -4,9 +4,7 @@ use std::sync::Arc;
 
 use takt_crypto::{Certificate, PolicyProfile};
 use takt_services::{Server, Users};
-use takt_space::{
-    CallError, Caller, NodeAccess, Peer, RoleSet, UserRole, Value, access_level,
-};
+use takt_space::{CallError, Caller, NodeAccess, Peer, RoleSet, UserRole, Value, access_level};
 use takt_ua::enumerations::{
     AccessRestrictionType, BrowseDirection, MessageSecurityMode, MonitoringMode, NodeClass,
     PermissionType as P,
@@ -71,7 +69,10 @@ fn server() -> Arc<Server> {
     let space = server.address_space();
     let mut recipe = NodeAccess::default();
     recipe.grant(UserRole::Observer, P::Browse);
-    recipe.grant(UserRole::Engineer, P::Browse | P::Read | P::Write | P::ReadRolePermissions);
+    recipe.grant(
+        UserRole::Engineer,
+        P::Browse | P::Read | P::Write | P::ReadRolePermissions,
+    );
     let mut secret = NodeAccess::default();
     secret.grant(UserRole::Engineer, P::Browse | P::Read);
     let mut calibrate = NodeAccess::default();
@@ -166,7 +167,9 @@ fn browse(client: &mut Client, of: impl Into<NodeId>) -> Result<Vec<String>, Sta
         false => {
             let references = result.references.iter();
             let own = references.filter(|reference| reference.browse_name.namespace == 1);
-            Ok(own.map(|reference| reference.browse_name.name.to_string()).collect())
+            Ok(own
+                .map(|reference| reference.browse_name.name.to_string())
+                .collect())
         }
     }
 }
@@ -238,7 +241,11 @@ fn roles_have_their_default_permissions() {
         assert!(read(&mut client, "Open", VALUE).is_ok());
         assert_eq!(monitor(&mut client, "Open"), good, "user {user}");
         for _ in 0..2 {
-            assert_eq!(client.write_value(node("Open"), 2_u32), writes, "user {user}");
+            assert_eq!(
+                client.write_value(node("Open"), 2_u32),
+                writes,
+                "user {user}"
+            );
         }
         assert_eq!(call(&mut client, "Start"), calls, "user {user}");
         let level = match writes {
@@ -292,7 +299,10 @@ fn a_node_with_permissions_serves_the_roles_that_it_names() {
         assert_eq!(translate(&mut other, "Recipe"), good);
         let seen = browse(&mut other, ids::OBJECTS_FOLDER).unwrap();
         let sees = |name: &str| seen.iter().any(|seen| seen == name);
-        assert!(sees("Recipe") && sees("Open") && !sees("Secret"), "{seen:?}");
+        assert!(
+            sees("Recipe") && sees("Open") && !sees("Secret"),
+            "{seen:?}"
+        );
     }
     assert_eq!(read(&mut engineer, "Recipe", VALUE), Ok(2_u32.into()));
     assert_eq!(read(&mut engineer, "Recipe", 18), Ok(0x63_u8.into()));
@@ -305,7 +315,10 @@ fn permissions_are_attributes() {
         let objects = Vec::<ExtensionObject>::try_from(value).unwrap();
         let entries = objects.iter().map(|object| {
             let entry: RolePermissionType = object.decode_as().unwrap();
-            (UserRole::of_node_id(&entry.role_id).unwrap(), entry.permissions)
+            (
+                UserRole::of_node_id(&entry.role_id).unwrap(),
+                entry.permissions,
+            )
         });
         entries.collect()
     };
@@ -391,7 +404,10 @@ fn permissions_come_with_add_nodes() {
     };
     let with = |name: &str, attribute_id: u32, value: Variant| {
         let attributes = GenericAttributes {
-            attribute_values: vec![GenericAttributeValue { attribute_id, value }],
+            attribute_values: vec![GenericAttributeValue {
+                attribute_id,
+                value,
+            }],
             ..GenericAttributes::default()
         };
         AddNodesItem {

@@ -127,7 +127,11 @@ pub(super) fn access(
     }
     let given: GenericAttributes = object.decode_as().map_err(|_| wrong())?;
     let mut access = NodeAccess::default();
-    for GenericAttributeValue { attribute_id, value } in given.attribute_values {
+    for GenericAttributeValue {
+        attribute_id,
+        value,
+    } in given.attribute_values
+    {
         match attribute_id {
             ROLE_PERMISSIONS => grant(&mut access, value)?,
             ACCESS_RESTRICTIONS => {

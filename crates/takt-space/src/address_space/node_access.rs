@@ -59,7 +59,8 @@ impl NodeAccess {
     #[must_use]
     pub fn role_permissions(&self, roles: RoleSet) -> Option<Vec<RolePermissionType>> {
         let granted = self.role_permissions.iter().flatten().zip(UserRole::ALL);
-        let granted = granted.filter(|(permissions, role)| **permissions != 0 && roles.contains(*role));
+        let granted =
+            granted.filter(|(permissions, role)| **permissions != 0 && roles.contains(*role));
         let list = granted.map(|(permissions, role)| RolePermissionType {
             role_id: role.node_id(),
             permissions: *permissions,

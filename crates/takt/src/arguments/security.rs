@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use takt_app::audit::AuditTarget;
 use takt_app::serve::EndpointSecurity;
 use takt_app::users::UserKind;
 use takt_app::{ClientSecurity, Identity, SecurityChoice};
@@ -26,6 +27,10 @@ pub struct ServeSecurityArguments {
     /// Let anonymous users beyond the loopback interface write and call. Otherwise they may only read.
     #[arg(long)]
     pub allow_anonymous_operators: bool,
+    /// Write an audit log: one JSON object for each channel, session, write, call and change of nodes, to a file, or to systemd's
+    /// journal with `journald`. Can be given several times.
+    #[arg(long, value_name = "FILE|journald")]
+    pub audit: Vec<AuditTarget>,
 }
 
 impl ServeSecurityArguments {

@@ -4,9 +4,7 @@ use std::path::{Path, PathBuf};
 
 use miette::IntoDiagnostic;
 use serde_json::json;
-use takt_app::users::{
-    User, UserFile, UserKind, UserProof, UsersError, unix_group, unix_user,
-};
+use takt_app::users::{User, UserFile, UserKind, UserProof, UsersError, unix_group, unix_user};
 use takt_crypto::{Certificate, PasswordHash};
 use takt_report::{Column, Report, Table};
 use takt_space::{RoleSet, UserRole};
@@ -65,7 +63,10 @@ pub fn run(arguments: &UserArguments) -> miette::Result<()> {
                     Ok(())
                 }
                 false => Err(explain::with_help(
-                    format!("there is no {}{name}", if what.is_empty() { "user " } else { what }),
+                    format!(
+                        "there is no {}{name}",
+                        if what.is_empty() { "user " } else { what }
+                    ),
                     "`takt user list` shows the names.",
                 )),
             }
