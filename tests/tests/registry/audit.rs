@@ -141,7 +141,7 @@ fn the_audit_log_tells_who_did_what() {
     let pump = engineer.find(&pump).unwrap().node_id.node_id;
     let valve = NodeId::string(pump.namespace, "Valve");
     let named = QualifiedName::new(pump.namespace, "Valve");
-    let mut add_valve =
+    let add_valve =
         |client: &mut Client| add_named(client, pump.clone(), valve.clone().into(), named.clone());
     assert_eq!(add_valve(&mut carl), denied);
     assert_eq!(add_valve(&mut engineer), StatusCode::Good);

@@ -233,7 +233,7 @@ impl Nodes {
             assert!(client.read_good(&node).is_ok(), "{path}");
             assert_eq!(self.monitor(client, path), StatusCode::Good, "{path}");
         }
-        assert!(client.write(&self.node("Recipe"), 7_u32.into()).is_ok());
+        client.write(&self.node("Recipe"), 7_u32.into()).unwrap();
         assert_eq!(self.call(client), StatusCode::Good);
         assert!(self.sees(client, "Recipe") && self.sees(client, "Hidden"));
         assert_eq!(self.translate(client, "Hidden"), StatusCode::Good);
@@ -282,9 +282,11 @@ fn the_registry_gives_nobody_a_right_that_the_provider_does_not() {
         let insufficient = StatusCode::BadSecurityModeInsufficient;
         for client in [&mut observer, &mut anonymous] {
             assert_eq!(status(client.read_good(&pin)), insufficient);
-            assert_eq!(status(client.write(&pin, 1_u32.into())), insufficient);
             assert_eq!(nodes.monitor(client, "Pin"), insufficient);
         }
+        let denied = StatusCode::BadUserAccessDenied;
+        assert_eq!(status(anonymous.write(&pin, 1_u32.into())), insufficient);
+        assert_eq!(status(observer.write(&pin, 1_u32.into())), denied);
         assert!(operator.read_good(&pin).is_ok());
         assert!(operator.write(&pin, 4321_u32.into()).is_ok());
         // The user that runs registry and Provider has all roles over shared memory.

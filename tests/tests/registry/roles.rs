@@ -69,7 +69,7 @@ fn engineers_manage_nodes_over_tcp() {
     let object = engineer.find(&name).unwrap().node_id.node_id;
     let valve = NodeId::string(object.namespace, "Valve");
     let named = QualifiedName::new(object.namespace, "Valve");
-    let mut add_valve = |client: &mut Client| {
+    let add_valve = |client: &mut Client| {
         add_named(client, object.clone(), valve.clone().into(), named.clone())
     };
     assert_eq!(add_valve(&mut operator), denied);

@@ -74,8 +74,8 @@ impl Plan {
         for data_type in &declarations.data_types {
             builder.data.extend(data_type.nodes(namespaces.own));
             for property in data_type.properties() {
-                let path = data_type.data_type().path();
-                builder.data_property(path, property, &NodeAccess::default());
+                let own = data_type.data_type();
+                builder.data_property(own.path(), property, &NodeAccess::default());
             }
         }
         for object in &declarations.objects {

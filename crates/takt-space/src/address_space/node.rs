@@ -9,7 +9,7 @@ use takt_ua::structures::Argument;
 use takt_ua::{LocalizedTextRef, NodeId, NodeIdRef, QualifiedNameRef};
 
 use super::counted::Counted;
-use super::definition::{ClassAttributes, NodeDefinition, VariableDefinition};
+use super::definition::{ClassAttributes, NodeDefinition, VariableDefinition, access_level};
 use super::node_access::NodeAccess;
 use super::reference::{Reference, ReferenceTypes, type_id};
 use super::reference_list::ReferenceList;
@@ -26,8 +26,8 @@ pub(crate) struct Node {
     /// it.
     references: RwLock<Arc<ReferenceList>>,
     binding: ArcSwapOption<Binding>,
-    /// AccessLevelEx of a Variable, or 0 if the node has permissions of its own; `None` for other NodeClasses. It is for the hot
-    /// path, which so leaves nodes with own permissions to the general path.
+    /// AccessLevelEx of a Variable, without CurrentRead if the node has permissions of its own; `None` for other NodeClasses. It is
+    /// for the hot path, which so leaves nodes with own permissions to the general path.
     pub(crate) access_level: Option<u32>,
     /// Cached result of [`Expected`](super::types::Expected) for the DataType; 0: not known yet.
     pub(crate) expected: AtomicU8,
@@ -95,7 +95,9 @@ impl Node {
             }
             Base::Standard(_) => None,
             Base::Added(definition) => match &definition.attributes {
-                ClassAttributes::Variable(_) if definition.access.is_some() => Some(0),
+                ClassAttributes::Variable(variable) if definition.access.is_some() => {
+                    Some(variable.access_level & !access_level::CURRENT_READ)
+                }
                 ClassAttributes::Variable(variable) => Some(variable.access_level),
                 _ => None,
             },
@@ -320,7 +322,7 @@ impl<'v> NodeRef<'v> {
         }
     }
 
-    /// Returns the AccessLevelEx of a Variable without [`access`](Self::access) of its own, and 0 for one with it; `None` for other
+    /// Returns the AccessLevelEx of a Variable, without CurrentRead if it has [`access`](Self::access) of its own; `None` for other
     /// NodeClasses.
     #[inline]
     pub fn access_level(&self) -> Option<u32> {
