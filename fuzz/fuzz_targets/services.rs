@@ -148,6 +148,7 @@ fn run(server: &Arc<Server>, data: &[u8]) {
     let peer = Peer::SharedMemory {
         user: Some(1000),
         process: None,
+        groups: Vec::new(),
     };
     let mut connection = server.connect(
         peer,

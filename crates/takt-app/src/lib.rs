@@ -56,6 +56,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod audit;
 pub mod certificates;
 pub mod client;
 mod consumer;
@@ -88,4 +89,5 @@ pub use provider::{
 };
 pub use state_directory::{StateDirectoryError, prepare_state_directory, state_directory};
 pub use subscription::{DataChange, MonitoredItemOptions, Subscription, SubscriptionOptions};
+pub use takt_space::UserRole;
 pub use workers::WorkerOptions;

@@ -1,24 +1,28 @@
-//! The users of the servers of this Unix user: a file with names, roles, and hashes of passwords or certificates.
+//! The users of the servers of this Unix user: a file with names, Roles, and hashes of passwords or certificates; and the Roles of
+//! Unix users and groups over shared memory.
 //!
-//! A line is `NAME:ROLE:PASSWORD-HASH` (Argon2id in the PHC form) or `NAME:ROLE:sha256=FINGERPRINT` of a certificate. A change
-//! takes effect at once.
+//! A line is `NAME:ROLE,ROLE:PASSWORD-HASH` (Argon2id in the PHC form), `NAME:ROLE:sha256=FINGERPRINT` of a certificate,
+//! `NAME:ROLE:unix-user=NUMBER` or `NAME:ROLE:unix-group=NUMBER`. A change takes effect with the next Session.
+
+mod unix;
+mod user;
 
 use std::collections::HashMap;
-use std::fs::{self, OpenOptions};
-use std::io::{self, Write};
+use std::fs;
 use std::net::IpAddr;
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
-use takt_crypto::{Certificate, CryptoError, PasswordHash, PolicyProfile, now};
+use takt_crypto::{Certificate, PasswordHash, PolicyProfile, now};
 use takt_services::Users;
-use takt_space::{Peer, UserRole};
+use takt_space::{Peer, RoleSet};
 use takt_ua::StatusCode;
 
-/// Prefix of the fingerprint of a certificate.
-const FINGERPRINT: &str = "sha256=";
+use user::{read, write};
+
+pub use unix::{unix_group, unix_user};
+pub use user::{User, UserKind, UserProof, UsersError};
 
 /// Failed attempts of one address for one name after which further ones are refused for a while.
 const ATTEMPTS: u32 = 5;
@@ -35,45 +39,6 @@ const PAUSE: Duration = Duration::from_millis(200);
 /// Number of checks that may come at once after a rest.
 const BURST: u32 = 10;
 
-/// Error of the file of users.
-#[derive(Debug, thiserror::Error)]
-pub enum UsersError {
-    /// The file cannot be read or written.
-    #[error("{}: {source}", path.display())]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// Error of the operating system.
-        source: io::Error,
-    },
-    /// A name contains characters that the file does not allow.
-    #[error("`{0}` is not a name of a user: 1 to 64 letters, digits, `.`, `-`, `_` or `@`")]
-    Name(String),
-    /// The password is too long.
-    #[error("the password cannot be used: it is longer than 1024 bytes")]
-    Password(#[from] CryptoError),
-}
-
-/// A user.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct User {
-    /// Name.
-    pub name: String,
-    /// UserRole.
-    pub role: UserRole,
-    /// Proof of the identity.
-    pub proof: UserProof,
-}
-
-/// Proof of the identity of a user.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum UserProof {
-    /// A password with this hash.
-    Password(PasswordHash),
-    /// A certificate with this SHA-256 fingerprint.
-    Certificate(String),
-}
-
 /// A name and the address from which it is tried.
 type Attempt = (String, Option<IpAddr>);
 
@@ -81,7 +46,9 @@ type Attempt = (String, Option<IpAddr>);
 #[derive(Debug)]
 pub struct UserFile {
     path: PathBuf,
-    anonymous: UserRole,
+    anonymous: RoleSet,
+    /// The Unix user that runs this process.
+    own_user: u32,
     state: Mutex<State>,
     /// A hash that no password has: checking it takes as long as that of a user.
     nobody: LazyLock<Option<PasswordHash>>,
@@ -98,9 +65,9 @@ struct State {
 }
 
 impl UserFile {
-    /// Creates the users of a file, which may be missing. Anonymous users beyond the loopback interface have the role
+    /// Creates the users of a file, which may be missing. Anonymous users beyond the loopback interface have the Roles
     /// `anonymous`.
-    pub fn new(path: PathBuf, anonymous: UserRole) -> Self {
+    pub fn new(path: PathBuf, anonymous: RoleSet) -> Self {
         let state = State {
             read_at: None,
             users: Arc::default(),
@@ -110,6 +77,7 @@ impl UserFile {
         Self {
             path,
             anonymous,
+            own_user: rustix::process::geteuid().as_raw(),
             state: Mutex::new(state),
             nobody: LazyLock::new(|| PasswordHash::of(&[0; 32]).ok()),
         }
@@ -132,29 +100,28 @@ impl UserFile {
         Arc::clone(&state.users)
     }
 
-    /// Adds a user, or replaces the one with the same name.
+    /// Adds a user, or replaces the one with the same name and kind.
     ///
     /// # Errors
     /// [`UsersError`].
     pub fn add(&self, user: User) -> Result<(), UsersError> {
-        let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | '@');
-        if user.name.is_empty() || user.name.len() > 64 || !user.name.chars().all(allowed) {
+        if !user.has_valid_name() {
             return Err(UsersError::Name(user.name));
         }
         let mut users = read(&self.path)?;
-        users.retain(|other| other.name != user.name);
+        users.retain(|other| !other.is(&user.name, user.proof.kind()));
         users.push(user);
         write(&self.path, &users)
     }
 
-    /// Removes a user; returns false if there is none with this name.
+    /// Removes a user; returns false if there is none with this name and kind.
     ///
     /// # Errors
     /// [`UsersError::Io`].
-    pub fn remove(&self, name: &str) -> Result<bool, UsersError> {
+    pub fn remove(&self, name: &str, kind: UserKind) -> Result<bool, UsersError> {
         let mut users = read(&self.path)?;
         let before = users.len();
-        users.retain(|user| user.name != name);
+        users.retain(|user| !user.is(name, kind));
         write(&self.path, &users)?;
         Ok(users.len() < before)
     }
@@ -226,7 +193,7 @@ impl Users for UserFile {
         users.any(|user| user.name == name && matches!(user.proof, UserProof::Password(_)))
     }
 
-    fn user_name(&self, peer: &Peer, name: &str, password: &[u8]) -> Result<UserRole, StatusCode> {
+    fn user_name(&self, peer: &Peer, name: &str, password: &[u8]) -> Result<RoleSet, StatusCode> {
         let address = match peer {
             Peer::Tcp { address } => Some(address.ip()),
             Peer::SharedMemory { .. } => None,
@@ -237,24 +204,25 @@ impl Users for UserFile {
             return Err(StatusCode::BadUserAccessDenied);
         }
         let users = self.users();
-        let user = users.iter().find(|user| user.name == name);
+        let mut logins = users.iter();
+        let user = logins.find(|user| user.is(name, UserKind::Login));
         let known = user.and_then(|user| match &user.proof {
-            UserProof::Password(hash) => Some((hash, user.role)),
-            UserProof::Certificate(_) => None,
+            UserProof::Password(hash) => Some((hash, user.roles)),
+            _ => None,
         });
         // An unknown name takes as long as a wrong password.
         let hash = known.map(|(hash, _)| hash).or(self.nobody.as_ref());
         let matches = hash.is_some_and(|hash| hash.matches(password));
-        let role = known.filter(|_| matches).map(|(_, role)| role);
-        self.note(attempt, role.is_some(), at);
-        role.ok_or(StatusCode::BadUserAccessDenied)
+        let roles = known.filter(|_| matches).map(|(_, roles)| roles);
+        self.note(attempt, roles.is_some(), at);
+        roles.ok_or(StatusCode::BadUserAccessDenied)
     }
 
     fn certificate(
         &self,
         certificate: &Certificate,
         profile: &PolicyProfile,
-    ) -> Result<(String, UserRole), StatusCode> {
+    ) -> Result<(String, RoleSet), StatusCode> {
         let fingerprint = certificate.fingerprint();
         let users = self.users();
         let found = users.iter().find(
@@ -263,71 +231,42 @@ impl Users for UserFile {
         let found = found.ok_or(StatusCode::BadIdentityTokenRejected)?;
         let checked = certificate.check_known_user(profile, now());
         checked.map_err(|_| StatusCode::BadIdentityTokenRejected)?;
-        Ok((found.name.clone(), found.role))
+        Ok((found.name.clone(), found.roles))
     }
 
-    fn anonymous(&self) -> UserRole {
-        self.anonymous
-    }
-}
-
-/// Reads the users. A line that cannot be read is a user who has no access.
-fn read(path: &Path) -> Result<Vec<User>, UsersError> {
-    let text = match fs::read_to_string(path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(source) => {
-            let path = path.to_owned();
-            return Err(UsersError::Io { path, source });
+    /// The Unix user that runs the server, and root, have all Roles over shared memory. Others have those of the file.
+    fn anonymous(&self, peer: &Peer) -> RoleSet {
+        let users = self.users();
+        match peer {
+            Peer::SharedMemory {
+                user: Some(user), ..
+            } if *user == self.own_user || *user == 0 => RoleSet::ALL,
+            Peer::SharedMemory {
+                user: Some(user),
+                groups,
+                ..
+            } => unix::roles(&users, *user, groups)
+                .map_or_else(|| peer.roles(), RoleSet::authenticated),
+            // It may be any Unix user of this host, also one whose rights the file limits.
+            Peer::Tcp { .. }
+                if users
+                    .iter()
+                    .any(|user| user.proof.kind() != UserKind::Login) =>
+            {
+                self.anonymous
+            }
+            Peer::Tcp { .. } => peer.roles().union(self.anonymous),
+            // The kernel did not say who it is.
+            Peer::SharedMemory { user: None, .. } => self.anonymous,
         }
-    };
-    let parse = |line: &str| {
-        let (name, rest) = line.split_once(':')?;
-        let (role, proof) = rest.split_once(':')?;
-        let proof = match proof.strip_prefix(FINGERPRINT) {
-            Some(fingerprint) => UserProof::Certificate(fingerprint.to_owned()),
-            None => UserProof::Password(PasswordHash::from_phc(proof).ok()?),
-        };
-        Some(User {
-            name: name.to_owned(),
-            role: role.parse().ok()?,
-            proof,
-        })
-    };
-    Ok(text.lines().filter_map(parse).collect())
-}
-
-/// Writes the users for this Unix user only, as a whole.
-fn write(path: &Path, users: &[User]) -> Result<(), UsersError> {
-    let failed = |source| UsersError::Io {
-        path: path.to_owned(),
-        source,
-    };
-    let mut text = String::new();
-    for user in users {
-        let proof = match &user.proof {
-            UserProof::Password(hash) => hash.as_phc().to_owned(),
-            UserProof::Certificate(fingerprint) => format!("{FINGERPRINT}{fingerprint}"),
-        };
-        text += &format!("{}:{}:{proof}\n", user.name, user.role);
     }
-    let unfinished = path.with_extension(format!("{}.tmp", std::process::id()));
-    let _ = fs::remove_file(&unfinished);
-    let mut file = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(&unfinished)
-        .map_err(failed)?;
-    file.write_all(text.as_bytes())
-        .and_then(|()| file.sync_all())
-        .and_then(|()| fs::rename(&unfinished, path))
-        .map_err(failed)
 }
 
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::PermissionsExt;
+
+    use takt_space::UserRole;
 
     use super::*;
 
@@ -340,13 +279,13 @@ mod tests {
     fn user(name: &str, password: &str) -> User {
         User {
             name: name.to_owned(),
-            role: UserRole::Operator,
+            roles: UserRole::Operator.into(),
             proof: UserProof::Password(PasswordHash::of(password.as_bytes()).unwrap()),
         }
     }
 
     fn file(folder: &tempfile::TempDir) -> UserFile {
-        UserFile::new(folder.path().join("users"), UserRole::Observer)
+        UserFile::new(folder.path().join("users"), UserRole::Observer.into())
     }
 
     #[test]
@@ -363,12 +302,13 @@ mod tests {
         assert!(users.allows_user_names() && !users.allows_certificates());
         let check = |name, password: &str| users.user_name(&peer(1), name, password.as_bytes());
         let denied = Err(StatusCode::BadUserAccessDenied);
-        assert_eq!(check("anna", "hammer"), Ok(UserRole::Operator));
+        assert_eq!(check("anna", "hammer"), Ok(UserRole::Operator.into()));
         for (name, password) in [("anna", "nail"), ("anna", ""), ("bert", "hammer")] {
             assert_eq!(check(name, password), denied);
         }
-        assert!(users.remove("anna").unwrap());
-        assert!(!users.remove("anna").unwrap());
+        assert!(!users.remove("anna", UserKind::UnixUser).unwrap());
+        assert!(users.remove("anna", UserKind::Login).unwrap());
+        assert!(!users.remove("anna", UserKind::Login).unwrap());
         assert_eq!(check("anna", "hammer"), denied);
         assert!(users.add(user("a:b", "x")).is_err());
     }
@@ -406,5 +346,44 @@ mod tests {
             users.note(attempt(number), false, at);
         }
         assert!(users.state().failures.len() <= MAX_FAILURES);
+    }
+
+    #[test]
+    fn unix_users_have_the_roles_of_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let users = file(&folder);
+        let process = |user, group| Peer::SharedMemory {
+            user,
+            process: None,
+            groups: vec![group],
+        };
+        let roles = |peer: &Peer| users.anonymous(peer).to_string();
+        let usual = "anonymous,authenticated-user,observer,operator,engineer";
+        let stranger = rustix::process::geteuid().as_raw() + 4711;
+        let loopback = Peer::Tcp {
+            address: ([127, 0, 0, 1], 50_000).into(),
+        };
+        assert_eq!(roles(&process(Some(stranger), 100)), usual);
+        assert_eq!(roles(&loopback), "anonymous,observer,operator");
+        let add = |name: &str, roles: &str, proof| {
+            let (name, roles) = (name.to_owned(), roles.parse().unwrap());
+            users.add(User { name, roles, proof }).unwrap();
+        };
+        add("plant", "supervisor", UserProof::UnixGroup(100));
+        let everybody = "anonymous,authenticated-user,observer";
+        let supervisor = format!("{everybody},supervisor");
+        assert_eq!(roles(&process(Some(stranger), 100)), supervisor);
+        assert_eq!(roles(&process(Some(stranger), 101)), usual);
+        add("bert", "security-admin", UserProof::UnixUser(stranger));
+        let admin = format!("{everybody},security-admin");
+        assert_eq!(roles(&process(Some(stranger), 100)), admin);
+        // Every Unix user of this host can come from the loopback interface.
+        assert_eq!(roles(&loopback), "observer");
+        assert_eq!(roles(&process(None, 100)), "observer");
+        let own = rustix::process::geteuid().as_raw();
+        for all in [own, 0] {
+            assert_eq!(users.anonymous(&process(Some(all), 100)), RoleSet::ALL);
+        }
+        assert!(!users.allows_user_names() && !users.allows_certificates());
     }
 }

@@ -34,6 +34,7 @@ impl LocalSession {
         let peer = Peer::SharedMemory {
             user: None,
             process: Some(std::process::id()),
+            groups: Vec::new(),
         };
         let connection = server.connect(
             peer,

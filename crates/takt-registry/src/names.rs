@@ -176,14 +176,17 @@ impl Names {
         }
     }
 
-    /// Refuses a registration over TCP, which is not allowed.
-    pub(crate) fn refuse_tcp(&self, peer: &Peer) -> StatusCode {
+    /// Refuses a registration of a caller that may not add nodes.
+    pub(crate) fn refuse(&self, peer: &Peer) -> StatusCode {
         match Owner::of(peer) {
-            Some(owner) => self.log(format_args!(
-                "registration over opc.tcp refused to {owner}: start `takt registry` with --allow-tcp-registration if you trust \
-                 all clients that reach its port"
+            Some(owner @ Owner::Address(_)) => self.log(format_args!(
+                "registration over opc.tcp refused to {owner}: give a user the role engineer (`takt user add NAME --role \
+                 engineer`), or start `takt registry` with --allow-tcp-registration if you trust all clients that reach its port"
             )),
-            None => self.log(format_args!("registration over opc.tcp refused")),
+            Some(owner) => self.log(format_args!(
+                "registration refused to {owner}, which has no role engineer: see `takt user list`"
+            )),
+            None => self.log(format_args!("registration refused")),
         }
         StatusCode::BadUserAccessDenied
     }
@@ -238,6 +241,7 @@ mod tests {
         caller(Peer::SharedMemory {
             user: Some(user),
             process: Some(1),
+            groups: Vec::new(),
         })
     }
 
@@ -322,6 +326,7 @@ mod tests {
         let nobody = Peer::SharedMemory {
             user: None,
             process: None,
+            groups: Vec::new(),
         };
         assert_eq!(Owner::of(&nobody), None);
     }

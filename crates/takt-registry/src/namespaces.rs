@@ -9,7 +9,10 @@ use std::collections::HashSet;
 
 use takt_app::model;
 use takt_space::{AddressSpace, Change};
-use takt_ua::structures::{AddNodesItem, VariableAttributes, VariableTypeAttributes};
+use takt_ua::structures::{
+    AddNodesItem, GenericAttributes, VariableAttributes, VariableTypeAttributes,
+};
+use takt_ua::{ExtensionObject, Variant};
 
 use crate::database::Contents;
 use crate::registry::RegistryError;
@@ -89,7 +92,19 @@ fn data_type(item: &AddNodesItem) -> u16 {
         let attributes = attributes.decode_as::<VariableTypeAttributes>();
         attributes.map_or(0, |variable| variable.data_type.namespace)
     };
-    variable.unwrap_or_else(|_| of_type())
+    let of_type = |_| generic(attributes).unwrap_or_else(of_type);
+    variable.unwrap_or_else(of_type)
+}
+
+/// Returns the namespace of the DataType in GenericAttributes.
+fn generic(attributes: &ExtensionObject) -> Option<u16> {
+    let generic: GenericAttributes = attributes.decode_as().ok()?;
+    let values = generic.attribute_values.into_iter();
+    let mut data_types = values.filter(|value| value.attribute_id == 14);
+    match data_types.next()?.value {
+        Variant::NodeId(data_type) => Some(data_type.namespace),
+        _ => None,
+    }
 }
 
 /// Restores the index of every namespace of the database. Indexes without a URI are free.

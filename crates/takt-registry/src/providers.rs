@@ -7,6 +7,7 @@ use sha2::{Digest, Sha256};
 use takt_app::{ClientOptions, model};
 use takt_cell::Cell;
 use takt_space::{Caller, Peer, UserIdentity};
+use takt_ua::enumerations::PermissionType;
 use takt_ua::{DateTime, NodeId, StatusCode, Variant};
 
 use crate::database::ProviderRecord;
@@ -77,6 +78,7 @@ impl ProviderState {
             Peer::SharedMemory { user, .. } => user.is_some() && *user == self.record.user,
             Peer::Tcp { .. } => {
                 self.first_session.as_ref() == Some(&caller.session_id)
+                    || self.record.user.is_none() && is_engineer(caller)
                     || matches!(&caller.user, UserIdentity::Application { name } if *name == self.record.name)
             }
         }
@@ -135,9 +137,9 @@ impl Providers {
         self.states.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns whether `peer` may register: over `opc.tcp` only if that is allowed.
-    pub(crate) fn admit(&self, peer: &Peer) -> bool {
-        self.allow_tcp || peer.is_local()
+    /// Returns whether `caller` may register: with the permission to add nodes, or over `opc.tcp` if everybody may.
+    pub(crate) fn admit(&self, caller: &Caller) -> bool {
+        is_engineer(caller) || self.allow_tcp && !caller.peer().is_local()
     }
 
     /// Returns whether Providers may register over `opc.tcp`.
@@ -195,7 +197,7 @@ impl Providers {
 
     /// Returns the name and the namespace of the Provider for which `caller` may act.
     pub(crate) fn speaker(&self, caller: &Caller) -> Option<(String, u16)> {
-        let name = claimed_name(caller).filter(|_| self.admit(caller.peer()))?;
+        let name = claimed_name(caller).filter(|_| self.admit(caller))?;
         let providers = self.lock();
         let state = providers.get(name)?;
         state
@@ -205,7 +207,7 @@ impl Providers {
 
     /// Notes an activated session: a known Provider is connected again.
     pub(crate) fn session_activated(&self, caller: &Caller) {
-        let Some(name) = claimed_name(caller).filter(|_| self.admit(caller.peer())) else {
+        let Some(name) = claimed_name(caller).filter(|_| self.admit(caller)) else {
             return;
         };
         if let Some(state) = self.lock().get_mut(name)
@@ -275,6 +277,11 @@ pub(crate) fn claimed_name(caller: &Caller) -> Option<&str> {
             .as_str()
             .strip_prefix(model::provider_uri("").as_str()),
     }
+}
+
+/// Returns whether the Roles of `caller` have the permission to add nodes.
+fn is_engineer(caller: &Caller) -> bool {
+    caller.roles.permissions() & PermissionType::AddNode != 0
 }
 
 fn digest(secret: &str) -> Vec<u8> {

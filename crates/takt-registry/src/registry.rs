@@ -11,7 +11,7 @@ use takt_app::serve::{ServeError, ServeOptions, Serving, Traffic};
 use takt_app::{ClientOptions, ClientSecurity, Endpoint, model};
 use takt_services::{Server, ServerLimits};
 use takt_shm::Runtime;
-use takt_space::{AddressSpace, CallError, Caller, MethodHandler};
+use takt_space::{AddressSpace, CallError, Caller, MethodHandler, UserRole};
 use takt_ua::{NodeId, StatusCode, Variant};
 
 use crate::database::Database;
@@ -204,8 +204,7 @@ fn bind_methods(
     space.set_method(
         &NodeId::numeric(model, model::REGISTRY_FORGET),
         durable.handler(move |caller: &Caller, _: &NodeId, inputs: &[Variant]| {
-            // Over TCP the caller is not authenticated.
-            if !caller.peer().is_local() {
+            if !caller.roles.contains(UserRole::Engineer) {
                 return Err(CallError::from(StatusCode::BadUserAccessDenied));
             }
             match inputs.first() {

@@ -252,8 +252,8 @@ impl NodeManagement for Rules {
     }
 
     fn authorize(&self, caller: &Caller, change: &Change) -> Result<(), StatusCode> {
-        if !self.providers.admit(caller.peer()) {
-            return Err(self.names.refuse_tcp(caller.peer()));
+        if !self.providers.admit(caller) {
+            return Err(self.names.refuse(caller.peer()));
         }
         match change {
             Change::AddNamespace { uri, .. } => {
@@ -372,8 +372,8 @@ impl Authenticator for Rules {
         password: &[u8],
     ) -> Result<UserIdentity, StatusCode> {
         // Otherwise a Provider that registered while this was allowed would assume that it is still registered.
-        if !self.providers.admit(&channel.peer) {
-            return Err(self.names.refuse_tcp(&channel.peer));
+        if !self.providers.allows_tcp() && !channel.peer.is_local() {
+            return Err(self.names.refuse(&channel.peer));
         }
         if self.providers.knows_secret(name, password) {
             Ok(UserIdentity::Application {

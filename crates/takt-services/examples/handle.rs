@@ -119,6 +119,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let peer = Peer::SharedMemory {
         user: None,
         process: None,
+        groups: Vec::new(),
     };
     let connection = server.connect(
         peer,

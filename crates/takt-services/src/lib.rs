@@ -15,6 +15,8 @@
 #![forbid(unsafe_code)]
 
 mod access;
+mod audit;
+mod auditing;
 mod authentication;
 mod budgets;
 mod builder;
@@ -49,6 +51,7 @@ mod user_tokens;
 mod users;
 mod work;
 
+pub use audit::{AuditRecord, AuditSink, AuditedAction, NodeService};
 pub use authentication::{AnonymousOnly, Authenticator};
 pub use builder::{BuildError, ServerBuilder};
 pub use connection::{Connection, Outcome};

@@ -10,8 +10,9 @@ use takt_rt::memory_budget::MemoryBudget;
 use takt_space::{AddressSpace, Channel, ChannelSecurity, Peer};
 use takt_ua::enumerations::ApplicationType;
 use takt_ua::structures::{ApplicationDescription, BuildInfo, EndpointDescription};
-use takt_ua::{DateTime, LocalizedText, NodeId, UaString};
+use takt_ua::{DateTime, LocalizedText, NodeId, StatusCode, UaString};
 
+use crate::audit::{AuditSink, AuditedAction};
 use crate::authentication::Authenticator;
 use crate::connection::{Connection, Connections};
 use crate::diagnostics::Diagnostics;
@@ -56,6 +57,8 @@ pub struct Server {
     security: OnceLock<Arc<ApplicationSecurity>>,
     /// Users with passwords or certificates.
     users: OnceLock<Arc<dyn Users>>,
+    /// Receiver of audit records.
+    audit: OnceLock<Arc<dyn AuditSink>>,
     pub(crate) password_checks: PasswordChecks,
     last_channel: AtomicU64,
     /// [`ServerLimits::max_sessions`], or fewer.
@@ -104,6 +107,7 @@ impl Server {
             node_management: RwLock::new(parts.node_management),
             security: OnceLock::new(),
             users: OnceLock::new(),
+            audit: OnceLock::new(),
             password_checks: PasswordChecks::default(),
             last_channel: AtomicU64::new(0),
             max_sessions: AtomicU32::new(max_sessions),
@@ -136,12 +140,17 @@ impl Server {
             security,
         };
         self.connections.add();
-        Connection::new(channel, endpoint_url, waker)
+        let connection = Connection::new(channel, endpoint_url, waker);
+        let opened = AuditedAction::OpenSecureChannel;
+        self.audit_of(&connection.caller, opened, StatusCode::Good);
+        connection
     }
 
     /// Closes a connection whose channel is closed. Its Sessions stay open until they time out: a client may activate them for
     /// another channel.
     pub fn disconnect(&self, connection: Connection) {
+        let closed = AuditedAction::CloseSecureChannel;
+        self.audit_of(&connection.caller, closed, StatusCode::Good);
         self.tasks.channel_closed(self, connection.channel);
         self.connections.remove();
         self.subscriptions
@@ -236,6 +245,16 @@ impl Server {
     /// Sets the users. Only the first call has an effect.
     pub fn set_users(&self, users: Arc<dyn Users>) {
         let _ = self.users.set(users);
+    }
+
+    /// Sets the receiver of audit records. Only the first call has an effect.
+    pub fn set_audit(&self, sink: Arc<dyn AuditSink>) {
+        let _ = self.audit.set(sink);
+    }
+
+    #[inline]
+    pub(crate) fn audit(&self) -> Option<&dyn AuditSink> {
+        self.audit.get().map(|sink| &**sink)
     }
 
     pub(crate) fn users(&self) -> Option<&Arc<dyn Users>> {

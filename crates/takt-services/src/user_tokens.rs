@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use takt_crypto::{ApplicationSecurity, Certificate, OwnCertificate, PolicyProfile, Thumbprint};
-use takt_space::{Channel, UserIdentity, UserRole};
+use takt_space::{Channel, RoleSet, UserIdentity, UserRole};
 use takt_ua::enumerations::MessageSecurityMode;
 use takt_ua::structures::{
     AnonymousIdentityToken, SignatureData, UserNameIdentityToken, X509IdentityToken,
@@ -25,7 +25,7 @@ const MAX_BLOCKS: usize = 8;
 /// A user, or a password that is still to be checked.
 pub(crate) enum Identified {
     /// The user, and what it may do.
-    User(UserIdentity, UserRole),
+    User(UserIdentity, RoleSet),
     /// Name and password of a user of this server, if they are right: [`Users::user_name`] decides, which takes long.
     Password {
         name: String,
@@ -56,25 +56,26 @@ impl UserTokens<'_> {
         }
         if token.is::<X509IdentityToken>() {
             let token = token.decode_as().map_err(invalid)?;
-            let (user, role) = self.certificate(&token, signature)?;
-            return Ok(Identified::User(user, role));
+            let (user, roles) = self.certificate(&token, signature)?;
+            return Ok(Identified::User(user, roles));
         }
         if !token.is_null() {
             let anonymous: AnonymousIdentityToken = token.decode_as().map_err(invalid)?;
             expect_policy(&anonymous.policy_id, &[ANONYMOUS_POLICY])?;
         }
         if self.authenticator.allows_anonymous() {
-            let role = self.role_of_peer();
-            Ok(Identified::User(UserIdentity::Anonymous, role))
+            let roles = self.roles_of_peer();
+            Ok(Identified::User(UserIdentity::Anonymous, roles))
         } else {
             Err(StatusCode::BadIdentityTokenRejected)
         }
     }
 
-    /// Returns the role of a peer that is no authenticated user.
-    fn role_of_peer(&self) -> UserRole {
-        let configured = self.users.map_or(UserRole::Observer, Users::anonymous);
-        self.channel.peer.role().max(configured)
+    /// Returns the Roles of a peer that is no authenticated user.
+    fn roles_of_peer(&self) -> RoleSet {
+        let peer = &self.channel.peer;
+        self.users
+            .map_or_else(|| peer.roles(), |users| users.anonymous(peer))
     }
 
     /// Distinguishes users and applications with a secret.
@@ -94,12 +95,12 @@ impl UserTokens<'_> {
 
     fn check_application(&self, name: &str, secret: &[u8]) -> Result<Identified, StatusCode> {
         let user = self.authenticator.user_name(self.channel, name, secret)?;
-        let role = match &user {
-            UserIdentity::Application { .. } => self.role_of_peer(),
+        let roles = match &user {
+            UserIdentity::Application { .. } => self.roles_of_peer(),
             // Authenticators of applications decide themselves whom they admit.
-            _ => UserRole::Operator,
+            _ => RoleSet::from(UserRole::Operator).authenticated(),
         };
-        Ok(Identified::User(user, role))
+        Ok(Identified::User(user, roles))
     }
 
     fn user_name(&self, token: &UserNameIdentityToken) -> Result<Identified, StatusCode> {
@@ -165,7 +166,7 @@ impl UserTokens<'_> {
         &self,
         token: &X509IdentityToken,
         signature: &SignatureData,
-    ) -> Result<(UserIdentity, UserRole), StatusCode> {
+    ) -> Result<(UserIdentity, RoleSet), StatusCode> {
         let users = self.users.filter(|users| users.allows_certificates());
         let users = users.ok_or(StatusCode::BadIdentityTokenRejected)?;
         let known = [CERTIFICATE_POLICY, PROTECTED_CERTIFICATE_POLICY];
@@ -185,12 +186,12 @@ impl UserTokens<'_> {
             signature,
         )
         .map_err(|()| StatusCode::BadUserSignatureInvalid)?;
-        let (name, role) = users.certificate(leaf, profile)?;
+        let (name, roles) = users.certificate(leaf, profile)?;
         let identity = UserIdentity::Certificate {
             subject: name,
             thumbprint: leaf.thumbprint.0,
         };
-        Ok((identity, role))
+        Ok((identity, roles.authenticated()))
     }
 
     /// Returns the identity whose certificate the client knows.

@@ -1,7 +1,7 @@
-//! Users of a server (OPC 10000-4, 7.40), and the role of everybody else.
+//! Users of a server (OPC 10000-4, 7.40), and the Roles of everybody else.
 
 use takt_crypto::{Certificate, PolicyProfile};
-use takt_space::{Peer, UserRole};
+use takt_space::{Peer, RoleSet};
 use takt_ua::StatusCode;
 
 /// Users with passwords or certificates. Applications authenticate themselves by other means
@@ -20,9 +20,9 @@ pub trait Users: Send + Sync {
     ///
     /// # Errors
     /// `BadUserAccessDenied` for a wrong name or password, and after too many failures.
-    fn user_name(&self, peer: &Peer, name: &str, password: &[u8]) -> Result<UserRole, StatusCode>;
+    fn user_name(&self, peer: &Peer, name: &str, password: &[u8]) -> Result<RoleSet, StatusCode>;
 
-    /// Returns name and role of the user with this certificate, whose key the client has.
+    /// Returns name and Roles of the user with this certificate, whose key the client has.
     ///
     /// # Errors
     /// `BadIdentityTokenRejected` if no user has it, or it is not valid now.
@@ -30,8 +30,8 @@ pub trait Users: Send + Sync {
         &self,
         certificate: &Certificate,
         profile: &PolicyProfile,
-    ) -> Result<(String, UserRole), StatusCode>;
+    ) -> Result<(String, RoleSet), StatusCode>;
 
-    /// Returns the role of anonymous users beyond the loopback interface.
-    fn anonymous(&self) -> UserRole;
+    /// Returns the Roles of a peer without a user: over shared memory those of its Unix user.
+    fn anonymous(&self, peer: &Peer) -> RoleSet;
 }

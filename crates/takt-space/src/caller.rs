@@ -7,7 +7,7 @@ use std::sync::Arc;
 use takt_ua::enumerations::MessageSecurityMode;
 use takt_ua::{NodeId, UaString};
 
-use crate::role::UserRole;
+use crate::role::{RoleSet, UserRole};
 
 /// Process at the other end of a connection, as identified by the transport.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,6 +23,8 @@ pub enum Peer {
         user: Option<u32>,
         /// Process id, if the operating system confirms it.
         process: Option<u32>,
+        /// Unix groups that the operating system confirms.
+        groups: Vec<u32>,
     },
 }
 
@@ -36,13 +38,19 @@ impl Peer {
         }
     }
 
-    /// Returns the role of the peer without an authenticated user: on one host, the host is the boundary.
+    /// Returns the Roles of a peer without an authenticated user, unless a server has other rules: on one host, the host is the
+    /// boundary.
     #[must_use]
-    pub fn role(&self) -> UserRole {
+    pub fn roles(&self) -> RoleSet {
+        use UserRole::{Anonymous, AuthenticatedUser, Engineer, Observer, Operator};
         match self {
-            Self::SharedMemory { .. } => UserRole::Operator,
-            Self::Tcp { .. } if self.is_on_loopback() => UserRole::Operator,
-            Self::Tcp { .. } => UserRole::Observer,
+            Self::SharedMemory { .. } => {
+                RoleSet::of(&[Anonymous, AuthenticatedUser, Observer, Operator, Engineer])
+            }
+            Self::Tcp { .. } if self.is_on_loopback() => {
+                RoleSet::of(&[Anonymous, Observer, Operator])
+            }
+            Self::Tcp { .. } => RoleSet::of(&[Anonymous, Observer]),
         }
     }
 
@@ -164,8 +172,8 @@ pub struct Caller {
     pub application_uri: UaString,
     /// The user, set by ActivateSession.
     pub user: UserIdentity,
-    /// Role, which decides on Write and Call.
-    pub role: UserRole,
+    /// Roles, which decide on all permissions.
+    pub roles: RoleSet,
 }
 
 impl Caller {
@@ -173,7 +181,7 @@ impl Caller {
     #[must_use]
     pub fn of_channel(channel: Arc<Channel>) -> Self {
         Self {
-            role: channel.peer.role(),
+            roles: channel.peer.roles(),
             channel,
             session_id: NodeId::NULL,
             session_name: UaString::null(),
@@ -186,14 +194,19 @@ impl Caller {
     /// Creates the caller of changes that the application itself makes, outside any Session.
     #[must_use]
     pub fn local() -> Self {
-        Self::of_channel(Arc::new(Channel {
+        let channel = Arc::new(Channel {
             id: 0,
             peer: Peer::SharedMemory {
                 user: None,
                 process: Some(std::process::id()),
+                groups: Vec::new(),
             },
             security: ChannelSecurity::none(),
-        }))
+        });
+        Self {
+            roles: RoleSet::ALL,
+            ..Self::of_channel(channel)
+        }
     }
 
     /// Returns the process at the other end of the channel.
@@ -208,7 +221,7 @@ impl Caller {
     #[must_use]
     pub fn may_take_over(&self, before: &Self) -> bool {
         self.user == before.user
-            && self.role == before.role
+            && self.roles == before.roles
             && self.peer().user() == before.peer().user()
             && self.channel.security.client_certificate
                 == before.channel.security.client_certificate
@@ -234,6 +247,7 @@ mod tests {
         let peer = Peer::SharedMemory {
             user,
             process: None,
+            groups: Vec::new(),
         };
         let security = ChannelSecurity {
             client_certificate: certificate.to_vec(),
@@ -262,7 +276,15 @@ mod tests {
 
     #[test]
     fn peers_are_shown_by_address_or_process() {
-        let shown = |user, process| Peer::SharedMemory { user, process }.to_string();
+        let shown = |user, process| {
+            let groups = Vec::new();
+            Peer::SharedMemory {
+                user,
+                process,
+                groups,
+            }
+            .to_string()
+        };
         assert_eq!(shown(Some(1000), Some(7)), "process 7");
         assert_eq!(shown(Some(1000), None), "a process of user 1000");
         assert_eq!(shown(None, None), "a process of this host");

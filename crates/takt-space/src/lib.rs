@@ -27,8 +27,8 @@ mod value_source;
 
 pub use address_space::{
     AddressSpace, AddressSpaceError, Binding, BindingGuard, ClassAttributes, Edit, Fit,
-    MethodBinding, Namespaces, NewBinding, NewReference, NodeBuilder, NodeDefinition, NodeRef,
-    ReferenceView, References, STANDARD_NAMESPACE, Target, TargetRef, TypeFilter,
+    MethodBinding, Namespaces, NewBinding, NewReference, NodeAccess, NodeBuilder, NodeDefinition,
+    NodeRef, ReferenceView, References, STANDARD_NAMESPACE, Target, TargetRef, TypeFilter,
     VariableDefinition, VariableRef, View, access_level, value_rank,
 };
 pub use caller::{Caller, Channel, ChannelSecurity, Peer, UserIdentity};
@@ -42,7 +42,7 @@ pub use remote::{
     RemoteCall, RemoteMethod, RemoteOperations, RemoteRead, RemoteReply, RemoteRequest,
     RemoteResults, RemoteSource, RemoteValue, RemoteWrite,
 };
-pub use role::UserRole;
+pub use role::{RoleSet, UserRole};
 pub use stored::{ChangeObserver, StoredValue};
 pub use value::Value;
 pub use value_source::{CachedValue, ValueSource};

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use takt_ua::binary::Encoder;
 
+use crate::error::TransportError;
 use crate::server_event::ChannelDescription;
 
 /// Result of handling a request.
@@ -67,6 +68,11 @@ pub trait RequestHandler {
 
     /// Returns the next response that was deferred and is complete: its RequestId, TypeId and structure.
     fn take_completed(&self, connection: &mut Self::Connection) -> Option<(u32, Vec<u8>)>;
+
+    /// Notes that a connection is closed because of an error, before [`disconnect`](Self::disconnect) if it has a SecureChannel.
+    fn failed(&self, address: SocketAddr, error: &TransportError) {
+        let _ = (address, error);
+    }
 
     /// Notes that the SecureChannel is closed, for any reason.
     fn disconnect(&self, connection: Self::Connection);

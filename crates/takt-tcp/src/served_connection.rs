@@ -417,6 +417,7 @@ impl<C> ServedConnection<C> {
         } else {
             tracing::debug!(client = %self.address, %error, "closing the connection");
         }
+        handler.failed(self.address, error);
         self.machine.fail(error);
         self.begin_linger(handler, now)
     }

@@ -127,10 +127,12 @@ pub enum Command {
         takt trust reject 3F2A91C0\n  \
         takt trust renew SemanticRegistryServer --host plc7.plant")]
     Trust(TrustArguments),
-    /// List, add and remove users of servers over opc.tcp.
+    /// List, add and remove users of servers over opc.tcp, and the roles of Unix users and groups over shared memory.
     #[command(after_help = "Examples:\n  \
         TAKT_PASSWORD=... takt user add anna --role operator\n  \
+        TAKT_PASSWORD=... takt user add carl --role operator,engineer\n  \
         takt user add bert --certificate bert.der --role observer\n  \
+        takt user add --unix-group plant --role observer\n  \
         takt user list\n  \
         takt user remove anna")]
     User(UserArguments),

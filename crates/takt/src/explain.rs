@@ -108,6 +108,13 @@ fn serve(error: &ServeError) -> Report {
              that trusted hosts alone can reach.",
         );
     }
+    if let ServeError::Audit(error) = error {
+        return with_help(
+            error,
+            "--audit FILE needs a folder that exists and that this user may write. --audit journald needs systemd's journal on \
+             this host: in a container, mount /run/systemd/journal/socket.",
+        );
+    }
     with_help(
         error,
         "If the port is in use, choose another with --endpoint; port 0 takes a free one. If the name is in use, an \
@@ -302,8 +309,8 @@ fn advice(error: &ClientError) -> Option<String> {
                     .to_owned()
             }
             StatusCode::BadNotWritable | StatusCode::BadUserAccessDenied => {
-                "The node is not writable for this user, or a Method not callable. --user gives another user; at a server of Takt, \
-                 `takt user add NAME` adds one."
+                "This user has no right to do this here: `takt user list` shows the roles of users at a server of Takt. --user gives \
+                 another user; `takt user add NAME --role ROLE` adds one, or changes its roles."
                     .to_owned()
             }
             StatusCode::BadSecurityModeInsufficient => {

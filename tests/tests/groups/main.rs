@@ -15,6 +15,7 @@ mod keys;
 mod members;
 mod names;
 mod presence;
+mod roles;
 mod shared;
 mod socket;
 mod strangers;
@@ -42,6 +43,7 @@ fn main() -> ExitCode {
         names::a_sticky_directory_keeps_names_for_their_users,
         names::the_registry_knows_a_provider_by_its_user,
         keys::only_permitted_users_get_keys,
+        roles::unix_users_have_the_roles_of_the_table,
         presence::members_list_applications_of_each_other,
         presence::clean_removes_names_of_dead_applications_of_a_group,
         presence::names_of_others_stay_in_a_sticky_directory,

@@ -6,6 +6,7 @@
     reason = "a test fails by panicking"
 )]
 
+mod audit;
 mod browsing;
 mod forwarding;
 mod killed;
@@ -13,7 +14,9 @@ mod life;
 mod model;
 mod names;
 mod ownership;
+mod permissions;
 mod pipelining;
+mod roles;
 mod secrets;
 mod security_groups;
 mod trust;

@@ -64,7 +64,7 @@ pub(crate) fn add_provider(client: &mut Client, name: &str) -> StatusCode {
     response.unwrap().results[0].status_code
 }
 
-fn delete(client: &mut Client, node_id: &NodeId) -> StatusCode {
+pub(crate) fn delete(client: &mut Client, node_id: &NodeId) -> StatusCode {
     let response = client.call(DeleteNodesRequest {
         nodes_to_delete: vec![DeleteNodesItem {
             node_id: node_id.clone(),

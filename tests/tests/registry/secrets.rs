@@ -17,6 +17,8 @@ fn secrets_do_not_appear_in_logs() {
     let data = sandbox.data_directory();
     let group = "Plant=PubSub-Aes128-CTR";
     let arguments = ["-vv", "--allow-tcp-registration", "--security-group", group];
+    let audit = data.join("audit.jsonl");
+    let arguments = [&arguments[..], &["--audit", text(&audit)]].concat();
     let registry = Registry::start(&sandbox, &arguments);
     let (users, certificates) = (data.join("users"), data.join("pki"));
     let password = data.join("password");
@@ -88,6 +90,12 @@ fn secrets_do_not_appear_in_logs() {
     let mut process = registry.process;
     process.signal(Signal::TERM);
     hear(process.finish(PATIENCE));
+    let audited = std::fs::read_to_string(&audit).unwrap();
+    assert!(
+        audited.contains("AuditActivateSessionEventType"),
+        "{audited}"
+    );
+    said.push_str(&audited);
 
     assert!(
         said.contains("Session activated"),

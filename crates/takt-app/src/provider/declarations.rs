@@ -129,6 +129,13 @@ fn check_variable(variable: &Variable) -> Result<(), DeclarationMistake> {
     if let Some(is_array) = is_array {
         check_rank(variable, is_array)?;
     }
+    let is_published = match &variable.source {
+        Source::Cell(cell) => cell.location().is_some(),
+        Source::Stored(_) | Source::Callback(_) => variable.published.is_some(),
+    };
+    if is_published && !variable.access.is_default() {
+        return Err(DeclarationMistake::PublishedWithPermissions);
+    }
     // A callback for which one type is declared shows it with its first value.
     let Source::Callback(source) = &variable.source else {
         return Ok(());
@@ -280,6 +287,18 @@ mod tests {
         assert_eq!(mistake(cell), Some(DeclarationMistake::Scalar));
         assert_eq!(mistake(Variable::stored("V", vec![1_u32]).array(5)), None);
         assert_eq!(mistake(Variable::stored("V", vec![1_u32])), None);
+    }
+
+    #[test]
+    fn published_values_have_no_permissions() {
+        let mistaken = Some(DeclarationMistake::PublishedWithPermissions);
+        let published = || Variable::stored("V", 1_u32).publish_current(9);
+        assert_eq!(mistake(published()), None);
+        assert_eq!(mistake(published().encrypted_only()), mistaken);
+        let engineer = takt_space::UserRole::Engineer;
+        assert_eq!(mistake(published().permissions(engineer, 1)), mistaken);
+        let private = Variable::stored("V", 1_u32).permissions(engineer, 1);
+        assert_eq!(mistake(private), None);
     }
 
     #[test]

@@ -102,6 +102,11 @@ pub enum DeclarationMistake {
         /// Type of the values.
         declared: BuiltInType,
     },
+    /// Published values are in memory that all clients on this host read.
+    #[error(
+        "its value is published to all clients, so it cannot have permissions or need encryption"
+    )]
+    PublishedWithPermissions,
     /// A DataType of the Provider is used but not declared, or declared after the structure that uses it.
     #[error("its DataType {0} is not declared, or too late: see `ProviderBuilder::data_type`")]
     UnknownDataType(String),

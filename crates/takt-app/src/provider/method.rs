@@ -1,8 +1,12 @@
 //! Methods of a Provider.
 
-use takt_space::{CallError, Caller, MethodCall, MethodHandler, OutputArguments};
+use takt_space::{
+    CallError, Caller, MethodCall, MethodHandler, NodeAccess, OutputArguments, UserRole,
+};
+use takt_ua::enumerations::AccessRestrictionType;
 use takt_ua::{LocalizedText, NodeId, StatusCode, Variant};
 
+use super::access;
 use super::field::{DataType, Field};
 use super::texts::Texts;
 
@@ -15,6 +19,8 @@ pub struct Method {
     pub(super) outputs: Vec<Field>,
     pub(super) handler: MethodHandler,
     pub(super) is_inline: bool,
+    /// RolePermissions and AccessRestrictions.
+    pub(super) access: NodeAccess,
 }
 
 impl Method {
@@ -53,7 +59,27 @@ impl Method {
             outputs: Vec::new(),
             handler,
             is_inline: false,
+            access: NodeAccess::default(),
         }
+    }
+
+    /// Grants callers with this role the permissions on it: bits of [`PermissionType`](takt_ua::enumerations::PermissionType)
+    /// (OPC 10000-3, 8.55), for example `PermissionType::Browse | PermissionType::Read`. From the first grant on, it has
+    /// RolePermissions of its own: roles that are not granted anything have no permission. A security-admin always sees it and
+    /// its permissions. The registry enforces the same permissions for the clients that it forwards.
+    #[must_use]
+    pub fn permissions(mut self, role: UserRole, permissions: u32) -> Self {
+        access::grant(&mut self.access, role, permissions);
+        self
+    }
+
+    /// Requires an encrypted channel over `opc.tcp` for everything but browsing (AccessRestrictions, OPC 10000-3, 5.2.11). Shared
+    /// memory needs no encryption.
+    #[must_use]
+    pub fn encrypted_only(mut self) -> Self {
+        self.access
+            .restrict(AccessRestrictionType::EncryptionRequired);
+        self
     }
 
     /// Runs the handler on the thread that serves all clients, which saves two changes of threads. The handler has to be

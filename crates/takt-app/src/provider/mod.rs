@@ -5,6 +5,7 @@
 //! A Provider serves over shared memory, and over TCP if configured, from one thread. It serves without a registry
 //! too: it registers as soon as possible, and again whenever the registry comes back.
 
+mod access;
 mod declarations;
 mod enumeration;
 mod error;

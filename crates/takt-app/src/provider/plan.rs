@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 
+use takt_space::NodeAccess;
 use takt_ua::binary::Encode;
 use takt_ua::enumerations::NodeClass;
 use takt_ua::structures::*;
@@ -12,6 +13,7 @@ use takt_ua::{
     ExpandedNodeId, ExtensionObject, LocalizedText, NodeId, QualifiedName, UaString, Variant, ids,
 };
 
+use super::access;
 use super::declarations::Declarations;
 use super::method::Method;
 use super::property::{self, Property};
@@ -72,7 +74,8 @@ impl Plan {
         for data_type in &declarations.data_types {
             builder.data.extend(data_type.nodes(namespaces.own));
             for property in data_type.properties() {
-                builder.data_property(data_type.data_type().path(), property);
+                let own = data_type.data_type();
+                builder.data_property(own.path(), property, &NodeAccess::default());
             }
         }
         for object in &declarations.objects {
@@ -147,7 +150,16 @@ impl ServerNamespaces {
     ) -> AddNodesItem {
         let object = NodeId::numeric(self.own, provider::OBJECT);
         let node = NodeId::numeric(self.own, identifier);
-        property(object.into(), node.into(), name, data_type, -1, value)
+        let access = NodeAccess::default();
+        property(
+            object.into(),
+            node.into(),
+            name,
+            data_type,
+            -1,
+            value,
+            &access,
+        )
     }
 }
 
@@ -198,26 +210,29 @@ impl Builder {
             requested_new_node_id: self.data(&variable.path),
             browse_name: self.name(name),
             node_class: NodeClass::Variable,
-            node_attributes: ExtensionObject::from_structure(&VariableAttributes {
-                specified_attributes: mask::ACCESS_LEVEL
-                    | mask::USER_ACCESS_LEVEL
-                    | mask::ARRAY_DIMENSIONS
-                    | mask::DATA_TYPE
-                    | mask::VALUE_RANK
-                    | names.mask,
-                display_name: names.display_name,
-                description: names.description,
-                data_type: variable.data_type.node_id(self.namespaces.own),
-                value_rank: variable.value_rank,
-                array_dimensions: variable.array_dimensions.clone(),
-                access_level,
-                user_access_level: access_level,
-                ..VariableAttributes::default()
-            }),
+            node_attributes: access::of_variable(
+                VariableAttributes {
+                    specified_attributes: mask::ACCESS_LEVEL
+                        | mask::USER_ACCESS_LEVEL
+                        | mask::ARRAY_DIMENSIONS
+                        | mask::DATA_TYPE
+                        | mask::VALUE_RANK
+                        | names.mask,
+                    display_name: names.display_name,
+                    description: names.description,
+                    data_type: variable.data_type.node_id(self.namespaces.own),
+                    value_rank: variable.value_rank,
+                    array_dimensions: variable.array_dimensions.clone(),
+                    access_level,
+                    user_access_level: access_level,
+                    ..VariableAttributes::default()
+                },
+                &variable.access,
+            ),
             type_definition: NodeId::numeric(0, variable.type_definition()).into(),
         });
         for property in property::of_variable(variable) {
-            self.data_property(&variable.path, property);
+            self.data_property(&variable.path, property, &variable.access);
         }
     }
 
@@ -231,18 +246,21 @@ impl Builder {
             requested_new_node_id: self.data(&method.path),
             browse_name: self.name(name),
             node_class: NodeClass::Method,
-            node_attributes: ExtensionObject::from_structure(&MethodAttributes {
-                specified_attributes: mask::EXECUTABLE | mask::USER_EXECUTABLE | names.mask,
-                display_name: names.display_name,
-                description: names.description,
-                executable: true,
-                user_executable: true,
-                ..MethodAttributes::default()
-            }),
+            node_attributes: access::of_method(
+                MethodAttributes {
+                    specified_attributes: mask::EXECUTABLE | mask::USER_EXECUTABLE | names.mask,
+                    display_name: names.display_name,
+                    description: names.description,
+                    executable: true,
+                    user_executable: true,
+                    ..MethodAttributes::default()
+                },
+                &method.access,
+            ),
             type_definition: ExpandedNodeId::default(),
         });
         for property in property::of_method(method, self.namespaces.own) {
-            self.data_property(&method.path, property);
+            self.data_property(&method.path, property, &method.access);
         }
     }
 
@@ -275,7 +293,7 @@ impl Builder {
     }
 
     /// Adds a Property of namespace 0 to a data node.
-    fn data_property(&mut self, path: &str, added: Property) {
+    fn data_property(&mut self, path: &str, added: Property, access: &NodeAccess) {
         let item = property(
             self.data(path),
             self.data(&added.identifier(path)),
@@ -283,6 +301,7 @@ impl Builder {
             added.data_type,
             added.value_rank,
             added.value,
+            &access::of_properties(access),
         );
         self.data.push(item);
     }
@@ -324,6 +343,7 @@ fn property(
     data_type: u32,
     value_rank: i32,
     value: Variant,
+    access: &NodeAccess,
 ) -> AddNodesItem {
     let array_dimensions = if value_rank == 1 {
         value.array_dimensions().unwrap_or_default()
@@ -335,23 +355,26 @@ fn property(
         reference_type_id: NodeId::numeric(0, ids::HAS_PROPERTY),
         requested_new_node_id: node,
         node_class: NodeClass::Variable,
-        node_attributes: ExtensionObject::from_structure(&VariableAttributes {
-            specified_attributes: mask::ACCESS_LEVEL
-                | mask::USER_ACCESS_LEVEL
-                | mask::ARRAY_DIMENSIONS
-                | mask::DATA_TYPE
-                | mask::DISPLAY_NAME
-                | mask::VALUE
-                | mask::VALUE_RANK,
-            display_name: LocalizedText::from(browse_name.name.as_str()),
-            data_type: NodeId::numeric(0, data_type),
-            value_rank,
-            array_dimensions,
-            value,
-            access_level: 0b01,
-            user_access_level: 0b01,
-            ..VariableAttributes::default()
-        }),
+        node_attributes: access::of_variable(
+            VariableAttributes {
+                specified_attributes: mask::ACCESS_LEVEL
+                    | mask::USER_ACCESS_LEVEL
+                    | mask::ARRAY_DIMENSIONS
+                    | mask::DATA_TYPE
+                    | mask::DISPLAY_NAME
+                    | mask::VALUE
+                    | mask::VALUE_RANK,
+                display_name: LocalizedText::from(browse_name.name.as_str()),
+                data_type: NodeId::numeric(0, data_type),
+                value_rank,
+                array_dimensions,
+                value,
+                access_level: 0b01,
+                user_access_level: 0b01,
+                ..VariableAttributes::default()
+            },
+            access,
+        ),
         browse_name,
         type_definition: NodeId::numeric(0, ids::PROPERTY_TYPE).into(),
     }

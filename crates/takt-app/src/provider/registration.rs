@@ -244,7 +244,9 @@ impl Registration {
         };
         let subject = match status {
             StatusCode::BadUserAccessDenied if self.registry.is_shared_memory() => {
-                format!("the name {name} belongs to another user")
+                format!(
+                    "the name {name} belongs to another user, or this Unix user has no role engineer at the registry"
+                )
             }
             StatusCode::BadUserAccessDenied => format!(
                 "{name} may not register over opc.tcp: the registry must be started with --allow-tcp-registration, and the name \

@@ -17,6 +17,9 @@ pub enum ServeError {
     /// An endpoint that needs security has no certificate.
     #[error(transparent)]
     Security(#[from] super::ServeSecurityError),
+    /// The audit log cannot be opened.
+    #[error(transparent)]
+    Audit(#[from] crate::audit::AuditError),
     /// The system has no thread or no descriptors left.
     #[error("the serving thread could not be started: {0}")]
     Thread(#[from] std::io::Error),

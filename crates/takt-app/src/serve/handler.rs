@@ -3,10 +3,11 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use takt_services::{Connection, Outcome, Server};
+use takt_crypto::CertificateError;
+use takt_services::{AuditedAction, Connection, Outcome, Server};
 use takt_shm::{ApplicationName, PeerCredentials};
-use takt_space::{ChannelSecurity, Peer};
-use takt_tcp::ChannelDescription;
+use takt_space::{Caller, Channel, ChannelSecurity, Peer};
+use takt_tcp::{ChannelDescription, SecurityError, TransportError};
 use takt_ua::NodeIdRef;
 use takt_ua::binary::{Decode, Decoder, Encoder};
 use takt_ua::enumerations::MessageSecurityMode;
@@ -153,8 +154,39 @@ impl takt_tcp::RequestHandler for Services {
         Self::take_completed(self, connection)
     }
 
+    fn failed(&self, address: SocketAddr, error: &TransportError) {
+        let TransportError::Security(SecurityError::Certificate(error)) = error else {
+            return;
+        };
+        let channel = Channel {
+            id: 0,
+            peer: Peer::Tcp { address },
+            security: ChannelSecurity::none(),
+        };
+        let action = AuditedAction::Certificate {
+            event_type: event_type(*error),
+        };
+        let caller = Caller::of_channel(Arc::new(channel));
+        self.server.audit_of(&caller, action, error.status_code());
+    }
+
     fn disconnect(&self, connection: Connection) {
         self.server.disconnect(connection);
+    }
+}
+
+/// Returns the subtype of AuditCertificateEventType for a check that failed (OPC 10000-5, 6.4.12 to 6.4.18).
+fn event_type(error: CertificateError) -> &'static str {
+    use CertificateError as E;
+    match error {
+        E::Structure | E::Signature | E::PolicyCheck => "AuditCertificateInvalidEventType",
+        E::Untrusted | E::ChainIncomplete => "AuditCertificateUntrustedEventType",
+        E::Time | E::IssuerTime => "AuditCertificateExpiredEventType",
+        E::HostName | E::Uri => "AuditCertificateDataMismatchEventType",
+        E::Use | E::IssuerUse => "AuditCertificateMismatchEventType",
+        E::RevocationUnknown | E::IssuerRevocationUnknown | E::Revoked | E::IssuerRevoked => {
+            "AuditCertificateRevokedEventType"
+        }
     }
 }
 
@@ -172,11 +204,13 @@ impl takt_shm::Handler for Services {
                 user: Some(peer.user),
                 // A process in another PID namespace has no id here.
                 process: (peer.process != 0).then_some(peer.process),
+                groups: peer.groups,
             },
             // Only this process's own Unix user can open the memory of the public services.
             None => Peer::SharedMemory {
                 user: Some(rustix::process::geteuid().as_raw()),
                 process: None,
+                groups: Vec::new(),
             },
         };
         let security = ChannelSecurity::none();

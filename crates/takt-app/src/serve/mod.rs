@@ -25,6 +25,7 @@ use takt_shm::{ApplicationName, ServerConfig, ShmServer};
 use takt_tcp::{ServerConnectionConfig, TcpServer, TcpServerConfig};
 use takt_ua::large_memory;
 
+use crate::audit::{AuditLog, AuditTarget};
 use crate::client::Waiting;
 use crate::endpoint::Endpoint;
 use capacity::Descriptors;
@@ -62,6 +63,8 @@ pub struct ServeOptions {
     pub policy: Option<Policy>,
     /// Security of the endpoints over TCP.
     pub security: EndpointSecurity,
+    /// Places of the audit log; by default there is none.
+    pub audit: Vec<AuditTarget>,
 }
 
 impl Default for ServeOptions {
@@ -74,6 +77,7 @@ impl Default for ServeOptions {
             core: None,
             policy: None,
             security: EndpointSecurity::default(),
+            audit: Vec::new(),
         }
     }
 }
@@ -129,7 +133,10 @@ impl Serving {
             max_connections: Some(max_connections),
             ..options
         };
-        options.security.admit(server, endpoints);
+        options.security.admit(server);
+        if !options.audit.is_empty() {
+            server.set_audit(Arc::new(AuditLog::open(&options.audit)?));
+        }
         if let Some(security) = options.security.open(server, endpoints)? {
             server.set_security(security);
         }

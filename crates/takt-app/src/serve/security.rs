@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use takt_crypto::{ApplicationSecurity, PolicyProfile};
 use takt_services::{EndpointConfig, Server};
-use takt_space::UserRole;
+use takt_space::{RoleSet, UserRole};
 use takt_tcp::{EndpointUrl, NoSecurity, SecuredPolicy, SecurityPolicy};
 use takt_ua::enumerations::MessageSecurityMode;
 
@@ -80,20 +80,18 @@ impl EndpointSecurity {
 }
 
 impl EndpointSecurity {
-    /// Gives the server its users, if it has an endpoint over TCP.
-    pub(super) fn admit(&self, server: &Server, endpoints: &[Endpoint]) {
-        if endpoints.iter().all(Endpoint::is_shared_memory) {
-            return;
-        }
+    /// Gives the server its users.
+    pub(super) fn admit(&self, server: &Server) {
         let path = self.users.clone();
         let path = path.or_else(|| {
             crate::state_directory()
                 .ok()
                 .map(|folder| folder.join("users"))
         });
+        let observer = RoleSet::of(&[UserRole::Anonymous, UserRole::Observer]);
         let anonymous = match self.anonymous_operators {
-            true => UserRole::Operator,
-            false => UserRole::Observer,
+            true => observer.union(UserRole::Operator.into()),
+            false => observer,
         };
         let users = UserFile::new(path.unwrap_or_default(), anonymous);
         server.set_users(Arc::new(users));

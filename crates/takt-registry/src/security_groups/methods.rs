@@ -6,7 +6,8 @@ use takt_space::{AddressSpace, AddressSpaceError, CallError, Caller};
 use takt_ua::structures::SecurityGroupDataType;
 use takt_ua::{DateTime, NodeId, StatusCode, UaString, Variant, ids};
 
-use super::{KeyHolder, SecurityGroups, user};
+use super::changers::{adder, changer};
+use super::{KeyHolder, SecurityGroups};
 
 /// Binds the Methods of the PublishSubscribe object and of its folder SecurityGroups.
 pub(crate) fn bind(
@@ -34,7 +35,7 @@ pub(crate) fn bind(
     )
 }
 
-type MethodOfGroups = fn(&SecurityGroups, u32, &[Variant]) -> Result<Vec<Variant>, StatusCode>;
+type MethodOfGroups = fn(&SecurityGroups, &Caller, &[Variant]) -> Result<Vec<Variant>, StatusCode>;
 
 fn bind_one(
     space: &AddressSpace,
@@ -44,8 +45,7 @@ fn bind_one(
 ) -> Result<(), AddressSpaceError> {
     let (groups, durable) = (Arc::clone(groups), Arc::clone(&groups.durable));
     let handler = move |caller: &Caller, _: &NodeId, inputs: &[Variant]| {
-        let outputs = user(caller).and_then(|user| run(&groups, user, inputs));
-        outputs.map_err(CallError::from)
+        run(&groups, caller, inputs).map_err(CallError::from)
     };
     space.set_method(&NodeId::from(method), durable.handler(handler))
 }
@@ -73,7 +73,12 @@ fn get(
     )
 }
 
-fn add(groups: &SecurityGroups, user: u32, inputs: &[Variant]) -> Result<Vec<Variant>, StatusCode> {
+fn add(
+    groups: &SecurityGroups,
+    caller: &Caller,
+    inputs: &[Variant],
+) -> Result<Vec<Variant>, StatusCode> {
+    let user = adder(caller, groups.own_user)?;
     let [
         Variant::String(name),
         Variant::Double(key_lifetime),
@@ -99,9 +104,10 @@ fn add(groups: &SecurityGroups, user: u32, inputs: &[Variant]) -> Result<Vec<Var
 
 fn remove(
     groups: &SecurityGroups,
-    user: u32,
+    caller: &Caller,
     inputs: &[Variant],
 ) -> Result<Vec<Variant>, StatusCode> {
+    let user = changer(caller, groups.own_user)?;
     let [Variant::NodeId(node_id)] = inputs else {
         return Err(StatusCode::BadInvalidArgument);
     };

@@ -1,12 +1,14 @@
 //! SecurityKeyService: SecurityGroups, their keys, and the authorized users (OPC 10000-14, 8).
 //!
 //! Keys are returned over shared memory, which others cannot read, and where the kernel identifies the caller; and over encrypted
-//! `opc.tcp`, where a certificate identifies the application. All other requests get BadSecurityModeInsufficient. Groups are
-//! changed over shared memory only.
+//! `opc.tcp`, where a certificate identifies the application. All other requests get BadSecurityModeInsufficient. The role
+//! security-admin changes all groups, over shared memory or encrypted `opc.tcp`; over shared memory, an engineer adds groups, and
+//! changes those.
 //!
 //! Keys are on the disk before they are returned: after a restart the same token stands for the same key. The Methods
 //! are answered when all that they did or saw is on the disk. Keys are updated at requests; there is no timer.
 
+mod changers;
 mod group;
 mod methods;
 mod nodes;
@@ -28,6 +30,7 @@ use crate::database::{Contents, DatabaseError, GroupOnItsWay, Undo};
 use crate::durable::DurableMethods;
 use crate::registry::RegistryError;
 use crate::rules::Rules;
+use changers::changer;
 use group::{SecurityGroup, milliseconds, revise};
 
 pub(crate) use methods::bind as bind_methods;
@@ -185,7 +188,7 @@ impl SecurityGroups {
             let (groups, name) = (self.this.clone(), group.name.to_string());
             let handler = move |caller: &Caller, _: &NodeId, inputs: &[Variant]| {
                 let groups = groups.upgrade().ok_or(StatusCode::BadShutdown)?;
-                let user = user(caller)?;
+                let user = changer(caller, groups.own_user)?;
                 if !inputs.is_empty() {
                     return Err(CallError::from(StatusCode::BadTooManyArguments));
                 }

@@ -1,6 +1,7 @@
 //! SecurityGroup Objects in the address space (OPC 10000-14, 8.4).
 
-use takt_space::{AddressSpace, AddressSpaceError, Value};
+use takt_space::{AddressSpace, AddressSpaceError, NodeAccess, UserRole, Value};
+use takt_ua::enumerations::PermissionType as P;
 use takt_ua::structures::SecurityGroupDataType;
 use takt_ua::{NodeId, QualifiedName, Variant, ids};
 
@@ -61,9 +62,19 @@ pub(super) fn show(
             .add_method(QualifiedName::new(0, method))
             .node_id(property_id(name, method))
             .component_of(object.clone())
+            .access(for_everybody())
             .add()?;
     }
     Ok(())
+}
+
+/// Returns the access to a Method that checks its callers itself, as those of namespace 0 do: an administrator of security may call
+/// no other Methods.
+fn for_everybody() -> NodeAccess {
+    let mut access = NodeAccess::default();
+    let permissions = P::Browse | P::ReadRolePermissions | P::Call;
+    access.grant(UserRole::Anonymous, permissions);
+    access
 }
 
 /// Removes the Object of a group.

@@ -1,10 +1,13 @@
 //! All attributes except Value (OPC 10000-3, 5; their numbers: OPC 10000-6, A.1).
 
-use takt_space::{Caller, ClassAttributes, NodeRef};
+use takt_space::{Caller, ClassAttributes, NodeRef, RoleSet};
 
 use takt_ua::binary::{Decode, Decoder};
-use takt_ua::enumerations::NodeClass;
-use takt_ua::{ArrayRef, ExtensionObjectRef, LocalizedTextRef, StatusCode, VariantRef};
+use takt_ua::enumerations::{NodeClass, PermissionType};
+use takt_ua::{
+    ArrayRef, ExtensionObject, ExtensionObjectRef, LocalizedTextRef, StatusCode, Variant,
+    VariantRef,
+};
 
 use crate::access;
 
@@ -31,16 +34,21 @@ pub(crate) const HISTORIZING: u32 = 20;
 pub(crate) const EXECUTABLE: u32 = 21;
 pub(crate) const USER_EXECUTABLE: u32 = 22;
 pub(crate) const DATA_TYPE_DEFINITION: u32 = 23;
+pub(crate) const ROLE_PERMISSIONS: u32 = 24;
+pub(crate) const USER_ROLE_PERMISSIONS: u32 = 25;
+pub(crate) const ACCESS_RESTRICTIONS: u32 = 26;
 pub(crate) const ACCESS_LEVEL_EX: u32 = 27;
 
 const NONE: Result<VariantRef<'static>, StatusCode> = Err(StatusCode::BadAttributeIdInvalid);
 
-/// Returns the value of an attribute other than Value; `BadAttributeIdInvalid` if the node does not have it.
+/// Returns the value of an attribute other than Value; `BadAttributeIdInvalid` if the node does not have it. The values of
+/// RolePermissions and UserRolePermissions are made by [`role_permissions`] instead.
 pub(crate) fn attribute<'v>(
     caller: &Caller,
     node: &NodeRef<'v>,
     attribute: u32,
 ) -> Result<VariantRef<'v>, StatusCode> {
+    access::check_browse(caller, node)?;
     match attribute {
         NODE_ID => Ok(node.node_id().into()),
         NODE_CLASS => Ok(node.node_class().0.into()),
@@ -72,12 +80,46 @@ pub(crate) fn attribute<'v>(
         | ACCESS_LEVEL_EX
         | MINIMUM_SAMPLING_INTERVAL
         | HISTORIZING => variable(caller, node, attribute),
-        EXECUTABLE | USER_EXECUTABLE if node.node_class() == NodeClass::Method => {
-            Ok(access::may_call(caller, node).into())
+        EXECUTABLE if node.node_class() == NodeClass::Method => {
+            Ok(access::is_executable(node).into())
         }
+        USER_EXECUTABLE if node.node_class() == NodeClass::Method => {
+            let may_call = access::check_call(caller, node).is_ok();
+            Ok((may_call && access::is_executable(node)).into())
+        }
+        ROLE_PERMISSIONS | USER_ROLE_PERMISSIONS => {
+            role_permissions(caller, node, attribute).map(|_| VariantRef::Empty)
+        }
+        ACCESS_RESTRICTIONS => match node.access() {
+            Some(access) => Ok(access.restrictions().into()),
+            None => NONE,
+        },
         DATA_TYPE_DEFINITION => data_type_definition(node),
         _ => NONE,
     }
+}
+
+/// Returns the value of RolePermissions or UserRolePermissions (OPC 10000-3, 5.2.9 and 5.2.10). Nodes without permissions of their
+/// own do not have the attributes.
+pub(crate) fn role_permissions(
+    caller: &Caller,
+    node: &NodeRef<'_>,
+    attribute: u32,
+) -> Result<Variant, StatusCode> {
+    access::check_browse(caller, node)?;
+    let roles = match attribute {
+        ROLE_PERMISSIONS => RoleSet::ALL,
+        _ => caller.roles,
+    };
+    let list = node
+        .access()
+        .and_then(|access| access.role_permissions(roles));
+    let list = list.ok_or(StatusCode::BadAttributeIdInvalid)?;
+    if attribute == ROLE_PERMISSIONS {
+        access::check(caller, node, PermissionType::ReadRolePermissions)?;
+    }
+    let list: Vec<ExtensionObject> = list.iter().map(ExtensionObject::from_structure).collect();
+    Ok(list.into())
 }
 
 fn reference_type<'v>(node: &NodeRef<'v>, attribute: u32) -> Result<VariantRef<'v>, StatusCode> {
@@ -158,7 +200,7 @@ fn variable<'v>(
         ARRAY_DIMENSIONS => dimensions(variable.array_dimensions),
         ACCESS_LEVEL if is_variable => Ok(low_byte(variable.access_level)),
         USER_ACCESS_LEVEL if is_variable => {
-            let level = access::user_access_level(caller, variable.access_level);
+            let level = access::user_access_level(caller, node, variable.access_level);
             Ok(low_byte(level))
         }
         ACCESS_LEVEL_EX if is_variable => Ok(variable.access_level.into()),

@@ -13,7 +13,9 @@ use takt_ua::{
     DataValue, DateTime, NumericRange, QualifiedNameRef, StatusCode, Variant, VariantRef,
 };
 
-use super::attributes::{VALUE, attribute};
+use super::attributes::{
+    ROLE_PERMISSIONS, USER_ROLE_PERMISSIONS, VALUE, attribute, role_permissions,
+};
 use super::data_value::Results;
 use crate::access;
 
@@ -44,7 +46,7 @@ impl<R: Results> Read<'_, R> {
             && is_plain(item)
             && let Some(entry) = self.view.in_memory(&item.node_id)
             && let Some(level) = entry.access_level()
-            && access::may_read(self.caller, level)
+            && access::is_readable(level)
             && let Some(binding) = entry.binding().get()
         {
             return self.bound_value(binding);
@@ -65,10 +67,11 @@ impl<R: Results> Read<'_, R> {
         if item.attribute_id != VALUE {
             return self.attribute(&node, item);
         }
-        match node.access_level() {
-            Some(level) if access::may_read(self.caller, level) => {}
-            Some(_) => return self.results.status(StatusCode::BadNotReadable),
-            None => return self.default_value(&node, item),
+        if node.variable().is_none() {
+            return self.default_value(&node, item);
+        }
+        if let Err(status) = access::check_read(self.caller, &node) {
+            return self.results.status(status);
         }
         if !is_plain(item) {
             return self.part(&node, item);
@@ -296,6 +299,13 @@ impl<R: Results> Read<'_, R> {
         node: &NodeRef<'_>,
         item: &ReadValueIdRef<'_>,
     ) -> Result<(), EncodeError> {
+        if let ROLE_PERMISSIONS | USER_ROLE_PERMISSIONS = item.attribute_id {
+            let value = role_permissions(self.caller, node, item.attribute_id);
+            return match (value, NumericRange::of_request(item.index_range)) {
+                (Ok(value), Ok(range)) => self.part_of(DataValue::good(value), range, item),
+                (Err(status), _) | (_, Err(status)) => self.results.status(status),
+            };
+        }
         let value = match attribute(self.caller, node, item.attribute_id) {
             Ok(value) => value,
             Err(status) => return self.results.status(status),

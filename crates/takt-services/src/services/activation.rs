@@ -3,13 +3,16 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use takt_space::{Caller, Channel, UserIdentity, UserRole};
+use takt_space::{Caller, Channel, RoleSet, UserIdentity};
 use takt_ua::binary::{Decoder, Encoder};
-use takt_ua::structures::{ActivateSessionRequest, ActivateSessionResponse, ResponseHeader};
+use takt_ua::structures::{
+    ActivateSessionRequest, ActivateSessionResponse, ResponseHeader, UserNameIdentityToken,
+};
 use takt_ua::{ByteString, DateTime, StatusCode};
 use zeroize::Zeroizing;
 
 use super::request::{Handled, Request, decode, encode};
+use crate::audit::{AuditRecord, AuditedAction};
 use crate::connection::{Connection, Outcome};
 use crate::fault::Fault;
 use crate::gate::Gate;
@@ -50,21 +53,31 @@ pub(crate) fn activate(
         channel,
         server_nonce: &last_nonce,
     };
+    let token = &activate.user_identity_token;
     let identified = tokens
-        .identify(
-            &activate.user_identity_token,
-            &activate.user_token_signature,
-        )
-        .inspect_err(|status| server.diagnostics.session_rejected(*status))?;
+        .identify(token, &activate.user_token_signature)
+        .inspect_err(|status| {
+            server.diagnostics.session_rejected(*status);
+            let named: Option<UserNameIdentityToken> = token.decode_as().ok();
+            let name = named.as_ref().map(|token| token.user_name.as_str());
+            let caller = session.caller.load();
+            request.audit_of(&caller, name, *status, AuditedAction::ActivateSession);
+        })?;
     let activation = Activation {
         session,
         channel: Arc::clone(channel),
         nonce: last_nonce,
+        audit_entry_id: server
+            .audit()
+            .and(request.header.audit_entry_id)
+            .map(str::to_owned),
     };
     match identified {
-        Identified::User(user, role) => {
+        Identified::User(user, roles) => {
             let header = request.response_header();
-            let outcome = activation.complete(server, user, role, header, response)?;
+            let outcome = activation
+                .complete(server, user, roles, header, response)
+                .inspect_err(|Fault(status)| activation.audit_failure(server, None, *status))?;
             connection.set_session(Some(activation.session));
             Ok(outcome)
         }
@@ -80,6 +93,8 @@ struct Activation {
     channel: Arc<Channel>,
     /// The nonce that the client has signed.
     nonce: [u8; NONCE_LENGTH],
+    /// AuditEntryId of the request, if it is audited.
+    audit_entry_id: Option<String>,
 }
 
 impl Activation {
@@ -88,7 +103,7 @@ impl Activation {
         &self,
         server: &Server,
         user: UserIdentity,
-        role: UserRole,
+        roles: RoleSet,
         response_header: ResponseHeader,
         response: &mut Encoder<'_>,
     ) -> Handled {
@@ -98,7 +113,7 @@ impl Activation {
         let caller = Arc::new(Caller {
             channel: Arc::clone(&self.channel),
             user,
-            role,
+            roles,
             ..Caller::clone(&before)
         });
         // A client that knows the token of a Session cannot take it over as another user.
@@ -125,6 +140,7 @@ impl Activation {
         };
         let outcome = encode(&activated, response)?;
         tracing::debug!(session = %session.id, client = %caller.application_name, "Session activated");
+        self.audit(server, &caller, None, StatusCode::Good);
         server.session_observer.activated(&caller);
         session.activate(Arc::clone(&caller));
         server.subscriptions.with(|engine| {
@@ -132,6 +148,25 @@ impl Activation {
             engine.set_has_channel(&session.id, true);
         });
         Ok(outcome)
+    }
+
+    /// Records that the activation has failed, of a user who is not authenticated.
+    fn audit_failure(&self, server: &Server, user: Option<&str>, status: StatusCode) {
+        self.audit(server, &self.session.caller.load(), user, status);
+    }
+
+    fn audit(&self, server: &Server, caller: &Caller, user: Option<&str>, status: StatusCode) {
+        if let Some(sink) = server.audit() {
+            sink.record(&AuditRecord {
+                action: AuditedAction::ActivateSession,
+                time: DateTime::now(),
+                status,
+                caller,
+                claimed_user: user,
+                client_audit_entry_id: self.audit_entry_id.as_deref(),
+                server_id: server.application_uri(),
+            });
+        }
     }
 
     /// Defers the request until the password was checked.
@@ -185,7 +220,7 @@ struct PasswordTask {
     pending: Arc<Pending>,
     /// Open when the password was checked.
     gate: Arc<Gate>,
-    result: Arc<Mutex<Option<Result<UserRole, StatusCode>>>>,
+    result: Arc<Mutex<Option<Result<RoleSet, StatusCode>>>>,
     has_waited: bool,
     activation: Activation,
 }
@@ -197,7 +232,7 @@ impl PasswordTask {
         self.activation.session.forget_answered();
     }
 
-    fn complete(&self, server: &Server, role: UserRole) {
+    fn complete(&self, server: &Server, roles: RoleSet) {
         let header = ResponseHeader {
             timestamp: DateTime::now(),
             request_handle: self.pending.request_handle,
@@ -208,14 +243,25 @@ impl PasswordTask {
         let user = self.user.clone();
         match self
             .activation
-            .complete(server, user, role, header, &mut response)
+            .complete(server, user, roles, header, &mut response)
         {
             Ok(_) => {
                 self.pending.answer(message);
                 self.activation.session.forget_answered();
             }
-            Err(Fault(status)) => self.fail(status),
+            Err(Fault(status)) => {
+                self.audit_failure(server, status);
+                self.fail(status);
+            }
         }
+    }
+
+    fn audit_failure(&self, server: &Server, status: StatusCode) {
+        let name = match &self.user {
+            UserIdentity::UserName { name } => Some(name.as_str()),
+            _ => None,
+        };
+        self.activation.audit_failure(server, name, status);
     }
 }
 
@@ -237,9 +283,10 @@ impl Task<Server> for PasswordTask {
             }
             Some(Err(status)) => {
                 server.diagnostics.session_rejected(status);
+                self.audit_failure(server, status);
                 self.fail(status);
             }
-            Some(Ok(role)) => self.complete(server, role),
+            Some(Ok(roles)) => self.complete(server, roles.authenticated()),
         }
         Ran::Finished
     }

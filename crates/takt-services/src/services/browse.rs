@@ -1,6 +1,6 @@
 //! Browse (OPC 10000-4, 5.9.2).
 
-use takt_space::View;
+use takt_space::{Caller, View};
 use takt_ua::binary::{Decode, Decoder};
 use takt_ua::enumerations::{BrowseDirection, NodeClass};
 use takt_ua::structures::{BrowseDescription, ViewDescription};
@@ -9,6 +9,7 @@ use takt_ua::{StatusCode, ids};
 use super::browsing::Browsing;
 use super::list::Items;
 use super::request::Request;
+use crate::access;
 use crate::continuation::{Cursor, Selection};
 use crate::fault::Fault;
 use crate::session::Session;
@@ -43,11 +44,11 @@ impl Browsing for Browse {
 
     fn cursor(
         &self,
-        _: &Session,
+        session: &Session,
         view: &View<'_>,
         description: BrowseDescription,
     ) -> Result<Option<Cursor>, StatusCode> {
-        check(view, &description)?;
+        check(view, &session.caller.load(), &description)?;
         Ok(Some(Cursor {
             node_id: description.node_id,
             selection: Selection {
@@ -64,13 +65,16 @@ impl Browsing for Browse {
     }
 }
 
-fn check(view: &View<'_>, description: &BrowseDescription) -> Result<(), StatusCode> {
+fn check(
+    view: &View<'_>,
+    caller: &Caller,
+    description: &BrowseDescription,
+) -> Result<(), StatusCode> {
     if description.node_id.is_null() {
         return Err(StatusCode::BadNodeIdInvalid);
     }
-    if view.node(&description.node_id).is_none() {
-        return Err(StatusCode::BadNodeIdUnknown);
-    }
+    let node = view.node(&description.node_id);
+    access::check_browse(caller, &node.ok_or(StatusCode::BadNodeIdUnknown)?)?;
     if !matches!(
         description.browse_direction,
         BrowseDirection::Forward | BrowseDirection::Inverse | BrowseDirection::Both

@@ -18,6 +18,7 @@ use super::deferred;
 use super::request::{Handled, Request};
 use super::steps::{self, Context, Run, Steps};
 use crate::access;
+use crate::audit::AuditedAction;
 use crate::connection::Connection;
 use crate::fault::Fault;
 use crate::limits::OperationLimits;
@@ -126,7 +127,10 @@ impl Steps for CallSteps {
         run.each(|index, items| {
             let item = Self::next(items)?;
             match remote.and_then(|remote| remote.call(index)) {
-                Some(result) => result.encode(response)?,
+                Some(result) => {
+                    calls.audit(&item, result.status_code);
+                    result.encode(response)?;
+                }
                 None => calls.encode(&item, response)?,
             }
             Ok(response.position() - start)
@@ -142,7 +146,10 @@ impl Steps for CallSteps {
         run.each(|index, items| {
             let item = Self::next(items)?;
             match remote.and_then(|remote| remote.call(index)) {
-                Some(result) => lay_out(result, &mut response)?,
+                Some(result) => {
+                    calls.audit(&item, result.status_code);
+                    lay_out(result, &mut response)?;
+                }
                 None => calls.lay_out(&item, &mut response)?,
             }
             Ok(response.position() - start)
@@ -158,17 +165,32 @@ pub(super) struct Item<'a> {
 }
 
 /// The calls of one request.
-struct Calls<'r> {
+struct Calls<'r, 'a> {
+    request: &'r Request<'a>,
     view: &'r View<'r>,
     caller: &'r Caller,
 }
 
-impl<'r> Calls<'r> {
-    fn new(run: &Run<'r, '_, '_, CallSteps>) -> Self {
+impl<'r, 'a> Calls<'r, 'a> {
+    fn new(run: &Run<'r, 'a, '_, CallSteps>) -> Self {
         Self {
+            request: run.request,
             view: run.context.view,
             caller: run.context.caller,
         }
+    }
+
+    /// Records a call. Arguments may be secret, so they are not part of the record.
+    #[inline]
+    fn audit(&self, item: &Item<'_>, status: StatusCode) {
+        self.request.audit(status, || AuditedAction::Call {
+            object_id: item.object_id,
+            method_id: item.method_id,
+            method: self
+                .view
+                .node(item.method_id)
+                .and_then(|method| method.browse_name().name),
+        });
     }
 
     /// Calls the Method and encodes the result in the binary DataEncoding.
@@ -182,6 +204,7 @@ impl<'r> Calls<'r> {
         response.array_length(Some(0))?;
         let mut outputs = OutputArguments::encoded(response);
         let called = self.call(item, &mut outputs);
+        self.audit(item, status_of(&called));
         let count = outputs.finish();
         match called {
             Ok(()) => {
@@ -206,6 +229,7 @@ impl<'r> Calls<'r> {
         let mut spans = Spans::default();
         let mut outputs = OutputArguments::laid_out(response.values(), &mut spans);
         let called = self.call(item, &mut outputs);
+        self.audit(item, status_of(&called));
         let count = outputs.finish();
         match called {
             Ok(()) => {
@@ -245,6 +269,13 @@ impl<'r> Calls<'r> {
     }
 }
 
+fn status_of(called: &Result<(), CallError>) -> StatusCode {
+    match called {
+        Ok(()) => StatusCode::Good,
+        Err(error) => error.status,
+    }
+}
+
 /// Encodes the answer of a remote source in the fixed layout.
 fn lay_out(
     result: &CallMethodResult,
@@ -278,6 +309,9 @@ fn check<'v>(
     ) {
         return Err(StatusCode::BadNodeIdInvalid.into());
     }
+    if object.access().is_some() {
+        access::check_call(caller, &object)?;
+    }
     let method = view
         .node(call.method_id)
         .filter(|node| node.node_class() == NodeClass::Method);
@@ -296,13 +330,10 @@ fn check_method<'v>(
     call: &Item<'_>,
     method: NodeRef<'v>,
 ) -> Result<NodeRef<'v>, CallError> {
-    if !access::may_call(caller, &method) {
-        let status = match access::is_executable(&method) {
-            true => StatusCode::BadUserAccessDenied,
-            false => StatusCode::BadNotExecutable,
-        };
-        return Err(status.into());
+    if !access::is_executable(&method) {
+        return Err(StatusCode::BadNotExecutable.into());
     }
+    access::check_call(caller, &method)?;
     check_arguments(view, &method, &call.inputs)?;
     Ok(method)
 }

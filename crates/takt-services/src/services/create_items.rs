@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use takt_space::{Caller, Value, View};
 use takt_ua::binary::Decoder;
-use takt_ua::enumerations::TimestampsToReturn;
+use takt_ua::enumerations::{PermissionType, TimestampsToReturn};
 use takt_ua::structures::{MonitoredItemCreateRequest, MonitoredItemCreateResult, ReadValueId};
 use takt_ua::{NumericRange, StatusCode, ids};
 
@@ -13,6 +13,7 @@ use super::item_parameters::Revision;
 use super::list::Items;
 use super::request::{Request, check_timestamps};
 use super::subscriptions::milliseconds;
+use crate::access;
 use crate::fault::Fault;
 use crate::reading::attributes::{EVENT_NOTIFIER, VALUE, attribute};
 use crate::reading::check_encoding;
@@ -144,6 +145,7 @@ fn check_watched(
     let range = NumericRange::of_request(watched.index_range.as_option())?;
     if watched.attribute_id == VALUE {
         node.variable().ok_or(StatusCode::BadAttributeIdInvalid)?;
+        access::check(caller, &node, PermissionType::Read)?;
         // The encoding of a value that is answered later is checked with each sample.
         let is_remote = matches!(node.value(), Some(Value::Remote(_)));
         if !watched.data_encoding.as_ref().is_null() && !is_remote {

@@ -20,6 +20,7 @@ use super::request::Request;
 use super::service::{Progress, Turn, response_size};
 use super::settling::{Meeting, Reserved, Settling};
 use super::subscriptions::status_of;
+use crate::audit::{AuditedAction, NodeService};
 use crate::fault::Fault;
 use crate::gate::Gate;
 use crate::message::response_header;
@@ -33,8 +34,13 @@ pub(super) trait Operation: Send + Sized + 'static {
     type Done: Done;
     /// TypeId of the response.
     const RESPONSE: u32;
+    /// The service.
+    const SERVICE: NodeService;
 
     fn begin(item: Self::Item) -> Self;
+
+    /// Returns the node of an item for the audit log: see [`AuditedAction::NodeManagement`].
+    fn node(item: &Self::Item) -> &NodeId;
 
     /// Continues the operation. Returns its result, or `None` if the slice is over first.
     fn operate(
@@ -48,6 +54,11 @@ pub(super) trait Operation: Send + Sized + 'static {
 pub(super) trait Done: Send + Sized {
     /// Bytes of an encoded result at most, beside what the client has sent.
     const SIZE: usize;
+
+    /// Returns the node that was added.
+    fn added(&self) -> Option<&NodeId> {
+        None
+    }
 
     /// Encodes the result of an operation, good or bad.
     fn encode(
@@ -70,6 +81,10 @@ impl Done for () {
 impl Done for NodeId {
     // A NodeId that the rules choose is a number or a Guid.
     const SIZE: usize = 4 + 19;
+
+    fn added(&self) -> Option<&NodeId> {
+        Some(self)
+    }
 
     fn encode(
         result: Result<NodeId, StatusCode>,
@@ -94,6 +109,8 @@ pub(super) struct Changes<O: Operation> {
     manager: Manager,
     /// The operation that has begun and is not finished.
     operation: Option<O>,
+    /// Its node, if it is audited.
+    node: Option<NodeId>,
     results: Vec<Result<O::Done, StatusCode>>,
     /// Memory that is reserved from the first operation on.
     reserved: Option<Reserved>,
@@ -115,6 +132,7 @@ impl<O: Operation> Operations for Changes<O> {
         let changes = Self {
             manager,
             operation: None,
+            node: None,
             results: Vec::new(),
             reserved: None,
             gate: None,
@@ -146,13 +164,26 @@ impl<O: Operation> Operations for Changes<O> {
             let operation = match &mut self.operation {
                 Some(operation) => operation,
                 None => match items.next(turn)? {
-                    Some(item) => self.operation.insert(O::begin(item)),
+                    Some(item) => {
+                        let audit = turn.request.server.audit();
+                        self.node = audit.map(|_| O::node(&item).clone());
+                        self.operation.insert(O::begin(item))
+                    }
                     None => return Ok(()),
                 },
             };
             let Some(result) = operation.operate(&self.manager, turn) else {
                 return Ok(());
             };
+            if let Some(node) = self.node.take() {
+                let added = result.as_ref().ok().and_then(|done| done.added());
+                let status = result.as_ref().err().copied().unwrap_or(StatusCode::Good);
+                turn.request
+                    .audit(status, || AuditedAction::NodeManagement {
+                        service: O::SERVICE,
+                        node_id: added.unwrap_or(&node).as_ref(),
+                    });
+            }
             self.results.push(result);
             self.operation = None;
         }
@@ -236,6 +267,11 @@ pub(super) trait Planned: for<'d> Decode<'d> + Send + 'static {
     type Done: Done;
     /// TypeId of the response.
     const RESPONSE: u32;
+    /// The service.
+    const SERVICE: NodeService;
+
+    /// Returns the node for the audit log.
+    fn node(&self) -> &NodeId;
 
     /// Plans the changes of the operation.
     fn plan(
@@ -252,9 +288,14 @@ impl<I: Planned> Operation for AtOnce<I> {
     type Item = I;
     type Done = I::Done;
     const RESPONSE: u32 = I::RESPONSE;
+    const SERVICE: NodeService = I::SERVICE;
 
     fn begin(item: I) -> Self {
         Self(Some(item))
+    }
+
+    fn node(item: &I) -> &NodeId {
+        item.node()
     }
 
     fn operate(
@@ -274,6 +315,11 @@ pub(super) type AddNodes = Changes<AtOnce<AddNodesItem>>;
 impl Planned for AddNodesItem {
     type Done = NodeId;
     const RESPONSE: u32 = ids::ADD_NODES_RESPONSE_ENCODING_DEFAULT_BINARY;
+    const SERVICE: NodeService = NodeService::AddNodes;
+
+    fn node(&self) -> &NodeId {
+        &self.requested_new_node_id.node_id
+    }
 
     fn plan(
         self,
@@ -290,6 +336,11 @@ pub(super) type AddReferences = Changes<AtOnce<AddReferencesItem>>;
 impl Planned for AddReferencesItem {
     type Done = ();
     const RESPONSE: u32 = ids::ADD_REFERENCES_RESPONSE_ENCODING_DEFAULT_BINARY;
+    const SERVICE: NodeService = NodeService::AddReferences;
+
+    fn node(&self) -> &NodeId {
+        &self.source_node_id
+    }
 
     fn plan(
         self,
@@ -306,6 +357,11 @@ pub(super) type DeleteReferences = Changes<AtOnce<DeleteReferencesItem>>;
 impl Planned for DeleteReferencesItem {
     type Done = ();
     const RESPONSE: u32 = ids::DELETE_REFERENCES_RESPONSE_ENCODING_DEFAULT_BINARY;
+    const SERVICE: NodeService = NodeService::DeleteReferences;
+
+    fn node(&self) -> &NodeId {
+        &self.source_node_id
+    }
 
     fn plan(
         self,
@@ -323,9 +379,14 @@ impl Operation for Deletion {
     type Item = DeleteNodesItem;
     type Done = ();
     const RESPONSE: u32 = ids::DELETE_NODES_RESPONSE_ENCODING_DEFAULT_BINARY;
+    const SERVICE: NodeService = NodeService::DeleteNodes;
 
     fn begin(item: DeleteNodesItem) -> Self {
         Self::new(item)
+    }
+
+    fn node(item: &DeleteNodesItem) -> &NodeId {
+        &item.node_id
     }
 
     fn operate(

@@ -181,7 +181,8 @@ enum Passed {
 impl Page {
     /// Runs the first pass: determines if there are more references than wanted.
     fn count(&mut self, turn: &mut Turn<'_, '_>, view: &View<'_>) -> Result<Passed, Fault> {
-        let mut walk = Walk::new(view, &self.references, &self.cursor, self.position);
+        let caller = turn.request.caller;
+        let mut walk = Walk::new(view, caller, &self.references, &self.cursor, self.position);
         while self.count <= self.limit {
             if turn.work.is_over() {
                 self.position = walk.position;
@@ -229,7 +230,8 @@ impl Page {
         if self.has_more && !turn.session.continuation_points().has_room() {
             return Ok(Passed::NoContinuationPoints);
         }
-        let mut walk = Walk::new(view, &self.references, &self.cursor, self.position);
+        let caller = turn.request.caller;
+        let mut walk = Walk::new(view, caller, &self.references, &self.cursor, self.position);
         while self.count < self.limit {
             if turn.work.is_over() {
                 self.position = walk.position;

@@ -9,6 +9,7 @@ use takt_ua::structures::{BrowsePathResult, BrowsePathTarget};
 use takt_ua::{ExpandedNodeId, NodeId, NodeIdRef, QualifiedNameRef, StatusCode};
 
 use super::service::Turn;
+use crate::access;
 use crate::fault::Fault;
 
 /// Maximum number of targets of one path; more are `BadTooManyMatches`. The standard asks for at least 10.
@@ -169,9 +170,11 @@ impl Path {
                 match reference.target {
                     TargetRef::Remote(target) => self.remote(target.clone()),
                     TargetRef::Local(target) => {
-                        let matches = view
-                            .node(target)
-                            .is_some_and(|node| node.browse_name() == element.target_name);
+                        let caller = turn.request.caller;
+                        let matches = view.node(target).is_some_and(|node| {
+                            node.browse_name() == element.target_name
+                                && access::check_browse(caller, &node).is_ok()
+                        });
                         if matches && self.known.insert(target.to_owned()) {
                             self.found.push(target.to_owned());
                         }

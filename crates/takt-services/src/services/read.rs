@@ -109,9 +109,7 @@ impl Steps for ReadSteps {
         let Some(node) = context.view.node(item.node_id) else {
             return;
         };
-        let readable = node
-            .variable()
-            .is_some_and(|variable| access::may_read(context.caller, variable.access_level));
+        let readable = access::may_read(context.caller, &node);
         if let (true, Some(Value::Remote(remote))) = (readable, node.value())
             && NumericRange::of_request(item.index_range).is_ok()
         {
@@ -191,7 +189,9 @@ impl Server {
     ) -> Option<CellLocation> {
         let view = self.space.view();
         let node = view.in_memory(node_id)?;
-        if !access::may_read(&connection.caller, node.access_level()?) {
+        // A node with permissions of its own has no such level: the memory is shared with all clients.
+        let is_shared = access::is_readable(node.access_level()?);
+        if !is_shared || !access::may_read(&connection.caller, &node) {
             return None;
         }
         match node.binding().get() {

@@ -9,6 +9,7 @@ use takt_ua::structures::ResponseHeader;
 use takt_ua::views::RequestHeaderRef;
 use takt_ua::{DateTime, NodeIdRef, StatusCode, Structure};
 
+use crate::audit::{AuditRecord, AuditSink, AuditedAction};
 use crate::connection::Outcome;
 use crate::fault::Fault;
 use crate::message::response_header;
@@ -50,6 +51,49 @@ pub(crate) struct Request<'a> {
     pub(crate) request_id: u32,
     /// The whole message.
     pub(crate) message: &'a [u8],
+}
+
+impl Request<'_> {
+    /// Records an action, if there is an [`AuditSink`].
+    #[inline]
+    pub(crate) fn audit<'i>(&self, status: StatusCode, action: impl FnOnce() -> AuditedAction<'i>) {
+        if let Some(sink) = self.server.audit() {
+            self.record(sink, self.caller, None, status, action());
+        }
+    }
+
+    /// Records an action of another caller than that of the request, or one who claims to be this user.
+    pub(crate) fn audit_of(
+        &self,
+        caller: &Caller,
+        claimed_user: Option<&str>,
+        status: StatusCode,
+        action: AuditedAction<'_>,
+    ) {
+        if let Some(sink) = self.server.audit() {
+            self.record(sink, caller, claimed_user, status, action);
+        }
+    }
+
+    #[cold]
+    fn record(
+        &self,
+        sink: &dyn AuditSink,
+        caller: &Caller,
+        claimed_user: Option<&str>,
+        status: StatusCode,
+        action: AuditedAction<'_>,
+    ) {
+        sink.record(&AuditRecord {
+            action,
+            time: self.now,
+            status,
+            caller,
+            claimed_user,
+            client_audit_entry_id: self.header.audit_entry_id,
+            server_id: self.server.application_uri(),
+        });
+    }
 }
 
 /// The outcome of a request, or its fault.

@@ -13,14 +13,28 @@ use takt_ua::{ByteString, NodeId, StatusCode};
 
 use super::request::{Handled, Request, decode, encode};
 use super::subscriptions::in_slice;
+use crate::audit::AuditedAction;
 use crate::connection::Connection;
 use crate::fault::Fault;
 use crate::random::random;
 use crate::session::{NONCE_LENGTH, NewSession, Session};
 use crate::session_security::SessionSecurity;
 
-/// Handles a CreateSession request.
+/// Handles a CreateSession request, and records a failure.
 pub(crate) fn create(
+    request: &Request<'_>,
+    connection: &mut Connection,
+    structure: Decoder<'_>,
+    response: &mut Encoder<'_>,
+) -> Handled {
+    let created = create_session(request, connection, structure, response);
+    if let Err(Fault(status)) = created {
+        request.audit(status, || AuditedAction::CreateSession);
+    }
+    created
+}
+
+fn create_session(
     request: &Request<'_>,
     connection: &mut Connection,
     structure: Decoder<'_>,
@@ -90,7 +104,15 @@ pub(crate) fn create(
         ..CreateSessionResponse::default()
     };
     let outcome = encode(&created, response);
-    if outcome.is_err() {
+    if outcome.is_ok() {
+        let caller = session.caller.load();
+        request.audit_of(
+            &caller,
+            None,
+            StatusCode::Good,
+            AuditedAction::CreateSession,
+        );
+    } else {
         // The client does not receive the id of this Session.
         server.sessions.close(&session);
     }
@@ -128,6 +150,8 @@ pub(crate) fn close(
         engine.session_closed(&session.id, delete);
     });
     tracing::debug!(session = %session.id, "Session closed");
+    let caller = session.caller.load();
+    request.audit_of(&caller, None, StatusCode::Good, AuditedAction::CloseSession);
     request.server.session_observer.gone(&session.id);
     // The channel may have another Session.
     connection.set_session(sessions.of_channel(connection.channel));

@@ -104,7 +104,7 @@ pub(super) struct Context<'r, O> {
 /// The operations of a request in one slice of a pass.
 pub(super) struct Run<'r, 'a, 'p, S: Steps> {
     pub(super) context: Context<'r, S::Options>,
-    request: &'r Request<'a>,
+    pub(super) request: &'r Request<'a>,
     count: usize,
     items: Items<'a>,
     pass: &'r mut Pass<'p>,

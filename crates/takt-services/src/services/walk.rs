@@ -1,10 +1,11 @@
 //! Iteration over the references of a node that a Browse selects, and their descriptions (OPC 10000-4, 7.29).
 
-use takt_space::{NodeRef, ReferenceView, References, TargetRef, TypeFilter, View};
+use takt_space::{Caller, NodeRef, ReferenceView, References, TargetRef, TypeFilter, View};
 use takt_ua::binary::{Encode, EncodeError, Encoder};
 use takt_ua::enumerations::{BrowseDirection, BrowseResultMask, NodeClass};
 use takt_ua::{ExpandedNodeIdRef, LocalizedTextRef, NodeId, NodeIdRef, QualifiedNameRef};
 
+use crate::access;
 use crate::continuation::{Cursor, LastSeen, Selection};
 use crate::work::Work;
 
@@ -37,6 +38,7 @@ pub(super) fn resume(view: &View<'_>, references: &References, cursor: &Cursor) 
 /// The selected references of a node, from a position on.
 pub(super) struct Walk<'w> {
     view: &'w View<'w>,
+    caller: &'w Caller,
     references: &'w References,
     selection: &'w Selection,
     types: TypeFilter,
@@ -47,6 +49,7 @@ pub(super) struct Walk<'w> {
 impl<'w> Walk<'w> {
     pub(super) fn new(
         view: &'w View<'w>,
+        caller: &'w Caller,
         references: &'w References,
         cursor: &'w Cursor,
         position: usize,
@@ -54,6 +57,7 @@ impl<'w> Walk<'w> {
         let selection = &cursor.selection;
         Self {
             view,
+            caller,
             references,
             selection,
             types: TypeFilter::new(
@@ -86,6 +90,10 @@ impl<'w> Walk<'w> {
             TargetRef::Local(target) => Some(self.view.node(target)?),
             TargetRef::Remote(_) => None,
         };
+        // A node that the caller may not see is left out as well (OPC 10000-3, 8.55).
+        if node.is_some_and(|node| access::check_browse(self.caller, &node).is_err()) {
+            return None;
+        }
         let classes = self.selection.node_classes;
         // The NodeClass of a remote node is not known, so the filter ignores it.
         let class = node

@@ -122,17 +122,17 @@ fn write_all(
     run: Run<'_, '_, '_, WriteSteps>,
     mut respond: impl FnMut(StatusCode) -> Result<(), Fault>,
 ) -> Result<bool, Fault> {
-    let context = run.context;
+    let (context, request) = (run.context, run.request);
     run.each(|index, items| {
         let item = WriteSteps::next(items)?;
-        respond(
-            match context.remote.and_then(|remote| remote.write(index)) {
-                Some(status) => status,
-                None => write(context.view, context.caller, &item, context.now)
-                    .err()
-                    .unwrap_or(StatusCode::Good),
-            },
-        )?;
+        let status = match context.remote.and_then(|remote| remote.write(index)) {
+            Some(status) => status,
+            None => write(context.view, context.caller, &item, context.now)
+                .err()
+                .unwrap_or(StatusCode::Good),
+        };
+        request.audit(status, || item.audited());
+        respond(status)?;
         Ok(0)
     })
 }

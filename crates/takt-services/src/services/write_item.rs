@@ -5,6 +5,7 @@ use takt_ua::binary::{Decode, DecodeError, Decoder};
 use takt_ua::{DataValue, DateTime, NodeIdRef, NumericRange, StatusCode, Variant, VariantRef};
 
 use crate::access;
+use crate::audit::AuditedAction;
 use crate::reading::attributes::{VALUE, attribute};
 
 /// A WriteValue whose Variant is both decoded and available as encoded bytes of the request.
@@ -90,6 +91,15 @@ impl<'a> Item<'a> {
         }
     }
 
+    /// Returns the action in the audit log. The value may be secret, so it is not part of it.
+    pub(super) fn audited(&self) -> AuditedAction<'a> {
+        AuditedAction::Write {
+            node_id: self.node_id,
+            attribute_id: self.attribute_id,
+            index_range: self.index_range.unwrap_or_default(),
+        }
+    }
+
     /// Returns the DataValue to write, with a value of the type of the Variable.
     pub(super) fn converted(&self, fit: Fit) -> Result<DataValue, DecodeError> {
         let encoding_byte = match fit {
@@ -144,14 +154,8 @@ pub(super) fn check<'v>(
             });
         }
     };
-    let may = |bits: u32| access::may_write(caller, variable.access_level, bits);
-    if !may(access_level::CURRENT_WRITE) {
-        // The role is the reason if others may write.
-        return Err(match variable.access_level & access_level::CURRENT_WRITE {
-            0 => StatusCode::BadNotWritable,
-            _ => StatusCode::BadUserAccessDenied,
-        });
-    }
+    access::check_write(caller, &node, variable.access_level)?;
+    let may = |bits: u32| variable.access_level & bits == bits;
     // The status Good is the same as no status.
     let says_status = item.status.is_some_and(|status| status != StatusCode::Good);
     if (says_status && !may(access_level::STATUS_WRITE))

@@ -64,8 +64,7 @@ impl<'s> Sampler<'s> {
         let is_plain = watched.data_encoding.is_null();
         if watched.attribute_id == attributes::VALUE
             && let Some(node) = self.view.in_memory(&watched.node_id.as_ref())
-            && let Some(level) = node.access_level()
-            && access::may_read(caller, level)
+            && access::may_read(caller, &node)
             && let Some(Binding::Value(value)) = node.binding().get()
             && (is_plain || matches!(value, Value::Remote(_)))
         {

@@ -10,7 +10,7 @@ use takt_layout::LaidOut;
 use takt_services::{Connection, Outcome, Server, ServerBuilder};
 use takt_space::{ChannelSecurity, Peer};
 use takt_ua::binary::{Decode, Decoder, Encode, Encoder};
-use takt_ua::enumerations::TimestampsToReturn;
+use takt_ua::enumerations::{MessageSecurityMode, TimestampsToReturn};
 use takt_ua::structures::{
     ActivateSessionRequest, ActivateSessionResponse, CreateSessionRequest, CreateSessionResponse,
     ReadRequest, ReadResponse, ReadValueId, RequestHeader, ServiceFault, WriteRequest,
@@ -46,20 +46,31 @@ impl Client {
     }
 
     pub fn connect_as(server: &Arc<Server>, user: Option<u32>) -> Self {
-        let (wake, woken) = mpsc::channel();
         let peer = Peer::SharedMemory {
             user,
             process: None,
+            groups: Vec::new(),
         };
+        Self::connect_from(server, peer, ChannelSecurity::none())
+    }
+
+    /// Opens a channel from the loopback interface.
+    pub fn connect_over_tcp(server: &Arc<Server>, mode: MessageSecurityMode) -> Self {
+        let address = ([127, 0, 0, 1], 50_000).into();
+        let security = ChannelSecurity {
+            mode,
+            ..ChannelSecurity::none()
+        };
+        Self::connect_from(server, Peer::Tcp { address }, security)
+    }
+
+    fn connect_from(server: &Arc<Server>, peer: Peer, security: ChannelSecurity) -> Self {
+        let (wake, woken) = mpsc::channel();
         let wake = move || {
             let _ = wake.send(());
         };
-        let connection = server.connect(
-            peer,
-            ChannelSecurity::none(),
-            "opc.iox2://Test".to_owned(),
-            Arc::new(wake),
-        );
+        let connection =
+            server.connect(peer, security, "opc.iox2://Test".to_owned(), Arc::new(wake));
         Self {
             server: Arc::clone(server),
             connection,

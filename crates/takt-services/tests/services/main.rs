@@ -22,6 +22,7 @@ mod node_management;
 mod nodes;
 mod owned_messages;
 mod passwords;
+mod permissions;
 mod published;
 mod read;
 mod references;

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use takt_crypto::{Certificate, PolicyProfile};
 use takt_services::{Authenticator, EndpointConfig, Server, TCP_PROFILE, Users};
-use takt_space::{Channel, ChannelSecurity, Peer, UserIdentity, UserRole};
+use takt_space::{Channel, ChannelSecurity, Peer, RoleSet, UserIdentity, UserRole};
 use takt_ua::structures::{
     ActivateSessionRequest, ActivateSessionResponse, CancelRequest, CancelResponse,
     GetEndpointsRequest, GetEndpointsResponse, UserNameIdentityToken,
@@ -37,11 +37,11 @@ impl Users for Slow {
         name == "anna"
     }
 
-    fn user_name(&self, _: &Peer, name: &str, password: &[u8]) -> Result<UserRole, StatusCode> {
+    fn user_name(&self, _: &Peer, name: &str, password: &[u8]) -> Result<RoleSet, StatusCode> {
         self.begun.send(name.to_owned()).unwrap();
         let _ = self.go_on.lock().unwrap().recv();
         match password {
-            b"hammer" => Ok(UserRole::Operator),
+            b"hammer" => Ok(UserRole::Operator.into()),
             _ => Err(StatusCode::BadUserAccessDenied),
         }
     }
@@ -50,12 +50,12 @@ impl Users for Slow {
         &self,
         _: &Certificate,
         _: &PolicyProfile,
-    ) -> Result<(String, UserRole), StatusCode> {
+    ) -> Result<(String, RoleSet), StatusCode> {
         Err(StatusCode::BadIdentityTokenRejected)
     }
 
-    fn anonymous(&self) -> UserRole {
-        UserRole::Observer
+    fn anonymous(&self, _: &Peer) -> RoleSet {
+        UserRole::Observer.into()
     }
 }
 

@@ -23,13 +23,15 @@ use crate::system;
 /// Maximum number of connections that wait for `accept`; more wait only if the server hangs.
 const BACKLOG: i32 = 64;
 
-/// Process and user at the other end of a socket, from the kernel.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Process, user and groups at the other end of a socket, from the kernel.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PeerCredentials {
     /// Unix user id.
     pub user: u32,
     /// Process id; 0 if it is in a PID namespace that cannot be seen from this one, as in another container.
     pub process: u32,
+    /// Unix group ids: the effective group, and the supplementary groups.
+    pub groups: Vec<u32>,
 }
 
 fn new_socket() -> Result<OwnedFd, ShmError> {
@@ -110,9 +112,12 @@ pub(crate) fn connect(path: &Path) -> Result<Option<OwnedFd>, ShmError> {
 /// Returns the credentials of the peer.
 pub(crate) fn peer(socket: &OwnedFd) -> std::io::Result<PeerCredentials> {
     let credentials = system::peer(socket.as_fd())?;
+    let mut groups = system::peer_groups(socket.as_fd())?;
+    groups.push(credentials.gid);
     Ok(PeerCredentials {
         user: credentials.uid,
         process: credentials.pid.cast_unsigned(),
+        groups,
     })
 }
 
@@ -208,13 +213,11 @@ mod tests {
     fn mails_descriptors_and_credentials_pass() {
         let directory = tempfile::tempdir().unwrap();
         let (server, client) = pair(directory.path());
-        assert_eq!(
-            peer(&server).unwrap(),
-            PeerCredentials {
-                user: rustix::process::getuid().as_raw(),
-                process: std::process::id(),
-            }
-        );
+        let credentials = peer(&server).unwrap();
+        assert_eq!(credentials.user, rustix::process::getuid().as_raw());
+        assert_eq!(credentials.process, std::process::id());
+        let group = rustix::process::getegid().as_raw();
+        assert!(credentials.groups.contains(&group), "{credentials:?}");
         assert!(matches!(receive(&client), Post::Nothing));
         let (end, other) = rustix::pipe::pipe().unwrap();
         let sent = Mail::Hello { connection: 5 };

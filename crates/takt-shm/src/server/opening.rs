@@ -34,7 +34,7 @@ impl Opening<'_> {
         if connection.channel.is_some() {
             return Err(ShmError::Protocol("it opens a channel twice"));
         }
-        let peer = connection.peer;
+        let peer = connection.peer.clone();
         let max_request = self.config.max_request;
         let max_response = max_response.min(self.config.max_response);
         let memory = self

@@ -151,7 +151,7 @@ impl Handler for Echo {
                 return ShmOutcome::Complete;
             }
             "peer" => {
-                let text = match connection.peer {
+                let text = match &connection.peer {
                     Some(peer) => format!("{} {}", peer.user, peer.process),
                     None => "public".to_owned(),
                 };

@@ -3,6 +3,8 @@
 use takt_ua::enumerations::NodeClass;
 use takt_ua::{ExtensionObject, LocalizedText, NodeId, QualifiedName, Variant};
 
+use super::node_access::NodeAccess;
+
 /// AccessLevel bits (OPC 10000-3, 8.57).
 pub mod access_level {
     /// Permission to read the current value.
@@ -42,6 +44,8 @@ pub struct NodeDefinition {
     pub display_name: Option<Box<LocalizedText>>,
     /// Description; `None`: the attribute does not exist.
     pub description: Option<Box<LocalizedText>>,
+    /// RolePermissions and AccessRestrictions; `None`: the Roles have their default permissions.
+    pub access: Option<Box<NodeAccess>>,
     /// Attributes that depend on the NodeClass.
     pub attributes: ClassAttributes,
 }
@@ -147,6 +151,7 @@ impl NodeDefinition {
             browse_name,
             display_name: None,
             description: None,
+            access: None,
             attributes,
         }
     }

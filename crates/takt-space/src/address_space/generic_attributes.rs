@@ -3,15 +3,21 @@
 
 use takt_ua::structures::{
     DataTypeAttributes, EnumDefinition, GenericAttributeValue, GenericAttributes, MethodAttributes,
-    ObjectAttributes, ObjectTypeAttributes, ReferenceTypeAttributes, StructureDefinition,
-    VariableAttributes, VariableTypeAttributes, ViewAttributes,
+    ObjectAttributes, ObjectTypeAttributes, ReferenceTypeAttributes, RolePermissionType,
+    StructureDefinition, VariableAttributes, VariableTypeAttributes, ViewAttributes,
 };
-use takt_ua::{ExtensionObject, Structure};
+use takt_ua::{ExtensionObject, Structure, Variant};
 
+use super::node_access::NodeAccess;
 use super::{AddressSpaceError, specified};
+use crate::role::UserRole;
 
 /// AttributeId of DataTypeDefinition (OPC 10000-6, A.1).
 const DATA_TYPE_DEFINITION: u32 = 23;
+
+/// AttributeIds of RolePermissions and AccessRestrictions, which [`access`] decodes.
+const ROLE_PERMISSIONS: u32 = 24;
+const ACCESS_RESTRICTIONS: u32 = 26;
 
 /// Attributes of one NodeClass in AddNodes.
 pub(super) trait NodeAttributes: Structure + Default {
@@ -36,6 +42,7 @@ macro_rules! node_attributes {
                             attributes.$field = value.try_into().ok()?;
                             attributes.specified_attributes |= specified::$bit;
                         })*
+                        ROLE_PERMISSIONS | ACCESS_RESTRICTIONS => {}
                         _ => return None,
                     }
                 }
@@ -109,6 +116,49 @@ pub(super) fn decode_data_type(
         "DataTypeDefinition is neither a StructureDefinition nor an EnumDefinition",
     ))?;
     Ok((attributes, Some(Box::new(definition))))
+}
+
+/// Decodes RolePermissions and AccessRestrictions, of any NodeClass. Only well-known Roles exist.
+pub(super) fn access(
+    object: &ExtensionObject,
+) -> Result<Option<Box<NodeAccess>>, AddressSpaceError> {
+    if !object.is::<GenericAttributes>() {
+        return Ok(None);
+    }
+    let given: GenericAttributes = object.decode_as().map_err(|_| wrong())?;
+    let mut access = NodeAccess::default();
+    for GenericAttributeValue {
+        attribute_id,
+        value,
+    } in given.attribute_values
+    {
+        match attribute_id {
+            ROLE_PERMISSIONS => grant(&mut access, value)?,
+            ACCESS_RESTRICTIONS => {
+                let restrictions = u16::try_from(value).map_err(|_| wrong())?;
+                access.restrict(restrictions);
+            }
+            _ => {}
+        }
+    }
+    Ok((!access.is_default()).then(|| Box::new(access)))
+}
+
+fn grant(access: &mut NodeAccess, value: Variant) -> Result<(), AddressSpaceError> {
+    let wrong = || {
+        AddressSpaceError::NodeAttributesInvalid(
+            "RolePermissions are no list of permissions of well-known Roles",
+        )
+    };
+    let list = Vec::<ExtensionObject>::try_from(value).map_err(|_| wrong())?;
+    // With an empty list, no Role has a permission.
+    access.grant(UserRole::Anonymous, 0);
+    for entry in list {
+        let entry: RolePermissionType = entry.decode_as().map_err(|_| wrong())?;
+        let role = UserRole::of_node_id(&entry.role_id).ok_or_else(wrong)?;
+        access.grant(role, entry.permissions);
+    }
+    Ok(())
 }
 
 fn generic<T: NodeAttributes>(given: Option<GenericAttributes>) -> Result<T, AddressSpaceError> {

@@ -10,7 +10,7 @@ use takt_ua::{ExpandedNodeId, ExtensionObject, LocalizedText, NodeId, Variant, i
 use super::definition::{
     ClassAttributes, NodeDefinition, VariableDefinition, access_level, value_rank,
 };
-use super::generic_attributes::{decode, decode_data_type};
+use super::generic_attributes::{access, decode, decode_data_type};
 use super::{AddressSpaceError, View, specified};
 
 /// A node that an AddNodesItem describes, and the initial value of a Variable.
@@ -135,6 +135,7 @@ pub(crate) fn describe(
         browse_name: item.browse_name.clone(),
         display_name: names.display_name.filter(|text| is_other(text)),
         description: names.description,
+        access: access(object)?,
         attributes,
     };
     Ok(Described { definition, value })

@@ -9,7 +9,8 @@ use takt_ua::structures::Argument;
 use takt_ua::{LocalizedTextRef, NodeId, NodeIdRef, QualifiedNameRef};
 
 use super::counted::Counted;
-use super::definition::{ClassAttributes, NodeDefinition, VariableDefinition};
+use super::definition::{ClassAttributes, NodeDefinition, VariableDefinition, access_level};
+use super::node_access::NodeAccess;
 use super::reference::{Reference, ReferenceTypes, type_id};
 use super::reference_list::ReferenceList;
 use super::references::References;
@@ -25,7 +26,8 @@ pub(crate) struct Node {
     /// it.
     references: RwLock<Arc<ReferenceList>>,
     binding: ArcSwapOption<Binding>,
-    /// AccessLevelEx of a Variable; `None` for other NodeClasses. A copy for the hot path.
+    /// AccessLevelEx of a Variable, without CurrentRead if the node has permissions of its own; `None` for other NodeClasses. It is
+    /// for the hot path, which so leaves nodes with own permissions to the general path.
     pub(crate) access_level: Option<u32>,
     /// Cached result of [`Expected`](super::types::Expected) for the DataType; 0: not known yet.
     pub(crate) expected: AtomicU8,
@@ -93,6 +95,9 @@ impl Node {
             }
             Base::Standard(_) => None,
             Base::Added(definition) => match &definition.attributes {
+                ClassAttributes::Variable(variable) if definition.access.is_some() => {
+                    Some(variable.access_level & !access_level::CURRENT_READ)
+                }
                 ClassAttributes::Variable(variable) => Some(variable.access_level),
                 _ => None,
             },
@@ -305,7 +310,20 @@ impl<'v> NodeRef<'v> {
         }
     }
 
-    /// Returns the AccessLevelEx of a Variable; `None` for other NodeClasses.
+    /// Returns RolePermissions and AccessRestrictions; `None`: the Roles have their default permissions.
+    #[inline]
+    pub fn access(&self) -> Option<&'v NodeAccess> {
+        match self.inner {
+            Inner::Node(node) => match &node.base {
+                Base::Added(definition) => definition.access.as_deref(),
+                Base::Standard(_) => None,
+            },
+            Inner::Standard(_) => None,
+        }
+    }
+
+    /// Returns the AccessLevelEx of a Variable, without CurrentRead if it has [`access`](Self::access) of its own; `None` for other
+    /// NodeClasses.
     #[inline]
     pub fn access_level(&self) -> Option<u32> {
         match self.inner {

@@ -6,6 +6,7 @@ use takt_ua::{ExtensionObject, LocalizedText, NodeId, QualifiedName, ids};
 use super::definition::{ClassAttributes, NodeDefinition, VariableDefinition, value_rank};
 use super::edit::{Edit, NewReference};
 use super::node::Binding;
+use super::node_access::NodeAccess;
 use super::{AddressSpace, AddressSpaceError};
 use crate::method::{CallError, LocalMethod, MethodCall, MethodHandler, OutputArguments};
 use crate::value::Value;
@@ -96,6 +97,12 @@ impl NodeBuilder<'_> {
     /// Sets the Description; by default there is none.
     pub fn description(mut self, text: impl Into<LocalizedText>) -> Self {
         self.definition.description = Some(Box::new(text.into()));
+        self
+    }
+
+    /// Sets RolePermissions and AccessRestrictions; by default the Roles have their default permissions.
+    pub fn access(mut self, access: NodeAccess) -> Self {
+        self.definition.access = Some(Box::new(access));
         self
     }
 

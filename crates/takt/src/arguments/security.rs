@@ -3,9 +3,11 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
+use takt_app::audit::AuditTarget;
 use takt_app::serve::EndpointSecurity;
+use takt_app::users::UserKind;
 use takt_app::{ClientSecurity, Identity, SecurityChoice};
-use takt_space::UserRole;
+use takt_space::{RoleSet, UserRole};
 
 /// Security of the endpoints of a server.
 #[derive(Debug, Clone, Args)]
@@ -25,6 +27,10 @@ pub struct ServeSecurityArguments {
     /// Let anonymous users beyond the loopback interface write and call. Otherwise they may only read.
     #[arg(long)]
     pub allow_anonymous_operators: bool,
+    /// Write an audit log: one JSON object for each channel, session, write, call and change of nodes, to a file, or to systemd's
+    /// journal with `journald`. Can be given several times.
+    #[arg(long, value_name = "FILE|journald")]
+    pub audit: Vec<AuditTarget>,
 }
 
 impl ServeSecurityArguments {
@@ -123,25 +129,54 @@ pub enum UserCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Add a user, or change the password, certificate or role of one.
+    /// Add a user, or change the password, certificate or roles of one.
     Add {
-        /// Name.
-        name: String,
-        /// UserRole: an observer may read and subscribe, an operator may write and call, too.
-        #[arg(long, default_value_t = UserRole::Operator)]
-        role: UserRole,
+        #[command(flatten)]
+        name: UserName,
+        /// Role; several with commas, or with several options. All read and subscribe. An observer does nothing else; a supervisor
+        /// also calls Methods; an operator writes and calls; an engineer manages nodes and calls; a security-admin changes
+        /// SecurityGroups. A configure-admin may do what applications allow.
+        #[arg(long, value_name = "ROLE", default_values_t = [RoleSet::from(UserRole::Operator)])]
+        role: Vec<RoleSet>,
         /// File with the password in its first line; by default the password is in the variable TAKT_PASSWORD.
-        #[arg(long, value_name = "FILE", conflicts_with = "certificate")]
+        #[arg(long, value_name = "FILE", conflicts_with_all = ["certificate", "unix_user", "unix_group"])]
         password_file: Option<PathBuf>,
         /// Certificate of the user (DER or PEM), instead of a password.
-        #[arg(long, value_name = "FILE")]
+        #[arg(long, value_name = "FILE", conflicts_with_all = ["unix_user", "unix_group"])]
         certificate: Option<PathBuf>,
     },
     /// Remove a user. Open sessions continue until they end.
     Remove {
-        /// Name.
-        name: String,
+        #[command(flatten)]
+        name: UserName,
     },
+}
+
+/// Name of a user, or of a Unix user or group.
+#[derive(Debug, Clone, Args)]
+#[group(required = true, multiple = false)]
+pub struct UserName {
+    /// Name of a user with a password or a certificate.
+    name: Option<String>,
+    /// Unix user, by name or number: its roles over shared memory.
+    #[arg(long, value_name = "NAME")]
+    unix_user: Option<String>,
+    /// Unix group, by name or number: the roles of its members over shared memory.
+    #[arg(long, value_name = "NAME")]
+    unix_group: Option<String>,
+}
+
+impl UserName {
+    /// Returns the name, and what it is the name of.
+    pub fn get(&self) -> (&str, UserKind) {
+        if let Some(name) = &self.unix_user {
+            return (name, UserKind::UnixUser);
+        }
+        if let Some(name) = &self.unix_group {
+            return (name, UserKind::UnixGroup);
+        }
+        (self.name.as_deref().unwrap_or_default(), UserKind::Login)
+    }
 }
 
 #[derive(Debug, Args)]

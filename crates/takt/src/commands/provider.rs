@@ -23,6 +23,7 @@ pub fn run(arguments: &ProviderArguments) -> miette::Result<()> {
         .serve(ServeOptions {
             group: arguments.share.group.clone(),
             security: arguments.security.clone().options(None),
+            audit: arguments.security.audit.clone(),
             ..ServeOptions::default()
         });
     let provider = match arguments.provider {

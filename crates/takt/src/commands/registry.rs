@@ -25,6 +25,7 @@ pub fn run(arguments: RegistryArguments) -> miette::Result<()> {
 fn serve(arguments: RegistryServeArguments) -> miette::Result<()> {
     let interrupt = Interrupt::install().into_diagnostic()?;
     // Everything that the registry keeps is in one folder.
+    let audit = arguments.security.audit.clone();
     let security = arguments.security.options(arguments.data.as_ref());
     let data = match arguments.data {
         Some(data) => data,
@@ -46,6 +47,7 @@ fn serve(arguments: RegistryServeArguments) -> miette::Result<()> {
         serve: ServeOptions {
             group: arguments.share.group,
             security,
+            audit,
             ..ServeOptions::default()
         },
     })

@@ -1,13 +1,13 @@
-//! `takt user`: the users of servers over opc.tcp, with their roles.
+//! `takt user`: the users of servers, and Unix users and groups over shared memory, with their roles.
 
 use std::path::{Path, PathBuf};
 
 use miette::IntoDiagnostic;
 use serde_json::json;
-use takt_app::users::{User, UserFile, UserProof, UsersError};
+use takt_app::users::{User, UserFile, UserKind, UserProof, UsersError, unix_group, unix_user};
 use takt_crypto::{Certificate, PasswordHash};
 use takt_report::{Column, Report, Table};
-use takt_space::UserRole;
+use takt_space::{RoleSet, UserRole};
 
 use crate::arguments::{UserArguments, UserCommand};
 use crate::{explain, output};
@@ -23,7 +23,7 @@ pub fn run(arguments: &UserArguments) -> miette::Result<()> {
             folder.join("users")
         }
     };
-    let file = UserFile::new(path, UserRole::Observer);
+    let file = UserFile::new(path, RoleSet::default());
     match &arguments.command {
         UserCommand::List { json } => list(&file, *json),
         UserCommand::Add {
@@ -32,33 +32,54 @@ pub fn run(arguments: &UserArguments) -> miette::Result<()> {
             password_file,
             certificate,
         } => {
-            let proof = match certificate {
-                Some(path) => certificate_of(path)?,
-                None => {
+            let (name, kind) = name.get();
+            let proof = match (kind, certificate) {
+                (UserKind::UnixUser, _) => unix_user(name).map_err(failed)?,
+                (UserKind::UnixGroup, _) => unix_group(name).map_err(failed)?,
+                (UserKind::Login, Some(path)) => certificate_of(path)?,
+                (UserKind::Login, None) => {
                     let password = password(password_file.as_ref())?;
                     let hash = PasswordHash::of(password.as_bytes());
                     UserProof::Password(hash.map_err(|error| failed(error.into()))?)
                 }
             };
+            let roles = role.iter().copied();
+            let roles = roles.fold(RoleSet::default(), RoleSet::union);
             let user = User {
-                name: name.clone(),
-                role: *role,
+                name: name.to_owned(),
+                roles,
                 proof,
             };
             file.add(user).map_err(failed)?;
-            output::line(format_args!("{name} is {role}"));
+            output::line(format_args!("{}{name} is {roles}", what(kind)));
             Ok(())
         }
-        UserCommand::Remove { name } => match file.remove(name).map_err(failed)? {
-            true => {
-                output::line(format_args!("{name} is removed"));
-                Ok(())
+        UserCommand::Remove { name } => {
+            let (name, kind) = name.get();
+            let what = what(kind);
+            match file.remove(name, kind).map_err(failed)? {
+                true => {
+                    output::line(format_args!("{what}{name} is removed"));
+                    Ok(())
+                }
+                false => Err(explain::with_help(
+                    format!(
+                        "there is no {}{name}",
+                        if what.is_empty() { "user " } else { what }
+                    ),
+                    "`takt user list` shows the names.",
+                )),
             }
-            false => Err(explain::with_help(
-                format!("there is no user {name}"),
-                "`takt user list` shows the names.",
-            )),
-        },
+        }
+    }
+}
+
+/// Returns the words before the name of a Unix user or group.
+fn what(kind: UserKind) -> &'static str {
+    match kind {
+        UserKind::Login => "",
+        UserKind::UnixUser => "Unix user ",
+        UserKind::UnixGroup => "Unix group ",
     }
 }
 
@@ -81,22 +102,22 @@ fn list(file: &UserFile, json: bool) -> miette::Result<()> {
     } else {
         let columns = [
             Column::text("name"),
-            Column::text("role"),
+            Column::text("roles"),
             Column::text("proof"),
         ];
         let mut table = Table::new(columns);
         for user in users.iter() {
             table.row([
                 user.name.clone(),
-                user.role.to_string(),
+                user.roles.to_string(),
                 proof(user).to_owned(),
             ]);
         }
         report.table(&table);
     }
     for user in users.iter() {
-        let role = user.role.to_string();
-        let row = json!({"name": user.name, "role": role, "proof": proof(user)});
+        let roles: Vec<&str> = user.roles.iter().map(UserRole::name).collect();
+        let row = json!({"name": user.name, "roles": roles, "proof": proof(user)});
         report.row(&row).into_diagnostic()?;
     }
     Ok(())
@@ -106,6 +127,8 @@ fn proof(user: &User) -> &'static str {
     match user.proof {
         UserProof::Password(_) => "password",
         UserProof::Certificate(_) => "certificate",
+        UserProof::UnixUser(_) => "Unix user",
+        UserProof::UnixGroup(_) => "Unix group",
     }
 }
 

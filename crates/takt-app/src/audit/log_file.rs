@@ -1,0 +1,74 @@
+//! File of an audit log.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use super::writer::LineWriter;
+
+/// A file to which records are appended. Only its user can read it.
+pub(super) struct LogFile {
+    path: PathBuf,
+    file: File,
+}
+
+impl LogFile {
+    /// Opens the file, and creates it if it is missing.
+    pub(super) fn open(path: &Path) -> io::Result<Self> {
+        Ok(Self {
+            path: path.to_owned(),
+            file: append(path)?,
+        })
+    }
+
+    /// Returns true if the path still leads to the open file.
+    fn is_in_place(&self) -> bool {
+        let identity = |file: &fs::Metadata| (file.dev(), file.ino());
+        let (Ok(open), Ok(there)) = (self.file.metadata(), fs::metadata(&self.path)) else {
+            return false;
+        };
+        identity(&open) == identity(&there)
+    }
+}
+
+fn append(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.append(true).create(true).mode(0o600).open(path)
+}
+
+impl LineWriter for LogFile {
+    fn write(&mut self, record: &str) -> io::Result<()> {
+        if !self.is_in_place() {
+            self.file = append(&self.path)?;
+        }
+        // One call for one line, so that lines of several servers do not mix.
+        self.file.write_all(format!("{record}\n").as_bytes())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[test]
+    fn a_file_is_private_and_can_be_moved_away() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("audit");
+        let mut file = LogFile::open(&path).unwrap();
+        file.write("1").unwrap();
+        file.write("2").unwrap();
+        let mode = fs::metadata(&path).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+        let moved = folder.path().join("audit.1");
+        fs::rename(&path, &moved).unwrap();
+        file.write("3").unwrap();
+        assert_eq!(fs::read_to_string(&moved).unwrap(), "1\n2\n");
+        assert_eq!(fs::read_to_string(&path).unwrap(), "3\n");
+        // Another process appends to what is there.
+        LogFile::open(&path).unwrap().write("4").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "3\n4\n");
+    }
+}

@@ -1,0 +1,193 @@
+//! JSON form of audit records: one object in one line.
+
+use serde_json::{Map, Value, json};
+use takt_crypto::{Certificate, Thumbprint};
+use takt_services::{AuditRecord, AuditedAction};
+use takt_space::{Caller, Peer, UserIdentity};
+use takt_ua::DateTime;
+use takt_ua::enumerations::MessageSecurityMode;
+
+/// Largest number of characters of a text that a client has chosen.
+const LONGEST: usize = 256;
+
+/// Returns the line of a record.
+pub(super) fn line(record: &AuditRecord<'_>) -> String {
+    let caller = record.caller;
+    let mut fields = Map::new();
+    let mut add = |name: &str, value: Value| {
+        fields.insert(name.to_owned(), value);
+    };
+    add("Time", json!(DateTime::now().to_string()));
+    add("EventType", json!(record.action.event_type()));
+    add("SourceName", json!(record.action.source_name()));
+    add("ActionTimeStamp", json!(record.time.to_string()));
+    add("Status", json!(!record.status.is_bad()));
+    add("StatusCodeId", json!(record.status.to_string()));
+    add("ServerId", json!(record.server_id));
+    let entry = record.client_audit_entry_id.unwrap_or_default();
+    add("ClientAuditEntryId", text(entry));
+    add("ClientUserId", text(&user(record)));
+    add(
+        "ClientApplicationUri",
+        text(caller.application_uri.as_str()),
+    );
+    add("ClientAddress", json!(caller.peer().to_string()));
+    add("SecureChannelId", json!(caller.channel.id.to_string()));
+    if !caller.session_id.is_null() {
+        add("SessionId", json!(caller.session_id.to_string()));
+    }
+    details(record, &mut add);
+    Value::Object(fields).to_string()
+}
+
+/// Returns the line that tells the number of lost records.
+pub(super) fn lost(count: u64, now: DateTime) -> String {
+    json!({"Time": now.to_string(), "EventType": "LostAuditRecords", "LostRecords": count})
+        .to_string()
+}
+
+/// Adds the fields of the subtype.
+fn details(record: &AuditRecord<'_>, add: &mut impl FnMut(&str, Value)) {
+    let caller = record.caller;
+    match record.action {
+        AuditedAction::OpenSecureChannel => {
+            let security = &caller.channel.security;
+            add("SecurityPolicyUri", json!(security.policy_uri));
+            add("SecurityMode", json!(mode(security.mode)));
+            let certificate = Certificate::leaf_of(&security.client_certificate);
+            if let Some(certificate) = certificate {
+                let thumbprint = Thumbprint::of(certificate).to_string();
+                add("ClientCertificateThumbprint", json!(thumbprint));
+            }
+        }
+        AuditedAction::CreateSession => {
+            add("SessionName", text(caller.session_name.as_str()));
+        }
+        AuditedAction::ActivateSession if !record.status.is_bad() => {
+            add("Roles", json!(caller.roles.to_string()));
+        }
+        AuditedAction::Write {
+            node_id,
+            attribute_id,
+            index_range,
+        } => {
+            add("SourceNode", text(&node_id.to_string()));
+            add("AttributeId", json!(attribute_id));
+            add("IndexRange", text(index_range));
+        }
+        AuditedAction::Call {
+            object_id,
+            method_id,
+            method,
+        } => {
+            add("SourceNode", text(&object_id.to_string()));
+            add("MethodId", text(&method_id.to_string()));
+            add("Method", text(method.unwrap_or_default()));
+        }
+        AuditedAction::NodeManagement { node_id, .. } => {
+            add("Node", text(&node_id.to_string()));
+        }
+        AuditedAction::ActivateSession
+        | AuditedAction::CloseSecureChannel
+        | AuditedAction::CloseSession
+        | AuditedAction::Certificate { .. } => {}
+    }
+}
+
+/// Returns the user: the authenticated one, or the one that the client claims to be, or a Unix user.
+fn user(record: &AuditRecord<'_>) -> String {
+    if let Some(claimed) = record.claimed_user {
+        return claimed.to_owned();
+    }
+    match &record.caller.user {
+        UserIdentity::Anonymous => unix_user(record.caller),
+        UserIdentity::UserName { name } | UserIdentity::Application { name } => name.clone(),
+        UserIdentity::Certificate { subject, .. } => subject.clone(),
+    }
+}
+
+fn unix_user(caller: &Caller) -> String {
+    match caller.peer() {
+        Peer::SharedMemory {
+            user: Some(user), ..
+        } => format!("unix-user={user}"),
+        _ => String::new(),
+    }
+}
+
+/// Returns a text that a client has chosen, cut if it is long.
+fn text(text: &str) -> Value {
+    match text.char_indices().nth(LONGEST) {
+        Some((at, _)) => json!(format!("{}…", text.get(..at).unwrap_or_default())),
+        None => json!(text),
+    }
+}
+
+fn mode(mode: MessageSecurityMode) -> &'static str {
+    match mode {
+        MessageSecurityMode::Sign => "Sign",
+        MessageSecurityMode::SignAndEncrypt => "SignAndEncrypt",
+        _ => "None",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use takt_ua::{NodeIdRef, StatusCode};
+
+    use super::*;
+
+    fn fields(action: AuditedAction<'_>, caller: &Caller, claimed: Option<&str>) -> Value {
+        let record = AuditRecord {
+            action,
+            time: "2026-01-02T03:04:05Z".parse().unwrap(),
+            status: StatusCode::BadUserAccessDenied,
+            caller,
+            claimed_user: claimed,
+            client_audit_entry_id: Some("desk 7"),
+            server_id: "urn:test",
+        };
+        let line = line(&record);
+        assert!(!line.contains('\n') && line.len() < 4096, "{line}");
+        serde_json::from_str(&line).unwrap()
+    }
+
+    #[test]
+    fn records_have_the_fields_of_the_standard() {
+        let mut caller = Caller::local();
+        caller.application_uri = "urn:plant:desk".into();
+        let write = AuditedAction::Write {
+            node_id: NodeIdRef::from(2258),
+            attribute_id: 13,
+            index_range: "1:2",
+        };
+        let fields = fields(write, &caller, None);
+        for (name, expected) in [
+            ("EventType", json!("AuditWriteUpdateEventType")),
+            ("SourceName", json!("Attribute/Write")),
+            ("SourceNode", json!("i=2258")),
+            ("AttributeId", json!(13)),
+            ("IndexRange", json!("1:2")),
+            ("ActionTimeStamp", json!("2026-01-02T03:04:05Z")),
+            ("Status", json!(false)),
+            ("ServerId", json!("urn:test")),
+            ("ClientAuditEntryId", json!("desk 7")),
+            ("ClientUserId", json!("")),
+            ("ClientApplicationUri", json!("urn:plant:desk")),
+        ] {
+            assert_eq!(fields[name], expected, "{name} in {fields}");
+        }
+        let code = fields["StatusCodeId"].as_str().unwrap();
+        assert!(code.starts_with("BadUserAccessDenied"), "{code}");
+    }
+
+    #[test]
+    fn texts_of_clients_are_cut_and_escaped() {
+        let mut caller = Caller::local();
+        caller.session_name = "ä".repeat(100_000).as_str().into();
+        let created = fields(AuditedAction::CreateSession, &caller, Some("a\"\n\u{1b}b"));
+        assert_eq!(created["ClientUserId"], json!("a\"\n\u{1b}b"));
+        let name = created["SessionName"].as_str().unwrap();
+        assert_eq!(name.chars().count(), LONGEST + 1);
+    }
+}

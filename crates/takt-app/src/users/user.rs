@@ -1,0 +1,171 @@
+//! A user, and the text form of users: lines of a file.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use takt_crypto::{CryptoError, PasswordHash};
+use takt_space::RoleSet;
+
+/// Prefix of the fingerprint of a certificate.
+const FINGERPRINT: &str = "sha256=";
+
+/// Prefix of the number of a Unix user.
+const UNIX_USER: &str = "unix-user=";
+
+/// Prefix of the number of a Unix group.
+const UNIX_GROUP: &str = "unix-group=";
+
+/// Error of the file of users.
+#[derive(Debug, thiserror::Error)]
+pub enum UsersError {
+    /// The file cannot be read or written.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// Error of the operating system.
+        source: io::Error,
+    },
+    /// A name contains characters that the file does not allow.
+    #[error("`{0}` is not a name of a user: 1 to 64 letters, digits, `.`, `-`, `_` or `@`")]
+    Name(String),
+    /// The Unix user does not exist.
+    #[error("{0:?} is neither the name nor the number of a Unix user")]
+    UnixUser(String),
+    /// The Unix group does not exist.
+    #[error("{0:?} is neither the name nor the number of a Unix group")]
+    UnixGroup(String),
+    /// The password is too long.
+    #[error("the password cannot be used: it is longer than 1024 bytes")]
+    Password(#[from] CryptoError),
+}
+
+/// A user, or a Unix user or group of this host.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct User {
+    /// Name.
+    pub name: String,
+    /// Roles.
+    pub roles: RoleSet,
+    /// Proof of the identity.
+    pub proof: UserProof,
+}
+
+/// Proof of the identity of a user.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum UserProof {
+    /// A password with this hash.
+    Password(PasswordHash),
+    /// A certificate with this SHA-256 fingerprint.
+    Certificate(String),
+    /// The kernel: processes of this Unix user, over shared memory.
+    UnixUser(u32),
+    /// The kernel: processes that are in this Unix group, over shared memory.
+    UnixGroup(u32),
+}
+
+/// Kind of users. Names are unique among the users of one kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UserKind {
+    /// A user with a password or a certificate.
+    Login,
+    /// A Unix user.
+    UnixUser,
+    /// A Unix group.
+    UnixGroup,
+}
+
+impl UserProof {
+    /// Returns the kind of users that have such a proof.
+    #[must_use]
+    pub fn kind(&self) -> UserKind {
+        match self {
+            Self::Password(_) | Self::Certificate(_) => UserKind::Login,
+            Self::UnixUser(_) => UserKind::UnixUser,
+            Self::UnixGroup(_) => UserKind::UnixGroup,
+        }
+    }
+
+    fn parse(text: &str) -> Option<Self> {
+        if let Some(fingerprint) = text.strip_prefix(FINGERPRINT) {
+            return Some(Self::Certificate(fingerprint.to_owned()));
+        }
+        if let Some(number) = text.strip_prefix(UNIX_USER) {
+            return number.parse().ok().map(Self::UnixUser);
+        }
+        if let Some(number) = text.strip_prefix(UNIX_GROUP) {
+            return number.parse().ok().map(Self::UnixGroup);
+        }
+        PasswordHash::from_phc(text).ok().map(Self::Password)
+    }
+
+    fn text(&self) -> String {
+        match self {
+            Self::Password(hash) => hash.as_phc().to_owned(),
+            Self::Certificate(fingerprint) => format!("{FINGERPRINT}{fingerprint}"),
+            Self::UnixUser(number) => format!("{UNIX_USER}{number}"),
+            Self::UnixGroup(number) => format!("{UNIX_GROUP}{number}"),
+        }
+    }
+}
+
+impl User {
+    /// Returns true if the name has only characters that the file allows.
+    pub(super) fn has_valid_name(&self) -> bool {
+        let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | '@');
+        (1..=64).contains(&self.name.len()) && self.name.chars().all(allowed)
+    }
+
+    /// Returns true if the user has this name, and is of this kind.
+    pub(super) fn is(&self, name: &str, kind: UserKind) -> bool {
+        self.name == name && self.proof.kind() == kind
+    }
+
+    fn parse(line: &str) -> Option<Self> {
+        let (name, rest) = line.split_once(':')?;
+        let (roles, proof) = rest.split_once(':')?;
+        Some(Self {
+            name: name.to_owned(),
+            roles: roles.parse().ok()?,
+            proof: UserProof::parse(proof)?,
+        })
+    }
+}
+
+/// Reads the users. A line that cannot be read is a user who has no access.
+pub(super) fn read(path: &Path) -> Result<Vec<User>, UsersError> {
+    match fs::read_to_string(path) {
+        Ok(text) => Ok(text.lines().filter_map(User::parse).collect()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(source) => {
+            let path = path.to_owned();
+            Err(UsersError::Io { path, source })
+        }
+    }
+}
+
+/// Writes the users for this Unix user only, as a whole.
+pub(super) fn write(path: &Path, users: &[User]) -> Result<(), UsersError> {
+    let failed = |source| UsersError::Io {
+        path: path.to_owned(),
+        source,
+    };
+    let mut text = String::new();
+    for user in users {
+        text += &format!("{}:{}:{}\n", user.name, user.roles, user.proof.text());
+    }
+    let unfinished = path.with_extension(format!("{}.tmp", std::process::id()));
+    let _ = fs::remove_file(&unfinished);
+    let mut file = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(&unfinished)
+        .map_err(failed)?;
+    file.write_all(text.as_bytes())
+        .and_then(|()| file.sync_all())
+        .and_then(|()| fs::rename(&unfinished, path))
+        .map_err(failed)
+}
