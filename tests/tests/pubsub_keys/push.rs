@@ -154,9 +154,20 @@ pub fn keys_are_pushed_through_rotations_and_outages() {
     let before = time("LastPushExecutionTime");
     let trigger = format!("ns=1;s=KeyPushTargets.TriggerKeyUpdate/{uri}");
     let object = format!("ns=1;s=KeyPushTargets/{uri}");
-    let _ = plant.here.run(&["call", &local, &trigger, "--object", &object]).expect_success();
-    wait_until("a push", || both(&subscriber), || time("LastPushExecutionTime") != before);
-    assert!(time("LastPushErrorTime").as_str().is_some(), "{}", time("LastPushErrorTime"));
+    let _ = plant
+        .here
+        .run(&["call", &local, &trigger, "--object", &object])
+        .expect_success();
+    wait_until(
+        "a push",
+        || both(&subscriber),
+        || time("LastPushExecutionTime") != before,
+    );
+    assert!(
+        time("LastPushErrorTime").as_str().is_some(),
+        "{}",
+        time("LastPushErrorTime")
+    );
     for process in [publisher, subscriber, registry] {
         let _ = end(process).expect_success();
     }

@@ -16,28 +16,29 @@ pub fn key_services(
 ) -> BTreeMap<String, BTreeSet<String>> {
     let default = &configuration.default_security_key_services;
     let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    let mut note = |mode: MessageSecurityMode, id: &UaString, services: &Vec<EndpointDescription>| {
-        if matches!(
-            mode,
-            MessageSecurityMode::None | MessageSecurityMode::Invalid
-        ) {
-            return;
-        }
-        let named = if services.is_empty() {
-            default
-        } else {
-            services
+    let mut note =
+        |mode: MessageSecurityMode, id: &UaString, services: &Vec<EndpointDescription>| {
+            if matches!(
+                mode,
+                MessageSecurityMode::None | MessageSecurityMode::Invalid
+            ) {
+                return;
+            }
+            let named = if services.is_empty() {
+                default
+            } else {
+                services
+            };
+            let pushing = named
+                .iter()
+                .filter(|service| service.server.application_type == ApplicationType::Client)
+                .map(|service| service.server.application_uri.as_str().to_owned());
+            let pushing: BTreeSet<String> = pushing.filter(|uri| !uri.is_empty()).collect();
+            found
+                .entry(id.as_str().to_owned())
+                .and_modify(|all| all.retain(|uri| pushing.contains(uri)))
+                .or_insert(pushing);
         };
-        let pushing = named
-            .iter()
-            .filter(|service| service.server.application_type == ApplicationType::Client)
-            .map(|service| service.server.application_uri.as_str().to_owned());
-        let pushing: BTreeSet<String> = pushing.filter(|uri| !uri.is_empty()).collect();
-        found
-            .entry(id.as_str().to_owned())
-            .and_modify(|all| all.retain(|uri| pushing.contains(uri)))
-            .or_insert(pushing);
-    };
     for connection in &configuration.connections {
         for group in &connection.writer_groups {
             note(

@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use takt_space::{
-    AddressSpace, AddressSpaceError, CallError, Caller, MethodHandler, Peer, Value,
-};
+use takt_space::{AddressSpace, AddressSpaceError, CallError, Caller, MethodHandler, Peer, Value};
 use takt_ua::structures::UserTokenPolicy;
 use takt_ua::{
     DataValue, DateTime, ExtensionObject, NodeId, QualifiedName, StatusCode, Variant, ids,

@@ -72,6 +72,10 @@ pub(in crate::commands) fn down(reason: DownReason) -> &'static str {
 
 /// Returns advice on keys that a SecurityKeyService does not return.
 pub(super) fn not_returned(id: &str, error: &ClientError) -> String {
+    if error.is_connection() {
+        return "Is the SecurityKeyService running, and is this its address? It is asked again and again."
+            .to_owned();
+    }
     match error.status_code() {
         StatusCode::BadNotFound => {
             format!(

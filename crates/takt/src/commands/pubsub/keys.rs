@@ -52,6 +52,8 @@ pub(in crate::commands) struct Keys {
     source: Source,
     /// SecurityGroups that have never had keys, with the last reason if there is one.
     without_keys: BTreeMap<String, Option<MissingKeys>>,
+    /// Times at which the present keys of SecurityGroups expire, until that is reported.
+    expiries: BTreeMap<String, Instant>,
 }
 
 enum Source {
@@ -100,10 +102,11 @@ impl Keys {
         Ok(Self {
             source,
             without_keys: needed.into_iter().map(|id| (id, None)).collect(),
+            expiries: BTreeMap::new(),
         })
     }
 
-    /// Passes new keys on. Returns reports on missing keys, and on keys that came again.
+    /// Passes new keys on. Returns reports on missing keys, on expired ones, and on keys that came again.
     pub(in crate::commands) fn tend(&mut self, pub_sub: &PubSub) -> Vec<String> {
         let news = match &self.source {
             Source::Given => Vec::new(),
@@ -123,6 +126,9 @@ impl Keys {
                     if again {
                         reports.push(format!("SecurityGroup {id} has new keys again"));
                     }
+                    if let Some(expiry) = ring.expires_at() {
+                        self.expiries.insert(id, expiry);
+                    }
                 }
                 KeyNews::Missing {
                     security_group_id: id,
@@ -137,6 +143,17 @@ impl Keys {
                 }
             }
         }
+        let now = Instant::now();
+        self.expiries.retain(|id, expiry| {
+            let has_expired = *expiry < now;
+            if has_expired {
+                reports.push(format!(
+                    "SecurityGroup {id}: the last key has expired, two KeyLifetimes after its time. Until new keys come, its \
+                     messages are neither sent nor accepted"
+                ));
+            }
+            !has_expired
+        });
         reports
     }
 
