@@ -2,10 +2,11 @@
 """An asyncua client on a secured channel: reads a node, writes nothing, and prints one JSON object.
 
 Usage: secured_client.py ENDPOINT POLICY MODE FOLDER SERVER_CERTIFICATE [NODE] [--user NAME PASSWORD] [--user-certificate FILE KEY]
+                         [--keys SECURITY_GROUP]
        secured_client.py --certificate FOLDER
 
 POLICY is None, Basic256Sha256, Aes128Sha256RsaOaep or Aes256Sha256RsaPss; MODE is None_, Sign or SignAndEncrypt. FOLDER holds the
-client's certificate and key, which --certificate creates. The token of the channel is renewed once per second, so several times.
+client's certificate and key, which --certificate creates. --keys requests the keys of a SecurityGroup instead of reading. The token of the channel is renewed once per second, so several times.
 """
 
 import asyncio
@@ -35,6 +36,28 @@ async def create(folder):
     )
 
 
+async def keys_of(client, group):
+    """Calls GetSecurityKeys, and returns the results or the StatusCode."""
+    inputs = [
+        ua.Variant(group, ua.VariantType.String),
+        ua.Variant(0, ua.VariantType.UInt32),
+        ua.Variant(3, ua.VariantType.UInt32),
+    ]
+    method = ua.NodeId(ua.ObjectIds.PublishSubscribe_GetSecurityKeys)
+    service = client.get_node(ua.ObjectIds.PublishSubscribe)
+    try:
+        policy, token, keys, time_to_next_key, lifetime = await service.call_method(method, *inputs)
+    except ua.UaStatusCodeError as error:
+        return {"status": ua.status_codes.get_name_and_doc(error.code)[0]}
+    return {
+        "policy": policy.rsplit("#", 1)[1],
+        "token": token,
+        "keys": [key.hex() for key in keys],
+        "timeToNextKey": time_to_next_key,
+        "keyLifetime": lifetime,
+    }
+
+
 async def use(arguments):
     """Connects, reads for three seconds, and returns what it has seen."""
     endpoint, policy, mode, folder, server_certificate = arguments[:5]
@@ -52,6 +75,7 @@ async def use(arguments):
             mode=getattr(ua.MessageSecurityMode, mode),
         )
     node = "i=2258"
+    group = None
     while rest:
         argument = rest.pop(0)
         if argument == "--user":
@@ -60,8 +84,13 @@ async def use(arguments):
         elif argument == "--user-certificate":
             await client.load_client_certificate(rest.pop(0))
             await client.load_private_key(rest.pop(0))
+        elif argument == "--keys":
+            group = rest.pop(0)
         else:
             node = argument
+    if group is not None:
+        async with client:
+            return await keys_of(client, group)
     endpoints = await client.connect_and_get_server_endpoints()
     offered = sorted(
         (offer.SecurityLevel, offer.SecurityPolicyUri.rsplit("#", 1)[1], offer.SecurityMode.name)

@@ -16,6 +16,7 @@ pub mod binary;
 pub mod capture;
 pub mod interop;
 pub mod memory_group;
+pub mod network;
 pub mod peer;
 pub mod privileged;
 pub mod process;

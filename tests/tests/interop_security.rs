@@ -166,3 +166,52 @@ fn a_renewed_certificate_is_used_without_a_restart() {
     assert_ne!(std::fs::read(&certificate).unwrap(), before);
     assert!(connect()["reads"].is_u64());
 }
+
+#[test]
+fn a_foreign_client_gets_the_keys_of_groups_that_list_it() {
+    let sandbox = Sandbox::new();
+    let peer = certificate(&sandbox);
+    let groups = [
+        "--security-group",
+        "Plant=PubSub-Aes128-CTR:urn:takt:peer:asyncua",
+        "--security-group",
+        "Line:urn:takt:peer:another",
+    ];
+    let registry = Registry::start(&sandbox, &groups);
+    let folder = sandbox.data_directory().join("pki");
+    let server = folder.join(format!("own/certs/{}.der", registry.name));
+    let file = peer.join("certificate.der");
+    let trust = ["trust", "add", text(&file), "--certificates", text(&folder)];
+    let _ = sandbox.run(&trust).expect_success();
+    let keys = |mode, group| {
+        let policy = "Aes256Sha256RsaPss";
+        let channel = [
+            &*registry.endpoint,
+            policy,
+            mode,
+            text(&peer),
+            text(&server),
+        ];
+        client(&[&channel[..], &["--keys", group]].concat())
+    };
+    let given = keys("SignAndEncrypt", "Plant");
+    assert_eq!(given["policy"], "PubSub-Aes128-CTR", "{given}");
+    assert_eq!(given["keyLifetime"], 3_600_000.0, "{given}");
+    // Signing key, encrypting key and key nonce, in hexadecimal digits.
+    let given = given["keys"].as_array().unwrap();
+    assert_eq!(given.len(), 3);
+    let length = 2 * (32 + 16 + 4);
+    assert!(
+        given
+            .iter()
+            .all(|key| key.as_str().unwrap().len() == length)
+    );
+    for (mode, group, status) in [
+        ("SignAndEncrypt", "Line", "BadUserAccessDenied"),
+        // It does not learn that this one does not exist.
+        ("SignAndEncrypt", "Nobody", "BadUserAccessDenied"),
+        ("Sign", "Plant", "BadSecurityModeInsufficient"),
+    ] {
+        assert_eq!(keys(mode, group)["status"], status, "{mode} {group}");
+    }
+}

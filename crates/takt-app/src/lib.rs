@@ -63,7 +63,7 @@ mod consumer;
 pub mod control;
 mod endpoint;
 mod error;
-mod key_keeper;
+mod keys;
 mod mirror;
 pub mod model;
 mod provider;
@@ -80,7 +80,9 @@ pub use client::{
 pub use consumer::{Consumer, Item, ProviderEntry};
 pub use endpoint::{Endpoint, EndpointError, loopback};
 pub use error::{ClientError, ConnectionError, ProtocolError};
-pub use key_keeper::KeyKeeper;
+pub use keys::{
+    KeyKeeper, KeyNews, KeyReceiver, KeyReceiverError, KeyReceiverOptions, MissingKeys,
+};
 pub use mirror::Mirror;
 pub use provider::{
     DataType, DeclarationMistake, Enumeration, Field, Method, NodeError, Object, OwnType, Provider,

@@ -5,14 +5,15 @@
 //! keeps registrations in a database, tracks which Providers are connected, and forwards Reads, Writes and Calls for
 //! clients that do not support `InteractionVia`. Values stay at the Providers.
 //!
-//! It is also a SecurityKeyService (OPC 10000-14, 8): it keeps SecurityGroups, and returns their keys to authorized
-//! users.
+//! It is also a SecurityKeyService (OPC 10000-14, 8): it keeps SecurityGroups, returns their keys to authorized
+//! users and applications, and pushes them to configured ones.
 
 #![forbid(unsafe_code)]
 
 mod database;
 mod durable;
 mod forwarding;
+mod key_push;
 mod names;
 mod namespaces;
 mod providers;
@@ -21,6 +22,7 @@ mod rules;
 mod security_groups;
 
 pub use database::DatabaseError;
+pub use key_push::{PushTargetError, PushTargetOptions};
 pub use names::NameLimits;
 pub use registry::{Registry, RegistryError, RegistryOptions};
 pub use security_groups::{SecurityGroupOptions, SecurityGroupOptionsError};

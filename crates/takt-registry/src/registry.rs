@@ -8,14 +8,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use takt_app::serve::{ServeError, ServeOptions, Serving, Traffic};
-use takt_app::{ClientOptions, ClientSecurity, Endpoint, model};
+use takt_app::{ClientOptions, ClientSecurity, Endpoint, SecurityChoice, model};
 use takt_services::{Server, ServerLimits};
 use takt_shm::Runtime;
 use takt_space::{AddressSpace, CallError, Caller, MethodHandler, UserRole};
+use takt_ua::enumerations::MessageSecurityMode;
 use takt_ua::{NodeId, StatusCode, Variant};
 
 use crate::database::Database;
 use crate::durable::DurableMethods;
+use crate::key_push::{KeyPush, PushTargetOptions};
 use crate::names::{NameLimits, Names};
 use crate::namespaces;
 use crate::providers::Providers;
@@ -37,6 +39,8 @@ pub struct RegistryOptions {
     pub nodesets: Vec<PathBuf>,
     /// SecurityGroups to be created, with the users who may get their keys besides those who added them.
     pub security_groups: Vec<SecurityGroupOptions>,
+    /// Applications to which keys are pushed.
+    pub push_targets: Vec<PushTargetOptions>,
     /// True if Providers may register over `opc.tcp`, where they are not authenticated.
     pub allow_tcp_registration: bool,
     /// Limits of the names of each client.
@@ -57,6 +61,7 @@ impl Default for RegistryOptions {
             database: PathBuf::from("registry.redb"),
             nodesets: Vec::new(),
             security_groups: Vec::new(),
+            push_targets: Vec::new(),
             allow_tcp_registration: false,
             name_limits: NameLimits::default(),
             limits: ServerLimits::default(),
@@ -68,6 +73,8 @@ impl Default for RegistryOptions {
 /// A running registry. Dropping it stops it; the registrations of Providers stay in its database.
 pub struct Registry {
     application_name: String,
+    /// Keys are not pushed any more when the database is closed.
+    _key_push: KeyPush,
     /// The endpoints are closed first, then the database.
     serving: Serving,
     _ending: Ending,
@@ -105,6 +112,16 @@ impl Registry {
                 ..ClientSecurity::default()
             },
             ..ClientOptions::named(&options.application_name)
+        };
+        let push = ClientOptions {
+            security: ClientSecurity {
+                choice: SecurityChoice::Secured {
+                    policy: None,
+                    mode: Some(MessageSecurityMode::SignAndEncrypt),
+                },
+                ..providers.security.clone()
+            },
+            ..providers.clone()
         };
         let group = options.serve.group.as_deref();
         let runtime = Runtime::find(group, options.serve.runtime_directory.as_deref());
@@ -144,8 +161,10 @@ impl Registry {
         security_groups::bind_methods(space, &groups)?;
         let endpoints = [shared_memory, options.endpoint];
         let serving = Serving::start(&server, &endpoints, options.serve)?;
+        let key_push = KeyPush::start(&options.push_targets, &groups, space, &push)?;
         Ok(Self {
             application_name: options.application_name,
+            _key_push: key_push,
             _ending: Ending(rules),
             server,
             serving,

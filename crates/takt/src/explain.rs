@@ -260,7 +260,8 @@ fn refused_certificate(thumbprint: &str, cause: CertificateError) -> String {
     }
 }
 
-fn advice(error: &ClientError) -> Option<String> {
+/// Returns advice on an error of a Client.
+pub fn advice(error: &ClientError) -> Option<String> {
     Some(match error {
         ClientError::AccessDenied { .. } | ClientError::Group(_) => GROUPS.to_owned(),
         ClientError::Unreachable { endpoint, .. } if endpoint.starts_with("opc.iox2://") => {

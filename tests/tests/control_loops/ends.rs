@@ -9,10 +9,10 @@ use rustix::process::Signal;
 use serde_json::Value;
 use takt_control::TracePoint;
 use takt_control::trace_file::TraceReader;
+use takt_tests::network::{HostPair as Network, NamespaceHost as Host};
 use takt_tests::{Process, Sandbox};
 
 use crate::PATIENCE;
-use crate::network::{Host, Network};
 
 /// Number of cycles: 2 ms each, because a busy machine is slow.
 const CYCLES: u64 = 300;

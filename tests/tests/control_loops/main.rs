@@ -11,22 +11,17 @@
 #![allow(unreachable_pub, reason = "a binary has no public interface")]
 
 mod ends;
-mod network;
 mod tsn;
 mod wire;
 
 use std::process::ExitCode;
 use std::time::Duration;
 
+use takt_tests::network::NETWORKS;
 use takt_tests::privileged::{self, Test};
 
 /// Time limit of required events, long enough for a loaded machine.
 const PATIENCE: Duration = Duration::from_secs(60);
-
-/// A namespace with a pair of interfaces.
-const NETWORKS: &[&str] = &[
-    "unshare", "--net", "ip", "link", "add", "takt0", "type", "veth", "peer", "name", "takt1",
-];
 
 macro_rules! with_networks {
     ($($module:ident :: $name:ident),* $(,)?) => {

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
+use takt_tests::network::{HostPair as Network, NamespaceHost as Host};
 use takt_tests::process::{Finished, run};
 use takt_tests::{Sandbox, binary};
 
 use crate::PATIENCE;
-use crate::network::{Host, Network};
 
 /// Runs `takt tsn` at a host, with the states of the sandbox.
 fn tsn(host: &Host, sandbox: &Sandbox, arguments: &[&str]) -> Finished {

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 use takt_link::{LinkOptions, Source, VlanTag, open_receiver};
+use takt_tests::network::HostPair as Network;
 use takt_tests::{Process, Sandbox};
 use takt_ua::Variant;
 use takt_wire::{
@@ -18,7 +19,6 @@ use takt_wire::{
 
 use crate::PATIENCE;
 use crate::ends::start;
-use crate::network::Network;
 
 /// Address of messages to the loopback in scenario E3, with VLAN and PCP.
 const GROUP: &str = "opc.eth://01-00-5E-00-54-01:1.3";

@@ -55,6 +55,9 @@ pub struct ClientOptions {
     pub group: Option<String>,
     /// The Unix user id that has to run the application, over shared memory; by default any user with access.
     pub server_user: Option<u32>,
+    /// The ApplicationUri that has to be in the certificate of the server, over TCP with security; by default the one that the
+    /// server itself names.
+    pub server_uri: Option<String>,
     /// Security of connections over TCP.
     pub security: ClientSecurity,
 }
@@ -71,6 +74,7 @@ impl Default for ClientOptions {
             runtime_directory: None,
             group: None,
             server_user: None,
+            server_uri: None,
             security: ClientSecurity::default(),
         }
     }

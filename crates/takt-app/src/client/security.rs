@@ -74,7 +74,8 @@ impl Secured {
         options: &ClientOptions,
     ) -> ClientConnectionConfig {
         let host = (!options.security.any_host).then(|| url.host().to_owned());
-        let uri = Some(self.application_uri.clone());
+        let uri = options.server_uri.as_ref();
+        let uri = Some(uri.unwrap_or(&self.application_uri).clone());
         let application = Arc::clone(&self.application);
         ClientConnectionConfig {
             policy: SecuredPolicy::for_client(self.profile, application, host, uri),

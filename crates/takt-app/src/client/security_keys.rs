@@ -1,9 +1,9 @@
-//! Keys for PubSub from a SecurityKeyService (OPC 10000-14, 8.3.2).
+//! Keys for PubSub from a SecurityKeyService (OPC 10000-14, 8.3.2), or for a push target (OPC 10000-14, 9.1.3.3).
 
 use std::time::Duration;
 
 use takt_pubsub::security::SecurityKeyUpdate;
-use takt_ua::{Elements, NodeId, Variant, ids};
+use takt_ua::{ByteString, Elements, NodeId, Variant, ids};
 
 use super::Client;
 use crate::error::ClientError;
@@ -27,13 +27,52 @@ impl Client {
             Variant::from(0_u32),
             Variant::from(requested_key_count),
         ];
-        let outputs = self.call_method(
-            &NodeId::from(ids::PUBLISH_SUBSCRIBE),
-            &NodeId::from(ids::PUBLISH_SUBSCRIBE_GET_SECURITY_KEYS),
-            inputs,
-        )?;
-        update(outputs)
+        let method = NodeId::from(ids::PUBLISH_SUBSCRIBE_GET_SECURITY_KEYS);
+        let outputs = self.call_method(&NodeId::from(ids::PUBLISH_SUBSCRIBE), &method, inputs);
+        update(outputs.map_err(|error| named("GetSecurityKeys", error))?)
             .ok_or_else(|| self.protocol("the output arguments are not those of GetSecurityKeys"))
+    }
+
+    /// Sets the keys of a SecurityGroup at a push target: a server with PubSub, which takes them over an encrypted connection.
+    ///
+    /// # Errors
+    /// `BadSecurityModeInsufficient`: the connection is not encrypted. `BadUserAccessDenied`: the target does not name this
+    /// application as a SecurityKeyService of the group. `BadNotFound`: it has no such group. [`ClientError::Invalid`]: `update`
+    /// has no key.
+    pub fn set_security_keys(
+        &mut self,
+        security_group_id: &str,
+        update: &SecurityKeyUpdate,
+    ) -> Result<(), ClientError> {
+        let mut keys = update
+            .keys
+            .iter()
+            .map(|key| ByteString::from(key.as_slice()));
+        let Some(current_key) = keys.next() else {
+            return Err(ClientError::Invalid("there is no key to set".to_owned()));
+        };
+        let milliseconds = |time: Duration| Variant::from(time.as_secs_f64() * 1000.0);
+        let inputs = vec![
+            Variant::from(security_group_id),
+            Variant::from(update.security_policy_uri.as_str()),
+            Variant::from(update.first_token_id),
+            Variant::from(current_key),
+            Variant::from(keys.collect::<Vec<_>>()),
+            milliseconds(update.time_to_next_key),
+            milliseconds(update.key_lifetime),
+        ];
+        let method = NodeId::from(ids::PUBLISH_SUBSCRIBE_SET_SECURITY_KEYS);
+        let set = self.call_method(&NodeId::from(ids::PUBLISH_SUBSCRIBE), &method, inputs);
+        set.map(drop)
+            .map_err(|error| named("SetSecurityKeys", error))
+    }
+}
+
+/// Returns the error of a Method with the name of the Method instead of its NodeId.
+fn named(method: &str, error: ClientError) -> ClientError {
+    match error {
+        ClientError::Operation { status, .. } => ClientError::operation(method, status),
+        error => error,
     }
 }
 
@@ -66,8 +105,6 @@ fn update(outputs: Vec<Variant>) -> Option<SecurityKeyUpdate> {
 
 #[cfg(test)]
 mod tests {
-    use takt_ua::ByteString;
-
     use super::*;
 
     #[test]

@@ -9,6 +9,7 @@ mod binary;
 mod binary_tests;
 mod check;
 mod error;
+mod key_services;
 #[cfg(test)]
 mod layout_tests;
 #[cfg(test)]
@@ -24,6 +25,7 @@ use takt_ua::{UaString, Variant};
 pub use binary::{from_binary_file, to_binary_file};
 pub use check::check;
 pub use error::{BinaryFileError, TomlError, UnrepresentableError};
+pub use key_services::key_services;
 pub use toml::{from_toml, to_toml};
 
 /// Content of a configuration file.

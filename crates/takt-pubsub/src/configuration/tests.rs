@@ -440,7 +440,7 @@ fn every_example_of_the_reference_is_valid() {
     let examples: Vec<&str> = examples
         .filter_map(|rest| rest.split("```").next())
         .collect();
-    assert_eq!(examples.len(), 5);
+    assert_eq!(examples.len(), 6);
     let whole = examples.concat();
     round_trip(&from_toml(&whole).unwrap_or_else(|error| panic!("{error}\n{whole}")));
 }

@@ -258,6 +258,19 @@ impl KeyRing {
         self.schedule.map(|schedule| schedule.request_at)
     }
 
+    /// Returns the end of the last key's own time. Later the key is still used and accepted, until
+    /// [`expires_at`](Self::expires_at). `None` without keys.
+    pub fn ends_at(&self) -> Option<Instant> {
+        let last = self.keys.last()?;
+        self.schedule?.ends_at(last.token())
+    }
+
+    /// Returns the time after which no key is used or accepted: two KeyLifetimes after the end of the last key's time (OPC
+    /// 10000-14, 6.2.12.2). `None` without keys.
+    pub fn expires_at(&self) -> Option<Instant> {
+        self.keys.last().map(|last| last.expires_at)
+    }
+
     /// Notes that the SecurityKeyService did not answer: the next request is after a sixteenth of the KeyLifetime.
     pub fn request_failed(&mut self, now: Instant) {
         if let Some(schedule) = &mut self.schedule {

@@ -53,6 +53,14 @@ pub enum RegistryError {
         /// StatusCode of the reason.
         status: takt_ua::StatusCode,
     },
+    /// A push target has two endpoints.
+    #[error(
+        "the push target {0} has two different URLs: an ApplicationUri is the name of one application"
+    )]
+    PushTarget(String),
+    /// A thread cannot be started.
+    #[error("a thread cannot be started: {0}")]
+    Thread(#[source] std::io::Error),
     /// The server could not be built.
     #[error(transparent)]
     Server(#[from] BuildError),

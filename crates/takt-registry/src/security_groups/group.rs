@@ -23,6 +23,9 @@ const LONGEST_KEY_LIFETIME: f64 = 30.0 * 24.0 * 3_600_000.0;
 const DEFAULT_KEY_COUNT: u32 = 2;
 const MAX_KEY_COUNT: u32 = 16;
 
+/// Largest number of keys that are pushed together: the current one, and all future ones.
+pub(crate) const MOST_KEYS: u16 = 17;
+
 /// Largest length of a name.
 const LONGEST_NAME: usize = 255;
 

@@ -13,6 +13,7 @@ mod group;
 mod methods;
 mod nodes;
 mod options;
+mod push;
 #[cfg(test)]
 mod tests;
 
@@ -28,12 +29,15 @@ use takt_ua::{ByteString, DateTime, NodeId, StatusCode, Variant};
 
 use crate::database::{Contents, DatabaseError, GroupOnItsWay, Undo};
 use crate::durable::DurableMethods;
+use crate::key_push::PushSignal;
 use crate::registry::RegistryError;
 use crate::rules::Rules;
 use changers::changer;
 use group::{SecurityGroup, milliseconds, revise};
 
+pub(crate) use group::MOST_KEYS;
 pub(crate) use methods::bind as bind_methods;
+pub(crate) use nodes::node_id as group_node_id;
 pub use options::{SecurityGroupOptions, SecurityGroupOptionsError};
 
 /// Largest number of SecurityGroups.
@@ -58,6 +62,8 @@ pub(crate) struct SecurityGroups {
     applications: HashMap<String, Vec<String>>,
     /// The registry's own Unix user.
     own_user: u32,
+    /// Push targets of SecurityGroups, which are told of keys that change before their time.
+    push_targets: Mutex<Vec<(String, Arc<PushSignal>)>>,
 }
 
 /// Change that a Method of a group makes to its keys.
@@ -110,6 +116,7 @@ impl SecurityGroups {
                 .map(|group| (group.name.clone(), group.applications.clone()))
                 .collect(),
             own_user: rustix::process::geteuid().as_raw(),
+            push_targets: Mutex::default(),
         }))
     }
 
@@ -223,6 +230,7 @@ impl SecurityGroups {
         self.keep(&mut state, &group, |bytes| self.rules.reserve(bytes))?;
         tracing::info!(security_group = name, user, method, "keys changed");
         state.groups.insert(name.to_owned(), group);
+        self.keys_changed(name);
         Ok(())
     }
 
@@ -251,6 +259,7 @@ impl SecurityGroups {
             .map_err(|error| error.status_code())?;
         tracing::info!(security_group = %name, user, "added");
         state.groups.insert(name.clone(), group);
+        self.keys_changed(&name);
         Ok(nodes::node_id(&name))
     }
 
@@ -307,11 +316,7 @@ impl SecurityGroups {
             );
             return Err(StatusCode::BadUserAccessDenied);
         }
-        let mut group = group.clone();
-        if group.advance(now, random)? {
-            // A renewal is not refused: a group has one change that waits, and one that is being committed.
-            self.keep(&mut state, &group, |bytes| self.rules.reserve_anyway(bytes))?;
-        }
+        let group = self.brought_up_to_date(&mut state, security_group_id, now)?;
         let keys = group.keys(starting_token_id, count, now);
         let key_data = keys.keys.iter().map(|key| ByteString::from(key.as_slice()));
         let outputs = vec![
@@ -321,8 +326,24 @@ impl SecurityGroups {
             Variant::from(keys.time_to_next_key),
             Variant::from(group.configuration.key_lifetime),
         ];
-        state.groups.insert(security_group_id.to_owned(), group);
         Ok(outputs)
+    }
+
+    /// Makes the due key changes of a group, and returns its present state.
+    fn brought_up_to_date(
+        &self,
+        state: &mut State,
+        name: &str,
+        now: DateTime,
+    ) -> Result<SecurityGroup, StatusCode> {
+        let group = state.groups.get(name).ok_or(StatusCode::BadNotFound)?;
+        let mut group = group.clone();
+        if group.advance(now, random)? {
+            // A renewal is not refused: a group has one change that waits, and one that is being committed.
+            self.keep(state, &group, |bytes| self.rules.reserve_anyway(bytes))?;
+            state.groups.insert(name.to_owned(), group.clone());
+        }
+        Ok(group)
     }
 
     /// Returns what restores the present state of a group if a change of it is lost.

@@ -20,7 +20,7 @@ const PROPERTIES: [&str; 5] = [
 pub(super) const METHODS: [&str; 2] = ["InvalidateKeys", "ForceKeyRotation"];
 
 /// Returns the NodeId of the Object of the group with this name.
-pub(super) fn node_id(name: &str) -> NodeId {
+pub(crate) fn node_id(name: &str) -> NodeId {
     NodeId::string(NAMESPACE, &format!("SecurityGroups/{name}"))
 }
 

@@ -62,6 +62,13 @@ pub struct RunArguments {
     /// SecurityKeyService that is asked for keys: opc.iox2://SemanticRegistryServer, or opc.tcp://host:port, encrypted.
     #[arg(long, value_name = "ENDPOINT", value_parser = endpoint)]
     pub keys: Option<Endpoint>,
+    /// Endpoint at which a SecurityKeyService pushes keys, for example opc.tcp://0.0.0.0:4850. The configuration names the service in
+    /// default_security_key_services.
+    #[arg(long, value_name = "ENDPOINT", value_parser = endpoint, conflicts_with = "keys")]
+    pub key_endpoint: Option<Endpoint>,
+    /// ApplicationName of --key-endpoint; the ApplicationUri is urn:takt:pubsub:NAME [default: publisher-HOST or subscriber-HOST].
+    #[arg(long, value_name = "NAME", requires = "key_endpoint")]
+    pub key_name: Option<String>,
     /// Key of a SecurityGroup: GROUP=TOKEN:SIGNING:ENCRYPTING:NONCE, the last three in hexadecimal digits.
     #[arg(long, value_name = "KEY", value_parser = key)]
     pub key: Vec<(String, SecurityKey)>,

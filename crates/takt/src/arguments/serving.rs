@@ -1,14 +1,15 @@
 //! Arguments of the commands that serve: `takt registry` and `takt provider`.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
 use takt_app::Endpoint;
 use takt_app::model::DEFAULT_REGISTRY;
-use takt_registry::{NameLimits, SecurityGroupOptions};
+use takt_registry::{NameLimits, PushTargetOptions, SecurityGroupOptions};
 use takt_services::ServerLimits;
 
-use super::values::{default_registry, endpoint};
+use super::values::{default_registry, duration, endpoint};
 use super::{GroupArguments, ServeSecurityArguments};
 
 /// Smallest budget in MiB: enough for a few clients and their messages.
@@ -69,9 +70,17 @@ pub struct RegistryServeArguments {
     pub max_namespaces: Option<usize>,
     #[command(flatten)]
     pub memory: MemoryArguments,
-    /// SecurityGroup for PubSub, and Unix users who may have its keys besides this one; can be given several times.
-    #[arg(long, value_name = "NAME[=POLICY][:USER,...]")]
+    /// SecurityGroup for PubSub, with the Unix users (on this host) and ApplicationUris (over encrypted opc.tcp) that may have its
+    /// keys besides this user; can be given several times.
+    #[arg(long, value_name = "NAME[=POLICY][:USER|URI,...]")]
     pub security_group: Vec<SecurityGroupOptions>,
+    /// KeyLifetime of SecurityGroups that --security-group adds, 1s to 720h; existing ones keep theirs [default: 1h].
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub key_lifetime: Option<Duration>,
+    /// Application to which the keys of a SecurityGroup are pushed: its ApplicationUri and the URL of its --key-endpoint, for example
+    /// Plant=urn:takt:pubsub:press@opc.tcp://10.0.0.2:4850; can be given several times.
+    #[arg(long, value_name = "GROUP=URI@URL")]
+    pub push_target: Vec<PushTargetOptions>,
     #[command(flatten)]
     pub share: GroupArguments,
     #[command(flatten)]

@@ -17,6 +17,7 @@ use takt_ua::{BuiltInType, NodeId};
 
 use super::control_loop;
 use super::pubsub::config;
+use super::pubsub::keys::PushTarget;
 use super::pubsub::running::{Running, connect, explain_start, runtime_options};
 use crate::arguments::PublishArguments;
 use crate::{explain, output};
@@ -63,6 +64,7 @@ pub fn run(arguments: &PublishArguments) -> miette::Result<()> {
         running.map_err(|error| explain_start(&error))?,
         &arguments.run,
         interrupt,
+        PushTarget::new("publisher", Some(&configuration)),
     )?;
     if running.pub_sub.writer_groups().next().is_none() {
         return Err(explain::with_help(

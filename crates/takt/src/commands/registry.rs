@@ -32,12 +32,17 @@ fn serve(arguments: RegistryServeArguments) -> miette::Result<()> {
         None => takt_app::state_directory().map_err(|error| explain::state_directory(&error))?,
     };
     let limits = NameLimits::for_providers(arguments.max_providers);
+    let mut security_groups = arguments.security_group;
+    for group in &mut security_groups {
+        group.key_lifetime = arguments.key_lifetime;
+    }
     let registry = Registry::start(RegistryOptions {
         application_name: arguments.name,
         endpoint: arguments.endpoint,
         database: data.join("registry.redb"),
         nodesets: arguments.nodeset,
-        security_groups: arguments.security_group,
+        security_groups,
+        push_targets: arguments.push_target,
         allow_tcp_registration: arguments.allow_tcp_registration,
         name_limits: NameLimits {
             namespaces: arguments.max_namespaces.unwrap_or(limits.namespaces),

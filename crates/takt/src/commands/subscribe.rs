@@ -15,10 +15,11 @@ use takt_pubsub::runtime::{LinkPlan, PubSub, StartError};
 use takt_pubsub::subscriber::{DataSetKind, ReceivedDataSet, SubscribedField, SubscriberObserver};
 use takt_rt::interrupt::Interrupt;
 use takt_ua::enumerations::PubSubState;
-use takt_ua::structures::PubSubConnectionDataType;
+use takt_ua::structures::{PubSubConfiguration2DataType, PubSubConnectionDataType};
 use takt_ua::{DataValue, DateTime, StatusCode};
 
-use super::pubsub::running::{Running, STEP, explain_start, runtime_options};
+use super::pubsub::keys::PushTarget;
+use super::pubsub::running::{Refusal, Running, STEP, explain_start, runtime_options};
 use super::pubsub::{advice, config};
 use crate::arguments::SubscribeArguments;
 use crate::{explain, output};
@@ -39,12 +40,13 @@ const FORGOTTEN: &str = "more DataSetWriters send than can be read; the one that
 pub fn run(arguments: &SubscribeArguments) -> miette::Result<()> {
     let interrupt = Interrupt::install().into_diagnostic()?;
     let (events, received) = sync_channel(MAX_EVENTS);
-    let running = match arguments.source.contains("://") {
-        true => listen(arguments, &events)?,
-        false => configured(arguments, &events)?,
+    let (running, configuration) = match arguments.source.contains("://") {
+        true => (listen(arguments, &events)?, None),
+        false => configured(arguments, &events).map(|(running, it)| (running, Some(it)))?,
     };
     drop(events);
-    let mut running = Running::new(running, &arguments.run, interrupt)?;
+    let target = PushTarget::new("subscriber", configuration.as_ref());
+    let mut running = Running::new(running, &arguments.run, interrupt, target)?;
     let mut shown = Shown {
         arguments,
         live: std::io::stdout().is_terminal() && !arguments.json,
@@ -100,7 +102,7 @@ fn listen(arguments: &SubscribeArguments, events: &SyncSender<Event>) -> miette:
 fn configured(
     arguments: &SubscribeArguments,
     events: &SyncSender<Event>,
-) -> miette::Result<PubSub> {
+) -> miette::Result<(PubSub, PubSubConfiguration2DataType)> {
     let (file, _) = config::read(Path::new(&arguments.source), None)?;
     let mut configuration = file.configuration;
     for connection in &mut configuration.connections {
@@ -134,7 +136,7 @@ fn configured(
         );
         return Err(error);
     }
-    Ok(running)
+    Ok((running, configuration))
 }
 
 /// Event of a DataSetReader.
@@ -143,8 +145,7 @@ enum Event {
     State(String, PubSubState),
     /// A reader was removed, because its room was needed for another one.
     Forgotten(String),
-    /// Reason why a message was refused, and advice.
-    Refused(String, &'static str),
+    Refused(Refusal),
 }
 
 struct DataSet {
@@ -188,9 +189,7 @@ impl SubscriberObserver for Told {
     }
 
     fn refused(&mut self, error: &ReceiveError) {
-        let _ = self
-            .0
-            .send(Event::Refused(error.to_string(), advice::refused(error)));
+        let _ = self.0.send(Event::Refused(Refusal::new(error)));
     }
 
     fn forgotten(&mut self, reader: &str) {
@@ -233,7 +232,7 @@ impl Shown<'_> {
             match events.recv_timeout(end.saturating_duration_since(Instant::now())) {
                 Ok(Event::DataSet(data_set)) => self.data_set(data_set),
                 Ok(Event::State(reader, state)) => self.state(&reader, state),
-                Ok(Event::Refused(why, advice)) => running.report(why, advice),
+                Ok(Event::Refused(refusal)) => running.refused(refusal),
                 Ok(Event::Forgotten(reader)) => {
                     self.readers.remove(&shortened(&reader));
                     running.report(FORGOTTEN.to_owned(), advice::NEEDED_READERS);

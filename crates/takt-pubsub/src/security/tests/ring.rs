@@ -19,6 +19,7 @@ fn keys_follow_each_other_on_time() {
     let mut keys = KeyRing::new();
     assert_eq!(sending(&keys, start), Err(NoSendingKey::Empty));
     assert_eq!(keys.request_at(), None);
+    assert_eq!((keys.ends_at(), keys.expires_at()), (None, None));
     let update = SecurityKeyUpdate {
         time_to_next_key: LIFETIME / 4,
         ..answer(AES_128, 5, 3)
@@ -31,6 +32,8 @@ fn keys_follow_each_other_on_time() {
     // Token 7 ends after 9 quarters, and is used for two KeyLifetimes longer.
     let behind = at(17) + Duration::from_millis(1);
     assert_eq!(sending(&keys, behind), Err(NoSendingKey::Expired(7)));
+    assert_eq!(keys.ends_at(), Some(at(9)));
+    assert_eq!(keys.expires_at(), Some(at(17)));
     assert_eq!(tokens_accepted(&keys, at(0)), [5, 6, 7]);
     assert_eq!(tokens_accepted(&keys, at(9)), [5, 6, 7]);
     assert_eq!(tokens_accepted(&keys, at(10)), [6, 7]);

@@ -1,9 +1,13 @@
 //! Advice on errors of running Publishers and Subscribers.
 
+use takt_app::ClientError;
 use takt_link::{DownReason, LinkError};
 use takt_pubsub::runtime::ProblemCause;
 use takt_pubsub::security::{Replay, VerifyError};
 use takt_pubsub::{PublishError, ReceiveError};
+use takt_ua::StatusCode;
+
+use crate::explain;
 
 /// Returns advice on a message that was not made, or not sent.
 pub(in crate::commands) fn problem(cause: &ProblemCause) -> &'static str {
@@ -64,6 +68,36 @@ pub(in crate::commands) fn down(reason: DownReason) -> &'static str {
         }
         _ => "Check the address and the network interface of the connection.",
     }
+}
+
+/// Returns advice on keys that a SecurityKeyService does not return.
+pub(super) fn not_returned(id: &str, error: &ClientError) -> String {
+    if error.is_connection() {
+        return "Is the SecurityKeyService running, and is this its address? It is asked again and again."
+            .to_owned();
+    }
+    match error.status_code() {
+        StatusCode::BadNotFound => {
+            format!(
+                "`takt registry --security-group {id}` is a SecurityKeyService with this group."
+            )
+        }
+        StatusCode::BadUserAccessDenied if matches!(error, ClientError::Operation { .. }) => {
+            format!(
+                "The service has no such group, or gives its keys to others only: `takt registry --security-group {id}:URI` lists the \
+             ApplicationUri of this application's certificate, which `takt trust list` shows."
+            )
+        }
+        _ => explain::advice(error).unwrap_or_default(),
+    }
+}
+
+/// Returns advice on keys that no SecurityKeyService pushes to this target.
+pub(super) fn not_pushed(id: &str, application_uri: &str, endpoint: &str) -> String {
+    format!(
+        "Is the SecurityKeyService running, and is this its target? `takt registry --security-group {id} --push-target \
+         {id}={application_uri}@{endpoint}` pushes them, with the address of this host; it logs its reason."
+    )
 }
 
 /// Advice on a Subscriber that has no room for all DataSetWriters.

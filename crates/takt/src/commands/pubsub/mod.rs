@@ -5,6 +5,7 @@ pub(super) mod config;
 mod decode;
 mod decoded;
 mod dissector;
+pub(super) mod keys;
 mod render;
 mod reports;
 pub(super) mod running;

@@ -2,31 +2,52 @@
 
 use std::time::{Duration, Instant};
 
-use takt_app::client::{Client, ClientOptions};
-use takt_app::{ClientSecurity, Endpoint, KeyKeeper, SecurityChoice};
+use takt_app::Endpoint;
+use takt_app::client::Client;
 use takt_demo::screen::Screen;
+use takt_pubsub::ReceiveError;
 use takt_pubsub::runtime::{PubSub, RealTime, RuntimeOptions, StartError};
-use takt_pubsub::security::KeyRing;
+use takt_pubsub::security::VerifyError;
 use takt_rt::interrupt::Interrupt;
 use takt_rt::priority::Policy;
-use takt_ua::enumerations::MessageSecurityMode;
 
+use super::advice;
+use super::keys::{Keys, PushTarget, client_options};
 use super::reports::{self, Reports};
 use crate::arguments::RunArguments;
-use crate::commands::user::password;
 use crate::explain;
 
 /// Interval at which keys and the display are updated.
 pub(in crate::commands) const STEP: Duration = Duration::from_millis(250);
 
+/// Refusal of a received message.
+pub(in crate::commands) struct Refusal {
+    reason: String,
+    advice: &'static str,
+    /// Token of the message, if its key is unknown.
+    unknown_token: Option<u32>,
+}
+
+impl Refusal {
+    pub(in crate::commands) fn new(error: &ReceiveError) -> Self {
+        let unknown_token = match error {
+            ReceiveError::Security(VerifyError::UnknownToken(token)) => Some(*token),
+            _ => None,
+        };
+        Self {
+            reason: error.to_string(),
+            advice: advice::refused(error),
+            unknown_token,
+        }
+    }
+}
+
 /// A running PubSub with its keys.
 pub(in crate::commands) struct Running {
     pub(in crate::commands) pub_sub: PubSub,
-    keeper: Option<KeyKeeper>,
+    keys: Keys,
     interrupt: Interrupt,
     end: Option<Instant>,
-    /// Last refusal of the SecurityKeyService. A repeated refusal is shown once.
-    refusal: Option<String>,
     pub(in crate::commands) screen: Screen,
     reports: Reports,
 }
@@ -36,41 +57,17 @@ impl Running {
         pub_sub: PubSub,
         arguments: &RunArguments,
         interrupt: Interrupt,
+        target: PushTarget,
     ) -> miette::Result<Self> {
-        let now = Instant::now();
-        for (group, key) in &arguments.key {
-            let mut ring = KeyRing::new();
-            let help = "A key is GROUP=TOKEN:SIGNING:ENCRYPTING:NONCE.";
-            ring.update(&key.update, now)
-                .map_err(|error| explain::with_help(error, help))?;
-            pub_sub.set_keys(group, &ring);
-        }
-        let keeper = match &arguments.keys {
-            Some(endpoint) => Some(KeyKeeper::new(connect_for_keys(endpoint, arguments)?)),
-            None => None,
-        };
-        let needed = pub_sub.security_group_ids();
-        let given = |id: &String| arguments.key.iter().any(|(group, _)| group == id);
-        if let Some(id) = needed.iter().find(|id| keeper.is_none() && !given(id)) {
-            return Err(explain::with_help(
-                format!("the keys of SecurityGroup {id} are missing"),
-                "--keys opc.iox2://SemanticRegistryServer gets them from a SecurityKeyService, which \
-                 `takt registry --security-group NAME` starts, --keys opc.tcp://HOST:4840 from one on another host; or give \
-                 a key with --key.",
-            ));
-        }
-        let end = arguments.run_for.map(|time| now + time);
-        let mut running = Self {
+        let keys = Keys::start(&pub_sub, arguments, target)?;
+        Ok(Self {
             pub_sub,
-            keeper,
+            keys,
             interrupt,
-            end,
-            refusal: None,
+            end: arguments.run_for.map(|time| Instant::now() + time),
             screen: Screen::new(),
             reports: Reports::default(),
-        };
-        running.tend();
-        Ok(running)
+        })
     }
 
     /// Updates the keys, reports errors, and returns true if the command continues.
@@ -85,10 +82,20 @@ impl Running {
         self.reports.print(&self.screen, reason, advice);
     }
 
+    /// Reports why a message was refused, with advice, once.
+    pub(in crate::commands) fn refused(&mut self, refusal: Refusal) {
+        if let Some(token) = refusal.unknown_token {
+            self.keys.unknown_token(token);
+        }
+        self.report(refusal.reason, refusal.advice);
+    }
+
     /// Ends the live display. Returns an error if messages could not be sent or received.
     pub(in crate::commands) fn finish(&mut self) -> miette::Result<()> {
+        self.tend();
         self.screen.finish();
         self.reports.check(&self.screen, &self.pub_sub);
+        self.keys.outcome()?;
         reports::outcome(&self.pub_sub)
     }
 
@@ -104,19 +111,12 @@ impl Running {
         self.interrupt.wait(Some(self.step()));
     }
 
+    /// Passes new keys on, and reports missing ones.
     fn tend(&mut self) {
-        let Some(keeper) = &mut self.keeper else {
-            return;
-        };
-        let refusal = keeper
-            .tend(&self.pub_sub, Instant::now())
-            .err()
-            .map(|error| error.to_string());
-        if refusal != self.refusal {
-            if let Some(refusal) = &refusal {
-                tracing::warn!("no keys: {refusal}");
-            }
-            self.refusal = refusal;
+        for report in self.keys.tend(&self.pub_sub) {
+            // The next table is shown below.
+            self.screen.finish();
+            tracing::warn!("{report}");
         }
     }
 }
@@ -126,33 +126,7 @@ pub(in crate::commands) fn connect(
     endpoint: &Endpoint,
     arguments: &RunArguments,
 ) -> miette::Result<Client> {
-    open(endpoint, arguments, arguments.security.options())
-}
-
-/// Opens a session with a SecurityKeyService, which gives keys over shared memory and encrypted connections only.
-fn connect_for_keys(endpoint: &Endpoint, arguments: &RunArguments) -> miette::Result<Client> {
-    let mut security = arguments.security.options();
-    if security.choice == SecurityChoice::Automatic {
-        security.choice = SecurityChoice::Secured {
-            policy: None,
-            mode: Some(MessageSecurityMode::SignAndEncrypt),
-        };
-    }
-    open(endpoint, arguments, security)
-}
-
-fn open(
-    endpoint: &Endpoint,
-    arguments: &RunArguments,
-    security: ClientSecurity,
-) -> miette::Result<Client> {
-    let options = ClientOptions {
-        timeout: arguments.timeout,
-        group: arguments.share.group.clone(),
-        identity: arguments.security.identity(password)?,
-        security,
-        ..ClientOptions::named("takt")
-    };
+    let options = client_options(arguments, arguments.security.options())?;
     Client::connect(endpoint, options).map_err(|error| explain::client(&error))
 }
 

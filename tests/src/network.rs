@@ -1,21 +1,34 @@
 //! Two hosts: network namespaces, joined by a cable.
 
+use std::fs::File;
+use std::os::fd::AsFd;
 use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use takt_tests::{Process, Sandbox};
+use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
-use crate::PATIENCE;
+use crate::binary;
+use crate::process::Process;
+use crate::sandbox::Sandbox;
+
+/// Requirement of these hosts: a namespace with a pair of interfaces.
+pub const NETWORKS: &[&str] = &[
+    "unshare", "--net", "ip", "link", "add", "takt0", "type", "veth", "peer", "name", "takt1",
+];
+
+/// Time limit of required events, long enough for a loaded machine.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A network namespace, and the process that holds it.
-pub struct Host {
+#[derive(Debug)]
+pub struct NamespaceHost {
     holder: Process,
     /// Network interface.
     pub interface: &'static str,
 }
 
-impl Host {
+impl NamespaceHost {
     fn new(interface: &'static str) -> Self {
         let mut command = Command::new("unshare");
         command.args(["--net", "sh", "-c", "echo there; exec cat"]);
@@ -25,6 +38,7 @@ impl Host {
     }
 
     /// Returns the file of the namespace.
+    #[must_use]
     pub fn namespace(&self) -> String {
         format!("/proc/{}/ns/net", self.holder.id())
     }
@@ -37,33 +51,69 @@ impl Host {
         command
     }
 
+    /// Returns an entrance for a thread.
+    ///
+    /// # Panics
+    /// If the host is gone.
+    #[must_use]
+    pub fn entrance(&self) -> Entrance {
+        Entrance(File::open(self.namespace()).expect("the namespace exists"))
+    }
+
     /// Runs a program of iproute2, and returns its output.
+    ///
+    /// # Panics
+    /// If it fails.
     pub fn run(&self, program: &str, arguments: &str) -> String {
         let mut command = self.command(program);
-        let output = command.args(arguments.split(' ')).output().unwrap();
+        let output = command.args(arguments.split(' ')).output();
+        let output = output.expect("it can be started");
         assert!(output.status.success(), "{program} {arguments}: {output:?}");
-        String::from_utf8(output.stdout).unwrap()
+        String::from_utf8(output.stdout).expect("its output is text")
     }
 
     /// Returns a `takt` command line that runs here.
+    #[must_use]
     pub fn takt(&self, sandbox: &Sandbox, arguments: &[&str]) -> Command {
-        let takt = takt_tests::binary::takt();
-        let mut command = self.command(takt.to_str().unwrap());
+        let takt = binary::takt();
+        let mut command = self.command(takt.to_str().expect("a path in UTF-8"));
         sandbox.confine(&mut command).args(arguments);
         command
     }
 }
 
-/// Two hosts with a cable. They vanish with this value.
-pub struct Network {
-    pub first: Host,
-    pub second: Host,
+/// Entrance to a host.
+#[derive(Debug)]
+pub struct Entrance(File);
+
+impl Entrance {
+    /// Moves the calling thread to the host.
+    ///
+    /// # Panics
+    /// If it may not.
+    pub fn enter(&self) {
+        let kind = Some(LinkNameSpaceType::Network);
+        move_into_link_name_space(self.0.as_fd(), kind).expect("the namespace can be entered");
+    }
 }
 
-impl Network {
+/// Two hosts with a cable. They vanish with this value.
+#[derive(Debug)]
+pub struct HostPair {
+    /// Host with the interface `takt0`.
+    pub first: NamespaceHost,
+    /// Host with the interface `takt1`.
+    pub second: NamespaceHost,
+}
+
+impl HostPair {
     /// Makes the hosts, and waits until the interfaces are up.
+    ///
+    /// # Panics
+    /// If that is not possible.
+    #[must_use]
     pub fn new() -> Self {
-        let (first, second) = (Host::new("takt0"), Host::new("takt1"));
+        let (first, second) = (NamespaceHost::new("takt0"), NamespaceHost::new("takt1"));
         let there = second.holder.id();
         first.run(
             "ip",
@@ -83,5 +133,11 @@ impl Network {
             }
         }
         Self { first, second }
+    }
+}
+
+impl Default for HostPair {
+    fn default() -> Self {
+        Self::new()
     }
 }

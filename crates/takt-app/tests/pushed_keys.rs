@@ -1,0 +1,125 @@
+//! A push target takes keys from named applications on encrypted channels, and a SecurityKeyService gives them to nobody else.
+#![allow(missing_docs, clippy::unwrap_used, clippy::panic)]
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use takt_app::serve::{EndpointSecurity, ServeOptions};
+use takt_app::{
+    Client, ClientError, ClientOptions, ClientSecurity, KeyNews, KeyReceiver, KeyReceiverOptions,
+};
+use takt_crypto::CertificateError;
+use takt_pubsub::security::{PubSubSecurityPolicy, SecurityKeyUpdate};
+use takt_ua::StatusCode;
+
+fn target(certificates: &Path) -> KeyReceiver {
+    let services = [("Plant", "urn:plant:keys"), ("Line", "urn:line:keys")];
+    let services = services.map(|(group, uri)| (group.to_owned(), [uri.to_owned()].into()));
+    KeyReceiver::start(KeyReceiverOptions {
+        application_name: "Press".to_owned(),
+        endpoint: "opc.tcp://127.0.0.1:0".parse().unwrap(),
+        services: BTreeMap::from(services),
+        serve: ServeOptions {
+            security: EndpointSecurity {
+                certificates: Some(certificates.to_owned()),
+                secured_loopback: true,
+                ..EndpointSecurity::default()
+            },
+            ..ServeOptions::default()
+        },
+    })
+    .unwrap()
+}
+
+fn update(first_token_id: u32) -> SecurityKeyUpdate {
+    let policy = PubSubSecurityPolicy::PubSubAes256Ctr;
+    SecurityKeyUpdate {
+        security_policy_uri: policy.uri().to_owned(),
+        first_token_id,
+        keys: vec![vec![7; policy.key_data_length()].into(); 3],
+        time_to_next_key: Duration::from_secs(60),
+        key_lifetime: Duration::from_secs(60),
+    }
+}
+
+#[test]
+fn keys_are_set_by_named_applications_on_encrypted_channels() {
+    let folder = tempfile::tempdir().unwrap();
+    // The applications of one folder trust each other.
+    let certificates = folder.path().join("pki");
+    let target = target(&certificates);
+    assert_eq!(target.application_uri(), "urn:takt:pubsub:Press");
+    let connect = |name: &str, choice: &str, server_uri: &str| {
+        let options = ClientOptions {
+            application_uri: format!("urn:plant:{name}"),
+            server_uri: Some(server_uri.to_owned()),
+            timeout: Duration::from_secs(20),
+            security: ClientSecurity {
+                choice: choice.parse().unwrap(),
+                certificates: Some(certificates.clone()),
+                ..ClientSecurity::default()
+            },
+            ..ClientOptions::named(name)
+        };
+        Client::new(target.endpoint().unwrap(), options)
+    };
+    let own = target.application_uri();
+    let status = |mut client: Client, group: &str, update: &SecurityKeyUpdate| {
+        let error = client.set_security_keys(group, update).unwrap_err();
+        error.status_code()
+    };
+    for choice in ["none", "sign"] {
+        let refused = status(connect("keys", choice, own), "Plant", &update(1));
+        assert_eq!(refused, StatusCode::BadSecurityModeInsufficient, "{choice}");
+    }
+    let encrypted = |name: &str| connect(name, "encrypt", own);
+    let denied = StatusCode::BadUserAccessDenied;
+    // A trusted application, but no SecurityKeyService; and that of another group.
+    for (name, group) in [("pump", "Plant"), ("pump", "Nobody"), ("keys", "Line")] {
+        let refused = status(encrypted(name), group, &update(1));
+        assert_eq!(refused, denied, "{name} {group}");
+    }
+    let unknown = status(encrypted("keys"), "Nobody", &update(1));
+    assert_eq!(unknown, StatusCode::BadNotFound);
+    let foreign = SecurityKeyUpdate {
+        security_policy_uri: "urn:foreign".to_owned(),
+        ..update(1)
+    };
+    let invalid = status(encrypted("keys"), "Plant", &foreign);
+    assert_eq!(invalid, StatusCode::BadInvalidArgument);
+    assert!(target.news(Instant::now()).is_empty());
+
+    encrypted("keys")
+        .set_security_keys("Plant", &update(5))
+        .unwrap();
+    let news = target.news(Instant::now());
+    let [
+        KeyNews::Keys {
+            security_group_id,
+            ring,
+            ..
+        },
+    ] = &news[..]
+    else {
+        panic!("{news:?}");
+    };
+    let sending = ring.sending(Instant::now()).unwrap();
+    assert_eq!(security_group_id, "Plant");
+    assert_eq!(sending.security_token_id(), 5);
+
+    // A service does not give keys to another application than the one that it means.
+    let mut mistaken = connect("keys", "encrypt", "urn:takt:pubsub:Pump");
+    let refused = mistaken.set_security_keys("Plant", &update(6)).unwrap_err();
+    assert!(
+        matches!(
+            refused,
+            ClientError::ServerCertificate {
+                cause: CertificateError::Uri,
+                ..
+            }
+        ),
+        "{refused}"
+    );
+    assert!(target.news(Instant::now()).is_empty());
+}

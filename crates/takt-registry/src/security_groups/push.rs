@@ -1,0 +1,62 @@
+//! Keys of SecurityGroups for push targets (OPC 10000-14, 8.6.2).
+
+use std::sync::{Arc, MutexGuard, PoisonError, mpsc};
+use std::time::Duration;
+
+use takt_pubsub::security::SecurityKeyUpdate;
+use takt_ua::{DateTime, StatusCode};
+
+use super::SecurityGroups;
+use super::group::MOST_KEYS;
+use crate::key_push::PushSignal;
+
+impl SecurityGroups {
+    /// Returns the current key of a group and all future ones for a push target. Waits until they are on the disk.
+    pub(crate) fn keys_to_push(&self, name: &str) -> Result<SecurityKeyUpdate, StatusCode> {
+        let database = &self.rules.database;
+        let losses = database.losses();
+        let now = DateTime::now();
+        let group = self.brought_up_to_date(&mut self.lock(), name, now)?;
+        let (send, settled) = mpsc::sync_channel(1);
+        let then = move |result: Result<(), _>| {
+            // The receiver waits for it.
+            let _ = send.send(result.is_ok());
+        };
+        database.settle(Some(losses), Box::new(then));
+        if settled.recv() != Ok(true) {
+            return Err(StatusCode::BadResourceUnavailable);
+        }
+        let keys = group.keys(0, MOST_KEYS.into(), now);
+        let time = |milliseconds: f64| {
+            Duration::try_from_secs_f64(milliseconds / 1000.0).unwrap_or_default()
+        };
+        Ok(SecurityKeyUpdate {
+            security_policy_uri: group.security_policy.uri().to_owned(),
+            first_token_id: keys.first_token_id,
+            keys: keys.keys,
+            time_to_next_key: time(keys.time_to_next_key),
+            key_lifetime: time(group.configuration.key_lifetime),
+        })
+    }
+
+    /// Tells a push target of keys of a group that change before their time.
+    pub(crate) fn tell_changes(&self, name: &str, signal: &Arc<PushSignal>) {
+        self.push_targets()
+            .push((name.to_owned(), Arc::clone(signal)));
+    }
+
+    /// Notes that the keys of a group have changed before their time.
+    pub(super) fn keys_changed(&self, name: &str) {
+        for (group, signal) in self.push_targets().iter() {
+            if group == name {
+                signal.keys_changed(name);
+            }
+        }
+    }
+
+    fn push_targets(&self) -> MutexGuard<'_, Vec<(String, Arc<PushSignal>)>> {
+        self.push_targets
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}
