@@ -15,8 +15,8 @@ use super::news::{KeyNews, MissingKeys};
 use crate::endpoint::Endpoint;
 use crate::serve::{ServeError, ServeOptions, Serving};
 
-/// Time after which missing first keys are reported.
-const FIRST: Duration = Duration::from_secs(5);
+/// Time after which missing first keys are reported. The registry pushes, or tries again, each 10 s.
+const FIRST: Duration = Duration::from_secs(12);
 
 /// Largest number of Sessions: a SecurityKeyService needs one for a moment, an engineer may look at the server.
 const SESSIONS: u32 = 16;

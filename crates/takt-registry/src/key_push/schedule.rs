@@ -8,7 +8,7 @@ const SHORTEST_RETRY: Duration = Duration::from_secs(1);
 pub(super) const LONGEST_RETRY: Duration = Duration::from_secs(10);
 
 /// Longest time between two pushes: a target that was started again has no keys before the next one.
-const LONGEST_PERIOD: Duration = Duration::from_secs(30);
+const LONGEST_PERIOD: Duration = Duration::from_secs(10);
 
 /// Schedule of one SecurityGroup at one target.
 #[derive(Debug)]
