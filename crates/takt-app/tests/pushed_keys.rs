@@ -108,6 +108,17 @@ fn keys_are_set_by_named_applications_on_encrypted_channels() {
     assert_eq!(security_group_id, "Plant");
     assert_eq!(sending.security_token_id(), 5);
 
+    // The same keys again are no news, other ones are.
+    let mut client = encrypted("keys");
+    let later = SecurityKeyUpdate {
+        time_to_next_key: Duration::from_secs(30),
+        ..update(5)
+    };
+    client.set_security_keys("Plant", &later).unwrap();
+    assert!(target.news(Instant::now()).is_empty());
+    client.set_security_keys("Plant", &update(6)).unwrap();
+    assert_eq!(target.news(Instant::now()).len(), 1);
+
     // A service does not give keys to another application than the one that it means.
     let mut mistaken = connect("keys", "encrypt", "urn:takt:pubsub:Pump");
     let refused = mistaken.set_security_keys("Plant", &update(6)).unwrap_err();

@@ -15,8 +15,8 @@ use super::news::{KeyNews, MissingKeys};
 use crate::endpoint::Endpoint;
 use crate::serve::{ServeError, ServeOptions, Serving};
 
-/// Time after which missing first keys are reported.
-const FIRST: Duration = Duration::from_secs(5);
+/// Time after which missing first keys are reported. The registry pushes, or tries again, each 10 s.
+const FIRST: Duration = Duration::from_secs(12);
 
 /// Largest number of Sessions: a SecurityKeyService needs one for a moment, an engineer may look at the server.
 const SESSIONS: u32 = 16;
@@ -123,8 +123,22 @@ struct Groups {
 #[derive(Default)]
 struct Pushed {
     ring: KeyRing,
+    /// Last pushed keys. A service pushes keys again before they change.
+    last: Option<SecurityKeyUpdate>,
     /// True if missing keys were reported since the last ones.
     is_reported: bool,
+}
+
+impl Pushed {
+    /// Returns whether these are the keys that were pushed last.
+    fn has(&self, update: &SecurityKeyUpdate) -> bool {
+        self.last.as_ref().is_some_and(|last| {
+            last.security_policy_uri == update.security_policy_uri
+                && last.first_token_id == update.first_token_id
+                && last.key_lifetime == update.key_lifetime
+                && last.keys == update.keys
+        })
+    }
 }
 
 impl Groups {
@@ -161,6 +175,9 @@ impl Groups {
         }
         let mut pushed = self.pushed();
         let group = pushed.get_mut(&id).ok_or(StatusCode::BadNotFound)?;
+        if group.has(&update) {
+            return Ok(());
+        }
         group.ring.update(&update, now).map_err(|error| {
             tracing::warn!(security_group = id, application, %error, "keys refused");
             StatusCode::BadInvalidArgument
@@ -172,6 +189,7 @@ impl Groups {
             keys = update.keys.len(),
             "keys set"
         );
+        group.last = Some(update);
         let news = KeyNews::Keys {
             security_group_id: id,
             ring: group.ring.clone(),

@@ -1,7 +1,8 @@
 //! Push of keys: the registry sets the keys of SecurityGroups at configured applications (OPC 10000-14, 8.6).
 //!
-//! Each target has a thread, so that one that does not answer delays no other. A push carries the current key and all future ones;
-//! the next one follows after half a KeyLifetime, when keys are invalidated or rotated, or soon after a failure.
+//! Each target has a thread, so that one that does not answer delays no other. A push carries the current key and all future ones.
+//! The next one follows after half a KeyLifetime, but after 10 s at most, because a target that was started again has no keys; and
+//! at once when keys are invalidated or rotated.
 
 mod nodes;
 mod options;

@@ -7,6 +7,9 @@ use std::time::{Duration, Instant};
 const SHORTEST_RETRY: Duration = Duration::from_secs(1);
 pub(super) const LONGEST_RETRY: Duration = Duration::from_secs(10);
 
+/// Longest time between two pushes: a target that was started again has no keys before the next one.
+const LONGEST_PERIOD: Duration = Duration::from_secs(10);
+
 /// Schedule of one SecurityGroup at one target.
 #[derive(Debug)]
 pub(super) struct PushSchedule {
@@ -55,8 +58,8 @@ impl PushSchedule {
         now: Instant,
     ) -> PushReport {
         let Some(failure) = failure else {
-            // OPC 10000-14, 8.6.2: in a period of half the KeyLifetime.
-            self.next = now + lifetime.unwrap_or_default() / 2;
+            // OPC 10000-14, 8.6.2: in a period of half the KeyLifetime at most.
+            self.next = now + (lifetime.unwrap_or_default() / 2).min(LONGEST_PERIOD);
             return match std::mem::take(&mut self.reported).is_empty() {
                 true => PushReport::Nothing,
                 false => PushReport::Again,
@@ -77,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_are_pushed_in_half_a_lifetime_and_failures_reported_once() {
+    fn keys_are_pushed_in_time_and_failures_reported_once() {
         let now = Instant::now();
         let hour = Duration::from_secs(3600);
         let mut schedule = PushSchedule::new("Plant".to_owned(), now);
@@ -95,7 +98,9 @@ mod tests {
         let report = schedule.note(None, failed("unknown"), now);
         assert_eq!(report, PushReport::Failed(SHORTEST_RETRY));
         assert_eq!(schedule.note(Some(hour), None, now), PushReport::Again);
-        assert_eq!(schedule.next(), now + hour / 2);
+        assert_eq!(schedule.next(), now + LONGEST_PERIOD);
+        assert_eq!(schedule.note(second, None, now), PushReport::Nothing);
+        assert_eq!(schedule.next(), now + Duration::from_millis(500));
         assert_eq!(schedule.note(Some(hour), None, now), PushReport::Nothing);
         assert!(matches!(
             schedule.note(Some(hour), failed("refused"), now),
