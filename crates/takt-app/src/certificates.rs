@@ -89,7 +89,7 @@ fn distinct<T: PartialEq>(all: Vec<T>) -> Vec<T> {
 const LOOPBACK_6: [u16; 8] = [0, 0, 0, 0, 0, 0, 0, 1];
 
 /// Returns the name of this host.
-fn host_name() -> String {
+pub(crate) fn host_name() -> String {
     let system = rustix::system::uname();
     system.nodename().to_string_lossy().into_owned()
 }

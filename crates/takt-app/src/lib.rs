@@ -63,6 +63,7 @@ pub mod control;
 mod endpoint;
 mod error;
 mod key_keeper;
+mod key_log;
 mod mirror;
 pub mod model;
 mod provider;

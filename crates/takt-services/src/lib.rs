@@ -33,6 +33,7 @@ mod password_checks;
 mod pending;
 mod random;
 mod reading;
+mod requested_url;
 mod server;
 mod server_diagnostics;
 mod server_methods;
@@ -52,7 +53,9 @@ mod work;
 pub use authentication::{AnonymousOnly, Authenticator};
 pub use builder::{BuildError, ServerBuilder};
 pub use connection::{Connection, Outcome};
-pub use endpoint::{EndpointConfig, SECURITY_POLICY_NONE, SHARED_MEMORY_PROFILE, TCP_PROFILE};
+pub use endpoint::{
+    AnnouncedHost, EndpointConfig, SECURITY_POLICY_NONE, SHARED_MEMORY_PROFILE, TCP_PROFILE,
+};
 pub use limits::{OperationLimits, ServerLimits, SubscriptionLimits};
 pub use node_management::{EverybodyManages, NoNodeManagement, NodeManagement};
 pub use server::Server;

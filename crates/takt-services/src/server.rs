@@ -323,11 +323,16 @@ impl Server {
     }
 
     /// Returns the ApplicationDescription for a client that reached the server as `requested_url`. DiscoveryUrls are the URLs of
-    /// all endpoints.
+    /// all endpoints, each once.
     pub(crate) fn application(&self, requested_url: &str) -> ApplicationDescription {
         let endpoints = self.endpoints.load();
-        let urls = endpoints.iter().map(|endpoint| endpoint.url.as_str());
-        let mut discovery_urls: Vec<_> = urls.map(UaString::from).collect();
+        let mut discovery_urls: Vec<UaString> = Vec::with_capacity(2);
+        for endpoint in endpoints.iter() {
+            let url = UaString::from(endpoint.url_for(requested_url));
+            if !discovery_urls.contains(&url) {
+                discovery_urls.push(url);
+            }
+        }
         discovery_urls.sort_by_key(|url| !has_scheme_of(url.as_str(), requested_url));
         ApplicationDescription {
             discovery_urls,

@@ -6,8 +6,10 @@
     reason = "a test fails by panicking"
 )]
 
+mod advertised;
 mod browsing;
 mod forwarding;
+mod key_log;
 mod killed;
 mod life;
 mod model;

@@ -17,6 +17,11 @@ pub enum ServeError {
     /// An endpoint that needs security has no certificate.
     #[error(transparent)]
     Security(#[from] super::ServeSecurityError),
+    /// One port is advertised for several endpoints over TCP.
+    #[error(
+        "one port cannot be advertised for several endpoints over opc.tcp: advertise the host alone"
+    )]
+    AdvertisedPort,
     /// The system has no thread or no descriptors left.
     #[error("the serving thread could not be started: {0}")]
     Thread(#[from] std::io::Error),

@@ -1,6 +1,6 @@
 //! Secured endpoints of a server: the certificate of the application, and which endpoints are offered.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use takt_crypto::{ApplicationSecurity, PolicyProfile};
@@ -9,6 +9,7 @@ use takt_space::UserRole;
 use takt_tcp::{EndpointUrl, NoSecurity, SecuredPolicy, SecurityPolicy};
 use takt_ua::enumerations::MessageSecurityMode;
 
+use super::advertised::Advertised;
 use crate::certificates::{self, CertificatesError};
 use crate::endpoint::Endpoint;
 use crate::users::UserFile;
@@ -49,24 +50,39 @@ impl EndpointSecurity {
         &self,
         server: &Server,
         endpoints: &[Endpoint],
+        advertise: Option<&Advertised>,
     ) -> Result<Option<Arc<ApplicationSecurity>>, ServeSecurityError> {
         let urls: Vec<&EndpointUrl> = endpoints.iter().filter_map(url).collect();
         let outside = urls.iter().find(|url| !is_loopback(url));
         if urls.is_empty() || outside.is_none() && !self.secured_loopback {
             return Ok(None);
         }
-        let hosts = urls.iter().map(|url| url.host().to_owned());
+        let advertised = advertise.map(Advertised::host);
+        let hosts = urls.iter().map(|url| url.host()).chain(advertised);
         let new = certificates::describe(
             server.application_name(),
             server.application_uri(),
-            hosts.collect(),
+            hosts.map(str::to_owned).collect(),
         );
         let folder = self.certificates.as_deref();
         let opened = certificates::open_store(folder).and_then(|store| {
             ApplicationSecurity::open(store, &new).map_err(CertificatesError::from)
         });
         match (opened, outside) {
-            (Ok(security), _) => Ok(Some(Arc::new(security))),
+            (Ok(security), _) => {
+                if let Some(host) = advertised
+                    && !security.identity().certificate().is_for_host(host)
+                {
+                    let name = server.application_name();
+                    let remedy = renewal(name, host, folder);
+                    tracing::warn!(
+                        host,
+                        "the own certificate does not contain the advertised host, so clients will refuse it: `{remedy}` makes one \
+                         that does"
+                    );
+                }
+                Ok(Some(Arc::new(security)))
+            }
             (Err(cause), Some(url)) if !self.allow_none => Err(ServeSecurityError {
                 endpoint: url.to_string(),
                 cause,
@@ -98,6 +114,14 @@ impl EndpointSecurity {
         let users = UserFile::new(path.unwrap_or_default(), anonymous);
         server.set_users(Arc::new(users));
     }
+}
+
+/// Returns the command that renews a certificate so that it contains a host.
+fn renewal(name: &str, host: &str, folder: Option<&Path>) -> String {
+    let folder = folder.map_or(String::new(), |folder| {
+        format!(" --certificates {}", folder.display())
+    });
+    format!("takt trust renew {name} --host {host}{folder}")
 }
 
 fn url(endpoint: &Endpoint) -> Option<&EndpointUrl> {

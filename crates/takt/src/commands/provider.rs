@@ -23,6 +23,7 @@ pub fn run(arguments: &ProviderArguments) -> miette::Result<()> {
         .serve(ServeOptions {
             group: arguments.share.group.clone(),
             security: arguments.security.clone().options(None),
+            advertise: arguments.advertise.clone(),
             ..ServeOptions::default()
         });
     let provider = match arguments.provider {

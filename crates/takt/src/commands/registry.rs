@@ -46,6 +46,7 @@ fn serve(arguments: RegistryServeArguments) -> miette::Result<()> {
         serve: ServeOptions {
             group: arguments.share.group,
             security,
+            advertise: arguments.advertise,
             ..ServeOptions::default()
         },
     })
