@@ -62,6 +62,7 @@ mod consumer;
 pub mod control;
 mod endpoint;
 mod error;
+mod issued_tokens;
 mod key_keeper;
 mod key_log;
 mod mirror;
@@ -80,6 +81,7 @@ pub use client::{
 pub use consumer::{Consumer, Item, ProviderEntry};
 pub use endpoint::{Endpoint, EndpointError, loopback};
 pub use error::{ClientError, ConnectionError, ProtocolError};
+pub use issued_tokens::{JwtOptions, JwtOptionsError};
 pub use key_keeper::KeyKeeper;
 pub use mirror::Mirror;
 pub use provider::{

@@ -13,9 +13,11 @@ use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use takt_crypto::{Certificate, CryptoError, PasswordHash, PolicyProfile, now};
-use takt_services::Users;
+use takt_services::{IssuedUser, Users};
 use takt_space::{Peer, UserRole};
 use takt_ua::StatusCode;
+
+use crate::issued_tokens::IssuedTokens;
 
 /// Prefix of the fingerprint of a certificate.
 const FINGERPRINT: &str = "sha256=";
@@ -85,6 +87,8 @@ pub struct UserFile {
     state: Mutex<State>,
     /// A hash that no password has: checking it takes as long as that of a user.
     nobody: LazyLock<Option<PasswordHash>>,
+    /// An authorization service with users of its own.
+    issued: Option<IssuedTokens>,
 }
 
 #[derive(Debug)]
@@ -112,7 +116,14 @@ impl UserFile {
             anonymous,
             state: Mutex::new(state),
             nobody: LazyLock::new(|| PasswordHash::of(&[0; 32]).ok()),
+            issued: None,
         }
+    }
+
+    /// Accepts the tokens of an authorization service as well.
+    pub(crate) fn with_issued_tokens(mut self, issued: Option<IssuedTokens>) -> Self {
+        self.issued = issued;
+        self
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -264,6 +275,17 @@ impl Users for UserFile {
         let checked = certificate.check_known_user(profile, now());
         checked.map_err(|_| StatusCode::BadIdentityTokenRejected)?;
         Ok((found.name.clone(), found.role))
+    }
+
+    fn issuer_endpoint_url(&self) -> Option<String> {
+        self.issued.as_ref().map(IssuedTokens::issuer_endpoint_url)
+    }
+
+    fn issued(&self, token: &[u8]) -> Result<IssuedUser, StatusCode> {
+        let issued = self.issued.as_ref();
+        issued.map_or(Err(StatusCode::BadIdentityTokenRejected), |issued| {
+            issued.user(token)
+        })
     }
 
     fn anonymous(&self) -> UserRole {

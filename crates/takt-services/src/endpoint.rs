@@ -26,11 +26,15 @@ pub(crate) const PROTECTED_USER_NAME_POLICY: &str = "username_protected";
 pub(crate) const CERTIFICATE_POLICY: &str = "certificate";
 /// PolicyId of X509 tokens on channels without security.
 pub(crate) const PROTECTED_CERTIFICATE_POLICY: &str = "certificate_protected";
+/// PolicyId of JSON Web Tokens.
+pub(crate) const JWT_POLICY: &str = "jwt";
+/// IssuedTokenType of JSON Web Tokens (OPC 10000-6, Table 53).
+const JWT_TYPE: &str = "http://opcfoundation.org/UA/UserToken#JWT";
 /// SecurityPolicy of tokens that are protected by themselves: the one that most clients have.
 const TOKEN_POLICY_URI: &str = "http://opcfoundation.org/UA/SecurityPolicy#Basic256Sha256";
 
 /// The kinds of user tokens that a server accepts.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct OfferedTokens {
     anonymous: bool,
     user_names: bool,
@@ -38,6 +42,8 @@ pub(crate) struct OfferedTokens {
     passwords: bool,
     clear_text: bool,
     certificates: bool,
+    /// IssuerEndpointUrl of JSON Web Tokens.
+    issued: Option<String>,
 }
 
 impl OfferedTokens {
@@ -49,6 +55,7 @@ impl OfferedTokens {
             passwords: has_names,
             clear_text: authenticator.allows_clear_text(),
             certificates: users.is_some_and(Users::allows_certificates),
+            issued: users.and_then(Users::issuer_endpoint_url),
         }
     }
 }
@@ -124,7 +131,7 @@ impl EndpointConfig {
     /// Returns the UserTokenPolicies. Without security of messages, tokens are protected by themselves.
     fn token_policies(
         &self,
-        offered: OfferedTokens,
+        offered: &OfferedTokens,
         has_certificate: bool,
     ) -> Vec<UserTokenPolicy> {
         let is_private = self.transport_profile_uri == SHARED_MEMORY_PROFILE;
@@ -169,6 +176,17 @@ impl EndpointConfig {
                 policies.push(policy(CERTIFICATE_POLICY, certificate, ""));
             }
         }
+        // A token is too long to be encrypted with RSA by itself. It is sent where the channel encrypts it.
+        let encrypts = self.security_mode == MessageSecurityMode::SignAndEncrypt;
+        if let Some(issuer) = &offered.issued
+            && (encrypts || is_private)
+        {
+            policies.push(UserTokenPolicy {
+                issued_token_type: UaString::from(JWT_TYPE),
+                issuer_endpoint_url: UaString::from(issuer.as_str()),
+                ..policy(JWT_POLICY, UserTokenType::IssuedToken, SECURITY_POLICY_NONE)
+            });
+        }
         policies
     }
 
@@ -201,7 +219,7 @@ impl EndpointConfig {
     pub(crate) fn describe(
         &self,
         application: &ApplicationDescription,
-        offered: OfferedTokens,
+        offered: &OfferedTokens,
         certificate: Option<&[u8]>,
         requested_url: &str,
     ) -> EndpointDescription {
@@ -257,7 +275,7 @@ mod tests {
         assert_eq!(url("opc.iox2://Machine"), "opc.tcp://127.0.0.1:4841/");
         let description = one.describe(
             &ApplicationDescription::default(),
-            OfferedTokens::of(&AnonymousOnly, None),
+            &OfferedTokens::of(&AnonymousOnly, None),
             None,
             "opc.tcp://[::1]:4841",
         );

@@ -61,4 +61,4 @@ pub use node_management::{EverybodyManages, NoNodeManagement, NodeManagement};
 pub use server::Server;
 pub use session_observer::{NoSessionObserver, SessionObserver};
 pub use settled::Settled;
-pub use users::Users;
+pub use users::{IssuedUser, Users};

@@ -350,7 +350,7 @@ impl Server {
         let offered = OfferedTokens::of(&*self.authenticator, users);
         let described = endpoints
             .iter()
-            .map(|endpoint| endpoint.describe(&application, offered, certificate, requested_url));
+            .map(|endpoint| endpoint.describe(&application, &offered, certificate, requested_url));
         let mut described: Vec<_> = described.collect();
         described
             .sort_by_key(|endpoint| !has_scheme_of(endpoint.endpoint_url.as_str(), requested_url));

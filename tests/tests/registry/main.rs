@@ -9,6 +9,7 @@
 mod advertised;
 mod browsing;
 mod forwarding;
+mod issued_tokens;
 mod key_log;
 mod killed;
 mod life;

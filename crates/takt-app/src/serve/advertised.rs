@@ -6,7 +6,6 @@ use std::str::FromStr;
 use takt_services::AnnouncedHost;
 use takt_tcp::EndpointUrl;
 
-use super::error::ServeError;
 use crate::endpoint::Endpoint;
 
 /// `HOST[:PORT]` in the EndpointUrls of GetEndpoints, FindServers and CreateSession (OPC 10000-4, 5.5 and 5.7.2), instead of the
@@ -61,13 +60,10 @@ impl Advertised {
 }
 
 impl Advertised {
-    /// Refuses one port for several endpoints over TCP.
-    pub(super) fn check(&self, endpoints: &[Endpoint]) -> Result<(), ServeError> {
+    /// Returns false if one port stands for several endpoints over TCP.
+    pub(super) fn fits(&self, endpoints: &[Endpoint]) -> bool {
         let over_tcp = endpoints.iter().filter(|one| !one.is_shared_memory());
-        match self.port {
-            Some(_) if over_tcp.count() > 1 => Err(ServeError::AdvertisedPort),
-            _ => Ok(()),
-        }
+        self.port.is_none() || over_tcp.count() <= 1
     }
 }
 
@@ -213,7 +209,7 @@ mod tests {
         let plant: Advertised = "plant:14840".parse().unwrap();
         let endpoint = |text: &str| text.parse::<Endpoint>().unwrap();
         let one = [endpoint("opc.iox2://A"), endpoint("opc.tcp://127.0.0.1:1")];
-        assert!(plant.check(&one).is_ok());
+        assert!(plant.fits(&one));
         let urls = advertised(&one, Some(&plant));
         assert_eq!(urls[0], one[0]);
         assert_eq!(urls[1].to_string(), "opc.tcp://plant:14840");
@@ -222,8 +218,8 @@ mod tests {
             endpoint("opc.tcp://127.0.0.1:1"),
             endpoint("opc.tcp://127.0.0.1:2"),
         ];
-        assert!(plant.check(&two).is_err());
+        assert!(!plant.fits(&two));
         let host: Advertised = "plant".parse().unwrap();
-        assert!(host.check(&two).is_ok());
+        assert!(host.fits(&two));
     }
 }

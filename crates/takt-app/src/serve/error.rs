@@ -17,6 +17,9 @@ pub enum ServeError {
     /// An endpoint that needs security has no certificate.
     #[error(transparent)]
     Security(#[from] super::ServeSecurityError),
+    /// The keys of the authorization service cannot be used.
+    #[error("the keys of the authorization service cannot be used: {0}")]
+    IssuedTokens(#[from] crate::JwtOptionsError),
     /// One port is advertised for several endpoints over TCP.
     #[error(
         "one port cannot be advertised for several endpoints over opc.tcp: advertise the host alone"

@@ -132,10 +132,10 @@ impl Serving {
             ..options
         };
         let advertise = options.advertise.clone();
-        if let Some(advertise) = &advertise {
-            advertise.check(endpoints)?;
+        if advertise.as_ref().is_some_and(|one| !one.fits(endpoints)) {
+            return Err(ServeError::AdvertisedPort);
         }
-        options.security.admit(server, endpoints);
+        options.security.admit(server, endpoints)?;
         let opened = options.security.open(server, endpoints, advertise.as_ref());
         if let Some(security) = opened? {
             server.set_security(security);

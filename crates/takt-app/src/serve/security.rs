@@ -12,6 +12,7 @@ use takt_ua::enumerations::MessageSecurityMode;
 use super::advertised::Advertised;
 use crate::certificates::{self, CertificatesError};
 use crate::endpoint::Endpoint;
+use crate::issued_tokens::{IssuedTokens, JwtOptions, JwtOptionsError};
 use crate::users::UserFile;
 
 /// Security of the endpoints of a server over TCP.
@@ -31,6 +32,8 @@ pub struct EndpointSecurity {
     pub users: Option<PathBuf>,
     /// Let anonymous users beyond the loopback interface write and call. Otherwise they have the role Observer.
     pub anonymous_operators: bool,
+    /// Authorization service whose JSON Web Tokens are accepted, besides the users in the file.
+    pub jwt: Option<JwtOptions>,
 }
 
 /// Error of an endpoint that needs a certificate and has none.
@@ -97,10 +100,20 @@ impl EndpointSecurity {
 
 impl EndpointSecurity {
     /// Gives the server its users, if it has an endpoint over TCP.
-    pub(super) fn admit(&self, server: &Server, endpoints: &[Endpoint]) {
+    ///
+    /// # Errors
+    /// The keys of the authorization service cannot be read.
+    pub(super) fn admit(
+        &self,
+        server: &Server,
+        endpoints: &[Endpoint],
+    ) -> Result<(), JwtOptionsError> {
         if endpoints.iter().all(Endpoint::is_shared_memory) {
-            return;
+            return Ok(());
         }
+        let open =
+            |options: &JwtOptions| IssuedTokens::open(options.clone(), server.application_uri());
+        let issued = self.jwt.as_ref().map(open).transpose()?;
         let path = self.users.clone();
         let path = path.or_else(|| {
             crate::state_directory()
@@ -112,7 +125,8 @@ impl EndpointSecurity {
             false => UserRole::Observer,
         };
         let users = UserFile::new(path.unwrap_or_default(), anonymous);
-        server.set_users(Arc::new(users));
+        server.set_users(Arc::new(users.with_issued_tokens(issued)));
+        Ok(())
     }
 }
 
