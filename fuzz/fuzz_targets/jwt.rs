@@ -12,7 +12,6 @@ static KEYS: LazyLock<JwtKeys> = LazyLock::new(|| {
     let keys = r#"{"keys": [{"kty": "EC", "crv": "P-256",
         "x": "MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4",
         "y": "4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM"}]}"#;
-    #[allow(clippy::expect_used, reason = "a constant")]
     JwtKeys::from_json(keys).expect("a set of keys")
 });
 

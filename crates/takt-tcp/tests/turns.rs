@@ -1,7 +1,7 @@
 //! Turns of asymmetric cryptography: between two waits of a server one connection opens a secured channel or renews its token, so
 //! that other clients wait for one such operation at most.
 
-#![allow(clippy::unwrap_used)] // Helpers of tests are tests.
+#![allow(clippy::unwrap_used, clippy::panic)] // Helpers of tests are tests.
 
 mod support;
 
