@@ -114,6 +114,7 @@ impl Server {
                 opc_tcp: word.unwrap().trim_end_matches(',').to_owned(),
                 opc_iox2: format!("opc.iox2://{name}"),
                 runtime_directory: Some(sandbox.runtime_directory()),
+                certificates: Some(sandbox.data_directory().join("pki")),
             },
         }
     }

@@ -282,17 +282,24 @@ impl Registry {
     /// If it does not serve in time.
     #[must_use]
     pub fn start_at(sandbox: &Sandbox, endpoint: &str, arguments: &[&str]) -> Self {
+        let arguments = [&["--endpoint", endpoint], arguments].concat();
+        Self::start_in(sandbox, &arguments, |_| {})
+    }
+
+    /// Starts a registry with these additional arguments, after a change of its environment.
+    ///
+    /// # Panics
+    /// If it does not serve in time.
+    #[must_use]
+    pub fn start_in(
+        sandbox: &Sandbox,
+        arguments: &[&str],
+        change: impl FnOnce(&mut Command),
+    ) -> Self {
         let name = sandbox.application("Registry");
-        let data = sandbox.data_directory();
-        let mut command = sandbox.takt(&[
-            "registry",
-            "--endpoint",
-            endpoint,
-            "--name",
-            &name,
-            "--data",
-        ]);
-        command.arg(data).args(arguments);
+        let mut command = sandbox.takt(&["registry", "--name", &name, "--data"]);
+        command.arg(sandbox.data_directory()).args(arguments);
+        change(&mut command);
         let mut process = Process::spawn("takt registry", &mut command);
         let endpoint = tcp_endpoint(&mut process);
         Self {

@@ -7,8 +7,10 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use rustix::thread::{UnshareFlags, unshare_unsafe};
+use takt_app::{Client, ClientOptions};
 use takt_tests::privileged::{self, Test};
 use takt_tests::{Process, Registry, Sandbox, process};
+use takt_ua::structures::GetEndpointsRequest;
 
 /// An address that is none of the loopback interface, although packets do not leave the host.
 const ADDRESS: &str = "10.84.77.1";
@@ -27,6 +29,11 @@ fn main() -> ExitCode {
             name: "an_endpoint_without_a_certificate_is_not_opened",
             needs,
             run: || in_namespace(an_endpoint_without_a_certificate_is_not_opened),
+        },
+        Test {
+            name: "an_endpoint_at_all_addresses_repeats_the_host_of_the_client",
+            needs,
+            run: || in_namespace(an_endpoint_at_all_addresses_repeats_the_host_of_the_client),
         },
     ])
 }
@@ -165,4 +172,41 @@ fn an_endpoint_without_a_certificate_is_not_opened() {
     let endpoint = said.split(' ').next_back().unwrap();
     let read = ["read", endpoint, "Spindle/Override", "--security", "none"];
     let _ = sandbox.run(&read).expect_success();
+}
+
+fn an_endpoint_at_all_addresses_repeats_the_host_of_the_client() {
+    let sandbox = Sandbox::new();
+    let registry = Registry::start_at(&sandbox, "opc.tcp://0.0.0.0:0", &["--allow-none"]);
+    let port = registry.endpoint.rsplit_once(':').unwrap().1;
+    let loopback = format!("opc.tcp://127.0.0.1:{port}");
+    let mut client = Client::new(&loopback.parse().unwrap(), ClientOptions::named("Client"));
+    let mut announced = |requested: &str| {
+        let get = GetEndpointsRequest {
+            endpoint_url: requested.into(),
+            ..GetEndpointsRequest::default()
+        };
+        let described = client.call(get).unwrap().endpoints.into_iter();
+        let mut urls: Vec<String> = described
+            .map(|one| one.endpoint_url.into_string())
+            .collect();
+        urls.retain(|url| url.starts_with("opc.tcp://"));
+        urls.dedup();
+        assert_eq!(urls.len(), 1, "{urls:?}");
+        urls.remove(0)
+    };
+    for (requested, expected) in [
+        // The client came by a router that changes the port.
+        ("opc.tcp://plant.example:14840", "plant.example"),
+        ("opc.tcp://[fd00::7]:14840", "[fd00::7]"),
+        (&*loopback, "127.0.0.1"),
+        ("", "127.0.0.1"),
+    ] {
+        assert_eq!(announced(requested), format!("opc.tcp://{expected}:{port}"));
+    }
+    // The name of this host stands for an address to which nobody can connect.
+    let unusable = announced("opc.tcp://<b>");
+    assert!(
+        !unusable.contains("0.0.0.0") && !unusable.contains('<'),
+        "{unusable}"
+    );
 }

@@ -63,6 +63,8 @@ mod consumer;
 pub mod control;
 mod endpoint;
 mod error;
+mod issued_tokens;
+mod key_log;
 mod keys;
 mod mirror;
 pub mod model;
@@ -80,6 +82,7 @@ pub use client::{
 pub use consumer::{Consumer, Item, ProviderEntry};
 pub use endpoint::{Endpoint, EndpointError, loopback};
 pub use error::{ClientError, ConnectionError, ProtocolError};
+pub use issued_tokens::{JwtOptions, JwtOptionsError};
 pub use keys::{
     KeyKeeper, KeyNews, KeyReceiver, KeyReceiverError, KeyReceiverOptions, MissingKeys,
 };

@@ -15,10 +15,11 @@ use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use takt_crypto::{Certificate, PasswordHash, PolicyProfile, now};
-use takt_services::Users;
+use takt_services::{IssuedUser, Users};
 use takt_space::{Peer, RoleSet};
 use takt_ua::StatusCode;
 
+use crate::issued_tokens::IssuedTokens;
 use user::{read, write};
 
 pub use unix::{unix_group, unix_user};
@@ -52,6 +53,8 @@ pub struct UserFile {
     state: Mutex<State>,
     /// A hash that no password has: checking it takes as long as that of a user.
     nobody: LazyLock<Option<PasswordHash>>,
+    /// An authorization service with users of its own.
+    issued: Option<IssuedTokens>,
 }
 
 #[derive(Debug)]
@@ -80,7 +83,14 @@ impl UserFile {
             own_user: rustix::process::geteuid().as_raw(),
             state: Mutex::new(state),
             nobody: LazyLock::new(|| PasswordHash::of(&[0; 32]).ok()),
+            issued: None,
         }
+    }
+
+    /// Accepts the tokens of an authorization service as well.
+    pub(crate) fn with_issued_tokens(mut self, issued: Option<IssuedTokens>) -> Self {
+        self.issued = issued;
+        self
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -232,6 +242,17 @@ impl Users for UserFile {
         let checked = certificate.check_known_user(profile, now());
         checked.map_err(|_| StatusCode::BadIdentityTokenRejected)?;
         Ok((found.name.clone(), found.roles))
+    }
+
+    fn issuer_endpoint_url(&self) -> Option<String> {
+        self.issued.as_ref().map(IssuedTokens::issuer_endpoint_url)
+    }
+
+    fn issued(&self, token: &[u8]) -> Result<IssuedUser, StatusCode> {
+        let issued = self.issued.as_ref();
+        issued.map_or(Err(StatusCode::BadIdentityTokenRejected), |issued| {
+            issued.user(token)
+        })
     }
 
     /// The Unix user that runs the server, and root, have all Roles over shared memory. Others have those of the file.

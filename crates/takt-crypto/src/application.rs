@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::SystemTime;
+use std::time::{Duration, Instant, SystemTime};
 
 use crate::certificate::{Certificate, Thumbprint};
 use crate::certificate_error::CertificateError;
@@ -19,6 +19,13 @@ const EXPIRES_SOON: i64 = 30 * DAY;
 /// Seconds of a day.
 const DAY: i64 = 24 * 3600;
 
+/// Shortest time between two certificates of strangers that are kept for an administrator: anybody can send new ones, and each
+/// takes some milliseconds.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// Number of them that are kept at once after a rest.
+const BURST: u32 = 8;
+
 /// Own certificate and folders of an application.
 #[derive(Debug)]
 pub struct ApplicationSecurity {
@@ -26,6 +33,8 @@ pub struct ApplicationSecurity {
     /// Files of the own certificate and its key.
     files: (PathBuf, PathBuf),
     own: Mutex<Own>,
+    /// Time up to which kept certificates have been paid for.
+    paid: Mutex<Instant>,
 }
 
 #[derive(Debug)]
@@ -88,6 +97,7 @@ impl ApplicationSecurity {
             }),
             store,
             files,
+            paid: Mutex::new(Instant::now()),
         };
         let _ = application.identity();
         application
@@ -181,7 +191,8 @@ impl ApplicationSecurity {
             error,
             CertificateError::Untrusted | CertificateError::ChainIncomplete
         );
-        if needs_trust && !self.store.is_rejected(leaf) {
+        let is_new = needs_trust && !self.store.is_rejected(leaf);
+        if is_new && self.may_keep(Instant::now()) {
             let subject: String = leaf.subject.chars().take(200).collect();
             tracing::warn!(
                 %subject,
@@ -192,6 +203,18 @@ impl ApplicationSecurity {
                 tracing::warn!(%error, "the rejected certificate could not be kept");
             }
         }
+    }
+
+    /// Returns whether a certificate of a stranger may be kept now. Its owner will come again.
+    fn may_keep(&self, at: Instant) -> bool {
+        let mut paid = self.paid.lock().unwrap_or_else(PoisonError::into_inner);
+        let rested = at.checked_sub(PAUSE * BURST).unwrap_or(at);
+        let next = paid.max(rested) + PAUSE;
+        let may = next <= at + PAUSE;
+        if may {
+            *paid = next;
+        }
+        may
     }
 
     /// Returns true if `thumbprint` is that of the current certificate.
@@ -225,4 +248,29 @@ pub fn now() -> i64 {
     since.map_or(0, |since| {
         i64::try_from(since.as_secs()).unwrap_or(i64::MAX)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flood_of_strangers_is_kept_slowly() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = CertificateStore::open(folder.path()).unwrap();
+        let new = NewCertificate {
+            application_name: "Server".to_owned(),
+            application_uri: "urn:server".to_owned(),
+            host_names: vec!["localhost".to_owned()],
+            addresses: Vec::new(),
+            validity: Duration::from_secs(3600),
+            key_bits: 2048,
+        };
+        let application = ApplicationSecurity::open(store, &new).unwrap();
+        let at = Instant::now() + Duration::from_secs(60);
+        let kept = (0..100).filter(|_| application.may_keep(at)).count();
+        assert_eq!(kept, BURST as usize + 1);
+        assert!(application.may_keep(at + PAUSE));
+        assert!(!application.may_keep(at + PAUSE));
+    }
 }

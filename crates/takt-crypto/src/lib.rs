@@ -9,6 +9,7 @@
 //!   when they are dropped.
 //! * [`Certificate`], [`OwnCertificate`]: parsed certificates, and an own certificate with its key.
 //! * [`TrustList`], [`CertificateStore`]: the checks of a peer's certificate, and the folders that they use.
+//! * [`JwtKeys`]: tokens of users that an authorization service has signed.
 //! * [`PasswordHash`]: passwords of users (Argon2id).
 
 #![forbid(unsafe_code)]
@@ -18,6 +19,7 @@ mod certificate;
 mod certificate_error;
 mod creation;
 mod identity;
+mod jwt;
 mod key_derivation;
 mod password;
 mod policy;
@@ -33,6 +35,7 @@ pub use certificate::{Certificate, MAX_CHAIN_LENGTH, MAX_CHAIN_SIZE, Thumbprint}
 pub use certificate_error::CertificateError;
 pub use creation::{CreationError, NewCertificate};
 pub use identity::OwnCertificate;
+pub use jwt::{JwtClaims, JwtError, JwtExpectations, JwtKeys, JwtKeysError, MAX_JWT};
 pub use key_derivation::p_sha256;
 pub use password::PasswordHash;
 pub use policy::{AsymmetricEncryption, AsymmetricSignature, Cipher, PolicyProfile};

@@ -2,7 +2,7 @@
 //!
 //! Each change of the folders takes effect with the next check: no application has to be restarted.
 
-use std::fs::{self, DirBuilder, OpenOptions};
+use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -296,7 +296,7 @@ impl CertificateStore {
 
     fn place(&self, folder: &str, certificate: &Certificate) -> Result<PathBuf, StoreError> {
         let path = self.root.join(folder).join(name_of(certificate));
-        write_file(&path, certificate.der())?;
+        write_file_in(folder, &path, certificate.der())?;
         for other in [TRUSTED, ISSUERS, REJECTED] {
             if other != folder {
                 for stored in self.list(other) {
@@ -395,8 +395,25 @@ fn decoded(path: &Path) -> Option<Vec<u8>> {
     (contents.len() <= MAX_CHAIN_SIZE.max(contents.len())).then_some(contents)
 }
 
-/// Writes a file for this user only, under its final name once it is complete.
+/// Writes a file for this user only, under its final name once it is complete and on the disk.
 fn write_file(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+    write(path, bytes, File::sync_all)
+}
+
+/// Does the same in a folder of certificates. A rejected one need not survive a loss of power: a server does not wait for the disk
+/// because of a stranger.
+fn write_file_in(folder: &str, path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+    match folder {
+        REJECTED => write(path, bytes, |_| Ok(())),
+        _ => write_file(path, bytes),
+    }
+}
+
+fn write(
+    path: &Path,
+    bytes: &[u8],
+    settle: impl FnOnce(&File) -> io::Result<()>,
+) -> Result<(), StoreError> {
     let io = |source| StoreError::Io {
         path: path.to_owned(),
         source,
@@ -409,7 +426,7 @@ fn write_file(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
         .mode(0o600)
         .open(&unfinished)
         .map_err(io)?;
-    let written = file.write_all(bytes).and_then(|()| file.sync_all());
+    let written = file.write_all(bytes).and_then(|()| settle(&file));
     written
         .and_then(|()| fs::rename(&unfinished, path))
         .map_err(|source| {

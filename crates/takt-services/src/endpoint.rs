@@ -6,6 +6,7 @@ use takt_ua::structures::{ApplicationDescription, EndpointDescription, UserToken
 use takt_ua::{ByteString, UaString};
 
 use crate::authentication::Authenticator;
+use crate::requested_url::RequestedUrl;
 use crate::users::Users;
 
 /// `opc.tcp` with the binary encoding (OPC 10000-7, profile "UA-TCP UA-SC UA-Binary").
@@ -25,11 +26,15 @@ pub(crate) const PROTECTED_USER_NAME_POLICY: &str = "username_protected";
 pub(crate) const CERTIFICATE_POLICY: &str = "certificate";
 /// PolicyId of X509 tokens on channels without security.
 pub(crate) const PROTECTED_CERTIFICATE_POLICY: &str = "certificate_protected";
+/// PolicyId of JSON Web Tokens.
+pub(crate) const JWT_POLICY: &str = "jwt";
+/// IssuedTokenType of JSON Web Tokens (OPC 10000-6, Table 53).
+const JWT_TYPE: &str = "http://opcfoundation.org/UA/UserToken#JWT";
 /// SecurityPolicy of tokens that are protected by themselves: the one that most clients have.
 const TOKEN_POLICY_URI: &str = "http://opcfoundation.org/UA/SecurityPolicy#Basic256Sha256";
 
 /// The kinds of user tokens that a server accepts.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct OfferedTokens {
     anonymous: bool,
     user_names: bool,
@@ -37,6 +42,8 @@ pub(crate) struct OfferedTokens {
     passwords: bool,
     clear_text: bool,
     certificates: bool,
+    /// IssuerEndpointUrl of JSON Web Tokens.
+    issued: Option<String>,
 }
 
 impl OfferedTokens {
@@ -48,8 +55,22 @@ impl OfferedTokens {
             passwords: has_names,
             clear_text: authenticator.allows_clear_text(),
             certificates: users.is_some_and(Users::allows_certificates),
+            issued: users.and_then(Users::issuer_endpoint_url),
         }
     }
+}
+
+/// Rule for the host in the EndpointUrl that a client gets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum AnnouncedHost {
+    /// The host that the client used if it used the port of the endpoint; otherwise the configured one. For an endpoint with one
+    /// address.
+    #[default]
+    OfClientOnPort,
+    /// The host that the client used, whatever port it used. For an endpoint at all addresses of the host.
+    OfClient,
+    /// The configured host, for every client.
+    Configured,
 }
 
 /// Configuration of one endpoint of the server.
@@ -57,6 +78,8 @@ impl OfferedTokens {
 pub struct EndpointConfig {
     /// EndpointUrl: `opc.tcp://host:port` or `opc.iox2://ApplicationName`.
     pub url: String,
+    /// Rule for the host in the URL that a client gets.
+    pub announced_host: AnnouncedHost,
     /// TransportProfileUri: [`TCP_PROFILE`] or [`SHARED_MEMORY_PROFILE`].
     pub transport_profile_uri: String,
     /// SecurityPolicyUri.
@@ -75,6 +98,7 @@ impl EndpointConfig {
     ) -> Self {
         Self {
             url: url.into(),
+            announced_host: AnnouncedHost::default(),
             transport_profile_uri: transport_profile_uri.into(),
             security_policy_uri: SECURITY_POLICY_NONE.to_owned(),
             security_mode: MessageSecurityMode::None,
@@ -92,6 +116,7 @@ impl EndpointConfig {
         let encrypts = security_mode == MessageSecurityMode::SignAndEncrypt;
         Self {
             url: url.into(),
+            announced_host: AnnouncedHost::default(),
             transport_profile_uri: TCP_PROFILE.to_owned(),
             security_policy_uri: profile.uri.to_owned(),
             security_mode,
@@ -106,7 +131,7 @@ impl EndpointConfig {
     /// Returns the UserTokenPolicies. Without security of messages, tokens are protected by themselves.
     fn token_policies(
         &self,
-        offered: OfferedTokens,
+        offered: &OfferedTokens,
         has_certificate: bool,
     ) -> Vec<UserTokenPolicy> {
         let is_private = self.transport_profile_uri == SHARED_MEMORY_PROFILE;
@@ -151,27 +176,55 @@ impl EndpointConfig {
                 policies.push(policy(CERTIFICATE_POLICY, certificate, ""));
             }
         }
+        // A token is too long to be encrypted with RSA by itself. It is sent where the channel encrypts it.
+        let encrypts = self.security_mode == MessageSecurityMode::SignAndEncrypt;
+        if let Some(issuer) = &offered.issued
+            && (encrypts || is_private)
+        {
+            policies.push(UserTokenPolicy {
+                issued_token_type: UaString::from(JWT_TYPE),
+                issuer_endpoint_url: UaString::from(issuer.as_str()),
+                ..policy(JWT_POLICY, UserTokenType::IssuedToken, SECURITY_POLICY_NONE)
+            });
+        }
         policies
     }
 
-    /// Returns the EndpointDescription for a client that reached the server as `requested_url`.
+    /// Returns the same endpoint with another rule for its host.
+    #[must_use]
+    pub fn with_announced_host(mut self, rule: AnnouncedHost) -> Self {
+        self.announced_host = rule;
+        self
+    }
+
+    /// Returns the EndpointUrl for a client that reached the server as `requested_url`.
     ///
-    /// A client that used another name of the same host and port gets the URL with that name: it is known to work for this
-    /// client, and some clients insist on it.
+    /// A client that used another name of the same host gets the URL with that name: it is known to work for this client, and
+    /// some clients insist on it. A URL that is not well-formed is never repeated.
+    pub(crate) fn url_for(&self, requested_url: &str) -> String {
+        let own = RequestedUrl::parse(&self.url);
+        let requested = RequestedUrl::parse(requested_url);
+        let (Some(own), Some(requested)) = (own, requested) else {
+            return self.url.clone();
+        };
+        match self.announced_host {
+            AnnouncedHost::Configured => self.url.clone(),
+            _ if own.port() == requested.port() => requested.to_string(),
+            AnnouncedHost::OfClient => own.with_host_of(&requested),
+            AnnouncedHost::OfClientOnPort => self.url.clone(),
+        }
+    }
+
+    /// Returns the EndpointDescription for a client that reached the server as `requested_url`.
     pub(crate) fn describe(
         &self,
         application: &ApplicationDescription,
-        offered: OfferedTokens,
+        offered: &OfferedTokens,
         certificate: Option<&[u8]>,
         requested_url: &str,
     ) -> EndpointDescription {
-        let url = if same_port(&self.url, requested_url) {
-            requested_url
-        } else {
-            &self.url
-        };
         EndpointDescription {
-            endpoint_url: UaString::from(url),
+            endpoint_url: UaString::from(self.url_for(requested_url)),
             server: application.clone(),
             // Tokens of users may be encrypted even if messages are not.
             server_certificate: match certificate {
@@ -203,59 +256,75 @@ pub(crate) fn profile_of_token(
     }
 }
 
-/// Returns true if both URLs have the same scheme, `opc.tcp`, and the same port.
-fn same_port(url: &str, requested: &str) -> bool {
-    match (tcp_port(url), tcp_port(requested)) {
-        (Some(port), Some(requested)) => port == requested,
-        _ => false,
-    }
-}
-
-/// Returns the port of an `opc.tcp` URL, 4840 if it names none.
-fn tcp_port(url: &str) -> Option<u16> {
-    let authority = url.strip_prefix("opc.tcp://")?.split('/').next()?;
-    let after_host = match authority.rsplit_once(']') {
-        Some((_, rest)) => rest,
-        None => authority,
-    };
-    match after_host.rsplit_once(':') {
-        Some((_, port)) => port.parse().ok(),
-        None => Some(4840),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::authentication::AnonymousOnly;
 
+    fn endpoint(url: &str, rule: AnnouncedHost) -> EndpointConfig {
+        EndpointConfig::without_security(url, TCP_PROFILE).with_announced_host(rule)
+    }
+
     #[test]
     fn endpoint_urls_keep_the_host_name_of_the_client() {
-        let endpoint = EndpointConfig::without_security("opc.tcp://127.0.0.1:4841/", TCP_PROFILE);
-        let application = ApplicationDescription::default();
-        let url = |requested: &str| {
-            endpoint
-                .describe(
-                    &application,
-                    OfferedTokens::of(&AnonymousOnly, None),
-                    None,
-                    requested,
-                )
-                .endpoint_url
-                .into_string()
-        };
+        let one = endpoint("opc.tcp://127.0.0.1:4841/", AnnouncedHost::OfClientOnPort);
+        let url = |requested: &str| one.url_for(requested);
         assert_eq!(url("opc.tcp://localhost:4841"), "opc.tcp://localhost:4841");
         assert_eq!(url("opc.tcp://localhost:4840"), "opc.tcp://127.0.0.1:4841/");
         assert_eq!(url(""), "opc.tcp://127.0.0.1:4841/");
         assert_eq!(url("opc.iox2://Machine"), "opc.tcp://127.0.0.1:4841/");
+        let description = one.describe(
+            &ApplicationDescription::default(),
+            &OfferedTokens::of(&AnonymousOnly, None),
+            None,
+            "opc.tcp://[::1]:4841",
+        );
+        assert_eq!(description.endpoint_url, "opc.tcp://[::1]:4841");
     }
 
     #[test]
-    fn ports_of_urls() {
-        assert_eq!(tcp_port("opc.tcp://host"), Some(4840));
-        assert_eq!(tcp_port("opc.tcp://[::1]:5000/path"), Some(5000));
-        assert_eq!(tcp_port("opc.tcp://[::1]"), Some(4840));
-        assert_eq!(tcp_port("http://host:1"), None);
-        assert_eq!(tcp_port("opc.tcp://host:port"), None);
+    fn an_endpoint_at_all_addresses_keeps_the_host_behind_another_port() {
+        let all = endpoint("opc.tcp://plc7:4840/line", AnnouncedHost::OfClient);
+        for (requested, expected) in [
+            ("opc.tcp://plant:14840", "opc.tcp://plant:4840/line"),
+            (
+                "opc.tcp://[fd00::7]:14840/x",
+                "opc.tcp://[fd00::7]:4840/line",
+            ),
+            ("opc.tcp://10.0.0.7", "opc.tcp://10.0.0.7"),
+        ] {
+            assert_eq!(all.url_for(requested), expected);
+        }
+    }
+
+    #[test]
+    fn an_advertised_host_is_announced_to_every_client() {
+        let advertised = endpoint("opc.tcp://plant.example:4841", AnnouncedHost::Configured);
+        for requested in ["opc.tcp://127.0.0.1:4841", "opc.tcp://plc7:4840", ""] {
+            assert_eq!(
+                advertised.url_for(requested),
+                "opc.tcp://plant.example:4841"
+            );
+        }
+    }
+
+    #[test]
+    fn a_url_that_is_not_well_formed_is_not_repeated() {
+        for rule in [AnnouncedHost::OfClient, AnnouncedHost::OfClientOnPort] {
+            let own = endpoint("opc.tcp://plc7:4840", rule);
+            for garbage in [
+                "opc.tcp://<script>:4840",
+                "opc.tcp://plc7 evil:4840",
+                "opc.tcp://plc7\n:4840",
+                "opc.tcp://user@plc7:4840",
+                "opc.tcp://:4840",
+                "opc.tcp://[::1:4840",
+                "opc.tcp://[::g]:4840",
+                "opc.tcp://plc7:4840:4840",
+                "http://plc7:4840",
+            ] {
+                assert_eq!(own.url_for(garbage), "opc.tcp://plc7:4840", "{garbage:?}");
+            }
+        }
     }
 }

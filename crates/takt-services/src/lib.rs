@@ -35,6 +35,7 @@ mod password_checks;
 mod pending;
 mod random;
 mod reading;
+mod requested_url;
 mod server;
 mod server_diagnostics;
 mod server_methods;
@@ -55,10 +56,12 @@ pub use audit::{AuditRecord, AuditSink, AuditedAction, NodeService};
 pub use authentication::{AnonymousOnly, Authenticator};
 pub use builder::{BuildError, ServerBuilder};
 pub use connection::{Connection, Outcome};
-pub use endpoint::{EndpointConfig, SECURITY_POLICY_NONE, SHARED_MEMORY_PROFILE, TCP_PROFILE};
+pub use endpoint::{
+    AnnouncedHost, EndpointConfig, SECURITY_POLICY_NONE, SHARED_MEMORY_PROFILE, TCP_PROFILE,
+};
 pub use limits::{OperationLimits, ServerLimits, SubscriptionLimits};
 pub use node_management::{EverybodyManages, NoNodeManagement, NodeManagement};
 pub use server::Server;
 pub use session_observer::{NoSessionObserver, SessionObserver};
 pub use settled::Settled;
-pub use users::Users;
+pub use users::{IssuedUser, Users};

@@ -342,11 +342,16 @@ impl Server {
     }
 
     /// Returns the ApplicationDescription for a client that reached the server as `requested_url`. DiscoveryUrls are the URLs of
-    /// all endpoints.
+    /// all endpoints, each once.
     pub(crate) fn application(&self, requested_url: &str) -> ApplicationDescription {
         let endpoints = self.endpoints.load();
-        let urls = endpoints.iter().map(|endpoint| endpoint.url.as_str());
-        let mut discovery_urls: Vec<_> = urls.map(UaString::from).collect();
+        let mut discovery_urls: Vec<UaString> = Vec::with_capacity(2);
+        for endpoint in endpoints.iter() {
+            let url = UaString::from(endpoint.url_for(requested_url));
+            if !discovery_urls.contains(&url) {
+                discovery_urls.push(url);
+            }
+        }
         discovery_urls.sort_by_key(|url| !has_scheme_of(url.as_str(), requested_url));
         ApplicationDescription {
             discovery_urls,
@@ -364,7 +369,7 @@ impl Server {
         let offered = OfferedTokens::of(&*self.authenticator, users);
         let described = endpoints
             .iter()
-            .map(|endpoint| endpoint.describe(&application, offered, certificate, requested_url));
+            .map(|endpoint| endpoint.describe(&application, &offered, certificate, requested_url));
         let mut described: Vec<_> = described.collect();
         described
             .sort_by_key(|endpoint| !has_scheme_of(endpoint.endpoint_url.as_str(), requested_url));

@@ -6,15 +6,16 @@ use takt_crypto::{ApplicationSecurity, Certificate, OwnCertificate, PolicyProfil
 use takt_space::{Channel, RoleSet, UserIdentity, UserRole};
 use takt_ua::enumerations::MessageSecurityMode;
 use takt_ua::structures::{
-    AnonymousIdentityToken, SignatureData, UserNameIdentityToken, X509IdentityToken,
+    AnonymousIdentityToken, IssuedIdentityToken, SignatureData, UserNameIdentityToken,
+    X509IdentityToken,
 };
 use takt_ua::{ExtensionObject, StatusCode, UaString};
 use zeroize::Zeroizing;
 
 use crate::authentication::Authenticator;
 use crate::endpoint::{
-    ANONYMOUS_POLICY, CERTIFICATE_POLICY, PROTECTED_CERTIFICATE_POLICY, PROTECTED_USER_NAME_POLICY,
-    USER_NAME_POLICY, profile_of_token,
+    ANONYMOUS_POLICY, CERTIFICATE_POLICY, JWT_POLICY, PROTECTED_CERTIFICATE_POLICY,
+    PROTECTED_USER_NAME_POLICY, USER_NAME_POLICY, profile_of_token,
 };
 use crate::session_security::verify_challenge;
 use crate::users::Users;
@@ -26,6 +27,8 @@ const MAX_BLOCKS: usize = 8;
 pub(crate) enum Identified {
     /// The user, and what it may do.
     User(UserIdentity, RoleSet),
+    /// The user of a token, and the end of the token in seconds since 1970.
+    Issued(UserIdentity, RoleSet, i64),
     /// Name and password of a user of this server, if they are right: [`Users::user_name`] decides, which takes long.
     Password {
         name: String,
@@ -58,6 +61,9 @@ impl UserTokens<'_> {
             let token = token.decode_as().map_err(invalid)?;
             let (user, roles) = self.certificate(&token, signature)?;
             return Ok(Identified::User(user, roles));
+        }
+        if token.is::<IssuedIdentityToken>() {
+            return self.issued(&token.decode_as().map_err(invalid)?);
         }
         if !token.is_null() {
             let anonymous: AnonymousIdentityToken = token.decode_as().map_err(invalid)?;
@@ -192,6 +198,31 @@ impl UserTokens<'_> {
             thumbprint: leaf.thumbprint.0,
         };
         Ok((identity, roles.authenticated()))
+    }
+
+    /// Determines the user of a JSON Web Token. It is sent encrypted: by the channel, or by itself.
+    fn issued(&self, token: &IssuedIdentityToken) -> Result<Identified, StatusCode> {
+        let users = self.users.ok_or(StatusCode::BadIdentityTokenRejected)?;
+        expect_policy(&token.policy_id, &[JWT_POLICY])?;
+        let (channel, sent) = (self.channel, token.token_data.as_bytes());
+        let is_encrypted = channel.security.mode == MessageSecurityMode::SignAndEncrypt;
+        if !is_encrypted && !channel.peer.is_local() {
+            return Err(StatusCode::BadIdentityTokenInvalid);
+        }
+        let algorithm = token.encryption_algorithm.as_str();
+        let issued = match PolicyProfile::by_uri(&channel.security.policy_uri) {
+            _ if algorithm.is_empty() => users.issued(sent),
+            Some(profile) if algorithm == profile.asymmetric_encryption.uri() => {
+                users.issued(&self.decrypt(profile, sent)?)
+            }
+            _ => Err(StatusCode::BadIdentityTokenInvalid),
+        }?;
+        let user = UserIdentity::Issued {
+            issuer: issued.issuer,
+            subject: issued.subject,
+        };
+        let roles = issued.roles.authenticated();
+        Ok(Identified::Issued(user, roles, issued.expires))
     }
 
     /// Returns the identity whose certificate the client knows.

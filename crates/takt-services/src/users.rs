@@ -4,6 +4,19 @@ use takt_crypto::{Certificate, PolicyProfile};
 use takt_space::{Peer, RoleSet};
 use takt_ua::StatusCode;
 
+/// A user with a token of an authorization service.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IssuedUser {
+    /// The authorization service.
+    pub issuer: String,
+    /// Name of the user at that service.
+    pub subject: String,
+    /// Roles.
+    pub roles: RoleSet,
+    /// End of the token in seconds since 1970: the Session ends then, unless it is activated again with another token.
+    pub expires: i64,
+}
+
 /// Users with passwords or certificates. Applications authenticate themselves by other means
 /// ([`Authenticator`](crate::Authenticator)).
 pub trait Users: Send + Sync {
@@ -31,6 +44,20 @@ pub trait Users: Send + Sync {
         certificate: &Certificate,
         profile: &PolicyProfile,
     ) -> Result<(String, RoleSet), StatusCode>;
+
+    /// Returns the issuerEndpointUrl of JSON Web Tokens (OPC 10000-6, Table 54), if they are accepted.
+    fn issuer_endpoint_url(&self) -> Option<String> {
+        None
+    }
+
+    /// Returns the user with this JSON Web Token.
+    ///
+    /// # Errors
+    /// `BadIdentityTokenRejected` for a token that is not valid here and now, `BadUserAccessDenied` for one without a role.
+    fn issued(&self, token: &[u8]) -> Result<IssuedUser, StatusCode> {
+        let _ = token;
+        Err(StatusCode::BadIdentityTokenRejected)
+    }
 
     /// Returns the Roles of a peer without a user: over shared memory those of its Unix user.
     fn anonymous(&self, peer: &Peer) -> RoleSet;

@@ -152,6 +152,13 @@ pub enum UserIdentity {
         /// SHA-1 thumbprint of the certificate.
         thumbprint: [u8; 20],
     },
+    /// A user whose token an authorization service has signed.
+    Issued {
+        /// The authorization service.
+        issuer: String,
+        /// Name of the user at that service.
+        subject: String,
+    },
 }
 
 /// Security context of a request: the channel, the Session, and the user.

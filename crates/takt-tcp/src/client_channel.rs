@@ -122,6 +122,11 @@ impl PendingOpen {
         }
         let mode = config.security_mode;
         let security = policy.symmetric(Role::Client, mode, &self.nonce, server_nonce)?;
+        if let Some(log) = &config.key_log
+            && let Some(keys) = policy.logged_keys(&self.nonce, server_nonce)
+        {
+            log.note(channel_id, token.token_id, &keys);
+        }
         let lifetime = Duration::from_millis(token.revised_lifetime.into());
         inbound.channel_id = channel_id;
         outbound.channel_id = channel_id;

@@ -7,6 +7,7 @@ use takt_rt::memory_budget::MemoryBudget;
 use takt_ua::enumerations::MessageSecurityMode;
 
 use crate::hello::TransportLimits;
+use crate::key_log::KeyLog;
 use crate::security::{NoSecurity, SecurityPolicy};
 
 /// Configuration of a server's connections.
@@ -38,6 +39,8 @@ pub struct ServerConnectionConfig {
     pub connection_memory: usize,
     /// Largest memory in bytes for the buffers of one connection without an activated Session.
     pub connection_memory_without_session: usize,
+    /// File that gets the keys of all channels, for diagnosis.
+    pub key_log: Option<Arc<KeyLog>>,
 }
 
 impl Default for ServerConnectionConfig {
@@ -61,6 +64,7 @@ impl Default for ServerConnectionConfig {
             // The largest response, the largest request, and their headers.
             connection_memory: 96 << 20,
             connection_memory_without_session: 4 << 20,
+            key_log: None,
         }
     }
 }
@@ -78,6 +82,8 @@ pub struct ClientConnectionConfig {
     pub server_certificate: Vec<u8>,
     /// Requested lifetime of tokens; the server may revise it.
     pub token_lifetime: Duration,
+    /// File that gets the keys of the channel, for diagnosis.
+    pub key_log: Option<Arc<KeyLog>>,
 }
 
 impl Default for ClientConnectionConfig {
@@ -92,6 +98,7 @@ impl Default for ClientConnectionConfig {
             security_mode: MessageSecurityMode::None,
             server_certificate: Vec::new(),
             token_lifetime: Duration::from_secs(3600),
+            key_log: None,
         }
     }
 }

@@ -99,6 +99,22 @@ impl EndpointUrl {
         }
     }
 
+    /// Returns the same URL with the host of another one.
+    #[must_use]
+    pub fn with_host_of(&self, other: &Self) -> Self {
+        Self {
+            host: other.host.clone(),
+            ..self.clone()
+        }
+    }
+
+    /// Returns true if the host is the address of all interfaces: `0.0.0.0` or `::`. Nobody can connect to it from elsewhere.
+    #[must_use]
+    pub fn is_unspecified(&self) -> bool {
+        let address = self.host.parse::<IpAddr>();
+        address.is_ok_and(|address| address.is_unspecified())
+    }
+
     /// Returns the addresses that the host stands for. Names are resolved by the system's resolver, which may take as
     /// long as its configured timeouts.
     ///
@@ -253,6 +269,10 @@ mod tests {
 
     #[test]
     fn an_address_resolves_without_the_resolver() {
+        let other: EndpointUrl = "opc.tcp://plc:1/x".parse().unwrap();
+        let all: EndpointUrl = "opc.tcp://[::]:9/line".parse().unwrap();
+        assert!(all.is_unspecified() && !other.is_unspecified());
+        assert_eq!(all.with_host_of(&other).to_string(), "opc.tcp://plc:9/line");
         let url: EndpointUrl = "opc.tcp://[::1]:9".parse().unwrap();
         assert_eq!(url.resolve().unwrap(), ["[::1]:9".parse().unwrap()]);
         let address: SocketAddr = "[::1]:9".parse().unwrap();

@@ -144,6 +144,11 @@ impl Inbound {
         Ok(Some(header))
     }
 
+    /// Returns the received bytes from the next chunk on.
+    pub(crate) fn unread(&self) -> &[u8] {
+        self.buffer.unread()
+    }
+
     /// Removes the chunk whose header was [read](Self::peek_chunk).
     pub(crate) fn take_chunk(&mut self, header: ChunkHeader) -> Chunk {
         let range = self.buffer.take(header.size);

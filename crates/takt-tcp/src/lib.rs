@@ -34,6 +34,7 @@ mod fault;
 mod handler;
 mod hello;
 mod inbound;
+mod key_log;
 mod listener;
 mod log_limit;
 mod memory;
@@ -62,6 +63,7 @@ pub use endpoint_url::{DEFAULT_PORT, EndpointUrl, EndpointUrlError, MAX_ENDPOINT
 pub use error::TransportError;
 pub use handler::{RequestHandler, TcpCompletionWaker, TcpOutcome};
 pub use hello::{MAX_REASON_LENGTH, MIN_BUFFER_SIZE, NegotiatedLimits, TransportLimits};
+pub use key_log::{KeyLog, KeyLogError, LoggedKeys};
 pub use listener::BindError;
 pub use secured_policy::SecuredPolicy;
 pub use security::{

@@ -27,6 +27,16 @@ pub(crate) struct AsymmetricHeader {
     pub(crate) receiver_thumbprint: Vec<u8>,
 }
 
+/// Returns true if an `OPN` chunk names SecurityPolicy None, so that handling it takes no time.
+pub(crate) fn is_without_security(chunk: &[u8]) -> bool {
+    let uri = SECURITY_POLICY_NONE.as_bytes();
+    let header = chunk.get(CHANNEL_HEADER_SIZE..);
+    let header = header.and_then(<[u8]>::split_first_chunk::<4>);
+    header.is_some_and(|(length, rest)| {
+        usize::try_from(u32::from_le_bytes(*length)) == Ok(uri.len()) && rest.starts_with(uri)
+    })
+}
+
 impl AsymmetricHeader {
     /// Reads the header of an `OPN` chunk; also returns its end.
     pub(crate) fn parse(chunk: &[u8]) -> Result<(Self, usize), TransportError> {

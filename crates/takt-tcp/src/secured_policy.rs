@@ -8,6 +8,7 @@ use takt_crypto::{
 };
 use takt_ua::enumerations::MessageSecurityMode;
 
+use crate::key_log::LoggedKeys;
 use crate::security::{
     AsymmetricSecurity, ChunkSecurity, Role, SecurityPolicy, SecuritySizes, TokenSecurity,
 };
@@ -174,6 +175,11 @@ impl SecurityPolicy for SecuredPolicy {
                 receive: client,
             },
         })
+    }
+
+    fn logged_keys(&self, client_nonce: &[u8], server_nonce: &[u8]) -> Option<LoggedKeys> {
+        let keys = LoggedKeys::derive(self.profile, client_nonce, server_nonce);
+        Some(keys)
     }
 }
 

@@ -13,6 +13,7 @@ use takt_crypto::TrustList;
 use takt_ua::enumerations::MessageSecurityMode;
 
 use crate::chunk::SEQUENCE_HEADER_SIZE;
+use crate::key_log::LoggedKeys;
 use crate::security_error::SecurityError;
 
 /// The URI of SecurityPolicy None.
@@ -280,6 +281,12 @@ pub trait SecurityPolicy: Send + Sync + fmt::Debug {
         client_nonce: &[u8],
         server_nonce: &[u8],
     ) -> Result<TokenSecurity, SecurityError>;
+
+    /// Returns the keys of a token for a [`KeyLog`](crate::KeyLog); `None` for policies that encrypt nothing.
+    fn logged_keys(&self, client_nonce: &[u8], server_nonce: &[u8]) -> Option<LoggedKeys> {
+        let _ = (client_nonce, server_nonce);
+        None
+    }
 }
 
 /// SecurityPolicy None: no signature and no encryption; every client that can connect has all rights.

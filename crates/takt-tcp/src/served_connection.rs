@@ -13,7 +13,7 @@ use takt_ua::StatusCode;
 use crate::error::TransportError;
 use crate::handler::{RequestHandler, TcpCompletionWaker, TcpOutcome};
 use crate::log_limit::LogLimit;
-use crate::server_connection::ServerConnection;
+use crate::server_connection::{ServerConnection, Turns};
 use crate::server_event::{RequestBody, ServerEvent};
 
 /// Time that a client gets to close its side after the Error message. Closing at once would reset the connection if
@@ -75,6 +75,8 @@ pub(crate) struct ServedConnection<C> {
     is_interrupted: bool,
     /// Place in the order of connections with large messages that wait for their turn.
     pub(crate) large_place: Option<u64>,
+    /// True if the connection stands in the line for asymmetric cryptography.
+    pub(crate) waits_in_line: bool,
 }
 
 impl<C> ServedConnection<C> {
@@ -82,16 +84,18 @@ impl<C> ServedConnection<C> {
         socket: OwnedFd,
         address: SocketAddr,
         (number, log): (u64, Arc<LogLimit>),
-        machine: ServerConnection,
+        mut machine: ServerConnection,
         waker: TcpCompletionWaker,
         now: Instant,
     ) -> Self {
+        machine.set_turns(Turns::Waiting);
         Self {
             socket,
             address,
             number,
             log,
             machine,
+            waits_in_line: false,
             handled: None,
             waker,
             interest: Interest::READ,
@@ -201,13 +205,24 @@ impl<C> ServedConnection<C> {
         }
     }
 
-    /// Returns whether the connection is receiving, handling or sending a large message, or did so when it was served last,
-    /// or may open a SecureChannel with asymmetric cryptography, which takes as long.
+    /// Returns whether the connection is receiving, handling or sending a large message, or did so when it was served last.
     pub(crate) fn has_large_messages(&self) -> bool {
-        !self.is_lingering()
-            && (self.had_large
-                || self.machine.memory() >= LARGE
-                || self.machine.may_open_securely())
+        !self.is_lingering() && (self.had_large || self.machine.memory() >= LARGE)
+    }
+
+    /// Returns whether the connection has received a message that needs asymmetric cryptography, and has to wait for its turn.
+    pub(crate) fn waits_for_turn(&self) -> bool {
+        !self.is_lingering() && self.machine.waits_for_turn()
+    }
+
+    /// Lets the connection handle one such message when it is served next.
+    pub(crate) fn grant_turn(&mut self) {
+        self.machine.set_turns(Turns::One);
+    }
+
+    /// Takes back a turn that was not used.
+    pub(crate) fn end_turn(&mut self) {
+        self.machine.set_turns(Turns::Waiting);
     }
 
     /// Handles a ready socket.
@@ -328,6 +343,8 @@ impl<C> ServedConnection<C> {
                 ServerEvent::Closed => return Ok(Fate::Remove),
             }
         }
+        // Bytes behind a message that waits for its turn are not received.
+        self.is_interrupted = self.machine.waits_for_turn();
         Ok(Fate::Stay)
     }
 

@@ -144,6 +144,11 @@ impl ServerChannel {
         };
         let server_certificate = asymmetric.certificate.clone();
         answer(&*policy, asymmetric, outbound, request_id, &response)?;
+        if let Some(log) = &config.key_log
+            && let Some(keys) = policy.logged_keys(client_nonce, &server_nonce)
+        {
+            log.note(inbound.channel_id, token_id, &keys);
+        }
 
         let token = Token::new(token_id, now, lifetime, security);
         match channel {

@@ -10,15 +10,15 @@ use std::time::Instant;
 
 use takt_ua::StatusCode;
 
-use crate::chunk::{self, MessageType, SYMMETRIC_HEADER_SIZE};
+use crate::chunk::{self, ChunkHeader, MessageType, SYMMETRIC_HEADER_SIZE};
 use crate::config::ServerConnectionConfig;
 use crate::error::TransportError;
 use crate::fault;
 use crate::hello::{self, Hello, NegotiatedLimits};
 use crate::inbound::{Body, Chunk, Inbound, Message};
 use crate::memory::{ConnectionMemory, Refused, SMALL_RESPONSES};
+use crate::open_channel;
 use crate::outbound::{AHEAD, Outbound};
-use crate::security::SecurityPolicy;
 use crate::server_channel::ServerChannel;
 use crate::server_event::{Request, RequestBody, ServerEvent};
 
@@ -28,6 +28,17 @@ enum State {
     AwaitOpen,
     Open,
     Closed,
+}
+
+/// Permission to use asymmetric cryptography, which takes milliseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Turns {
+    /// Always: nobody else waits.
+    Free,
+    /// Not now: other connections are served first.
+    Waiting,
+    /// For the next OpenSecureChannel request.
+    One,
 }
 
 /// A client's connection.
@@ -43,6 +54,9 @@ pub struct ServerConnection {
     memory: ConnectionMemory,
     /// True if polling stopped because of congestion.
     held_back: bool,
+    turns: Turns,
+    /// True if polling stopped because the next message needs a turn.
+    waits_for_turn: bool,
     /// Deadline for Hello and OpenSecureChannel.
     handshake_deadline: Instant,
     chunk_deadline: Option<Instant>,
@@ -76,6 +90,8 @@ impl ServerConnection {
             deferred: 0,
             memory: ConnectionMemory::new(Arc::clone(&config)),
             held_back: false,
+            turns: Turns::Free,
+            waits_for_turn: false,
             handshake_deadline: now + config.handshake_timeout,
             chunk_deadline: None,
             send_deadline: None,
@@ -139,6 +155,7 @@ impl ServerConnection {
         // The previous event has been handled.
         self.inbound.trim();
         self.recount();
+        self.waits_for_turn = false;
         loop {
             self.held_back = self.state != State::Closed && self.is_congested();
             if self.state == State::Closed || self.held_back {
@@ -164,8 +181,17 @@ impl ServerConnection {
                 };
                 return Ok(Step::Nothing);
             };
-            let chunk = self.inbound.take_chunk(header);
             self.chunk_deadline = None;
+            if self.needs_turn(&header) {
+                self.waits_for_turn = self.turns == Turns::Waiting;
+                if self.waits_for_turn {
+                    return Ok(Step::Nothing);
+                }
+                if self.turns == Turns::One {
+                    self.turns = Turns::Waiting;
+                }
+            }
+            let chunk = self.inbound.take_chunk(header);
             match (self.state, chunk.header.message_type) {
                 (State::AwaitHello, MessageType::Hello) => self.hello(&chunk, now)?,
                 (State::AwaitOpen | State::Open, MessageType::OpenSecureChannel) => {
@@ -372,11 +398,24 @@ impl ServerConnection {
         channel.is_some_and(ServerChannel::is_secured)
     }
 
-    /// Returns whether the next message may open a SecureChannel with asymmetric cryptography, which takes
-    /// milliseconds.
-    pub(crate) fn may_open_securely(&self) -> bool {
-        let secured = |policy: &Arc<dyn SecurityPolicy>| policy.nonce_length() > 0;
-        self.state == State::AwaitOpen && self.config.policies.iter().any(secured)
+    /// Sets the permission to use asymmetric cryptography.
+    pub(crate) fn set_turns(&mut self, turns: Turns) {
+        self.turns = turns;
+    }
+
+    /// Returns whether the last [`poll`](Self::poll) stopped in front of a message for which the connection has no turn.
+    pub(crate) const fn waits_for_turn(&self) -> bool {
+        self.waits_for_turn
+    }
+
+    /// Returns whether the next chunk opens a SecureChannel, or renews its token, with asymmetric cryptography.
+    fn needs_turn(&self, header: &ChunkHeader) -> bool {
+        header.message_type == MessageType::OpenSecureChannel
+            && match self.state {
+                State::AwaitOpen => !open_channel::is_without_security(self.inbound.unread()),
+                State::Open => self.is_secured(),
+                State::AwaitHello | State::Closed => false,
+            }
     }
 
     /// Returns whether the Hello was received.

@@ -101,6 +101,13 @@ fn serve(error: &ServeError) -> Report {
     {
         return with_help(error, FILES);
     }
+    if let ServeError::IssuedTokens(error) = error {
+        return with_help(
+            error,
+            "--jwt-keys names a file with the public keys of the authorization service (JWK Set), which it publishes; RS256 and ES256 \
+             are possible.",
+        );
+    }
     if let ServeError::Security(error) = error {
         return with_help(
             error,
@@ -293,7 +300,8 @@ pub fn advice(error: &ClientError) -> Option<String> {
             "--certificate and --private-key name files of a certificate; --certificates names a folder.".to_owned()
         }
         ClientError::Identity { .. } => {
-            "--user gives a name, --user-certificate a certificate. A password is sent encrypted, or on the loopback interface only."
+            "--user gives a name, --user-certificate a certificate, --token a JSON Web Token. A password is sent encrypted, or on the \
+             loopback interface only; a token is sent encrypted only: --security encrypt."
                 .to_owned()
         }
         _ => match error.status_code() {

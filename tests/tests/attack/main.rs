@@ -171,6 +171,10 @@ attacks! {
     sessions_that_are_not_activated: NotActivated on Registry / 1;
     names_and_namespaces: Names on Registry / 1;
     names_and_namespaces_over_shared_memory: NamesShm on Registry / 1;
+    secured_channels_at_once: SecureStorm on Registry / 1;
+    secured_channels_of_strangers: SecureStrangers on Registry / 1;
+    tokens_renewed_again_and_again: SecureRenewals on Registry / 1;
+    rules_of_secured_channels_broken: SecureViolations on Registry / 1;
     sessions_whose_connection_closes: AbandonedSessions on Registry / 1;
     large_requests_over_shared_memory: ShmLarge on Registry / 5;
     stopped_clients: ShmStopped on Registry / 2;

@@ -6,9 +6,12 @@
     reason = "a test fails by panicking"
 )]
 
+mod advertised;
 mod audit;
 mod browsing;
 mod forwarding;
+mod issued_tokens;
+mod key_log;
 mod killed;
 mod life;
 mod model;

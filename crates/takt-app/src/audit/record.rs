@@ -103,6 +103,7 @@ fn user(record: &AuditRecord<'_>) -> String {
         UserIdentity::Anonymous => unix_user(record.caller),
         UserIdentity::UserName { name } | UserIdentity::Application { name } => name.clone(),
         UserIdentity::Certificate { subject, .. } => subject.clone(),
+        UserIdentity::Issued { issuer, subject } => format!("{subject} of {issuer}"),
     }
 }
 

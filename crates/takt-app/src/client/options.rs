@@ -29,6 +29,11 @@ pub enum Identity {
         /// File of the key.
         key: PathBuf,
     },
+    /// A JSON Web Token of an authorization service that the server trusts (OPC 10000-6, 6.5.2).
+    Issued {
+        /// The token. It is sent encrypted only.
+        token: String,
+    },
 }
 
 /// Options of a Client.

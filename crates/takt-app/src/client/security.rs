@@ -11,6 +11,7 @@ use super::choice::SecurityChoice;
 use super::options::ClientOptions;
 use crate::certificates::{self, CertificatesError};
 use crate::error::ClientError;
+use crate::key_log;
 
 /// URI of SecurityPolicy None.
 pub(super) const SECURITY_POLICY_NONE: &str = "http://opcfoundation.org/UA/SecurityPolicy#None";
@@ -81,6 +82,7 @@ impl Secured {
             policy: SecuredPolicy::for_client(self.profile, application, host, uri),
             security_mode: self.mode,
             server_certificate: self.server_certificate.clone(),
+            key_log: key_log::of_this_process(),
             ..ClientConnectionConfig::default()
         }
     }

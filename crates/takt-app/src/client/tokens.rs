@@ -12,6 +12,9 @@ use super::security::{SECURITY_POLICY_NONE, Secured, is_loopback};
 use crate::endpoint::Endpoint;
 use crate::error::ClientError;
 
+/// IssuedTokenType of JSON Web Tokens (OPC 10000-6, Table 53).
+const JWT_TYPE: &str = "http://opcfoundation.org/UA/UserToken#JWT";
+
 /// The UserTokenPolicies of the endpoint that a session uses, and what protects the tokens.
 pub(super) struct Tokens<'a> {
     endpoint: &'a Endpoint,
@@ -94,6 +97,7 @@ impl<'a> Tokens<'a> {
                 let user = user.map_err(|error| ClientError::Invalid(error.to_string()))?;
                 self.certificate(&user)
             }
+            Identity::Issued { token } => Ok((self.issued(token)?, without)),
         }
     }
 
@@ -141,6 +145,34 @@ impl<'a> Tokens<'a> {
             policy_id: policy.policy_id.clone(),
             user_name: text(name),
             password,
+            encryption_algorithm,
+        }))
+    }
+
+    fn issued(&self, token: &str) -> Result<ExtensionObject, ClientError> {
+        let known = self
+            .offered(UserTokenType::IssuedToken)
+            .filter(|policy| policy.issued_token_type.as_str() == JWT_TYPE)
+            .filter_map(|policy| Some((policy, self.profile(policy)?)));
+        // A token is long: where the channel encrypts, it need not be encrypted by itself.
+        let best = known.min_by_key(|(_, profile)| profile.map_or(0, |profile| profile.rank));
+        let (policy, profile) = best.ok_or_else(|| self.refused())?;
+        let (token_data, encryption_algorithm) = match profile {
+            Some(profile) => {
+                let encrypted = self.encrypt(profile, token.as_bytes());
+                let encrypted =
+                    encrypted.ok_or_else(|| self.failed("the token cannot be encrypted"))?;
+                let algorithm = text(profile.asymmetric_encryption.uri());
+                (ByteString::from(encrypted), algorithm)
+            }
+            None if self.encrypts || self.endpoint.is_shared_memory() => {
+                (ByteString::from(token.as_bytes()), text(""))
+            }
+            None => return Err(self.failed("the token would be sent unencrypted")),
+        };
+        Ok(ExtensionObject::from_structure(&IssuedIdentityToken {
+            policy_id: policy.policy_id.clone(),
+            token_data,
             encryption_algorithm,
         }))
     }

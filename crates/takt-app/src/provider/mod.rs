@@ -41,7 +41,7 @@ pub use variable::{Unit, Variable};
 
 use crate::endpoint::Endpoint;
 use crate::model::{self, DEFAULT_REGISTRY};
-use crate::serve::{ServeOptions, Serving, Traffic};
+use crate::serve::{Advertised, ServeOptions, Serving, Traffic};
 use crate::workers::{WorkerOptions, Workers};
 use declarations::Declarations;
 use nodes::{Kind, Nodes};
@@ -139,6 +139,14 @@ impl ProviderBuilder {
         self
     }
 
+    /// Sets the host, and perhaps the port, under which clients reach the endpoints over `opc.tcp`: in the answers to discovery,
+    /// in the registry, and in the certificate that is created at the first start. It is [`ServeOptions::advertise`].
+    #[must_use]
+    pub fn advertise(mut self, advertised: Advertised) -> Self {
+        self.serve.advertise = Some(advertised);
+        self
+    }
+
     /// Sets the number of worker threads for Methods and callbacks that are not inline ([`Method::inline`],
     /// [`Variable::inline`]), and of requests that wait for one.
     #[must_use]
@@ -197,11 +205,11 @@ impl ProviderBuilder {
         let certificates = self.serve.security.certificates.clone();
         let serving = Serving::start(nodes.server(), &offer.endpoints, self.serve)?;
         // Ports are known now.
-        offer.endpoints = serving.endpoints().to_vec();
+        offer.endpoints = serving.advertised();
         let revision = nodes.add_endpoints(&offer)?;
         let mut provider = Provider {
             application_name: offer.application_name.clone(),
-            endpoints: offer.endpoints.clone(),
+            endpoints: serving.endpoints().to_vec(),
             server: Arc::clone(nodes.server()),
             workers,
             registry_state,

@@ -20,6 +20,14 @@ pub enum ServeError {
     /// The audit log cannot be opened.
     #[error(transparent)]
     Audit(#[from] crate::audit::AuditError),
+    /// The keys of the authorization service cannot be used.
+    #[error("the keys of the authorization service cannot be used: {0}")]
+    IssuedTokens(#[from] crate::JwtOptionsError),
+    /// One port is advertised for several endpoints over TCP.
+    #[error(
+        "one port cannot be advertised for several endpoints over opc.tcp: advertise the host alone"
+    )]
+    AdvertisedPort,
     /// The system has no thread or no descriptors left.
     #[error("the serving thread could not be started: {0}")]
     Thread(#[from] std::io::Error),

@@ -1,5 +1,6 @@
 //! The thread that serves an application's endpoints: shared memory and TCP on one readiness loop.
 
+mod advertised;
 mod capacity;
 mod error;
 mod handler;
@@ -22,12 +23,13 @@ use takt_rt::readiness::{Alarm, Event, Events, Interest, Readiness, Waker, key_t
 use takt_rt::waiting::WaitStep;
 use takt_services::{EndpointConfig, SHARED_MEMORY_PROFILE, Server, TCP_PROFILE};
 use takt_shm::{ApplicationName, ServerConfig, ShmServer};
-use takt_tcp::{ServerConnectionConfig, TcpServer, TcpServerConfig};
+use takt_tcp::{EndpointUrl, ServerConnectionConfig, TcpServer, TcpServerConfig};
 use takt_ua::large_memory;
 
 use crate::audit::{AuditLog, AuditTarget};
 use crate::client::Waiting;
 use crate::endpoint::Endpoint;
+use crate::key_log;
 use capacity::Descriptors;
 use handler::Services;
 use idling::Idling;
@@ -35,6 +37,7 @@ use kept_memory::KeptMemory;
 use peak::Peak;
 use traffic::Counters;
 
+pub use advertised::{Advertised, AdvertisedError};
 pub use error::ServeError;
 pub use security::{EndpointSecurity, ServeSecurityError};
 pub use traffic::Traffic;
@@ -65,6 +68,8 @@ pub struct ServeOptions {
     pub security: EndpointSecurity,
     /// Places of the audit log; by default there is none.
     pub audit: Vec<AuditTarget>,
+    /// Host under which clients reach the endpoints over TCP. By default each client gets URLs with the host that it used.
+    pub advertise: Option<Advertised>,
 }
 
 impl Default for ServeOptions {
@@ -78,6 +83,7 @@ impl Default for ServeOptions {
             policy: None,
             security: EndpointSecurity::default(),
             audit: Vec::new(),
+            advertise: None,
         }
     }
 }
@@ -95,6 +101,7 @@ const LOOKS: u32 = 64;
 /// Endpoints that are served until this is dropped.
 pub struct Serving {
     endpoints: Vec<Endpoint>,
+    advertise: Option<Advertised>,
     counters: Arc<Counters>,
     stop: Arc<AtomicBool>,
     waker: Waker,
@@ -133,11 +140,16 @@ impl Serving {
             max_connections: Some(max_connections),
             ..options
         };
-        options.security.admit(server);
+        let advertise = options.advertise.clone();
+        if advertise.as_ref().is_some_and(|one| !one.fits(endpoints)) {
+            return Err(ServeError::AdvertisedPort);
+        }
+        options.security.admit(server)?;
         if !options.audit.is_empty() {
             server.set_audit(Arc::new(AuditLog::open(&options.audit)?));
         }
-        if let Some(security) = options.security.open(server, endpoints)? {
+        let opened = options.security.open(server, endpoints, advertise.as_ref());
+        if let Some(security) = opened? {
             server.set_security(security);
         }
         let stop = Arc::new(AtomicBool::new(false));
@@ -174,6 +186,7 @@ impl Serving {
         match opened.recv() {
             Ok(Ok(endpoints)) => Ok(Self {
                 endpoints,
+                advertise,
                 counters,
                 stop,
                 waker,
@@ -189,6 +202,11 @@ impl Serving {
     /// Returns the endpoints with their actual ports.
     pub fn endpoints(&self) -> &[Endpoint] {
         &self.endpoints
+    }
+
+    /// Returns the endpoints as clients on other hosts reach them: with the advertised host, if there is one.
+    pub fn advertised(&self) -> Vec<Endpoint> {
+        advertised::advertised(&self.endpoints, self.advertise.as_ref())
     }
 
     /// Returns the traffic so far.
@@ -260,14 +278,11 @@ impl Transports {
         Ok(transports)
     }
 
-    fn open_tcp(
-        &mut self,
-        url: &takt_tcp::EndpointUrl,
-        options: &ServeOptions,
-    ) -> Result<(), ServeError> {
+    fn open_tcp(&mut self, url: &EndpointUrl, options: &ServeOptions) -> Result<(), ServeError> {
         let server = &self.services.server;
         let connection = ServerConnectionConfig {
             policies: security::policies(server.security()),
+            key_log: server.security().and_then(|_| key_log::of_this_process()),
             memory: server.memory().clone(),
             memory_without_session: server.memory_without_session().clone(),
             ..ServerConnectionConfig::default()
@@ -295,14 +310,13 @@ impl Transports {
             );
         }
         let server = &self.services.server;
-        let text = url.to_string();
-        if allows_none {
-            server.add_endpoint(EndpointConfig::without_security(&text, TCP_PROFILE));
-        }
-        if server.security().is_some() {
-            for endpoint in security::endpoints(&text) {
-                server.add_endpoint(endpoint);
-            }
+        let (announced, rule) = advertised::announced(&url, options.advertise.as_ref());
+        let text = announced.to_string();
+        let none = allows_none.then(|| EndpointConfig::without_security(&text, TCP_PROFILE));
+        let has_security = server.security().is_some();
+        let secured = has_security.then(|| security::endpoints(&text));
+        for endpoint in none.into_iter().chain(secured.into_iter().flatten()) {
+            server.add_endpoint(endpoint.with_announced_host(rule));
         }
         self.endpoints.push(Endpoint::Tcp(url));
         self.tcp.push(tcp);

@@ -1,6 +1,6 @@
 //! Secured endpoints of a server: the certificate of the application, and which endpoints are offered.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use takt_crypto::{ApplicationSecurity, PolicyProfile};
@@ -9,8 +9,10 @@ use takt_space::{RoleSet, UserRole};
 use takt_tcp::{EndpointUrl, NoSecurity, SecuredPolicy, SecurityPolicy};
 use takt_ua::enumerations::MessageSecurityMode;
 
+use super::advertised::Advertised;
 use crate::certificates::{self, CertificatesError};
 use crate::endpoint::Endpoint;
+use crate::issued_tokens::{IssuedTokens, JwtOptions, JwtOptionsError};
 use crate::users::UserFile;
 
 /// Security of the endpoints of a server over TCP.
@@ -30,6 +32,8 @@ pub struct EndpointSecurity {
     pub users: Option<PathBuf>,
     /// Let anonymous users beyond the loopback interface write and call. Otherwise they have the role Observer.
     pub anonymous_operators: bool,
+    /// Authorization service whose JSON Web Tokens are accepted, besides the users in the file.
+    pub jwt: Option<JwtOptions>,
 }
 
 /// Error of an endpoint that needs a certificate and has none.
@@ -49,24 +53,39 @@ impl EndpointSecurity {
         &self,
         server: &Server,
         endpoints: &[Endpoint],
+        advertise: Option<&Advertised>,
     ) -> Result<Option<Arc<ApplicationSecurity>>, ServeSecurityError> {
         let urls: Vec<&EndpointUrl> = endpoints.iter().filter_map(url).collect();
         let outside = urls.iter().find(|url| !is_loopback(url));
         if urls.is_empty() || outside.is_none() && !self.secured_loopback {
             return Ok(None);
         }
-        let hosts = urls.iter().map(|url| url.host().to_owned());
+        let advertised = advertise.map(Advertised::host);
+        let hosts = urls.iter().map(|url| url.host()).chain(advertised);
         let new = certificates::describe(
             server.application_name(),
             server.application_uri(),
-            hosts.collect(),
+            hosts.map(str::to_owned).collect(),
         );
         let folder = self.certificates.as_deref();
         let opened = certificates::open_store(folder).and_then(|store| {
             ApplicationSecurity::open(store, &new).map_err(CertificatesError::from)
         });
         match (opened, outside) {
-            (Ok(security), _) => Ok(Some(Arc::new(security))),
+            (Ok(security), _) => {
+                if let Some(host) = advertised
+                    && !security.identity().certificate().is_for_host(host)
+                {
+                    let name = server.application_name();
+                    let remedy = renewal(name, host, folder);
+                    tracing::warn!(
+                        host,
+                        "the own certificate does not contain the advertised host, so clients will refuse it: `{remedy}` makes one \
+                         that does"
+                    );
+                }
+                Ok(Some(Arc::new(security)))
+            }
             (Err(cause), Some(url)) if !self.allow_none => Err(ServeSecurityError {
                 endpoint: url.to_string(),
                 cause,
@@ -81,7 +100,13 @@ impl EndpointSecurity {
 
 impl EndpointSecurity {
     /// Gives the server its users.
-    pub(super) fn admit(&self, server: &Server) {
+    ///
+    /// # Errors
+    /// The keys of the authorization service cannot be read.
+    pub(super) fn admit(&self, server: &Server) -> Result<(), JwtOptionsError> {
+        let open =
+            |options: &JwtOptions| IssuedTokens::open(options.clone(), server.application_uri());
+        let issued = self.jwt.as_ref().map(open).transpose()?;
         let path = self.users.clone();
         let path = path.or_else(|| {
             crate::state_directory()
@@ -94,8 +119,17 @@ impl EndpointSecurity {
             false => observer,
         };
         let users = UserFile::new(path.unwrap_or_default(), anonymous);
-        server.set_users(Arc::new(users));
+        server.set_users(Arc::new(users.with_issued_tokens(issued)));
+        Ok(())
     }
+}
+
+/// Returns the command that renews a certificate so that it contains a host.
+fn renewal(name: &str, host: &str, folder: Option<&Path>) -> String {
+    let folder = folder.map_or(String::new(), |folder| {
+        format!(" --certificates {}", folder.display())
+    });
+    format!("takt trust renew {name} --host {host}{folder}")
 }
 
 fn url(endpoint: &Endpoint) -> Option<&EndpointUrl> {

@@ -3,7 +3,7 @@
 use super::channel::{Lost, Way};
 use super::kind::Attack;
 use super::target::Attacker;
-use super::{connections, items, messages, nodes, shared_memory, values, walking};
+use super::{connections, items, messages, nodes, secured, shared_memory, values, walking};
 
 impl Attack {
     /// Carries out the attack until it has to end. Calls `is_under_way` once the attack has begun.
@@ -12,8 +12,14 @@ impl Attack {
         attacker: &mut Attacker<'_>,
         is_under_way: impl FnOnce(),
     ) -> Result<(), Lost> {
-        if self == Self::ShmInFlight {
-            return shared_memory::in_flight(attacker, is_under_way);
+        // These begin after their preparation.
+        match self {
+            Self::ShmInFlight => return shared_memory::in_flight(attacker, is_under_way),
+            Self::SecureStorm => return secured::storm(attacker, is_under_way),
+            Self::SecureStrangers => return secured::strangers(attacker, is_under_way),
+            Self::SecureRenewals => return secured::renewals(attacker, is_under_way),
+            Self::SecureViolations => return secured::violations(attacker, is_under_way),
+            _ => {}
         }
         is_under_way();
         match self {

@@ -62,6 +62,10 @@ attacks! {
     ConnectFlood "connect-flood" "connections that are opened and closed";
     Channels "channels" "900 SecureChannels without Session";
     NotActivated "not-activated" "900 Sessions that are not activated";
+    SecureStorm "secure-storm" "1000 secured channels at once, with a trusted certificate";
+    SecureStrangers "secure-strangers" "the same with 100 certificates that are not trusted";
+    SecureRenewals "secure-renewals" "tokens of 50 secured channels, renewed at once, again and again";
+    SecureViolations "secure-violations" "stale tokens, wrong signatures, short and repeated chunks";
     AbandonedSessions "abandoned-sessions" "Sessions whose connection closes at once";
     ShmFlood "shm-flood" "connections to the Unix socket that are opened and closed";
     ShmHalfOpen "shm-half-open" "900 connections to the Unix socket that open no channel";
@@ -93,6 +97,10 @@ impl Attack {
                 | Self::HelloOnly
                 | Self::ConnectFlood
                 | Self::Channels
+                | Self::SecureStorm
+                | Self::SecureStrangers
+                | Self::SecureRenewals
+                | Self::SecureViolations
                 | Self::ShmFlood
                 | Self::ShmHalfOpen
                 | Self::ShmClients

@@ -26,9 +26,16 @@ pub(super) struct RawChannel {
 
 impl RawChannel {
     pub(super) fn open(attacker: &mut Attacker<'_>) -> Result<Self, Lost> {
+        Self::open_with(attacker, ClientConnectionConfig::default())
+    }
+
+    pub(super) fn open_with(
+        attacker: &mut Attacker<'_>,
+        config: ClientConnectionConfig,
+    ) -> Result<Self, Lost> {
         let socket = connect(attacker)?;
         let url = attacker.endpoints.tcp.to_string();
-        let machine = ClientConnection::new(ClientConnectionConfig::default(), &url);
+        let machine = ClientConnection::new(config, &url);
         let mut channel = Self { socket, machine };
         channel.socket.set_read_timeout(Some(PATIENCE))?;
         let lost = |error: takt_tcp::TransportError| std::io::Error::other(error.to_string());
@@ -61,6 +68,52 @@ impl RawChannel {
         // After an encoding error nothing is sent.
         let _ = self.machine.request(|encoder| encoder.bytes(body));
         self.machine.transmit().to_vec()
+    }
+
+    /// Returns the chunks of a message, which count as sent.
+    pub(super) fn take_chunks(&mut self, body: &[u8]) -> Vec<u8> {
+        let chunks = self.chunks(body);
+        self.machine.transmitted(chunks.len());
+        chunks
+    }
+
+    pub(super) fn send(&mut self, bytes: &[u8]) -> Result<(), Lost> {
+        Ok(self.socket.write_all(bytes)?)
+    }
+
+    /// Asks for a new token, as a client whose clock shows `now`.
+    pub(super) fn send_renewal(&mut self, now: Instant) -> Result<(), Lost> {
+        let lost = |error: takt_tcp::TransportError| std::io::Error::other(error.to_string());
+        self.machine.handle_timeout(now).map_err(lost)?;
+        Ok(self.flush()?)
+    }
+
+    /// Waits for the new token.
+    pub(super) fn await_renewal(&mut self, now: Instant) -> Result<(), Lost> {
+        let lost = |error: takt_tcp::TransportError| std::io::Error::other(error.to_string());
+        while self.machine.next_timeout().is_none_or(|at| at <= now) {
+            let count = self.socket.read(self.machine.receive_space())?;
+            if count == 0 {
+                return Err(std::io::Error::from(std::io::ErrorKind::ConnectionReset).into());
+            }
+            self.machine.received(count);
+            while self.machine.poll(now).map_err(lost)?.is_some() {}
+        }
+        Ok(())
+    }
+
+    /// Waits until the server has closed the connection.
+    pub(super) fn await_end(mut self, patience: Duration) -> Result<(), Lost> {
+        self.socket.set_read_timeout(Some(patience))?;
+        let mut bytes = [0; 4096];
+        loop {
+            match self.socket.read(&mut bytes) {
+                Ok(0) => return Ok(()),
+                Ok(_) => {}
+                Err(error) if error.kind() == std::io::ErrorKind::ConnectionReset => return Ok(()),
+                Err(error) => return Err(error.into()),
+            }
+        }
     }
 }
 

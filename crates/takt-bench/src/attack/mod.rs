@@ -19,6 +19,7 @@ mod options;
 mod play;
 mod rounds;
 mod row;
+mod secured;
 mod shared_memory;
 mod target;
 mod usage;

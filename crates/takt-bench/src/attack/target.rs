@@ -18,6 +18,8 @@ pub struct AttackTarget {
     pub opc_iox2: String,
     /// Runtime directory of shared memory; by default the directory of the user.
     pub runtime_directory: Option<PathBuf>,
+    /// Folder of the server's certificates; attacks on secured channels need it.
+    pub certificates: Option<PathBuf>,
 }
 
 impl AttackTarget {

@@ -64,6 +64,7 @@ impl Victim {
                 opc_tcp: tcp.to_owned(),
                 opc_iox2: format!("opc.iox2://{name}"),
                 runtime_directory: Some(directory.runtime()),
+                certificates: Some(directory.data().join("pki")),
             },
             child,
             _directory: directory,

@@ -2,6 +2,7 @@
 //! are handled meanwhile.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use takt_space::{Caller, Channel, RoleSet, UserIdentity};
 use takt_ua::binary::{Decoder, Encoder};
@@ -78,6 +79,19 @@ pub(crate) fn activate(
             let outcome = activation
                 .complete(server, user, roles, header, response)
                 .inspect_err(|Fault(status)| activation.audit_failure(server, None, *status))?;
+            server.sessions.end_at(&activation.session, None);
+            connection.set_session(Some(activation.session));
+            Ok(outcome)
+        }
+        Identified::Issued(user, roles, expires) => {
+            let header = request.response_header();
+            let outcome = activation
+                .complete(server, user, roles, header, response)
+                .inspect_err(|Fault(status)| activation.audit_failure(server, None, *status))?;
+            // OPC 10000-6, 6.5.2.3: the privileges end with the token.
+            let left = u64::try_from(expires.saturating_sub(takt_crypto::now())).unwrap_or(0);
+            let end = Instant::now().checked_add(Duration::from_secs(left));
+            server.sessions.end_at(&activation.session, end);
             connection.set_session(Some(activation.session));
             Ok(outcome)
         }
@@ -246,6 +260,7 @@ impl PasswordTask {
             .complete(server, user, roles, header, &mut response)
         {
             Ok(_) => {
+                server.sessions.end_at(&self.activation.session, None);
                 self.pending.answer(message);
                 self.activation.session.forget_answered();
             }

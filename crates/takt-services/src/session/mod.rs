@@ -40,6 +40,8 @@ pub(crate) struct Session {
     /// Set by each request, and cleared by the search for inactive Sessions.
     touched: AtomicBool,
     last_activity: Mutex<Instant>,
+    /// Time at which the Session ends although it is used: the token of its user is not valid any more.
+    ends: Mutex<Option<Instant>>,
     /// Nonce of the last response to CreateSession or ActivateSession, which the next ActivateSession has to sign.
     pub(crate) server_nonce: Mutex<[u8; NONCE_LENGTH]>,
     /// The caller that the Session acts for; replaced when the Session is activated.
@@ -155,6 +157,12 @@ impl Session {
             *last = now;
         }
         now.saturating_duration_since(*last) >= self.timeout
+            || self.ends().is_some_and(|ends| ends <= now)
+    }
+
+    /// Returns the time at which the Session ends although it is used, if there is one.
+    fn ends(&self) -> Option<Instant> {
+        *self.ends.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn last_activity(&self) -> Instant {

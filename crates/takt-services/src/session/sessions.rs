@@ -78,6 +78,7 @@ impl Sessions {
             channel_lost: AtomicU64::new(HAS_CHANNEL),
             touched: AtomicBool::new(false),
             last_activity: Mutex::new(now),
+            ends: Mutex::default(),
             server_nonce: Mutex::new(new.server_nonce),
             caller: ArcSwap::from_pointee(Caller {
                 session_id: id.clone(),
@@ -97,6 +98,15 @@ impl Sessions {
         let next = self.next_check.get().map_or(check, |next| next.min(check));
         self.next_check.set(Some(next));
         Ok((session, replaced))
+    }
+
+    /// Sets the time at which a Session ends although it is used; `None` stands for no such time.
+    pub(crate) fn end_at(&self, session: &Session, at: Option<Instant>) {
+        // The search for inactive Sessions takes the same lock.
+        let _table = self.table();
+        *session.ends.lock().unwrap_or_else(PoisonError::into_inner) = at;
+        let next = self.next_check.get();
+        self.next_check.set(next.into_iter().chain(at).min());
     }
 
     /// Returns the Session that a token names.
@@ -191,14 +201,15 @@ impl Sessions {
             let expired = session.is_expired(now);
             if expired {
                 session.close();
-                tracing::debug!(session = %session.id, "Session timed out");
+                tracing::debug!(session = %session.id, "Session timed out, or the token of its user expired");
                 gone.push(session.id.clone());
             }
             !expired
         });
         let shortest = table.values().map(|session| session.timeout).min();
-        self.next_check
-            .set(shortest.map(|timeout| now + timeout / CHECKS_PER_TIMEOUT));
+        let check = shortest.map(|timeout| now + timeout / CHECKS_PER_TIMEOUT);
+        let ends = table.values().filter_map(|session| session.ends());
+        self.next_check.set(check.into_iter().chain(ends).min());
         gone
     }
 

@@ -77,7 +77,11 @@ fn the_urls_of_the_transport_that_the_client_uses_are_first() {
     // This client is connected over shared memory.
     let mut client = Client::connect(&server);
     for (requested, expected) in [
-        ("opc.tcp://localhost:4840", [tcp, shared_memory]),
+        (
+            "opc.tcp://localhost:4840",
+            ["opc.tcp://localhost:4840", shared_memory],
+        ),
+        ("opc.tcp://plc:4841", [tcp, shared_memory]),
         ("opc.iox2://Test", [shared_memory, tcp]),
         ("", [shared_memory, tcp]),
         ("nonsense", [shared_memory, tcp]),

@@ -16,6 +16,7 @@ mod discovery;
 mod dispatch;
 mod generic_attributes;
 mod instances;
+mod issued_tokens;
 mod memory;
 mod mutations;
 mod node_management;

@@ -4,6 +4,7 @@ mod accept;
 mod relief;
 mod trust;
 
+use std::collections::VecDeque;
 use std::fmt;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
@@ -120,6 +121,8 @@ pub struct TcpServer<H: RequestHandler> {
     large: Vec<(u64, Option<Event>)>,
     /// Place of the connection with large messages that began to wait last.
     last_large_place: u64,
+    /// Connections that wait for their turn with asymmetric cryptography, the first in front.
+    line: VecDeque<u64>,
     trust: TrustWatch,
 }
 
@@ -175,6 +178,7 @@ impl<H: RequestHandler> TcpServer<H> {
             misbehaved: Arc::default(),
             large: Vec::new(),
             last_large_place: 0,
+            line: VecDeque::new(),
             trust: TrustWatch::default(),
             readiness,
         })
@@ -240,7 +244,10 @@ impl<H: RequestHandler> TcpServer<H> {
     /// A value is decoded and copied in one go. With one of them between two waits, a client with short requests waits for one
     /// large value at most, however many connections send and request such values. The other ones are ready again at once, and
     /// keep their places: new connections cannot delay them.
+    ///
+    /// Serves one connection that waits for its turn with asymmetric cryptography as well: it takes as long.
     pub fn serve_large(&mut self, now: Instant) {
+        self.serve_line(now);
         let mut first: Option<(u64, usize)> = None;
         for (index, (id, _)) in self.large.iter().enumerate() {
             if let Some(connection) = self.connections.get_mut(*id)
@@ -264,6 +271,29 @@ impl<H: RequestHandler> TcpServer<H> {
             connection.large_place = None;
         }
         self.serve(id, event, now);
+    }
+
+    /// Lets the first connection in the line open its SecureChannel or renew its token.
+    fn serve_line(&mut self, now: Instant) {
+        while let Some(id) = self.line.pop_front() {
+            let Some(connection) = self.connections.get_mut(id) else {
+                continue;
+            };
+            connection.waits_in_line = false;
+            connection.grant_turn();
+            self.serve(id, None, now);
+            if let Some(connection) = self.connections.get_mut(id) {
+                connection.end_turn();
+            }
+            break;
+        }
+        // The next wait ends at once.
+        while let Some(next) = self.line.front() {
+            match self.connections.get_mut(*next) {
+                Some(connection) => return connection.call_again(),
+                None => self.line.pop_front(),
+            };
+        }
     }
 
     fn serve_or_postpone(&mut self, id: u64, event: Option<Event>, now: Instant) {
@@ -292,6 +322,13 @@ impl<H: RequestHandler> TcpServer<H> {
             None => connection.complete(&self.handler, now),
         };
         self.settle(id, fate, now);
+        if let Some(connection) = self.connections.get_mut(id)
+            && connection.waits_for_turn()
+            && !connection.waits_in_line
+        {
+            connection.waits_in_line = true;
+            self.line.push_back(id);
+        }
     }
 
     /// Returns the time of the next deadline, or an earlier one. The deadline is reported as an [event](Self::ready)

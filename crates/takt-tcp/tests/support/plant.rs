@@ -75,6 +75,7 @@ impl Plant {
             server_certificate: self.server.identity().chain_der().to_vec(),
             limits: limits(),
             token_lifetime: Duration::from_secs(3600),
+            key_log: None,
         }
     }
 

@@ -1,13 +1,15 @@
 //! Arguments about security: certificates, trust, and the choice of endpoints.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use takt_app::audit::AuditTarget;
 use takt_app::serve::EndpointSecurity;
 use takt_app::users::UserKind;
-use takt_app::{ClientSecurity, Identity, SecurityChoice};
+use takt_app::{ClientSecurity, Identity, JwtOptions, SecurityChoice};
 use takt_space::{RoleSet, UserRole};
+
+use crate::explain;
 
 /// Security of the endpoints of a server.
 #[derive(Debug, Clone, Args)]
@@ -31,12 +33,40 @@ pub struct ServeSecurityArguments {
     /// journal with `journald`. Can be given several times.
     #[arg(long, value_name = "FILE|journald")]
     pub audit: Vec<AuditTarget>,
+    /// Accept users with JSON Web Tokens of this authorization service: the value of their claim `iss`.
+    #[arg(long, value_name = "URL", requires = "jwt_keys")]
+    pub jwt_issuer: Option<String>,
+    /// Name of this server in the tokens, the value of their claim `aud`; default is the ApplicationUri.
+    #[arg(long, value_name = "NAME", requires = "jwt_issuer")]
+    pub jwt_audience: Option<String>,
+    /// File with the public keys of the authorization service (JWK Set).
+    #[arg(long, value_name = "FILE", requires = "jwt_issuer")]
+    pub jwt_keys: Option<PathBuf>,
+    /// Roles of users with this entry in the claim `roles`; can be given several times. Other entries name a role themselves.
+    #[arg(long, value_name = "ENTRY=ROLE", requires = "jwt_issuer", value_parser = jwt_role)]
+    pub jwt_role: Vec<(String, RoleSet)>,
+}
+
+/// Reads `ENTRY=ROLE`.
+fn jwt_role(text: &str) -> Result<(String, RoleSet), String> {
+    let (entry, role) = text
+        .rsplit_once('=')
+        .ok_or("write ENTRY=ROLE, for example fitter=operator")?;
+    Ok((entry.to_owned(), role.parse()?))
 }
 
 impl ServeSecurityArguments {
     /// Returns the options of the endpoints. Certificates and users are in `folder` unless the user names other places.
     pub fn options(self, folder: Option<&PathBuf>) -> EndpointSecurity {
+        let issuer = self.jwt_issuer.zip(self.jwt_keys);
+        let jwt = issuer.map(|(issuer, keys)| JwtOptions {
+            issuer,
+            keys,
+            audience: self.jwt_audience,
+            roles: self.jwt_role.into_iter().collect(),
+        });
         EndpointSecurity {
+            jwt,
             certificates: self.certificates.or_else(|| Some(folder?.join("pki"))),
             users: self.users.or_else(|| Some(folder?.join("users"))),
             anonymous_operators: self.allow_anonymous_operators,
@@ -77,6 +107,26 @@ pub struct ClientSecurityArguments {
     /// Private key of the user's certificate (PEM).
     #[arg(long, value_name = "FILE", requires = "user_certificate")]
     pub user_private_key: Option<PathBuf>,
+    /// File with a JSON Web Token of the user. It is sent encrypted only: on the loopback interface, use --security encrypt.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["user", "user_certificate"])]
+    pub token: Option<PathBuf>,
+}
+
+/// Reads the token of a user.
+fn token(file: &Path) -> miette::Result<Identity> {
+    const HELP: &str = "--token names a file with a JSON Web Token, which the authorization service of the server issues.";
+    let text = std::fs::read_to_string(file);
+    let text =
+        text.map_err(|error| explain::with_help(format!("{}: {error}", file.display()), HELP))?;
+    match text.trim() {
+        "" => Err(explain::with_help(
+            format!("{} is empty", file.display()),
+            HELP,
+        )),
+        token => Ok(Identity::Issued {
+            token: token.to_owned(),
+        }),
+    }
 }
 
 impl ClientSecurityArguments {
@@ -95,6 +145,9 @@ impl ClientSecurityArguments {
         &self,
         read: impl FnOnce(Option<&PathBuf>) -> miette::Result<String>,
     ) -> miette::Result<Identity> {
+        if let Some(file) = &self.token {
+            return token(file);
+        }
         if let Some(name) = &self.user {
             return Ok(Identity::UserName {
                 name: name.clone(),

@@ -6,6 +6,7 @@ use std::time::Duration;
 use clap::{Args, Subcommand, ValueEnum};
 use takt_app::Endpoint;
 use takt_app::model::DEFAULT_REGISTRY;
+use takt_app::serve::Advertised;
 use takt_registry::{NameLimits, PushTargetOptions, SecurityGroupOptions};
 use takt_services::ServerLimits;
 
@@ -48,6 +49,10 @@ pub struct RegistryServeArguments {
     /// Endpoint for OPC UA clients. With port 0 the system chooses a free port.
     #[arg(long, default_value = "opc.tcp://127.0.0.1:4840", value_parser = endpoint)]
     pub endpoint: Endpoint,
+    /// Host, and perhaps port, under which clients reach the endpoint. URLs in answers have it instead of the host that the
+    /// client used, and so does the certificate that is created at the first start.
+    #[arg(long, value_name = "HOST[:PORT]")]
+    pub advertise: Option<Advertised>,
     /// ApplicationName. The registry has the endpoint opc.iox2://NAME as well.
     #[arg(long, default_value = DEFAULT_REGISTRY)]
     pub name: String,
@@ -119,6 +124,10 @@ pub struct ProviderArguments {
     /// Endpoint for OPC UA clients besides shared memory. With port 0 the system chooses a free port.
     #[arg(long, default_value = "opc.tcp://127.0.0.1:0", value_parser = endpoint)]
     pub endpoint: Endpoint,
+    /// Host, and perhaps port, under which clients reach the endpoint. URLs in answers have it instead of the host that the
+    /// client used, and so does the certificate that is created at the first start.
+    #[arg(long, value_name = "HOST[:PORT]")]
+    pub advertise: Option<Advertised>,
     /// ApplicationName, instead of that of the demonstration.
     #[arg(long)]
     pub name: Option<String>,

@@ -24,6 +24,7 @@ pub fn run(arguments: &ProviderArguments) -> miette::Result<()> {
             group: arguments.share.group.clone(),
             security: arguments.security.clone().options(None),
             audit: arguments.security.audit.clone(),
+            advertise: arguments.advertise.clone(),
             ..ServeOptions::default()
         });
     let provider = match arguments.provider {

@@ -53,6 +53,7 @@ fn serve(arguments: RegistryServeArguments) -> miette::Result<()> {
             group: arguments.share.group,
             security,
             audit,
+            advertise: arguments.advertise,
             ..ServeOptions::default()
         },
     })

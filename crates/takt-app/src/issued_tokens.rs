@@ -1,0 +1,242 @@
+//! Users with a JSON Web Token of an authorization service (OPC 10000-6, 6.5.2).
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{self, Read};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
+
+use takt_crypto::{JwtExpectations, JwtKeys, JwtKeysError, now};
+use takt_services::IssuedUser;
+use takt_space::RoleSet;
+use takt_ua::StatusCode;
+
+/// Largest file of keys in bytes.
+const MAX_FILE: u64 = 1 << 20;
+
+/// An authorization service whose tokens a server accepts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JwtOptions {
+    /// Issuer of the tokens: the value of their claim `iss`, and the URL at which clients get them.
+    pub issuer: String,
+    /// Name of the server in the tokens: the value of their claim `aud`; by default its ApplicationUri.
+    pub audience: Option<String>,
+    /// File with the public keys of the issuer (JWK Set). It is read again when it has changed.
+    pub keys: PathBuf,
+    /// Roles of entries in the claim `roles`. Entries that are not listed name a Role themselves.
+    pub roles: BTreeMap<String, RoleSet>,
+}
+
+/// Error of a file of keys.
+#[derive(Debug, thiserror::Error)]
+pub enum JwtOptionsError {
+    /// The file cannot be read.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// Error of the operating system.
+        source: io::Error,
+    },
+    /// It contains no usable keys.
+    #[error("{}: {source}", path.display())]
+    Keys {
+        /// The file.
+        path: PathBuf,
+        /// The mistake.
+        source: JwtKeysError,
+    },
+}
+
+/// The authorization service, and its keys as they were read last.
+#[derive(Debug)]
+pub(crate) struct IssuedTokens {
+    options: JwtOptions,
+    audience: String,
+    keys: Mutex<(Option<SystemTime>, Arc<JwtKeys>)>,
+}
+
+impl IssuedTokens {
+    /// Reads the keys.
+    pub(crate) fn open(
+        options: JwtOptions,
+        application_uri: &str,
+    ) -> Result<Self, JwtOptionsError> {
+        let keys = Mutex::new((modified(&options), Arc::new(read(&options)?)));
+        let audience = options.audience.clone();
+        Ok(Self {
+            audience: audience.unwrap_or_else(|| application_uri.to_owned()),
+            options,
+            keys,
+        })
+    }
+
+    /// Returns the issuerEndpointUrl for clients (OPC 10000-6, Table 54): a JSON object.
+    pub(crate) fn issuer_endpoint_url(&self) -> String {
+        let string = |text: &str| {
+            let mut quoted = String::from('"');
+            for c in text.chars() {
+                match c {
+                    '"' | '\\' => quoted.extend(['\\', c]),
+                    c if c.is_control() => quoted += &format!("\\u{:04x}", u32::from(c)),
+                    c => quoted.push(c),
+                }
+            }
+            quoted.push('"');
+            quoted
+        };
+        format!(
+            r#"{{"ua:resourceId":{},"ua:authorityUrl":{},"ua:authorityProfileUri":"http://opcfoundation.org/UA/Authorization#OAuth2"}}"#,
+            string(&self.audience),
+            string(&self.options.issuer)
+        )
+    }
+
+    /// Checks a token. The client is not told why it is refused; the log is.
+    pub(crate) fn user(&self, token: &[u8]) -> Result<IssuedUser, StatusCode> {
+        let rejected = StatusCode::BadIdentityTokenRejected;
+        let text = std::str::from_utf8(token).map_err(|_| StatusCode::BadIdentityTokenInvalid)?;
+        let expected = JwtExpectations {
+            issuer: &self.options.issuer,
+            audience: &self.audience,
+            now: now(),
+        };
+        let claims = self.keys().verify(text, &expected);
+        let claims = claims.map_err(|error| {
+            tracing::info!(%error, "a token of a user is refused");
+            rejected
+        })?;
+        let known = claims.roles.iter().filter_map(|name| self.roles(name));
+        let Some(roles) = known.reduce(RoleSet::union) else {
+            tracing::info!(
+                user = ?claims.subject,
+                roles = ?claims.roles,
+                "a token of a user is refused: it has no role of this server"
+            );
+            return Err(StatusCode::BadUserAccessDenied);
+        };
+        Ok(IssuedUser {
+            issuer: self.options.issuer.clone(),
+            subject: claims.subject,
+            roles,
+            expires: claims.expires,
+        })
+    }
+
+    fn roles(&self, name: &str) -> Option<RoleSet> {
+        let listed = self.options.roles.get(name).copied();
+        listed.or_else(|| name.parse().ok())
+    }
+
+    /// Returns the keys. A file that was replaced is read again; if it cannot be read, the last keys stay in use.
+    fn keys(&self) -> Arc<JwtKeys> {
+        let now = modified(&self.options);
+        let mut keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
+        if keys.0 != now {
+            match read(&self.options) {
+                Ok(new) => *keys = (now, Arc::new(new)),
+                Err(error) => {
+                    // Once for each change.
+                    keys.0 = now;
+                    tracing::warn!(%error, "the last keys of the authorization service stay in use");
+                }
+            }
+        }
+        Arc::clone(&keys.1)
+    }
+}
+
+fn modified(options: &JwtOptions) -> Option<SystemTime> {
+    fs::metadata(&options.keys)
+        .and_then(|file| file.modified())
+        .ok()
+}
+
+fn read(options: &JwtOptions) -> Result<JwtKeys, JwtOptionsError> {
+    let path = || options.keys.clone();
+    let failed = |source| JwtOptionsError::Io {
+        path: path(),
+        source,
+    };
+    let file = fs::File::open(&options.keys).map_err(failed)?;
+    let mut text = String::new();
+    file.take(MAX_FILE)
+        .read_to_string(&mut text)
+        .map_err(failed)?;
+    JwtKeys::from_json(&text).map_err(|source| JwtOptionsError::Keys {
+        path: path(),
+        source,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use takt_space::UserRole;
+
+    use super::*;
+
+    /// A set with one key of P-256, whose private key nobody has.
+    const KEYS: &str = r#"{"keys": [{"kty": "EC", "crv": "P-256",
+        "x": "MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4",
+        "y": "4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM"}]}"#;
+
+    fn options(folder: &tempfile::TempDir) -> JwtOptions {
+        let keys = folder.path().join("keys.json");
+        fs::write(&keys, KEYS).unwrap();
+        JwtOptions {
+            issuer: "https://login.plant.example".to_owned(),
+            audience: None,
+            keys,
+            roles: BTreeMap::from([("fitter".to_owned(), UserRole::Operator.into())]),
+        }
+    }
+
+    #[test]
+    fn clients_are_told_where_to_get_tokens() {
+        let folder = tempfile::tempdir().unwrap();
+        let tokens = IssuedTokens::open(options(&folder), "urn:\"a\\b\n").unwrap();
+        let url = tokens.issuer_endpoint_url();
+        assert!(
+            url.contains(r#""ua:resourceId":"urn:\"a\\b\u000a","#),
+            "{url}"
+        );
+        assert!(url.contains(r#""ua:authorityUrl":"https://login.plant.example""#));
+    }
+
+    #[test]
+    fn roles_are_listed_or_name_themselves() {
+        let folder = tempfile::tempdir().unwrap();
+        let tokens = IssuedTokens::open(options(&folder), "urn:a").unwrap();
+        assert_eq!(tokens.roles("fitter"), Some(UserRole::Operator.into()));
+        assert_eq!(tokens.roles("observer"), Some(UserRole::Observer.into()));
+        assert_eq!(tokens.roles("admin"), None);
+        let refused = StatusCode::BadIdentityTokenRejected;
+        assert_eq!(tokens.user(b"a.b.c").unwrap_err(), refused);
+        let invalid = StatusCode::BadIdentityTokenInvalid;
+        assert_eq!(tokens.user(&[0xFF]).unwrap_err(), invalid);
+    }
+
+    #[test]
+    fn files_of_keys_are_read_at_the_start_and_when_they_change() {
+        let folder = tempfile::tempdir().unwrap();
+        let options = options(&folder);
+        let tokens = IssuedTokens::open(options.clone(), "urn:a").unwrap();
+        let first = tokens.keys();
+        fs::write(&options.keys, "{}").unwrap();
+        let later = SystemTime::now() + std::time::Duration::from_secs(10);
+        let file = fs::File::options().write(true).open(&options.keys).unwrap();
+        file.set_modified(later).unwrap();
+        assert!(
+            Arc::ptr_eq(&first, &tokens.keys()),
+            "a damaged file changes nothing"
+        );
+        let damaged = IssuedTokens::open(options.clone(), "urn:a");
+        assert!(matches!(damaged, Err(JwtOptionsError::Keys { .. })));
+        fs::write(&options.keys, KEYS).unwrap();
+        assert!(!Arc::ptr_eq(&first, &tokens.keys()));
+        fs::remove_file(&options.keys).unwrap();
+        let missing = IssuedTokens::open(options, "urn:a");
+        assert!(matches!(missing, Err(JwtOptionsError::Io { .. })));
+    }
+}
