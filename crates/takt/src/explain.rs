@@ -314,7 +314,12 @@ pub fn advice(error: &ClientError) -> Option<String> {
                 if matches!(error, ClientError::Service { service, .. } if service.starts_with("ActivateSession")) =>
             {
                 "Name or password is wrong, or was wrong too often: then wait for a minute. `takt user list` shows the users of a server \
-                 of Takt."
+                 of Takt. A token needs a role of the server."
+                    .to_owned()
+            }
+            StatusCode::BadIdentityTokenRejected => {
+                "A token has to be valid now, and issued by the authorization service of this server for this server. The log of a \
+                 server of Takt (-v) tells why it was refused."
                     .to_owned()
             }
             StatusCode::BadNotWritable | StatusCode::BadUserAccessDenied => {
