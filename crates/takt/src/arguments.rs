@@ -83,7 +83,7 @@ pub enum Command {
         takt registry --group plant\n  \
         takt registry --allow-tcp-registration --max-providers 100\n  \
         takt registry --security-group Plant=PubSub-Aes256-CTR:anna,1002\n  \
-        takt registry --security-group Plant --push-target Plant=urn:takt:pubsub:press@opc.tcp://press7:4850\n  \
+        takt registry --push-target Plant=urn:takt:pubsub:press@opc.tcp://press:4850\n  \
         takt registry forget Machine")]
     Registry(RegistryArguments),
     /// Run one of the Providers of the demonstration.
@@ -160,7 +160,7 @@ pub enum Command {
         takt publish publisher.toml --set Speed=1500 --simulate --for 10s\n  \
         takt publish publisher.toml --simulate --priority 80 --core 1\n  \
         takt publish secure.toml --simulate --keys opc.iox2://SemanticRegistryServer\n  \
-        takt publish secure.toml --simulate --key-endpoint opc.tcp://0.0.0.0:4850 --key-name press")]
+        takt publish secure.toml --simulate --key-endpoint opc.tcp://0.0.0.0:4850")]
     Publish(PublishArguments),
     /// Send the messages of a scenario's Publisher back, in real time.
     #[command(after_help = "Examples:\n  \

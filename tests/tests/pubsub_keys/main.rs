@@ -36,6 +36,11 @@ fn main() -> ExitCode {
             run: pull::keys_are_renewed_through_rotations_and_outages,
         },
         Test {
+            name: "pull::a_silent_service_delays_neither_messages_nor_the_end",
+            needs: NETWORKS,
+            run: pull::a_silent_service_delays_neither_messages_nor_the_end,
+        },
+        Test {
             name: "push::keys_are_pushed_through_rotations_and_outages",
             needs: NETWORKS,
             run: push::keys_are_pushed_through_rotations_and_outages,

@@ -3,6 +3,7 @@
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use rustix::process::Signal;
 use takt_tests::Process;
 
 use crate::plant::{Accepted, INTERVAL, LIFETIME, Plant, SERVICE};
@@ -12,25 +13,27 @@ use crate::{PATIENCE, assert_consecutive, end, wait_until};
 /// SecurityGroup for the commands of Takt, which have this ApplicationUri.
 const GROUP: [&str; 2] = ["--security-group", "Plant:urn:takt:consumer:takt"];
 
-pub fn keys_are_renewed_through_rotations_and_outages() {
-    let plant = Plant::new();
-    let tap = Tap::at(&plant.network.second);
+/// Starts the key service and both ends, which trust each other in the end.
+fn start(plant: &Plant, tap: &Tap) -> (Process, Process, Process) {
     let registry = plant.registry(&GROUP);
     let keys = ["--keys", SERVICE, "--timeout", "20s"];
-    let mut subscriber = plant.subscriber("", &keys);
+    let subscriber = plant.subscriber("", &keys);
     let publisher = plant.publisher("", &keys);
-    let mut accepted = Accepted::default();
-
     // Nobody trusts anybody yet. Both ends wait, and need no restart.
     for end in [&publisher, &subscriber] {
-        wait_until(
-            "advice",
-            || end.report(),
-            || end.report().contains("takt trust add"),
-        );
+        let report = || end.report();
+        wait_until("advice", report, || report().contains("takt trust add"));
     }
     assert_eq!(tap.count(), 0);
     plant.trust(["takt", "takt"]);
+    (registry, publisher, subscriber)
+}
+
+pub fn keys_are_renewed_through_rotations_and_outages() {
+    let plant = Plant::new();
+    let tap = Tap::at(&plant.network.second);
+    let (registry, publisher, mut subscriber) = start(&plant, &tap);
+    let mut accepted = Accepted::default();
     let report = |subscriber: &Process| {
         let both = format!("{}{}", publisher.report(), subscriber.report());
         format!("\n{:?}{both}", tap.tokens())
@@ -106,5 +109,44 @@ pub fn keys_are_renewed_through_rotations_and_outages() {
         assert_eq!(count("SecurityGroup Plant has new keys again"), 3, "{said}");
         assert_eq!(count("the last key has expired"), 1, "{said}");
     }
+    let _ = end(registry).expect_success();
+}
+
+pub fn a_silent_service_delays_neither_messages_nor_the_end() {
+    let plant = Plant::new();
+    let tap = Tap::at(&plant.network.second);
+    let (mut registry, publisher, mut subscriber) = start(&plant, &tap);
+    let mut accepted = Accepted::default();
+    let begin = Instant::now();
+    while accepted.count < 10 {
+        assert!(begin.elapsed() < PATIENCE, "{}", subscriber.report());
+        sleep(INTERVAL);
+        accepted.take(&mut subscriber);
+    }
+
+    // The service hangs: connections stay open, and nothing is refused.
+    registry.signal(Signal::STOP);
+    let token = tap.token().unwrap();
+    // A question is due after half a KeyLifetime; it waits for an answer for 20 s.
+    sleep(LIFETIME);
+    let (before, begin) = (accepted.count, Instant::now());
+    accepted.take(&mut subscriber);
+    let enough = LIFETIME.as_millis() / INTERVAL.as_millis() / 2;
+    assert!(
+        u128::from(accepted.count - before) > enough,
+        "{}",
+        accepted.count - before
+    );
+    assert_eq!(accepted.missing, 0);
+    let said = end(subscriber);
+    assert!(begin.elapsed() < LIFETIME, "{:?}", begin.elapsed());
+    assert!(said.status.success(), "{}", said.stderr);
+
+    // It goes on: the Publisher gets more keys than it had.
+    registry.signal(Signal::CONT);
+    let report = || format!("\n{:?}{}", tap.tokens(), publisher.report());
+    wait_until("new keys", report, || tap.token() > Some(token + 3));
+    assert_consecutive(&tap.tokens());
+    let _ = end(publisher).expect_success();
     let _ = end(registry).expect_success();
 }
