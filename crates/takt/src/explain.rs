@@ -323,8 +323,8 @@ pub fn advice(error: &ClientError) -> Option<String> {
                     .to_owned()
             }
             StatusCode::BadNotWritable | StatusCode::BadUserAccessDenied => {
-                "This user has no right to do this here: `takt user list` shows the roles of users at a server of Takt. --user gives \
-                 another user; `takt user add NAME --role ROLE` adds one, or changes its roles."
+                "The node is not writable for this user, or a Method not callable. --user gives another user; at a server of Takt, \
+                 `takt user add NAME` adds one, and `takt user list` shows the roles."
                     .to_owned()
             }
             StatusCode::BadSecurityModeInsufficient => {
