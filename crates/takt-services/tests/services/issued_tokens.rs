@@ -7,7 +7,7 @@ use takt_crypto::{Certificate, PolicyProfile, now};
 use takt_services::{
     EndpointConfig, IssuedUser, SHARED_MEMORY_PROFILE, Server, TCP_PROFILE, Users,
 };
-use takt_space::{ChannelSecurity, Peer, UserRole};
+use takt_space::{ChannelSecurity, Peer, RoleSet, UserRole};
 use takt_ua::enumerations::{MessageSecurityMode, UserTokenType};
 use takt_ua::structures::{
     ActivateSessionRequest, ActivateSessionResponse, GetEndpointsRequest, GetEndpointsResponse,
@@ -65,7 +65,7 @@ impl Users for Issued {
     }
 
     fn anonymous(&self, _: &Peer) -> RoleSet {
-        UserRole::Observer
+        UserRole::Observer.into()
     }
 }
 
