@@ -212,6 +212,8 @@ fn count(folder: &Path, case: &str) -> Option<u64> {
         .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
         .args(["--collect-atstart=no"])
         .args(MEASURED.map(|name| format!("--toggle-collect=*::{name}")))
+        // Names that a linker with optimization gives.
+        .args(MEASURED.map(|name| format!("--toggle-collect=*::{name}.llvm.*")))
         .arg(std::env::current_exe().unwrap())
         .args(["--exact", "subject", "--ignored", "--test-threads=1"])
         .env(CASE, case)
