@@ -67,6 +67,19 @@ struct State {
     paid: Instant,
 }
 
+/// Returns the time up to which checks have been paid for if there was none for long: as many as are allowed at once are free.
+fn rested(at: Instant) -> Instant {
+    at.checked_sub(PAUSE * BURST).unwrap_or(at)
+}
+
+/// Time in which a file may change twice with the same time of modification: more than a tick of the kernel.
+const SAME_TIME: Duration = Duration::from_millis(100);
+
+/// Returns true if a file that is changed now gets another time of modification than this one.
+fn has_passed(modified: &SystemTime) -> bool {
+    modified.elapsed().is_ok_and(|age| age > SAME_TIME)
+}
+
 impl UserFile {
     /// Creates the users of a file, which may be missing. Anonymous users beyond the loopback interface have the Roles
     /// `anonymous`.
@@ -75,7 +88,7 @@ impl UserFile {
             read_at: None,
             users: Arc::default(),
             failures: HashMap::new(),
-            paid: Instant::now(),
+            paid: rested(Instant::now()),
         };
         Self {
             path,
@@ -103,9 +116,9 @@ impl UserFile {
             .and_then(|file| file.modified())
             .ok();
         let mut state = self.state();
-        if state.read_at != modified {
+        if state.read_at != modified || modified.is_none() {
             state.users = Arc::new(read(&self.path).unwrap_or_default());
-            state.read_at = modified;
+            state.read_at = modified.filter(has_passed);
         }
         Arc::clone(&state.users)
     }
@@ -143,8 +156,7 @@ impl UserFile {
         if failed.is_some_and(|(count, until)| *count >= ATTEMPTS && at < *until) {
             return false;
         }
-        let rested = at.checked_sub(PAUSE * BURST).unwrap_or(at);
-        let paid = state.paid.max(rested);
+        let paid = state.paid.max(rested(at));
         if paid > at {
             return false;
         }
@@ -357,9 +369,12 @@ mod tests {
     #[test]
     fn checks_are_limited_in_time_and_failures_in_memory() {
         let folder = tempfile::tempdir().unwrap();
+        let attempt = |number: usize| (format!("name{number}"), None);
+        let users = file(&folder);
+        let at = Instant::now();
+        assert!((0..BURST as usize).all(|number| users.permit(&attempt(number), at)));
         let users = file(&folder);
         let at = Instant::now() + Duration::from_secs(10);
-        let attempt = |number: usize| (format!("name{number}"), None);
         let permitted = (0..100).filter(|number| users.permit(&attempt(*number), at));
         assert_eq!(permitted.count(), BURST as usize + 1);
         assert!(users.permit(&attempt(0), at + PAUSE));

@@ -92,6 +92,43 @@ pub struct Certificate {
     has_unknown_critical: bool,
 }
 
+/// Returns true if the parts of a certificate that its signature does not cover have the only encoding that DER allows. Otherwise
+/// there would be several encodings of a certificate, each with a thumbprint of its own. The parser accepts some more.
+fn has_one_encoding(der: &[u8], tbs: &[u8], signature: &[u8]) -> bool {
+    // A SEQUENCE of TBSCertificate, AlgorithmIdentifier, and a BIT STRING without unused bits.
+    let Some(certificate) = (2..=5)
+        .filter_map(|size| Some(header(0x30, der.len().checked_sub(size)?)))
+        .find_map(|header| der.strip_prefix(&*header))
+    else {
+        return false;
+    };
+    let string = [&header(0x03, signature.len() + 1), &[0][..], signature].concat();
+    let algorithm = certificate
+        .strip_prefix(tbs)
+        .and_then(|rest| rest.strip_suffix(&*string));
+    // The signature covers the same AlgorithmIdentifier in the TBSCertificate.
+    algorithm.is_some_and(|algorithm| {
+        !algorithm.is_empty() && tbs.windows(algorithm.len()).any(|part| part == algorithm)
+    })
+}
+
+/// Returns tag and length (X.690, 10.1).
+fn header(tag: u8, length: usize) -> Vec<u8> {
+    match u8::try_from(length) {
+        Ok(length @ 0..0x80) => vec![tag, length],
+        _ => {
+            let bytes = length.to_be_bytes();
+            let first = bytes
+                .iter()
+                .position(|byte| *byte != 0)
+                .unwrap_or(bytes.len());
+            let bytes = bytes.get(first..).unwrap_or_default();
+            let count = u8::try_from(bytes.len()).unwrap_or(0x7F);
+            [&[tag, 0x80 | count], bytes].concat()
+        }
+    }
+}
+
 /// Bits of a KeyUsage.
 mod usage {
     pub(super) const DIGITAL_SIGNATURE: u16 = 1;
@@ -154,6 +191,9 @@ impl Certificate {
         let tbs = &parsed.tbs_certificate;
         // RFC 5280, 4.1.1.2: both fields name the same algorithm.
         if tbs.signature != parsed.signature_algorithm {
+            return Err(CertificateError::Structure);
+        }
+        if !has_one_encoding(der, tbs.as_ref(), &parsed.signature_value.data) {
             return Err(CertificateError::Structure);
         }
         let key_bits = match tbs.subject_pki.parsed() {

@@ -499,6 +499,29 @@ fn rejected_certificates_are_bounded() {
     assert_eq!(store.rejected().len(), 64);
 }
 
+/// Changes of the parts that the signature does not cover: tags, lengths, the algorithm, unused bits. The others are tried by the
+/// test below.
+#[test]
+fn no_byte_outside_of_the_signed_part_can_be_changed() {
+    let chain = Chain::new();
+    let good = chain.application.der();
+    let accepted = |der: &[u8]| {
+        let certificate = Certificate::from_der(der);
+        certificate
+            .is_ok_and(|certificate| chain.trust().check(&[certificate], &expected()).is_ok())
+    };
+    assert!(accepted(good));
+    // The signature has 256 bytes, the BIT STRING 5 more, and the AlgorithmIdentifier 15.
+    let unsigned = (0..4).chain(good.len() - 256 - 5 - 15..good.len() - 256);
+    for at in unsigned {
+        for bits in 1..=u8::MAX {
+            let mut der = good.to_vec();
+            der[at] ^= bits;
+            assert!(!accepted(&der), "byte {at}, bits {bits:02X}");
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 

@@ -232,7 +232,12 @@ impl<'a> Reader<'a> {
             }
             Kind::TypedBy(on, mask) => {
                 let value = u8::try_from(self.value(on) & mask).unwrap_or(0);
-                match BuiltInType::from_u8(value) {
+                let built_in_type = match value {
+                    // Reserved identifiers hold a ByteString (OPC 10000-6, 5.2.2.16).
+                    26..=31 => Some(BuiltInType::ByteString),
+                    value => BuiltInType::from_u8(value),
+                };
+                match built_in_type {
                     Some(built_in_type) => self.built_in(name, built_in_type, nodes),
                     None => Err(self.error(DecodeErrorKind::InvalidEncodingByte(value))),
                 }
