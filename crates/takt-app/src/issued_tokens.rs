@@ -39,7 +39,7 @@ pub enum JwtOptionsError {
         /// Error of the operating system.
         source: io::Error,
     },
-    /// It contains no usable keys.
+    /// File without usable keys.
     #[error("{}: {source}", path.display())]
     Keys {
         /// The file.

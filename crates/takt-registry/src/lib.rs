@@ -5,7 +5,7 @@
 //! keeps registrations in a database, tracks which Providers are connected, and forwards Reads, Writes and Calls for
 //! clients that do not support `InteractionVia`. Values stay at the Providers.
 //!
-//! It is also a SecurityKeyService (OPC 10000-14, 8): it keeps SecurityGroups, returns their keys to authorized
+//! The registry is also a SecurityKeyService (OPC 10000-14, 8): it keeps SecurityGroups, returns their keys to authorized
 //! users and applications, and pushes them to configured ones.
 
 #![forbid(unsafe_code)]

@@ -35,7 +35,7 @@ pub enum KeyLogError {
         /// Error of the operating system.
         source: io::Error,
     },
-    /// It is not a regular file.
+    /// Path of something else than a regular file.
     #[error("{} is not a regular file", .0.display())]
     NotAFile(PathBuf),
     /// Other users could read it.

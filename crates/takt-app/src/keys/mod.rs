@@ -1,6 +1,6 @@
 //! Keys of PubSub between hosts (OPC 10000-14, 5.4.5.3): requested from a SecurityKeyService, or pushed by one.
 //!
-//! It works beside the threads of PubSub, which get whole rings of keys. Nothing here is configured for a PubSub: the application
+//! These threads work beside those of PubSub, which get whole rings of keys. Nothing here is configured for a PubSub: the application
 //! passes the [`KeyNews`] on.
 
 mod keeper;

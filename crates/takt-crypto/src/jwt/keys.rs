@@ -50,7 +50,7 @@ impl Algorithm {
 /// Error of a file with keys.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum JwtKeysError {
-    /// It is not a JWK Set.
+    /// Text that is not a JWK Set.
     #[error("it is no JWK Set, `{{\"keys\": [...]}}`: {0}")]
     Form(String),
     /// A key is damaged.
@@ -61,7 +61,7 @@ pub enum JwtKeysError {
         /// The reason.
         reason: &'static str,
     },
-    /// It has no key for RS256 or ES256.
+    /// JWK Set without a key for RS256 or ES256.
     #[error("it has no key for RS256 or ES256")]
     Empty,
 }

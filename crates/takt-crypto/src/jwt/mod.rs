@@ -29,7 +29,7 @@ const LEEWAY: i64 = 60;
 /// Reason for which a token is refused. It is for the log of the server; a client gets one answer for all of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum JwtError {
-    /// It is not a token of three parts with a JSON object each in the first two, or it is too long.
+    /// Text that is not a token of three parts with a JSON object each in the first two, or is too long.
     #[error("it is no signed JSON Web Token")]
     Form,
     /// The header names another algorithm than RS256 or ES256, or extensions that have to be understood.
@@ -38,16 +38,16 @@ pub enum JwtError {
     /// No key of the file has made the signature.
     #[error("no known key has signed it")]
     Signature,
-    /// The claim `iss` names somebody else.
+    /// Token of another issuer (`iss`).
     #[error("another authorization service has issued it")]
     Issuer,
-    /// The claim `aud` does not name this server.
+    /// Token for another server (`aud`).
     #[error("it is for another server")]
     Audience,
     /// The time of the claim `exp` is over, or it has none.
     #[error("it has expired, or does not expire at all")]
     Expired,
-    /// It is not valid yet (`nbf`, `iat`).
+    /// Token that is not valid yet (`nbf`, `iat`).
     #[error("it is not valid yet")]
     NotYet,
     /// The claim `sub` is missing or too long.

@@ -22,7 +22,7 @@ pub(super) struct PushSchedule {
 /// Consequence of a push.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum PushReport {
-    /// It is known already.
+    /// Result without news, of which nothing is reported.
     Nothing,
     /// The first success after failures.
     Again,
