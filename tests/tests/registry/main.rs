@@ -28,7 +28,9 @@ mod watching;
 use std::time::{Duration, Instant};
 
 use takt_app::serve::ServeOptions;
-use takt_app::{Client, ClientOptions, Consumer, Identity, Method, Provider, Unit, Variable};
+use takt_app::{
+    Client, ClientOptions, Consumer, Identity, Method, Provider, ProviderBuilder, Unit, Variable,
+};
 use takt_tests::{Registry, Sandbox};
 use takt_ua::{BuiltInType, NodeId, StatusCode, Variant};
 
@@ -71,14 +73,7 @@ fn tank(
         [Variant::Double(value)] => Ok(vec![Variant::Double(2.0 * value)]),
         _ => Err(StatusCode::BadInvalidArgument),
     };
-    Provider::builder(name)
-        .registry(registry)
-        .endpoint("opc.tcp://127.0.0.1:0")
-        .state_directory(sandbox.data_directory().join("state"))
-        .serve(ServeOptions {
-            runtime_directory: Some(sandbox.runtime_directory()),
-            ..ServeOptions::default()
-        })
+    provider_builder(sandbox, name, registry)
         .variable(
             Variable::stored("Level", 40.0)
                 .writable()
@@ -128,4 +123,16 @@ fn node_ids(consumer: &mut Consumer, name: &str) -> Vec<(String, NodeId)> {
         .collect();
     found.sort();
     found
+}
+
+/// Returns the builder of a Provider in the sandbox, which registers at `registry` and has an endpoint over TCP.
+fn provider_builder(sandbox: &Sandbox, name: &str, registry: &str) -> ProviderBuilder {
+    Provider::builder(name)
+        .registry(registry)
+        .endpoint("opc.tcp://127.0.0.1:0")
+        .state_directory(sandbox.data_directory().join("state"))
+        .serve(ServeOptions {
+            runtime_directory: Some(sandbox.runtime_directory()),
+            ..ServeOptions::default()
+        })
 }

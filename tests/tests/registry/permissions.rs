@@ -1,6 +1,5 @@
 //! Permissions of a Provider's nodes, for clients of the registry: forwarding raises no rights.
 
-use takt_app::serve::ServeOptions;
 use takt_app::{Attribute, Client, ClientError, Method, Provider, UserRole, Variable};
 use takt_tests::{Registry, Sandbox};
 use takt_ua::enumerations::{
@@ -11,20 +10,13 @@ use takt_ua::{NodeId, QualifiedName, StatusCode, Variant, ids};
 
 use crate::ownership::{add_named, delete};
 use crate::roles::{add_user, client_of};
-use crate::{PATIENCE, client, consumer, eventually, wait_until_available};
+use crate::{PATIENCE, client, consumer, eventually, provider_builder, wait_until_available};
 
 /// Starts a Provider with `Recipe` and `Calibrate`, which only engineers use, `Hidden`, which only they see, and `Pin`, which needs
 /// encryption.
 fn press(sandbox: &Sandbox, name: &str, registry: &str) -> Provider {
     let all = P::Browse | P::Read | P::Write | P::Call | P::ReadRolePermissions;
-    Provider::builder(name)
-        .registry(registry)
-        .endpoint("opc.tcp://127.0.0.1:0")
-        .state_directory(sandbox.data_directory().join("state"))
-        .serve(ServeOptions {
-            runtime_directory: Some(sandbox.runtime_directory()),
-            ..ServeOptions::default()
-        })
+    provider_builder(sandbox, name, registry)
         .variable(
             Variable::stored("Recipe", 1_u32)
                 .writable()
