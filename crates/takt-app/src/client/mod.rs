@@ -55,7 +55,11 @@ pub struct Client {
     endpoint: Endpoint,
     options: ClientOptions,
     connected: Option<(Transport, Session)>,
+    /// Session whose connection was lost, if sessions are resumed.
+    lost: Option<Session>,
+    resumes: bool,
     epoch: u64,
+    connections: u64,
     request_handle: u32,
     namespaces: Namespaces,
     interrupt: Option<Waker>,
@@ -88,7 +92,10 @@ impl Client {
             endpoint: endpoint.clone(),
             options,
             connected: None,
+            lost: None,
+            resumes: false,
             epoch: 0,
+            connections: 0,
             request_handle: 0,
             namespaces: Namespaces::default(),
             interrupt: None,
@@ -127,6 +134,23 @@ impl Client {
         self.epoch
     }
 
+    /// Resumes the session on a new connection after the loss of one, if the server still has it (OPC 10000-4, 5.7.3):
+    /// its Subscriptions go on, and the [epoch](Self::epoch) stays.
+    pub(crate) fn resume_sessions(&mut self) {
+        self.resumes = true;
+    }
+
+    /// Returns the number of connections so far. Responses that a connection still owes are lost with it.
+    pub(crate) fn connections(&self) -> u64 {
+        self.connections
+    }
+
+    /// Opens the connection and the session if there are none.
+    pub(crate) fn reopen(&mut self) -> Result<(), ClientError> {
+        let deadline = self.deadline();
+        self.open(deadline)
+    }
+
     /// Sends `request` and waits for its response.
     pub fn call<Q: ServiceRequest>(&mut self, mut request: Q) -> Result<Q::Response, ClientError> {
         let deadline = self.deadline();
@@ -145,12 +169,15 @@ impl Client {
             if !again || attempts_left == 0 || Instant::now() >= deadline {
                 return Err(error);
             }
-            self.connected = None;
+            if error.is_session_lost() {
+                self.connected = None;
+            }
         }
     }
 
     /// Closes the session and the connection. The next request opens new ones.
     pub fn close(&mut self) {
+        self.lost = None;
         if let Some((mut transport, session)) = self.connected.take() {
             session.close(&mut transport, Duration::from_millis(200));
         }
@@ -203,13 +230,7 @@ impl Client {
         *request.header_mut() =
             request_header(session.authentication_token(), self.request_handle, timeout);
         let result = transport.call(request, timeout);
-        if matches!(
-            result,
-            Err(ClientError::Closed { .. } | ClientError::Protocol { .. })
-        ) {
-            self.connected = None;
-        }
-        result
+        self.lost_if_closed(result)
     }
 
     /// Sends the message body that `encode` writes (TypeId and request), and passes the body of the response to
@@ -222,10 +243,7 @@ impl Client {
         let (transport, session, timeout) = self.session()?;
         let token = session.authentication_token();
         let result = transport.exchange(|encoder| encode(token, encoder), decode, timeout);
-        if matches!(result, Err(ClientError::Closed { .. })) {
-            self.connected = None;
-        }
-        result
+        self.lost_if_closed(result)
     }
 
     /// Does the same as `exchange`, with a response in the memory where the server wrote it. `encode` gets whether
@@ -240,10 +258,7 @@ impl Client {
         let laid_out = transport.is_shared_memory();
         let encode = |encoder: &mut Encoder<'_>| encode(token, laid_out, encoder);
         let result = transport.exchange_in_place(encode, decode, timeout);
-        if matches!(result, Err(ClientError::Closed { .. })) {
-            self.connected = None;
-        }
-        result
+        self.lost_if_closed(result)
     }
 
     /// Returns the session, and the time limit of a request.
@@ -266,30 +281,38 @@ impl Client {
         if self.connected.is_some() {
             return Ok(());
         }
-        let connected = match self.open_with(false, deadline) {
+        match self.open_with(false, deadline) {
             // A server on the loopback interface may offer secured endpoints only.
             Err(ClientError::SecurityRequired { .. })
                 if self.options.security.choice == SecurityChoice::Automatic =>
             {
-                self.open_with(true, deadline)?
+                self.open_with(true, deadline)
             }
-            other => other?,
-        };
-        self.connected = Some(connected);
-        self.epoch += 1;
-        Ok(())
+            other => other,
+        }
     }
 
-    fn open_with(
-        &self,
-        insist: bool,
-        deadline: Instant,
-    ) -> Result<(Transport, Session), ClientError> {
+    fn open_with(&mut self, insist: bool, deadline: Instant) -> Result<(), ClientError> {
         let (endpoint, options) = (&self.endpoint, &self.options);
         let mut transport = Transport::connect(endpoint, options, insist, deadline)?;
-        let timeout = remaining(deadline);
-        let session = Session::open(&mut transport, endpoint, options, timeout)?;
-        Ok((transport, session))
+        self.connections += 1;
+        if let Some(mut session) = self.lost.take() {
+            match session.resume(&mut transport, endpoint, options, remaining(deadline)) {
+                Ok(()) => {
+                    self.connected = Some((transport, session));
+                    return Ok(());
+                }
+                Err(error) if error.is_connection() => return Err(error),
+                // The server has no such session any more, or refuses it: a new one may have other results.
+                Err(error) => {
+                    tracing::debug!(%endpoint, %error, "the session cannot be resumed");
+                }
+            }
+        }
+        let session = Session::open(&mut transport, endpoint, options, remaining(deadline))?;
+        self.connected = Some((transport, session));
+        self.epoch += 1;
+        Ok(())
     }
 }
 

@@ -21,6 +21,8 @@ const NONCE_LENGTH: usize = 32;
 /// An activated session.
 pub(super) struct Session {
     authentication_token: NodeId,
+    /// Response that created it, with the endpoints of its channel only; its nonce is the newest one.
+    created: CreateSessionResponse,
 }
 
 impl Session {
@@ -39,7 +41,7 @@ impl Session {
             (uri, ByteString::from(secured.identity.chain_der()))
         });
         let (uri, client_certificate) = own.unwrap_or_else(|| (options.uri(), ByteString::null()));
-        let created: Result<CreateSessionResponse, ClientError> = transport.call(
+        let response: Result<CreateSessionResponse, ClientError> = transport.call(
             &CreateSessionRequest {
                 request_header: request_header(&NodeId::NULL, 1, timeout),
                 client_description: ApplicationDescription {
@@ -58,7 +60,7 @@ impl Session {
             },
             timeout,
         );
-        let created = match created {
+        let mut created = match response {
             Err(error)
                 if concerns_security(error.status_code()) && transport.secured().is_none() =>
             {
@@ -73,14 +75,63 @@ impl Session {
                 SignatureData::default()
             }
         };
-        let session = Self {
+        created
+            .server_endpoints
+            .retain(|offer| is_of_channel(offer, transport.secured()));
+        let mut session = Self {
             authentication_token: created.authentication_token.clone(),
+            created,
         };
-        let tokens = Tokens::new(endpoint, transport.secured(), &created);
+        session.activate(transport, endpoint, options, client_signature, timeout)?;
+        Ok(session)
+    }
+
+    /// Activates the session on a new connection, after the loss of the previous one (OPC 10000-4, 5.7.3).
+    ///
+    /// # Errors
+    /// [`ClientError::Service`] if the server has no such session any more, or refuses it: a new one is needed.
+    pub(super) fn resume(
+        &mut self,
+        transport: &mut Transport,
+        endpoint: &Endpoint,
+        options: &ClientOptions,
+        timeout: Duration,
+    ) -> Result<(), ClientError> {
+        let refused = ClientError::Service {
+            service: "ActivateSession",
+            status: StatusCode::BadSessionIdInvalid,
+        };
+        let client_signature = match transport.secured() {
+            Some(secured) => {
+                let sent = self.created.server_certificate.as_bytes();
+                let certificate = Certificate::leaf_of(&secured.server_certificate);
+                let certificate =
+                    certificate.filter(|leaf| Certificate::leaf_of(sent) == Some(leaf));
+                // A server with another certificate gets a new session.
+                let certificate = certificate.ok_or(refused)?;
+                sign_nonce(endpoint, secured, certificate, &self.created)?
+            }
+            None if self.created.server_endpoints.iter().all(is_unsecured) => {
+                SignatureData::default()
+            }
+            None => return Err(refused),
+        };
+        self.activate(transport, endpoint, options, client_signature, timeout)
+    }
+
+    fn activate(
+        &mut self,
+        transport: &mut Transport,
+        endpoint: &Endpoint,
+        options: &ClientOptions,
+        client_signature: SignatureData,
+        timeout: Duration,
+    ) -> Result<(), ClientError> {
+        let tokens = Tokens::new(endpoint, transport.secured(), &self.created);
         let (user_identity_token, user_token_signature) = tokens.of(&options.identity)?;
-        let _: ActivateSessionResponse = transport.call(
+        let activated: ActivateSessionResponse = transport.call(
             &ActivateSessionRequest {
-                request_header: request_header(&session.authentication_token, 2, timeout),
+                request_header: request_header(&self.authentication_token, 2, timeout),
                 client_signature,
                 user_identity_token,
                 user_token_signature,
@@ -88,7 +139,8 @@ impl Session {
             },
             timeout,
         )?;
-        Ok(session)
+        self.created.server_nonce = activated.server_nonce;
+        Ok(())
     }
 
     pub(super) fn authentication_token(&self) -> &NodeId {
@@ -145,6 +197,17 @@ fn is_unsecured(offer: &EndpointDescription) -> bool {
         && offer.security_policy_uri.as_str() == SECURITY_POLICY_NONE
 }
 
+/// Returns true for the endpoints with the security of the connection.
+fn is_of_channel(offer: &EndpointDescription, secured: Option<&Secured>) -> bool {
+    match secured {
+        Some(secured) => {
+            offer.security_mode == secured.mode
+                && offer.security_policy_uri.as_str() == secured.profile.uri
+        }
+        None => is_unsecured(offer),
+    }
+}
+
 /// Refuses a server that offers secure endpoints only. A server that lists no endpoints is accepted.
 fn expect_unsecured(
     endpoint: &Endpoint,
@@ -192,11 +255,26 @@ fn prove(
             "the list of its endpoints was changed on the way, or does not contain the chosen one",
         ));
     }
+    sign_nonce(endpoint, secured, certificate, created)
+}
+
+/// Returns the client's proof: its signature of the server's certificate and newest nonce.
+fn sign_nonce(
+    endpoint: &Endpoint,
+    secured: &Secured,
+    certificate: &[u8],
+    created: &CreateSessionResponse,
+) -> Result<SignatureData, ClientError> {
+    let failed = |reason| ClientError::Proof {
+        endpoint: endpoint.to_string(),
+        reason,
+    };
     let nonce = created.server_nonce.as_bytes();
     if nonce.len() < NONCE_LENGTH {
         return Err(failed("its nonce is too short"));
     }
-    sign(own, algorithm, &[certificate, nonce].concat())
+    let algorithm = secured.profile.asymmetric_signature;
+    sign(&secured.identity, algorithm, &[certificate, nonce].concat())
         .ok_or_else(|| failed("nothing can be signed"))
 }
 

@@ -64,19 +64,26 @@ impl Client {
         self.lost_if_closed(result)
     }
 
-    fn lost_if_closed<T>(&mut self, result: Result<T, ClientError>) -> Result<T, ClientError> {
-        if matches!(
-            result,
-            Err(ClientError::Closed { .. } | ClientError::Protocol { .. })
-        ) {
-            self.connected = None;
+    /// Gives up the connection if `result` is an error after which it cannot be used.
+    pub(super) fn lost_if_closed<T>(
+        &mut self,
+        result: Result<T, ClientError>,
+    ) -> Result<T, ClientError> {
+        match result {
+            Err(ClientError::Closed { .. }) => self.disconnect(),
+            Err(ClientError::Protocol { .. }) => self.connected = None,
+            _ => {}
         }
         result
     }
 
     /// Gives up the connection without closing the session, for a server that does not answer.
     pub fn disconnect(&mut self) {
-        self.connected = None;
+        if let Some((_, session)) = self.connected.take()
+            && self.resumes
+        {
+            self.lost = Some(session);
+        }
     }
 
     /// Returns the error of a server that was silent for longer than it promised.

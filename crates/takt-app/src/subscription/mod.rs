@@ -2,8 +2,11 @@
 //!
 //! Some Publish requests always wait at the server, which responds when there are notifications: over shared memory
 //! changes are pushed into this side's channel, over TCP into its socket. Every message is acknowledged; a missing
-//! one is requested again (Republish). The next call restores a lost connection with all items, whose values are then
-//! sent again.
+//! one is requested again (Republish).
+//!
+//! After the loss of the connection the next call opens another one. If the server still has the session, it is
+//! resumed there, and the Subscription goes on: changes meanwhile arrive, as far as its queues hold them. Otherwise the
+//! Subscription is created anew with all items, whose values are then sent again.
 
 mod options;
 mod receive;
@@ -55,6 +58,8 @@ struct Created {
     id: u32,
     /// Session in which it was created.
     epoch: u64,
+    /// Connection on which the Publish requests wait.
+    connection: u64,
     publishing_interval: Duration,
     /// Time without a message after which the server is considered dead.
     patience: Duration,
@@ -67,9 +72,20 @@ struct Created {
     to_acknowledge: Vec<u32>,
 }
 
+impl Created {
+    /// Continues on another connection: the Publish requests of the previous one are lost, and so are their
+    /// acknowledgements, perhaps. A message that is acknowledged twice does no harm.
+    fn resume(&mut self, connection: u64) {
+        self.connection = connection;
+        self.outstanding = 0;
+        self.last_message = Instant::now();
+    }
+}
+
 impl Subscription {
     /// Creates a Subscription on the connection of `client`.
-    pub fn create(client: Client, options: SubscriptionOptions) -> Result<Self, ClientError> {
+    pub fn create(mut client: Client, options: SubscriptionOptions) -> Result<Self, ClientError> {
+        client.resume_sessions();
         let mut subscription = Self {
             client,
             options,
@@ -186,11 +202,15 @@ impl Subscription {
 
     /// Creates the Subscription with all items if there is none.
     fn created(&mut self) -> Result<&mut Created, ClientError> {
-        let epoch = self.client.epoch();
-        let is_current = |created: &Created| created.epoch == epoch;
-        if !self.client.is_connected() || !self.created.as_ref().is_some_and(is_current) {
-            self.created = None;
-            self.recreate()?;
+        if !self.client.is_connected() {
+            self.client.reopen()?;
+        }
+        let (epoch, connection) = (self.client.epoch(), self.client.connections());
+        self.created.take_if(|created| created.epoch != epoch);
+        match &mut self.created {
+            Some(created) if created.connection != connection => created.resume(connection),
+            Some(_) => {}
+            None => self.recreate()?,
         }
         self.created
             .as_mut()
@@ -218,6 +238,7 @@ impl Subscription {
         self.created = Some(Created {
             id: response.subscription_id,
             epoch: self.client.epoch(),
+            connection: self.client.connections(),
             publishing_interval,
             patience: silence.saturating_add(self.client.options().timeout),
             last_message: Instant::now(),

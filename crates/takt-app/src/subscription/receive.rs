@@ -27,7 +27,7 @@ impl Subscription {
             Ok(answered) => answered,
             Err(ClientError::Timeout { .. }) => {
                 if created.last_message.elapsed() > created.patience {
-                    self.abandon();
+                    self.client.disconnect();
                     return Err(self.client.silent());
                 }
                 return Ok(());
@@ -53,6 +53,8 @@ impl Subscription {
                 self.created = None;
                 Ok(())
             }
+            // The session may go on with another connection.
+            Err(error @ ClientError::Closed { .. }) => Err(error),
             Err(error) => {
                 self.abandon();
                 Err(error)
@@ -83,6 +85,7 @@ impl Subscription {
                 Ok(_) => created.outstanding += 1,
                 // The server has not accepted the previous requests yet.
                 Err(ClientError::Service { .. }) if created.outstanding > 0 => break,
+                Err(error @ ClientError::Closed { .. }) => return Err(error),
                 Err(error) => {
                     self.abandon();
                     return Err(error);
@@ -165,10 +168,10 @@ impl Subscription {
         Ok(())
     }
 
-    /// Abandons the connection.
+    /// Abandons the Subscription, its session and the connection.
     fn abandon(&mut self) {
         self.created = None;
-        self.client.disconnect();
+        self.client.close();
     }
 }
 

@@ -236,6 +236,12 @@ impl MonitoredItem {
         self.state().is_sampled()
     }
 
+    /// Returns true if several values are kept for a client that cannot receive them.
+    pub(crate) fn keeps_several(&self) -> bool {
+        let state = self.state();
+        state.is_sampled() && state.queue.keeps_several()
+    }
+
     /// Returns the sampling parameters.
     pub(crate) fn sampling(&self) -> Sampling {
         self.state().parameters.sampling

@@ -114,7 +114,7 @@ impl Engine {
         let before = std::mem::replace(&mut subscription.session, session.clone());
         subscription.owner = Arc::clone(caller);
         subscription.machine.reset_lifetime();
-        subscription.is_paused = false;
+        subscription.resume();
         if send_initial_values {
             subscription.send_initial_values(now.instant, &mut self.slice);
         }

@@ -66,6 +66,11 @@ impl Queue {
         }
     }
 
+    /// Returns true if the queue keeps more than the newest sample.
+    pub(crate) fn keeps_several(&self) -> bool {
+        self.size > 1
+    }
+
     /// Reserves memory for `more` bytes. Returns true if there is enough.
     fn reserve(&mut self, more: usize) -> bool {
         let needed = self.item + self.queued + more;

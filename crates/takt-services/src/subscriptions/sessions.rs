@@ -24,8 +24,9 @@ impl Engine {
         }
     }
 
-    /// Handles the loss or the return of the channel of a Session: without a channel its items are not sampled. Values that are
-    /// reported by exception still fill their queues, and the lifetimes of the Subscriptions continue (OPC 10000-4, 5.14.1.1).
+    /// Handles the loss or the return of the channel of a Session. Without a channel, Subscriptions whose items have queues of one
+    /// value are not sampled. Other values still fill their queues, and the lifetimes of the Subscriptions continue (OPC 10000-4,
+    /// 5.14.1.1).
     pub(crate) fn set_has_channel(&mut self, session: &NodeId, has_channel: bool) {
         if let Some(queue) = self.sessions.get(session) {
             let subscriptions = queue.subscriptions.clone();
@@ -46,7 +47,10 @@ impl Engine {
     fn set_paused(&mut self, subscriptions: &[u32], is_paused: bool) {
         for id in subscriptions {
             if let Some(subscription) = self.subscriptions.get_mut(id) {
-                subscription.is_paused = is_paused;
+                match is_paused {
+                    true => subscription.pause(),
+                    false => subscription.resume(),
+                }
             }
         }
     }

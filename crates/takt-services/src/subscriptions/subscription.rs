@@ -44,8 +44,9 @@ pub(crate) struct Subscription {
     pub(crate) turn: u64,
     /// Number of the last interruption of its sampling, for the same order.
     pub(crate) sampling_turn: u64,
-    /// True if the Session has no channel: nothing is sampled until it has one again.
-    pub(crate) is_paused: bool,
+    /// True if the Session has no channel, and no item has a queue for the values meanwhile: nothing is sampled until the Session
+    /// has a channel again.
+    is_paused: bool,
     /// Time since which messages have been waiting for the next slice.
     pub(crate) interrupted: Option<Instant>,
     /// Items in the order of their ids, so that work on all of them can continue at its last position.
@@ -270,6 +271,16 @@ impl Subscription {
             self.groups.add(&entry.item, period, publish, now);
         }
         entry.period = period;
+    }
+
+    /// Handles the loss of the channel. Without queues, only the value after its return matters.
+    pub(crate) fn pause(&mut self) {
+        self.is_paused = !self.items.values().any(|entry| entry.item.keeps_several());
+    }
+
+    /// Handles the return of the channel.
+    pub(crate) fn resume(&mut self) {
+        self.is_paused = false;
     }
 
     /// Returns the time of the next sample or initial value.

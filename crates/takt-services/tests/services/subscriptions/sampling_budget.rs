@@ -152,16 +152,11 @@ fn one_tick_samples_a_bounded_number_of_items() {
 }
 
 #[test]
-fn a_session_without_a_channel_is_not_sampled() {
+fn without_a_channel_items_without_queues_are_not_sampled() {
     let server = server_with(100_000);
     let (node, count) = counted(&server, "a");
     let mut subscriber = Subscriber::new(&server);
-    let mut fast = sampled(&node, 1, 10.0);
-    fast.requested_parameters.queue_size = 10;
-    subscriber.monitor(vec![fast]).unwrap();
-    let value = Value::stored(1_u32);
-    let by_exception = variable(&server, "b", &value);
-    subscriber.watch(&by_exception, 2, 3);
+    subscriber.monitor(vec![sampled(&node, 1, 10.0)]).unwrap();
     subscriber.wait(1);
     assert!(count.swap(0, Ordering::Relaxed) > 0);
     // The channel is closed, the Session stays.
@@ -169,17 +164,51 @@ fn a_session_without_a_channel_is_not_sampled() {
     let lost = std::mem::replace(&mut subscriber.client, other);
     let token = lost.token.clone();
     server.disconnect(lost.connection);
+    subscriber.wait_for(Duration::from_millis(400));
+    assert_eq!(count.load(Ordering::Relaxed), 0);
+    // Sampling continues when the Session is activated for another channel.
+    subscriber.client.token = token;
+    subscriber.client.activate().unwrap();
+    subscriber.wait(1);
+    assert!(count.load(Ordering::Relaxed) > 0);
+}
+
+#[test]
+fn without_a_channel_queues_are_filled() {
+    let server = server_with(100_000);
+    let (value, by_exception) = (Value::stored(1_u32), Value::stored(1_u32));
+    let (value_id, exception_id) = (
+        variable(&server, "a", &value),
+        variable(&server, "b", &by_exception),
+    );
+    let mut subscriber = Subscriber::new(&server);
+    let mut fast = sampled(&value_id, 1, 10.0);
+    fast.requested_parameters.queue_size = 10;
+    subscriber.monitor(vec![fast]).unwrap();
+    subscriber.watch(&exception_id, 2, 3);
+    subscriber.wait(1);
+    let other = Client::connect(&server);
+    let lost = std::mem::replace(&mut subscriber.client, other);
+    let token = lost.token.clone();
+    server.disconnect(lost.connection);
     for number in 2..10_u32 {
         set(&value, number);
+        set(&by_exception, number);
         subscriber.wait_for(Duration::from_millis(50));
     }
-    assert_eq!(count.load(Ordering::Relaxed), 0);
-    // Sampling continues when the Session is activated for another channel. Values reported by exception meanwhile are in the
-    // queue.
     subscriber.client.token = token;
     subscriber.client.activate().unwrap();
     let changes = subscriber.values();
-    assert!(count.load(Ordering::Relaxed) > 0);
+    let sampled: Vec<_> = changes
+        .iter()
+        .filter(|(handle, _)| *handle == 1)
+        .map(|(_, value)| value.clone())
+        .collect();
+    // The values before the loss were not received either.
+    assert!(
+        sampled.ends_with(&[2_u32, 3, 4, 5, 6, 7, 8, 9].map(Variant::from)),
+        "{sampled:?}"
+    );
     let reported: Vec<_> = changes
         .iter()
         .filter(|(handle, _)| *handle == 2)
