@@ -14,6 +14,7 @@ use crate::server::{Parts, Server, application_description, build_info};
 use crate::server_diagnostics;
 use crate::server_methods;
 use crate::server_status::{self, Status};
+use crate::session_diagnostics;
 use crate::session_observer::{NoSessionObserver, SessionObserver};
 
 /// Configuration of a server that is not built yet. Made with [`Server::builder`].
@@ -164,6 +165,7 @@ impl ServerBuilder {
         server_methods::bind(&server.space, &server.subscriptions)?;
         budgets::bind(&server)?;
         server_diagnostics::bind(&server)?;
+        session_diagnostics::bind(&server)?;
         Ok(Arc::new(server))
     }
 }

@@ -42,6 +42,7 @@ mod server_methods;
 mod server_status;
 mod services;
 mod session;
+mod session_diagnostics;
 mod session_observer;
 mod session_security;
 mod settled;

@@ -112,7 +112,7 @@ pub(crate) fn bind(
     set(
         &mut edit,
         ids::SERVER_SERVER_DIAGNOSTICS_ENABLED_FLAG,
-        Value::stored(false),
+        Value::stored(true),
     )?;
     let no_redundancy = i32::from(RedundancySupport::None);
     set(

@@ -118,23 +118,40 @@ impl Server {
         response: &mut Encoder<'_>,
     ) -> Outcome {
         let start = response.position();
-        let mut request_handle = 0;
-        match dispatch(
-            self,
-            connection,
-            request_id,
-            request,
-            response,
-            &mut request_handle,
-        ) {
+        let mut known = Known::default();
+        match dispatch(self, connection, request_id, request, response, &mut known) {
             Ok(outcome) => outcome,
             Err(fault) => {
                 self.diagnostics.rejected(fault);
+                known.count_refused(connection, fault);
                 response.truncate(start);
-                if service_fault(response, request_handle, fault).is_err() {
+                if service_fault(response, known.request_handle, fault).is_err() {
                     response.truncate(start);
                 }
                 Outcome::Complete
+            }
+        }
+    }
+}
+
+/// Parts of a request that are known when it fails.
+#[derive(Default)]
+struct Known {
+    request_handle: u32,
+    /// Type of a request that its Session has counted; 0 before that.
+    counted: u32,
+}
+
+impl Known {
+    /// Counts the failure of a request of the connection's Session.
+    fn count_refused(&self, connection: &Connection, Fault(status): Fault) {
+        if self.counted == 0 {
+            return;
+        }
+        if let Some(session) = &connection.session {
+            session.counters.refused(self.counted);
+            if status == StatusCode::BadUserAccessDenied {
+                session.counters.unauthorized();
             }
         }
     }
@@ -147,23 +164,16 @@ fn dispatch(
     request_id: u32,
     message: &[u8],
     response: &mut Encoder<'_>,
-    request_handle: &mut u32,
+    known: &mut Known,
 ) -> Handled {
     if takt_layout::is_layout(message) {
-        return dispatch_layout(
-            server,
-            connection,
-            request_id,
-            message,
-            response,
-            request_handle,
-        );
+        return dispatch_layout(server, connection, request_id, message, response, known);
     }
     let mut body = Decoder::with_limits(message, server.limits.encoding);
     let type_id = NodeIdRef::decode(&mut body)?;
     let structure = body.clone();
     let header = RequestHeaderRef::decode(&mut body)?;
-    *request_handle = header.request_handle;
+    known.request_handle = header.request_handle;
     let incoming = Incoming {
         server,
         header: &header,
@@ -171,28 +181,36 @@ fn dispatch(
         request_id,
         message,
     };
-    match type_id.standard_id().unwrap_or_default() {
+    let type_id = type_id.standard_id().unwrap_or_default();
+    match type_id {
         ids::READ_REQUEST_ENCODING_DEFAULT_BINARY => {
-            let (connection, session) = session_of(&incoming, connection)?;
+            let (connection, session) = session_of(&incoming, connection, type_id, known)?;
             let request = incoming.of(&connection.caller);
             read::handle(&request, connection, session, Body::Encoded(body), response)
         }
         ids::WRITE_REQUEST_ENCODING_DEFAULT_BINARY => {
-            let (connection, session) = session_of(&incoming, connection)?;
+            let (connection, session) = session_of(&incoming, connection, type_id, known)?;
             let request = incoming.of(&connection.caller);
             write::handle(&request, connection, session, Body::Encoded(body), response)
         }
         ids::CALL_REQUEST_ENCODING_DEFAULT_BINARY => {
-            let (connection, session) = session_of(&incoming, connection)?;
+            let (connection, session) = session_of(&incoming, connection, type_id, known)?;
             let request = incoming.of(&connection.caller);
             call::handle(&request, connection, session, Body::Encoded(body), response)
         }
         ids::PUBLISH_REQUEST_ENCODING_DEFAULT_BINARY => {
-            let (connection, session) = session_of(&incoming, connection)?;
+            let (connection, session) = session_of(&incoming, connection, type_id, known)?;
             let request = incoming.of(&connection.caller);
             subscriptions::publish(&request, connection, session, structure)
         }
-        other => dispatch_other(incoming, other, connection, (structure, body), response),
+        _ => dispatch_other(
+            incoming,
+            type_id,
+            connection,
+            (structure, body),
+            response,
+            known,
+        ),
     }
 }
 
@@ -203,14 +221,14 @@ fn dispatch_layout(
     request_id: u32,
     message: &[u8],
     response: &mut Encoder<'_>,
-    request_handle: &mut u32,
+    known: &mut Known,
 ) -> Handled {
     if !connection.peer().is_local() {
         return Err(Fault(StatusCode::BadDecodingError));
     }
     let laid_out = takt_layout::RequestReader::parse(message, server.limits.encoding)?;
     let header = body::header(&laid_out);
-    *request_handle = header.request_handle;
+    known.request_handle = header.request_handle;
     let incoming = Incoming {
         server,
         header: &header,
@@ -218,7 +236,12 @@ fn dispatch_layout(
         request_id,
         message,
     };
-    let (connection, session) = session_of(&incoming, connection)?;
+    let type_id = match laid_out.service() {
+        takt_layout::Service::Read => ids::READ_REQUEST_ENCODING_DEFAULT_BINARY,
+        takt_layout::Service::Write => ids::WRITE_REQUEST_ENCODING_DEFAULT_BINARY,
+        takt_layout::Service::Call => ids::CALL_REQUEST_ENCODING_DEFAULT_BINARY,
+    };
+    let (connection, session) = session_of(&incoming, connection, type_id, known)?;
     let request = incoming.of(&connection.caller);
     let body = Body::LaidOut(&laid_out);
     match laid_out.service() {
@@ -236,13 +259,14 @@ fn dispatch_other(
     connection: &mut Connection,
     (structure, body): (Decoder<'_>, Decoder<'_>),
     response: &mut Encoder<'_>,
+    known: &mut Known,
 ) -> Handled {
     if let Some(service) = without_session(type_id) {
         let caller = Arc::clone(&connection.caller);
         return service(&incoming.of(&caller), connection, structure, response);
     }
     if let Some(service) = sliced(type_id) {
-        let (connection, session) = session_of(&incoming, connection)?;
+        let (connection, session) = session_of(&incoming, connection, type_id, known)?;
         return service(
             &incoming.of(&connection.caller),
             connection,
@@ -261,7 +285,7 @@ fn dispatch_other(
         ids::REPUBLISH_REQUEST_ENCODING_DEFAULT_BINARY => subscriptions::republish,
         _ => return Err(Fault(StatusCode::BadServiceUnsupported)),
     };
-    let (connection, session) = session_of(&incoming, connection)?;
+    let (connection, session) = session_of(&incoming, connection, type_id, known)?;
     service(
         &incoming.of(&connection.caller),
         session,
@@ -329,6 +353,8 @@ fn sliced(type_id: u32) -> Option<Sliced> {
 fn session_of<'c>(
     incoming: &Incoming<'_>,
     connection: &'c mut Connection,
+    type_id: u32,
+    known: &mut Known,
 ) -> Result<(&'c Connection, &'c Arc<Session>), Fault> {
     let token = incoming.header.authentication_token;
     let remembered = connection
@@ -344,6 +370,8 @@ fn session_of<'c>(
     match &connection.session {
         Some(session) => {
             session.touch();
+            session.counters.request(type_id);
+            known.counted = type_id;
             Ok((connection, session))
         }
         None => Err(Fault(StatusCode::BadSessionIdInvalid)),

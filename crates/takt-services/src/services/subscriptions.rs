@@ -112,7 +112,7 @@ pub(crate) fn set_publishing_mode(
             results.push(match engine.subscription(&session.id, *id) {
                 Ok(subscription) => {
                     let enabled = set.publishing_enabled;
-                    subscription.machine.set_publishing_enabled(enabled);
+                    subscription.set_publishing_enabled(enabled);
                     StatusCode::Good
                 }
                 Err(status) => status,

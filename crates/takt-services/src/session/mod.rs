@@ -1,5 +1,6 @@
 //! Sessions (OPC 10000-4, 5.7): created and activated by services, and named by a token in every request.
 
+mod counters;
 mod expendable;
 mod sessions;
 
@@ -15,6 +16,7 @@ use takt_ua::{Guid, IdentifierRef, NodeId, NodeIdRef, StatusCode};
 use crate::continuation::ContinuationPoints;
 use crate::pending::Pending;
 
+use self::counters::Counters;
 pub(crate) use self::sessions::{NewSession, Sessions};
 
 /// Length of server nonces in bytes; some clients refuse shorter ones even without security.
@@ -40,6 +42,8 @@ pub(crate) struct Session {
     /// Set by each request, and cleared by the search for inactive Sessions.
     touched: AtomicBool,
     last_activity: Mutex<Instant>,
+    pub(crate) created: Instant,
+    pub(crate) counters: Counters,
     /// Time at which the Session ends although it is used: the token of its user is not valid any more.
     ends: Mutex<Option<Instant>>,
     /// Nonce of the last response to CreateSession or ActivateSession, which the next ActivateSession has to sign.
@@ -163,6 +167,14 @@ impl Session {
     /// Returns the time at which the Session ends although it is used, if there is one.
     fn ends(&self) -> Option<Instant> {
         *self.ends.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the time of the last request, with the error of the search for inactive Sessions.
+    pub(crate) fn last_contact(&self, now: Instant) -> Instant {
+        match self.touched.load(Ordering::Relaxed) {
+            true => now,
+            false => self.last_activity(),
+        }
     }
 
     fn last_activity(&self) -> Instant {

@@ -10,6 +10,7 @@ use takt_rt::memory_budget::MemoryBudget;
 use takt_space::Caller;
 use takt_ua::{Guid, IdentifierRef, NodeId, NodeIdRef, StatusCode};
 
+use super::counters::Counters;
 use super::expendable::expendable;
 use super::{HAS_CHANNEL, NO_CHANNEL, NONCE_LENGTH, Session};
 use crate::continuation::ContinuationPoints;
@@ -78,6 +79,8 @@ impl Sessions {
             channel_lost: AtomicU64::new(HAS_CHANNEL),
             touched: AtomicBool::new(false),
             last_activity: Mutex::new(now),
+            created: now,
+            counters: Counters::default(),
             ends: Mutex::default(),
             server_nonce: Mutex::new(new.server_nonce),
             caller: ArcSwap::from_pointee(Caller {
@@ -107,6 +110,14 @@ impl Sessions {
         *session.ends.lock().unwrap_or_else(PoisonError::into_inner) = at;
         let next = self.next_check.get();
         self.next_check.set(next.into_iter().chain(at).min());
+    }
+
+    /// Returns the activated Sessions, in the order of their creation.
+    pub(crate) fn activated(&self) -> Vec<Arc<Session>> {
+        let mut all: Vec<_> = self.table().values().cloned().collect();
+        all.retain(|session| session.is_activated());
+        all.sort_by_key(|session| session.created);
+        all
     }
 
     /// Returns the Session that a token names.

@@ -236,6 +236,16 @@ impl MonitoredItem {
         self.state().is_sampled()
     }
 
+    /// Returns true if the MonitoringMode is Disabled.
+    pub(crate) fn is_disabled(&self) -> bool {
+        self.state().mode == MonitoringMode::Disabled
+    }
+
+    /// Returns the number of samples for which the queue had no room.
+    pub(crate) fn overflows(&self) -> u32 {
+        self.state().queue.overflows()
+    }
+
     /// Returns true if several values are kept for a client that cannot receive them.
     pub(crate) fn keeps_several(&self) -> bool {
         let state = self.state();

@@ -6,6 +6,7 @@ use takt_rt::memory_budget::MemoryBudget;
 use takt_space::Caller;
 use takt_ua::{NodeId, StatusCode};
 
+use super::diagnostics::count;
 use super::engine::Engine;
 use super::load::PartialLoad;
 use super::now::Now;
@@ -98,6 +99,7 @@ impl Engine {
             .subscriptions
             .get_mut(&id)
             .ok_or(StatusCode::BadSubscriptionIdInvalid)?;
+        count(&mut subscription.counts.transfers);
         if subscription.session == *session {
             return Err(StatusCode::BadNothingToDo);
         }
@@ -115,6 +117,7 @@ impl Engine {
         subscription.owner = Arc::clone(caller);
         subscription.machine.reset_lifetime();
         subscription.resume();
+        count(&mut subscription.counts.transferred);
         if send_initial_values {
             subscription.send_initial_values(now.instant, &mut self.slice);
         }

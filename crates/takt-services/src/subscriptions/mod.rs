@@ -9,6 +9,7 @@
 //! * All queues are bounded: [`SubscriptionLimits`](crate::SubscriptionLimits).
 
 mod agenda;
+mod diagnostics;
 mod engine;
 pub(crate) mod filter;
 mod groups;
@@ -36,6 +37,7 @@ mod state;
 mod subscription;
 mod tick;
 
+pub(crate) use diagnostics::OfSession;
 pub(crate) use engine::Engine;
 pub(crate) use now::Now;
 pub(crate) use publish_request::PublishRequest;

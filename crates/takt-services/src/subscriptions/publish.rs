@@ -5,6 +5,7 @@ use std::sync::Arc;
 use takt_ua::structures::SubscriptionAcknowledgement;
 use takt_ua::{NodeId, StatusCode};
 
+use super::diagnostics::count;
 use super::engine::Engine;
 use super::now::Now;
 use super::publish_request::{Publication, PublishRequest, RESPONSE_OVERHEAD};
@@ -104,6 +105,7 @@ impl Engine {
                 break;
             };
             let Some(request) = queue.pop() else { break };
+            count(&mut subscription.counts.publish_requests);
             let (message, count, more) = subscription.notifications(now.date_time, room);
             self.slice.spend_message(message.len(), count);
             subscription.machine.set_more_notifications(more);
@@ -136,6 +138,7 @@ impl Engine {
         let Some(request) = queue.and_then(|queue| queue.pop()) else {
             return;
         };
+        count(&mut subscription.counts.publish_requests);
         let publication = Publication {
             subscription: id,
             available_sequence_numbers: subscription.retransmission.sequence_numbers().collect(),
@@ -158,9 +161,12 @@ impl Engine {
     ) -> Result<Arc<[u8]>, StatusCode> {
         let subscription = self.subscription(session, id)?;
         subscription.machine.reset_lifetime();
-        subscription
+        count(&mut subscription.counts.republish_requests);
+        let message = subscription
             .retransmission
             .get(sequence_number)
-            .ok_or(StatusCode::BadMessageNotAvailable)
+            .ok_or(StatusCode::BadMessageNotAvailable)?;
+        count(&mut subscription.counts.republished);
+        Ok(message)
     }
 }

@@ -22,6 +22,8 @@ pub(crate) struct Queue {
     queued: usize,
     /// Bytes of the item without its queue.
     item: usize,
+    /// Number of samples for which there was no room.
+    overflows: u32,
 }
 
 /// Step in bytes in which memory is taken from the budget.
@@ -63,7 +65,13 @@ impl Queue {
             item: charge.bytes(),
             charge,
             queued: 0,
+            overflows: 0,
         }
+    }
+
+    /// Returns the number of samples for which a queue of several had no room.
+    pub(crate) fn overflows(&self) -> u32 {
+        self.overflows
     }
 
     /// Returns true if the queue keeps more than the newest sample.
@@ -117,6 +125,7 @@ impl Queue {
             self.charge.force(self.item + self.queued + sample.size());
         }
         if lost && self.size > 1 {
+            self.overflows = self.overflows.wrapping_add(1);
             match self.samples.front_mut() {
                 Some(oldest) if self.discard_oldest => oldest.set_overflow(),
                 _ => sample.set_overflow(),

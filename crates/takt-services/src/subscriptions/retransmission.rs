@@ -11,6 +11,7 @@ pub(crate) struct RetransmissionQueue {
     messages: VecDeque<Kept>,
     max: usize,
     memory: MemoryBudget,
+    discarded: u32,
 }
 
 struct Kept {
@@ -25,20 +26,24 @@ impl RetransmissionQueue {
             messages: VecDeque::new(),
             max: max.max(1),
             memory,
+            discarded: 0,
         }
     }
 
     /// Keeps an encoded NotificationMessage, if there is memory for it.
     pub(crate) fn push(&mut self, sequence_number: u32, message: Arc<[u8]>) {
         while self.messages.len() >= self.max {
-            self.messages.pop_front();
+            self.discard();
         }
         let bytes = size_of::<Kept>() + message.len();
         let charge = loop {
             match self.memory.charge(bytes) {
                 Ok(charge) => break charge,
-                Err(_) if self.messages.pop_front().is_some() => {}
-                Err(_) => return,
+                Err(_) if self.discard() => {}
+                Err(_) => {
+                    self.discarded = self.discarded.wrapping_add(1);
+                    return;
+                }
             }
         };
         self.messages.push_back(Kept {
@@ -46,6 +51,18 @@ impl RetransmissionQueue {
             message,
             _charge: charge,
         });
+    }
+
+    /// Discards the oldest message, which was not acknowledged. Returns true if there was one.
+    fn discard(&mut self) -> bool {
+        let discarded = self.messages.pop_front().is_some();
+        self.discarded = self.discarded.wrapping_add(u32::from(discarded));
+        discarded
+    }
+
+    /// Returns the number of messages that were discarded before they were acknowledged.
+    pub(crate) fn discarded(&self) -> u32 {
+        self.discarded
     }
 
     /// Removes the oldest message. Returns its size in bytes.
@@ -89,6 +106,7 @@ mod tests {
             queue.push(number, Arc::from([0; 10]));
         }
         assert_eq!(queue.sequence_numbers().collect::<Vec<_>>(), [3, 4, 5]);
+        assert_eq!(queue.discarded(), 2);
         assert!(queue.acknowledge(4));
         assert!(!queue.acknowledge(4));
         assert!(queue.get(4).is_none() && queue.get(5).is_some());

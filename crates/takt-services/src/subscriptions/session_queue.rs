@@ -52,6 +52,12 @@ impl SessionQueue {
         None
     }
 
+    /// Returns the number of Publish requests that wait.
+    pub(super) fn waiting(&self) -> usize {
+        let all = self.requests.iter();
+        all.filter(|request| !request.pending.is_answered()).count()
+    }
+
     pub(super) fn has_requests(&mut self) -> bool {
         self.requests
             .retain(|request| !request.pending.is_answered());

@@ -1,9 +1,10 @@
 //! The engine of a server behind its lock, with values that are read without the lock.
 
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::Instant;
 
+use super::diagnostics::{Snapshot, Snapshots};
 use super::engine::Engine;
 use super::load::TotalLoad;
 use super::now::Now;
@@ -20,6 +21,7 @@ pub(crate) struct Subscriptions {
     load: TotalLoad,
     /// Number of Subscriptions, and of those that were ever created.
     counts: [AtomicU32; 2],
+    snapshots: Snapshots,
 }
 
 impl Subscriptions {
@@ -36,6 +38,7 @@ impl Subscriptions {
             engine: Mutex::new(engine),
             deadline: Deadline::default(),
             counts: Default::default(),
+            snapshots: Snapshots::default(),
         }
     }
 
@@ -53,6 +56,16 @@ impl Subscriptions {
         )
     }
 
+    /// Returns the state of all Subscriptions; the previous one if the engine is at work, as it is when it samples.
+    pub(crate) fn snapshot(&self) -> Arc<Snapshot> {
+        match self.engine.try_lock() {
+            Ok(engine) => self.snapshots.take(&engine),
+            Err(TryLockError::Poisoned(engine)) => self.snapshots.take(engine.get_ref()),
+            Err(TryLockError::WouldBlock) => self.snapshots.ask(),
+        }
+        self.snapshots.newest()
+    }
+
     /// Runs `work` on the engine, and stores the time of its next call.
     pub(crate) fn with<R>(&self, work: impl FnOnce(&mut Engine) -> R) -> R {
         let mut engine: MutexGuard<'_, Engine> =
@@ -62,6 +75,7 @@ impl Subscriptions {
         for (count, new) in self.counts.iter().zip(engine.counts()) {
             count.store(new, Ordering::Relaxed);
         }
+        self.snapshots.answer(&engine);
         result
     }
 

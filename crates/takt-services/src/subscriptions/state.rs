@@ -3,6 +3,8 @@
 //! The rows of the table are named in the code that implements them. The caller owns the timer, the queues and the encoding:
 //! events are inputs, and required actions are outputs.
 
+use takt_ua::structures::SubscriptionDiagnosticsDataType;
+
 /// The state (OPC 10000-4, 5.14.1.2). CREATING and CLOSED are not represented: in these states there is no Subscription.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum State {
@@ -52,6 +54,8 @@ pub(crate) struct StateMachine {
     keep_alive_counter: u32,
     lifetime_count: u32,
     lifetime_counter: u32,
+    /// Number of times at which it has become late.
+    late_count: u32,
 }
 
 impl StateMachine {
@@ -70,6 +74,7 @@ impl StateMachine {
             keep_alive_counter: max_keep_alive_count,
             lifetime_count,
             lifetime_counter: lifetime_count,
+            late_count: 0,
         }
     }
 
@@ -149,6 +154,7 @@ impl StateMachine {
     }
 
     fn be_late(&mut self) -> OnTimer {
+        self.late_count = self.late_count.wrapping_add(1);
         self.state = State::Late;
         OnTimer::Nothing
     }
@@ -161,6 +167,23 @@ impl StateMachine {
     /// Sets the result of ReturnNotifications(): true if the message was full and more Notifications are waiting.
     pub(crate) fn set_more_notifications(&mut self, more: bool) {
         self.more_notifications = more;
+    }
+
+    /// Returns the diagnostics of the state. The counts begin with 0 after a message, and end at the agreed ones.
+    pub(crate) fn diagnostics(&self) -> SubscriptionDiagnosticsDataType {
+        let keep_alive = match self.state {
+            State::KeepAlive => self.max_keep_alive_count - self.keep_alive_counter,
+            State::Normal | State::Late => 0,
+        };
+        SubscriptionDiagnosticsDataType {
+            max_keep_alive_count: self.max_keep_alive_count,
+            max_lifetime_count: self.lifetime_count,
+            publishing_enabled: self.publishing_enabled,
+            late_publish_request_count: self.late_count,
+            current_keep_alive_count: keep_alive,
+            current_lifetime_count: self.lifetime_count - self.lifetime_counter,
+            ..SubscriptionDiagnosticsDataType::default()
+        }
     }
 
     /// Resets the lifetime after a request of the client: rows 18 to 25.

@@ -7,10 +7,11 @@ use std::time::{Duration, Instant};
 use takt_rt::memory_budget::{Charge, MemoryBudget};
 use takt_space::Caller;
 use takt_ua::binary::Encoder;
-use takt_ua::structures::StatusChangeNotification;
+use takt_ua::structures::{StatusChangeNotification, SubscriptionDiagnosticsDataType};
 use takt_ua::{DateTime, ExtensionObject, NodeId, StatusCode};
 
 use super::agenda::Timed;
+use super::diagnostics::{Counts, count};
 use super::groups::{Groups, after};
 use super::item::MonitoredItem;
 use super::load::{Load, PartialLoad};
@@ -65,6 +66,7 @@ pub(crate) struct Subscription {
     max_notifications: usize,
     max_message: usize,
     next_sequence_number: u32,
+    pub(crate) counts: Counts,
 }
 
 /// An item, and its current sampling.
@@ -131,11 +133,13 @@ impl Subscription {
             max_notifications: revised.max_notifications,
             max_message: new.max_message,
             next_sequence_number: 1,
+            counts: Counts::default(),
         }
     }
 
     /// Changes the parameters (ModifySubscription, OPC 10000-4, 5.14.3). A new interval begins with the next timer.
     pub(crate) fn modify(&mut self, revised: Revised, priority: u8) {
+        count(&mut self.counts.modified);
         self.machine
             .modify(revised.lifetime_count, revised.max_keep_alive_count);
         self.publishing_interval = revised.publishing_interval;
@@ -337,8 +341,56 @@ impl Subscription {
         if count == 0 {
             return (self.keep_alive(now), 0, false);
         }
+        let sent = u32::try_from(count).unwrap_or(u32::MAX);
+        self.counts.data_changes = self.counts.data_changes.wrapping_add(sent);
         let (message, more) = self.keep(message);
         (message, count, more)
+    }
+
+    /// Sets the PublishingMode (OPC 10000-4, 5.14.4).
+    pub(crate) fn set_publishing_enabled(&mut self, enabled: bool) {
+        count(match enabled {
+            true => &mut self.counts.enabled,
+            false => &mut self.counts.disabled,
+        });
+        self.machine.set_publishing_enabled(enabled);
+    }
+
+    /// Returns the diagnostics. There are no Events.
+    pub(crate) fn diagnostics(&self) -> SubscriptionDiagnosticsDataType {
+        let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+        let counts = &self.counts;
+        let (mut disabled, mut overflows) = (0, 0_u32);
+        for entry in self.items.values() {
+            disabled += usize::from(entry.item.is_disabled());
+            overflows = overflows.saturating_add(entry.item.overflows());
+        }
+        SubscriptionDiagnosticsDataType {
+            session_id: self.session.clone(),
+            subscription_id: self.id,
+            priority: self.priority,
+            publishing_interval: self.publishing_interval.as_secs_f64() * 1000.0,
+            max_notifications_per_publish: number(self.max_notifications),
+            modify_count: counts.modified,
+            enable_count: counts.enabled,
+            disable_count: counts.disabled,
+            republish_request_count: counts.republish_requests,
+            republish_message_request_count: counts.republish_requests,
+            republish_message_count: counts.republished,
+            transfer_request_count: counts.transfers,
+            // Only the same user of the same application may take a Subscription over.
+            transferred_to_same_client_count: counts.transferred,
+            publish_request_count: counts.publish_requests,
+            data_change_notifications_count: counts.data_changes,
+            notifications_count: counts.data_changes,
+            unacknowledged_message_count: number(self.retransmission.sequence_numbers().len()),
+            discarded_message_count: self.retransmission.discarded(),
+            monitored_item_count: number(self.items.len()),
+            disabled_monitored_item_count: number(disabled),
+            monitoring_queue_overflow_count: overflows,
+            next_sequence_number: self.next_sequence_number,
+            ..self.machine.diagnostics()
+        }
     }
 
     fn keep(&mut self, message: Vec<u8>) -> (Arc<[u8]>, bool) {

@@ -10,7 +10,9 @@ use takt_ua::enumerations::{
     PermissionType as P,
 };
 use takt_ua::structures::*;
-use takt_ua::{DataValue, ExtensionObject, NodeId, QualifiedName, StatusCode, Variant, ids};
+use takt_ua::{
+    DataValue, Elements, ExtensionObject, NodeId, QualifiedName, StatusCode, Variant, ids,
+};
 
 use crate::common::{Client, VALUE, builder, read_id, write_of};
 
@@ -436,4 +438,46 @@ fn permissions_come_with_add_nodes() {
             Err(StatusCode::BadNodeAttributesInvalid)
         );
     }
+}
+
+#[test]
+fn diagnostics_of_other_clients_are_for_engineers_and_administrators() {
+    let server = server();
+    for (user, of_sessions, of_security) in [
+        (OBSERVER, false, false),
+        (OPERATOR, false, false),
+        (ENGINEER, true, false),
+        (ADMIN, true, true),
+    ] {
+        let mut client = client(&server, user);
+        for (id, allowed) in [
+            (ids::SERVER_SERVER_DIAGNOSTICS_SUBSCRIPTION_DIAGNOSTICS_ARRAY, of_sessions),
+            (
+                ids::SERVER_SERVER_DIAGNOSTICS_SESSIONS_DIAGNOSTICS_SUMMARY_SESSION_DIAGNOSTICS_ARRAY,
+                of_sessions,
+            ),
+            (
+                ids::SERVER_SERVER_DIAGNOSTICS_SESSIONS_DIAGNOSTICS_SUMMARY_SESSION_SECURITY_DIAGNOSTICS_ARRAY,
+                of_security,
+            ),
+        ] {
+            let expected = match allowed {
+                true => StatusCode::Good,
+                false => StatusCode::BadUserAccessDenied,
+            };
+            assert_eq!(client.read_value(id).status_code(), expected, "user {user}, i={id}");
+        }
+    }
+    let mut admin = client(&server, ADMIN);
+    let id = ids::SERVER_SERVER_DIAGNOSTICS_SESSIONS_DIAGNOSTICS_SUMMARY_SESSION_SECURITY_DIAGNOSTICS_ARRAY;
+    let Some(Variant::Array(all)) = admin.read_value(id).value else {
+        panic!("an array");
+    };
+    let Elements::ExtensionObject(all) = all.elements else {
+        panic!("structures");
+    };
+    let own: SessionSecurityDiagnosticsDataType = all.last().unwrap().decode_as().unwrap();
+    assert_eq!(own.client_user_id_of_session.as_str(), "unix-user=4");
+    assert_eq!(own.transport_protocol.as_str(), "opc.iox2");
+    assert_eq!(own.security_mode, MessageSecurityMode::None);
 }

@@ -354,6 +354,8 @@ fn each_variable_of_namespace_0_has_a_value() {
                 StatusCode::Good => values += 1,
                 // No node, or one that is not a Variable.
                 StatusCode::BadNodeIdUnknown | StatusCode::BadAttributeIdInvalid => {}
+                // The users of all clients are for security-admins.
+                StatusCode::BadUserAccessDenied if id == 3708 => {}
                 status => panic!("i={id}: {status}"),
             }
         }

@@ -15,7 +15,7 @@ use super::reference::{Reference, ReferenceTypes, type_id};
 use super::reference_list::ReferenceList;
 use super::references::References;
 use crate::method::MethodHandler;
-use crate::namespace0::StandardNode;
+use crate::namespace0::{self, StandardNode};
 use crate::value::Value;
 
 /// A node in memory: an added node, or one of the standard's table that got references or a value.
@@ -87,11 +87,20 @@ impl BindingGuard {
     }
 }
 
+/// Returns the AccessLevelEx of a standard Variable, without CurrentRead if it has access of its own.
+fn standard_access_level(node: StandardNode) -> u32 {
+    let level = u32::from(node.access_level());
+    match namespace0::access::of(node.id()) {
+        Some(_) => level & !access_level::CURRENT_READ,
+        None => level,
+    }
+}
+
 impl Node {
     pub(crate) fn new(base: Base) -> Self {
         let access_level = match &base {
             Base::Standard(node) if node.node_class() == NodeClass::Variable => {
-                Some(u32::from(node.access_level()))
+                Some(standard_access_level(*node))
             }
             Base::Standard(_) => None,
             Base::Added(definition) => match &definition.attributes {
@@ -316,9 +325,9 @@ impl<'v> NodeRef<'v> {
         match self.inner {
             Inner::Node(node) => match &node.base {
                 Base::Added(definition) => definition.access.as_deref(),
-                Base::Standard(_) => None,
+                Base::Standard(node) => namespace0::access::of(node.id()),
             },
-            Inner::Standard(_) => None,
+            Inner::Standard(node) => namespace0::access::of(node.id()),
         }
     }
 
@@ -328,7 +337,9 @@ impl<'v> NodeRef<'v> {
     pub fn access_level(&self) -> Option<u32> {
         match self.inner {
             Inner::Node(node) => node.access_level,
-            Inner::Standard(_) => self.variable().map(|variable| variable.access_level),
+            Inner::Standard(node) => {
+                (node.node_class() == NodeClass::Variable).then(|| standard_access_level(node))
+            }
         }
     }
 

@@ -52,6 +52,7 @@
 //! | 33 | `u8` Variable: AccessLevel; Object: EventNotifier |
 //! | 34 | `u16` supertype: position in *nodes* |
 
+pub(crate) mod access;
 mod bytes;
 mod node;
 mod nodes;

@@ -1,0 +1,48 @@
+//! Access to standard nodes that are not for everybody: diagnostics of single clients.
+
+use std::sync::LazyLock;
+
+use takt_ua::enumerations::PermissionType;
+use takt_ua::ids;
+
+use crate::address_space::NodeAccess;
+use crate::role::UserRole;
+
+/// Names and counts of other clients: for engineers and administrators.
+static DIAGNOSTICS: LazyLock<NodeAccess> = LazyLock::new(|| {
+    readable_by(&[
+        UserRole::Engineer,
+        UserRole::ConfigureAdmin,
+        UserRole::SecurityAdmin,
+    ])
+});
+
+/// Users and certificates of other clients: for administrators of security only (OPC 10000-5, 12.12).
+static SECURITY_DIAGNOSTICS: LazyLock<NodeAccess> =
+    LazyLock::new(|| readable_by(&[UserRole::SecurityAdmin]));
+
+fn readable_by(roles: &[UserRole]) -> NodeAccess {
+    let mut access = NodeAccess::default();
+    for role in UserRole::ALL {
+        access.grant(role, PermissionType::Browse);
+    }
+    for role in roles {
+        access.grant(*role, PermissionType::Read);
+    }
+    access
+}
+
+/// Returns RolePermissions of a standard node; `None`: the Roles have their default permissions.
+#[inline]
+pub(crate) fn of(id: u32) -> Option<&'static NodeAccess> {
+    match id {
+        ids::SERVER_SERVER_DIAGNOSTICS_SUBSCRIPTION_DIAGNOSTICS_ARRAY
+        | ids::SERVER_SERVER_DIAGNOSTICS_SESSIONS_DIAGNOSTICS_SUMMARY_SESSION_DIAGNOSTICS_ARRAY => {
+            Some(&DIAGNOSTICS)
+        }
+        ids::SERVER_SERVER_DIAGNOSTICS_SESSIONS_DIAGNOSTICS_SUMMARY_SESSION_SECURITY_DIAGNOSTICS_ARRAY => {
+            Some(&SECURITY_DIAGNOSTICS)
+        }
+        _ => None,
+    }
+}
