@@ -14,13 +14,14 @@ use crate::sandbox::Sandbox;
 
 /// Requirement of these hosts: a namespace with a pair of interfaces.
 pub const NETWORKS: &[&str] = &[
-    "unshare", "--net", "ip", "link", "add", "takt0", "type", "veth", "peer", "name", "takt1",
+    "unshare", "--net", "--uts", "ip", "link", "add", "takt0", "type", "veth", "peer", "name",
+    "takt1",
 ];
 
 /// Time limit of required events, long enough for a loaded machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A network namespace, and the process that holds it.
+/// A network namespace with a host name of its own, and the process that holds it.
 #[derive(Debug)]
 pub struct NamespaceHost {
     holder: Process,
@@ -31,7 +32,8 @@ pub struct NamespaceHost {
 impl NamespaceHost {
     fn new(interface: &'static str) -> Self {
         let mut command = Command::new("unshare");
-        command.args(["--net", "sh", "-c", "echo there; exec cat"]);
+        let begin = format!("echo {interface} > /proc/sys/kernel/hostname; echo there; exec cat");
+        command.args(["--net", "--uts", "sh", "-c", &begin]);
         let mut holder = Process::spawn("a network namespace", &mut command);
         holder.wait_for("its beginning", PATIENCE, |line| line == "there");
         Self { holder, interface }
@@ -47,7 +49,7 @@ impl NamespaceHost {
     fn command(&self, program: &str) -> Command {
         let mut command = Command::new("nsenter");
         let holder = self.holder.id().to_string();
-        command.args(["--target", &holder, "--net", "--", program]);
+        command.args(["--target", &holder, "--net", "--uts", "--", program]);
         command
     }
 

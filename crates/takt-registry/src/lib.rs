@@ -11,6 +11,7 @@
 #![forbid(unsafe_code)]
 
 mod database;
+mod discovery;
 mod durable;
 mod forwarding;
 mod key_push;

@@ -152,6 +152,15 @@ impl Providers {
         self.lock().values().map(|state| state.namespace).collect()
     }
 
+    /// Returns the names and namespaces of the Providers that are connected and completely registered.
+    pub(crate) fn available(&self) -> Vec<(String, u16)> {
+        let states = self.lock();
+        let available = states.values().filter(|state| state.is_available());
+        available
+            .map(|state| (state.record.name.clone(), state.namespace))
+            .collect()
+    }
+
     /// Runs `look` with the Provider of this name.
     pub(crate) fn with<R>(&self, name: &str, look: impl FnOnce(&ProviderState) -> R) -> Option<R> {
         self.lock().get(name).map(look)

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use takt_app::serve::{ServeError, ServeOptions, Serving, Traffic};
 use takt_app::{ClientOptions, ClientSecurity, Endpoint, SecurityChoice, model};
+use takt_discovery::Multicast;
 use takt_services::{Server, ServerLimits};
 use takt_shm::Runtime;
 use takt_space::{AddressSpace, CallError, Caller, MethodHandler, UserRole};
@@ -16,6 +17,7 @@ use takt_ua::enumerations::MessageSecurityMode;
 use takt_ua::{NodeId, StatusCode, Variant};
 
 use crate::database::Database;
+use crate::discovery::{Announcer, Discovery};
 use crate::durable::DurableMethods;
 use crate::key_push::{KeyPush, PushTargetOptions};
 use crate::names::{NameLimits, Names};
@@ -43,6 +45,8 @@ pub struct RegistryOptions {
     pub push_targets: Vec<PushTargetOptions>,
     /// True if Providers may register over `opc.tcp`, where they are not authenticated.
     pub allow_tcp_registration: bool,
+    /// True if servers are announced on the local network, and those of other hosts are found there (mDNS).
+    pub multicast: bool,
     /// Limits of the names of each client.
     pub name_limits: NameLimits,
     /// Budgets of the registry: limits of its clients, and the memory that it holds for them.
@@ -63,6 +67,7 @@ impl Default for RegistryOptions {
             security_groups: Vec::new(),
             push_targets: Vec::new(),
             allow_tcp_registration: false,
+            multicast: false,
             name_limits: NameLimits::default(),
             limits: ServerLimits::default(),
             serve: ServeOptions::default(),
@@ -73,6 +78,7 @@ impl Default for RegistryOptions {
 /// A running registry. Dropping it stops it; the registrations of Providers stay in its database.
 pub struct Registry {
     application_name: String,
+    _announcer: Option<Announcer>,
     /// Keys are not pushed any more when the database is closed.
     _key_push: KeyPush,
     /// The endpoints are closed first, then the database.
@@ -159,11 +165,25 @@ impl Registry {
         bind_methods(space, &rules, &durable, model)?;
         groups.start(configured)?;
         security_groups::bind_methods(space, &groups)?;
+        let network = match options.multicast {
+            true => Some(Arc::new(Multicast::start()?)),
+            false => None,
+        };
+        let discovery = Arc::new(Discovery::new(&rules, space, network));
+        server.set_discovery(Arc::clone(&discovery) as _);
         let endpoints = [shared_memory, options.endpoint];
         let serving = Serving::start(&server, &endpoints, options.serve)?;
+        let announcer = match options.multicast {
+            true => Some(
+                Announcer::start(&discovery, &options.application_name, &serving.advertised())
+                    .map_err(RegistryError::Thread)?,
+            ),
+            false => None,
+        };
         let key_push = KeyPush::start(&options.push_targets, &groups, space, &push)?;
         Ok(Self {
             application_name: options.application_name,
+            _announcer: announcer,
             _key_push: key_push,
             _ending: Ending(rules),
             server,

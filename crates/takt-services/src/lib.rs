@@ -25,6 +25,7 @@ mod connection;
 mod continuation;
 mod deadline;
 mod diagnostics;
+mod discovery_server;
 mod endpoint;
 mod fault;
 mod gate;
@@ -57,6 +58,7 @@ pub use audit::{AuditRecord, AuditSink, AuditedAction, NodeService};
 pub use authentication::{AnonymousOnly, Authenticator};
 pub use builder::{BuildError, ServerBuilder};
 pub use connection::{Connection, Outcome};
+pub use discovery_server::DiscoveryServer;
 pub use endpoint::{
     AnnouncedHost, EndpointConfig, SECURITY_POLICY_NONE, SHARED_MEMORY_PROFILE, TCP_PROFILE,
 };

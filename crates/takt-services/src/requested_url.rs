@@ -55,6 +55,11 @@ impl<'u> RequestedUrl<'u> {
         })
     }
 
+    /// Returns the host name or address; an IPv6 address has its brackets.
+    pub(crate) const fn host(&self) -> &'u str {
+        self.host
+    }
+
     /// Returns the port; 4840 if the URL names none.
     pub(crate) const fn port(&self) -> u16 {
         self.port

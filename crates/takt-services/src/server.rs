@@ -16,6 +16,7 @@ use crate::audit::{AuditSink, AuditedAction};
 use crate::authentication::Authenticator;
 use crate::connection::{Connection, Connections};
 use crate::diagnostics::Diagnostics;
+use crate::discovery_server::DiscoveryServer;
 use crate::endpoint::{EndpointConfig, OfferedTokens};
 use crate::limits::ServerLimits;
 use crate::node_management::NodeManagement;
@@ -59,6 +60,7 @@ pub struct Server {
     users: OnceLock<Arc<dyn Users>>,
     /// Receiver of audit records.
     audit: OnceLock<Arc<dyn AuditSink>>,
+    discovery: OnceLock<Arc<dyn DiscoveryServer>>,
     pub(crate) password_checks: PasswordChecks,
     last_channel: AtomicU64,
     /// [`ServerLimits::max_sessions`], or fewer.
@@ -108,6 +110,7 @@ impl Server {
             security: OnceLock::new(),
             users: OnceLock::new(),
             audit: OnceLock::new(),
+            discovery: OnceLock::new(),
             password_checks: PasswordChecks::default(),
             last_channel: AtomicU64::new(0),
             max_sessions: AtomicU32::new(max_sessions),
@@ -245,6 +248,15 @@ impl Server {
     /// Sets the users. Only the first call has an effect.
     pub fn set_users(&self, users: Arc<dyn Users>) {
         let _ = self.users.set(users);
+    }
+
+    /// Sets the source of other servers for Discovery. Only the first call has an effect.
+    pub fn set_discovery(&self, discovery: Arc<dyn DiscoveryServer>) {
+        let _ = self.discovery.set(discovery);
+    }
+
+    pub(crate) fn discovery(&self) -> Option<&dyn DiscoveryServer> {
+        self.discovery.get().map(|discovery| &**discovery)
     }
 
     /// Sets the receiver of audit records. Only the first call has an effect.

@@ -5,6 +5,7 @@ mod bench;
 mod bounds;
 mod clients;
 mod control_loop;
+mod discover;
 mod host;
 mod lab;
 mod publish;
@@ -27,6 +28,7 @@ pub use clients::{
     BrowseArguments, CallArguments, ConnectArguments, ReadArguments, WatchArguments, WriteArguments,
 };
 pub use control_loop::{ControlLoopArguments, LoopbackArguments, MissReaction, SendingMode};
+pub use discover::DiscoverArguments;
 pub use host::{CleanArguments, DemoArguments, GroupArguments, PsArguments};
 pub use lab::{LabBackend, LabCommand, LabInsideArguments, LabRunArguments, LabSetupArguments};
 pub use publish::{PublishArguments, RunArguments, SubscribeArguments};
@@ -97,6 +99,12 @@ pub enum Command {
         takt browse opc.tcp://127.0.0.1:4840 Machine --depth 3\n  \
         takt browse opc.tcp://127.0.0.1:4840 i=2253 --json")]
     Browse(BrowseArguments),
+    /// Find servers on this host and on the local network.
+    #[command(after_help = "Examples:\n  \
+        takt discover\n  \
+        takt discover opc.tcp://plc7:4840 --endpoints\n  \
+        takt discover --network")]
+    Discover(DiscoverArguments),
     /// Read Values.
     #[command(after_help = "Examples:\n  \
         takt read opc.iox2://SemanticRegistryServer Machine/Spindle/Speed\n  \

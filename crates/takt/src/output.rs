@@ -22,6 +22,13 @@ pub fn start_tracing(verbose: u8) {
         .init();
 }
 
+/// Returns a text of a stranger without control characters, which could change the terminal.
+pub fn printable(text: &str) -> String {
+    text.chars()
+        .filter(|character| !character.is_control())
+        .collect()
+}
+
 /// Prints one line. A failure is handled by [`written`].
 pub fn line(text: impl std::fmt::Display) {
     let mut out = std::io::stdout().lock();

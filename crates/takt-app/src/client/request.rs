@@ -68,6 +68,9 @@ macro_rules! services {
 
 services! {
     FindServersRequest => FindServersResponse, true;
+    FindServersOnNetworkRequest => FindServersOnNetworkResponse, true;
+    RegisterServerRequest => RegisterServerResponse, true;
+    RegisterServer2Request => RegisterServer2Response, true;
     GetEndpointsRequest => GetEndpointsResponse, true;
     CreateSessionRequest => CreateSessionResponse, false;
     ActivateSessionRequest => ActivateSessionResponse, false;

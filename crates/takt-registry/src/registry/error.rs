@@ -58,6 +58,9 @@ pub enum RegistryError {
         "the push target {0} has two different URLs: an ApplicationUri is the name of one application"
     )]
     PushTarget(String),
+    /// Servers cannot be announced or found on the network.
+    #[error(transparent)]
+    Network(#[from] takt_discovery::MulticastError),
     /// A thread cannot be started.
     #[error("a thread cannot be started: {0}")]
     Thread(#[source] std::io::Error),

@@ -1,12 +1,16 @@
-//! Discovery: FindServers and GetEndpoints (OPC 10000-4, 5.5.2 and 5.5.4). They need no Session.
+//! Discovery (OPC 10000-4, 5.5). These services need no Session.
 
 use takt_ua::binary::{Decoder, Encoder};
 use takt_ua::structures::{
-    FindServersRequest, FindServersResponse, GetEndpointsRequest, GetEndpointsResponse,
+    FindServersOnNetworkRequest, FindServersOnNetworkResponse, FindServersRequest,
+    FindServersResponse, GetEndpointsRequest, GetEndpointsResponse, RegisterServer2Request,
+    RegisterServer2Response, RegisterServerRequest, RegisterServerResponse, ServerOnNetwork,
 };
+use takt_ua::{ExtensionObject, StatusCode};
 
 use super::request::{Handled, Request, decode, encode};
 use crate::connection::Connection;
+use crate::requested_url::RequestedUrl;
 
 /// Returns the URL that the client used: that of its request, or else that of its connection.
 fn url_of<'u>(requested: &'u str, connection: &'u Connection) -> &'u str {
@@ -16,7 +20,7 @@ fn url_of<'u>(requested: &'u str, connection: &'u Connection) -> &'u str {
     }
 }
 
-/// Handles a FindServers request: the response lists only this server.
+/// Handles a FindServers request: the response lists this server first.
 pub(crate) fn find_servers(
     request: &Request<'_>,
     connection: &mut Connection,
@@ -25,16 +29,17 @@ pub(crate) fn find_servers(
 ) -> Handled {
     let find: FindServersRequest = decode(structure)?;
     let url = url_of(find.endpoint_url.as_str(), connection);
-    let application = request.server.application(url);
-    let wanted =
-        find.server_uris.is_empty() || find.server_uris.contains(&application.application_uri);
+    let mut servers = vec![request.server.application(url)];
+    if let Some(discovery) = request.server.discovery() {
+        let host = RequestedUrl::parse(url).map(|url| url.host());
+        servers.extend(discovery.servers(&connection.caller, host));
+    }
+    if !find.server_uris.is_empty() {
+        servers.retain(|server| find.server_uris.contains(&server.application_uri));
+    }
     let found = FindServersResponse {
         response_header: request.response_header(),
-        servers: if wanted {
-            vec![application]
-        } else {
-            Vec::new()
-        },
+        servers,
     };
     encode(&found, response)
 }
@@ -57,4 +62,76 @@ pub(crate) fn get_endpoints(
         endpoints,
     };
     encode(&described, response)
+}
+
+/// Handles a RegisterServer request.
+pub(crate) fn register_server(
+    request: &Request<'_>,
+    connection: &mut Connection,
+    structure: Decoder<'_>,
+    response: &mut Encoder<'_>,
+) -> Handled {
+    let discovery = request.server.discovery();
+    let discovery = discovery.ok_or(StatusCode::BadServiceUnsupported)?;
+    let register: RegisterServerRequest = decode(structure)?;
+    discovery.register(&connection.caller, &register.server, &[])?;
+    let registered = RegisterServerResponse {
+        response_header: request.response_header(),
+    };
+    encode(&registered, response)
+}
+
+/// Handles a RegisterServer2 request.
+pub(crate) fn register_server2(
+    request: &Request<'_>,
+    connection: &mut Connection,
+    structure: Decoder<'_>,
+    response: &mut Encoder<'_>,
+) -> Handled {
+    /// Number of elements that a request may have; the standard defines one.
+    const MAX_CONFIGURATIONS: usize = 10;
+    let discovery = request.server.discovery();
+    let discovery = discovery.ok_or(StatusCode::BadServiceUnsupported)?;
+    let register: RegisterServer2Request = decode(structure)?;
+    let configuration: &[ExtensionObject] = &register.discovery_configuration;
+    if configuration.len() > MAX_CONFIGURATIONS {
+        return Err(StatusCode::BadTooManyOperations.into());
+    }
+    let results = discovery.register(&connection.caller, &register.server, configuration)?;
+    let registered = RegisterServer2Response {
+        response_header: request.response_header(),
+        configuration_results: results,
+        ..RegisterServer2Response::default()
+    };
+    encode(&registered, response)
+}
+
+/// Handles a FindServersOnNetwork request.
+pub(crate) fn find_servers_on_network(
+    request: &Request<'_>,
+    _: &mut Connection,
+    structure: Decoder<'_>,
+    response: &mut Encoder<'_>,
+) -> Handled {
+    let discovery = request.server.discovery();
+    let discovery = discovery.ok_or(StatusCode::BadServiceUnsupported)?;
+    let find: FindServersOnNetworkRequest = decode(structure)?;
+    let (last_counter_reset_time, mut servers) = discovery.on_network()?;
+    let has_all = |server: &ServerOnNetwork| {
+        let mut wanted = find.server_capability_filter.iter();
+        wanted.all(|wanted| {
+            let mut has = server.server_capabilities.iter();
+            has.any(|one| one.as_str().eq_ignore_ascii_case(wanted.as_str()))
+        })
+    };
+    servers.retain(|server| server.record_id >= find.starting_record_id && has_all(server));
+    if find.max_records_to_return > 0 {
+        servers.truncate(usize::try_from(find.max_records_to_return).unwrap_or(usize::MAX));
+    }
+    let found = FindServersOnNetworkResponse {
+        response_header: request.response_header(),
+        last_counter_reset_time,
+        servers,
+    };
+    encode(&found, response)
 }

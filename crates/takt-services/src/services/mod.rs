@@ -302,6 +302,11 @@ fn without_session(type_id: u32) -> Option<WithoutSession> {
     Some(match type_id {
         ids::FIND_SERVERS_REQUEST_ENCODING_DEFAULT_BINARY => discovery::find_servers,
         ids::GET_ENDPOINTS_REQUEST_ENCODING_DEFAULT_BINARY => discovery::get_endpoints,
+        ids::FIND_SERVERS_ON_NETWORK_REQUEST_ENCODING_DEFAULT_BINARY => {
+            discovery::find_servers_on_network
+        }
+        ids::REGISTER_SERVER_REQUEST_ENCODING_DEFAULT_BINARY => discovery::register_server,
+        ids::REGISTER_SERVER2_REQUEST_ENCODING_DEFAULT_BINARY => discovery::register_server2,
         ids::CREATE_SESSION_REQUEST_ENCODING_DEFAULT_BINARY => session::create,
         ids::ACTIVATE_SESSION_REQUEST_ENCODING_DEFAULT_BINARY => activation::activate,
         ids::CLOSE_SESSION_REQUEST_ENCODING_DEFAULT_BINARY => session::close,

@@ -9,26 +9,7 @@ use takt_ua::structures::SubscriptionDiagnosticsDataType;
 
 use super::engine::Engine;
 
-/// Counts of what happened to one Subscription.
-#[derive(Debug, Default)]
-pub(crate) struct Counts {
-    pub(crate) modified: u32,
-    pub(crate) enabled: u32,
-    pub(crate) disabled: u32,
-    pub(crate) republish_requests: u32,
-    pub(crate) republished: u32,
-    pub(crate) transfers: u32,
-    pub(crate) transferred: u32,
-    pub(crate) publish_requests: u32,
-    pub(crate) data_changes: u32,
-}
-
-/// Adds one to a count; a full one starts again.
-pub(crate) fn count(count: &mut u32) {
-    *count = count.wrapping_add(1);
-}
-
-/// What a Session has in the engine.
+/// Part of a Session in the engine.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct OfSession {
     pub(crate) subscriptions: u32,

@@ -6,7 +6,7 @@ use takt_rt::memory_budget::MemoryBudget;
 use takt_space::Caller;
 use takt_ua::{NodeId, StatusCode};
 
-use super::diagnostics::count;
+use super::counts::count;
 use super::engine::Engine;
 use super::load::PartialLoad;
 use super::now::Now;

@@ -9,6 +9,7 @@
 //! * All queues are bounded: [`SubscriptionLimits`](crate::SubscriptionLimits).
 
 mod agenda;
+mod counts;
 mod diagnostics;
 mod engine;
 pub(crate) mod filter;

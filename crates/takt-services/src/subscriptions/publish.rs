@@ -5,7 +5,7 @@ use std::sync::Arc;
 use takt_ua::structures::SubscriptionAcknowledgement;
 use takt_ua::{NodeId, StatusCode};
 
-use super::diagnostics::count;
+use super::counts::count;
 use super::engine::Engine;
 use super::now::Now;
 use super::publish_request::{Publication, PublishRequest, RESPONSE_OVERHEAD};

@@ -11,7 +11,7 @@ use takt_ua::structures::{StatusChangeNotification, SubscriptionDiagnosticsDataT
 use takt_ua::{DateTime, ExtensionObject, NodeId, StatusCode};
 
 use super::agenda::Timed;
-use super::diagnostics::{Counts, count};
+use super::counts::{Counts, count};
 use super::groups::{Groups, after};
 use super::item::MonitoredItem;
 use super::load::{Load, PartialLoad};

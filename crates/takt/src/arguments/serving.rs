@@ -66,6 +66,10 @@ pub struct RegistryServeArguments {
     /// and occupy names.
     #[arg(long)]
     pub allow_tcp_registration: bool,
+    /// Announce the registry and its Providers on the local network (mDNS), and find the servers there: clients ask for them with
+    /// FindServersOnNetwork.
+    #[arg(long)]
+    pub mdns: bool,
     /// Largest number of Providers of each Unix user, or of each address over opc.tcp.
     #[arg(long, value_name = "COUNT", default_value_t = NameLimits::default().providers)]
     pub max_providers: usize,

@@ -10,6 +10,7 @@ mod completions;
 mod connect;
 mod control_loop;
 mod demo;
+mod discover;
 mod lab;
 mod provider;
 mod ps;
@@ -36,6 +37,7 @@ pub fn run(command: Command) -> miette::Result<()> {
         Command::Registry(arguments) => registry::run(arguments),
         Command::Provider(arguments) => provider::run(&arguments),
         Command::Browse(arguments) => browse::run(&arguments),
+        Command::Discover(arguments) => discover::run(&arguments),
         Command::Read(arguments) => read::run(&arguments),
         Command::Write(arguments) => write::run(&arguments),
         Command::Call(arguments) => call::run(&arguments),

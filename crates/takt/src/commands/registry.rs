@@ -44,6 +44,7 @@ fn serve(arguments: RegistryServeArguments) -> miette::Result<()> {
         security_groups,
         push_targets: arguments.push_target,
         allow_tcp_registration: arguments.allow_tcp_registration,
+        multicast: arguments.mdns,
         name_limits: NameLimits {
             namespaces: arguments.max_namespaces.unwrap_or(limits.namespaces),
             ..limits

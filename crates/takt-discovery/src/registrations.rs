@@ -1,0 +1,248 @@
+//! Servers that have registered themselves (RegisterServer and RegisterServer2, OPC 10000-4, 5.5.5 and 5.5.6).
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use takt_ua::enumerations::ApplicationType;
+use takt_ua::structures::{ApplicationDescription, RegisteredServer};
+use takt_ua::{StatusCode, UaString};
+
+use crate::announcement::Announcement;
+
+/// Time after which a registration that was not repeated ends. Servers repeat it within ten minutes (OPC 10000-4, 5.5.5.1).
+pub(crate) const LIFETIME: Duration = Duration::from_secs(15 * 60);
+
+/// Number of servers, of DiscoveryUrls of each, and bytes of each text.
+const MAX_SERVERS: usize = 500;
+const MAX_URLS: usize = 16;
+const MAX_TEXT: usize = 512;
+
+/// Reason why a server is not registered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum RegistrationError {
+    /// It has no ServerUri, or a text that is too long.
+    #[error("the ServerUri is empty or too long")]
+    Uri,
+    /// It has no name.
+    #[error("the server has no name, or one that is too long")]
+    Name,
+    /// A client cannot register.
+    #[error("a client cannot be registered as a server")]
+    Type,
+    /// It has no DiscoveryUrl, or too many.
+    #[error("the server has no DiscoveryUrl, or more than {MAX_URLS}, or one that is too long")]
+    Urls,
+    /// There are too many servers.
+    #[error("there are {MAX_SERVERS} servers already")]
+    Full,
+}
+
+impl RegistrationError {
+    /// Returns the StatusCode of the service.
+    #[must_use]
+    pub fn status_code(self) -> StatusCode {
+        match self {
+            Self::Uri => StatusCode::BadServerUriInvalid,
+            Self::Name => StatusCode::BadServerNameMissing,
+            Self::Type => StatusCode::BadInvalidArgument,
+            Self::Urls => StatusCode::BadDiscoveryUrlMissing,
+            Self::Full => StatusCode::BadResourceUnavailable,
+        }
+    }
+}
+
+struct Registered {
+    application: ApplicationDescription,
+    /// Names under which it is announced on the network.
+    announced: Option<String>,
+    ends: Instant,
+}
+
+/// Registered servers by their ServerUri. SemaphoreFilePath is ignored: a remote server could ask for the existence of files
+/// with it.
+#[derive(Default)]
+pub struct Registrations {
+    servers: BTreeMap<String, Registered>,
+}
+
+impl Registrations {
+    /// Registers a server until 15 minutes after `now`, or ends its registration if it is not online. `announcement` is
+    /// announced as long.
+    ///
+    /// Returns the name that is not to be announced any more, if there is one.
+    ///
+    /// # Errors
+    /// See [`RegistrationError`].
+    pub fn register(
+        &mut self,
+        server: &RegisteredServer,
+        announcement: Option<&Announcement>,
+        now: Instant,
+    ) -> Result<Option<String>, RegistrationError> {
+        let uri = server.server_uri.as_str();
+        if uri.is_empty() || uri.len() > MAX_TEXT {
+            return Err(RegistrationError::Uri);
+        }
+        if !server.is_online {
+            let removed = self.servers.remove(uri);
+            return Ok(removed.and_then(|removed| removed.announced));
+        }
+        let application = described(server)?;
+        if self.servers.len() >= MAX_SERVERS && !self.servers.contains_key(uri) {
+            return Err(RegistrationError::Full);
+        }
+        let announced = announcement.map(|announcement| announcement.name.clone());
+        let registered = Registered {
+            application,
+            announced: announced.clone(),
+            ends: now + LIFETIME,
+        };
+        let before = self.servers.insert(uri.to_owned(), registered);
+        let before = before.and_then(|before| before.announced);
+        Ok(before.filter(|before| Some(before) != announced.as_ref()))
+    }
+
+    /// Removes the registrations that were not repeated. Returns the names that are not to be announced any more.
+    pub fn expire(&mut self, now: Instant) -> Vec<String> {
+        let mut names = Vec::new();
+        self.servers.retain(|_, server| {
+            let is_valid = server.ends > now;
+            if !is_valid {
+                names.extend(server.announced.take());
+            }
+            is_valid
+        });
+        names
+    }
+
+    /// Returns the servers, in the order of their ServerUris.
+    #[must_use]
+    pub fn servers(&self) -> Vec<ApplicationDescription> {
+        let all = self.servers.values();
+        all.map(|server| server.application.clone()).collect()
+    }
+}
+
+/// Returns the ApplicationDescription of a server.
+fn described(server: &RegisteredServer) -> Result<ApplicationDescription, RegistrationError> {
+    if server.server_type == ApplicationType::Client {
+        return Err(RegistrationError::Type);
+    }
+    let name = server.server_names.first();
+    let name = name.filter(|name| !name.text.as_str().is_empty());
+    let name = name.filter(|name| name.text.as_str().len() <= MAX_TEXT);
+    let name = name.ok_or(RegistrationError::Name)?;
+    let urls: Vec<UaString> = server
+        .discovery_urls
+        .iter()
+        .filter(|url| !url.as_str().is_empty())
+        .cloned()
+        .collect();
+    let fits = |text: &UaString| text.as_str().len() <= MAX_TEXT;
+    if urls.is_empty() || urls.len() > MAX_URLS || !urls.iter().all(fits) {
+        return Err(RegistrationError::Urls);
+    }
+    if !fits(&server.product_uri) || !fits(&server.gateway_server_uri) {
+        return Err(RegistrationError::Uri);
+    }
+    Ok(ApplicationDescription {
+        application_uri: server.server_uri.clone(),
+        product_uri: server.product_uri.clone(),
+        application_name: name.clone(),
+        application_type: server.server_type,
+        gateway_server_uri: server.gateway_server_uri.clone(),
+        discovery_urls: urls,
+        ..ApplicationDescription::default()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use takt_ua::LocalizedText;
+
+    use super::*;
+
+    fn server(uri: &str) -> RegisteredServer {
+        RegisteredServer {
+            server_uri: uri.into(),
+            server_names: vec![LocalizedText::from("Press")],
+            server_type: ApplicationType::Server,
+            discovery_urls: vec!["opc.tcp://press7:4840".into()],
+            is_online: true,
+            ..RegisteredServer::default()
+        }
+    }
+
+    #[test]
+    fn a_registration_ends_without_repetition() {
+        let now = Instant::now();
+        let mut all = Registrations::default();
+        let name = Announcement::new("Press", "opc.tcp://press7:4840", []).unwrap();
+        assert_eq!(all.register(&server("urn:a"), Some(&name), now), Ok(None));
+        let later = now + LIFETIME / 2;
+        assert_eq!(all.register(&server("urn:b"), None, later), Ok(None));
+        assert_eq!(all.servers().len(), 2);
+        assert_eq!(all.expire(now + LIFETIME), ["Press"]);
+        let left = all.servers();
+        assert_eq!(left.len(), 1);
+        assert_eq!(left[0].application_uri.as_str(), "urn:b");
+        assert_eq!(left[0].discovery_urls[0].as_str(), "opc.tcp://press7:4840");
+    }
+
+    #[test]
+    fn a_server_changes_its_name_and_goes_offline() {
+        let now = Instant::now();
+        let mut all = Registrations::default();
+        let named = |name| Announcement::new(name, "opc.tcp://press7:4840", []).unwrap();
+        let first = named("Press");
+        assert_eq!(all.register(&server("urn:a"), Some(&first), now), Ok(None));
+        assert_eq!(all.register(&server("urn:a"), Some(&first), now), Ok(None));
+        let renamed = all.register(&server("urn:a"), Some(&named("Press 7")), now);
+        assert_eq!(renamed, Ok(Some("Press".to_owned())));
+        let offline = RegisteredServer {
+            is_online: false,
+            ..server("urn:a")
+        };
+        let ended = all.register(&offline, None, now);
+        assert_eq!(ended, Ok(Some("Press 7".to_owned())));
+        assert!(all.servers().is_empty());
+    }
+
+    #[test]
+    fn invalid_servers_and_floods_are_refused() {
+        let now = Instant::now();
+        let mut all = Registrations::default();
+        let mut refused = |change: &dyn Fn(&mut RegisteredServer)| {
+            let mut server = server("urn:a");
+            change(&mut server);
+            all.register(&server, None, now).unwrap_err()
+        };
+        assert_eq!(
+            refused(&|server| server.server_uri = "".into()),
+            RegistrationError::Uri
+        );
+        assert_eq!(
+            refused(&|server| server.server_names.clear()),
+            RegistrationError::Name
+        );
+        assert_eq!(
+            refused(&|server| server.server_type = ApplicationType::Client),
+            RegistrationError::Type
+        );
+        assert_eq!(
+            refused(&|server| server.discovery_urls.clear()),
+            RegistrationError::Urls
+        );
+        assert_eq!(
+            refused(&|server| server.discovery_urls = vec!["x".repeat(600).as_str().into()]),
+            RegistrationError::Urls
+        );
+        for number in 0..MAX_SERVERS {
+            let uri = format!("urn:{number}");
+            all.register(&server(&uri), None, now).unwrap();
+        }
+        let one_more = all.register(&server("urn:more"), None, now);
+        assert_eq!(one_more, Err(RegistrationError::Full));
+        assert_eq!(all.register(&server("urn:7"), None, now), Ok(None));
+    }
+}

@@ -1,0 +1,176 @@
+//! The registry as LocalDiscoveryServer (OPC 10000-12, 4.2.2): FindServers lists the Providers of this host and the servers that
+//! have registered themselves; with the multicast extension it announces them, and knows those of other hosts.
+
+mod announcer;
+mod providers;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use takt_crypto::Certificate;
+use takt_discovery::{Announcement, Multicast, Registrations};
+use takt_services::DiscoveryServer;
+use takt_space::{AddressSpace, Caller, Peer};
+use takt_ua::structures::{
+    ApplicationDescription, MdnsDiscoveryConfiguration, RegisteredServer, ServerOnNetwork,
+};
+use takt_ua::{DateTime, ExtensionObject, StatusCode};
+
+pub(crate) use announcer::Announcer;
+
+use crate::rules::Rules;
+use providers::{ProviderUrls, is_on_this_host};
+
+/// Known servers besides the registry itself.
+pub(crate) struct Discovery {
+    rules: Arc<Rules>,
+    space: Arc<AddressSpace>,
+    registrations: Mutex<Registrations>,
+    network: Option<Arc<Multicast>>,
+    host: String,
+}
+
+impl Discovery {
+    /// Creates the list of servers; with `network`, they are announced with the addresses of this host.
+    pub(crate) fn new(
+        rules: &Arc<Rules>,
+        space: &Arc<AddressSpace>,
+        network: Option<Arc<Multicast>>,
+    ) -> Self {
+        let name = rustix::system::uname();
+        Self {
+            rules: Arc::clone(rules),
+            space: Arc::clone(space),
+            registrations: Mutex::default(),
+            network,
+            host: name.nodename().to_string_lossy().into_owned(),
+        }
+    }
+
+    fn registrations(&self) -> MutexGuard<'_, Registrations> {
+        self.registrations
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Ends the registrations that were not repeated, and their announcements.
+    fn expire(&self) {
+        let ended = self.registrations().expire(Instant::now());
+        self.withdraw(&ended);
+    }
+
+    fn withdraw(&self, names: &[String]) {
+        if let Some(network) = &self.network {
+            for name in names {
+                network.withdraw(name);
+            }
+        }
+    }
+
+    /// Returns the name under which a server of this host is announced: unique on the network.
+    fn name_on_network(&self, name: &str) -> String {
+        format!("{name} on {}", self.host)
+    }
+
+    /// Returns the announcement of a server that registers itself, and a result for each element of its configuration. Only
+    /// servers on this host are announced, because an announcement has the addresses of this host.
+    fn announcement(
+        &self,
+        caller: &Caller,
+        server: &RegisteredServer,
+        configuration: &[ExtensionObject],
+    ) -> (Option<Announcement>, Vec<StatusCode>) {
+        let mut results = vec![StatusCode::BadNotSupported; configuration.len()];
+        if self.network.is_none() || !is_on_this_host(caller) {
+            return (None, results);
+        }
+        let wanted = configuration.iter().zip(&mut results);
+        let wanted = wanted.filter_map(|(element, result)| {
+            let mdns = element.decode_as::<MdnsDiscoveryConfiguration>().ok()?;
+            Some((mdns, result))
+        });
+        let (mdns, result) = match wanted.into_iter().next() {
+            Some((mdns, result)) => (mdns, Some(result)),
+            // A server without a configuration is announced, too (OPC 10000-12, 4.3.4).
+            None => (MdnsDiscoveryConfiguration::default(), None),
+        };
+        let first_name = server.server_names.first();
+        let name = match mdns.mdns_server_name.as_str() {
+            "" => first_name.map(|name| self.name_on_network(name.text.as_str())),
+            name => Some(name.to_owned()),
+        };
+        let mut urls = server.discovery_urls.iter().map(|url| url.as_str());
+        let url = urls.find(|url| url.starts_with("opc.tcp://"));
+        let capabilities = mdns.server_capabilities.iter().map(|one| one.as_str());
+        let announcement = name
+            .zip(url)
+            .and_then(|(name, url)| Announcement::new(&name, url, capabilities).ok());
+        if let Some(result) = result {
+            *result = match announcement {
+                Some(_) => StatusCode::Good,
+                None => StatusCode::BadInvalidArgument,
+            };
+        }
+        (announcement, results)
+    }
+}
+
+impl DiscoveryServer for Discovery {
+    fn servers(&self, caller: &Caller, host: Option<&str>) -> Vec<ApplicationDescription> {
+        self.expire();
+        let urls = ProviderUrls::for_caller(caller);
+        let mut servers = urls.of_all(&self.rules.providers, &self.space, host);
+        servers.extend(self.registrations().servers());
+        servers
+    }
+
+    fn register(
+        &self,
+        caller: &Caller,
+        server: &RegisteredServer,
+        configuration: &[ExtensionObject],
+    ) -> Result<Vec<StatusCode>, StatusCode> {
+        admit(caller, server)?;
+        let (announcement, results) = self.announcement(caller, server, configuration);
+        let now = Instant::now();
+        let ended = self
+            .registrations()
+            .register(server, announcement.as_ref(), now)
+            .map_err(|error| error.status_code())?;
+        self.withdraw(ended.as_slice());
+        if let (Some(network), Some(announcement), true) =
+            (&self.network, &announcement, server.is_online)
+            && let Err(error) = network.announce(announcement, &self.host)
+        {
+            tracing::warn!(server = %server.server_uri, %error, "not announced on the network");
+        }
+        Ok(results)
+    }
+
+    fn on_network(&self) -> Result<(DateTime, Vec<ServerOnNetwork>), StatusCode> {
+        let network = self.network.as_ref();
+        let network = network.ok_or(StatusCode::BadServiceUnsupported)?;
+        Ok(network.records())
+    }
+}
+
+/// Refuses callers that may not register this server. The host is the boundary for local ones; others prove with their
+/// certificate that they are the server (OPC 10000-4, 5.5.5.2).
+fn admit(caller: &Caller, server: &RegisteredServer) -> Result<(), StatusCode> {
+    let certificate = match caller.peer() {
+        Peer::SharedMemory { .. } => return Ok(()),
+        Peer::Tcp { .. } => Certificate::leaf_of(&caller.channel.security.client_certificate),
+    };
+    let Some(certificate) = certificate else {
+        return match is_on_this_host(caller) {
+            true => Ok(()),
+            false => Err(StatusCode::BadSecurityModeInsufficient),
+        };
+    };
+    let certificate =
+        Certificate::from_der(certificate).map_err(|_| StatusCode::BadCertificateInvalid)?;
+    match certificate.application_uri.as_deref() {
+        Some(uri) if uri == server.server_uri.as_str() => Ok(()),
+        _ => Err(StatusCode::BadServerUriInvalid),
+    }
+}

@@ -1,0 +1,179 @@
+//! `takt discover`: servers on this host and on the local network.
+
+use std::time::Duration;
+
+use miette::IntoDiagnostic;
+use serde_json::{Value, json};
+use takt_app::client::{ClientOptions, DiscoveryClient};
+use takt_app::{ClientError, Endpoint};
+use takt_discovery::{FoundServer, Multicast};
+use takt_rt::interrupt::Interrupt;
+use takt_ua::enumerations::MessageSecurityMode;
+use takt_ua::structures::{ApplicationDescription, EndpointDescription};
+
+use crate::arguments::DiscoverArguments;
+use crate::{explain, output};
+
+pub fn run(arguments: &DiscoverArguments) -> miette::Result<()> {
+    match arguments.network {
+        true => on_network(arguments),
+        false => at_server(arguments),
+    }
+}
+
+/// Shows the servers that a server knows.
+fn at_server(arguments: &DiscoverArguments) -> miette::Result<()> {
+    let options = ClientOptions {
+        timeout: arguments.timeout,
+        group: arguments.share.group.clone(),
+        ..ClientOptions::named("takt")
+    };
+    let mut client = DiscoveryClient::connect(&arguments.endpoint, &options)
+        .map_err(|error| explain::client(&error))?;
+    let servers = client.servers().map_err(|error| explain::client(&error))?;
+    for server in &servers {
+        let offers = match arguments.endpoints {
+            true => offers(server, &options),
+            false => Vec::new(),
+        };
+        show(server, &offers, arguments.json);
+    }
+    Ok(())
+}
+
+/// Endpoints of a server, or the reason why it does not answer.
+type Offers = (String, Result<Vec<EndpointDescription>, ClientError>);
+
+/// Asks each DiscoveryUrl of a server for its endpoints.
+fn offers(server: &ApplicationDescription, options: &ClientOptions) -> Vec<Offers> {
+    let urls = server.discovery_urls.iter().map(|url| url.as_str());
+    let asked = urls.filter_map(|url| {
+        let endpoint: Endpoint = url.parse().ok()?;
+        let found = DiscoveryClient::connect(&endpoint, options)
+            .and_then(|mut client| client.endpoints())
+            .map(|mut found| {
+                found.retain(|offer| offer.endpoint_url.as_str().starts_with(endpoint.scheme()));
+                found
+            });
+        Some((url.to_owned(), found))
+    });
+    asked.collect()
+}
+
+fn show(server: &ApplicationDescription, offers: &[Offers], json: bool) {
+    let name = output::printable(server.application_name.text.as_str());
+    let uri = output::printable(server.application_uri.as_str());
+    let urls = server
+        .discovery_urls
+        .iter()
+        .map(|url| output::printable(url.as_str()));
+    if json {
+        let mut row = json!({
+            "name": server.application_name.text.as_str(),
+            "applicationUri": server.application_uri.as_str(),
+            "discoveryUrls": server.discovery_urls.iter().map(|url| url.as_str()).collect::<Vec<_>>(),
+        });
+        if !offers.is_empty() {
+            row["endpoints"] = offers.iter().flat_map(offered_json).collect();
+        }
+        return output::line(row);
+    }
+    output::line(format_args!("{name}  {uri}"));
+    if offers.is_empty() {
+        for url in urls {
+            output::line(format_args!("  {url}"));
+        }
+    }
+    for (url, found) in offers {
+        output::line(format_args!("  {}", output::printable(url)));
+        match found {
+            Ok(found) => {
+                for offer in found {
+                    output::line(format_args!("    {}", security(offer)));
+                }
+            }
+            Err(error) => output::line(format_args!("    does not answer: {error}")),
+        }
+    }
+}
+
+fn offered_json((url, found): &Offers) -> Vec<Value> {
+    match found {
+        Ok(found) => found
+            .iter()
+            .map(|offer| {
+                json!({
+                    "url": offer.endpoint_url.as_str(),
+                    "securityPolicy": policy(offer),
+                    "securityMode": mode(offer),
+                    "securityLevel": offer.security_level,
+                })
+            })
+            .collect(),
+        Err(error) => vec![json!({ "url": url, "error": error.to_string() })],
+    }
+}
+
+fn policy(offer: &EndpointDescription) -> String {
+    let uri = offer.security_policy_uri.as_str();
+    output::printable(uri.rsplit_once('#').map_or(uri, |(_, name)| name))
+}
+
+fn mode(offer: &EndpointDescription) -> &'static str {
+    match offer.security_mode {
+        MessageSecurityMode::Sign => "Sign",
+        MessageSecurityMode::SignAndEncrypt => "SignAndEncrypt",
+        _ => "None",
+    }
+}
+
+fn security(offer: &EndpointDescription) -> String {
+    match mode(offer) {
+        "None" => "without security".to_owned(),
+        mode => format!("{}, {mode}", policy(offer)),
+    }
+}
+
+/// Listens to the network for a while, and shows the servers that answer.
+fn on_network(arguments: &DiscoverArguments) -> miette::Result<()> {
+    let interrupt = Interrupt::install().into_diagnostic()?;
+    let network = Multicast::start().map_err(|error| {
+        explain::with_help(
+            error,
+            "mDNS needs an interface with multicast, and UDP port 5353 that other programs share.",
+        )
+    })?;
+    interrupt.wait(Some(arguments.wait));
+    let servers = network.servers();
+    for server in &servers {
+        show_found(server, arguments.json);
+    }
+    if servers.is_empty() && !arguments.json {
+        output::complain(format_args!(
+            "no server has answered within {}: a registry announces itself with --mdns, and a firewall has to let UDP port 5353 pass",
+            seconds(arguments.wait)
+        ));
+    }
+    Ok(())
+}
+
+fn seconds(time: Duration) -> String {
+    format!("{} s", time.as_secs_f64())
+}
+
+fn show_found(server: &FoundServer, json: bool) {
+    if json {
+        return output::line(json!({
+            "name": server.name,
+            "discoveryUrl": server.discovery_url,
+            "host": server.host,
+            "capabilities": server.capabilities,
+        }));
+    }
+    output::line(format_args!("{}  {}", server.name, server.host));
+    output::line(format_args!(
+        "  {}  {}",
+        server.discovery_url,
+        server.capabilities.join(",")
+    ));
+}

@@ -1,0 +1,243 @@
+//! Discovery between two hosts: FindServers, registrations, and announcements by mDNS.
+//!
+//! The hosts are network namespaces, which vanish with the processes that hold them.
+
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking"
+)]
+
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use rustix::process::Signal;
+use serde_json::Value;
+use takt_app::client::DiscoveryClient;
+use takt_app::{ClientError, ClientOptions};
+use takt_tests::network::{HostPair, NETWORKS, NamespaceHost};
+use takt_tests::privileged::{self, Test};
+use takt_tests::{Process, Sandbox, process};
+use takt_ua::enumerations::ApplicationType;
+use takt_ua::structures::{MdnsDiscoveryConfiguration, RegisteredServer};
+use takt_ua::{LocalizedText, StatusCode};
+
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Addresses of the hosts.
+const FIRST: &str = "10.84.79.1";
+const SECOND: &str = "10.84.79.2";
+
+fn main() -> ExitCode {
+    privileged::main(&[Test {
+        name: "servers_are_found_on_the_host_and_on_the_network",
+        needs: NETWORKS,
+        run: servers_are_found_on_the_host_and_on_the_network,
+    }])
+}
+
+/// A host with a folder for its applications.
+struct Host<'a> {
+    host: &'a NamespaceHost,
+    sandbox: Sandbox,
+}
+
+impl<'a> Host<'a> {
+    fn new(host: &'a NamespaceHost, address: &str) -> Self {
+        host.run("ip", "link set lo up");
+        host.run(
+            "ip",
+            &format!("address add {address}/24 dev {}", host.interface),
+        );
+        Self {
+            host,
+            sandbox: Sandbox::new(),
+        }
+    }
+
+    /// Starts an application, and waits until it serves.
+    fn serve(&self, arguments: &[&str]) -> Process {
+        let mut command = self.host.takt(&self.sandbox, arguments);
+        let mut process = Process::spawn(arguments[0], &mut command);
+        process.wait_for("its endpoints", PATIENCE, |line| line.contains(" serves "));
+        process
+    }
+
+    /// Runs `takt discover --json`, and returns its rows.
+    fn discover(&self, arguments: &[&str]) -> Vec<Value> {
+        let mut all = vec!["discover", "--json"];
+        all.extend(arguments);
+        let mut command = self.host.takt(&self.sandbox, &all);
+        let output = process::run("takt discover", &mut command, PATIENCE).expect_success();
+        let rows = output.lines();
+        rows.map(|row| serde_json::from_str(row).unwrap()).collect()
+    }
+
+    /// Listens to the network until `is_there` holds for the rows.
+    fn wait_for_network(&self, what: &str, is_there: impl Fn(&[Value]) -> bool) {
+        let begin = Instant::now();
+        loop {
+            let rows = self.discover(&["--network", "--wait", "1500ms"]);
+            if is_there(&rows) {
+                return;
+            }
+            assert!(begin.elapsed() < PATIENCE, "{what}: {rows:?}");
+        }
+    }
+
+    /// Runs `work` with a connection from here.
+    fn connected<R: Send>(
+        &self,
+        endpoint: &str,
+        work: impl FnOnce(&mut DiscoveryClient) -> R + Send,
+    ) -> R {
+        let entrance = self.host.entrance();
+        std::thread::scope(|scope| {
+            let thread = scope.spawn(|| {
+                entrance.enter();
+                let options = ClientOptions {
+                    timeout: PATIENCE,
+                    ..ClientOptions::named("Test")
+                };
+                let endpoint = endpoint.parse().unwrap();
+                let mut client = DiscoveryClient::connect(&endpoint, &options).unwrap();
+                work(&mut client)
+            });
+            thread.join().unwrap()
+        })
+    }
+}
+
+fn has(rows: &[Value], name: &str, url: &str) -> bool {
+    rows.iter()
+        .any(|row| row["name"] == name && row["discoveryUrl"] == url)
+}
+
+fn names(rows: &[Value]) -> Vec<&str> {
+    rows.iter()
+        .map(|row| row["name"].as_str().unwrap())
+        .collect()
+}
+
+fn foreign(is_online: bool) -> RegisteredServer {
+    RegisteredServer {
+        server_uri: "urn:foreign:oven".into(),
+        product_uri: "urn:foreign".into(),
+        server_names: vec![LocalizedText::from("Oven")],
+        server_type: ApplicationType::Server,
+        discovery_urls: vec![format!("opc.tcp://{FIRST}:4899").as_str().into()],
+        is_online,
+        ..RegisteredServer::default()
+    }
+}
+
+fn servers_are_found_on_the_host_and_on_the_network() {
+    let hosts = HostPair::new();
+    let first = Host::new(&hosts.first, FIRST);
+    let second = Host::new(&hosts.second, SECOND);
+    let everywhere = "opc.tcp://0.0.0.0:4840";
+    let registry = first.serve(&["registry", "--endpoint", everywhere, "--mdns"]);
+    let provider = [
+        "provider",
+        "machine",
+        "--endpoint",
+        "opc.tcp://0.0.0.0:4850",
+    ];
+    let mut provider = first.serve(&provider);
+    let desk = [
+        "registry",
+        "--endpoint",
+        everywhere,
+        "--name",
+        "Desk",
+        "--mdns",
+    ];
+    let desk = second.serve(&desk);
+
+    // On the network.
+    let registry_url = format!("opc.tcp://{FIRST}:4840");
+    let machine_url = format!("opc.tcp://{FIRST}:4850");
+    second.wait_for_network("the servers of the other host", |rows| {
+        has(rows, "SemanticRegistryServer on takt0", &registry_url)
+            && has(rows, "Machine on takt0", &machine_url)
+    });
+    let found = second.connected("opc.tcp://127.0.0.1:4840", |client| {
+        let begin = Instant::now();
+        loop {
+            let found = client.servers_on_network().unwrap();
+            let is_there = |name: &str| {
+                let mut all = found.iter();
+                all.any(|server| server.server_name.as_str() == name)
+            };
+            if is_there("Machine on takt0") && is_there("Desk on takt1") {
+                return found;
+            }
+            assert!(begin.elapsed() < PATIENCE, "{found:?}");
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    });
+    let machine = found
+        .iter()
+        .find(|one| one.discovery_url.as_str() == machine_url);
+    let machine = machine.unwrap();
+    assert_eq!(machine.server_capabilities[0].as_str(), "DA");
+    assert!(
+        found
+            .windows(2)
+            .all(|pair| pair[0].record_id < pair[1].record_id)
+    );
+
+    // On the host, as seen from both.
+    let seen = second.discover(&[&registry_url]);
+    assert_eq!(names(&seen), ["SemanticRegistryServer", "Machine"]);
+    assert_eq!(seen[1]["discoveryUrls"], serde_json::json!([machine_url]));
+    assert_eq!(seen[1]["applicationUri"], "urn:takt:provider:Machine");
+    let own = first.discover(&[]);
+    assert_eq!(names(&own), ["SemanticRegistryServer", "Machine"]);
+    let urls = own[1]["discoveryUrls"].as_array().unwrap();
+    assert!(
+        urls.contains(&Value::from("opc.iox2://Machine")),
+        "{urls:?}"
+    );
+
+    // A foreign server registers on its host, and not from elsewhere.
+    let refused = second.connected(&registry_url, |client| {
+        client.register(&foreign(true), None)
+    });
+    let Err(ClientError::Service { status, .. }) = refused else {
+        panic!("{refused:?}");
+    };
+    assert_eq!(status, StatusCode::BadSecurityModeInsufficient);
+    let mdns = MdnsDiscoveryConfiguration {
+        mdns_server_name: "Oven 3".into(),
+        server_capabilities: vec!["DA".into(), "HD".into()],
+    };
+    first.connected("opc.tcp://127.0.0.1:4840", |client| {
+        client.register(&foreign(true), Some(&mdns)).unwrap();
+    });
+    let seen = second.discover(&[&registry_url]);
+    assert_eq!(names(&seen), ["SemanticRegistryServer", "Machine", "Oven"]);
+    second.wait_for_network("the foreign server", |rows| {
+        has(rows, "Oven 3", &format!("opc.tcp://{FIRST}:4899"))
+    });
+    first.connected("opc.tcp://127.0.0.1:4840", |client| {
+        client.register(&foreign(false), None).unwrap();
+    });
+
+    // Servers that end are withdrawn.
+    provider.signal(Signal::INT);
+    let _ = provider.finish(PATIENCE);
+    second.wait_for_network("the end of two servers", |rows| {
+        let names = names(rows);
+        names.contains(&"SemanticRegistryServer on takt0")
+            && !names.contains(&"Machine on takt0")
+            && !names.contains(&"Oven 3")
+    });
+    let seen = second.discover(&[&registry_url]);
+    assert_eq!(names(&seen), ["SemanticRegistryServer"]);
+    for mut process in [registry, desk] {
+        process.signal(Signal::INT);
+        let _ = process.finish(PATIENCE);
+    }
+}
