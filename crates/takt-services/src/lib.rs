@@ -28,6 +28,7 @@ mod diagnostics;
 mod endpoint;
 mod fault;
 mod gate;
+mod history;
 mod limits;
 mod message;
 mod node_management;
@@ -59,6 +60,7 @@ pub use connection::{Connection, Outcome};
 pub use endpoint::{
     AnnouncedHost, EndpointConfig, SECURITY_POLICY_NONE, SHARED_MEMORY_PROFILE, TCP_PROFILE,
 };
+pub use history::Historian;
 pub use limits::{OperationLimits, ServerLimits, SubscriptionLimits};
 pub use node_management::{EverybodyManages, NoNodeManagement, NodeManagement};
 pub use server::Server;

@@ -55,6 +55,7 @@ mod mask {
     pub(super) const DATA_TYPE: u32 = 1 << 4;
     pub(super) const DISPLAY_NAME: u32 = 1 << 6;
     pub(super) const EXECUTABLE: u32 = 1 << 8;
+    pub(super) const HISTORIZING: u32 = 1 << 9;
     pub(super) const USER_ACCESS_LEVEL: u32 = 1 << 16;
     pub(super) const USER_EXECUTABLE: u32 = 1 << 17;
     pub(super) const VALUE_RANK: u32 = 1 << 19;
@@ -204,6 +205,10 @@ impl Builder {
         let name = last_segment(&variable.path);
         let names = Names::new(name, &variable.texts);
         let [access_level, ..] = variable.access_level().to_le_bytes();
+        let historizing = match variable.recording {
+            Some(_) => mask::HISTORIZING,
+            None => 0,
+        };
         self.data.push(AddNodesItem {
             parent_node_id: parent,
             reference_type_id: NodeId::numeric(0, ids::HAS_COMPONENT),
@@ -217,7 +222,9 @@ impl Builder {
                         | mask::ARRAY_DIMENSIONS
                         | mask::DATA_TYPE
                         | mask::VALUE_RANK
+                        | historizing
                         | names.mask,
+                    historizing: variable.recording.is_some(),
                     display_name: names.display_name,
                     description: names.description,
                     data_type: variable.data_type.node_id(self.namespaces.own),
