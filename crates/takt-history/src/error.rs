@@ -15,6 +15,9 @@ pub enum HistoryError {
         /// Reason of the system or of the database.
         cause: Box<redb::Error>,
     },
+    /// The store was closed.
+    #[error("the history is closed")]
+    Ended,
     /// Another process uses the file.
     #[error("the history in {path} is used by another process")]
     InUse {

@@ -194,6 +194,13 @@ impl Store {
     }
 }
 
+impl Drop for Store {
+    /// Closes the file, for readers as well.
+    fn drop(&mut self) {
+        self.shared.end();
+    }
+}
+
 /// Returns true if the difference of two such times is within 64 bits.
 fn is_in_range(record: &HistoryRecord) -> bool {
     (0..i64::MAX / 4).contains(&record.source_timestamp.0)

@@ -13,6 +13,7 @@
 mod database;
 mod durable;
 mod forwarding;
+mod history;
 mod key_push;
 mod names;
 mod namespaces;
@@ -22,6 +23,7 @@ mod rules;
 mod security_groups;
 
 pub use database::DatabaseError;
+pub use history::RegistryHistoryOptions;
 pub use key_push::{PushTargetError, PushTargetOptions};
 pub use names::NameLimits;
 pub use registry::{Registry, RegistryError, RegistryOptions};

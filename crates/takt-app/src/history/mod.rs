@@ -82,7 +82,15 @@ impl RecordedVariables {
 
 /// The running history of a server. Dropping it commits what was recorded.
 pub struct History {
+    /// Reading ends before the file is closed.
+    reader: Arc<Reader>,
     recorder: Recorder,
+}
+
+impl Drop for History {
+    fn drop(&mut self) {
+        self.reader.end();
+    }
 }
 
 impl History {
@@ -101,8 +109,12 @@ impl History {
         let reader = reader.map_err(HistoryStartError::Thread)?;
         let recorder = Recorder::start(server.address_space(), store, Arc::clone(&variables));
         let recorder = recorder.map_err(HistoryStartError::Thread)?;
-        server.set_historian(Arc::new(Kept { reader, variables }))?;
-        Ok(Self { recorder })
+        let kept = Kept {
+            reader: Arc::clone(&reader),
+            variables,
+        };
+        server.set_historian(Arc::new(kept))?;
+        Ok(Self { reader, recorder })
     }
 
     /// Records a Variable from now on. `name` is its name in the file: the same after each start. The thread of the history begins

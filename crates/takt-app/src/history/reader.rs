@@ -6,6 +6,7 @@
 use std::collections::VecDeque;
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
 use std::time::Instant;
 
 use takt_history::{Budget, QueryOutput, QueryProgress, StoreReader, StoredRecords};
@@ -31,6 +32,7 @@ const KEY: u64 = 0x7461_6b74_6869_7374;
 /// The queue to the thread. Dropping it ends the thread.
 pub(super) struct Reader {
     queue: Arc<Queue>,
+    thread: Mutex<Option<JoinHandle<()>>>,
 }
 
 #[derive(Default)]
@@ -103,15 +105,37 @@ impl Reader {
             store,
             variables,
         };
-        thread.spawn(move || worker.run())?;
-        Ok(Arc::new(Self { queue }))
+        let thread = thread.spawn(move || worker.run())?;
+        Ok(Arc::new(Self {
+            queue,
+            thread: Mutex::new(Some(thread)),
+        }))
+    }
+
+    /// Ends the thread after its slice, and answers all requests.
+    pub(super) fn end(&self) {
+        let mut state = self.queue.state();
+        state.is_ending = true;
+        let clients = std::mem::take(&mut state.clients);
+        drop(state);
+        self.queue.changed.notify_one();
+        let thread = self
+            .thread
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        if let Some(thread) = thread {
+            // A thread that panicked has nothing left to end.
+            let _ = thread.join();
+        }
+        // Dropped replies are answers without results.
+        drop(clients);
     }
 }
 
 impl Drop for Reader {
     fn drop(&mut self) {
-        self.queue.state().is_ending = true;
-        self.queue.changed.notify_one();
+        self.end();
     }
 }
 
@@ -121,8 +145,15 @@ impl RemoteSource for Reader {
     }
 
     fn forward(&self, request: RemoteRequest) {
-        if self.queue.state().count >= MAX_WAITING {
-            let results = request.operations.failed(StatusCode::BadTooManyOperations);
+        let refusal = {
+            let state = self.queue.state();
+            match state.is_ending {
+                true => Some(StatusCode::BadShutdown),
+                false => (state.count >= MAX_WAITING).then_some(StatusCode::BadTooManyOperations),
+            }
+        };
+        if let Some(status) = refusal {
+            let results = request.operations.failed(status);
             return request.reply.answer(results);
         }
         let client = request.client;

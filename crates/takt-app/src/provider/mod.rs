@@ -10,6 +10,7 @@ mod declarations;
 mod enumeration;
 mod error;
 mod field;
+mod historical_configuration;
 mod method;
 mod nodes;
 mod object;

@@ -15,6 +15,7 @@ use takt_ua::{
 
 use super::access;
 use super::declarations::Declarations;
+use super::historical_configuration;
 use super::method::Method;
 use super::property::{self, Property};
 use super::texts::{Names, Texts};
@@ -85,6 +86,9 @@ impl Plan {
         for variable in &declarations.variables {
             builder.variable(variable);
             references.extend(builder.interaction_via(&variable.path, &endpoints));
+            for (path, _) in historical_configuration::values(variable) {
+                references.extend(builder.interaction_via(&path, &endpoints));
+            }
         }
         for method in &declarations.methods {
             builder.method(method);
@@ -238,6 +242,12 @@ impl Builder {
             ),
             type_definition: NodeId::numeric(0, variable.type_definition()).into(),
         });
+        if variable.recording.is_some() {
+            self.data.push(historical_configuration::object(
+                self.data(&variable.path),
+                self.data(&historical_configuration::path(&variable.path)),
+            ));
+        }
         for property in property::of_variable(variable) {
             self.data_property(&variable.path, property, &variable.access);
         }

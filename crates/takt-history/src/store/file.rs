@@ -38,8 +38,16 @@ impl<E: Into<redb::Error>> From<E> for Failure {
 #[derive(Debug)]
 pub(super) struct Shared {
     path: PathBuf,
+    open: Mutex<Open>,
+}
+
+/// State of the file.
+#[derive(Debug, Default)]
+struct Open {
     /// `None` after a fault: the next use opens the file again in its last durable state.
-    open: Mutex<Option<Arc<Database>>>,
+    database: Option<Arc<Database>>,
+    /// True after the end: the file is not opened again.
+    has_ended: bool,
 }
 
 impl Shared {
@@ -47,7 +55,7 @@ impl Shared {
     pub(super) fn open(path: &Path) -> Result<Self, HistoryError> {
         let shared = Self {
             path: path.to_owned(),
-            open: Mutex::new(None),
+            open: Mutex::default(),
         };
         // Readers find all tables.
         shared.write(|transaction| {
@@ -75,8 +83,11 @@ impl Shared {
     /// Returns the database, which is opened if it is not.
     fn database(&self) -> Result<Arc<Database>, HistoryError> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(database) = &*open {
+        if let Some(database) = &open.database {
             return Ok(Arc::clone(database));
+        }
+        if open.has_ended {
+            return Err(HistoryError::Ended);
         }
         let database = self.guarded(|| {
             let file = OpenOptions::new()
@@ -92,13 +103,21 @@ impl Shared {
             builder.set_cache_size(CACHE);
             Ok(builder.create_with_backend(backend)?)
         })?;
-        Ok(Arc::clone(open.insert(Arc::new(database))))
+        Ok(Arc::clone(open.database.insert(Arc::new(database))))
+    }
+
+    /// Closes the file for all readers and for ever.
+    pub(super) fn end(&self) {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        open.has_ended = true;
+        drop(open);
+        self.close();
     }
 
     /// Closes the file after a fault.
     fn close(&self) {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        let closed = open.take();
+        let closed = open.database.take();
         // Closing may find the same damage.
         let _ = catch_unwind(AssertUnwindSafe(|| drop(closed)));
     }

@@ -10,6 +10,7 @@ mod completions;
 mod connect;
 mod control_loop;
 mod demo;
+mod history;
 mod lab;
 mod provider;
 mod ps;
@@ -40,6 +41,7 @@ pub fn run(command: Command) -> miette::Result<()> {
         Command::Write(arguments) => write::run(&arguments),
         Command::Call(arguments) => call::run(&arguments),
         Command::Watch(arguments) => watch::run(&arguments),
+        Command::History(arguments) => history::run(&arguments),
         Command::Publish(arguments) => publish::run(&arguments),
         Command::Loopback(arguments) => control_loop::loopback(&arguments),
         Command::Subscribe(arguments) => subscribe::run(&arguments),
