@@ -63,6 +63,7 @@ mod consumer;
 pub mod control;
 mod endpoint;
 mod error;
+mod history;
 mod issued_tokens;
 mod key_log;
 mod keys;
@@ -76,12 +77,16 @@ pub mod users;
 mod workers;
 
 pub use client::{
-    Attribute, Client, ClientOptions, ClientSecurity, CurrentValue, Identity, OutputsInPlace,
-    SecurityChoice, ValueInPlace, Waiting,
+    Attribute, Client, ClientOptions, ClientSecurity, CurrentValue, HistoryRange, Identity,
+    OutputsInPlace, SecurityChoice, ValueInPlace, Waiting,
 };
 pub use consumer::{Consumer, Item, ProviderEntry};
 pub use endpoint::{Endpoint, EndpointError, loopback};
 pub use error::{ClientError, ConnectionError, ProtocolError};
+pub use history::{
+    COMMIT_INTERVAL, History, HistoryCounts, HistoryStartError, MAX_RECORDED,
+    MAX_RETURN_DATA_VALUES, Recording, forward_history,
+};
 pub use issued_tokens::{JwtOptions, JwtOptionsError};
 pub use keys::{
     KeyKeeper, KeyNews, KeyReceiver, KeyReceiverError, KeyReceiverOptions, MissingKeys,
@@ -94,5 +99,6 @@ pub use provider::{
 };
 pub use state_directory::{StateDirectoryError, prepare_state_directory, state_directory};
 pub use subscription::{DataChange, MonitoredItemOptions, Subscription, SubscriptionOptions};
+pub use takt_history::{Aggregate, HistoryStoreOptions};
 pub use takt_space::UserRole;
 pub use workers::WorkerOptions;

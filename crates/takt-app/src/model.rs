@@ -1,7 +1,7 @@
 //! The registry's model, `nodesets/Takt.Registry.NodeSet2.xml`, and its NodeIds.
 
-use takt_ua::NodeId;
 use takt_ua::structures::AddNodesItem;
+use takt_ua::{Identifier, NodeId};
 
 /// The NodeSet of the model.
 pub const NODESET: &str = include_str!("../../../nodesets/Takt.Registry.NodeSet2.xml");
@@ -32,12 +32,31 @@ pub fn provider_uri(application_name: &str) -> String {
     format!("urn:takt:provider:{application_name}")
 }
 
-/// Returns the NodeId of a node that the type of a Provider's Object requires: `Available`. `None` for all other nodes.
+/// BrowseName of the Object with the configuration of a Variable's history (OPC 10000-11, 5.2.3).
+pub const HISTORICAL_CONFIGURATION: &str = "HA Configuration";
+
+/// Returns the NodeId of a node that a type requires: `Available` of a Provider's Object, and the nodes of the configuration of
+/// history. `None` for all other nodes.
 pub fn required_node_id(item: &AddNodesItem) -> Option<NodeId> {
     let parent = &item.parent_node_id.node_id;
     let is_available = *parent == NodeId::numeric(parent.namespace, provider::OBJECT)
         && item.browse_name.name.as_str() == "Available";
-    is_available.then(|| NodeId::numeric(parent.namespace, provider::AVAILABLE))
+    if is_available {
+        return Some(NodeId::numeric(parent.namespace, provider::AVAILABLE));
+    }
+    match &parent.identifier {
+        Identifier::String(path) if is_historical_configuration(path) => {
+            let name = format!("{path}.{}", item.browse_name.name);
+            Some(NodeId::string(parent.namespace, &name))
+        }
+        _ => None,
+    }
+}
+
+/// Returns true for the identifiers of the Object with the configuration of history, and of the nodes below it.
+fn is_historical_configuration(identifier: &str) -> bool {
+    let (_, name) = identifier.split_once('#').unwrap_or_default();
+    name.starts_with(HISTORICAL_CONFIGURATION)
 }
 
 /// Index of a Provider's own namespace at its own endpoints: that of its ApplicationUri (OPC 10000-5, 6.3.1).

@@ -14,6 +14,7 @@ mod database;
 mod discovery;
 mod durable;
 mod forwarding;
+mod history;
 mod key_push;
 mod names;
 mod namespaces;
@@ -23,6 +24,7 @@ mod rules;
 mod security_groups;
 
 pub use database::DatabaseError;
+pub use history::RegistryHistoryOptions;
 pub use key_push::{PushTargetError, PushTargetOptions};
 pub use names::NameLimits;
 pub use registry::{Registry, RegistryError, RegistryOptions};

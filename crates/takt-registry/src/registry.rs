@@ -19,6 +19,7 @@ use takt_ua::{NodeId, StatusCode, Variant};
 use crate::database::Database;
 use crate::discovery::{Announcer, Discovery};
 use crate::durable::DurableMethods;
+use crate::history::{RegistryHistory, RegistryHistoryOptions};
 use crate::key_push::{KeyPush, PushTargetOptions};
 use crate::names::{NameLimits, Names};
 use crate::namespaces;
@@ -37,6 +38,8 @@ pub struct RegistryOptions {
     pub endpoint: Endpoint,
     /// The database's file.
     pub database: PathBuf,
+    /// Variables of Providers whose history is recorded, in `history.redb` beside the database.
+    pub history: RegistryHistoryOptions,
     /// NodeSet2 files to load, in any order.
     pub nodesets: Vec<PathBuf>,
     /// SecurityGroups to be created, with the users who may get their keys besides those who added them.
@@ -63,6 +66,7 @@ impl Default for RegistryOptions {
             application_name: model::DEFAULT_REGISTRY.to_owned(),
             endpoint: Endpoint::Tcp(takt_app::loopback(4840)),
             database: PathBuf::from("registry.redb"),
+            history: RegistryHistoryOptions::default(),
             nodesets: Vec::new(),
             security_groups: Vec::new(),
             push_targets: Vec::new(),
@@ -92,6 +96,7 @@ struct Ending(Arc<Rules>);
 
 impl Drop for Ending {
     fn drop(&mut self) {
+        self.0.end_history();
         self.0.database.end();
     }
 }
@@ -158,6 +163,11 @@ impl Registry {
         rules.database.settle_now()?;
         let model = space.namespaces().register(model::NAMESPACE_URI)?;
         rules.bind(&server, model);
+        rules.keep_history(RegistryHistory::start(
+            &server,
+            &options.database,
+            &options.history,
+        )?);
         let durable = DurableMethods::new(&rules);
         let configured = &options.security_groups;
         let groups = SecurityGroups::new(&rules, &durable, space, &mut contents, configured)?;

@@ -7,7 +7,7 @@ mod following;
 mod recording;
 mod removal;
 
-use std::sync::{Arc, Mutex, OnceLock, Weak};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use takt_app::Endpoint;
 use takt_app::model::{self, provider};
@@ -18,8 +18,9 @@ use takt_ua::structures::AddNodesItem;
 use takt_ua::{NodeId, StatusCode};
 
 use crate::database::{Database, DatabaseError, NewProvider};
+use crate::history::RegistryHistory;
 use crate::names::{Application, Names, Owner};
-use crate::providers::{Newcomer, Providers, claimed_name};
+use crate::providers::{Newcomer, ProviderState, Providers, claimed_name};
 
 /// Largest memory in bytes of changes that wait for the disk; more are refused with `BadTooManyOperations`.
 pub(crate) const MAX_WAITING: usize = 32 << 20;
@@ -37,6 +38,8 @@ pub(crate) struct Rules {
     /// Held while the consequences of changes are applied, or taken back by the thread of the database.
     following: Mutex<()>,
     removals: Mutex<removal::Removals>,
+    /// History of chosen Variables, until the registry ends.
+    history: Mutex<Option<RegistryHistory>>,
 }
 
 /// The server that the rules are for.
@@ -60,6 +63,7 @@ impl Rules {
             bound: OnceLock::new(),
             following: Mutex::default(),
             removals: Mutex::default(),
+            history: Mutex::default(),
         }
     }
 
@@ -72,6 +76,30 @@ impl Rules {
             model,
             waiting: server.memory().part(MAX_WAITING),
         });
+    }
+
+    /// Keeps the history of chosen Variables, before any of them is bound.
+    pub(crate) fn keep_history(&self, history: Option<RegistryHistory>) {
+        *self.history.lock().unwrap_or_else(PoisonError::into_inner) = history;
+    }
+
+    /// Ends the recording of history: what was recorded is durable then.
+    pub(crate) fn end_history(&self) {
+        let mut history = self.history.lock().unwrap_or_else(PoisonError::into_inner);
+        let ended = history.take();
+        drop(history);
+        drop(ended);
+    }
+
+    /// Records the history of a Variable if it is chosen.
+    fn variable_bound(&self, node: &NodeId) {
+        let name = |state: &ProviderState| state.record.name.clone();
+        let history = self.history.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(history) = &*history
+            && let Some(provider) = self.providers.with_namespace(node.namespace, name)
+        {
+            history.variable_bound(&provider, node);
+        }
     }
 
     fn space(&self) -> Option<Arc<AddressSpace>> {

@@ -58,6 +58,7 @@ pub(crate) fn user_access_level(caller: &Caller, node: &NodeRef<'_>, access_leve
         _ => 0,
     };
     let denied = denied(PermissionType::Read, access_level::CURRENT_READ)
+        | denied(PermissionType::ReadHistory, access_level::HISTORY_READ)
         | denied(PermissionType::Write, WRITE);
     access_level & !denied
 }
@@ -67,6 +68,12 @@ pub(crate) fn user_access_level(caller: &Caller, node: &NodeRef<'_>, access_leve
 #[inline]
 pub(crate) fn is_readable(access_level: u32) -> bool {
     access_level & access_level::CURRENT_READ != 0
+}
+
+/// Returns true if the AccessLevel of a Variable has HistoryRead (OPC 10000-3, 8.57).
+pub(crate) fn has_history(node: &NodeRef<'_>) -> bool {
+    let variable = node.variable();
+    variable.is_some_and(|variable| variable.access_level & access_level::HISTORY_READ != 0)
 }
 
 /// Checks that the caller may read the Value of a Variable.

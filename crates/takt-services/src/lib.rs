@@ -29,6 +29,7 @@ mod discovery_server;
 mod endpoint;
 mod fault;
 mod gate;
+mod history;
 mod limits;
 mod message;
 mod node_management;
@@ -62,6 +63,7 @@ pub use discovery_server::DiscoveryServer;
 pub use endpoint::{
     AnnouncedHost, EndpointConfig, SECURITY_POLICY_NONE, SHARED_MEMORY_PROFILE, TCP_PROFILE,
 };
+pub use history::Historian;
 pub use limits::{OperationLimits, ServerLimits, SubscriptionLimits};
 pub use node_management::{EverybodyManages, NoNodeManagement, NodeManagement};
 pub use server::Server;

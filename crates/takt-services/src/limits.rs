@@ -21,6 +21,8 @@ pub struct ServerLimits {
     pub max_session_timeout: Duration,
     /// MaxBrowseContinuationPoints per Session.
     pub max_browse_continuation_points: u16,
+    /// MaxHistoryContinuationPoints per Session; the oldest gives way to a new one.
+    pub max_history_continuation_points: u16,
     /// Maximum number of references per node in one Browse result; the rest is returned by BrowseNext.
     pub max_references_per_node: u32,
     /// Maximum number of nodes beyond namespace 0.
@@ -84,6 +86,7 @@ impl Default for ServerLimits {
             min_session_timeout: Duration::from_secs(1),
             max_session_timeout: Duration::from_secs(3600),
             max_browse_continuation_points: 16,
+            max_history_continuation_points: 100,
             max_references_per_node: 10_000,
             max_nodes: 2_000_000,
             max_namespaces: 4096,
@@ -114,6 +117,7 @@ pub struct OperationLimits {
     pub max_nodes_per_translate_browse_paths_to_node_ids: u32,
     pub max_nodes_per_node_management: u32,
     pub max_monitored_items_per_call: u32,
+    pub max_nodes_per_history_read_data: u32,
 }
 
 impl Default for OperationLimits {
@@ -127,6 +131,7 @@ impl Default for OperationLimits {
             max_nodes_per_translate_browse_paths_to_node_ids: 1_000,
             max_nodes_per_node_management: 1_000,
             max_monitored_items_per_call: 10_000,
+            max_nodes_per_history_read_data: 100,
         }
     }
 }

@@ -18,6 +18,7 @@ use crate::connection::{Connection, Connections};
 use crate::diagnostics::Diagnostics;
 use crate::discovery_server::DiscoveryServer;
 use crate::endpoint::{EndpointConfig, OfferedTokens};
+use crate::history::Historian;
 use crate::limits::ServerLimits;
 use crate::node_management::NodeManagement;
 use crate::password_checks::PasswordChecks;
@@ -58,6 +59,8 @@ pub struct Server {
     security: OnceLock<Arc<ApplicationSecurity>>,
     /// Users with passwords or certificates.
     users: OnceLock<Arc<dyn Users>>,
+    /// History that the server keeps or forwards.
+    historian: OnceLock<Arc<dyn Historian>>,
     /// Receiver of audit records.
     audit: OnceLock<Arc<dyn AuditSink>>,
     discovery: OnceLock<Arc<dyn DiscoveryServer>>,
@@ -109,6 +112,7 @@ impl Server {
             node_management: RwLock::new(parts.node_management),
             security: OnceLock::new(),
             users: OnceLock::new(),
+            historian: OnceLock::new(),
             audit: OnceLock::new(),
             discovery: OnceLock::new(),
             password_checks: PasswordChecks::default(),
@@ -262,6 +266,15 @@ impl Server {
     /// Sets the receiver of audit records. Only the first call has an effect.
     pub fn set_audit(&self, sink: Arc<dyn AuditSink>) {
         let _ = self.audit.set(sink);
+    }
+
+    /// Keeps the historian, unless there is one. Returns true if it is kept.
+    pub(crate) fn keep_historian(&self, historian: Arc<dyn Historian>) -> bool {
+        self.historian.set(historian).is_ok()
+    }
+
+    pub(crate) fn historian(&self) -> Option<&dyn Historian> {
+        self.historian.get().map(|historian| &**historian)
     }
 
     #[inline]

@@ -39,8 +39,8 @@ pub use method::{
 pub use nodeset_import::{DanglingReference, ImportError, ImportReason, ImportedNodeSet};
 pub use publish::PublishValueError;
 pub use remote::{
-    RemoteCall, RemoteMethod, RemoteOperations, RemoteRead, RemoteReply, RemoteRequest,
-    RemoteResults, RemoteSource, RemoteValue, RemoteWrite,
+    RemoteCall, RemoteHistoryRead, RemoteMethod, RemoteOperations, RemoteRead, RemoteReply,
+    RemoteRequest, RemoteResults, RemoteSource, RemoteValue, RemoteWrite,
 };
 pub use role::{RoleSet, UserRole};
 pub use stored::{ChangeObserver, StoredValue};

@@ -7,8 +7,9 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use takt_ua::structures::CallMethodResult;
-use takt_ua::{DataValue, NodeId, StatusCode, Variant};
+use takt_ua::enumerations::TimestampsToReturn;
+use takt_ua::structures::{CallMethodResult, HistoryReadResult, HistoryReadValueId};
+use takt_ua::{DataValue, ExtensionObject, NodeId, StatusCode, Variant};
 
 use crate::caller::Caller;
 use crate::value_source::{CachedValue, ValueSource};
@@ -46,6 +47,17 @@ pub struct RemoteCall {
     pub input_arguments: Vec<Variant>,
 }
 
+/// One Variable whose history is read (OPC 10000-4, 5.11.3).
+#[derive(Debug, Clone, PartialEq)]
+pub struct RemoteHistoryRead {
+    /// NodeId, IndexRange and continuation point at the source.
+    pub node: HistoryReadValueId,
+    /// HistoryReadDetails. ReadProcessedDetails have the one aggregate of this Variable.
+    pub details: Arc<ExtensionObject>,
+    /// Timestamps that the client wants.
+    pub timestamps: TimestampsToReturn,
+}
+
 /// Operations of one service for one source.
 #[derive(Debug, Clone, PartialEq)]
 pub enum RemoteOperations {
@@ -55,6 +67,8 @@ pub enum RemoteOperations {
     Write(Vec<RemoteWrite>),
     /// Methods to call.
     Call(Vec<RemoteCall>),
+    /// Variables whose history is read.
+    History(Vec<RemoteHistoryRead>),
 }
 
 /// Results of [`RemoteOperations`], in the order of the operations. Missing ones count as `BadNoCommunication`.
@@ -66,6 +80,8 @@ pub enum RemoteResults {
     Write(Vec<StatusCode>),
     /// Results of called Methods.
     Call(Vec<CallMethodResult>),
+    /// Values of history, with the continuation points of the source.
+    History(Vec<HistoryReadResult>),
 }
 
 impl RemoteOperations {
@@ -76,6 +92,7 @@ impl RemoteOperations {
             Self::Read(reads) => reads.len(),
             Self::Write(writes) => writes.len(),
             Self::Call(calls) => calls.len(),
+            Self::History(reads) => reads.len(),
         }
     }
 
@@ -96,6 +113,13 @@ impl RemoteOperations {
             Self::Read(reads) => RemoteResults::Read(vec![DataValue::status(status); reads.len()]),
             Self::Write(writes) => RemoteResults::Write(vec![status; writes.len()]),
             Self::Call(calls) => RemoteResults::Call(vec![refused; calls.len()]),
+            Self::History(reads) => {
+                let refused = HistoryReadResult {
+                    status_code: status,
+                    ..HistoryReadResult::default()
+                };
+                RemoteResults::History(vec![refused; reads.len()])
+            }
         }
     }
 }

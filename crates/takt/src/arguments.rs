@@ -6,6 +6,7 @@ mod bounds;
 mod clients;
 mod control_loop;
 mod discover;
+mod history;
 mod host;
 mod lab;
 mod publish;
@@ -29,6 +30,7 @@ pub use clients::{
 };
 pub use control_loop::{ControlLoopArguments, LoopbackArguments, MissReaction, SendingMode};
 pub use discover::DiscoverArguments;
+pub use history::HistoryArguments;
 pub use host::{CleanArguments, DemoArguments, GroupArguments, PsArguments};
 pub use lab::{LabBackend, LabCommand, LabInsideArguments, LabRunArguments, LabSetupArguments};
 pub use publish::{PublishArguments, RunArguments, SubscribeArguments};
@@ -83,6 +85,7 @@ pub enum Command {
         takt registry\n  \
         takt registry --endpoint opc.tcp://127.0.0.1:4841 --nodeset Di.NodeSet2.xml\n  \
         takt registry --group plant\n  \
+        takt registry --history \"Machine/Spindle/*\" --history-max-age 720h\n  \
         takt registry --allow-tcp-registration --max-providers 100\n  \
         takt registry --security-group Plant=PubSub-Aes256-CTR:anna,1002\n  \
         takt registry --push-target Plant=urn:takt:pubsub:press@opc.tcp://press:4850\n  \
@@ -128,6 +131,14 @@ pub enum Command {
         takt watch opc.iox2://SemanticRegistryServer Machine/Spindle/Speed\n  \
         takt watch opc.tcp://127.0.0.1:4840 i=2258 --interval 100ms --for 5s")]
     Watch(WatchArguments),
+    /// Show recorded Values, or aggregates of them.
+    #[command(after_help = "Examples:\n  \
+        takt history opc.iox2://SemanticRegistryServer Machine/Spindle/Speed\n  \
+        takt history opc.iox2://Machine Spindle/Speed --from 10min --csv\n  \
+        takt history opc.tcp://127.0.0.1:4840 \"ns=2;s=Speed\" --last 5\n  \
+        takt history opc.iox2://Machine Spindle/Speed --from 1h \\\n    \
+        --aggregate average --interval 1min")]
+    History(HistoryArguments),
     /// List, trust, reject and renew certificates of secured connections over opc.tcp.
     #[command(after_help = "Examples:\n  \
         takt trust list\n  \

@@ -82,6 +82,8 @@ services! {
     UnregisterNodesRequest => UnregisterNodesResponse, true;
     ReadRequest => ReadResponse, true, laid_out;
     WriteRequest => WriteResponse, false, laid_out;
+    HistoryReadRequest => HistoryReadResponse, false;
+    HistoryUpdateRequest => HistoryUpdateResponse, false;
     CallRequest => CallResponse, false, laid_out;
     CreateSubscriptionRequest => CreateSubscriptionResponse, false;
     ModifySubscriptionRequest => ModifySubscriptionResponse, false;

@@ -7,6 +7,7 @@ use takt_space::{AddressSpaceError, PublishValueError};
 use takt_ua::BuiltInType;
 
 use crate::endpoint::EndpointError;
+use crate::history::HistoryStartError;
 use crate::serve::ServeError;
 use crate::state_directory::StateDirectoryError;
 
@@ -52,6 +53,9 @@ pub enum ProviderError {
     /// The folder for the secret of a registration over `opc.tcp` is not safe to use.
     #[error(transparent)]
     StateDirectory(#[from] StateDirectoryError),
+    /// The history of its Variables cannot be recorded.
+    #[error(transparent)]
+    History(#[from] HistoryStartError),
     /// A thread could not be started.
     #[error("no thread could be started: {0}")]
     Thread(#[source] io::Error),

@@ -10,6 +10,7 @@ mod declarations;
 mod enumeration;
 mod error;
 mod field;
+mod historical_configuration;
 mod method;
 mod nodes;
 mod object;
@@ -27,7 +28,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
+use takt_history::HistoryStoreOptions;
 use takt_services::{Server, ServerLimits};
+use takt_ua::NodeId;
 
 pub use enumeration::Enumeration;
 pub use error::{DeclarationMistake, NodeError, ProviderError};
@@ -40,8 +43,10 @@ pub use structure::{StructureDataType, StructureError};
 pub use variable::{Unit, Variable};
 
 use crate::endpoint::Endpoint;
+use crate::history::{History, HistoryCounts};
 use crate::model::{self, DEFAULT_REGISTRY};
 use crate::serve::{Advertised, ServeOptions, Serving, Traffic};
+use crate::state_directory::{StateDirectoryError, prepare_state_directory, state_directory};
 use crate::workers::{WorkerOptions, Workers};
 use declarations::Declarations;
 use nodes::{Kind, Nodes};
@@ -60,6 +65,7 @@ pub struct ProviderBuilder {
     limits: ServerLimits,
     serve: ServeOptions,
     workers: WorkerOptions,
+    history: HistoryStoreOptions,
     kind: Kind,
 }
 
@@ -69,6 +75,7 @@ pub struct Provider {
     endpoints: Vec<Endpoint>,
     server: Arc<Server>,
     workers: Workers,
+    history: Option<History>,
     registry_state: Arc<SharedState>,
     stop_registration: Option<Stop>,
     registration: Option<JoinHandle<()>>,
@@ -155,7 +162,14 @@ impl ProviderBuilder {
         self
     }
 
-    /// Sets the directory for the secret of a registration over `opc.tcp`; by default in the user's [state
+    /// Sets the limits of the file with the history of its Variables: see [`Variable::historized`].
+    #[must_use]
+    pub fn history(mut self, options: HistoryStoreOptions) -> Self {
+        self.history = options;
+        self
+    }
+
+    /// Sets the directory for history and for the secret of a registration over `opc.tcp`; by default the user's [state
     /// folder](crate::state_directory).
     #[must_use]
     pub fn state_directory(mut self, directory: impl AsRef<Path>) -> Self {
@@ -198,8 +212,13 @@ impl ProviderBuilder {
             Some(_) => RegistryState::NotRegistered { reason: None },
             None => RegistryState::Disabled,
         }));
+        let history_file = history_file(&offer, self.state_directory.as_deref())?;
         let nodes = Nodes::new(&offer, self.kind, self.limits, self.registry.as_deref())?;
         nodes.bind(&offer, &registry_state, &workers)?;
+        let history = match history_file {
+            Some(path) => Some(record(&offer, nodes.server(), &path, self.history)?),
+            None => None,
+        };
         let runtime_directory = self.serve.runtime_directory.clone();
         let group = self.serve.group.clone();
         let certificates = self.serve.security.certificates.clone();
@@ -212,6 +231,7 @@ impl ProviderBuilder {
             endpoints: serving.endpoints().to_vec(),
             server: Arc::clone(nodes.server()),
             workers,
+            history,
             registry_state,
             stop_registration: None,
             registration: None,
@@ -246,6 +266,7 @@ impl Provider {
             limits: ServerLimits::default(),
             serve: ServeOptions::default(),
             workers: WorkerOptions::default(),
+            history: HistoryStoreOptions::default(),
             kind: Kind::Complete,
         }
     }
@@ -285,6 +306,12 @@ impl Provider {
         }
     }
 
+    /// Returns the numbers of records of its history since the start.
+    pub fn history_counts(&self) -> HistoryCounts {
+        let history = self.history.as_ref();
+        history.map(History::counts).unwrap_or_default()
+    }
+
     /// Returns the server behind the endpoints.
     pub fn server(&self) -> &Arc<Server> {
         &self.server
@@ -313,6 +340,38 @@ impl Provider {
     }
 }
 
+/// Returns the file of the history, if a Variable has one.
+fn history_file(
+    offer: &Offer,
+    directory: Option<&Path>,
+) -> Result<Option<PathBuf>, StateDirectoryError> {
+    let mut variables = offer.declarations.variables.iter();
+    if !variables.any(|variable| variable.recording.is_some()) {
+        return Ok(None);
+    }
+    let directory = directory.map_or_else(state_directory, |path| Ok(path.to_owned()))?;
+    prepare_state_directory(&directory)?;
+    let name = format!("{}.history.redb", offer.application_name);
+    Ok(Some(directory.join(name)))
+}
+
+/// Begins to record the Variables that have a history.
+fn record(
+    offer: &Offer,
+    server: &Arc<Server>,
+    path: &Path,
+    options: HistoryStoreOptions,
+) -> Result<History, ProviderError> {
+    let history = History::start(server, path, options)?;
+    for variable in &offer.declarations.variables {
+        if let Some(recording) = variable.recording {
+            let node = NodeId::string(model::OWN_NAMESPACE, &variable.path);
+            history.record(node, &variable.path, recording);
+        }
+    }
+    Ok(history)
+}
+
 impl Drop for Provider {
     fn drop(&mut self) {
         // The registration ends first, so that the registry knows that the Provider ends before its endpoints are
@@ -323,6 +382,7 @@ impl Drop for Provider {
             let _ = registration.join();
         }
         drop(self.serving.take());
+        drop(self.history.take());
         self.workers.stop();
     }
 }

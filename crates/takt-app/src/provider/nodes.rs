@@ -14,6 +14,7 @@ use takt_ua::structures::{AddNodesItem, AddReferencesItem};
 use takt_ua::{DataValue, ExpandedNodeId, Identifier, NodeId, ids};
 
 use super::error::{NodeError, ProviderError};
+use super::historical_configuration;
 use super::plan::{Offer, Plan, ServerNamespaces};
 use super::registry_state::SharedState;
 use crate::model::{self, OWN_NAMESPACE, provider};
@@ -101,6 +102,13 @@ impl Nodes {
             space
                 .set_value(&node, value)
                 .map_err(|error| failed(&variable.path, error.into()))?;
+        }
+        for variable in &offer.declarations.variables {
+            for (path, value) in historical_configuration::values(variable) {
+                let node = NodeId::string(OWN_NAMESPACE, &path);
+                let set = space.set_value(&node, Value::stored(value));
+                set.map_err(|error| failed(&path, error.into()))?;
+            }
         }
         for method in &offer.declarations.methods {
             let node = NodeId::string(OWN_NAMESPACE, &method.path);

@@ -15,6 +15,7 @@ use takt_ua::{
 
 use super::access;
 use super::declarations::Declarations;
+use super::historical_configuration;
 use super::method::Method;
 use super::property::{self, Property};
 use super::texts::{Names, Texts};
@@ -55,6 +56,7 @@ mod mask {
     pub(super) const DATA_TYPE: u32 = 1 << 4;
     pub(super) const DISPLAY_NAME: u32 = 1 << 6;
     pub(super) const EXECUTABLE: u32 = 1 << 8;
+    pub(super) const HISTORIZING: u32 = 1 << 9;
     pub(super) const USER_ACCESS_LEVEL: u32 = 1 << 16;
     pub(super) const USER_EXECUTABLE: u32 = 1 << 17;
     pub(super) const VALUE_RANK: u32 = 1 << 19;
@@ -84,6 +86,9 @@ impl Plan {
         for variable in &declarations.variables {
             builder.variable(variable);
             references.extend(builder.interaction_via(&variable.path, &endpoints));
+            for (path, _) in historical_configuration::values(variable) {
+                references.extend(builder.interaction_via(&path, &endpoints));
+            }
         }
         for method in &declarations.methods {
             builder.method(method);
@@ -204,6 +209,10 @@ impl Builder {
         let name = last_segment(&variable.path);
         let names = Names::new(name, &variable.texts);
         let [access_level, ..] = variable.access_level().to_le_bytes();
+        let historizing = match variable.recording {
+            Some(_) => mask::HISTORIZING,
+            None => 0,
+        };
         self.data.push(AddNodesItem {
             parent_node_id: parent,
             reference_type_id: NodeId::numeric(0, ids::HAS_COMPONENT),
@@ -217,7 +226,9 @@ impl Builder {
                         | mask::ARRAY_DIMENSIONS
                         | mask::DATA_TYPE
                         | mask::VALUE_RANK
+                        | historizing
                         | names.mask,
+                    historizing: variable.recording.is_some(),
                     display_name: names.display_name,
                     description: names.description,
                     data_type: variable.data_type.node_id(self.namespaces.own),
@@ -231,6 +242,12 @@ impl Builder {
             ),
             type_definition: NodeId::numeric(0, variable.type_definition()).into(),
         });
+        if variable.recording.is_some() {
+            self.data.push(historical_configuration::object(
+                self.data(&variable.path),
+                self.data(&historical_configuration::path(&variable.path)),
+            ));
+        }
         for property in property::of_variable(variable) {
             self.data_property(&variable.path, property, &variable.access);
         }

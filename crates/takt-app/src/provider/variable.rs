@@ -12,6 +12,7 @@ use takt_ua::{BuiltInType, DataValue, DateTime, LocalizedText, Variant, ids};
 use super::access;
 use super::field::DataType;
 use super::texts::Texts;
+use crate::history::Recording;
 
 /// Source of a Variable's value.
 #[derive(Clone)]
@@ -47,6 +48,8 @@ pub struct Variable {
     pub(super) published: Option<usize>,
     /// True if a callback runs on the serving thread.
     pub(super) is_inline: bool,
+    /// Recording of its history.
+    pub(super) recording: Option<Recording>,
     /// RolePermissions and AccessRestrictions.
     pub(super) access: NodeAccess,
 }
@@ -123,6 +126,7 @@ impl Variable {
             states: Vec::new(),
             published: None,
             is_inline: false,
+            recording: None,
             access: NodeAccess::default(),
         }
     }
@@ -208,6 +212,15 @@ impl Variable {
         self
     }
 
+    /// Records its history, which clients read with HistoryRead, at the Provider or through the registry. All recorded Variables of
+    /// a Provider have one file, `<ApplicationName>.history.redb` in its state folder: see
+    /// [`ProviderBuilder::history`](super::ProviderBuilder::history).
+    #[must_use]
+    pub fn historized(mut self, recording: Recording) -> Self {
+        self.recording = Some(recording);
+        self
+    }
+
     /// Returns the source of the value, published if configured.
     pub(super) fn value(&self) -> Result<Value, PublishValueError> {
         let value = match &self.source {
@@ -265,7 +278,11 @@ impl Variable {
             Source::Stored(_) | Source::Cell(_) => access_level::WRITE,
             Source::Callback(source) => access_level::CURRENT_WRITE | source.stored_parts(),
         };
-        access_level::CURRENT_READ | write
+        let history = match self.recording {
+            Some(_) => access_level::HISTORY_READ,
+            None => 0,
+        };
+        access_level::CURRENT_READ | history | write
     }
 }
 

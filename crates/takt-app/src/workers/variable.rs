@@ -49,7 +49,7 @@ impl Variables {
         let node = match operations {
             RemoteOperations::Read(reads) => &reads.get(index)?.node_id,
             RemoteOperations::Write(writes) => &writes.get(index)?.node_id,
-            RemoteOperations::Call(_) => return None,
+            RemoteOperations::Call(_) | RemoteOperations::History(_) => return None,
         };
         let number = usize::try_from(node.standard_id()?).ok()?;
         let lines = self.lines.read().unwrap_or_else(PoisonError::into_inner);
@@ -147,7 +147,7 @@ impl Line {
                 let written = self.write(writes.get(index)?);
                 Outcome::Write(written.err().unwrap_or(StatusCode::Good))
             }
-            RemoteOperations::Call(_) => return None,
+            RemoteOperations::Call(_) | RemoteOperations::History(_) => return None,
         })
     }
 

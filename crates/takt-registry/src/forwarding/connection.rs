@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use takt_app::client::{Client, ClientOptions, EncodedResponse};
 use takt_app::{ClientError, Endpoint};
-use takt_space::{RemoteOperations, RemoteReply, RemoteResults};
+use takt_space::{RemoteHistoryRead, RemoteOperations, RemoteReply, RemoteResults};
 use takt_ua::StatusCode;
 use takt_ua::enumerations::TimestampsToReturn;
 use takt_ua::structures::*;
-use takt_ua::{NodeId, UaString};
+use takt_ua::{ExtensionObject, NodeId, UaString};
 
 use super::inbox::{Arrived, Inbox};
 use super::last_values::LastValues;
@@ -270,6 +270,7 @@ fn registry_index(operations: &RemoteOperations) -> u16 {
         RemoteOperations::Read(reads) => reads.first().map(|read| &read.node_id),
         RemoteOperations::Write(writes) => writes.first().map(|write| &write.node_id),
         RemoteOperations::Call(calls) => calls.first().map(|call| &call.method_id),
+        RemoteOperations::History(reads) => reads.first().map(|read| &read.node.node_id),
     };
     node.map_or(0, |node| node.namespace)
 }
@@ -346,8 +347,42 @@ fn send(client: &mut Client, uri: &str, item: &Forwarded) -> Result<(u32, u16), 
             };
             client.send(request, left)?
         }
+        RemoteOperations::History(reads) => {
+            let nodes_to_read = reads
+                .iter()
+                .map(|read| HistoryReadValueId {
+                    node_id: local(&read.node.node_id),
+                    ..read.node.clone()
+                })
+                .collect();
+            let first = reads.first();
+            let request = HistoryReadRequest {
+                history_read_details: history_details(reads),
+                timestamps_to_return: first.map(|read| read.timestamps).unwrap_or_default(),
+                nodes_to_read,
+                ..HistoryReadRequest::default()
+            };
+            client.send(request, left)?
+        }
     };
     Ok((request_id, to))
+}
+
+/// Returns the HistoryReadDetails of one request: aggregates are listed again, one for each Variable.
+fn history_details(reads: &[RemoteHistoryRead]) -> ExtensionObject {
+    let Some(first) = reads.first() else {
+        return ExtensionObject::NULL;
+    };
+    let Ok(processed) = first.details.decode_as::<ReadProcessedDetails>() else {
+        return ExtensionObject::clone(&first.details);
+    };
+    let details = reads
+        .iter()
+        .filter_map(|read| read.details.decode_as::<ReadProcessedDetails>().ok());
+    ExtensionObject::from_structure(&ReadProcessedDetails {
+        aggregate_type: details.flat_map(|details| details.aggregate_type).collect(),
+        ..processed
+    })
 }
 
 /// Decodes the response to a request with these operations.
@@ -367,6 +402,10 @@ fn decode(
         RemoteOperations::Call(_) => {
             let response = response.decode::<CallResponse>()?;
             Ok(RemoteResults::Call(response.results))
+        }
+        RemoteOperations::History(_) => {
+            let response = response.decode::<HistoryReadResponse>()?;
+            Ok(RemoteResults::History(response.results))
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Structures of a Provider's own types: the index of its namespace in their TypeIds is another one at the registry.
 
 use takt_space::RemoteResults;
+use takt_ua::structures::HistoryData;
 use takt_ua::{Elements, ExtensionObject, Variant};
 
 /// Indexes of a Provider's namespace at the sender and at the receiver of a value.
@@ -11,7 +12,7 @@ pub(super) struct Indexes {
 }
 
 impl Indexes {
-    /// Replaces the index in the results of Reads and Calls.
+    /// Replaces the index in the results of Reads, HistoryReads and Calls.
     pub(super) fn replace_in_results(self, results: &mut RemoteResults) {
         match results {
             RemoteResults::Read(values) => {
@@ -24,7 +25,27 @@ impl Indexes {
                     self.replace_in(&mut result.output_arguments);
                 }
             }
+            RemoteResults::History(results) => {
+                for result in results {
+                    self.replace_in_history(&mut result.history_data);
+                }
+            }
             RemoteResults::Write(_) => {}
+        }
+    }
+
+    /// Replaces the index in HistoryData.
+    fn replace_in_history(self, data: &mut ExtensionObject) {
+        if self.from == self.to {
+            return;
+        }
+        // Other kinds of history have no values.
+        if let Ok(mut history) = data.decode_as::<HistoryData>() {
+            let values = history.data_values.iter_mut();
+            for value in values.filter_map(|value| value.value.as_mut()) {
+                self.replace(value);
+            }
+            *data = ExtensionObject::from_structure(&history);
         }
     }
 

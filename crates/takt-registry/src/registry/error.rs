@@ -17,6 +17,9 @@ pub enum RegistryError {
     /// The database cannot be used.
     #[error(transparent)]
     Database(#[from] DatabaseError),
+    /// History cannot be recorded.
+    #[error(transparent)]
+    History(#[from] takt_app::HistoryStartError),
     /// A NodeSet file cannot be read.
     #[error("{path} cannot be read: {source}")]
     NodeSetFile {

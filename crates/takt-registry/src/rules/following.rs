@@ -109,6 +109,9 @@ impl Rules {
             _ => Ok(()),
         };
         warn_on_error(node, bound);
+        if class == Some(NodeClass::Variable) {
+            self.variable_bound(node);
+        }
     }
 
     /// Removes a Provider whose Object was deleted, with its record and all its nodes.

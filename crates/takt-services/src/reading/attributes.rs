@@ -212,7 +212,7 @@ fn variable<'v>(
                 _ => (0.0, false),
             };
             Ok(if attribute == HISTORIZING {
-                historizing.into()
+                (historizing || node.is_historized()).into()
             } else {
                 interval.into()
             })

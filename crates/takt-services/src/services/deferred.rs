@@ -10,11 +10,11 @@ use std::time::{Duration, Instant};
 
 use takt_rt::memory_budget::Charge;
 use takt_space::{
-    Caller, RemoteCall, RemoteOperations, RemoteRead, RemoteReply, RemoteRequest, RemoteSource,
-    RemoteWrite,
+    Caller, RemoteCall, RemoteHistoryRead, RemoteOperations, RemoteRead, RemoteReply,
+    RemoteRequest, RemoteSource, RemoteWrite,
 };
 use takt_ua::binary::Encoder;
-use takt_ua::structures::CallMethodResult;
+use takt_ua::structures::{CallMethodResult, HistoryReadResult};
 use takt_ua::views::RequestHeaderRef;
 use takt_ua::{DataValue, DateTime, StatusCode};
 
@@ -34,6 +34,7 @@ pub(crate) struct RemoteResults {
     reads: HashMap<usize, DataValue>,
     writes: HashMap<usize, StatusCode>,
     calls: HashMap<usize, CallMethodResult>,
+    histories: HashMap<usize, HistoryReadResult>,
 }
 
 impl RemoteResults {
@@ -48,18 +49,28 @@ impl RemoteResults {
     pub(crate) fn call(&self, index: usize) -> Option<&CallMethodResult> {
         self.calls.get(&index)
     }
+
+    pub(crate) fn history(&self, index: usize) -> Option<&HistoryReadResult> {
+        self.histories.get(&index)
+    }
 }
 
 /// The remote operations of one request.
 pub(crate) struct Operations {
     groups: HashMap<u64, Group>,
+    /// Results of operations that no source has to be asked for.
+    known: RemoteResults,
     patience: Patience,
     respond: Respond,
 }
 
 /// Encodes the response of a service, with the results of remote sources.
 pub(crate) type Respond =
-    fn(&Request<'_>, Body<'_>, &mut Encoder<'_>, &RemoteResults) -> Result<(), Fault>;
+    fn(&Request<'_>, &Session, Body<'_>, &mut Encoder<'_>, &RemoteResults) -> Result<(), Fault>;
+
+/// Bytes that are reserved for the values of one source in a HistoryRead. A source returns about this much at most, and continuation
+/// points for the rest.
+const HISTORY_RESULTS: usize = 2 << 20;
 
 /// The operations for one source, with their positions in the request.
 struct Group {
@@ -74,6 +85,7 @@ impl Operations {
     pub(crate) fn new(request: &Request<'_>, respond: Respond) -> Self {
         Self {
             groups: HashMap::new(),
+            known: RemoteResults::default(),
             patience: Patience::of(request),
             respond,
         }
@@ -109,6 +121,28 @@ impl Operations {
         }
     }
 
+    pub(crate) fn history(
+        &mut self,
+        source: Arc<dyn RemoteSource>,
+        index: usize,
+        read: RemoteHistoryRead,
+    ) {
+        let none = RemoteOperations::History(Vec::new());
+        if let RemoteOperations::History(reads) = self.group(source, index, none) {
+            reads.push(read);
+        }
+    }
+
+    /// Sets the result of a history operation that no source has to be asked for.
+    pub(crate) fn know_history(&mut self, index: usize, result: HistoryReadResult) {
+        self.known.histories.insert(index, result);
+    }
+
+    /// Returns the results that are known without any source.
+    pub(crate) fn into_known(self) -> RemoteResults {
+        self.known
+    }
+
     /// Returns the operations for a source, to which that at `index` of the request is about to be added.
     fn group(
         &mut self,
@@ -132,8 +166,13 @@ impl Operations {
                 RemoteOperations::Read(_) => size_of::<RemoteRead>(),
                 RemoteOperations::Write(_) => size_of::<RemoteWrite>(),
                 RemoteOperations::Call(_) => size_of::<RemoteCall>(),
+                RemoteOperations::History(_) => size_of::<RemoteHistoryRead>(),
             };
-            group.positions.len() * (size + size_of::<usize>())
+            let results = match &group.operations {
+                RemoteOperations::History(_) => HISTORY_RESULTS,
+                _ => 0,
+            };
+            results + group.positions.len() * (size + size_of::<usize>())
         };
         // The operations hold copies of strings and values of the message.
         message + self.groups.values().map(operations).sum::<usize>()
@@ -201,7 +240,7 @@ impl Operations {
             message,
             pending,
             respond: self.respond,
-            results: Mutex::default(),
+            results: Mutex::new(self.known),
             outstanding: AtomicUsize::new(self.groups.len()),
             _charge: charge,
         });
@@ -290,7 +329,7 @@ impl RemoteReply for Turn {
     }
 
     fn answer(mut self: Box<Self>, answer: takt_space::RemoteResults) {
-        use takt_space::RemoteResults::{Call, Read, Write};
+        use takt_space::RemoteResults::{Call, History, Read, Write};
         let positions = std::mem::take(&mut self.positions).into_iter();
         let results = &self.deferred.results;
         let mut results = results.lock().unwrap_or_else(PoisonError::into_inner);
@@ -298,6 +337,7 @@ impl RemoteReply for Turn {
             Read(values) => results.reads.extend(positions.zip(values)),
             Write(statuses) => results.writes.extend(positions.zip(statuses)),
             Call(called) => results.calls.extend(positions.zip(called)),
+            History(read) => results.histories.extend(positions.zip(read)),
         }
     }
 }
@@ -358,6 +398,6 @@ impl Deferred {
             message: &self.message,
         };
         let results = self.results.lock().unwrap_or_else(PoisonError::into_inner);
-        (self.respond)(&request, body, response, &results)
+        (self.respond)(&request, &self.session, body, response, &results)
     }
 }

@@ -13,6 +13,8 @@ mod create_items;
 mod deferred;
 mod deletion;
 mod discovery;
+mod history_read;
+mod history_update;
 mod item_changes;
 mod item_parameters;
 mod list;
@@ -49,6 +51,7 @@ use self::browse::Browse;
 use self::browse_next::BrowseNext;
 use self::browsing::Browsed;
 use self::create_items::Create;
+use self::history_read::HistoryRead;
 use self::item_changes::Changes;
 use self::modify_items::{Delete, Modify, SetMode};
 use self::node_management::{AddNodes, AddReferences, DeleteNodes, DeleteReferences};
@@ -283,6 +286,7 @@ fn dispatch_other(
             subscriptions::set_publishing_mode
         }
         ids::REPUBLISH_REQUEST_ENCODING_DEFAULT_BINARY => subscriptions::republish,
+        ids::HISTORY_UPDATE_REQUEST_ENCODING_DEFAULT_BINARY => history_update::update,
         _ => return Err(Fault(StatusCode::BadServiceUnsupported)),
     };
     let (connection, session) = session_of(&incoming, connection, type_id, known)?;
@@ -328,6 +332,7 @@ fn sliced(type_id: u32) -> Option<Sliced> {
         ids::TRANSLATE_BROWSE_PATHS_TO_NODE_IDS_REQUEST_ENCODING_DEFAULT_BINARY => {
             translate::handle
         }
+        ids::HISTORY_READ_REQUEST_ENCODING_DEFAULT_BINARY => list::handle::<HistoryRead>,
         ids::ADD_NODES_REQUEST_ENCODING_DEFAULT_BINARY => list::handle::<AddNodes>,
         ids::ADD_REFERENCES_REQUEST_ENCODING_DEFAULT_BINARY => list::handle::<AddReferences>,
         ids::DELETE_NODES_REQUEST_ENCODING_DEFAULT_BINARY => list::handle::<DeleteNodes>,

@@ -70,6 +70,7 @@ fn create_session(
             .part(server.limits.max_memory_per_session),
         memory_before: server.memory_without_session().clone(),
         max_continuation_points: server.limits.max_browse_continuation_points,
+        max_history_points: server.limits.max_history_continuation_points,
         server_nonce: nonce,
         caller: Caller {
             session_name: create.session_name,

@@ -285,6 +285,7 @@ pub(super) fn handle<S: Steps>(
 /// Answers a request without slices, with the results of remote sources.
 fn respond<S: Steps>(
     request: &Request<'_>,
+    _: &Session,
     body: Body<'_>,
     response: &mut Encoder<'_>,
     remote: &RemoteResults,

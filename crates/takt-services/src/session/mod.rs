@@ -14,6 +14,7 @@ use takt_space::Caller;
 use takt_ua::{Guid, IdentifierRef, NodeId, NodeIdRef, StatusCode};
 
 use crate::continuation::ContinuationPoints;
+use crate::history::HistoryPoints;
 use crate::pending::Pending;
 
 use self::counters::Counters;
@@ -51,6 +52,7 @@ pub(crate) struct Session {
     /// The caller that the Session acts for; replaced when the Session is activated.
     pub(crate) caller: ArcSwap<Caller>,
     continuation_points: Mutex<ContinuationPoints>,
+    history_points: Mutex<HistoryPoints>,
     /// Memory budget of the Session; `charge` is the memory of the Session itself.
     pub(crate) memory: MemoryBudget,
     charge: Mutex<Charge>,
@@ -121,6 +123,13 @@ impl Session {
     /// Returns the continuation points of Browse.
     pub(crate) fn continuation_points(&self) -> MutexGuard<'_, ContinuationPoints> {
         self.continuation_points
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the continuation points of HistoryRead.
+    pub(crate) fn history_points(&self) -> MutexGuard<'_, HistoryPoints> {
+        self.history_points
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
     }

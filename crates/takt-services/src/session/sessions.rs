@@ -15,6 +15,7 @@ use super::expendable::expendable;
 use super::{HAS_CHANNEL, NO_CHANNEL, NONCE_LENGTH, Session};
 use crate::continuation::ContinuationPoints;
 use crate::deadline::Deadline;
+use crate::history::HistoryPoints;
 use crate::random::random;
 
 /// Number of checks per timeout: inactivity is detected with an error of one such fraction.
@@ -40,6 +41,7 @@ pub(crate) struct NewSession {
     pub(crate) server_nonce: [u8; NONCE_LENGTH],
     pub(crate) max_sessions: u32,
     pub(crate) max_continuation_points: u16,
+    pub(crate) max_history_points: u16,
     /// Memory budget of the Session after activation.
     pub(crate) memory: MemoryBudget,
     /// Memory budget of the Session before activation.
@@ -89,6 +91,10 @@ impl Sessions {
             }),
             continuation_points: Mutex::new(ContinuationPoints::new(
                 new.max_continuation_points,
+                new.memory.empty_charge(),
+            )),
+            history_points: Mutex::new(HistoryPoints::new(
+                new.max_history_points,
                 new.memory.empty_charge(),
             )),
             memory: new.memory,

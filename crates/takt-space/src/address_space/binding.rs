@@ -22,6 +22,23 @@ impl AddressSpace {
         self.edit().set_value(node_id, value)
     }
 
+    /// Sets whether this server keeps the history of a Variable: its AccessLevel then has HistoryRead, and Historizing is true.
+    ///
+    /// # Errors
+    /// There is no such node that was added.
+    pub fn set_historized(
+        &self,
+        node_id: &NodeId,
+        is_historized: bool,
+    ) -> Result<(), AddressSpaceError> {
+        let edit = self.edit();
+        let node = edit
+            .editable(node_id)
+            .ok_or_else(|| AddressSpaceError::NodeIdUnknown(node_id.clone()))?;
+        node.is_historized.store(is_historized, Ordering::Relaxed);
+        Ok(())
+    }
+
     /// Sets the handler of a Method. Its InputArguments are read now.
     ///
     /// # Errors

@@ -1,6 +1,6 @@
 //! Nodes: those of this server, those of the standard's table, and those of the table with additions.
 
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use arc_swap::{ArcSwapOption, Guard};
@@ -31,6 +31,8 @@ pub(crate) struct Node {
     pub(crate) access_level: Option<u32>,
     /// Cached result of [`Expected`](super::types::Expected) for the DataType; 0: not known yet.
     pub(crate) expected: AtomicU8,
+    /// True if this server keeps the history of the Variable.
+    pub(super) is_historized: AtomicBool,
     /// Memory that it counts in the budget, if a change added it.
     pub(super) counted: Option<Box<Counted>>,
 }
@@ -117,6 +119,7 @@ impl Node {
             references: RwLock::default(),
             binding: ArcSwapOption::empty(),
             expected: AtomicU8::new(0),
+            is_historized: AtomicBool::new(false),
             counted: None,
         }
     }
@@ -313,9 +316,23 @@ impl<'v> NodeRef<'v> {
                 })
             }
             AttributesRef::Added(definition) => match &definition.attributes {
-                ClassAttributes::Variable(variable) => Some(VariableRef::from(variable)),
+                ClassAttributes::Variable(variable) => {
+                    let mut variable = VariableRef::from(variable);
+                    if self.is_historized() {
+                        variable.access_level |= access_level::HISTORY_READ;
+                    }
+                    Some(variable)
+                }
                 _ => None,
             },
+        }
+    }
+
+    /// Returns true if this server keeps the history of a Variable: see [`AddressSpace::set_historized`](super::AddressSpace::set_historized).
+    pub fn is_historized(&self) -> bool {
+        match self.inner {
+            Inner::Node(node) => node.is_historized.load(Ordering::Relaxed),
+            Inner::Standard(_) => false,
         }
     }
 

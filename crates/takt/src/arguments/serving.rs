@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
 use takt_app::Endpoint;
+use takt_app::HistoryStoreOptions;
 use takt_app::model::DEFAULT_REGISTRY;
 use takt_app::serve::Advertised;
 use takt_registry::{NameLimits, PushTargetOptions, SecurityGroupOptions};
@@ -77,6 +78,20 @@ pub struct RegistryServeArguments {
     /// [default: twice --max-providers].
     #[arg(long, value_name = "COUNT")]
     pub max_namespaces: Option<usize>,
+    /// Record the history of Variables: PROVIDER/PATH, where * stands for any characters; can be given several times. It is read with
+    /// `takt history`.
+    #[arg(long, value_name = "PATTERN")]
+    pub history: Vec<String>,
+    /// Time between two samples of a recorded Variable; changes of its value are recorded.
+    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = duration, requires = "history")]
+    pub history_interval: Duration,
+    /// Size in MiB of all records. The Variable with the most records gives up its oldest ones.
+    #[arg(long, value_name = "MIB", default_value_t = HistoryStoreOptions::DEFAULT_SIZE >> 20, requires = "history",
+        value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
+    pub history_max_size: u64,
+    /// Age from which records are removed, for example 720h [default: only the size counts].
+    #[arg(long, value_name = "TIME", value_parser = duration, requires = "history")]
+    pub history_max_age: Option<Duration>,
     #[command(flatten)]
     pub memory: MemoryArguments,
     /// SecurityGroup for PubSub, with the Unix users (on this host) and ApplicationUris (over encrypted opc.tcp) that may have its

@@ -11,6 +11,7 @@ mod connect;
 mod control_loop;
 mod demo;
 mod discover;
+mod history;
 mod lab;
 mod provider;
 mod ps;
@@ -42,6 +43,7 @@ pub fn run(command: Command) -> miette::Result<()> {
         Command::Write(arguments) => write::run(&arguments),
         Command::Call(arguments) => call::run(&arguments),
         Command::Watch(arguments) => watch::run(&arguments),
+        Command::History(arguments) => history::run(&arguments),
         Command::Publish(arguments) => publish::run(&arguments),
         Command::Loopback(arguments) => control_loop::loopback(&arguments),
         Command::Subscribe(arguments) => subscribe::run(&arguments),

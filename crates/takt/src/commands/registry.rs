@@ -3,8 +3,8 @@
 use miette::IntoDiagnostic;
 use takt_app::client::{Client, ClientOptions};
 use takt_app::serve::ServeOptions;
-use takt_app::{Endpoint, model};
-use takt_registry::{NameLimits, Registry, RegistryOptions};
+use takt_app::{Endpoint, HistoryStoreOptions, model};
+use takt_registry::{NameLimits, Registry, RegistryHistoryOptions, RegistryOptions};
 use takt_rt::interrupt::Interrupt;
 use takt_ua::{NodeId, StatusCode, Variant};
 
@@ -40,6 +40,14 @@ fn serve(arguments: RegistryServeArguments) -> miette::Result<()> {
         application_name: arguments.name,
         endpoint: arguments.endpoint,
         database: data.join("registry.redb"),
+        history: RegistryHistoryOptions {
+            patterns: arguments.history,
+            interval: arguments.history_interval,
+            store: HistoryStoreOptions {
+                max_size: arguments.history_max_size << 20,
+                max_age: arguments.history_max_age,
+            },
+        },
         nodesets: arguments.nodeset,
         security_groups,
         push_targets: arguments.push_target,

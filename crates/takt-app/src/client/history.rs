@@ -1,0 +1,200 @@
+//! Reading of history (OPC 10000-4, 5.11.3); continuation points are handled internally.
+
+use std::time::Duration;
+
+use takt_history::Aggregate;
+use takt_ua::enumerations::TimestampsToReturn;
+use takt_ua::structures::*;
+use takt_ua::{ByteString, DataValue, DateTime, ExtensionObject, NodeId};
+
+use super::Client;
+use super::attributes::good;
+use crate::error::ClientError;
+
+/// Range of raw values: at least two of its fields are given (OPC 10000-11, 6.5.3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct HistoryRange {
+    /// Time of the first value.
+    pub start: Option<DateTime>,
+    /// End of the values, which is not part of them. Before `start`, or without a `start`: values come in reverse order.
+    pub end: Option<DateTime>,
+    /// Largest number of values; 0: all.
+    pub limit: u32,
+    /// True if the nearest values outside of the range are returned as well.
+    pub bounds: bool,
+}
+
+/// Largest number of values that are collected, regardless of further continuation points.
+const MAX_VALUES: usize = 10_000_000;
+
+/// Largest number of consecutive responses with a continuation point and no value.
+const MAX_EMPTY: usize = 1_000;
+
+impl Client {
+    /// Returns the recorded values of a Variable.
+    ///
+    /// # Errors
+    /// The server cannot be reached, or refuses the request, for example because it keeps no history of the node.
+    pub fn history_raw(
+        &mut self,
+        node: &NodeId,
+        range: HistoryRange,
+    ) -> Result<Vec<DataValue>, ClientError> {
+        let mut values = Vec::new();
+        self.history_raw_with(node, range, |page| {
+            values.extend(page);
+            values.len() < MAX_VALUES
+        })?;
+        Ok(values)
+    }
+
+    /// Passes the recorded values of a Variable to `take`, one response after another, until it returns false.
+    ///
+    /// # Errors
+    /// See [`history_raw`](Self::history_raw).
+    pub fn history_raw_with(
+        &mut self,
+        node: &NodeId,
+        range: HistoryRange,
+        mut take: impl FnMut(Vec<DataValue>) -> bool,
+    ) -> Result<(), ClientError> {
+        let details = ReadRawModifiedDetails {
+            is_read_modified: false,
+            start_time: range.start.unwrap_or_default(),
+            end_time: range.end.unwrap_or_default(),
+            num_values_per_node: range.limit,
+            return_bounds: range.bounds,
+        };
+        let limit = usize::try_from(range.limit).unwrap_or(usize::MAX);
+        let mut left = if limit == 0 { usize::MAX } else { limit };
+        let details = ExtensionObject::from_structure(&details);
+        self.history(node, &details, TimestampsToReturn::Both, |mut page| {
+            page.truncate(left);
+            left -= page.len();
+            take(page) && left > 0
+        })
+    }
+
+    /// Returns the values of a Variable at these times, interpolated where nothing was recorded.
+    ///
+    /// # Errors
+    /// See [`history_raw`](Self::history_raw).
+    pub fn history_at(
+        &mut self,
+        node: &NodeId,
+        times: &[DateTime],
+    ) -> Result<Vec<DataValue>, ClientError> {
+        let details = ReadAtTimeDetails {
+            req_times: times.to_vec(),
+            use_simple_bounds: false,
+        };
+        self.history_of(
+            node,
+            &ExtensionObject::from_structure(&details),
+            TimestampsToReturn::Both,
+        )
+    }
+
+    /// Returns an aggregate of each interval between two times (OPC 10000-13), with the defaults of the server.
+    ///
+    /// # Errors
+    /// See [`history_raw`](Self::history_raw).
+    pub fn history_processed(
+        &mut self,
+        node: &NodeId,
+        aggregate: Aggregate,
+        (start, end): (DateTime, DateTime),
+        interval: Duration,
+    ) -> Result<Vec<DataValue>, ClientError> {
+        let details = ReadProcessedDetails {
+            start_time: start,
+            end_time: end,
+            processing_interval: interval.as_secs_f64() * 1000.0,
+            aggregate_type: vec![aggregate.node_id()],
+            aggregate_configuration: AggregateConfiguration {
+                use_server_capabilities_defaults: true,
+                ..AggregateConfiguration::default()
+            },
+        };
+        let details = ExtensionObject::from_structure(&details);
+        self.history_of(node, &details, TimestampsToReturn::Source)
+    }
+
+    fn history_of(
+        &mut self,
+        node: &NodeId,
+        details: &ExtensionObject,
+        timestamps: TimestampsToReturn,
+    ) -> Result<Vec<DataValue>, ClientError> {
+        let mut values = Vec::new();
+        self.history(node, details, timestamps, |page| {
+            values.extend(page);
+            values.len() < MAX_VALUES
+        })?;
+        Ok(values)
+    }
+
+    /// Reads until there is no continuation point, or until `take` returns false.
+    fn history(
+        &mut self,
+        node: &NodeId,
+        details: &ExtensionObject,
+        timestamps: TimestampsToReturn,
+        mut take: impl FnMut(Vec<DataValue>) -> bool,
+    ) -> Result<(), ClientError> {
+        let mut point = ByteString::default();
+        let mut empty = 0;
+        loop {
+            let mut response = self.history_request(node, details, timestamps, point, false)?;
+            self.expect_count("HistoryReadResponse", 1, response.results.len())?;
+            let result = response.results.swap_remove(0);
+            good(node, result.status_code)?;
+            let data = match result.history_data.is_null() {
+                true => HistoryData::default(),
+                false => result
+                    .history_data
+                    .decode_as::<HistoryData>()
+                    .map_err(|_| self.protocol("HistoryRead returns no HistoryData"))?,
+            };
+            empty = if data.data_values.is_empty() {
+                empty + 1
+            } else {
+                0
+            };
+            let goes_on = take(data.data_values);
+            point = result.continuation_point;
+            if point.is_empty() {
+                return Ok(());
+            }
+            if !goes_on {
+                // The values are there; a server that does not release the point forgets it with the Session.
+                let _ = self.history_request(node, details, timestamps, point, true);
+                return Ok(());
+            }
+            if empty > MAX_EMPTY {
+                return Err(self.protocol("HistoryRead returns continuation points without end"));
+            }
+        }
+    }
+
+    fn history_request(
+        &mut self,
+        node: &NodeId,
+        details: &ExtensionObject,
+        timestamps_to_return: TimestampsToReturn,
+        continuation_point: ByteString,
+        release_continuation_points: bool,
+    ) -> Result<HistoryReadResponse, ClientError> {
+        self.call(HistoryReadRequest {
+            history_read_details: details.clone(),
+            timestamps_to_return,
+            release_continuation_points,
+            nodes_to_read: vec![HistoryReadValueId {
+                node_id: node.clone(),
+                continuation_point,
+                ..HistoryReadValueId::default()
+            }],
+            ..HistoryReadRequest::default()
+        })
+    }
+}

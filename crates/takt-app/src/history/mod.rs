@@ -1,0 +1,181 @@
+//! History of Variables of a server: recorded in a [`Store`], and read with HistoryRead.
+//!
+//! * [`recorder`]: the thread that samples values and commits them, every [`COMMIT_INTERVAL`].
+//! * [`reader`]: the thread that answers HistoryRead, in slices, one client after another. Neither the serving thread nor the
+//!   writers of values wait for the disk.
+//! * [`query`]: HistoryReadDetails as queries over the store.
+
+mod query;
+mod reader;
+mod recorder;
+mod recording;
+
+use std::collections::HashMap;
+use std::io;
+use std::path::Path;
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
+
+use takt_history::{Aggregate, HistoryError, HistoryStoreOptions, Store, VariableKey};
+use takt_services::{Historian, Server};
+use takt_space::{AddressSpaceError, RemoteSource};
+use takt_ua::NodeId;
+
+use reader::Reader;
+use recorder::Recorder;
+pub use recording::Recording;
+
+/// Time between two commits: a value is durable at the latest this long, and the time of the disk, after it was recorded.
+pub const COMMIT_INTERVAL: Duration = Duration::from_millis(500);
+
+/// Maximum number of values of a Variable in one response: MaxReturnDataValues.
+pub const MAX_RETURN_DATA_VALUES: u32 = 10_000;
+
+/// Largest number of Variables that one history records.
+pub const MAX_RECORDED: usize = 10_000;
+
+/// Numbers of records.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct HistoryCounts {
+    /// Records that are durable.
+    pub recorded: u64,
+    /// Records that are lost: the disk was full or failed, too many values came at once, or a value was too large.
+    pub lost: u64,
+}
+
+/// Error of a history that could not be started.
+#[derive(Debug, thiserror::Error)]
+pub enum HistoryStartError {
+    /// The file cannot be used.
+    #[error(transparent)]
+    Store(#[from] HistoryError),
+    /// A thread could not be started.
+    #[error("no thread could be started: {0}")]
+    Thread(#[source] io::Error),
+    /// The capabilities could not be shown.
+    #[error(transparent)]
+    AddressSpace(#[from] AddressSpaceError),
+}
+
+/// A recorded Variable.
+#[derive(Debug, Clone, Copy)]
+struct Recorded {
+    key: VariableKey,
+    stepped: bool,
+}
+
+/// The recorded Variables by their NodeIds.
+#[derive(Debug, Default)]
+struct RecordedVariables(RwLock<HashMap<NodeId, Recorded>>);
+
+impl RecordedVariables {
+    fn get(&self, node: &NodeId) -> Option<Recorded> {
+        let variables = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        variables.get(node).copied()
+    }
+
+    fn set(&self, node: NodeId, recorded: Recorded) {
+        let mut variables = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        variables.insert(node, recorded);
+    }
+}
+
+/// The running history of a server. Dropping it commits what was recorded.
+pub struct History {
+    /// Reading ends before the file is closed.
+    reader: Arc<Reader>,
+    recorder: Recorder,
+}
+
+impl Drop for History {
+    fn drop(&mut self) {
+        self.reader.end();
+    }
+}
+
+impl History {
+    /// Opens the file, or creates it, and lets the server answer HistoryRead from it. Nothing is recorded yet.
+    ///
+    /// # Errors
+    /// The file cannot be used, or a thread cannot be started.
+    pub fn start(
+        server: &Arc<Server>,
+        path: &Path,
+        options: HistoryStoreOptions,
+    ) -> Result<Self, HistoryStartError> {
+        let store = Store::open(path, options)?;
+        let variables = Arc::new(RecordedVariables::default());
+        let reader = Reader::start(store.reader(), Arc::clone(&variables));
+        let reader = reader.map_err(HistoryStartError::Thread)?;
+        let recorder = Recorder::start(server.address_space(), store, Arc::clone(&variables));
+        let recorder = recorder.map_err(HistoryStartError::Thread)?;
+        let kept = Kept {
+            reader: Arc::clone(&reader),
+            variables,
+        };
+        server.set_historian(Arc::new(kept))?;
+        Ok(Self { reader, recorder })
+    }
+
+    /// Records a Variable from now on. `name` is its name in the file: the same after each start. The thread of the history begins
+    /// with it; its AccessLevel then has HistoryRead. More than [`MAX_RECORDED`] Variables are not recorded, with a warning.
+    pub fn record(&self, node: NodeId, name: impl Into<String>, recording: Recording) {
+        self.recorder.add(node, name.into(), recording);
+    }
+
+    /// Returns the numbers of records since the start.
+    #[must_use]
+    pub fn counts(&self) -> HistoryCounts {
+        self.recorder.counts()
+    }
+}
+
+/// Lets a server forward HistoryRead to the servers of its values, without a history of its own.
+///
+/// # Errors
+/// A node of namespace 0 cannot be changed.
+pub fn forward_history(server: &Server) -> Result<(), AddressSpaceError> {
+    server.set_historian(Arc::new(Forwarding))
+}
+
+/// A history in a store.
+struct Kept {
+    reader: Arc<Reader>,
+    variables: Arc<RecordedVariables>,
+}
+
+impl Historian for Kept {
+    fn source(&self, node_id: &NodeId) -> Option<Arc<dyn RemoteSource>> {
+        self.variables.get(node_id)?;
+        Some(Arc::clone(&self.reader) as _)
+    }
+
+    fn aggregates(&self) -> Vec<u32> {
+        aggregates()
+    }
+
+    fn max_return_data_values(&self) -> u32 {
+        MAX_RETURN_DATA_VALUES
+    }
+}
+
+/// The history of other servers.
+struct Forwarding;
+
+impl Historian for Forwarding {
+    fn source(&self, _: &NodeId) -> Option<Arc<dyn RemoteSource>> {
+        None
+    }
+
+    fn aggregates(&self) -> Vec<u32> {
+        aggregates()
+    }
+
+    fn max_return_data_values(&self) -> u32 {
+        MAX_RETURN_DATA_VALUES
+    }
+}
+
+fn aggregates() -> Vec<u32> {
+    Aggregate::ALL.iter().map(|(_, id, _)| *id).collect()
+}

@@ -1,0 +1,309 @@
+//! Thread that answers HistoryRead from a store.
+//!
+//! Clients take turns: after a slice of one client's request, the next client is served. A request ends when it is answered
+//! otherwise, for example because its time is over.
+
+use std::collections::VecDeque;
+use std::io;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Instant;
+
+use takt_history::{Budget, QueryOutput, QueryProgress, StoreReader, StoredRecords};
+use takt_space::{RemoteHistoryRead, RemoteOperations, RemoteRequest, RemoteResults, RemoteSource};
+use takt_ua::structures::HistoryReadResult;
+use takt_ua::{ByteString, ExtensionObject, ExtensionObjectBody, NodeId, StatusCode, ids};
+
+use super::RecordedVariables;
+use super::query::{Begun, Query};
+
+/// Requests that wait, of all clients; more get BadTooManyOperations.
+const MAX_WAITING: usize = 256;
+
+/// Records that are examined in one slice: a few milliseconds.
+const SLICE: usize = 10_000;
+
+/// Bytes of values in one response, from which on Variables get continuation points.
+const MAX_BYTES: usize = 1 << 20;
+
+/// Key of the source: requests for all Variables of one history are forwarded together.
+const KEY: u64 = 0x7461_6b74_6869_7374;
+
+/// The queue to the thread. Dropping it ends the thread.
+pub(super) struct Reader {
+    queue: Arc<Queue>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+#[derive(Default)]
+struct Queue {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    /// The clients with their requests; the first one is served next.
+    clients: VecDeque<(u64, VecDeque<Job>)>,
+    count: usize,
+    is_ending: bool,
+}
+
+impl Queue {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits for a job, and takes that of the next client; `None` at the end.
+    fn take(&self) -> Option<(u64, Job)> {
+        let mut state = self.state();
+        loop {
+            if state.is_ending {
+                return None;
+            }
+            if let Some((client, mut jobs)) = state.clients.pop_front() {
+                let job = jobs.pop_front();
+                if !jobs.is_empty() {
+                    state.clients.push_back((client, jobs));
+                }
+                if let Some(job) = job {
+                    state.count -= 1;
+                    return Some((client, job));
+                }
+                continue;
+            }
+            let waited = self.changed.wait(state);
+            state = waited.unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Adds a job: behind those of its client, or before them if it has begun.
+    fn put(&self, client: u64, job: Job) {
+        let mut state = self.state();
+        state.count += 1;
+        let has_begun = job.has_begun();
+        let known = state.clients.iter_mut().find(|(known, _)| *known == client);
+        match known {
+            Some((_, jobs)) if has_begun => jobs.push_front(job),
+            Some((_, jobs)) => jobs.push_back(job),
+            None => state.clients.push_back((client, VecDeque::from([job]))),
+        }
+        drop(state);
+        self.changed.notify_one();
+    }
+}
+
+impl Reader {
+    pub(super) fn start(
+        store: StoreReader,
+        variables: Arc<RecordedVariables>,
+    ) -> io::Result<Arc<Self>> {
+        let queue = Arc::new(Queue::default());
+        let thread = std::thread::Builder::new().name("history reader".to_owned());
+        let worker = Worker {
+            queue: Arc::clone(&queue),
+            store,
+            variables,
+        };
+        let thread = thread.spawn(move || worker.run())?;
+        Ok(Arc::new(Self {
+            queue,
+            thread: Mutex::new(Some(thread)),
+        }))
+    }
+
+    /// Ends the thread after its slice, and answers all requests.
+    pub(super) fn end(&self) {
+        let mut state = self.queue.state();
+        state.is_ending = true;
+        let clients = std::mem::take(&mut state.clients);
+        drop(state);
+        self.queue.changed.notify_one();
+        let thread = self
+            .thread
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        if let Some(thread) = thread {
+            // A thread that panicked has nothing left to end.
+            let _ = thread.join();
+        }
+        // Dropped replies are answers without results.
+        drop(clients);
+    }
+}
+
+impl Drop for Reader {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+impl RemoteSource for Reader {
+    fn key(&self) -> u64 {
+        KEY
+    }
+
+    fn forward(&self, request: RemoteRequest) {
+        let refusal = {
+            let state = self.queue.state();
+            match state.is_ending {
+                true => Some(StatusCode::BadShutdown),
+                false => (state.count >= MAX_WAITING).then_some(StatusCode::BadTooManyOperations),
+            }
+        };
+        if let Some(status) = refusal {
+            let results = request.operations.failed(status);
+            return request.reply.answer(results);
+        }
+        let client = request.client;
+        self.queue.put(client, Job::new(request));
+    }
+}
+
+/// A request in progress.
+struct Job {
+    request: RemoteRequest,
+    results: Vec<HistoryReadResult>,
+    /// Bytes of values that may follow.
+    bytes: usize,
+    running: Option<Running>,
+}
+
+/// The operation in progress.
+struct Running {
+    query: Query,
+    records: StoredRecords,
+    output: QueryOutput,
+}
+
+impl Job {
+    fn new(request: RemoteRequest) -> Self {
+        Self {
+            results: Vec::with_capacity(request.operations.len()),
+            request,
+            bytes: MAX_BYTES,
+            running: None,
+        }
+    }
+
+    fn has_begun(&self) -> bool {
+        self.running.is_some() || !self.results.is_empty()
+    }
+}
+
+struct Worker {
+    queue: Arc<Queue>,
+    store: StoreReader,
+    variables: Arc<RecordedVariables>,
+}
+
+impl Worker {
+    fn run(self) {
+        while let Some((client, mut job)) = self.queue.take() {
+            if !job.request.reply.is_awaited() {
+                continue;
+            }
+            if job.request.deadline <= Instant::now() {
+                let results = job.request.operations.failed(StatusCode::BadTimeout);
+                job.request.reply.answer(results);
+                continue;
+            }
+            match self.slice(&mut job) {
+                true => job
+                    .request
+                    .reply
+                    .answer(RemoteResults::History(job.results)),
+                false => self.queue.put(client, job),
+            }
+        }
+    }
+
+    /// Runs one slice. Returns true if all operations have results.
+    fn slice(&self, job: &mut Job) -> bool {
+        let mut budget = Budget::new(SLICE);
+        let RemoteOperations::History(reads) = &job.request.operations else {
+            return true;
+        };
+        while let Some(read) = reads.get(job.results.len()) {
+            let result = match job.running.take() {
+                Some(running) => Ok(running),
+                None => self.begin(read, job.bytes),
+            };
+            let mut running = match result {
+                Ok(running) => running,
+                Err(status) => {
+                    job.results.push(refused(status));
+                    continue;
+                }
+            };
+            let Running {
+                query,
+                records,
+                output,
+            } = &mut running;
+            match query.run(records, output, &mut budget) {
+                Ok(QueryProgress::Unfinished) => {
+                    job.running = Some(running);
+                    return false;
+                }
+                Ok(QueryProgress::Full | QueryProgress::Complete) => {
+                    job.bytes = job.bytes.saturating_sub(output.encoded().len());
+                    job.results.push(result_of(query, output));
+                }
+                Err(error) => {
+                    tracing::warn!(%error, "history cannot be read");
+                    job.results.push(refused(error.status_code()));
+                }
+            }
+        }
+        true
+    }
+
+    fn begin(&self, read: &RemoteHistoryRead, bytes: usize) -> Result<Running, StatusCode> {
+        let recorded = self.variables.get(&read.node.node_id);
+        let recorded = recorded.ok_or(StatusCode::BadHistoryOperationUnsupported)?;
+        let Begun {
+            query,
+            form,
+            max_values,
+        } = Query::begin(read, recorded.stepped)?;
+        let records = self.store.records(recorded.key);
+        Ok(Running {
+            query,
+            records: records.map_err(|error| error.status_code())?,
+            output: QueryOutput::new(form, max_values, bytes),
+        })
+    }
+}
+
+fn refused(status_code: StatusCode) -> HistoryReadResult {
+    HistoryReadResult {
+        status_code,
+        ..HistoryReadResult::default()
+    }
+}
+
+/// Returns the result of a query, whose output is full or which is complete.
+fn result_of(query: &Query, output: &QueryOutput) -> HistoryReadResult {
+    let point = query.continuation_point();
+    let is_empty = output.count() == 0 && point.is_empty() && query.may_be_empty();
+    // HistoryData is an array of DataValues (OPC 10000-11, 6.6.2).
+    let mut body = Vec::with_capacity(output.encoded().len() + 4);
+    body.extend_from_slice(&output.count().to_le_bytes());
+    body.extend_from_slice(output.encoded());
+    HistoryReadResult {
+        status_code: match is_empty {
+            true => StatusCode::GoodNoData,
+            false => StatusCode::Good,
+        },
+        continuation_point: match point.is_empty() {
+            true => ByteString::default(),
+            false => ByteString::from(point),
+        },
+        history_data: ExtensionObject {
+            type_id: NodeId::numeric(0, ids::HISTORY_DATA_ENCODING_DEFAULT_BINARY),
+            body: ExtensionObjectBody::Binary(body),
+        },
+    }
+}

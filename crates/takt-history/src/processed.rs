@@ -1,0 +1,400 @@
+//! Aggregates of intervals (OPC 10000-11, 6.5.4, and OPC 10000-13, 5).
+
+use takt_ua::binary::Encode;
+use takt_ua::{DateTime, StatusCode, Variant};
+
+use crate::accumulator::{Accumulator, Extreme, ticks};
+use crate::aggregate::Aggregate;
+use crate::bounds::{self, Bound, interpolated, moved};
+use crate::configuration::AggregateSettings;
+use crate::error::HistoryError;
+use crate::number;
+use crate::output::{Budget, QueryOutput, QueryProgress, bits};
+use crate::record::HistoryRecord;
+use crate::records::Records;
+
+/// A query of one aggregate.
+#[derive(Debug, Clone)]
+pub struct ProcessedQuery {
+    aggregate: Aggregate,
+    settings: AggregateSettings,
+    start: DateTime,
+    end: DateTime,
+    /// Length of the intervals in ticks.
+    length: i64,
+    next: u64,
+    /// Times of the first and the last record.
+    data: Option<Option<(DateTime, DateTime)>>,
+    /// The interval in progress, and the time from which its next record is searched.
+    current: Option<(Accumulator, DateTime)>,
+}
+
+/// One interval.
+struct Interval {
+    low: DateTime,
+    high: DateTime,
+    /// First and last time of records that belong to the interval.
+    first: DateTime,
+    last: DateTime,
+    /// Timestamp of the result.
+    timestamp: DateTime,
+    is_partial: bool,
+}
+
+/// Result for an interval.
+struct Outcome {
+    value: Vec<u8>,
+    status: StatusCode,
+    timestamp: DateTime,
+}
+
+impl ProcessedQuery {
+    /// Creates a query of an aggregate between two times, for intervals of `interval` milliseconds; 0: one interval. If `end` is
+    /// before `start`, the intervals follow each other backwards.
+    ///
+    /// # Errors
+    /// `BadHistoryOperationInvalid`: the times are the same, or the interval is not a length of time.
+    /// `BadAggregateInvalidInputs`: the percentages of the settings contradict each other.
+    pub fn new(
+        aggregate: Aggregate,
+        start: DateTime,
+        end: DateTime,
+        interval: f64,
+        settings: AggregateSettings,
+    ) -> Result<Self, StatusCode> {
+        settings.check()?;
+        let span = end.0.saturating_sub(start.0).saturating_abs();
+        if start == end || !interval.is_finite() || interval < 0.0 {
+            return Err(StatusCode::BadHistoryOperationInvalid);
+        }
+        #[allow(clippy::cast_possible_truncation, reason = "the conversion saturates")]
+        let length = (interval * 10_000.0).round() as i64;
+        Ok(Self {
+            aggregate,
+            settings,
+            start,
+            end,
+            length: match interval {
+                0.0 => span,
+                _ => length.clamp(1, span),
+            },
+            next: 0,
+            data: None,
+            current: None,
+        })
+    }
+
+    /// Continues with the interval of this index.
+    pub fn resume(&mut self, next: u64) {
+        self.next = next;
+    }
+
+    /// Returns the index of the next interval; `None` if none follows.
+    #[must_use]
+    pub fn position(&self) -> Option<u64> {
+        self.interval().map(|_| self.next)
+    }
+
+    /// Returns the next interval.
+    fn interval(&self) -> Option<Interval> {
+        let offset = i64::try_from(self.next).ok()?.checked_mul(self.length)?;
+        let span = self.end.0.saturating_sub(self.start.0).saturating_abs();
+        let length = self.length.min(span.checked_sub(offset)?);
+        if length <= 0 {
+            return None;
+        }
+        let is_forward = self.start < self.end;
+        let (low, high) = match is_forward {
+            true => (
+                moved(self.start, offset),
+                moved(self.start, offset + length),
+            ),
+            false => (
+                moved(self.start, -offset - length),
+                moved(self.start, -offset),
+            ),
+        };
+        // The later end belongs to an interval only if time runs backwards.
+        let shift = i64::from(!is_forward);
+        Some(Interval {
+            low,
+            high,
+            first: moved(low, shift),
+            last: moved(high, shift - 1),
+            timestamp: if is_forward { low } else { high },
+            is_partial: length < self.length,
+        })
+    }
+
+    /// Runs one slice.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn run(
+        &mut self,
+        records: &mut impl Records,
+        output: &mut QueryOutput,
+        budget: &mut Budget,
+    ) -> Result<QueryProgress, HistoryError> {
+        let data = match self.data {
+            Some(data) => data,
+            None => {
+                let start = bounds::start_of_data(records)?;
+                *self.data.insert(start.zip(bounds::end_of_data(records)?))
+            }
+        };
+        while let Some(interval) = self.interval() {
+            if output.is_full() {
+                return Ok(QueryProgress::Full);
+            }
+            if budget.is_over() {
+                return Ok(QueryProgress::Unfinished);
+            }
+            budget.spend();
+            let Some(outcome) = self.outcome(records, &interval, data, budget)? else {
+                return Ok(QueryProgress::Unfinished);
+            };
+            output.push(&outcome.value, outcome.status, outcome.timestamp, None);
+            self.current = None;
+            self.next += 1;
+        }
+        Ok(QueryProgress::Complete)
+    }
+
+    /// Returns the result for an interval; `None` if the slice is over.
+    fn outcome(
+        &mut self,
+        records: &mut impl Records,
+        interval: &Interval,
+        data: Option<(DateTime, DateTime)>,
+        budget: &mut Budget,
+    ) -> Result<Option<Outcome>, HistoryError> {
+        let none = Outcome {
+            value: Vec::new(),
+            status: StatusCode::BadNoData,
+            timestamp: interval.timestamp,
+        };
+        let Some((data_start, data_end)) = data else {
+            return Ok(Some(none));
+        };
+        if self.aggregate == Aggregate::Interpolative {
+            let Bound { value, status, .. } =
+                interpolated(records, interval.timestamp, &self.settings)?;
+            return Ok(Some(Outcome {
+                value,
+                status,
+                ..none
+            }));
+        }
+        if interval.last < data_start || interval.first > data_end {
+            return Ok(Some(none));
+        }
+        let (mut accumulator, mut time) = match self.current.take() {
+            Some(current) => current,
+            None => {
+                let bound = interpolated(records, interval.low, &self.settings)?;
+                let before = records.at_or_before(interval.low)?;
+                let quality = before.map_or(StatusCode::BadNoData, |record| record.status);
+                let accumulator = Accumulator::new(interval.low, &bound, quality);
+                (accumulator, interval.first.max(data_start))
+            }
+        };
+        while let Some(record) = records.at_or_after(time)? {
+            if record.source_timestamp > interval.last {
+                break;
+            }
+            accumulator.add(&record, &self.settings);
+            time = moved(record.source_timestamp, 1);
+            budget.spend();
+            if budget.is_over() {
+                self.current = Some((accumulator, time));
+                return Ok(None);
+            }
+        }
+        let bound = interpolated(records, interval.high, &self.settings)?;
+        accumulator.end(interval.high, &bound, &self.settings);
+        let is_partial =
+            interval.is_partial || interval.low < data_start || interval.high > data_end;
+        let result = self.result(&accumulator, interval);
+        Ok(Some(match result {
+            Some(mut outcome) => {
+                if is_partial && self.aggregate != Aggregate::Average {
+                    outcome.status.0 |= bits::PARTIAL;
+                }
+                outcome
+            }
+            None => none,
+        }))
+    }
+
+    /// Returns the result from the sums of an interval; `None` if there is no data for it.
+    fn result(&self, sums: &Accumulator, interval: &Interval) -> Option<Outcome> {
+        use Aggregate as A;
+        let numeric = !matches!(
+            self.aggregate,
+            A::Count
+                | A::Start
+                | A::End
+                | A::DurationGood
+                | A::DurationBad
+                | A::PercentGood
+                | A::PercentBad
+        );
+        let at = |value: Vec<u8>, status: StatusCode, bits: u32| Outcome {
+            value,
+            status: StatusCode(status.0 | bits),
+            timestamp: interval.timestamp,
+        };
+        if numeric && sums.has_other_values {
+            return Some(at(Vec::new(), StatusCode::BadAggregateInvalidInputs, 0));
+        }
+        let calculated =
+            |number: f64, status| at(number::encode_double(number), status, bits::CALCULATED);
+        let good = StatusCode::Good;
+        let has_good = || (sums.good > 0).then_some(());
+        let milliseconds = |ticks: f64| ticks / 10_000.0;
+        let length = ticks(interval.low, interval.high);
+        #[allow(clippy::cast_precision_loss, reason = "the results are Doubles")]
+        let count = sums.good as f64;
+        let sample = match sums.good {
+            0 | 1 => 0.0,
+            _ => sums.squares / (count - 1.0),
+        };
+        Some(match self.aggregate {
+            A::Interpolative => return None,
+            A::Average => {
+                has_good()?;
+                match sums.quality_of_values(&self.settings) {
+                    status if status.is_bad() => at(Vec::new(), status, bits::CALCULATED),
+                    status => calculated(sums.mean, status),
+                }
+            }
+            A::TimeAverage | A::Total => {
+                let (area, seconds) = sums.area()?;
+                let status = match sums.is_area_doubtful() {
+                    true => StatusCode::UncertainDataSubNormal,
+                    false => good,
+                };
+                match self.aggregate {
+                    A::Total => calculated(area, status),
+                    _ => calculated(area / seconds, status),
+                }
+            }
+            A::Minimum => self.extreme(sums, sums.minimum.as_ref()?, interval, true),
+            A::Maximum => self.extreme(sums, sums.maximum.as_ref()?, interval, false),
+            A::MinimumActualTime => self.actual_time(sums, sums.minimum.as_ref()?, true),
+            A::MaximumActualTime => self.actual_time(sums, sums.maximum.as_ref()?, false),
+            A::Range => {
+                let (low, high) = (sums.minimum.as_ref()?, sums.maximum.as_ref()?);
+                let range = number::encode_like(&low.record.value, high.number - low.number);
+                let doubtful = self.is_extreme_doubtful(sums, low.number, true)
+                    || self.is_extreme_doubtful(sums, high.number, false);
+                at(range, quality(doubtful), bits::CALCULATED)
+            }
+            A::Count => {
+                let value = Variant::Int32(i32::try_from(sums.good).unwrap_or(i32::MAX));
+                let status = sums.quality_of_values(&self.settings);
+                at(value.encode_to_vec(), status, bits::CALCULATED)
+            }
+            A::Start => raw(sums.first.as_ref()?),
+            A::End => raw(sums.last.as_ref()?),
+            A::Delta => {
+                let (first, last) = (sums.first_good.as_ref()?, sums.last_good.as_ref()?);
+                let delta = number::decode(&last.value)? - number::decode(&first.value)?;
+                let is_doubtful =
+                    sums.first.as_ref() != Some(first) || sums.last.as_ref() != Some(last);
+                at(
+                    number::encode_like(&first.value, delta),
+                    quality(is_doubtful),
+                    bits::CALCULATED,
+                )
+            }
+            A::DurationGood => calculated(milliseconds(sums.good_ticks), good),
+            A::DurationBad => calculated(milliseconds(sums.bad_ticks), good),
+            A::PercentGood => calculated(sums.good_ticks / length * 100.0, good),
+            A::PercentBad => calculated(sums.bad_ticks / length * 100.0, good),
+            A::VarianceSample => {
+                has_good()?;
+                calculated(sample, good)
+            }
+            A::StandardDeviationSample => {
+                has_good()?;
+                calculated(sample.sqrt(), good)
+            }
+            A::VariancePopulation => {
+                has_good()?;
+                calculated(sums.squares / count, good)
+            }
+            A::StandardDeviationPopulation => {
+                has_good()?;
+                calculated((sums.squares / count).sqrt(), good)
+            }
+        })
+    }
+
+    /// Returns true if a Bad value exists, or an Uncertain one beyond the extreme.
+    fn is_extreme_doubtful(&self, sums: &Accumulator, extreme: f64, is_minimum: bool) -> bool {
+        let is_beyond = sums
+            .uncertain_range
+            .is_some_and(|(low, high)| match is_minimum {
+                true => low < extreme,
+                false => high > extreme,
+            });
+        sums.bad > 0 || (self.settings.treat_uncertain_as_bad && sums.uncertain > 0) || is_beyond
+    }
+
+    fn extreme(
+        &self,
+        sums: &Accumulator,
+        extreme: &Extreme,
+        interval: &Interval,
+        is_minimum: bool,
+    ) -> Outcome {
+        let status = quality(self.is_extreme_doubtful(sums, extreme.number, is_minimum));
+        let is_at_start = extreme.record.source_timestamp == interval.timestamp;
+        let bits = if is_at_start {
+            bits::RAW
+        } else {
+            bits::CALCULATED
+        };
+        Outcome {
+            value: extreme.record.value.clone(),
+            status: StatusCode(status.0 | bits),
+            timestamp: interval.timestamp,
+        }
+    }
+
+    fn actual_time(&self, sums: &Accumulator, extreme: &Extreme, is_minimum: bool) -> Outcome {
+        let is_doubtful = self.is_extreme_doubtful(sums, extreme.number, is_minimum);
+        let multiple = if extreme.is_multiple {
+            bits::MULTI_VALUE
+        } else {
+            0
+        };
+        let bits = if is_doubtful {
+            bits::CALCULATED
+        } else {
+            bits::RAW
+        };
+        Outcome {
+            value: extreme.record.value.clone(),
+            status: StatusCode(quality(is_doubtful).0 | bits | multiple),
+            timestamp: extreme.record.source_timestamp,
+        }
+    }
+}
+
+fn quality(is_doubtful: bool) -> StatusCode {
+    match is_doubtful {
+        true => StatusCode::UncertainDataSubNormal,
+        false => StatusCode::Good,
+    }
+}
+
+fn raw(record: &HistoryRecord) -> Outcome {
+    Outcome {
+        value: record.value.clone(),
+        status: record.status,
+        timestamp: record.source_timestamp,
+    }
+}

@@ -1,0 +1,277 @@
+//! The store: one file of a database with the blocks of all Variables.
+//!
+//! The database (redb) writes each commit to new pages and then one root, with checksums. After a crash the last complete commit
+//! counts. The key of a block is its Variable and the time of its first record, so a range of time is a range of keys.
+
+mod file;
+mod reader;
+mod retention;
+mod tables;
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use redb::{ReadableTable, WriteTransaction};
+use takt_ua::DateTime;
+
+use crate::error::HistoryError;
+use crate::record::HistoryRecord;
+use file::Shared;
+use retention::Usage;
+use tables::{BLOCKS, VARIABLES};
+
+pub use reader::{StoreReader, StoredRecords};
+
+/// Largest value in bytes that is recorded.
+pub const MAX_VALUE: usize = 64 << 10;
+
+/// Number of a Variable in the store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct VariableKey(pub(crate) u32);
+
+/// Limits of a store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HistoryStoreOptions {
+    /// Bytes of all records in the file. If there are more, the Variable with the most gives up its oldest ones.
+    pub max_size: u64,
+    /// Age from which records are removed; `None`: only the size counts. The last block of a Variable is kept.
+    pub max_age: Option<Duration>,
+}
+
+impl HistoryStoreOptions {
+    /// Default of [`max_size`](Self::max_size).
+    pub const DEFAULT_SIZE: u64 = 256 << 20;
+}
+
+impl Default for HistoryStoreOptions {
+    fn default() -> Self {
+        Self {
+            max_size: Self::DEFAULT_SIZE,
+            max_age: None,
+        }
+    }
+}
+
+/// Records that [`Store::append`] has made durable, and records that it refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Appended {
+    /// Number of durable records.
+    pub recorded: u64,
+    /// Number of records with a value above [`MAX_VALUE`], or a source timestamp out of range.
+    pub refused: u64,
+}
+
+/// The file, open for writing by one thread. [`StoreReader`]s read it at the same time.
+#[derive(Debug)]
+pub struct Store {
+    shared: Arc<Shared>,
+    options: HistoryStoreOptions,
+    keys: HashMap<String, VariableKey>,
+    /// Maximum age of single Variables.
+    ages: HashMap<VariableKey, Duration>,
+    usage: Usage,
+}
+
+impl Store {
+    /// Opens the file, or creates it.
+    ///
+    /// # Errors
+    /// The file cannot be used.
+    pub fn open(path: &Path, options: HistoryStoreOptions) -> Result<Self, HistoryError> {
+        let shared = Arc::new(Shared::open(path)?);
+        let mut store = Self {
+            shared,
+            options,
+            keys: HashMap::new(),
+            ages: HashMap::new(),
+            usage: Usage::default(),
+        };
+        store.load()?;
+        Ok(store)
+    }
+
+    /// Loads the Variables and their sizes.
+    fn load(&mut self) -> Result<(), HistoryError> {
+        let (keys, usage) = self.shared.read(|transaction| {
+            let table = transaction.open_table(VARIABLES)?;
+            let mut keys = HashMap::new();
+            for entry in table.iter()? {
+                let (name, key) = entry?;
+                keys.insert(name.value().to_owned(), VariableKey(key.value()));
+            }
+            Ok((keys, Usage::load(transaction)?))
+        })?;
+        self.keys = keys;
+        self.usage = usage;
+        Ok(())
+    }
+
+    /// Returns the path of the file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        self.shared.path()
+    }
+
+    /// Returns the key of the Variable with this name, which is made durable if it is new. `max_age` replaces that of the store.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn variable(
+        &mut self,
+        name: &str,
+        max_age: Option<Duration>,
+    ) -> Result<VariableKey, HistoryError> {
+        let key = match self.keys.get(name) {
+            Some(key) => *key,
+            None => {
+                let last = self.keys.values().map(|key| key.0).max().unwrap_or(0);
+                let key = VariableKey(last.saturating_add(1));
+                self.shared.write(|transaction| {
+                    transaction.open_table(VARIABLES)?.insert(name, key.0)?;
+                    Ok(())
+                })?;
+                self.keys.insert(name.to_owned(), key);
+                key
+            }
+        };
+        match max_age {
+            Some(age) => self.ages.insert(key, age),
+            None => self.ages.remove(&key),
+        };
+        Ok(key)
+    }
+
+    /// Returns a reader of the same file, for any thread.
+    #[must_use]
+    pub fn reader(&self) -> StoreReader {
+        StoreReader::new(Arc::clone(&self.shared))
+    }
+
+    /// Returns the bytes of all records as they count for [`HistoryStoreOptions::max_size`].
+    #[must_use]
+    pub fn size(&self) -> u64 {
+        self.usage.total()
+    }
+
+    /// Adds records of any Variables, removes old ones, and waits until the disk has all of that. A record replaces one of its
+    /// Variable with the same source timestamp. `now` is the time from which ages count.
+    ///
+    /// # Errors
+    /// The file cannot be written, for example because the disk is full: none of the records is kept. The file is opened again
+    /// at the next use.
+    pub fn append(
+        &mut self,
+        records: Vec<(VariableKey, HistoryRecord)>,
+        now: DateTime,
+    ) -> Result<Appended, HistoryError> {
+        let mut appended = Appended::default();
+        let mut of: HashMap<VariableKey, Vec<HistoryRecord>> = HashMap::new();
+        for (key, record) in records {
+            if record.value.len() > MAX_VALUE || !is_in_range(&record) {
+                appended.refused += 1;
+            } else {
+                appended.recorded += 1;
+                of.entry(key).or_default().push(record);
+            }
+        }
+        let mut usage = self.usage.clone();
+        let limits = (&self.options, &self.ages);
+        self.shared.write(|transaction| {
+            for (key, mut records) in of {
+                // The last one of several records with the same time counts.
+                records.reverse();
+                records.sort_by_key(|record| record.source_timestamp);
+                records.dedup_by_key(|record| record.source_timestamp);
+                usage.change(key, insert(transaction, key, records)?);
+            }
+            retention::expire(transaction, &mut usage, limits, now)?;
+            usage.save(transaction)
+        })?;
+        self.usage = usage;
+        Ok(appended)
+    }
+}
+
+impl Drop for Store {
+    /// Closes the file, for readers as well.
+    fn drop(&mut self) {
+        self.shared.end();
+    }
+}
+
+/// Returns true if the difference of two such times is within 64 bits.
+fn is_in_range(record: &HistoryRecord) -> bool {
+    (0..i64::MAX / 4).contains(&record.source_timestamp.0)
+        && (0..i64::MAX / 4).contains(&record.server_timestamp.0)
+}
+
+/// Inserts sorted records into the blocks of a Variable. Returns the change of its size.
+fn insert(
+    transaction: &WriteTransaction,
+    key: VariableKey,
+    records: Vec<HistoryRecord>,
+) -> Result<i64, file::Failure> {
+    let mut table = transaction.open_table(BLOCKS)?;
+    let mut records = records.into_iter().peekable();
+    let mut change = 0;
+    while let Some(first) = records.peek() {
+        let time = first.source_timestamp.0;
+        // The block that begins at or before the record, or the first one.
+        let target = {
+            let before = table.range((key.0, i64::MIN)..=(key.0, time))?.next_back();
+            let found = match before {
+                Some(found) => Some(found?),
+                None => {
+                    let after = table.range((key.0, time)..=(key.0, i64::MAX))?.next();
+                    after.transpose()?
+                }
+            };
+            found.map(|(place, block)| (place.value().1, block.value().to_vec()))
+        };
+        let after = time.max(target.as_ref().map_or(time, |(start, _)| *start));
+        let limit = {
+            let next = table
+                .range((key.0, after.saturating_add(1))..=(key.0, i64::MAX))?
+                .next();
+            next.transpose()?.map(|(place, _)| place.value().1)
+        };
+        let mut merged = Vec::new();
+        if let Some((start, block)) = target {
+            table.remove((key.0, start))?;
+            change -= tables::size(&block);
+            merged = tables::decode(&block)?;
+        }
+        let mut added = Vec::new();
+        while let Some(record) =
+            records.next_if(|record| limit.is_none_or(|limit| record.source_timestamp.0 < limit))
+        {
+            added.push(record);
+        }
+        for (start, block) in tables::divide(merge(merged, added)) {
+            change += tables::size(&block);
+            table.insert((key.0, start), block.as_slice())?;
+        }
+    }
+    Ok(change)
+}
+
+/// Merges two sorted lists; of two records with the same time the added one counts.
+fn merge(old: Vec<HistoryRecord>, added: Vec<HistoryRecord>) -> Vec<HistoryRecord> {
+    let is_behind = match (old.last(), added.first()) {
+        (Some(last), Some(first)) => last.source_timestamp < first.source_timestamp,
+        _ => true,
+    };
+    let mut merged = old;
+    if is_behind {
+        merged.extend(added);
+        return merged;
+    }
+    // A stable sort keeps the added one behind the old one.
+    merged.extend(added);
+    merged.reverse();
+    merged.sort_by_key(|record| record.source_timestamp);
+    merged.dedup_by_key(|record| record.source_timestamp);
+    merged
+}

@@ -1,0 +1,119 @@
+//! History that the registry records of the Variables of its Providers, by patterns of their paths.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use takt_app::{History, HistoryStartError, HistoryStoreOptions, Recording};
+use takt_services::Server;
+use takt_ua::{Identifier, NodeId};
+
+/// Variables that the registry records.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RegistryHistoryOptions {
+    /// Patterns of `PROVIDER/PATH`, in which `*` stands for any characters. Without any, nothing is recorded, and HistoryRead is
+    /// forwarded to the Providers.
+    pub patterns: Vec<String>,
+    /// Time between two samples of a Variable. Changes of value and StatusCode are recorded.
+    pub interval: Duration,
+    /// Limits of the file.
+    pub store: HistoryStoreOptions,
+}
+
+impl Default for RegistryHistoryOptions {
+    fn default() -> Self {
+        Self {
+            patterns: Vec::new(),
+            interval: Duration::from_secs(1),
+            store: HistoryStoreOptions::default(),
+        }
+    }
+}
+
+/// The running history of the registry.
+pub(crate) struct RegistryHistory {
+    patterns: Vec<String>,
+    recording: Recording,
+    history: History,
+}
+
+impl RegistryHistory {
+    /// Opens the file beside the database. Returns `None` if nothing is to be recorded: then HistoryRead is forwarded only.
+    pub(crate) fn start(
+        server: &Arc<Server>,
+        database: &Path,
+        options: &RegistryHistoryOptions,
+    ) -> Result<Option<Self>, HistoryStartError> {
+        if options.patterns.is_empty() {
+            takt_app::forward_history(server)?;
+            return Ok(None);
+        }
+        let path = database.with_file_name("history.redb");
+        Ok(Some(Self {
+            patterns: options.patterns.clone(),
+            recording: Recording::changes().interval(options.interval),
+            history: History::start(server, &path, options.store)?,
+        }))
+    }
+
+    /// Records a Variable of a Provider, if it matches a pattern. Returns at once.
+    pub(crate) fn variable_bound(&self, provider: &str, node: &NodeId) {
+        let Identifier::String(path) = &node.identifier else {
+            return;
+        };
+        let name = format!("{provider}/{path}");
+        // The Properties of a Variable are no data.
+        let is_data = !name.contains('#');
+        if is_data && self.patterns.iter().any(|pattern| matches(pattern, &name)) {
+            self.history.record(node.clone(), name, self.recording);
+        }
+    }
+}
+
+/// Returns true if a text matches a pattern, in which `*` stands for any characters.
+fn matches(pattern: &str, text: &str) -> bool {
+    let mut parts = pattern.split('*');
+    let Some(mut rest) = parts.next().and_then(|first| text.strip_prefix(first)) else {
+        return false;
+    };
+    let mut parts = parts.peekable();
+    if parts.peek().is_none() {
+        return rest.is_empty();
+    }
+    while let Some(part) = parts.next() {
+        if parts.peek().is_none() {
+            return rest.ends_with(part);
+        }
+        // The first place leaves the most for the other parts.
+        match rest.find(part) {
+            Some(place) => rest = rest.get(place + part.len()..).unwrap_or_default(),
+            None => return false,
+        }
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_star_stands_for_any_characters() {
+        for (pattern, text, expected) in [
+            ("Machine/Speed", "Machine/Speed", true),
+            ("Machine/Speed", "Machine/Speed2", false),
+            ("Machine/*", "Machine/Spindle/Speed", true),
+            ("*", "", true),
+            ("*/Speed", "Machine/Spindle/Speed", true),
+            ("*/Speed", "Machine/Spindle/Speeds", false),
+            ("M*/Sp*d", "Machine/Speed", true),
+            ("M*/Sp*d", "Machine/Spa", false),
+            ("a*a", "a", false),
+            ("a**b", "ab", true),
+            ("*b*", "abc", true),
+            ("*x*", "abc", false),
+        ] {
+            assert_eq!(matches(pattern, text), expected, "{pattern} {text}");
+        }
+    }
+}

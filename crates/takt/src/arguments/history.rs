@@ -1,0 +1,85 @@
+//! Arguments of `takt history`.
+
+use std::time::Duration;
+
+use clap::Args;
+use takt_app::Aggregate;
+use takt_ua::DateTime;
+
+use super::ConnectArguments;
+use super::values::{count, duration};
+
+#[derive(Debug, Args)]
+pub struct HistoryArguments {
+    #[command(flatten)]
+    pub connect: ConnectArguments,
+    /// Variable: a NodeId or a path below the Objects folder.
+    pub node: String,
+    /// Begin of the values: a time such as 2026-05-01T12:00:00Z, or an age such as 10min.
+    #[arg(long, value_name = "TIME", value_parser = moment)]
+    pub from: Option<DateTime>,
+    /// End of the values, a time or an age; default is now.
+    #[arg(long, value_name = "TIME", value_parser = moment)]
+    pub to: Option<DateTime>,
+    /// The last COUNT values before the end [default: 20, if there is no --from].
+    #[arg(long, value_name = "COUNT", value_parser = count, conflicts_with_all = ["from", "aggregate", "at"])]
+    pub last: Option<u64>,
+    /// The value at this time, interpolated if none was recorded; can be given several times.
+    #[arg(long, value_name = "TIME", value_parser = moment, conflicts_with_all = ["from", "to", "aggregate"])]
+    pub at: Vec<DateTime>,
+    /// Aggregate of each interval: average, timeaverage, minimum, maximum, count, range, delta and others (docs/history.md).
+    #[arg(long, value_name = "NAME", value_parser = aggregate, requires = "from")]
+    pub aggregate: Option<Aggregate>,
+    /// Length of the intervals [default: one interval from the begin to the end].
+    #[arg(long, value_name = "TIME", value_parser = duration, requires = "aggregate")]
+    pub interval: Option<Duration>,
+    /// Print CSV: time, value, status.
+    #[arg(long, conflicts_with = "json")]
+    pub csv: bool,
+}
+
+/// Parses a time, or an age.
+fn moment(text: &str) -> Result<DateTime, String> {
+    if let Ok(age) = duration(text) {
+        let ticks = i64::try_from(age.as_nanos() / 100).unwrap_or(i64::MAX);
+        return Ok(DateTime(DateTime::now().0.saturating_sub(ticks)));
+    }
+    text.parse().map_err(|_| {
+        format!("`{text}` is not a time: write 2026-05-01T12:00:00Z, or an age such as 10min")
+    })
+}
+
+fn aggregate(text: &str) -> Result<Aggregate, String> {
+    Aggregate::of_name(text).ok_or_else(|| {
+        let names = Aggregate::ALL.map(|(.., name)| name.to_lowercase());
+        format!(
+            "`{text}` is not an aggregate: write one of {}",
+            names.join(", ")
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_moment_is_a_time_or_an_age() {
+        let now = DateTime::now().0;
+        let ago = now - moment("2min").unwrap().0;
+        assert!((1_199_000_000..=1_200_000_000).contains(&ago), "{ago}");
+        let time = moment("2026-05-01T12:00:00Z").unwrap();
+        assert_eq!(time.to_iso8601(), "2026-05-01T12:00:00Z");
+        assert!(moment("yesterday").unwrap_err().contains("10min"));
+    }
+
+    #[test]
+    fn aggregates_have_the_names_of_the_standard() {
+        assert_eq!(aggregate("average"), Ok(Aggregate::Average));
+        assert_eq!(
+            aggregate("MinimumActualTime"),
+            Ok(Aggregate::MinimumActualTime)
+        );
+        assert!(aggregate("median").unwrap_err().contains("timeaverage"));
+    }
+}

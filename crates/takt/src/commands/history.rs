@@ -1,0 +1,171 @@
+//! `takt history ENDPOINT NODE`
+
+use std::time::Duration;
+
+use takt_app::{ClientError, HistoryRange};
+use takt_ua::{DataValue, DateTime, StatusCode};
+
+use super::connect::{connect, node};
+use crate::arguments::HistoryArguments;
+use crate::{explain, output};
+
+/// Number of values without any option.
+const LAST: u32 = 20;
+
+/// Columns of a terminal.
+const COLUMNS: usize = 80;
+
+pub fn run(arguments: &HistoryArguments) -> miette::Result<()> {
+    let mut client = connect(&arguments.connect)?;
+    let explained = |error: ClientError| explain(&arguments.node, &error);
+    let node = node(&mut client, &arguments.node).map_err(|error| explain::client(&error))?;
+    if arguments.csv {
+        output::line("time,value,status");
+    }
+    let mut count = 0;
+    let mut show = |values: &[DataValue]| {
+        count += values.len();
+        for value in values {
+            row(arguments, value);
+        }
+    };
+    let to = arguments.to.unwrap_or_else(DateTime::now);
+    match (arguments.from, arguments.aggregate) {
+        (Some(from), Some(aggregate)) => {
+            let interval = arguments.interval.unwrap_or(Duration::ZERO);
+            let values = client.history_processed(&node, aggregate, (from, to), interval);
+            show(&values.map_err(explained)?);
+        }
+        (Some(from), None) => {
+            let range = HistoryRange {
+                start: Some(from),
+                end: Some(to),
+                ..HistoryRange::default()
+            };
+            let read = client.history_raw_with(&node, range, |page| {
+                show(&page);
+                true
+            });
+            read.map_err(explained)?;
+        }
+        (None, _) if !arguments.at.is_empty() => {
+            show(&client.history_at(&node, &arguments.at).map_err(explained)?);
+        }
+        (None, _) => {
+            let last = arguments
+                .last
+                .map_or(LAST, |last| u32::try_from(last).unwrap_or(u32::MAX));
+            let range = HistoryRange {
+                end: Some(to),
+                limit: last,
+                ..HistoryRange::default()
+            };
+            let mut values = client.history_raw(&node, range).map_err(explained)?;
+            values.reverse();
+            show(&values);
+        }
+    }
+    if count == 0 && !arguments.csv && !arguments.connect.json {
+        output::complain("no values were recorded in this time");
+    }
+    Ok(())
+}
+
+fn row(arguments: &HistoryArguments, value: &DataValue) {
+    if arguments.connect.json {
+        return output::line(output::data_value_json(&arguments.node, value));
+    }
+    let time = value.source_timestamp.or(value.server_timestamp);
+    let time = time.map(DateTime::to_iso8601).unwrap_or_default();
+    let text = value
+        .value
+        .as_ref()
+        .map(ToString::to_string)
+        .unwrap_or_default();
+    let status = status(value.status_code());
+    if arguments.csv {
+        return output::line(format_args!("{time},{},{}", quoted(&text), quoted(&status)));
+    }
+    let status = match value.status_code() {
+        StatusCode::Good => String::new(),
+        _ => status,
+    };
+    // A time has up to 28 characters.
+    let room = COLUMNS.saturating_sub(28 + 2 + 2 + status.len()).max(8);
+    let text = shortened(&text, room);
+    let line = format!("{time:<28}  {text:<16}  {status}");
+    output::line(line.trim_end());
+}
+
+/// Returns the name of a StatusCode, and its bits on how the value was obtained (OPC 10000-4, 7.39.1).
+fn status(status: StatusCode) -> String {
+    let name = StatusCode(status.0 & 0xFFFF_0000);
+    let mut text = name.to_string();
+    let is_data_value = status.0 & 0x0C00 == 0x0400;
+    let bits = [
+        (0x01, "calculated"),
+        (0x02, "interpolated"),
+        (0x04, "partial"),
+        (0x08, "extra data"),
+        (0x10, "multi value"),
+    ];
+    for (bit, word) in bits {
+        if is_data_value && status.0 & bit != 0 {
+            text.push_str(", ");
+            text.push_str(word);
+        }
+    }
+    text
+}
+
+/// Returns a text of at most `room` characters in one line.
+fn shortened(text: &str, room: usize) -> String {
+    let line = text.replace(['\n', '\r'], " ");
+    if line.chars().count() <= room {
+        return line;
+    }
+    let kept: String = line.chars().take(room.saturating_sub(1)).collect();
+    format!("{kept}…")
+}
+
+/// Returns a field of CSV (RFC 4180).
+fn quoted(text: &str) -> String {
+    match text.contains([',', '"', '\n', '\r']) {
+        true => format!("\"{}\"", text.replace('"', "\"\"")),
+        false => text.to_owned(),
+    }
+}
+
+fn explain(node: &str, error: &ClientError) -> miette::Report {
+    let status = error.status_code();
+    if matches!(
+        status,
+        StatusCode::BadHistoryOperationUnsupported | StatusCode::BadServiceUnsupported
+    ) {
+        return explain::with_help(
+            format!("the server keeps no history of {node}"),
+            "A Provider records a Variable that is `historized`, a registry those of --history.\n\
+             docs/history.md describes both.",
+        );
+    }
+    explain::client(error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_fit_the_terminal_and_csv_keeps_everything() {
+        assert_eq!(
+            status(StatusCode(0x40A4_0405)),
+            "UncertainDataSubNormal, calculated, partial"
+        );
+        assert_eq!(status(StatusCode::Good), "Good");
+        assert_eq!(shortened("0123456789", 10), "0123456789");
+        assert_eq!(shortened("01234567890", 10), "012345678…");
+        assert_eq!(shortened("a\nb", 10), "a b");
+        assert_eq!(quoted("1.5"), "1.5");
+        assert_eq!(quoted("[1, \"x\"]"), "\"[1, \"\"x\"\"]\"");
+    }
+}

@@ -1,0 +1,215 @@
+//! History with foreign software: asyncua and node-opcua read what the registry records; the command line reads what asyncua records.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use takt_tests::Sandbox;
+use takt_tests::binary::repository;
+use takt_tests::process::{self, Process};
+use takt_tests::sandbox::{Provider, Registry};
+
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A registry that records the setpoint of a Machine: 3000 at first, then 100, 200 and 300.
+struct Recorded {
+    sandbox: Sandbox,
+    registry: Registry,
+    _provider: Provider,
+    node: String,
+}
+
+impl Recorded {
+    fn start() -> Self {
+        let sandbox = Sandbox::new();
+        let options = [
+            "--history",
+            "Machine/Spindle/Set*",
+            "--history-interval",
+            "50ms",
+        ];
+        let registry = Registry::start(&sandbox, &options);
+        let provider = Provider::start(&sandbox, &registry, "machine");
+        let at = registry.endpoint.as_str();
+        let path = "Machine/Spindle/Setpoint";
+        for value in ["100", "200", "300"] {
+            let _ = sandbox.run(&["write", at, path, value]).expect_success();
+            let wanted = value.parse::<f64>().unwrap();
+            let started = Instant::now();
+            loop {
+                let rows = sandbox
+                    .takt(&["history", at, path, "--json"])
+                    .output()
+                    .unwrap();
+                let rows = String::from_utf8_lossy(&rows.stdout).into_owned();
+                let last = rows
+                    .lines()
+                    .last()
+                    .and_then(|row| serde_json::from_str::<Value>(row).ok());
+                if last.is_some_and(|row| row["value"].as_f64() == Some(wanted)) {
+                    break;
+                }
+                assert!(
+                    started.elapsed() < PATIENCE,
+                    "{value} is not recorded: {rows}"
+                );
+                std::thread::sleep(Duration::from_millis(50));
+            }
+        }
+        let found = sandbox.rows(&["browse", at, "Machine/Spindle", "--depth", "1", "--json"]);
+        let setpoint = found
+            .iter()
+            .find(|row| row.to_string().contains("Setpoint"))
+            .unwrap();
+        let node = setpoint["node"]
+            .as_str()
+            .unwrap_or_else(|| panic!("{setpoint}"))
+            .to_owned();
+        Self {
+            sandbox,
+            registry,
+            _provider: provider,
+            node,
+        }
+    }
+}
+
+fn values(rows: &Value) -> Vec<f64> {
+    rows.as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|row| row["value"].as_f64())
+        .collect()
+}
+
+fn answer(name: &str, command: &mut Command) -> Value {
+    let output = process::run(name, command, PATIENCE).expect_success();
+    serde_json::from_str(output.lines().last().unwrap()).unwrap()
+}
+
+fn python() -> Command {
+    let mut command = Command::new(repository().join(".cache/venv/bin/python"));
+    command.arg(repository().join("peers/asyncua/history.py"));
+    command
+}
+
+#[test]
+fn asyncua_reads_raw_values() {
+    let recorded = Recorded::start();
+    let read = answer(
+        "asyncua",
+        python().args(["read", &recorded.registry.endpoint, &recorded.node]),
+    );
+    let forward = values(&read["forward"]);
+    assert!(forward.ends_with(&[100.0, 200.0, 300.0]), "{read}");
+    let mut backward = values(&read["backward"]);
+    assert_eq!(values(&read["newest"]), [300.0, 200.0, 100.0]);
+    backward.reverse();
+    assert_eq!(backward, forward);
+    assert_eq!(read["historizing"], json!(true));
+}
+
+#[test]
+fn node_opcua_reads_raw_values_and_aggregates() {
+    let recorded = Recorded::start();
+    let mut command = Command::new("node");
+    command.arg(repository().join("peers/node/history.js"));
+    let read = answer(
+        "node-opcua",
+        command.args([&recorded.registry.endpoint, &recorded.node]),
+    );
+    let raw = values(&read["raw"]);
+    assert!(raw.ends_with(&[100.0, 200.0, 300.0]), "{read}");
+    let pages: Vec<f64> = read["pages"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .flat_map(values)
+        .collect();
+    assert_eq!(pages, raw);
+    let processed = &read["processed"];
+    let number = |name: &str| {
+        processed[name]["value"]
+            .as_f64()
+            .unwrap_or_else(|| panic!("{name}: {read}"))
+    };
+    let count = f64::from(u32::try_from(raw.len()).unwrap());
+    assert_eq!(number("Count"), count);
+    assert!(
+        (number("Average") - raw.iter().sum::<f64>() / count).abs() < 1e-9,
+        "{read}"
+    );
+    assert_eq!(number("Minimum"), 100.0);
+    assert_eq!(number("Maximum"), raw.iter().copied().fold(0.0, f64::max));
+    assert!((100.0..=3000.0).contains(&number("TimeAverage")), "{read}");
+    assert!((0.0..100.0).contains(&number("PercentGood")), "{read}");
+}
+
+#[test]
+fn the_command_line_reads_the_history_of_asyncua() {
+    let mut server = Process::spawn("asyncua", python().arg("serve"));
+    let line = server.wait_for("its endpoint", PATIENCE, |line| line.starts_with('{'));
+    let served: Value = serde_json::from_str(&line).unwrap();
+    let (endpoint, node) = (
+        served["endpoint"].as_str().unwrap(),
+        served["node"].as_str().unwrap(),
+    );
+    let sandbox = Sandbox::new();
+    let rows = sandbox.rows(&["history", endpoint, node, "--from", "1h", "--json"]);
+    let all: Vec<f64> = rows
+        .iter()
+        .filter_map(|row| row["value"].as_f64())
+        .collect();
+    let expected: Vec<f64> = (0..50).map(f64::from).collect();
+    assert!(all.ends_with(&expected), "{all:?}");
+    let csv = sandbox
+        .run(&["history", endpoint, node, "--last", "2", "--csv"])
+        .expect_success();
+    let lines: Vec<_> = csv.lines().collect();
+    assert_eq!(lines[0], "time,value,status");
+    assert!(
+        lines[1].ends_with(",48.0,Good") && lines[2].ends_with(",49.0,Good"),
+        "{csv}"
+    );
+}
+
+#[test]
+fn output_fits_a_terminal() {
+    let recorded = Recorded::start();
+    let (at, path) = (
+        recorded.registry.endpoint.as_str(),
+        "Machine/Spindle/Setpoint",
+    );
+    let run = |options: &[&str]| {
+        let mut arguments = vec!["history", at, path];
+        arguments.extend(options);
+        recorded.sandbox.run(&arguments).expect_success()
+    };
+    for options in [
+        &[][..],
+        &[
+            "--from",
+            "1h",
+            "--aggregate",
+            "average",
+            "--interval",
+            "10min",
+        ],
+    ] {
+        let output = run(options);
+        assert!(output.lines().count() > 2, "{output}");
+        assert!(
+            output.lines().all(|line| line.chars().count() <= 80),
+            "{output}"
+        );
+    }
+    assert!(run(&["--last", "1"]).contains("300.0"));
+    assert!(run(&["--at", "0s"]).contains("300.0"));
+    let refused = recorded
+        .sandbox
+        .run(&["history", at, "Machine/Spindle/Speed"])
+        .expect_failure();
+    assert!(refused.contains("keeps no history"), "{refused}");
+}
