@@ -78,7 +78,7 @@ mod workers;
 
 pub use client::{
     Attribute, Client, ClientOptions, ClientSecurity, CurrentValue, Identity, OutputsInPlace,
-    SecurityChoice, ValueInPlace, Waiting,
+    SecurityChoice, TypedNode, ValueInPlace, Waiting,
 };
 pub use consumer::{Consumer, Item, ProviderEntry};
 pub use endpoint::{Endpoint, EndpointError, loopback};

@@ -223,6 +223,22 @@ fn check(with_registry: bool) {
     let argument: takt_ua::structures::Argument = argument.decode_as().unwrap();
     assert_eq!(argument.data_type, NodeId::numeric(model, 510));
 
+    // Search by type: the abstract supertype, a name without `Type`, one with a namespace.
+    let mut paths = |name: &str| -> Vec<String> {
+        let found = plant.client.find_by_type(name).unwrap();
+        found.into_iter().map(|node| node.path).collect()
+    };
+    let press_path = ["Plant/Hall/Press"];
+    assert_eq!(paths("MachineType"), press_path);
+    assert_eq!(paths("Press"), press_path);
+    assert_eq!(paths(&format!("{model}:PressType")), press_path);
+    assert_eq!(paths(&format!("{PRESS}:PressType")), press_path);
+    assert_eq!(paths(&NodeId::numeric(model, 300).to_string()), press_path);
+    assert_eq!(paths("ToolType"), ["Plant/Hall/Press/Tools/Upper"]);
+    assert_eq!(paths("GaugeType"), ["Plant/Gauge"]);
+    let error = plant.client.find_by_type("PresType").unwrap_err().to_string();
+    assert!(error.contains("did you mean PressType?"), "{error}");
+
     // The folder of the NodeSet.
     let folder = NodeId::numeric(model, 1);
     let organized = plant.client.browse(&folder, &Follow::forward(ids::ORGANIZES)).unwrap();
