@@ -21,6 +21,8 @@ const MAX_DEPTH: usize = 16;
 pub struct NamespaceMap {
     /// Index at the other server, by the index at the first one.
     to: Vec<Option<u16>>,
+    /// The same for DataTypes and encodings, where they have other indexes.
+    types: Option<Vec<Option<u16>>>,
 }
 
 impl NamespaceMap {
@@ -32,12 +34,16 @@ impl NamespaceMap {
         };
         Self {
             to: from.iter().map(index).collect(),
+            types: None,
         }
     }
 
-    /// Creates the map from indexes at the other server, by the index at the first one.
-    pub fn from_indexes(to: Vec<Option<u16>>) -> Self {
-        Self { to }
+    /// Creates the map from indexes at the other server, by the index at the first one: those of instances, and those of types.
+    pub fn from_indexes(to: Vec<Option<u16>>, types: Vec<Option<u16>>) -> Self {
+        Self {
+            to,
+            types: Some(types),
+        }
     }
 
     /// Returns the index at the other server; `None` if it does not have the namespace.
@@ -49,6 +55,16 @@ impl NamespaceMap {
     pub fn node_id(&self, node: &NodeId) -> NodeId {
         NodeId {
             namespace: self.index(node.namespace).unwrap_or(UNKNOWN),
+            identifier: node.identifier.clone(),
+        }
+    }
+
+    /// Returns the NodeId of a type, or of an encoding, at the other server.
+    pub fn type_id(&self, node: &NodeId) -> NodeId {
+        let types = self.types.as_ref().unwrap_or(&self.to);
+        let index = types.get(usize::from(node.namespace)).copied().flatten();
+        NodeId {
+            namespace: index.unwrap_or(UNKNOWN),
             identifier: node.identifier.clone(),
         }
     }
@@ -73,11 +89,11 @@ impl NamespaceMap {
     /// Replaces the indexes in the TypeId of a structure, and in an Argument (OPC 10000-3, 8.6).
     pub fn replace_structure(&self, object: &mut ExtensionObject) {
         if object.type_id.namespace != 0 {
-            self.replace_node_id(&mut object.type_id);
+            object.type_id = self.type_id(&object.type_id);
         } else if object.is::<Argument>()
             && let Ok(mut argument) = object.decode_as::<Argument>()
         {
-            self.replace_node_id(&mut argument.data_type);
+            argument.data_type = self.type_id(&argument.data_type);
             *object = ExtensionObject::from_structure(&argument);
         }
     }

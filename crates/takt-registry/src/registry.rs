@@ -18,6 +18,7 @@ use takt_ua::{NodeId, StatusCode, Variant};
 use crate::database::Database;
 use crate::durable::DurableMethods;
 use crate::key_push::{KeyPush, PushTargetOptions};
+use crate::mirror::{MirrorOptions, Mirrors};
 use crate::names::{NameLimits, Names};
 use crate::namespaces;
 use crate::providers::Providers;
@@ -41,6 +42,8 @@ pub struct RegistryOptions {
     pub security_groups: Vec<SecurityGroupOptions>,
     /// Applications to which keys are pushed.
     pub push_targets: Vec<PushTargetOptions>,
+    /// Foreign servers to mirror, with different names.
+    pub mirrors: Vec<MirrorOptions>,
     /// True if Providers may register over `opc.tcp`, where they are not authenticated.
     pub allow_tcp_registration: bool,
     /// Limits of the names of each client.
@@ -62,6 +65,7 @@ impl Default for RegistryOptions {
             nodesets: Vec::new(),
             security_groups: Vec::new(),
             push_targets: Vec::new(),
+            mirrors: Vec::new(),
             allow_tcp_registration: false,
             name_limits: NameLimits::default(),
             limits: ServerLimits::default(),
@@ -73,6 +77,8 @@ impl Default for RegistryOptions {
 /// A running registry. Dropping it stops it; the registrations of Providers stay in its database.
 pub struct Registry {
     application_name: String,
+    /// Mirrors end while their values can still be read.
+    _mirrors: Mirrors,
     /// Keys are not pushed any more when the database is closed.
     _key_push: KeyPush,
     /// The endpoints are closed first, then the database.
@@ -128,7 +134,7 @@ impl Registry {
         let runtime = runtime.map_err(ServeError::SharedMemory)?;
         let rules = Arc::new(Rules::new(
             database,
-            Providers::new(providers, options.allow_tcp_registration),
+            Providers::new(providers.clone(), options.allow_tcp_registration),
             Names::new(options.name_limits, runtime),
         ));
         let server = Server::builder(
@@ -161,9 +167,12 @@ impl Registry {
         security_groups::bind_methods(space, &groups)?;
         let endpoints = [shared_memory, options.endpoint];
         let serving = Serving::start(&server, &endpoints, options.serve)?;
+        let mirrors = Mirrors::start(&options.mirrors, space, &rules.providers.space(), &providers)
+            .map_err(|source| RegistryError::Mirror(source.to_string()))?;
         let key_push = KeyPush::start(&options.push_targets, &groups, space, &push)?;
         Ok(Self {
             application_name: options.application_name,
+            _mirrors: mirrors,
             _key_push: key_push,
             _ending: Ending(rules),
             server,
