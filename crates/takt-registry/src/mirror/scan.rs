@@ -1,6 +1,6 @@
 //! The address space of a foreign server as plain data, browsed within limits.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use takt_app::client::{Client, Follow};
@@ -334,13 +334,5 @@ fn of_class(class: NodeClass) -> &'static [Attribute] {
         NodeClass::DataType => &[A::IsAbstract, A::DataTypeDefinition],
         NodeClass::ReferenceType => &[A::IsAbstract, A::Symmetric, A::InverseName],
         _ => &[],
-    }
-}
-
-impl Scan {
-    /// Returns the positions of the nodes by their NodeIds.
-    pub(super) fn positions(&self) -> HashMap<&NodeId, usize> {
-        let nodes = self.nodes.iter().enumerate();
-        nodes.map(|(position, node)| (&node.node_id, position)).collect()
     }
 }
