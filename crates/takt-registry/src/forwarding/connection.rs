@@ -282,7 +282,7 @@ fn send(
                 .map(|read| ReadValueId {
                     node_id: map.node_id(&read.node_id),
                     attribute_id: 13,
-                    index_range: UaString::from(read.index_range.as_str()),
+                    index_range: index_range(&read.index_range),
                     ..ReadValueId::default()
                 })
                 .collect();
@@ -305,7 +305,7 @@ fn send(
                     WriteValue {
                         node_id: map.node_id(&write.node_id),
                         attribute_id: 13,
-                        index_range: UaString::from(write.index_range.as_str()),
+                        index_range: index_range(&write.index_range),
                         value,
                     }
                 })
@@ -337,6 +337,14 @@ fn send(
         }
     };
     Ok(request_id)
+}
+
+/// Returns an IndexRange; null for the whole value, because some servers take an empty text for a range.
+fn index_range(range: &str) -> UaString {
+    match range {
+        "" => UaString::null(),
+        range => UaString::from(range),
+    }
 }
 
 /// Decodes the response to a request with these operations.
