@@ -147,11 +147,31 @@ impl PeerServer {
         Self::start_with(Peer::Asyncua, &[folder])
     }
 
+    /// Starts a server with this many Variables, as `peers/asyncua/large_server.py` describes them, on this port or on a free one.
+    ///
+    /// # Panics
+    /// If it does not serve in time.
+    #[must_use]
+    pub fn start_large(peer: Peer, port: u16, variables: usize) -> Self {
+        let (port, variables) = (port.to_string(), variables.to_string());
+        match peer {
+            Peer::Open62541 => {
+                let arguments = [port.as_str(), "--variables", &variables];
+                Self::start_command(peer, peer.command("server").args(arguments))
+            }
+            _ => {
+                let mut command = peer.command("large_server");
+                Self::start_command(peer, command.args([&port, &variables]))
+            }
+        }
+    }
+
     fn start_with(peer: Peer, arguments: &[&str]) -> Self {
-        let mut process = Process::spawn(
-            &format!("{} server", peer.name()),
-            peer.command("server").arg("0").args(arguments),
-        );
+        Self::start_command(peer, peer.command("server").arg("0").args(arguments))
+    }
+
+    fn start_command(peer: Peer, command: &mut Command) -> Self {
+        let mut process = Process::spawn(&format!("{} server", peer.name()), command);
         let line = process.wait_for("its ready line", START, |line| line.starts_with('{'));
         let ready: Value = serde_json::from_str(&line).expect("the ready line is JSON");
         Self {

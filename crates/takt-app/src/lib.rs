@@ -69,6 +69,7 @@ mod key_log;
 mod keys;
 mod mirror;
 pub mod model;
+mod namespace_map;
 mod provider;
 pub mod serve;
 mod state_directory;
@@ -78,7 +79,7 @@ mod workers;
 
 pub use client::{
     Attribute, Client, ClientOptions, ClientSecurity, CurrentValue, HistoryRange, Identity,
-    OutputsInPlace, SecurityChoice, ValueInPlace, Waiting,
+    OutputsInPlace, SecurityChoice, TypedNode, ValueInPlace, Waiting,
 };
 pub use consumer::{Consumer, Item, ProviderEntry};
 pub use endpoint::{Endpoint, EndpointError, loopback};
@@ -92,13 +93,17 @@ pub use keys::{
     KeyKeeper, KeyNews, KeyReceiver, KeyReceiverError, KeyReceiverOptions, MissingKeys,
 };
 pub use mirror::Mirror;
+pub use namespace_map::NamespaceMap;
 pub use provider::{
-    DataType, DeclarationMistake, Enumeration, Field, Method, NodeError, Object, OwnType, Provider,
-    ProviderBuilder, ProviderError, RegistryState, StructureDataType, StructureError, Unit,
-    Variable,
+    DataType, DeclarationMistake, Enumeration, Field, Instance, InstanceError, MemberValue, Method,
+    ModelStructure, NodeError, NodeSets, NodeSetsError, Object, OwnType, Provider, ProviderBuilder,
+    ProviderError, RegistryState, StructureDataType, StructureError, StructureFields, TypeName,
+    TypeNameError, Unit, Variable,
 };
 pub use state_directory::{StateDirectoryError, prepare_state_directory, state_directory};
 pub use subscription::{DataChange, MonitoredItemOptions, Subscription, SubscriptionOptions};
 pub use takt_history::{Aggregate, HistoryStoreOptions};
 pub use takt_space::UserRole;
+/// Value of a field of a [`StructureFields`].
+pub use takt_ua::Variant as FieldValue;
 pub use workers::WorkerOptions;

@@ -5,6 +5,8 @@
 //! keeps registrations in a database, tracks which Providers are connected, and forwards Reads, Writes and Calls for
 //! clients that do not support `InteractionVia`. Values stay at the Providers.
 //!
+//! It also mirrors foreign servers: their nodes are in its address space, with their values ([`MirrorOptions`]).
+//!
 //! The registry is also a SecurityKeyService (OPC 10000-14, 8): it keeps SecurityGroups, returns their keys to authorized
 //! users and applications, and pushes them to configured ones.
 
@@ -16,6 +18,7 @@ mod durable;
 mod forwarding;
 mod history;
 mod key_push;
+mod mirror;
 mod names;
 mod namespaces;
 mod providers;
@@ -26,6 +29,7 @@ mod security_groups;
 pub use database::DatabaseError;
 pub use history::RegistryHistoryOptions;
 pub use key_push::{PushTargetError, PushTargetOptions};
+pub use mirror::{MirrorOptions, MirrorOptionsError};
 pub use names::NameLimits;
 pub use registry::{Registry, RegistryError, RegistryOptions};
 pub use security_groups::{SecurityGroupOptions, SecurityGroupOptionsError};

@@ -6,12 +6,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use sha2::{Digest, Sha256};
 use takt_app::{ClientOptions, model};
 use takt_cell::Cell;
-use takt_space::{Caller, Peer, UserIdentity};
+use takt_space::{AddressSpace, Caller, Peer, UserIdentity};
 use takt_ua::enumerations::PermissionType;
 use takt_ua::{DateTime, NodeId, StatusCode, Variant};
 
 use crate::database::ProviderRecord;
-use crate::forwarding::Gateway;
+use crate::forwarding::{Gateway, Naming, RegistrySpace};
 
 /// A Provider, connected or not.
 pub(crate) struct ProviderState {
@@ -35,12 +35,18 @@ pub(crate) struct Providers {
     states: Mutex<HashMap<String, ProviderState>>,
     /// Options of connections to Providers.
     options: ClientOptions,
+    space: RegistrySpace,
     /// True if sessions over `opc.tcp` may act for a Provider.
     allow_tcp: bool,
 }
 
 impl ProviderState {
-    fn new(record: ProviderRecord, namespace: u16, options: &ClientOptions) -> Self {
+    fn new(
+        record: ProviderRecord,
+        namespace: u16,
+        options: &ClientOptions,
+        space: &RegistrySpace,
+    ) -> Self {
         let options = ClientOptions {
             // An application of another user with its name is not this Provider.
             server_user: record.user,
@@ -49,7 +55,7 @@ impl ProviderState {
         Self {
             gateway: Arc::new(Gateway::new(
                 &record.name,
-                model::provider_uri(&record.name),
+                Naming::same(space.clone()),
                 options,
             )),
             available: Arc::new(Cell::of(&Variant::Boolean(false))),
@@ -128,8 +134,19 @@ impl Providers {
         Self {
             states: Mutex::default(),
             options,
+            space: RegistrySpace::default(),
             allow_tcp,
         }
+    }
+
+    /// Sets the address space whose NamespaceArray counts for forwarded requests.
+    pub(crate) fn bind(&self, space: &Arc<AddressSpace>) {
+        self.space.bind(space);
+    }
+
+    /// Returns the address space of the registry, for other gateways.
+    pub(crate) fn space(&self) -> RegistrySpace {
+        self.space.clone()
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<String, ProviderState>> {
@@ -180,7 +197,12 @@ impl Providers {
 
     /// Adds a Provider of the database.
     pub(crate) fn restore(&self, record: ProviderRecord, namespace: u16) {
-        self.insert(ProviderState::new(record, namespace, &self.options));
+        self.insert(ProviderState::new(
+            record,
+            namespace,
+            &self.options,
+            &self.space,
+        ));
     }
 
     fn insert(&self, state: ProviderState) {
@@ -189,7 +211,7 @@ impl Providers {
 
     /// Adds a Provider that has just registered, and is connected.
     pub(crate) fn welcome(&self, newcomer: Newcomer, namespace: u16) {
-        let mut state = ProviderState::new(newcomer.record, namespace, &self.options);
+        let mut state = ProviderState::new(newcomer.record, namespace, &self.options, &self.space);
         state.sessions.insert(newcomer.session.clone());
         if newcomer.secret.is_some() {
             state.first_session = Some(newcomer.session);

@@ -21,6 +21,7 @@ use crate::discovery::{Announcer, Discovery};
 use crate::durable::DurableMethods;
 use crate::history::{RegistryHistory, RegistryHistoryOptions};
 use crate::key_push::{KeyPush, PushTargetOptions};
+use crate::mirror::{MirrorOptions, Mirrors};
 use crate::names::{NameLimits, Names};
 use crate::namespaces;
 use crate::providers::Providers;
@@ -46,6 +47,8 @@ pub struct RegistryOptions {
     pub security_groups: Vec<SecurityGroupOptions>,
     /// Applications to which keys are pushed.
     pub push_targets: Vec<PushTargetOptions>,
+    /// Foreign servers to mirror, with different names.
+    pub mirrors: Vec<MirrorOptions>,
     /// True if Providers may register over `opc.tcp`, where they are not authenticated.
     pub allow_tcp_registration: bool,
     /// True if servers are announced on the local network, and those of other hosts are found there (mDNS).
@@ -70,6 +73,7 @@ impl Default for RegistryOptions {
             nodesets: Vec::new(),
             security_groups: Vec::new(),
             push_targets: Vec::new(),
+            mirrors: Vec::new(),
             allow_tcp_registration: false,
             multicast: false,
             name_limits: NameLimits::default(),
@@ -83,6 +87,8 @@ impl Default for RegistryOptions {
 pub struct Registry {
     application_name: String,
     _announcer: Option<Announcer>,
+    /// Mirrors end while their values can still be read.
+    _mirrors: Mirrors,
     /// Keys are not pushed any more when the database is closed.
     _key_push: KeyPush,
     /// The endpoints are closed first, then the database.
@@ -139,7 +145,7 @@ impl Registry {
         let runtime = runtime.map_err(ServeError::SharedMemory)?;
         let rules = Arc::new(Rules::new(
             database,
-            Providers::new(providers, options.allow_tcp_registration),
+            Providers::new(providers.clone(), options.allow_tcp_registration),
             Names::new(options.name_limits, runtime),
         ));
         let server = Server::builder(
@@ -190,10 +196,18 @@ impl Registry {
             ),
             false => None,
         };
+        let mirrors = Mirrors::start(
+            &options.mirrors,
+            space,
+            &rules.providers.space(),
+            &providers,
+        )
+        .map_err(|source| RegistryError::Mirror(source.to_string()))?;
         let key_push = KeyPush::start(&options.push_targets, &groups, space, &push)?;
         Ok(Self {
             application_name: options.application_name,
             _announcer: announcer,
+            _mirrors: mirrors,
             _key_push: key_push,
             _ending: Ending(rules),
             server,

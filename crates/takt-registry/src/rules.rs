@@ -69,6 +69,7 @@ impl Rules {
 
     /// Binds the rules to `server`, where the registry's model has this index.
     pub(crate) fn bind(self: &Arc<Self>, server: &Arc<Server>, model: u16) {
+        self.providers.bind(server.address_space());
         // A second time would be for the same server.
         let _ = self.bound.set(Bound {
             server: Arc::downgrade(server),

@@ -27,9 +27,9 @@ mod value_source;
 
 pub use address_space::{
     AddressSpace, AddressSpaceError, Binding, BindingGuard, ClassAttributes, Edit, Fit,
-    MethodBinding, Namespaces, NewBinding, NewReference, NodeAccess, NodeBuilder, NodeDefinition,
-    NodeRef, ReferenceView, References, STANDARD_NAMESPACE, Target, TargetRef, TypeFilter,
-    VariableDefinition, VariableRef, View, access_level, value_rank,
+    MethodBinding, ModellingRule, Namespaces, NewBinding, NewReference, NodeAccess, NodeBuilder,
+    NodeDefinition, NodeRef, ReferenceView, References, STANDARD_NAMESPACE, Target, TargetRef,
+    TypeFilter, TypeMember, VariableDefinition, VariableRef, View, access_level, value_rank,
 };
 pub use caller::{Caller, Channel, ChannelSecurity, Peer, UserIdentity};
 pub use change::Change;

@@ -11,6 +11,8 @@ use takt_ua::binary::{Decode, Decoder, Encode, EncodeError, Encoder, Limits};
 use takt_ua::enumerations::TimestampsToReturn;
 use takt_ua::{DataValue, DateTime, StatusCode, Variant, large_memory};
 
+use crate::remote::RemoteValue;
+
 /// A stored value with its StatusCode and source timestamp. Reading takes no lock, and never waits.
 ///
 /// A value is replaced as a whole. The memory of the value before is reused for the next one, so setting values of the same
@@ -23,6 +25,8 @@ pub struct StoredValue {
     generation: AtomicU64,
     /// Publication of the value for other processes.
     publication: OnceLock<Box<Publication>>,
+    /// Variable of another server of which this value is a copy.
+    origin: OnceLock<Box<RemoteValue>>,
 }
 
 /// Observer of every value that is set, in order: a MonitoredItem that reports by exception.
@@ -87,7 +91,22 @@ impl StoredValue {
             setting: Mutex::default(),
             generation: AtomicU64::new(0),
             publication: OnceLock::new(),
+            origin: OnceLock::new(),
         }
+    }
+
+    /// Creates a copy of a value of another server, which has none yet: null, `BadWaitingForInitialData`. The application sets
+    /// it when the other server reports a change. Clients read the copy, and their Writes go to the other server.
+    pub fn copy_of(origin: RemoteValue) -> Self {
+        let stored = Self::with_status(&Variant::Empty, StatusCode::BadWaitingForInitialData);
+        let _ = stored.origin.set(Box::new(origin));
+        stored
+    }
+
+    /// Returns the Variable of another server of which this value is a copy.
+    #[inline]
+    pub fn origin(&self) -> Option<&RemoteValue> {
+        self.origin.get().map(Box::as_ref)
     }
 
     /// Publishes the value and all later ones in memory that other processes read without a request: see

@@ -43,6 +43,16 @@ impl Value {
         Self::Callback(Arc::new(ReadOnly(read)))
     }
 
+    /// Returns the Variable of another server, or the callback of a worker thread, to which Writes go.
+    #[inline]
+    pub fn write_target(&self) -> Option<&RemoteValue> {
+        match self {
+            Self::Remote(remote) => Some(remote),
+            Self::Stored(stored) => stored.origin(),
+            Self::Cell(_) | Self::Callback(_) => None,
+        }
+    }
+
     /// Returns the AccessLevel bits (OPC 10000-3, 8.57) for writing: those of the value, and of each other part of a DataValue that
     /// the source stores. The server of a remote value decides itself.
     pub fn write_access(&self) -> u32 {

@@ -47,7 +47,8 @@ pub use security::{
 };
 pub use security_key::SecurityKey;
 pub use serving::{
-    DemoProvider, ProviderArguments, RegistryArguments, RegistryCommand, RegistryServeArguments,
+    DemoProvider, MirrorArguments, ProviderArguments, RegistryArguments, RegistryCommand,
+    RegistryServeArguments,
 };
 pub use simulate::{SimulateArguments, SimulationLoopback, SimulationModel};
 

@@ -47,6 +47,7 @@ described! {
     UA_DataSetMetaDataType = UA_TYPES_DATASETMETADATATYPE,
     UA_Argument = UA_TYPES_ARGUMENT,
     UA_ObjectAttributes = UA_TYPES_OBJECTATTRIBUTES,
+    UA_ObjectTypeAttributes = UA_TYPES_OBJECTTYPEATTRIBUTES,
     UA_VariableAttributes = UA_TYPES_VARIABLEATTRIBUTES,
     UA_MethodAttributes = UA_TYPES_METHODATTRIBUTES,
     UA_EndpointDescription = UA_TYPES_ENDPOINTDESCRIPTION,

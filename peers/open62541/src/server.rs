@@ -57,15 +57,86 @@ impl Server {
     /// # Errors
     /// What open62541 says, for example that the port is in use.
     pub fn run(&mut self, ready: impl FnOnce(), ended: impl Fn() -> bool) -> Result<(), Status> {
+        self.run_with(ready, ended, |_| Ok(()))
+    }
+
+    /// Serves as [`run`](Self::run) does, and calls `each` between two rounds.
+    ///
+    /// # Errors
+    /// What open62541 or `each` says.
+    pub fn run_with(
+        &mut self,
+        ready: impl FnOnce(),
+        ended: impl Fn() -> bool,
+        mut each: impl FnMut(&mut Self) -> Result<(), Status>,
+    ) -> Result<(), Status> {
         // SAFETY: the server is alive, in this call and those that follow.
         Status::check(unsafe { sys::UA_Server_run_startup(self.server) })?;
         ready();
         while !ended() {
             // SAFETY: as above. It waits for something to do, a fraction of a second at most.
             unsafe { sys::UA_Server_run_iterate(self.server, true) };
+            each(self)?;
         }
         // SAFETY: as above.
         Status::check(unsafe { sys::UA_Server_run_shutdown(self.server) })
+    }
+
+    /// Adds the Variable `Counter`, and Objects `Line0`, `Line1` and so on of the ObjectType `LineType` with 100 Variables each, as
+    /// the servers `large_server` of other peers have them.
+    ///
+    /// # Errors
+    /// What open62541 says if it cannot.
+    pub fn add_lines(&mut self, variables: usize) -> Result<(), Status> {
+        const PER_LINE: usize = 100;
+        let scalar = json!([]);
+        self.add_variable_below("Peer", "Counter", 7, json!(0), &scalar)?;
+        self.add_line_type()?;
+        for first in (0..variables).step_by(PER_LINE) {
+            let line = format!("Line{}", first / PER_LINE);
+            self.add_object(
+                &line,
+                "Peer",
+                "i=47",
+                &format!("ns={};s=LineType", self.namespace),
+            )?;
+            for number in 0..PER_LINE.min(variables - first) {
+                let name = format!("{line}/Value{number}");
+                self.add_variable_below(&line, &name, 11, json!(first + number), &scalar)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Sets `Counter`.
+    ///
+    /// # Errors
+    /// What open62541 says if there is none.
+    pub fn count(&mut self, value: u32) -> Result<(), Status> {
+        let variant = Owned::<sys::UA_Variant>::from_json(&json!({"UaType": 7, "Value": value}))?;
+        // SAFETY: the server is alive, and copies the value.
+        Status::check(unsafe {
+            sys::UA_Server_writeValue(self.server, self.node_id("Counter")?.lend(), variant.lend())
+        })
+    }
+
+    fn add_line_type(&mut self) -> Result<(), Status> {
+        let attributes = Owned::<sys::UA_ObjectTypeAttributes>::from_json(
+            &json!({"DisplayName": {"Text": "LineType"}}),
+        )?;
+        // SAFETY: the server is alive; it copies everything that it is lent.
+        Status::check(unsafe {
+            sys::UA_Server_addObjectTypeNode(
+                self.server,
+                self.node_id("LineType")?.lend(),
+                standard("i=58")?.lend(),
+                standard("i=45")?.lend(),
+                self.browse_name("LineType")?.lend(),
+                attributes.lend(),
+                null_mut(),
+                null_mut(),
+            )
+        })
     }
 
     fn add_nodes(&mut self) -> Result<(), Status> {
@@ -107,18 +178,32 @@ impl Server {
     }
 
     fn add_peer(&mut self) -> Result<(), Status> {
-        let attributes = Owned::<sys::UA_ObjectAttributes>::from_json(
-            &json!({"DisplayName": {"Text": "Peer"}}),
-        )?;
+        self.add_object("Peer", "", "i=35", "i=58")
+    }
+
+    /// Adds an Object below another one, or below the Objects folder.
+    fn add_object(
+        &mut self,
+        name: &str,
+        parent: &str,
+        reference: &str,
+        object_type: &str,
+    ) -> Result<(), Status> {
+        let attributes =
+            Owned::<sys::UA_ObjectAttributes>::from_json(&json!({"DisplayName": {"Text": name}}))?;
+        let parent = match parent {
+            "" => standard("i=85")?,
+            parent => self.node_id(parent)?,
+        };
         // SAFETY: the server is alive; it copies everything that it is lent.
         Status::check(unsafe {
             sys::UA_Server_addObjectNode(
                 self.server,
-                self.node_id("Peer")?.lend(),
-                standard("i=85")?.lend(),
-                standard("i=35")?.lend(),
-                self.browse_name("Peer")?.lend(),
-                standard("i=58")?.lend(),
+                self.node_id(name)?.lend(),
+                parent.lend(),
+                standard(reference)?.lend(),
+                self.browse_name(name)?.lend(),
+                standard(object_type)?.lend(),
                 attributes.lend(),
                 null_mut(),
                 null_mut(),
@@ -128,6 +213,17 @@ impl Server {
 
     fn add_variable(
         &mut self,
+        name: &str,
+        built_in_type: u32,
+        value: Value,
+        dimensions: &Value,
+    ) -> Result<(), Status> {
+        self.add_variable_below("Peer", name, built_in_type, value, dimensions)
+    }
+
+    fn add_variable_below(
+        &mut self,
+        parent: &str,
         name: &str,
         built_in_type: u32,
         value: Value,
@@ -153,9 +249,10 @@ impl Server {
             sys::UA_Server_addVariableNode(
                 self.server,
                 self.node_id(name)?.lend(),
-                self.node_id("Peer")?.lend(),
+                self.node_id(parent)?.lend(),
                 standard("i=47")?.lend(),
-                self.browse_name(name)?.lend(),
+                self.browse_name(name.rsplit('/').next().unwrap_or(name))?
+                    .lend(),
                 standard("i=63")?.lend(),
                 attributes.lend(),
                 null_mut(),

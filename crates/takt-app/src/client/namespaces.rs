@@ -31,6 +31,14 @@ impl Client {
         Ok(uris)
     }
 
+    /// Returns the NamespaceArray as it was last read in this session; it is read if it was not.
+    pub fn known_namespaces(&mut self) -> Result<&[String], ClientError> {
+        if !self.is_connected() || self.namespaces.epoch != self.epoch {
+            self.namespace_array()?;
+        }
+        Ok(&self.namespaces.uris)
+    }
+
     /// Returns the index of `uri` at this server, if it has one. The NamespaceArray is read once per session, and
     /// again if it does not contain the URI, because it only grows.
     pub fn namespace_index(&mut self, uri: &str) -> Result<Option<u16>, ClientError> {

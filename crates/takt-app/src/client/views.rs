@@ -72,6 +72,23 @@ impl Client {
         nodes: &[NodeId],
         follow: &Follow,
     ) -> Result<Vec<Result<Vec<ReferenceDescription>, ClientError>>, ClientError> {
+        self.browse_many_within(nodes, follow, usize::MAX)
+    }
+
+    /// Returns the references of many nodes as [`browse_many`](Self::browse_many) does, at most `limit` of all nodes together.
+    ///
+    /// # Errors
+    /// There are more references, or the server refuses the request.
+    #[allow(
+        clippy::type_complexity,
+        reason = "one outcome a node, in one outcome of the request"
+    )]
+    pub fn browse_many_within(
+        &mut self,
+        nodes: &[NodeId],
+        follow: &Follow,
+        limit: usize,
+    ) -> Result<Vec<Result<Vec<ReferenceDescription>, ClientError>>, ClientError> {
         if nodes.is_empty() {
             return Ok(Vec::new());
         }
@@ -90,24 +107,34 @@ impl Client {
             ..BrowseRequest::default()
         })?;
         self.expect_count("BrowseResponse", nodes.len(), response.results.len())?;
+        let mut left = limit;
         nodes
             .iter()
             .zip(response.results)
             .map(|(node, result)| match good(node, result.status_code) {
-                Ok(()) => Ok(Ok(self.browse_rest(result)?)),
+                Ok(()) => {
+                    let references = self.browse_rest(result, left)?;
+                    left = left.saturating_sub(references.len());
+                    Ok(Ok(references))
+                }
                 Err(error) => Ok(Err(error)),
             })
             .collect()
     }
 
-    /// Returns the references in `result` and those behind its continuation points.
+    /// Returns the references in `result` and those behind its continuation points, at most `limit`.
     fn browse_rest(
         &mut self,
         mut result: BrowseResult,
+        limit: usize,
     ) -> Result<Vec<ReferenceDescription>, ClientError> {
         let mut references = std::mem::take(&mut result.references);
         let mut continuation_point: ByteString = result.continuation_point;
         let mut empty = 0;
+        let limit = limit.min(MAX_REFERENCES);
+        if references.len() > limit {
+            return Err(self.protocol(format!("there are more than {limit} references")));
+        }
         while !continuation_point.is_empty() {
             let mut next = self.call(BrowseNextRequest {
                 release_continuation_points: false,
@@ -122,7 +149,7 @@ impl Client {
                 false => 0,
             };
             references.append(&mut result.references);
-            if empty > MAX_EMPTY || references.len() > MAX_REFERENCES {
+            if empty > MAX_EMPTY || references.len() > limit {
                 return Err(self.protocol("BrowseNext returns continuation points without end"));
             }
             continuation_point = result.continuation_point;

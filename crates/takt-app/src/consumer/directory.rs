@@ -6,7 +6,7 @@ use takt_ua::{NodeId, Variant, ids};
 
 use super::Consumer;
 use super::item::{GlobalNodeId, Item};
-use crate::client::{Attribute, Follow};
+use crate::client::{Attribute, Follow, TypedNode};
 use crate::endpoint::Endpoint;
 use crate::error::ClientError;
 use crate::model;
@@ -102,6 +102,24 @@ impl Consumer {
             available,
             endpoints: self.read_endpoints(&endpoints)?,
         })
+    }
+
+    /// Returns the Objects and Variables of a type or a subtype of it, of all Providers. [`Client::find_by_type`] says how the
+    /// type is named; [`find`](Self::find) returns the Variables below them by their paths.
+    ///
+    /// ```no_run
+    /// # use takt_app::{ClientError, ClientOptions, Consumer};
+    /// # fn main() -> Result<(), ClientError> {
+    /// let mut consumer = Consumer::connect("opc.iox2://SemanticRegistryServer", ClientOptions::named("Panel"))?;
+    /// for machine in consumer.find_by_type("MachineToolType")? {
+    ///     let serial = consumer.find(&format!("{}/Identification/SerialNumber", machine.path))?;
+    ///     println!("{}: {:?}", machine.path, consumer.read(&serial)?.value);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn find_by_type(&mut self, name: &str) -> Result<Vec<TypedNode>, ClientError> {
+        self.registry.find_by_type(name)
     }
 
     /// Returns the Variable or Method at `path`, for example `Machine/Spindle/Speed`, with its endpoints.

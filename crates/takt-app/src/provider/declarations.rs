@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use takt_ua::BuiltInType;
 
 use super::error::{DeclarationMistake, ProviderError};
+use super::instance::Instance;
 use super::method::Method;
+use super::nodesets::NodeSets;
 use super::object::Object;
 use super::own_type::{self, OwnType};
 use super::variable::{Source, Variable};
@@ -27,6 +29,9 @@ pub(super) struct Declarations {
     pub(super) objects: Vec<Object>,
     pub(super) variables: Vec<Variable>,
     pub(super) methods: Vec<Method>,
+    /// NodeSets with the types of the instances.
+    pub(super) nodesets: Option<NodeSets>,
+    pub(super) instances: Vec<Instance>,
 }
 
 impl Declarations {
@@ -40,6 +45,19 @@ impl Declarations {
                 path: variable.path.clone(),
                 mistake,
             })?;
+        }
+        for instance in &self.instances {
+            for variable in &instance.variables {
+                // Rank and type are those of the member, which are checked with it.
+                let mut alone = variable.clone();
+                if matches!(alone.source, Source::Callback(_)) {
+                    alone.has_plain_callback = false;
+                }
+                check_variable(&alone).map_err(|mistake| ProviderError::Declaration {
+                    path: format!("{}/{}", instance.path, variable.path),
+                    mistake,
+                })?;
+            }
         }
         self.objects.sort_by(|a, b| a.path.cmp(&b.path));
         Ok(())
@@ -79,7 +97,9 @@ fn check_paths(declarations: &Declarations) -> Result<(), ProviderError> {
         .methods
         .iter()
         .map(|method| method.path.as_str());
-    let leaves: Vec<&str> = variables.chain(methods).collect();
+    let instances = declarations.instances.iter();
+    let instances = instances.map(|instance| instance.path.as_str());
+    let leaves: Vec<&str> = variables.chain(methods).chain(instances).collect();
     let paths: Vec<&str> = leaves.iter().copied().chain(objects).collect();
     let mut folders = BTreeSet::new();
     for path in &paths {

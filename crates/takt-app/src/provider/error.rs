@@ -6,6 +6,7 @@ use takt_services::BuildError;
 use takt_space::{AddressSpaceError, PublishValueError};
 use takt_ua::BuiltInType;
 
+use super::instance_error::InstanceError;
 use crate::endpoint::EndpointError;
 use crate::history::HistoryStartError;
 use crate::serve::ServeError;
@@ -38,6 +39,18 @@ pub enum ProviderError {
         /// Contradiction in its declaration.
         mistake: DeclarationMistake,
     },
+    /// An instance does not fit its type.
+    #[error("the instance `{path}` cannot be served: {mistake}")]
+    Instance {
+        /// The path of the instance.
+        path: String,
+        /// Contradiction between instance and type.
+        #[source]
+        mistake: Box<InstanceError>,
+    },
+    /// A reduced Provider has no types of NodeSets.
+    #[error("`{0}` cannot be served: a reduced Provider has no instances of NodeSets' types")]
+    ReducedInstance(String),
     /// The address space refused a node.
     #[error("`{path}` cannot be served: {cause}")]
     Node {

@@ -9,10 +9,17 @@ mod access;
 mod declarations;
 mod enumeration;
 mod error;
+mod expansion;
 mod field;
 mod historical_configuration;
+mod instance;
+mod instance_error;
+mod mapped;
+mod mask;
 mod method;
+mod model_structure;
 mod nodes;
+mod nodesets;
 mod object;
 mod own_type;
 mod plan;
@@ -35,11 +42,15 @@ use takt_ua::NodeId;
 pub use enumeration::Enumeration;
 pub use error::{DeclarationMistake, NodeError, ProviderError};
 pub use field::{DataType, Field};
+pub use instance::{Instance, MemberValue};
+pub use instance_error::InstanceError;
 pub use method::Method;
+pub use model_structure::ModelStructure;
+pub use nodesets::{NodeSets, NodeSetsError, TypeName, TypeNameError};
 pub use object::Object;
 pub use own_type::OwnType;
 pub use registry_state::RegistryState;
-pub use structure::{StructureDataType, StructureError};
+pub use structure::{StructureDataType, StructureError, StructureFields};
 pub use variable::{Unit, Variable};
 
 use crate::endpoint::Endpoint;
@@ -115,6 +126,20 @@ impl ProviderBuilder {
     #[must_use]
     pub fn object(mut self, object: Object) -> Self {
         self.declarations.objects.push(object);
+        self
+    }
+
+    /// Sets the NodeSets with the types of the [instances](Self::instance). The registry has to load them as well.
+    #[must_use]
+    pub fn nodesets(mut self, nodesets: &NodeSets) -> Self {
+        self.declarations.nodesets = Some(nodesets.clone());
+        self
+    }
+
+    /// Adds an instance of a type of the [NodeSets](Self::nodesets), or of namespace 0.
+    #[must_use]
+    pub fn instance(mut self, instance: Instance) -> Self {
+        self.declarations.instances.push(instance);
         self
     }
 
@@ -206,6 +231,8 @@ impl ProviderBuilder {
             application_name: self.application_name,
             endpoints,
             declarations: self.declarations,
+            instances: Vec::new(),
+            namespaces: Vec::new(),
         };
         let workers = Workers::new(self.workers);
         let registry_state = Arc::new(SharedState::new(match registry {
@@ -213,7 +240,7 @@ impl ProviderBuilder {
             None => RegistryState::Disabled,
         }));
         let history_file = history_file(&offer, self.state_directory.as_deref())?;
-        let nodes = Nodes::new(&offer, self.kind, self.limits, self.registry.as_deref())?;
+        let nodes = Nodes::new(&mut offer, self.kind, self.limits, self.registry.as_deref())?;
         nodes.bind(&offer, &registry_state, &workers)?;
         let history = match history_file {
             Some(path) => Some(record(&offer, nodes.server(), &path, self.history)?),

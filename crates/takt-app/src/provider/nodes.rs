@@ -5,19 +5,23 @@
 //! parent, so that Browse does not find them. It has the Object and the folders, because a Call names the Object of its
 //! Method, and the Properties, because Calls and filters are checked against them.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use takt_services::{BuildError, Server, ServerLimits};
 use takt_space::{AddressSpaceError, Change, Edit, Value};
 use takt_ua::enumerations::NodeClass;
 use takt_ua::structures::{AddNodesItem, AddReferencesItem};
-use takt_ua::{DataValue, ExpandedNodeId, Identifier, NodeId, ids};
+use takt_ua::{DataValue, ExpandedNodeId, Identifier, NodeId, QualifiedName, ids};
 
 use super::error::{NodeError, ProviderError};
+use super::expansion;
 use super::historical_configuration;
+use super::nodesets::{self, NodeSets};
 use super::plan::{Offer, Plan, ServerNamespaces};
 use super::registry_state::SharedState;
 use crate::model::{self, OWN_NAMESPACE, provider};
+use crate::namespace_map::NamespaceMap;
 use crate::workers::Workers;
 
 /// Kind of the address space of a Provider.
@@ -37,14 +41,15 @@ pub(super) struct Nodes {
 }
 
 impl Nodes {
-    /// Creates the server with all nodes but those that name the endpoints.
+    /// Creates the server with all nodes but those that name the endpoints. Expands the instances of NodeSets' types.
     pub(super) fn new(
-        offer: &Offer,
+        offer: &mut Offer,
         kind: Kind,
         limits: ServerLimits,
         registry: Option<&str>,
     ) -> Result<Self, ProviderError> {
-        let name = &offer.application_name;
+        let name = offer.application_name.clone();
+        let name = &name;
         let failed = |cause: NodeError| failed(name, cause);
         let server = Server::builder(name, model::provider_uri(name))
             .limits(limits)
@@ -53,13 +58,31 @@ impl Nodes {
         let space = server.address_space();
         let model = match kind {
             Kind::Complete => {
-                let types = space.import_types(model::NODESET_NAME, model::NODESET);
+                let declarations = &offer.declarations;
+                let documents = declarations.nodesets.as_ref();
+                let types = nodesets::import(space, documents.map(NodeSets::documents));
                 types.map_err(|error| failed(BuildError::from(error).into()))?;
+                let instances = declarations.instances.iter().map(|instance| {
+                    expansion::expand(&space.view(), instance).map_err(|mistake| {
+                        ProviderError::Instance {
+                            path: instance.path.clone(),
+                            mistake: Box::new(mistake),
+                        }
+                    })
+                });
+                offer.instances = instances.collect::<Result<_, _>>()?;
                 let index = space.namespaces().register(model::NAMESPACE_URI);
                 index.map_err(|error| failed(error.into()))?
             }
-            Kind::Reduced => OWN_NAMESPACE,
+            Kind::Reduced => match offer.declarations.instances.first() {
+                Some(instance) => {
+                    return Err(ProviderError::ReducedInstance(instance.path.clone()));
+                }
+                None => OWN_NAMESPACE,
+            },
         };
+        let uris = space.namespaces().all();
+        offer.namespaces = uris.iter().map(|uri| uri.as_ref().to_owned()).collect();
         let own = OWN_NAMESPACE;
         let nodes = Self {
             server,
@@ -75,11 +98,24 @@ impl Nodes {
         let object = NodeId::numeric(OWN_NAMESPACE, provider::OBJECT).into();
         let object = self.namespaces.object(object, &offer.application_name);
         let pointer = registry.map(|endpoint| self.namespaces.semantic_registry(endpoint));
-        let data = Plan::new(offer, self.namespaces).data;
-        for item in [object].into_iter().chain(pointer).chain(data) {
-            self.add(&mut edit, item)?;
+        let plan = self.plan(offer);
+        let instances = plan.instances.into_iter().flatten();
+        let items = [object].into_iter().chain(pointer).chain(plan.data);
+        let items: Vec<AddNodesItem> = items.chain(instances).collect();
+        let places = items.iter().map(|item| {
+            let parent = item.parent_node_id.node_id.clone();
+            (parent.to_string(), item.browse_name.clone())
+        });
+        let announced: HashSet<(String, QualifiedName)> = places.collect();
+        for item in items {
+            self.add(&mut edit, item, &announced)?;
         }
         Ok(())
+    }
+
+    fn plan(&self, offer: &Offer) -> Plan {
+        let map = NamespaceMap::between(&offer.namespaces, &offer.namespaces);
+        Plan::new(offer, self.namespaces, &map)
     }
 
     /// Sets the sources of the Variables and the handlers of the Methods. `Available` follows from `registry_state`.
@@ -90,7 +126,7 @@ impl Nodes {
         workers: &Workers,
     ) -> Result<(), ProviderError> {
         let space = self.server.address_space();
-        for variable in &offer.declarations.variables {
+        for variable in offer.variables() {
             let node = NodeId::string(OWN_NAMESPACE, &variable.path);
             let value = variable
                 .value()
@@ -110,7 +146,7 @@ impl Nodes {
                 set.map_err(|error| failed(&path, error.into()))?;
             }
         }
-        for method in &offer.declarations.methods {
+        for method in offer.methods() {
             let node = NodeId::string(OWN_NAMESPACE, &method.path);
             let handler = match method.is_inline {
                 true => method.handler.clone(),
@@ -133,26 +169,33 @@ impl Nodes {
 
     /// Adds the nodes and references that name the endpoints, and the revision. Returns the revision.
     pub(super) fn add_endpoints(&self, offer: &Offer) -> Result<u64, ProviderError> {
-        let plan = Plan::new(offer, self.namespaces);
+        let plan = self.plan(offer);
         let revision = plan.revision();
         if self.kind == Kind::Reduced {
             return Ok(revision);
         }
         let mut edit = self.server.address_space().edit();
         for item in plan.endpoints {
-            self.add(&mut edit, item)?;
+            self.add(&mut edit, item, &HashSet::new())?;
         }
         for item in &plan.references {
             add_reference(&mut edit, item)
                 .map_err(|error| failed(&offer.application_name, error.into()))?;
         }
-        self.add(&mut edit, self.namespaces.revision(revision))?;
+        let revision_item = self.namespaces.revision(revision);
+        self.add(&mut edit, revision_item, &HashSet::new())?;
         edit.forget_names();
         Ok(revision)
     }
 
-    /// Adds a node as the service AddNodes of the registry does: with the children that its type requires.
-    fn add(&self, edit: &mut Edit<'_>, item: AddNodesItem) -> Result<(), ProviderError> {
+    /// Adds a node as the service AddNodes of the registry does: with the children that its type requires, except for the
+    /// announced ones, which are added later.
+    fn add(
+        &self,
+        edit: &mut Edit<'_>,
+        item: AddNodesItem,
+        announced: &HashSet<(String, QualifiedName)>,
+    ) -> Result<(), ProviderError> {
         let path = match &item.requested_new_node_id.node_id.identifier {
             Identifier::String(path) => path.to_string(),
             _ => item.browse_name.name.as_str().to_owned(),
@@ -161,8 +204,11 @@ impl Nodes {
         if self.kind == Kind::Reduced {
             return edit.add_item(&reduced(item)).map_err(failed);
         }
+        let is_announced = |parent: &NodeId, name: &QualifiedName| {
+            announced.contains(&(parent.to_string(), name.clone()))
+        };
         let (_, changes) = edit
-            .plan_add_node(item, &model::required_node_id)
+            .plan_add_instance(item, &model::required_node_id, &is_announced)
             .map_err(failed)?;
         for change in &changes {
             match change {

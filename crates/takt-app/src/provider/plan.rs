@@ -15,19 +15,44 @@ use takt_ua::{
 
 use super::access;
 use super::declarations::Declarations;
+use super::expansion::Expanded;
 use super::historical_configuration;
+use super::mapped;
+use super::mask;
 use super::method::Method;
 use super::property::{self, Property};
 use super::texts::{Names, Texts};
 use super::variable::Variable;
 use crate::endpoint::Endpoint;
 use crate::model::{self, provider};
+use crate::namespace_map::NamespaceMap;
 
 /// Declarations of a Provider, and its endpoints.
 pub(super) struct Offer {
     pub(super) application_name: String,
     pub(super) endpoints: Vec<Endpoint>,
     pub(super) declarations: Declarations,
+    /// Nodes of the instances of NodeSets' types.
+    pub(super) instances: Vec<Expanded>,
+    /// NamespaceArray of the Provider.
+    pub(super) namespaces: Vec<String>,
+}
+
+impl Offer {
+    /// Returns all Variables with a source: those of the Provider, and the bound ones of instances.
+    pub(super) fn variables(&self) -> impl Iterator<Item = &Variable> {
+        let bound = self
+            .instances
+            .iter()
+            .flat_map(|instance| &instance.variables);
+        self.declarations.variables.iter().chain(bound)
+    }
+
+    /// Returns all Methods with a handler.
+    pub(super) fn methods(&self) -> impl Iterator<Item = &Method> {
+        let bound = self.instances.iter().flat_map(|instance| &instance.methods);
+        self.declarations.methods.iter().chain(bound)
+    }
 }
 
 /// The nodes and references of one Provider at one server.
@@ -36,6 +61,9 @@ pub(super) struct Plan {
     pub(super) endpoints: Vec<AddNodesItem>,
     /// Folders, Variables and Methods with their Properties, parents before children.
     pub(super) data: Vec<AddNodesItem>,
+    /// The nodes of each instance of a NodeSet's type, parents before children. They are added by one request: the server
+    /// then creates no mandatory members itself.
+    pub(super) instances: Vec<Vec<AddNodesItem>>,
     /// The `InteractionVia` references from the data to the endpoints.
     pub(super) references: Vec<AddReferencesItem>,
 }
@@ -49,22 +77,9 @@ pub(super) struct ServerNamespaces {
     pub(super) own: u16,
 }
 
-/// AttributesToSet masks (OPC 10000-4, 7.24) that are used here.
-mod mask {
-    pub(super) const ACCESS_LEVEL: u32 = 1 << 0;
-    pub(super) const ARRAY_DIMENSIONS: u32 = 1 << 1;
-    pub(super) const DATA_TYPE: u32 = 1 << 4;
-    pub(super) const DISPLAY_NAME: u32 = 1 << 6;
-    pub(super) const EXECUTABLE: u32 = 1 << 8;
-    pub(super) const HISTORIZING: u32 = 1 << 9;
-    pub(super) const USER_ACCESS_LEVEL: u32 = 1 << 16;
-    pub(super) const USER_EXECUTABLE: u32 = 1 << 17;
-    pub(super) const VALUE_RANK: u32 = 1 << 19;
-    pub(super) const VALUE: u32 = 1 << 21;
-}
-
 impl Plan {
-    pub(super) fn new(offer: &Offer, namespaces: ServerNamespaces) -> Self {
+    /// Plans the nodes for a server. `map` has its NamespaceIndexes, by those of the Provider.
+    pub(super) fn new(offer: &Offer, namespaces: ServerNamespaces, map: &NamespaceMap) -> Self {
         let mut builder = Builder {
             namespaces,
             folders: BTreeSet::new(),
@@ -94,16 +109,39 @@ impl Plan {
             builder.method(method);
             references.extend(builder.interaction_via(&method.path, &endpoints));
         }
+        let mut instances = Vec::new();
+        for instance in &offer.instances {
+            let parent = builder.parent_of(&instance.path);
+            let mut nodes: Vec<AddNodesItem> = instance.nodes.clone();
+            for node in &mut nodes {
+                mapped::replace(map, node);
+            }
+            if let Some(root) = nodes.first_mut() {
+                root.parent_node_id = parent;
+            }
+            instances.push(nodes);
+            for path in &instance.served {
+                references.extend(builder.interaction_via(path, &endpoints));
+            }
+            for reference in &instance.references {
+                let mut reference = reference.clone();
+                map.replace_node_id(&mut reference.source_node_id);
+                map.replace_expanded(&mut reference.target_node_id);
+                references.push(reference);
+            }
+        }
         Self {
             endpoints,
             data: builder.data,
+            instances,
             references,
         }
     }
 
     /// Returns the FNV-1a hash of the encoded plan: the same on every host and in every version of the compiler.
     pub(super) fn revision(&self) -> u64 {
-        let nodes = self.endpoints.iter().chain(&self.data);
+        let instances = self.instances.iter().flatten();
+        let nodes = self.endpoints.iter().chain(&self.data).chain(instances);
         let nodes = nodes.map(Encode::encode_to_vec);
         let references = self.references.iter().map(Encode::encode_to_vec);
         nodes

@@ -18,6 +18,7 @@ use crate::client::{Client, ClientOptions, ClientSecurity, Follow, Identity};
 use crate::endpoint::Endpoint;
 use crate::error::ClientError;
 use crate::model::{self, provider};
+use crate::namespace_map::NamespaceMap;
 
 /// Interval of attempts to find a registry.
 const RETRY: Duration = Duration::from_millis(250);
@@ -199,10 +200,13 @@ impl Registration {
         let own = self.own_index(client)?;
         if registered_revision(client, own)? != Some(self.revision) {
             let namespaces = ServerNamespaces { model, own };
-            let plan = Plan::new(&self.offer, namespaces);
+            let plan = Plan::new(&self.offer, namespaces, &self.namespace_map(client)?);
             remove_previous(client, namespaces)?;
             add_nodes(client, &plan.endpoints)?;
             add_nodes(client, &plan.data)?;
+            for instance in &plan.instances {
+                add_in_one_request(client, instance)?;
+            }
             add_references(client, &plan.references)?;
             add_nodes(client, &[namespaces.revision(self.revision)])?;
         }
@@ -271,6 +275,22 @@ impl Registration {
         client
             .namespace_index(&uri)?
             .ok_or_else(|| client.protocol(format!("the NamespaceArray lacks {uri}")))
+    }
+
+    /// Returns the NamespaceIndexes of the registry, by those of the Provider. The registry needs the NodeSets of instances.
+    fn namespace_map(&self, client: &mut Client) -> Result<NamespaceMap, ClientError> {
+        let registry = client.namespace_array()?;
+        let map = NamespaceMap::between(&self.offer.namespaces, &registry);
+        let indexes = (0_u16..).zip(&self.offer.namespaces);
+        let missing = indexes.filter(|(index, _)| map.index(*index).is_none());
+        let missing: Vec<&str> = missing.map(|(_, uri)| uri.as_str()).collect();
+        match missing.is_empty() || self.offer.instances.is_empty() {
+            true => Ok(map),
+            false => Err(ClientError::Invalid(format!(
+                "the registry does not have the NodeSets of {}: start it with `--nodeset FILE` for each",
+                missing.join(", ")
+            ))),
+        }
     }
 
     fn keep_secret(
@@ -360,19 +380,23 @@ fn delete_nodes(client: &mut Client, nodes: &[NodeId]) -> Result<(), ClientError
 }
 
 fn add_nodes(client: &mut Client, nodes: &[AddNodesItem]) -> Result<(), ClientError> {
-    for batch in nodes.chunks(BATCH) {
-        let response = client.call(AddNodesRequest {
-            nodes_to_add: batch.to_vec(),
-            ..AddNodesRequest::default()
-        })?;
-        client.expect_count("AddNodesResponse", batch.len(), response.results.len())?;
-        for (item, result) in batch.iter().zip(response.results) {
-            if result.status_code.is_bad() {
-                return Err(ClientError::operation(
-                    &item.browse_name,
-                    result.status_code,
-                ));
-            }
+    nodes
+        .chunks(BATCH)
+        .try_for_each(|batch| add_in_one_request(client, batch))
+}
+
+fn add_in_one_request(client: &mut Client, nodes: &[AddNodesItem]) -> Result<(), ClientError> {
+    let response = client.call(AddNodesRequest {
+        nodes_to_add: nodes.to_vec(),
+        ..AddNodesRequest::default()
+    })?;
+    client.expect_count("AddNodesResponse", nodes.len(), response.results.len())?;
+    for (item, result) in nodes.iter().zip(response.results) {
+        if result.status_code.is_bad() {
+            return Err(ClientError::operation(
+                &item.browse_name,
+                result.status_code,
+            ));
         }
     }
     Ok(())

@@ -57,6 +57,14 @@ pub enum StructureError {
     /// The encoding of a field's DataType is not known.
     #[error("the field `{0}` has a DataType of which only the NodeId is known")]
     Unknown(String),
+    /// The structure has no such field.
+    #[error("there is no field `{name}`: the fields are {fields}")]
+    NoField {
+        /// The name.
+        name: String,
+        /// The fields, divided by commas.
+        fields: String,
+    },
     /// The ExtensionObject is of another type.
     #[error("it is of another type: {0}")]
     Type(NodeId),
@@ -66,6 +74,24 @@ pub enum StructureError {
     /// The value is too large.
     #[error(transparent)]
     Encode(#[from] EncodeError),
+}
+
+/// A Rust structure with the fields of a [`StructureDataType`]: see [`structure_fields!`](crate::structure_fields).
+pub trait StructureFields {
+    /// Returns the fields with their names, in order.
+    fn fields(&self) -> Vec<(&'static str, Variant)>;
+}
+
+/// Implements [`StructureFields`](crate::StructureFields) for a structure: names its fields as clients see them.
+#[macro_export]
+macro_rules! structure_fields {
+    ($structure:ty { $($field:ident: $name:literal),+ $(,)? }) => {
+        impl $crate::StructureFields for $structure {
+            fn fields(&self) -> Vec<(&'static str, $crate::FieldValue)> {
+                vec![$(($name, $crate::FieldValue::from(::std::clone::Clone::clone(&self.$field)))),+]
+            }
+        }
+    };
 }
 
 impl StructureDataType {
@@ -108,6 +134,53 @@ impl StructureDataType {
             type_id: DataType::from(self).encoding_id(OWN_NAMESPACE),
             body: ExtensionObjectBody::Binary(body),
         })
+    }
+
+    /// Creates a structure with the fields of a Rust structure, whose types are those of `example`.
+    ///
+    /// ```
+    /// use takt_app::{StructureDataType, structure_fields};
+    ///
+    /// #[derive(Default)]
+    /// struct Recipe {
+    ///     name: String,
+    ///     amounts: Vec<f64>,
+    /// }
+    /// structure_fields!(Recipe { name: "Name", amounts: "Amounts" });
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let recipe = StructureDataType::like("Recipe", &Recipe::default());
+    /// let soup = Recipe { name: "Soup".to_owned(), amounts: vec![0.5, 1.0] };
+    /// let value = recipe.value_of(&soup)?;
+    /// assert_eq!(recipe.fields_of(&value)?, ["Soup".into(), vec![0.5, 1.0].into()]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn like(name: impl Into<String>, example: &impl StructureFields) -> Self {
+        let fields = example.fields().into_iter().map(|(name, value)| {
+            let built_in_type = value.built_in_type().unwrap_or(BuiltInType::Variant);
+            let field = Field::new(name, built_in_type);
+            match value.is_array() {
+                true => field.array(0),
+                false => field,
+            }
+        });
+        Self {
+            fields: fields.collect(),
+            ..Self::new(name)
+        }
+    }
+
+    /// Returns the value with the fields of a Rust structure.
+    ///
+    /// # Errors
+    /// The values do not fit the fields.
+    pub fn value_of(
+        &self,
+        value: &impl StructureFields,
+    ) -> Result<ExtensionObject, StructureError> {
+        let values: Vec<Variant> = value.fields().into_iter().map(|(_, value)| value).collect();
+        self.value(&values)
     }
 
     /// Returns the fields of a value, in order. The value may come from the Provider or from the registry.

@@ -10,11 +10,11 @@ use takt_space::{RemoteHistoryRead, RemoteOperations, RemoteReply, RemoteResults
 use takt_ua::StatusCode;
 use takt_ua::enumerations::TimestampsToReturn;
 use takt_ua::structures::*;
-use takt_ua::{ExtensionObject, NodeId, UaString};
+use takt_ua::{ExtensionObject, UaString};
 
 use super::inbox::{Arrived, Inbox};
 use super::last_values::LastValues;
-use super::own_types::Indexes;
+use super::naming::{Maps, Naming};
 use super::queue::Queue;
 
 /// Time without requests after which the connection to a Provider is closed.
@@ -25,9 +25,9 @@ pub(super) struct Connection {
     inbox: Arc<Inbox>,
     queue: Queue<Forwarded>,
     client: Client,
-    namespace_uri: String,
-    /// Index of the Provider's namespace at the Provider, in the current session.
-    provider_index: u16,
+    naming: Naming,
+    /// NamespaceIndexes in the current session.
+    maps: Maps,
     last_values: Arc<LastValues>,
     /// Number of the session in which the requests were sent.
     epoch: u64,
@@ -46,7 +46,7 @@ impl Connection {
     pub(super) fn new(
         endpoint: &Endpoint,
         options: ClientOptions,
-        namespace_uri: String,
+        naming: Naming,
         inbox: Arc<Inbox>,
         last_values: Arc<LastValues>,
     ) -> Self {
@@ -54,8 +54,8 @@ impl Connection {
             inbox,
             queue: Queue::default(),
             client: Client::new(endpoint, options),
-            namespace_uri,
-            provider_index: 0,
+            naming,
+            maps: Maps::default(),
             last_values,
             epoch: 0,
             is_session_lost: false,
@@ -131,14 +131,13 @@ impl Connection {
             self.client
                 .set_timeout(first.saturating_duration_since(now));
             let had_connection = self.client.is_connected();
-            let sent = send(&mut self.client, &self.namespace_uri, next);
+            let sent = send(&mut self.client, &self.naming, &mut self.maps, next);
             if self.epoch != self.client.epoch() {
                 self.epoch = self.client.epoch();
                 self.connection_lost();
             }
             match sent {
-                Ok((request_id, provider_index)) => {
-                    self.provider_index = provider_index;
+                Ok(request_id) => {
                     self.queue.next_was_sent(request_id);
                 }
                 // There is room again when the Provider has answered one of the others.
@@ -169,13 +168,12 @@ impl Connection {
     fn receive(&mut self) -> bool {
         let mut any = false;
         while self.client.is_connected() {
-            let (queue, from) = (&self.queue, self.provider_index);
+            let (queue, maps) = (&self.queue, &self.maps);
             let received = self.client.receive(Duration::ZERO, |response| {
                 let sent = queue.sent(response.request_id());
                 let results = sent.map(|sent| {
                     let mut results = decode(&sent.operations, &response)?;
-                    let to = registry_index(&sent.operations);
-                    Indexes { from, to }.replace_in_results(&mut results);
+                    maps.replace_in_results(&mut results);
                     Ok(results)
                 });
                 (response.request_id(), results)
@@ -264,25 +262,15 @@ impl Connection {
     }
 }
 
-/// Returns the index of the Provider's namespace at the registry.
-fn registry_index(operations: &RemoteOperations) -> u16 {
-    let node = match operations {
-        RemoteOperations::Read(reads) => reads.first().map(|read| &read.node_id),
-        RemoteOperations::Write(writes) => writes.first().map(|write| &write.node_id),
-        RemoteOperations::Call(calls) => calls.first().map(|call| &call.method_id),
-        RemoteOperations::History(reads) => reads.first().map(|read| &read.node.node_id),
-    };
-    node.map_or(0, |node| node.namespace)
-}
-
-/// Sends a request; returns its RequestId, and the index of the Provider's namespace at the Provider.
-fn send(client: &mut Client, uri: &str, item: &Forwarded) -> Result<(u32, u16), ClientError> {
-    let to = client.local_node(uri, &NodeId::NULL)?.namespace;
-    let from = registry_index(&item.operations);
-    let local = |node: &NodeId| NodeId {
-        namespace: to,
-        identifier: node.identifier.clone(),
-    };
+/// Sends a request; returns its RequestId.
+fn send(
+    client: &mut Client,
+    naming: &Naming,
+    maps: &mut Maps,
+    item: &Forwarded,
+) -> Result<u32, ClientError> {
+    naming.update(client, maps)?;
+    let map = &maps.to_server;
     let left = item.deadline.saturating_duration_since(Instant::now());
     let request_id = match &item.operations {
         RemoteOperations::Read(reads) => {
@@ -292,9 +280,9 @@ fn send(client: &mut Client, uri: &str, item: &Forwarded) -> Result<(u32, u16), 
             let nodes_to_read = reads
                 .iter()
                 .map(|read| ReadValueId {
-                    node_id: local(&read.node_id),
+                    node_id: map.node_id(&read.node_id),
                     attribute_id: 13,
-                    index_range: UaString::from(read.index_range.as_str()),
+                    index_range: index_range(&read.index_range),
                     ..ReadValueId::default()
                 })
                 .collect();
@@ -312,12 +300,12 @@ fn send(client: &mut Client, uri: &str, item: &Forwarded) -> Result<(u32, u16), 
                 .map(|write| {
                     let mut value = write.value.clone();
                     if let Some(value) = &mut value.value {
-                        Indexes { from, to }.replace(value);
+                        map.replace(value);
                     }
                     WriteValue {
-                        node_id: local(&write.node_id),
+                        node_id: map.node_id(&write.node_id),
                         attribute_id: 13,
-                        index_range: UaString::from(write.index_range.as_str()),
+                        index_range: index_range(&write.index_range),
                         value,
                     }
                 })
@@ -333,10 +321,10 @@ fn send(client: &mut Client, uri: &str, item: &Forwarded) -> Result<(u32, u16), 
                 .iter()
                 .map(|call| {
                     let mut input_arguments = call.input_arguments.clone();
-                    Indexes { from, to }.replace_in(&mut input_arguments);
+                    map.replace_all(&mut input_arguments);
                     CallMethodRequest {
-                        object_id: local(&call.object_id),
-                        method_id: local(&call.method_id),
+                        object_id: map.node_id(&call.object_id),
+                        method_id: map.node_id(&call.method_id),
                         input_arguments,
                     }
                 })
@@ -351,7 +339,7 @@ fn send(client: &mut Client, uri: &str, item: &Forwarded) -> Result<(u32, u16), 
             let nodes_to_read = reads
                 .iter()
                 .map(|read| HistoryReadValueId {
-                    node_id: local(&read.node.node_id),
+                    node_id: map.node_id(&read.node.node_id),
                     ..read.node.clone()
                 })
                 .collect();
@@ -365,7 +353,15 @@ fn send(client: &mut Client, uri: &str, item: &Forwarded) -> Result<(u32, u16), 
             client.send(request, left)?
         }
     };
-    Ok((request_id, to))
+    Ok(request_id)
+}
+
+/// Returns an IndexRange; null for the whole value, because some servers take an empty text for a range.
+fn index_range(range: &str) -> UaString {
+    match range {
+        "" => UaString::null(),
+        range => UaString::from(range),
+    }
 }
 
 /// Returns the HistoryReadDetails of one request: aggregates are listed again, one for each Variable.

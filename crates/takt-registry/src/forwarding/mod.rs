@@ -5,7 +5,7 @@
 //! * [`queue`]: decides which request is sent next and when the time of each is over, without clock or connection.
 //! * [`connection`]: the thread, which sends several requests before it waits for responses, and answers all of them
 //!   at once when the Provider is gone.
-//! * [`own_types`]: namespace indexes in structures of the Provider's own types.
+//! * [`naming`]: namespace indexes of the registry and of the server behind the gateway.
 //! * [`last_values`]: values for the time when the Provider is gone.
 //!
 //! A Provider that hangs delays only its own clients, up to their timeouts.
@@ -13,7 +13,7 @@
 mod connection;
 mod inbox;
 mod last_values;
-mod own_types;
+mod naming;
 mod queue;
 
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -27,11 +27,12 @@ use takt_ua::StatusCode;
 use connection::Connection;
 use inbox::Inbox;
 use last_values::LastValues;
+pub(crate) use naming::{Maps, Naming, RegistrySpace};
 
 /// Gateway from the registry to one Provider.
 pub(crate) struct Gateway {
     key: u64,
-    namespace_uri: String,
+    naming: Naming,
     options: ClientOptions,
     last_values: Arc<LastValues>,
     state: Mutex<State>,
@@ -46,14 +47,14 @@ struct State {
 }
 
 impl Gateway {
-    /// Creates the gateway of the Provider with this name, whose NodeIds have this namespace URI; it connects with
-    /// these options.
-    pub(crate) fn new(name: &str, namespace_uri: String, options: ClientOptions) -> Self {
+    /// Creates the gateway of the server with this name, whose namespaces have these URIs at the registry; it connects with these
+    /// options.
+    pub(crate) fn new(name: &str, naming: Naming, options: ClientOptions) -> Self {
         let mut hasher = DefaultHasher::new();
         name.hash(&mut hasher);
         Self {
             key: hasher.finish(),
-            namespace_uri,
+            naming,
             options,
             last_values: Arc::default(),
             state: Mutex::default(),
@@ -112,8 +113,8 @@ impl Gateway {
         let thread = std::thread::Builder::new().name("gateway".to_owned());
         let started = thread.spawn({
             let (inbox, last_values) = (Arc::clone(&inbox), Arc::clone(&self.last_values));
-            let (uri, options) = (self.namespace_uri.clone(), self.options.clone());
-            move || Connection::new(&endpoint, options, uri, inbox, last_values).run()
+            let (naming, options) = (self.naming.clone(), self.options.clone());
+            move || Connection::new(&endpoint, options, naming, inbox, last_values).run()
         });
         if started.is_err() {
             return Err((request, StatusCode::BadOutOfMemory));

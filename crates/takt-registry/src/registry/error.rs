@@ -56,6 +56,9 @@ pub enum RegistryError {
         /// StatusCode of the reason.
         status: takt_ua::StatusCode,
     },
+    /// The folder of a mirror cannot be added.
+    #[error("a mirror cannot be added: {0}. Two mirrors need different names: --mirror NAME=URL")]
+    Mirror(String),
     /// A push target has two endpoints.
     #[error(
         "the push target {0} has two different URLs: an ApplicationUri is the name of one application"

@@ -86,6 +86,9 @@ pub(super) trait Operations: Send + Sized + 'static {
         body: &mut Decoder<'_>,
     ) -> Result<(Self, Items<Self::Item>), Fault>;
 
+    /// Looks at an item, before the first operation begins.
+    fn check(&mut self, _: &Self::Item) {}
+
     /// Runs before the first operation: makes checks, and encodes the beginning of the response.
     fn begin(&mut self, turn: &mut Turn<'_, '_>, count: usize) -> Result<(), Fault>;
 
@@ -149,7 +152,9 @@ pub(super) fn handle<O: Operations>(
 
 impl<O: Operations> Service for List<O> {
     fn run(&mut self, turn: &mut Turn<'_, '_>) -> Result<Progress, Fault> {
-        while self.unchecked.next(turn)?.is_some() {}
+        while let Some(item) = self.unchecked.next(turn)? {
+            self.operations.check(&item);
+        }
         if self.unchecked.len() > 0 {
             return Ok(Progress::Unfinished);
         }

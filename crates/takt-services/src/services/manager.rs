@@ -7,6 +7,7 @@ use takt_space::{AddressSpaceError, Caller, Change, Edit, NewBinding};
 use takt_ua::structures::AddNodesItem;
 use takt_ua::{NodeId, StatusCode};
 
+use super::announced::Announced;
 use super::request::Request;
 use crate::fault::Fault;
 use crate::gate::Gate;
@@ -28,6 +29,8 @@ pub(super) struct Manager {
     losses: u64,
     /// True if the rules keep changes of this request.
     has_changes: Cell<bool>,
+    /// Nodes that the request itself adds below others.
+    pub(super) announced: Announced,
 }
 
 impl Manager {
@@ -41,6 +44,7 @@ impl Manager {
             rules,
             caller: session.caller.load_full(),
             has_changes: Cell::new(false),
+            announced: Announced::default(),
         })
     }
 

@@ -4,6 +4,7 @@
 //! becomes a ServiceFault ([`Fault`]); an error of one operation becomes its result.
 
 mod activation;
+mod announced;
 mod body;
 mod browse;
 mod browse_next;

@@ -11,7 +11,7 @@ use takt_ua::binary::{Decode, Decoder, Encode, EncodeError, Encoder};
 use takt_ua::structures::{
     AddNodesItem, AddNodesResult, AddReferencesItem, DeleteNodesItem, DeleteReferencesItem,
 };
-use takt_ua::{DateTime, NodeId, StatusCode, ids};
+use takt_ua::{DateTime, ExpandedNodeId, NodeId, QualifiedName, StatusCode, ids};
 
 use super::deletion::Deletion;
 use super::list::{Items, Operations};
@@ -41,6 +41,11 @@ pub(super) trait Operation: Send + Sized + 'static {
 
     /// Returns the node of an item for the audit log: see [`AuditedAction::NodeManagement`].
     fn node(item: &Self::Item) -> &NodeId;
+
+    /// Returns the parent and the BrowseName of a node that the item adds.
+    fn child(_: &Self::Item) -> Option<(&ExpandedNodeId, &QualifiedName)> {
+        None
+    }
 
     /// Continues the operation. Returns its result, or `None` if the slice is over first.
     fn operate(
@@ -140,10 +145,17 @@ impl<O: Operation> Operations for Changes<O> {
         Ok((changes, items))
     }
 
+    fn check(&mut self, item: &O::Item) {
+        if let Some((parent, name)) = O::child(item) {
+            self.manager.announced.add(parent, name);
+        }
+    }
+
     fn begin(&mut self, turn: &mut Turn<'_, '_>, count: usize) -> Result<(), Fault> {
         // NodeIds that the client has chosen are as long as in its message.
         let message = turn.request.message.len();
-        let response = response_size(count, O::Done::SIZE) + message;
+        let announced = self.manager.announced.memory();
+        let response = response_size(count, O::Done::SIZE) + message + announced;
         let waiting = turn.is_inline.then_some(message);
         self.reserved = Some(Reserved::new(&turn.session.memory, waiting, response)?);
         self.results.reserve(count);
@@ -273,6 +285,11 @@ pub(super) trait Planned: for<'d> Decode<'d> + Send + 'static {
     /// Returns the node for the audit log.
     fn node(&self) -> &NodeId;
 
+    /// Returns the parent and the BrowseName of a node that it adds.
+    fn child(&self) -> Option<(&ExpandedNodeId, &QualifiedName)> {
+        None
+    }
+
     /// Plans the changes of the operation.
     fn plan(
         self,
@@ -298,6 +315,10 @@ impl<I: Planned> Operation for AtOnce<I> {
         item.node()
     }
 
+    fn child(item: &I) -> Option<(&ExpandedNodeId, &QualifiedName)> {
+        item.child()
+    }
+
     fn operate(
         &mut self,
         manager: &Manager,
@@ -321,12 +342,19 @@ impl Planned for AddNodesItem {
         &self.requested_new_node_id.node_id
     }
 
+    fn child(&self) -> Option<(&ExpandedNodeId, &QualifiedName)> {
+        Some((&self.parent_node_id, &self.browse_name))
+    }
+
     fn plan(
         self,
         manager: &Manager,
         edit: &mut Edit<'_>,
     ) -> Result<(NodeId, Vec<Change>), AddressSpaceError> {
-        edit.plan_add_node(self, &|item: &AddNodesItem| manager.new_node_id(item))
+        let choose = |item: &AddNodesItem| manager.new_node_id(item);
+        let is_announced =
+            |parent: &NodeId, name: &QualifiedName| manager.announced.contains(parent, name);
+        edit.plan_add_instance(self, &choose, &is_announced)
     }
 }
 

@@ -83,7 +83,8 @@ impl Steps for WriteSteps {
     ) {
         let (view, caller) = (context.view, context.caller);
         let node = view.node(item.node_id);
-        let Some(Value::Remote(remote)) = node.and_then(|node| node.value()) else {
+        let value = node.and_then(|node| node.value());
+        let Some(remote) = value.as_ref().and_then(Value::write_target) else {
             return;
         };
         // Errors of the other items are returned when the request is answered.
@@ -91,11 +92,11 @@ impl Steps for WriteSteps {
             && let Ok(value) = item.converted(fit)
         {
             let write = RemoteWrite {
-                node_id: remote.node_id,
+                node_id: remote.node_id.clone(),
                 index_range: item.index_range.unwrap_or_default().to_owned(),
                 value,
             };
-            found.write(remote.source, index, write);
+            found.write(Arc::clone(&remote.source), index, write);
         }
     }
 

@@ -234,6 +234,8 @@ fn write_encoded(
             };
             set.map_err(|error| error.status_code())
         }
+        // The Write to the origin of a copy was made before, as one to a remote value.
+        Value::Stored(stored) if stored.origin().is_some() => Err(StatusCode::BadNoCommunication),
         Value::Stored(stored) => stored.write_encoded(encoded, status, time, view.memory()),
         Value::Callback(source) => {
             let value = if std::ptr::eq(encoded, item.encoded) {
@@ -270,6 +272,7 @@ fn write_part(
             cell.set(&merge(current.value)?, status, time)
                 .map_err(|error| error.status_code())
         }
+        Value::Stored(stored) if stored.origin().is_some() => Err(StatusCode::BadNoCommunication),
         Value::Stored(stored) => stored.update(|current| Ok((merge(current.value)?, status, time))),
         Value::Callback(source) => {
             let whole = merge(source.read().value)?;

@@ -6,8 +6,9 @@ use takt_ua::structures::{AddNodesItem, AddReferencesItem, Argument};
 use takt_ua::{ExpandedNodeId, NodeId, NodeIdRef, QualifiedName, QualifiedNameRef, Variant, ids};
 
 use super::error::AddressSpaceError;
-use super::hierarchy::{MAX_TYPE_DEPTH, TypeFilter};
+use super::hierarchy::TypeFilter;
 use super::items::copy_of;
+use super::members::ModellingRule;
 use super::view::View;
 use crate::change::Change;
 use crate::value::Value;
@@ -18,151 +19,90 @@ const MAX_DEPTH: usize = 16;
 /// Maximum number of nodes that one AddNodes operation creates.
 const MAX_CHILDREN: usize = 10_000;
 
-/// A child that a type requires.
-struct Declaration {
-    reference_type: NodeId,
-    node_id: NodeId,
-    browse_name: QualifiedName,
-    node_class: NodeClass,
+/// Choices that a client makes for the instance that it adds.
+pub(super) struct Choices<'a> {
+    /// Chooses the NodeId of each node.
+    pub(super) new_node_id: &'a mut dyn FnMut(&AddNodesItem) -> NodeId,
+    /// Returns true for a child that the client itself adds, with all nodes below it.
+    pub(super) is_announced: &'a dyn Fn(&NodeId, &QualifiedName) -> bool,
 }
 
 impl View<'_> {
-    /// Returns the changes that add the mandatory children of an instance. `new_node_id` chooses the NodeId of each node.
-    pub(crate) fn mandatory_children(
+    /// Adds the changes that add the mandatory children of an instance.
+    pub(super) fn mandatory_children(
         &self,
         instance: &NodeId,
         type_definition: &NodeId,
-        new_node_id: &mut dyn FnMut(&AddNodesItem) -> NodeId,
+        choices: &mut Choices<'_>,
         changes: &mut Vec<Change>,
     ) -> Result<(), AddressSpaceError> {
-        self.add_children(instance, None, type_definition, new_node_id, changes, 0)
+        self.add_children(instance, &[], type_definition, choices, changes, 0)
     }
 
-    /// Adds the changes for the children. `declaration` is the instance declaration that the instance is a copy of; its own
+    /// Adds the changes for the children. `declarations` are the InstanceDeclarations that the instance is a copy of; their own
     /// children are required as well.
     fn add_children(
         &self,
         instance: &NodeId,
-        declaration: Option<&NodeId>,
+        declarations: &[NodeId],
         type_definition: &NodeId,
-        new_node_id: &mut dyn FnMut(&AddNodesItem) -> NodeId,
+        choices: &mut Choices<'_>,
         changes: &mut Vec<Change>,
         depth: usize,
     ) -> Result<(), AddressSpaceError> {
         if depth > MAX_DEPTH {
             return Ok(());
         }
-        for child in self.declarations(declaration, type_definition) {
+        let members = self.members(declarations, type_definition);
+        let mandatory = members
+            .into_iter()
+            .filter(|member| member.rule == ModellingRule::Mandatory);
+        for child in mandatory {
             if changes.len() >= MAX_CHILDREN {
                 return Err(AddressSpaceError::TooManyNodes {
                     limit: MAX_CHILDREN,
                 });
             }
+            if (choices.is_announced)(instance, &child.browse_name) {
+                continue;
+            }
+            let Some(declaration) = child.declaration() else {
+                continue;
+            };
             if child.node_class == NodeClass::Method {
                 // Instances share the Method with their type (OPC 10000-3, 6.4.2).
                 changes.push(Change::AddReference(AddReferencesItem {
                     source_node_id: instance.clone(),
-                    reference_type_id: child.reference_type,
                     is_forward: true,
-                    target_node_id: ExpandedNodeId::from(child.node_id),
+                    target_node_id: ExpandedNodeId::from(declaration.clone()),
                     target_node_class: NodeClass::Method,
+                    reference_type_id: child.reference_type,
                     ..AddReferencesItem::default()
                 }));
                 continue;
             }
             let copy = copy_of(
                 self,
-                &child.node_id,
+                declaration,
                 instance,
                 &child.reference_type,
                 NodeId::NULL,
             );
             let Some(mut item) = copy else { continue };
-            let node_id = new_node_id(&item);
+            let node_id = (choices.new_node_id)(&item);
             item.requested_new_node_id = ExpandedNodeId::from(node_id.clone());
             let type_of_child = item.type_definition.node_id.clone();
             changes.push(Change::AddNode(Box::new(item)));
             self.add_children(
                 &node_id,
-                Some(&child.node_id),
+                &child.declarations,
                 &type_of_child,
-                new_node_id,
+                choices,
                 changes,
                 depth + 1,
             )?;
         }
         Ok(())
-    }
-
-    /// Returns the mandatory children, first those of a declaration and then those of a type and its supertypes. The first
-    /// child with a BrowseName overrides later ones.
-    fn declarations(
-        &self,
-        declaration: Option<&NodeId>,
-        type_definition: &NodeId,
-    ) -> Vec<Declaration> {
-        let mut found: Vec<Declaration> = Vec::new();
-        let mut add = |owner: &NodeId| {
-            for child in self.mandatory_children_of(owner) {
-                if !found
-                    .iter()
-                    .any(|known| known.browse_name == child.browse_name)
-                {
-                    found.push(child);
-                }
-            }
-        };
-        if let Some(declaration) = declaration {
-            add(declaration);
-        }
-        let mut current = Some(type_definition.clone());
-        for _ in 0..MAX_TYPE_DEPTH {
-            let Some(type_id) = current else { break };
-            add(&type_id);
-            current = self.supertype(&type_id);
-        }
-        found
-    }
-
-    fn mandatory_children_of(&self, owner: &NodeId) -> Vec<Declaration> {
-        let Some(node) = self.node(owner) else {
-            return Vec::new();
-        };
-        let mut aggregates = TypeFilter::with_subtypes(NodeIdRef::from(ids::AGGREGATES));
-        let mut children = Vec::new();
-        for reference in node.references().forward() {
-            let Some(target) = reference.local_target() else {
-                continue;
-            };
-            if !aggregates.matches(self, reference.reference_type) || !self.is_mandatory(target) {
-                continue;
-            }
-            let Some(child) = self.node(target) else {
-                continue;
-            };
-            let node_class = child.node_class();
-            if matches!(
-                node_class,
-                NodeClass::Object | NodeClass::Variable | NodeClass::Method
-            ) {
-                children.push(Declaration {
-                    reference_type: reference.reference_type.to_owned(),
-                    node_id: target.to_owned(),
-                    browse_name: child.browse_name().to_owned(),
-                    node_class,
-                });
-            }
-        }
-        children
-    }
-
-    fn is_mandatory(&self, node_id: NodeIdRef<'_>) -> bool {
-        let mandatory = NodeIdRef::from(ids::MODELLING_RULE_MANDATORY);
-        self.node(node_id).is_some_and(|node| {
-            node.references()
-                .targets(ids::HAS_MODELLING_RULE, true)
-                .any(|rule| rule == mandatory)
-        })
     }
 
     /// Returns true if a node is part of a type, and so only a template for instances.
@@ -192,7 +132,7 @@ impl View<'_> {
     }
 
     /// Returns the initial value of copies of a declaration.
-    pub(crate) fn declared_value(&self, node_id: &NodeId) -> Option<Variant> {
+    pub fn declared_value(&self, node_id: &NodeId) -> Option<Variant> {
         let node = self.node(node_id)?;
         match node.value() {
             Some(Value::Stored(stored)) => stored.get().value.filter(|value| !value.is_empty()),

@@ -65,14 +65,10 @@ pub struct MethodBinding {
 impl Binding {
     /// Returns true if its use is answered later.
     pub(crate) fn is_remote(&self) -> bool {
-        matches!(
-            self,
-            Self::Value(Value::Remote(_))
-                | Self::Method(MethodBinding {
-                    handler: MethodHandler::Remote(_),
-                    ..
-                })
-        )
+        match self {
+            Self::Value(value) => value.write_target().is_some(),
+            Self::Method(method) => matches!(method.handler, MethodHandler::Remote(_)),
+        }
     }
 }
 

@@ -3,9 +3,10 @@
 use takt_ua::binary::{Decode, Decoder, Encode};
 use takt_ua::enumerations::NodeClass;
 use takt_ua::structures::AddNodesItem;
-use takt_ua::{ExpandedNodeId, NodeId, NodeIdRef, VariantRef, ids};
+use takt_ua::{ExpandedNodeId, NodeId, NodeIdRef, QualifiedName, VariantRef, ids};
 
 use super::edit::Edit;
+use super::instantiate::Choices;
 use super::items::{Described, describe};
 use super::rules::{self, End};
 use super::{AddressSpaceError, ClassAttributes, VariableRef, View};
@@ -25,6 +26,20 @@ impl Edit<'_> {
         &mut self,
         item: AddNodesItem,
         choose: &dyn Fn(&AddNodesItem) -> Option<NodeId>,
+    ) -> Result<(NodeId, Vec<Change>), AddressSpaceError> {
+        self.plan_add_instance(item, choose, &|_, _| false)
+    }
+
+    /// Checks an AddNodesItem as [`plan_add_node`](Self::plan_add_node) does. `is_announced` returns true for a child, by its
+    /// parent and its BrowseName, that the client adds later itself: the type then requires no other one.
+    ///
+    /// # Errors
+    /// Those of [`plan_add_node`](Self::plan_add_node).
+    pub fn plan_add_instance(
+        &mut self,
+        item: AddNodesItem,
+        choose: &dyn Fn(&AddNodesItem) -> Option<NodeId>,
+        is_announced: &dyn Fn(&NodeId, &QualifiedName) -> bool,
     ) -> Result<(NodeId, Vec<Change>), AddressSpaceError> {
         let view = self.view();
         let mut item = self.localize(item)?;
@@ -86,7 +101,11 @@ impl Edit<'_> {
             let namespace = node_id.namespace;
             let mut new_node_id =
                 |item: &AddNodesItem| choose(item).unwrap_or_else(|| self.free_node_id(namespace));
-            view.mandatory_children(&node_id, &type_definition, &mut new_node_id, &mut changes)?;
+            let mut choices = Choices {
+                new_node_id: &mut new_node_id,
+                is_announced,
+            };
+            view.mandatory_children(&node_id, &type_definition, &mut choices, &mut changes)?;
         }
         Ok((node_id, changes))
     }

@@ -123,6 +123,32 @@ impl Expected {
 }
 
 impl View<'_> {
+    /// Returns the built-in type of the values of a DataType: Int32 for enumerations, ExtensionObject for structures, Variant for
+    /// abstract DataTypes of several built-in types. `None` if the DataType does not exist.
+    pub fn built_in_type(&self, data_type: &NodeId) -> Option<BuiltInType> {
+        match Expected::of(self, data_type.as_ref()) {
+            Expected::Exact(built_in_type) => Some(built_in_type),
+            Expected::Number | Expected::Integer | Expected::UInteger | Expected::Any => {
+                Some(BuiltInType::Variant)
+            }
+            Expected::Unknown => None,
+        }
+    }
+
+    /// Returns the DataType of an instance whose values have a built-in type, `Variant` for any: `declared`, the DataType of its
+    /// InstanceDeclaration, or the built-in type itself if that is narrower. `None` if such values do not fit.
+    pub fn narrowed(&self, declared: &NodeId, built_in_type: BuiltInType) -> Option<NodeId> {
+        let expected = Expected::of(self, declared.as_ref());
+        match (expected, built_in_type) {
+            (Expected::Unknown, _) => None,
+            (_, BuiltInType::Variant) => Some(declared.clone()),
+            (Expected::Exact(exact), _) => (exact == built_in_type).then(|| declared.clone()),
+            _ => expected
+                .allows(built_in_type)
+                .then(|| NodeId::numeric(0, built_in_type as u32)),
+        }
+    }
+
     /// Checks a value for a Variable. With `is_part`, the value is for an IndexRange, and only its type is checked.
     ///
     /// # Errors

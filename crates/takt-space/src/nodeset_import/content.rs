@@ -9,7 +9,7 @@ use takt_ua::{
 };
 
 use crate::address_space::{
-    AddressSpaceError, ClassAttributes, Edit, Expected, NodeDefinition, VariableDefinition, View,
+    AddressSpaceError, ClassAttributes, Edit, NodeDefinition, VariableDefinition, View,
 };
 use crate::value::Value;
 
@@ -185,12 +185,6 @@ impl DataTypes for Known<'_, '_> {
     }
 
     fn built_in_type(&self, data_type: &NodeId) -> Option<BuiltInType> {
-        match Expected::of(self.0, data_type.as_ref()) {
-            Expected::Exact(built_in_type) => Some(built_in_type),
-            Expected::Number | Expected::Integer | Expected::UInteger | Expected::Any => {
-                Some(BuiltInType::Variant)
-            }
-            Expected::Unknown => None,
-        }
+        self.0.built_in_type(data_type)
     }
 }

@@ -39,6 +39,10 @@ pub struct BrowseArguments {
     /// Show all references of the node in both directions instead of the tree below it.
     #[arg(long)]
     pub references: bool,
+    /// Show the Objects and Variables of this type and its subtypes instead of a tree: its BrowseName, with or without namespace
+    /// (4:BaseToolType), the beginning of it (MachineryItemState), or its NodeId.
+    #[arg(long = "type", value_name = "TYPE", conflicts_with_all = ["node", "depth", "references"])]
+    pub of_type: Option<String>,
 }
 
 #[derive(Debug, Args)]

@@ -8,7 +8,7 @@ use takt_app::Endpoint;
 use takt_app::HistoryStoreOptions;
 use takt_app::model::DEFAULT_REGISTRY;
 use takt_app::serve::Advertised;
-use takt_registry::{NameLimits, PushTargetOptions, SecurityGroupOptions};
+use takt_registry::{MirrorOptions, NameLimits, PushTargetOptions, SecurityGroupOptions};
 use takt_services::ServerLimits;
 
 use super::values::{default_registry, duration, endpoint};
@@ -63,6 +63,8 @@ pub struct RegistryServeArguments {
     /// NodeSet2 file to load; can be given several times, in any order.
     #[arg(long, value_name = "FILE")]
     pub nodeset: Vec<PathBuf>,
+    #[command(flatten)]
+    pub mirrors: MirrorArguments,
     /// Let Providers register over opc.tcp as well. They are not authenticated there: every client that reaches the port can register
     /// and occupy names.
     #[arg(long)]
@@ -109,6 +111,27 @@ pub struct RegistryServeArguments {
     pub share: GroupArguments,
     #[command(flatten)]
     pub security: ServeSecurityArguments,
+}
+
+/// Foreign servers that the registry mirrors. Options with MIRROR= are for the mirror with this name, others for all mirrors.
+#[derive(Debug, Args)]
+pub struct MirrorArguments {
+    /// Show the nodes of this OPC UA server with their values, in a folder with this name [default: host and port]; can be given
+    /// several times.
+    #[arg(long, value_name = "[NAME=]URL")]
+    pub mirror: Vec<MirrorOptions>,
+    /// User at the mirrored server. The password is read from --mirror-password-file or from the variable TAKT_MIRROR_PASSWORD.
+    #[arg(long, value_name = "[MIRROR=]NAME", requires = "mirror")]
+    pub mirror_user: Vec<String>,
+    /// File with the password of --mirror-user in its first line.
+    #[arg(long, value_name = "[MIRROR=]FILE", requires = "mirror_user")]
+    pub mirror_password_file: Vec<String>,
+    /// Security of connections to the mirrored server: see `takt browse --help`, --security [default: auto].
+    #[arg(long, value_name = "[MIRROR=]CHOICE", requires = "mirror")]
+    pub mirror_security: Vec<String>,
+    /// Interval at which the mirrored servers sample and send values.
+    #[arg(long, value_name = "TIME", default_value = "250ms", value_parser = duration)]
+    pub mirror_interval: Duration,
 }
 
 #[derive(Debug, Subcommand)]

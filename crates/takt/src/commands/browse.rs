@@ -16,12 +16,50 @@ use crate::{explain, output};
 pub fn run(arguments: &BrowseArguments) -> miette::Result<()> {
     let mut client = connect(&arguments.connect)?;
     let explained = |error| explain::client(&error);
+    if let Some(name) = &arguments.of_type {
+        return of_type(&mut client, name, arguments.connect.json).map_err(explained);
+    }
     let start = node(&mut client, &arguments.node).map_err(explained)?;
     if arguments.references {
         return references(&mut client, &start, arguments.connect.json).map_err(explained);
     }
     let mut tree = Tree::new(&mut client, arguments);
     tree.show(start)
+}
+
+/// Columns of a row that is not a path alone.
+const COLUMNS: usize = 80;
+
+/// Shows the instances of a type by their paths, which begin with the Provider at a registry.
+fn of_type(client: &mut Client, name: &str, json: bool) -> Result<(), ClientError> {
+    let mut found = client.find_by_type(name)?;
+    found.sort_by(|a, b| a.path.cmp(&b.path));
+    let width = found.iter().map(|node| node.path.chars().count());
+    let width = width.filter(|width| *width < COLUMNS / 2).max();
+    let width = width.unwrap_or(0);
+    if found.is_empty() && !json {
+        output::line(format_args!("no node is of the type {name}"));
+    }
+    for node in found {
+        if json {
+            output::line(json!({
+                "path": node.path,
+                "nodeId": node.node_id.to_string(),
+                "browseName": node.browse_name.to_string(),
+                "nodeClass": class_name(node.node_class),
+                "typeDefinition": node.type_definition.to_string(),
+                "typeName": node.type_name.to_string(),
+            }));
+            continue;
+        }
+        let row = format!("{:<width$}  {}", node.path, node.type_name.name.as_str());
+        // A path that fills the row is shown alone, so that it can be copied.
+        match row.chars().count() <= COLUMNS {
+            true => output::line(row),
+            false => output::line(node.path),
+        }
+    }
+    Ok(())
 }
 
 /// Shows all references of one node in both directions.

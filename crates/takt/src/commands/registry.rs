@@ -3,12 +3,15 @@
 use miette::IntoDiagnostic;
 use takt_app::client::{Client, ClientOptions};
 use takt_app::serve::ServeOptions;
-use takt_app::{Endpoint, HistoryStoreOptions, model};
-use takt_registry::{NameLimits, Registry, RegistryHistoryOptions, RegistryOptions};
+use takt_app::{Endpoint, HistoryStoreOptions, Identity, model};
+use takt_registry::{MirrorOptions, NameLimits, Registry, RegistryHistoryOptions, RegistryOptions};
 use takt_rt::interrupt::Interrupt;
 use takt_ua::{NodeId, StatusCode, Variant};
 
-use crate::arguments::{RegistryArguments, RegistryCommand, RegistryServeArguments};
+use super::user::password;
+use crate::arguments::{
+    MirrorArguments, RegistryArguments, RegistryCommand, RegistryServeArguments,
+};
 use crate::{explain, output};
 
 pub fn run(arguments: RegistryArguments) -> miette::Result<()> {
@@ -51,6 +54,7 @@ fn serve(arguments: RegistryServeArguments) -> miette::Result<()> {
         nodesets: arguments.nodeset,
         security_groups,
         push_targets: arguments.push_target,
+        mirrors: mirrors(&arguments.mirrors)?,
         allow_tcp_registration: arguments.allow_tcp_registration,
         multicast: arguments.mdns,
         name_limits: NameLimits {
@@ -79,6 +83,65 @@ fn serve(arguments: RegistryServeArguments) -> miette::Result<()> {
     ));
     interrupt.wait(None);
     Ok(())
+}
+
+/// Returns the mirrors with their credentials.
+fn mirrors(arguments: &MirrorArguments) -> miette::Result<Vec<MirrorOptions>> {
+    let names: Vec<&str> = arguments
+        .mirror
+        .iter()
+        .map(|mirror| mirror.name.as_str())
+        .collect();
+    let mut mirrors = arguments.mirror.clone();
+    for (position, mirror) in mirrors.iter_mut().enumerate() {
+        let name = mirror.name.clone();
+        if names.iter().take(position).any(|other| **other == name) {
+            return Err(explain::with_help(
+                format!("two mirrors have the name {name}"),
+                "Give them different names: --mirror NAME=URL.",
+            ));
+        }
+        mirror.interval = arguments.mirror_interval;
+        if let Some(choice) = of_mirror(&arguments.mirror_security, &name, &names) {
+            mirror.security.choice = choice.parse().map_err(|error: String| {
+                explain::with_help(error, "See --security in `takt browse --help`.")
+            })?;
+        }
+        if let Some(user) = of_mirror(&arguments.mirror_user, &name, &names) {
+            let file = of_mirror(&arguments.mirror_password_file, &name, &names);
+            mirror.identity = Identity::UserName {
+                name: user.to_owned(),
+                password: mirror_password(file)?,
+            };
+        }
+    }
+    Ok(mirrors)
+}
+
+/// Returns the value of an option for a mirror: the one with its name, or the one without a name.
+fn of_mirror<'a>(values: &'a [String], name: &str, names: &[&str]) -> Option<&'a str> {
+    let named = values.iter().find_map(|value| {
+        let (mirror, value) = value.split_once('=')?;
+        (mirror == name).then_some(value)
+    });
+    let is_named = |value: &&String| {
+        let mirror = value.split_once('=').map(|(mirror, _)| mirror);
+        mirror.is_some_and(|mirror| names.contains(&mirror))
+    };
+    let common = || values.iter().find(|value| !is_named(value));
+    named.or_else(|| common().map(String::as_str))
+}
+
+fn mirror_password(file: Option<&str>) -> miette::Result<String> {
+    match file {
+        Some(file) => password(Some(&file.into())),
+        None => std::env::var("TAKT_MIRROR_PASSWORD").map_err(|_| {
+            explain::with_help(
+                "the user of a mirror needs a password",
+                "Give --mirror-password-file FILE, or set the variable TAKT_MIRROR_PASSWORD.",
+            )
+        }),
+    }
 }
 
 fn forget(name: &str, registry: &Endpoint, group: Option<String>) -> miette::Result<()> {
@@ -116,4 +179,20 @@ fn forget(name: &str, registry: &Endpoint, group: Option<String>) -> miette::Res
         })?;
     output::line(format_args!("{name} is removed"));
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_are_for_one_mirror_or_for_all() {
+        let values = ["Left=anna", "operator"].map(str::to_owned);
+        let names = ["Left", "Right"];
+        assert_eq!(of_mirror(&values, "Left", &names), Some("anna"));
+        assert_eq!(of_mirror(&values, "Right", &names), Some("operator"));
+        assert_eq!(of_mirror(&values[..1], "Right", &names), None);
+        let odd = ["x=y".to_owned()];
+        assert_eq!(of_mirror(&odd, "Left", &names), Some("x=y"));
+    }
 }

@@ -4,12 +4,13 @@ use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
 
 use serde_json::json;
 use takt_peer_open62541::bench::prepare_thread;
 use takt_peer_open62541::server::Server;
 
-const USAGE: &str = "usage: open62541-server PORT [--core N] [--fifo PRIORITY]";
+const USAGE: &str = "usage: open62541-server PORT [--core N] [--fifo PRIORITY] [--variables COUNT]";
 
 static ENDED: AtomicBool = AtomicBool::new(false);
 
@@ -27,11 +28,14 @@ fn main() -> ExitCode {
 fn serve(arguments: &[String]) -> Result<(), String> {
     let (port, options) = arguments.split_first().ok_or(USAGE)?;
     let mut port: u16 = port.parse().map_err(|_| USAGE)?;
-    let (mut core, mut fifo) = (None, None);
+    let (mut core, mut fifo, mut variables) = (None, None, None);
     for pair in options.chunks(2) {
         match pair {
             [name, value] if name == "--core" => core = Some(value.parse().map_err(|_| USAGE)?),
             [name, value] if name == "--fifo" => fifo = Some(value.parse().map_err(|_| USAGE)?),
+            [name, value] if name == "--variables" => {
+                variables = Some(value.parse().map_err(|_| USAGE)?);
+            }
             _ => return Err(USAGE.to_owned()),
         }
     }
@@ -39,6 +43,10 @@ fn serve(arguments: &[String]) -> Result<(), String> {
         port = free_port().map_err(|error| format!("no free port: {error}"))?;
     }
     let mut server = Server::new(port).map_err(|error| error.to_string())?;
+    if let Some(count) = variables {
+        let added = server.add_lines(count);
+        added.map_err(|error| error.to_string())?;
+    }
     let namespace = server.namespace();
     // Nothing is ever sent to us: the end of the input is the end.
     std::thread::spawn(|| {
@@ -52,8 +60,22 @@ fn serve(arguments: &[String]) -> Result<(), String> {
         // Nobody to tell if nobody listens.
         let _ = writeln!(out, "{line}").and_then(|()| out.flush());
     };
+    let begin = Instant::now();
+    let mut counted = 0;
     server
-        .run(ready, || ENDED.load(Ordering::Relaxed))
+        .run_with(
+            ready,
+            || ENDED.load(Ordering::Relaxed),
+            |server| {
+                // Tenths of seconds.
+                let now = u32::try_from(begin.elapsed().as_millis() / 100).unwrap_or(u32::MAX);
+                if variables.is_none() || now == counted {
+                    return Ok(());
+                }
+                counted = now;
+                server.count(now)
+            },
+        )
         .map_err(|error| error.to_string())
 }
 

@@ -1,0 +1,221 @@
+//! Namespace indexes of two servers: NodeIds, names and values of the one, with the indexes of the other.
+//!
+//! The same namespace has different indexes at two servers (OPC 10000-3, 8.2.2). A server that shows nodes of another one
+//! replaces the indexes in both directions.
+
+use takt_ua::structures::Argument;
+use takt_ua::{
+    DataValue, Elements, ExpandedNodeId, ExtensionObject, NodeId, QualifiedName, Variant,
+};
+
+/// Index of a namespace that the receiver does not have. A NamespaceArray never grows to it.
+const UNKNOWN: u16 = u16::MAX;
+
+/// Largest depth of values in values; deeper ones keep their indexes.
+const MAX_DEPTH: usize = 16;
+
+/// Map from the namespace indexes of one server to those of another.
+///
+/// Bodies of structures stay as they are, except for Arguments: only the DataType of a body tells where it has NodeIds.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct NamespaceMap {
+    /// Index at the other server, by the index at the first one.
+    to: Vec<Option<u16>>,
+    /// The same for DataTypes and encodings, where they have other indexes.
+    types: Option<Vec<Option<u16>>>,
+}
+
+impl NamespaceMap {
+    /// Creates the map between two NamespaceArrays.
+    pub fn between<A: AsRef<str>, B: AsRef<str>>(from: &[A], to: &[B]) -> Self {
+        let index = |uri: &A| {
+            let position = to.iter().position(|known| known.as_ref() == uri.as_ref());
+            position.and_then(|position| u16::try_from(position).ok())
+        };
+        Self {
+            to: from.iter().map(index).collect(),
+            types: None,
+        }
+    }
+
+    /// Creates the map from indexes at the other server, by the index at the first one: those of instances, and those of types.
+    pub fn from_indexes(to: Vec<Option<u16>>, types: Vec<Option<u16>>) -> Self {
+        Self {
+            to,
+            types: Some(types),
+        }
+    }
+
+    /// Returns the index at the other server; `None` if it does not have the namespace.
+    pub fn index(&self, index: u16) -> Option<u16> {
+        self.to.get(usize::from(index)).copied().flatten()
+    }
+
+    /// Returns a NodeId at the other server. It does not exist there if the namespace does not.
+    pub fn node_id(&self, node: &NodeId) -> NodeId {
+        NodeId {
+            namespace: self.index(node.namespace).unwrap_or(UNKNOWN),
+            identifier: node.identifier.clone(),
+        }
+    }
+
+    /// Returns the NodeId of a type, or of an encoding, at the other server.
+    pub fn type_id(&self, node: &NodeId) -> NodeId {
+        let types = self.types.as_ref().unwrap_or(&self.to);
+        let index = types.get(usize::from(node.namespace)).copied().flatten();
+        NodeId {
+            namespace: index.unwrap_or(UNKNOWN),
+            identifier: node.identifier.clone(),
+        }
+    }
+
+    /// Replaces the index in a NodeId.
+    pub fn replace_node_id(&self, node: &mut NodeId) {
+        node.namespace = self.index(node.namespace).unwrap_or(UNKNOWN);
+    }
+
+    /// Replaces the index in an ExpandedNodeId of the same server that has no namespace URI.
+    pub fn replace_expanded(&self, node: &mut ExpandedNodeId) {
+        if node.namespace_uri.is_null() && node.server_index == 0 {
+            self.replace_node_id(&mut node.node_id);
+        }
+    }
+
+    /// Replaces the index in a name.
+    pub fn replace_name(&self, name: &mut QualifiedName) {
+        name.namespace = self.index(name.namespace).unwrap_or(UNKNOWN);
+    }
+
+    /// Replaces the indexes in the TypeId of a structure, and in an Argument (OPC 10000-3, 8.6).
+    pub fn replace_structure(&self, object: &mut ExtensionObject) {
+        if object.type_id.namespace != 0 {
+            object.type_id = self.type_id(&object.type_id);
+        } else if object.is::<Argument>()
+            && let Ok(mut argument) = object.decode_as::<Argument>()
+        {
+            argument.data_type = self.type_id(&argument.data_type);
+            *object = ExtensionObject::from_structure(&argument);
+        }
+    }
+
+    /// Replaces the indexes in a value.
+    pub fn replace(&self, value: &mut Variant) {
+        self.replace_to_depth(value, MAX_DEPTH);
+    }
+
+    /// Replaces the indexes in values.
+    pub fn replace_all(&self, values: &mut [Variant]) {
+        for value in values {
+            self.replace(value);
+        }
+    }
+
+    fn replace_to_depth(&self, value: &mut Variant, depth: usize) {
+        let Some(depth) = depth.checked_sub(1) else {
+            return;
+        };
+        match value {
+            Variant::NodeId(node) => self.replace_node_id(node),
+            Variant::ExpandedNodeId(node) => self.replace_expanded(node),
+            Variant::QualifiedName(name) => self.replace_name(name),
+            Variant::ExtensionObject(object) => self.replace_structure(object),
+            Variant::DataValue(value) => self.replace_in_data_value(value, depth),
+            Variant::Array(array) => match &mut array.elements {
+                Elements::NodeId(nodes) => {
+                    nodes.iter_mut().for_each(|node| self.replace_node_id(node));
+                }
+                Elements::ExpandedNodeId(nodes) => {
+                    nodes
+                        .iter_mut()
+                        .for_each(|node| self.replace_expanded(node));
+                }
+                Elements::QualifiedName(names) => {
+                    names.iter_mut().for_each(|name| self.replace_name(name));
+                }
+                Elements::ExtensionObject(objects) => {
+                    objects
+                        .iter_mut()
+                        .for_each(|object| self.replace_structure(object));
+                }
+                Elements::Variant(values) => {
+                    for value in values {
+                        self.replace_to_depth(value, depth);
+                    }
+                }
+                Elements::DataValue(values) => {
+                    for value in values {
+                        self.replace_in_data_value(value, depth);
+                    }
+                }
+                _ => {}
+            },
+            _ => {}
+        }
+    }
+
+    fn replace_in_data_value(&self, value: &mut DataValue, depth: usize) {
+        if let Some(value) = &mut value.value {
+            self.replace_to_depth(value, depth);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use takt_ua::ExtensionObjectBody;
+
+    use super::*;
+
+    fn map() -> NamespaceMap {
+        NamespaceMap::between(&["ua", "a", "b", "c"], &["ua", "x", "c", "a"])
+    }
+
+    fn structure(namespace: u16) -> ExtensionObject {
+        ExtensionObject {
+            type_id: NodeId::string(namespace, "#Recipe#Default Binary"),
+            body: ExtensionObjectBody::Binary(vec![1]),
+        }
+    }
+
+    #[test]
+    fn indexes_follow_the_uris() {
+        let map = map();
+        let indexes = (0..5).map(|index| map.index(index));
+        let expected = [Some(0), Some(3), None, Some(2), None];
+        assert_eq!(indexes.collect::<Vec<_>>(), expected);
+        assert_eq!(map.node_id(&NodeId::numeric(1, 7)), NodeId::numeric(3, 7));
+        assert_eq!(map.node_id(&NodeId::numeric(2, 7)).namespace, UNKNOWN);
+    }
+
+    #[test]
+    fn values_get_the_indexes_of_the_receiver() {
+        let all = |namespace: u16| -> [Variant; 7] {
+            [
+                structure(namespace).into(),
+                vec![structure(namespace); 2].into(),
+                vec![Variant::from(structure(namespace))].into(),
+                NodeId::numeric(namespace, 1).into(),
+                vec![QualifiedName::new(namespace, "A")].into(),
+                DataValue::good(NodeId::numeric(namespace, 1)).into(),
+                1.5.into(),
+            ]
+        };
+        let mut values = all(3);
+        map().replace_all(&mut values);
+        assert_eq!(values, all(2));
+        let argument = Argument {
+            data_type: NodeId::numeric(1, 5),
+            ..Argument::default()
+        };
+        let mut value = Variant::from(vec![ExtensionObject::from_structure(&argument)]);
+        map().replace(&mut value);
+        let expected = Argument {
+            data_type: NodeId::numeric(3, 5),
+            ..Argument::default()
+        };
+        assert_eq!(
+            value,
+            Variant::from(vec![ExtensionObject::from_structure(&expected)])
+        );
+    }
+}

@@ -1,0 +1,451 @@
+//! The copy of a foreign server in the address space of the registry.
+
+use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+
+use takt_app::{Attribute, NamespaceMap};
+use takt_space::{
+    AddressSpace, AddressSpaceError, ClassAttributes, MethodHandler, NewReference, NodeDefinition,
+    RemoteMethod, RemoteSource, RemoteValue, StoredValue, Value, VariableDefinition,
+};
+use takt_ua::binary::Encode;
+use takt_ua::enumerations::NodeClass;
+use takt_ua::structures::{EnumDefinition, StructureDefinition};
+use takt_ua::{
+    Elements, ExpandedNodeId, ExtensionObject, LocalizedText, NodeId, QualifiedName, Variant, ids,
+};
+
+use super::limits;
+use super::options::MirrorOptions;
+use super::scan::{Found, Scan};
+use crate::forwarding::{Gateway, Maps, Naming};
+
+/// AccessLevel bits that a copy can have: reading and writing of the current value, not of its history.
+const ACCESS: u32 = 0x63;
+
+/// Numeric identifiers in the namespace of the folder.
+const FOLDER: u32 = 1;
+const AVAILABLE: u32 = 2;
+const ENDPOINT: u32 = 3;
+const PROBLEM: u32 = 4;
+
+/// The nodes of one mirror in the address space.
+pub(super) struct Copy {
+    space: Arc<AddressSpace>,
+    gateway: Arc<Gateway>,
+    naming: Naming,
+    /// Namespaces that the registry had before its mirrors.
+    foreign: HashSet<String>,
+    folder: NodeId,
+    available: Arc<StoredValue>,
+    problem: Arc<StoredValue>,
+    /// Digests of the nodes that this mirror has added, by their NodeIds at the registry.
+    nodes: HashMap<NodeId, u64>,
+    /// Values of the Variables, by their NodeIds at the server.
+    values: HashMap<NodeId, Arc<StoredValue>>,
+}
+
+impl Copy {
+    /// Adds the folder of the mirror.
+    pub(super) fn new(
+        options: &MirrorOptions,
+        space: Arc<AddressSpace>,
+        gateway: Arc<Gateway>,
+        naming: Naming,
+        foreign: HashSet<String>,
+    ) -> Result<Self, AddressSpaceError> {
+        let namespace = space.namespaces().register(&options.folder_uri())?;
+        let folder = NodeId::numeric(namespace, FOLDER);
+        let name = QualifiedName::new(namespace, options.name.as_str());
+        let object = ClassAttributes::Object { event_notifier: 0 };
+        let references = [
+            NewReference::forward(ids::HAS_TYPE_DEFINITION, ids::FOLDER_TYPE),
+            NewReference::inverse(ids::ORGANIZES, ids::OBJECTS_FOLDER),
+        ];
+        let definition = NodeDefinition::new(folder.clone(), name, object);
+        space.edit().add_node(definition, &references)?;
+        let available = Arc::new(StoredValue::new(&false.into()));
+        let problem = Arc::new(StoredValue::new(&"".into()));
+        let endpoint = Arc::new(StoredValue::new(&options.endpoint.to_string().into()));
+        for (identifier, name, data_type, value) in [
+            (AVAILABLE, "Available", ids::BOOLEAN, &available),
+            (ENDPOINT, "ServerEndpoint", ids::STRING, &endpoint),
+            (PROBLEM, "Problem", ids::STRING, &problem),
+        ] {
+            let node = NodeId::numeric(namespace, identifier);
+            let variable = VariableDefinition {
+                data_type: data_type.into(),
+                ..VariableDefinition::default()
+            };
+            let name = QualifiedName::new(namespace, name);
+            let references = [
+                NewReference::forward(ids::HAS_TYPE_DEFINITION, ids::PROPERTY_TYPE),
+                NewReference::inverse(ids::HAS_PROPERTY, folder.clone()),
+            ];
+            let attributes = ClassAttributes::Variable(variable);
+            let mut edit = space.edit();
+            edit.add_node(
+                NodeDefinition::new(node.clone(), name, attributes),
+                &references,
+            )?;
+            edit.set_value(&node, Value::Stored(Arc::clone(value)))?;
+        }
+        Ok(Self {
+            space,
+            gateway,
+            naming,
+            foreign,
+            folder,
+            available,
+            problem,
+            nodes: HashMap::new(),
+            values: HashMap::new(),
+        })
+    }
+
+    /// Shows whether the server is connected, and why not.
+    pub(super) fn show(&self, available: bool, problem: &str) {
+        self.available.set(available);
+        self.problem.set(problem);
+    }
+
+    /// Returns the values of the Variables, by their NodeIds at the server.
+    pub(super) fn values(&self) -> &HashMap<NodeId, Arc<StoredValue>> {
+        &self.values
+    }
+
+    /// Makes a Variable be read at the server for each Read, because its values are too large to be kept.
+    pub(super) fn read_live(&mut self, node: &NodeId, maps: &Maps) {
+        self.values.remove(node);
+        let ids = [
+            maps.to_registry.node_id(node),
+            maps.to_registry.type_id(node),
+        ];
+        for node in ids.iter().filter(|node| self.nodes.contains_key(*node)) {
+            let value = Value::Remote(self.remote(node));
+            warn_on_error(node, self.space.set_value(node, value));
+        }
+    }
+
+    fn remote(&self, node: &NodeId) -> RemoteValue {
+        RemoteValue {
+            source: Arc::clone(&self.gateway) as Arc<dyn RemoteSource>,
+            node_id: node.clone(),
+            callback: None,
+        }
+    }
+
+    /// Brings the copy up to date with a scan: adds, replaces and deletes nodes.
+    pub(super) fn update(&mut self, scan: &Scan) -> Result<(), AddressSpaceError> {
+        self.register(scan)?;
+        let registry = self.space.namespaces().all();
+        let maps = self.naming.maps(&registry, &scan.namespaces);
+        let map = &maps.to_registry;
+        let id_of = |node: &Found| match node.is_type {
+            true => map.type_id(&node.node_id),
+            false => map.node_id(&node.node_id),
+        };
+        let ids: HashMap<&NodeId, NodeId> = scan
+            .nodes
+            .iter()
+            .map(|node| (&node.node_id, id_of(node)))
+            .collect();
+        let digests: HashMap<NodeId, u64> = scan
+            .nodes
+            .iter()
+            .map(|node| (id_of(node), digest(node)))
+            .collect();
+        let gone = self
+            .nodes
+            .iter()
+            .filter(|(node, digest)| digests.get(node) != Some(digest));
+        let gone: Vec<NodeId> = gone.map(|(node, _)| node.clone()).collect();
+        for step in gone.chunks(limits::STEP) {
+            let mut edit = self.space.edit();
+            for node in step {
+                warn_on_error(node, edit.delete_node(node, true));
+                self.nodes.remove(node);
+            }
+        }
+        let is_there = |node: &NodeId| self.space.view().node(node).is_some();
+        // ReferenceTypes first: references need them. Types come before instances in a scan.
+        let (mut added, others): (Vec<&Found>, Vec<&Found>) = scan
+            .nodes
+            .iter()
+            .filter(|node| !is_there(&id_of(node)) && !self.is_foreign(scan, node))
+            .partition(|node| node.class == NodeClass::ReferenceType);
+        added.extend(others);
+        for step in added.chunks(limits::STEP) {
+            self.add(step, &id_of, map)?;
+        }
+        self.values.retain(|node, _| ids.contains_key(node));
+        if added.is_empty() && gone.is_empty() {
+            return Ok(());
+        }
+        self.add_references(scan, &ids, map);
+        Ok(())
+    }
+
+    /// Returns true for a node of a namespace that the registry has from elsewhere.
+    fn is_foreign(&self, scan: &Scan, node: &Found) -> bool {
+        let uri = scan.namespaces.get(usize::from(node.node_id.namespace));
+        node.is_type && uri.is_none_or(|uri| self.foreign.contains(uri))
+    }
+
+    /// Registers the namespaces of the nodes.
+    fn register(&self, scan: &Scan) -> Result<(), AddressSpaceError> {
+        let mut seen = HashSet::new();
+        for node in &scan.nodes {
+            let namespace = node.node_id.namespace;
+            let Some(uri) = scan.namespaces.get(usize::from(namespace)) else {
+                continue;
+            };
+            if seen.insert((namespace, node.is_type)) {
+                self.space
+                    .namespaces()
+                    .register(&self.naming.of_instances(uri))?;
+                if node.is_type && !Naming::is_reserved(uri) {
+                    self.space.namespaces().register(uri)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn add(
+        &mut self,
+        nodes: &[&Found],
+        id_of: &dyn Fn(&Found) -> NodeId,
+        map: &NamespaceMap,
+    ) -> Result<(), AddressSpaceError> {
+        let space = Arc::clone(&self.space);
+        let mut edit = space.edit();
+        for found in nodes {
+            let node = id_of(found);
+            let mut name = found.browse_name.clone();
+            map.replace_name(&mut name);
+            if !space.namespaces().contains(name.namespace) {
+                name.namespace = node.namespace;
+            }
+            let Some(attributes) = attributes(found, map) else {
+                continue;
+            };
+            let mut definition = NodeDefinition::new(node.clone(), name, attributes);
+            let is_same = found.display_name.text.as_str() == found.browse_name.name.as_str();
+            if !is_same && found.display_name != LocalizedText::NULL {
+                definition.display_name = Some(Box::new(found.display_name.clone()));
+            }
+            match edit.add_node(definition, &[]) {
+                Ok(()) => {}
+                // The type is that of another mirror.
+                Err(AddressSpaceError::NodeIdExists(_) | AddressSpaceError::NodeIdRejected(_)) => {
+                    continue;
+                }
+                Err(error) => return Err(error),
+            }
+            self.nodes.insert(node.clone(), digest(found));
+            match found.class {
+                NodeClass::Variable => {
+                    let value = Arc::new(StoredValue::copy_of(self.remote(&node)));
+                    self.values
+                        .insert(found.node_id.clone(), Arc::clone(&value));
+                    edit.set_value(&node, Value::Stored(value))?;
+                }
+                NodeClass::Method => edit.set_method(
+                    &node,
+                    MethodHandler::Remote(RemoteMethod {
+                        source: Arc::clone(&self.gateway) as Arc<dyn RemoteSource>,
+                        object_id: NodeId::NULL,
+                        method_id: node.clone(),
+                        checks_arguments: true,
+                    }),
+                )?,
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the references between the nodes, and those to namespace 0 and to types.
+    fn add_references(&self, scan: &Scan, ids: &HashMap<&NodeId, NodeId>, map: &NamespaceMap) {
+        let view = self.space.view();
+        let end = |node: &NodeId| match ids.get(node) {
+            Some(node) => Some(node.clone()),
+            None if node.namespace == 0 => Some(node.clone()),
+            None => None,
+        };
+        let mut references: Vec<(NodeId, NodeId, NodeId)> = Vec::new();
+        for (supertype, subtype) in &scan.subtypes {
+            if let Some(subtype) = ids.get(subtype) {
+                references.push((supertype.clone(), ids::HAS_SUBTYPE.into(), subtype.clone()));
+            }
+        }
+        for (_, root) in &scan.roots {
+            if let Some(root) = ids.get(root) {
+                references.push((self.folder.clone(), ids::ORGANIZES.into(), root.clone()));
+            }
+        }
+        let type_definition = NodeId::from(ids::HAS_TYPE_DEFINITION);
+        for found in &scan.nodes {
+            let Some(source) = ids.get(&found.node_id) else {
+                continue;
+            };
+            if let Some(type_id) = self.type_of(found, ids, map) {
+                references.push((source.clone(), type_definition.clone(), type_id));
+            }
+            for (reference_type, target) in &found.references {
+                if *reference_type == type_definition {
+                    continue;
+                }
+                if let Some(target) = end(target) {
+                    let reference_type = map.type_id(reference_type);
+                    references.push((source.clone(), reference_type, target));
+                }
+            }
+        }
+        references.retain(|(source, reference_type, target)| {
+            [source, reference_type, target]
+                .into_iter()
+                .all(|node| view.node(node).is_some())
+        });
+        drop(view);
+        for step in references.chunks(limits::STEP) {
+            let mut edit = self.space.edit();
+            for (source, reference_type, target) in step {
+                let target = ExpandedNodeId::from(target.clone());
+                match edit.add_reference(source, reference_type, true, &target) {
+                    Ok(()) | Err(AddressSpaceError::DuplicateReference { .. }) => {}
+                    Err(error) => tracing::debug!(%source, %error, "a reference is not mirrored"),
+                }
+            }
+        }
+    }
+
+    /// Returns the type of an instance: that of the server, or a standard one if the registry does not have it.
+    fn type_of(
+        &self,
+        found: &Found,
+        ids: &HashMap<&NodeId, NodeId>,
+        map: &NamespaceMap,
+    ) -> Option<NodeId> {
+        let (wanted, instead) = match found.class {
+            NodeClass::Object => (NodeClass::ObjectType, ids::BASE_OBJECT_TYPE),
+            NodeClass::Variable => (NodeClass::VariableType, ids::BASE_DATA_VARIABLE_TYPE),
+            _ => return None,
+        };
+        let type_id = ids.get(&found.type_definition).cloned();
+        let type_id = type_id.unwrap_or_else(|| map.type_id(&found.type_definition));
+        let view = self.space.view();
+        let class = view.node(&type_id).map(|node| node.node_class());
+        Some(match class == Some(wanted) {
+            true => type_id,
+            false => instead.into(),
+        })
+    }
+}
+
+/// Returns the attributes of a copy; `None` for a node that is not mirrored.
+fn attributes(found: &Found, map: &NamespaceMap) -> Option<ClassAttributes> {
+    let is_abstract = found
+        .attribute(Attribute::IsAbstract)
+        .and_then(Variant::as_bool);
+    let is_abstract = is_abstract.unwrap_or(false);
+    let data_type = match found.attribute(Attribute::DataType) {
+        Some(Variant::NodeId(data_type)) => map.type_id(data_type),
+        _ => ids::BASE_DATA_TYPE.into(),
+    };
+    let value_rank = match found.attribute(Attribute::ValueRank) {
+        Some(Variant::Int32(rank)) => *rank,
+        _ => -2,
+    };
+    Some(match found.class {
+        NodeClass::Object => ClassAttributes::Object { event_notifier: 0 },
+        NodeClass::Variable => ClassAttributes::Variable(VariableDefinition {
+            data_type,
+            value_rank,
+            array_dimensions: match found.attribute(Attribute::ArrayDimensions) {
+                Some(Variant::Array(array)) => match &array.elements {
+                    Elements::UInt32(dimensions) => dimensions.clone(),
+                    _ => Vec::new(),
+                },
+                _ => Vec::new(),
+            },
+            access_level: level(found, Attribute::AccessLevel)
+                & level(found, Attribute::UserAccessLevel)
+                & ACCESS,
+            ..VariableDefinition::default()
+        }),
+        NodeClass::Method => ClassAttributes::Method { executable: true },
+        NodeClass::ObjectType => ClassAttributes::ObjectType { is_abstract },
+        NodeClass::VariableType => ClassAttributes::VariableType {
+            is_abstract,
+            data_type,
+            value_rank,
+            array_dimensions: Vec::new(),
+            value: None,
+        },
+        NodeClass::ReferenceType => ClassAttributes::ReferenceType {
+            is_abstract,
+            symmetric: found
+                .attribute(Attribute::Symmetric)
+                .and_then(Variant::as_bool)
+                .unwrap_or(false),
+            inverse_name: match found.attribute(Attribute::InverseName) {
+                Some(Variant::LocalizedText(name)) => Some(name.clone()),
+                _ => None,
+            },
+        },
+        NodeClass::DataType => ClassAttributes::DataType {
+            is_abstract,
+            definition: definition(found, map).map(Box::new),
+        },
+        _ => return None,
+    })
+}
+
+fn level(found: &Found, attribute: Attribute) -> u32 {
+    match found.attribute(attribute) {
+        Some(Variant::Byte(level)) => u32::from(*level),
+        // A server that does not say it lets the Read decide.
+        _ => 1,
+    }
+}
+
+/// Returns the DataTypeDefinition with the NamespaceIndexes of the registry.
+fn definition(found: &Found, map: &NamespaceMap) -> Option<ExtensionObject> {
+    let Variant::ExtensionObject(object) = found.attribute(Attribute::DataTypeDefinition)? else {
+        return None;
+    };
+    if object.is::<EnumDefinition>() {
+        return Some(ExtensionObject::clone(object));
+    }
+    let mut structure: StructureDefinition = object.decode_as().ok()?;
+    structure.default_encoding_id = map.type_id(&structure.default_encoding_id);
+    structure.base_data_type = map.type_id(&structure.base_data_type);
+    for field in &mut structure.fields {
+        field.data_type = map.type_id(&field.data_type);
+    }
+    Some(ExtensionObject::from_structure(&structure))
+}
+
+/// Returns a digest of everything in a node that the copy has.
+fn digest(found: &Found) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (found.class.encode_to_vec(), found.is_type).hash(&mut hasher);
+    found.browse_name.hash(&mut hasher);
+    found.display_name.text.as_str().hash(&mut hasher);
+    found.type_definition.hash(&mut hasher);
+    for (attribute, value) in &found.attributes {
+        (*attribute as u32).hash(&mut hasher);
+        value.encode_to_vec().hash(&mut hasher);
+    }
+    found.references.hash(&mut hasher);
+    hasher.finish()
+}
+
+fn warn_on_error(node: &NodeId, result: Result<(), AddressSpaceError>) {
+    if let Err(error) = result {
+        tracing::warn!(%node, %error, "the copy of a server could not be changed");
+    }
+}

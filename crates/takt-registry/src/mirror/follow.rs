@@ -1,0 +1,278 @@
+//! Thread of a mirror: keeps the copy and its values up to date while the server is there, and comes back when it does.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, TryRecvError, channel};
+use std::time::{Duration, Instant};
+
+use takt_app::client::Client;
+use takt_app::{
+    ClientError, ClientOptions, DataChange, MonitoredItemOptions, Subscription, SubscriptionOptions,
+};
+use takt_space::StoredValue;
+use takt_ua::binary::Encode;
+use takt_ua::{DataValue, NodeId, StatusCode};
+
+use super::copy::Copy;
+use super::limits;
+use super::options::MirrorOptions;
+use super::scan::{Scan, ScanError, scan};
+use crate::forwarding::{Gateway, Maps, Naming};
+
+/// Pause before the first attempt to come back, and the longest one. A server that is back is found within the latter.
+const SHORTEST_PAUSE: Duration = Duration::from_millis(100);
+const LONGEST_PAUSE: Duration = Duration::from_secs(2);
+
+/// Longest wait for a change before the thread looks at other things.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Time limit of a request.
+const TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Time without a message after which a silent server is asked, in publishing intervals.
+const KEEP_ALIVE: u32 = 8;
+
+/// Least time between two scans after a reconnection.
+const RESCAN: Duration = Duration::from_secs(5);
+
+/// Thread of one mirror.
+pub(super) struct Follower {
+    pub(super) options: MirrorOptions,
+    pub(super) client: ClientOptions,
+    pub(super) copy: Copy,
+    pub(super) gateway: Arc<Gateway>,
+    pub(super) naming: Naming,
+    pub(super) stop: Arc<AtomicBool>,
+    /// Bytes of the kept values.
+    pub(super) kept: usize,
+    pub(super) last_scan: Option<Instant>,
+}
+
+/// Values by the handles of a Subscription.
+type Targets = HashMap<u32, (NodeId, Arc<StoredValue>)>;
+
+impl Follower {
+    /// Runs until the registry ends.
+    pub(super) fn run(mut self) {
+        let mut pause = SHORTEST_PAUSE;
+        let mut logged = String::new();
+        while !self.is_stopped() {
+            let begin = Instant::now();
+            let error = match self.follow() {
+                Ok(()) | Err(ScanError::Stopped) => return,
+                Err(error) => error.to_string(),
+            };
+            self.gateway.set_available(false);
+            self.mark_away();
+            self.copy.show(false, &error);
+            if error != logged {
+                tracing::warn!(mirror = self.options.name, %error, "the mirrored server is away");
+                logged = error;
+            }
+            if begin.elapsed() > LONGEST_PAUSE {
+                pause = SHORTEST_PAUSE;
+            }
+            self.sleep(pause);
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
+    }
+
+    /// Connects, and follows the values until the connection ends.
+    fn follow(&mut self) -> Result<(), ScanError> {
+        let mut client = Client::new(&self.options.endpoint, self.client_options());
+        let mut maps = Maps::default();
+        // A copy that exists gets its values first: a scan takes longer.
+        let mut is_current = self.copy.values().is_empty();
+        if is_current {
+            let found = scan(&mut client, &self.stop)?;
+            self.update(&found)?;
+        }
+        self.naming.update(&mut client, &mut maps)?;
+        let mut followed = self.subscribe(client)?;
+        self.gateway.set_available(true);
+        self.copy.show(true, "");
+        tracing::info!(
+            mirror = self.options.name,
+            variables = followed.1.len(),
+            "mirrored"
+        );
+        let mut scanning: Option<Receiver<Result<Scan, ScanError>>> = None;
+        loop {
+            if self.is_stopped() {
+                return Ok(());
+            }
+            if let Some(change) = followed.0.next(LOOK)? {
+                self.take(&mut followed, change, &maps);
+            }
+            if !is_current && scanning.is_none() && self.may_scan() {
+                scanning = Some(self.begin_scan());
+            }
+            let Some(found) = scanning.as_ref().map(Receiver::try_recv) else {
+                continue;
+            };
+            match found {
+                Err(TryRecvError::Empty) => continue,
+                Err(TryRecvError::Disconnected) => return Err(ScanError::Stopped),
+                Ok(found) => {
+                    let before = self.copy.values().len();
+                    let known: Vec<NodeId> = self.copy.values().keys().cloned().collect();
+                    self.update(&found?)?;
+                    let values = self.copy.values();
+                    let is_same = values.len() == before
+                        && known.iter().all(|node| values.contains_key(node));
+                    if !is_same || self.has_new_values(&followed.1) {
+                        let client = Client::new(&self.options.endpoint, self.client_options());
+                        followed = self.subscribe(client)?;
+                    }
+                    self.naming.update(followed.0.client(), &mut maps)?;
+                    (scanning, is_current) = (None, true);
+                }
+            }
+        }
+    }
+
+    /// Returns true if values of the copy were replaced since they were subscribed.
+    fn has_new_values(&self, targets: &Targets) -> bool {
+        let values = self.copy.values();
+        targets.values().any(|(node, target)| {
+            values
+                .get(node)
+                .is_some_and(|value| !Arc::ptr_eq(value, target))
+        })
+    }
+
+    fn may_scan(&self) -> bool {
+        self.last_scan.is_none_or(|last| last.elapsed() >= RESCAN)
+    }
+
+    /// Scans the server on a thread and a connection of its own, so that values flow meanwhile.
+    fn begin_scan(&mut self) -> Receiver<Result<Scan, ScanError>> {
+        self.last_scan = Some(Instant::now());
+        let (sender, receiver) = channel();
+        let (endpoint, options) = (self.options.endpoint.clone(), self.client_options());
+        let stop = Arc::clone(&self.stop);
+        let thread = std::thread::Builder::new().name("mirror-scan".to_owned());
+        let started = thread.spawn(move || {
+            let mut client = Client::new(&endpoint, options);
+            // Nobody waits for it if the registry ends, or the connection did.
+            let _ = sender.send(scan(&mut client, &stop));
+        });
+        if let Err(error) = started {
+            tracing::warn!(mirror = self.options.name, %error, "the server is not scanned again");
+        }
+        receiver
+    }
+
+    fn update(&mut self, found: &Scan) -> Result<(), ScanError> {
+        let begin = Instant::now();
+        let updated = self.copy.update(found);
+        updated.map_err(|error| {
+            ScanError::Client(ClientError::Invalid(format!(
+                "its nodes cannot be copied: {error}"
+            )))
+        })?;
+        self.last_scan = Some(Instant::now());
+        tracing::info!(
+            mirror = self.options.name,
+            nodes = found.nodes.len(),
+            milliseconds = begin.elapsed().as_millis(),
+            "copied"
+        );
+        Ok(())
+    }
+
+    /// Monitors all Variables, each with one item.
+    fn subscribe(&mut self, client: Client) -> Result<(Subscription, Targets), ScanError> {
+        let options = SubscriptionOptions {
+            publishing_interval: self.options.interval,
+            max_keep_alive_count: KEEP_ALIVE,
+            lifetime_count: KEEP_ALIVE * 5,
+            ..SubscriptionOptions::default()
+        };
+        let mut subscription = Subscription::create(client, options)?;
+        let item = MonitoredItemOptions {
+            sampling_interval: self.options.interval,
+            ..MonitoredItemOptions::default()
+        };
+        let values: Vec<(NodeId, Arc<StoredValue>)> = self
+            .copy
+            .values()
+            .iter()
+            .map(|(node, value)| (node.clone(), Arc::clone(value)))
+            .collect();
+        let items = values.iter().map(|(node, _)| (node.clone(), item.clone()));
+        let results = subscription.monitor_all(items.collect())?;
+        let mut targets = HashMap::new();
+        for ((node, value), result) in values.into_iter().zip(results) {
+            match result {
+                Ok(handle) => {
+                    targets.insert(handle, (node, value));
+                }
+                Err(status) => value.set_data_value(&DataValue::status(status)),
+            }
+        }
+        Ok((subscription, targets))
+    }
+
+    /// Keeps a changed value. Values that are too large are read at the server from now on.
+    fn take(&mut self, followed: &mut (Subscription, Targets), change: DataChange, maps: &Maps) {
+        let DataChange {
+            client_handle,
+            mut value,
+        } = change;
+        let Some((node, target)) = followed.1.get(&client_handle) else {
+            return;
+        };
+        if let Some(value) = &mut value.value {
+            maps.to_registry.replace(value);
+        }
+        let size = value
+            .value
+            .as_ref()
+            .map_or(0, |value| value.encode_to_vec().len());
+        let before = target.size_of_value();
+        let kept = (self.kept + size).saturating_sub(before);
+        if size <= limits::MAX_VALUE && kept <= limits::MAX_VALUES {
+            self.kept = kept;
+            target.set_data_value(&value);
+            return;
+        }
+        let node = node.clone();
+        self.kept = self.kept.saturating_sub(before);
+        followed.1.remove(&client_handle);
+        self.copy.read_live(&node, maps);
+        // The server may refuse; its further changes find no target.
+        let _ = followed.0.forget(client_handle);
+    }
+
+    /// Marks all values: they are the last ones.
+    fn mark_away(&self) {
+        for value in self.copy.values().values() {
+            let current = value.get();
+            let has_value = current.value.is_some_and(|value| !value.is_empty());
+            value.set_status(match has_value {
+                true => StatusCode::UncertainLastUsableValue,
+                false => StatusCode::BadNoCommunication,
+            });
+        }
+    }
+
+    fn client_options(&self) -> ClientOptions {
+        ClientOptions {
+            timeout: TIMEOUT,
+            ..self.client.clone()
+        }
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    fn sleep(&self, time: Duration) {
+        let end = Instant::now() + time;
+        while Instant::now() < end && !self.is_stopped() {
+            std::thread::sleep(LOOK.min(time));
+        }
+    }
+}

@@ -1,0 +1,339 @@
+//! The address space of a foreign server as plain data, browsed within limits.
+
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use takt_app::client::{Client, Follow};
+use takt_app::{Attribute, ClientError};
+use takt_ua::binary::Encode;
+use takt_ua::enumerations::NodeClass;
+use takt_ua::structures::ReferenceDescription;
+use takt_ua::{LocalizedText, NodeId, QualifiedName, Variant, ids};
+
+use super::limits;
+
+/// Error of a scan.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum ScanError {
+    /// The server cannot be browsed or read.
+    #[error(transparent)]
+    Client(#[from] ClientError),
+    /// The server has more than a mirror takes.
+    #[error("it has more than {limit} {of}: a mirror takes no more")]
+    Limit {
+        /// Largest number.
+        limit: usize,
+        /// The counted things.
+        of: &'static str,
+    },
+    /// The registry ends.
+    #[error("the registry ends")]
+    Stopped,
+}
+
+/// A node of the server. NamespaceIndexes are those of the server.
+#[derive(Debug, Clone)]
+pub(super) struct Found {
+    pub(super) node_id: NodeId,
+    pub(super) class: NodeClass,
+    pub(super) browse_name: QualifiedName,
+    pub(super) display_name: LocalizedText,
+    pub(super) type_definition: NodeId,
+    /// True for a type, and for a node that is part of a type.
+    pub(super) is_type: bool,
+    pub(super) attributes: Vec<(Attribute, Variant)>,
+    /// Forward references: ReferenceType and target.
+    pub(super) references: Vec<(NodeId, NodeId)>,
+}
+
+impl Found {
+    /// Returns an attribute.
+    pub(super) fn attribute(&self, attribute: Attribute) -> Option<&Variant> {
+        let mut known = self.attributes.iter();
+        known
+            .find(|(known, _)| *known == attribute)
+            .map(|(_, value)| value)
+    }
+}
+
+/// Everything of the server that is mirrored.
+#[derive(Debug, Default)]
+pub(super) struct Scan {
+    /// NamespaceArray of the server.
+    pub(super) namespaces: Vec<String>,
+    /// The nodes, those of types first. Nodes of namespace 0 are left out.
+    pub(super) nodes: Vec<Found>,
+    /// Nodes directly below the Objects folder, with the ReferenceType.
+    pub(super) roots: Vec<(NodeId, NodeId)>,
+    /// Types that are subtypes of a type of namespace 0, with that type.
+    pub(super) subtypes: Vec<(NodeId, NodeId)>,
+}
+
+/// Scans the server of `client`.
+pub(super) fn scan(client: &mut Client, stop: &AtomicBool) -> Result<Scan, ScanError> {
+    let namespaces = client.namespace_array()?;
+    let too_long = |uri: &String| uri.len() > limits::MAX_URI;
+    if namespaces.len() > limits::MAX_NAMESPACES || namespaces.iter().any(too_long) {
+        return Err(limit(limits::MAX_NAMESPACES, "namespaces of 1024 bytes"));
+    }
+    let mut scanner = Scanner {
+        client,
+        stop,
+        known: HashSet::new(),
+        hierarchical: HashSet::new(),
+        references: 0,
+        bytes: 0,
+        next: 0,
+        scan: Scan {
+            namespaces,
+            ..Scan::default()
+        },
+    };
+    scanner.types()?;
+    scanner.instances()?;
+    scanner.attributes()?;
+    Ok(scanner.scan)
+}
+
+fn limit(limit: usize, of: &'static str) -> ScanError {
+    ScanError::Limit { limit, of }
+}
+
+struct Scanner<'a> {
+    client: &'a mut Client,
+    stop: &'a AtomicBool,
+    known: HashSet<NodeId>,
+    /// The ReferenceTypes that lead to children.
+    hierarchical: HashSet<NodeId>,
+    references: usize,
+    bytes: usize,
+    /// Position of the first node that is not browsed.
+    next: usize,
+    scan: Scan,
+}
+
+impl Scanner<'_> {
+    /// Finds the types beyond namespace 0, with everything that belongs to them.
+    fn types(&mut self) -> Result<(), ScanError> {
+        let mut seen = HashSet::new();
+        for root in [
+            ids::REFERENCES,
+            ids::BASE_DATA_TYPE,
+            ids::BASE_OBJECT_TYPE,
+            ids::BASE_VARIABLE_TYPE,
+        ] {
+            let mut level = vec![NodeId::from(root)];
+            while !level.is_empty() {
+                let mut next = Vec::new();
+                for batch in level.chunks(limits::BROWSE) {
+                    let follow = Follow::forward(ids::HAS_SUBTYPE);
+                    for (node, references) in batch.iter().zip(self.browse(batch, &follow)?) {
+                        for reference in references {
+                            let subtype = reference.node_id.node_id.clone();
+                            if !seen.insert(subtype.clone()) {
+                                continue;
+                            }
+                            if self.seen_is_too_large(&seen) {
+                                return Err(limit(limits::MAX_NODES, "types"));
+                            }
+                            next.push(subtype.clone());
+                            if subtype.namespace != 0 {
+                                if node.namespace == 0 {
+                                    self.scan.subtypes.push((node.clone(), subtype));
+                                }
+                                self.note(reference, true)?;
+                            } else if root == ids::REFERENCES
+                                && self.is_below_hierarchical(node, &subtype)
+                            {
+                                self.hierarchical.insert(subtype);
+                            }
+                        }
+                    }
+                }
+                level = next;
+            }
+        }
+        self.extend_hierarchical()?;
+        self.walk(true)
+    }
+
+    fn seen_is_too_large(&self, seen: &HashSet<NodeId>) -> bool {
+        seen.len() > limits::MAX_NODES
+    }
+
+    fn is_below_hierarchical(&self, parent: &NodeId, node: &NodeId) -> bool {
+        let hierarchical = NodeId::from(ids::HIERARCHICAL_REFERENCES);
+        *node == hierarchical || self.hierarchical.contains(parent)
+    }
+
+    /// Adds the hierarchical ReferenceTypes beyond namespace 0.
+    fn extend_hierarchical(&mut self) -> Result<(), ScanError> {
+        let mut level: Vec<NodeId> = self.hierarchical.iter().cloned().collect();
+        while !level.is_empty() {
+            let mut next = Vec::new();
+            for batch in level.chunks(limits::BROWSE) {
+                let follow = Follow::forward(ids::HAS_SUBTYPE);
+                for reference in self.browse(batch, &follow)?.into_iter().flatten() {
+                    let subtype = reference.node_id.node_id;
+                    if self.hierarchical.insert(subtype.clone()) {
+                        next.push(subtype);
+                    }
+                }
+            }
+            level = next;
+        }
+        Ok(())
+    }
+
+    /// Finds the nodes below the Objects folder.
+    fn instances(&mut self) -> Result<(), ScanError> {
+        let objects = NodeId::from(ids::OBJECTS_FOLDER);
+        let references = self.browse(std::slice::from_ref(&objects), &Follow::children())?;
+        for reference in references.into_iter().flatten() {
+            let node = reference.node_id.node_id.clone();
+            if node.namespace != 0 && reference.node_id.server_index == 0 {
+                let reference_type = reference.reference_type_id.clone();
+                self.scan.roots.push((reference_type, node));
+                self.note(reference, false)?;
+            }
+        }
+        self.walk(false)
+    }
+
+    /// Browses the nodes that were found, and those that are found by that.
+    fn walk(&mut self, is_type: bool) -> Result<(), ScanError> {
+        let all = Follow::forward(ids::REFERENCES);
+        while self.next < self.scan.nodes.len() {
+            let end = self.scan.nodes.len().min(self.next + limits::BROWSE);
+            let batch = self.scan.nodes.get(self.next..end).unwrap_or_default();
+            let batch: Vec<NodeId> = batch.iter().map(|node| node.node_id.clone()).collect();
+            let results = self.browse(&batch, &all)?;
+            for (position, references) in (self.next..).zip(results) {
+                for reference in references {
+                    if reference.node_id.server_index != 0 {
+                        continue;
+                    }
+                    let reference_type = reference.reference_type_id.clone();
+                    let target = reference.node_id.node_id.clone();
+                    if let Some(node) = self.scan.nodes.get_mut(position) {
+                        node.references
+                            .push((reference_type.clone(), target.clone()));
+                    }
+                    let leads_on = self.hierarchical.contains(&reference_type)
+                        || reference_type.standard_id() == Some(ids::HAS_ENCODING);
+                    if leads_on && target.namespace != 0 {
+                        self.note(reference, is_type)?;
+                    }
+                }
+            }
+            self.next = end;
+        }
+        Ok(())
+    }
+
+    /// Keeps a node, unless it is known.
+    fn note(&mut self, reference: ReferenceDescription, is_type: bool) -> Result<(), ScanError> {
+        let node_id = reference.node_id.node_id;
+        if !self.known.insert(node_id.clone()) {
+            return Ok(());
+        }
+        if self.known.len() > limits::MAX_NODES {
+            return Err(limit(limits::MAX_NODES, "nodes"));
+        }
+        let node = Found {
+            node_id,
+            class: reference.node_class,
+            browse_name: reference.browse_name,
+            display_name: reference.display_name,
+            type_definition: reference.type_definition.node_id,
+            is_type,
+            attributes: Vec::new(),
+            references: Vec::new(),
+        };
+        let texts = node.browse_name.name.as_str().len() + node.display_name.text.as_str().len();
+        self.count(node.node_id.encode_to_vec().len() + texts)?;
+        self.scan.nodes.push(node);
+        Ok(())
+    }
+
+    fn count(&mut self, bytes: usize) -> Result<(), ScanError> {
+        self.bytes += bytes;
+        match self.bytes <= limits::MAX_BYTES {
+            true => Ok(()),
+            false => Err(limit(limits::MAX_BYTES, "bytes of names and attributes")),
+        }
+    }
+
+    /// Browses nodes in one request. A node that cannot be browsed has no references.
+    fn browse(
+        &mut self,
+        nodes: &[NodeId],
+        follow: &Follow,
+    ) -> Result<Vec<Vec<ReferenceDescription>>, ScanError> {
+        if self.stop.load(Ordering::Relaxed) {
+            return Err(ScanError::Stopped);
+        }
+        let left = limits::MAX_REFERENCES.saturating_sub(self.references);
+        let results = self.client.browse_many_within(nodes, follow, left)?;
+        let results: Vec<_> = results.into_iter().map(Result::unwrap_or_default).collect();
+        let count: usize = results.iter().map(Vec::len).sum();
+        self.references += count;
+        match self.references < limits::MAX_REFERENCES {
+            true => Ok(results),
+            false => Err(limit(limits::MAX_REFERENCES, "references")),
+        }
+    }
+
+    /// Reads the attributes that a copy of the nodes needs.
+    fn attributes(&mut self) -> Result<(), ScanError> {
+        let mut wanted: Vec<(usize, NodeId, Attribute)> = Vec::new();
+        for (position, node) in self.scan.nodes.iter().enumerate() {
+            for attribute in of_class(node.class) {
+                wanted.push((position, node.node_id.clone(), *attribute));
+            }
+        }
+        for batch in wanted.chunks(limits::READ) {
+            if self.stop.load(Ordering::Relaxed) {
+                return Err(ScanError::Stopped);
+            }
+            let items: Vec<(NodeId, Attribute)> = batch
+                .iter()
+                .map(|(_, node, attribute)| (node.clone(), *attribute))
+                .collect();
+            let values = self.client.read_attributes(&items)?;
+            for ((position, _, attribute), value) in batch.iter().zip(values) {
+                let Some(value) = value.value.filter(|value| !value.is_empty()) else {
+                    continue;
+                };
+                let size = value.encode_to_vec().len();
+                if size > limits::MAX_VALUE {
+                    continue;
+                }
+                self.count(size)?;
+                if let Some(node) = self.scan.nodes.get_mut(*position) {
+                    node.attributes.push((*attribute, value));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns the attributes of a NodeClass that a copy needs.
+fn of_class(class: NodeClass) -> &'static [Attribute] {
+    use Attribute as A;
+    match class {
+        NodeClass::Variable => &[
+            A::DataType,
+            A::ValueRank,
+            A::ArrayDimensions,
+            A::AccessLevel,
+            A::UserAccessLevel,
+        ],
+        NodeClass::VariableType => &[A::DataType, A::ValueRank, A::IsAbstract],
+        NodeClass::ObjectType => &[A::IsAbstract],
+        NodeClass::DataType => &[A::IsAbstract, A::DataTypeDefinition],
+        NodeClass::ReferenceType => &[A::IsAbstract, A::Symmetric, A::InverseName],
+        _ => &[],
+    }
+}
