@@ -17,6 +17,7 @@ use crate::authentication::Authenticator;
 use crate::connection::{Connection, Connections};
 use crate::diagnostics::Diagnostics;
 use crate::endpoint::{EndpointConfig, OfferedTokens};
+use crate::events::queue::EventSink;
 use crate::limits::ServerLimits;
 use crate::node_management::NodeManagement;
 use crate::password_checks::PasswordChecks;
@@ -274,6 +275,17 @@ impl Server {
     /// Returns the address space: nodes, references and values.
     pub fn address_space(&self) -> &Arc<AddressSpace> {
         &self.space
+    }
+
+    /// Returns the sink for Events of the application.
+    pub fn events(&self) -> EventSink {
+        EventSink(Arc::clone(self.subscriptions.events()))
+    }
+
+    /// Sets the function that wakes the serving thread when an Event is reported: then [`tick`](Self::tick) is due. Only the first
+    /// call has an effect.
+    pub fn set_wake(&self, wake: impl Fn() + Send + Sync + 'static) {
+        self.subscriptions.events().set_wake(Box::new(wake));
     }
 
     /// Returns the limits that are in force.

@@ -61,6 +61,17 @@ pub(crate) fn queue_size(requested: u32, limits: &SubscriptionLimits) -> u32 {
     requested.clamp(1, limits.max_queue_size.max(1))
 }
 
+/// Returns the revised queue size of an item that monitors Events: 0 requests a size that the server chooses
+/// (OPC 10000-4, 7.21).
+pub(crate) fn event_queue_size(requested: u32, limits: &SubscriptionLimits) -> u32 {
+    /// Size of a queue if the client requests none.
+    const DEFAULT: u32 = 1000;
+    match requested {
+        0 => queue_size(DEFAULT, limits),
+        size => queue_size(size, limits),
+    }
+}
+
 /// Returns the sampling of an item, within the sampling budget.
 ///
 /// `held` is the part of the budget that the item has already.

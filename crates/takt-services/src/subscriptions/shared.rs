@@ -1,14 +1,17 @@
 //! The engine of a server behind its lock, with values that are read without the lock.
 
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use super::engine::Engine;
+use super::event_items::EventItems;
 use super::load::TotalLoad;
 use super::now::Now;
 use super::sampler::Sources;
 use crate::deadline::Deadline;
+use crate::events::dispatch::Dispatch;
+use crate::events::queue::EventQueue;
 use crate::limits::SubscriptionLimits;
 
 /// All Subscriptions of a server.
@@ -20,6 +23,9 @@ pub(crate) struct Subscriptions {
     load: TotalLoad,
     /// Number of Subscriptions, and of those that were ever created.
     counts: [AtomicU32; 2],
+    /// Events that wait for the engine.
+    events: Arc<EventQueue>,
+    epoch: Instant,
 }
 
 impl Subscriptions {
@@ -30,12 +36,17 @@ impl Subscriptions {
     ) -> Self {
         // The completion of a started operation may take a little more than the rest of the slice.
         let work_per_slice = u64::from(work_per_slice) / 8 * 7;
-        let engine = Engine::new(limits, max_response_size, work_per_slice);
+        let events = Arc::<EventQueue>::default();
+        let items = EventItems::new(Arc::clone(&events));
+        let dispatch = Dispatch::new(Arc::clone(&events), items);
+        let engine = Engine::new(limits, max_response_size, work_per_slice, dispatch);
         Self {
             load: engine.total_load(),
             engine: Mutex::new(engine),
             deadline: Deadline::default(),
             counts: Default::default(),
+            events,
+            epoch: Instant::now(),
         }
     }
 
@@ -53,6 +64,11 @@ impl Subscriptions {
         )
     }
 
+    /// Returns the Events that wait for the engine.
+    pub(crate) fn events(&self) -> &Arc<EventQueue> {
+        &self.events
+    }
+
     /// Runs `work` on the engine, and stores the time of its next call.
     pub(crate) fn with<R>(&self, work: impl FnOnce(&mut Engine) -> R) -> R {
         let mut engine: MutexGuard<'_, Engine> =
@@ -68,12 +84,15 @@ impl Subscriptions {
     /// Returns the time at which [`tick`](Self::tick) is due. Takes no lock.
     #[inline]
     pub(crate) fn next_deadline(&self) -> Option<Instant> {
+        if self.events.is_waiting() {
+            return Some(self.epoch);
+        }
         self.deadline.get()
     }
 
     /// Runs one slice of due sampling and publishing. Returns its units of work.
     pub(crate) fn tick(&self, sources: Sources<'_>, now: Now) -> u64 {
-        if !self.deadline.is_due(now.instant) {
+        if !self.deadline.is_due(now.instant) && !self.events.is_waiting() {
             return 0;
         }
         self.with(|engine| engine.tick(sources, now))

@@ -14,7 +14,7 @@ use super::agenda::Timed;
 use super::groups::{Groups, after};
 use super::item::MonitoredItem;
 use super::load::{Load, PartialLoad};
-use super::message::{CLOSING, data_change, encoded};
+use super::message::{CLOSING, Kind, encode_notifications, encoded};
 use super::now::Now;
 use super::queue::Discarded;
 use super::ready::Ready;
@@ -38,7 +38,12 @@ pub(crate) struct Subscription {
     pub(crate) owner: Arc<Caller>,
     pub(crate) priority: u8,
     pub(crate) machine: StateMachine,
+    /// Items with values to publish.
     pub(crate) ready: Arc<Ready<MonitoredItem>>,
+    /// Items with Events to publish.
+    pub(crate) ready_events: Arc<Ready<MonitoredItem>>,
+    /// True if the last message had Events: values and Events take turns.
+    had_events: bool,
     pub(crate) retransmission: RetransmissionQueue,
     /// Number of its last turn: of equal priority, the one that has waited longest is served first.
     pub(crate) turn: u64,
@@ -113,6 +118,8 @@ impl Subscription {
                 revised.max_keep_alive_count,
             ),
             ready: Arc::default(),
+            ready_events: Arc::default(),
+            had_events: false,
             retransmission: RetransmissionQueue::new(new.max_retained, new.memory.clone()),
             turn: 0,
             sampling_turn: 0,
@@ -321,7 +328,13 @@ impl Subscription {
             max: self.max_message,
         };
         let mut encoder = Encoder::growing(&mut message, self.max_message + CLOSING);
-        let count = data_change(&mut encoder, &self.ready, (sequence_number, now), room);
+        let events = self.ready_events.is_any() && !(self.had_events && self.ready.is_any());
+        self.had_events = events;
+        let (kind, ready) = match events {
+            true => (Kind::Events, &self.ready_events),
+            false => (Kind::Values, &self.ready),
+        };
+        let count = encode_notifications(kind, &mut encoder, ready, (sequence_number, now), room);
         let count = count.unwrap_or(0);
         if count == 0 {
             return (self.keep_alive(now), 0, false);
@@ -336,7 +349,12 @@ impl Subscription {
         self.retransmission
             .push(sequence_number, Arc::clone(&message));
         self.next_sequence_number = sequence_number.wrapping_add(1).max(1);
-        (message, self.ready.is_any())
+        (message, self.has_notifications())
+    }
+
+    /// Returns true if there are Notifications.
+    pub(crate) fn has_notifications(&self) -> bool {
+        self.ready.is_any() || self.ready_events.is_any()
     }
 
     /// Returns a keep-alive: a message with only the next sequence number.
