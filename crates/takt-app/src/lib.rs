@@ -56,6 +56,7 @@
 
 #![forbid(unsafe_code)]
 
+mod alarms;
 pub mod audit;
 pub mod certificates;
 pub mod client;
@@ -88,11 +89,12 @@ pub use keys::{
 };
 pub use mirror::Mirror;
 pub use provider::{
-    DataType, DeclarationMistake, Enumeration, Field, Method, NodeError, Object, OwnType, Provider,
-    ProviderBuilder, ProviderError, RegistryState, StructureDataType, StructureError, Unit,
-    Variable,
+    DataType, DeclarationMistake, Enumeration, Field, LimitAlarm, Method, NodeError, Object,
+    OwnType, Provider, ProviderBuilder, ProviderError, RegistryState, StructureDataType,
+    StructureError, Unit, Variable,
 };
 pub use state_directory::{StateDirectoryError, prepare_state_directory, state_directory};
 pub use subscription::{DataChange, MonitoredItemOptions, Subscription, SubscriptionOptions};
-pub use takt_space::UserRole;
+pub use takt_services::EventSink;
+pub use takt_space::{Event, UserRole};
 pub use workers::WorkerOptions;

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use takt_ua::BuiltInType;
 
+use super::alarm::LimitAlarm;
 use super::error::{DeclarationMistake, ProviderError};
 use super::method::Method;
 use super::object::Object;
@@ -27,6 +28,7 @@ pub(super) struct Declarations {
     pub(super) objects: Vec<Object>,
     pub(super) variables: Vec<Variable>,
     pub(super) methods: Vec<Method>,
+    pub(super) alarms: Vec<LimitAlarm>,
 }
 
 impl Declarations {
@@ -41,8 +43,29 @@ impl Declarations {
                 mistake,
             })?;
         }
+        for alarm in &self.alarms {
+            self.check_alarm(alarm)
+                .map_err(|mistake| ProviderError::Declaration {
+                    path: alarm.path.clone(),
+                    mistake,
+                })?;
+        }
         self.objects.sort_by(|a, b| a.path.cmp(&b.path));
         Ok(())
+    }
+
+    fn check_alarm(&self, alarm: &LimitAlarm) -> Result<(), DeclarationMistake> {
+        let mut variables = self.variables.iter();
+        let variable = variables.find(|variable| variable.path == alarm.variable);
+        let variable =
+            variable.ok_or_else(|| DeclarationMistake::NoVariable(alarm.variable.clone()))?;
+        if !is_number(variable.built_in_type) {
+            return Err(DeclarationMistake::NotANumber(variable.built_in_type));
+        }
+        match alarm.limits.is_valid() {
+            true => Ok(()),
+            false => Err(DeclarationMistake::Limits),
+        }
     }
 
     /// Checks that the Provider's own DataTypes of Variables and arguments are declared.
@@ -79,7 +102,8 @@ fn check_paths(declarations: &Declarations) -> Result<(), ProviderError> {
         .methods
         .iter()
         .map(|method| method.path.as_str());
-    let leaves: Vec<&str> = variables.chain(methods).collect();
+    let alarms = declarations.alarms.iter().map(|alarm| alarm.path.as_str());
+    let leaves: Vec<&str> = variables.chain(methods).chain(alarms).collect();
     let paths: Vec<&str> = leaves.iter().copied().chain(objects).collect();
     let mut folders = BTreeSet::new();
     for path in &paths {

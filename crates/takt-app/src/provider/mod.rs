@@ -6,6 +6,7 @@
 //! too: it registers as soon as possible, and again whenever the registry comes back.
 
 mod access;
+mod alarm;
 mod declarations;
 mod enumeration;
 mod error;
@@ -27,8 +28,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-use takt_services::{Server, ServerLimits};
+use takt_services::{EventSink, Server, ServerLimits};
+use takt_ua::NodeId;
 
+pub use alarm::LimitAlarm;
 pub use enumeration::Enumeration;
 pub use error::{DeclarationMistake, NodeError, ProviderError};
 pub use field::{DataType, Field};
@@ -39,6 +42,7 @@ pub use registry_state::RegistryState;
 pub use structure::{StructureDataType, StructureError};
 pub use variable::{Unit, Variable};
 
+use crate::alarms::AlarmWatch;
 use crate::endpoint::Endpoint;
 use crate::model::{self, DEFAULT_REGISTRY};
 use crate::serve::{Advertised, ServeOptions, Serving, Traffic};
@@ -73,6 +77,8 @@ pub struct Provider {
     stop_registration: Option<Stop>,
     registration: Option<JoinHandle<()>>,
     serving: Option<Serving>,
+    /// Stopped when the Provider is dropped.
+    _alarms: Option<AlarmWatch>,
 }
 
 impl ProviderBuilder {
@@ -122,6 +128,13 @@ impl ProviderBuilder {
     #[must_use]
     pub fn method(mut self, method: Method) -> Self {
         self.declarations.methods.push(method);
+        self
+    }
+
+    /// Adds an alarm, after its Variable or before.
+    #[must_use]
+    pub fn alarm(mut self, alarm: LimitAlarm) -> Self {
+        self.declarations.alarms.push(alarm);
         self
     }
 
@@ -199,7 +212,7 @@ impl ProviderBuilder {
             None => RegistryState::Disabled,
         }));
         let nodes = Nodes::new(&offer, self.kind, self.limits, self.registry.as_deref())?;
-        nodes.bind(&offer, &registry_state, &workers)?;
+        let watched = nodes.bind(&offer, &registry_state, &workers)?;
         let runtime_directory = self.serve.runtime_directory.clone();
         let group = self.serve.group.clone();
         let certificates = self.serve.security.certificates.clone();
@@ -207,6 +220,14 @@ impl ProviderBuilder {
         // Ports are known now.
         offer.endpoints = serving.advertised();
         let revision = nodes.add_endpoints(&offer)?;
+        let alarms = match watched.is_empty() {
+            true => None,
+            false => {
+                let server = nodes.server();
+                let watch = AlarmWatch::start(server.address_space(), server.events(), watched);
+                Some(watch.map_err(ProviderError::Thread)?)
+            }
+        };
         let mut provider = Provider {
             application_name: offer.application_name.clone(),
             endpoints: serving.endpoints().to_vec(),
@@ -216,6 +237,7 @@ impl ProviderBuilder {
             stop_registration: None,
             registration: None,
             serving: Some(serving),
+            _alarms: alarms,
         };
         if let Some(registry) = registry {
             provider.register(Registration {
@@ -283,6 +305,17 @@ impl Provider {
         if let Some(stop) = self.stop_registration.take() {
             stop.unregister();
         }
+    }
+
+    /// Returns the sink for Events of the application.
+    pub fn events(&self) -> EventSink {
+        self.server.events()
+    }
+
+    /// Returns the NodeId of declared data, for example as the source of an [`Event`](takt_space::Event).
+    #[must_use]
+    pub fn node_id(&self, path: &str) -> NodeId {
+        NodeId::string(model::OWN_NAMESPACE, path)
     }
 
     /// Returns the server behind the endpoints.
