@@ -94,7 +94,10 @@ pub use provider::{
     StructureError, Unit, Variable,
 };
 pub use state_directory::{StateDirectoryError, prepare_state_directory, state_directory};
-pub use subscription::{DataChange, MonitoredItemOptions, Subscription, SubscriptionOptions};
+pub use subscription::{
+    DataChange, EventNotification, EventQuery, MonitoredItemOptions, Subscription,
+    SubscriptionOptions,
+};
 pub use takt_services::EventSink;
 pub use takt_space::{Event, UserRole};
 pub use workers::WorkerOptions;

@@ -12,6 +12,7 @@
 
 mod database;
 mod durable;
+mod events;
 mod forwarding;
 mod key_push;
 mod names;

@@ -17,6 +17,7 @@ use takt_ua::{NodeId, StatusCode, Variant};
 
 use crate::database::Database;
 use crate::durable::DurableMethods;
+use crate::events::{self, Forwarder};
 use crate::key_push::{KeyPush, PushTargetOptions};
 use crate::names::{NameLimits, Names};
 use crate::namespaces;
@@ -74,6 +75,7 @@ impl Default for RegistryOptions {
 pub struct Registry {
     application_name: String,
     /// Keys are not pushed any more when the database is closed.
+    _forwarder: Forwarder,
     _key_push: KeyPush,
     /// The endpoints are closed first, then the database.
     serving: Serving,
@@ -157,13 +159,16 @@ impl Registry {
         let groups = SecurityGroups::new(&rules, &durable, space, &mut contents, configured)?;
         rules.restore(space, contents)?;
         bind_methods(space, &rules, &durable, model)?;
+        events::bind_methods(space, &rules)?;
         groups.start(configured)?;
         security_groups::bind_methods(space, &groups)?;
         let endpoints = [shared_memory, options.endpoint];
         let serving = Serving::start(&server, &endpoints, options.serve)?;
+        let forwarder = Forwarder::start(&server, &rules).map_err(RegistryError::Thread)?;
         let key_push = KeyPush::start(&options.push_targets, &groups, space, &push)?;
         Ok(Self {
             application_name: options.application_name,
+            _forwarder: forwarder,
             _key_push: key_push,
             _ending: Ending(rules),
             server,

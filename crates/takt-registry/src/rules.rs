@@ -18,6 +18,7 @@ use takt_ua::structures::AddNodesItem;
 use takt_ua::{NodeId, StatusCode};
 
 use crate::database::{Database, DatabaseError, NewProvider};
+use crate::events::ModelChanges;
 use crate::names::{Application, Names, Owner};
 use crate::providers::{Newcomer, Providers, claimed_name};
 
@@ -37,6 +38,8 @@ pub(crate) struct Rules {
     /// Held while the consequences of changes are applied, or taken back by the thread of the database.
     following: Mutex<()>,
     removals: Mutex<removal::Removals>,
+    /// Changes of nodes, for clients that monitor Events.
+    pub(crate) model_changes: ModelChanges,
 }
 
 /// The server that the rules are for.
@@ -60,6 +63,7 @@ impl Rules {
             bound: OnceLock::new(),
             following: Mutex::default(),
             removals: Mutex::default(),
+            model_changes: ModelChanges::default(),
         }
     }
 
@@ -332,6 +336,9 @@ impl NodeManagement for Rules {
         if let Some(space) = self.space() {
             let _following = self.following();
             for change in changes {
+                self.model_changes.keep(change, |node| {
+                    space.view().type_definition(node).unwrap_or_default()
+                });
                 self.follow(&space, change);
             }
         }

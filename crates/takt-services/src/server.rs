@@ -13,6 +13,7 @@ use takt_ua::structures::{ApplicationDescription, BuildInfo, EndpointDescription
 use takt_ua::{DateTime, LocalizedText, NodeId, StatusCode, UaString};
 
 use crate::audit::{AuditSink, AuditedAction};
+use crate::auditing::Auditor;
 use crate::authentication::Authenticator;
 use crate::connection::{Connection, Connections};
 use crate::diagnostics::Diagnostics;
@@ -253,9 +254,15 @@ impl Server {
         let _ = self.audit.set(sink);
     }
 
+    /// Returns the receivers of audit records, if there are any.
     #[inline]
-    pub(crate) fn audit(&self) -> Option<&dyn AuditSink> {
-        self.audit.get().map(|sink| &**sink)
+    pub(crate) fn audit(&self) -> Option<Auditor<'_>> {
+        let events = self.subscriptions.events();
+        let auditor = Auditor {
+            sink: self.audit.get().map(|sink| &**sink),
+            events: events.has_auditors().then_some(&**events),
+        };
+        (auditor.sink.is_some() || auditor.events.is_some()).then_some(auditor)
     }
 
     pub(crate) fn users(&self) -> Option<&Arc<dyn Users>> {

@@ -31,6 +31,7 @@ pub(crate) fn bind(
     };
     set(ids::SERVER_GET_MONITORED_ITEMS, get_monitored_items)?;
     set(ids::SERVER_RESEND_DATA, resend_data)?;
+    set(ids::SERVER_SET_SUBSCRIPTION_DURABLE, set_durable)?;
     set(ids::CONDITION_TYPE_CONDITION_REFRESH, condition_refresh)?;
     set(ids::CONDITION_TYPE_CONDITION_REFRESH2, condition_refresh)
 }
@@ -68,6 +69,18 @@ fn resend_data(
 ) -> Result<Vec<Variant>, StatusCode> {
     engine.resend_data(session, subscription_id(inputs)?, Now::get())?;
     Ok(Vec::new())
+}
+
+/// Handles SetSubscriptionDurable: returns RevisedLifetimeInHours.
+fn set_durable(
+    engine: &mut Engine,
+    session: &NodeId,
+    inputs: &[u32],
+) -> Result<Vec<Variant>, StatusCode> {
+    match inputs {
+        [id, hours] => Ok(vec![engine.set_durable(session, *id, *hours)?.into()]),
+        _ => Err(StatusCode::BadInvalidArgument),
+    }
 }
 
 /// Handles ConditionRefresh and ConditionRefresh2: the items of a Subscription that monitor Events, or one of them, get the last

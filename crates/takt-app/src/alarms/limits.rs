@@ -132,10 +132,6 @@ impl LimitMonitor {
         self.state = state;
         Some(state)
     }
-
-    pub(crate) fn limits(&self) -> &Limits {
-        &self.limits
-    }
 }
 
 #[cfg(test)]

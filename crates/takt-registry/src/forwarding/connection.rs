@@ -269,7 +269,8 @@ fn registry_index(operations: &RemoteOperations) -> u16 {
     let node = match operations {
         RemoteOperations::Read(reads) => reads.first().map(|read| &read.node_id),
         RemoteOperations::Write(writes) => writes.first().map(|write| &write.node_id),
-        RemoteOperations::Call(calls) => calls.first().map(|call| &call.method_id),
+        // Conditions share the Methods of their types in namespace 0.
+        RemoteOperations::Call(calls) => calls.first().map(|call| &call.object_id),
     };
     node.map_or(0, |node| node.namespace)
 }
@@ -335,7 +336,10 @@ fn send(client: &mut Client, uri: &str, item: &Forwarded) -> Result<(u32, u16), 
                     Indexes { from, to }.replace_in(&mut input_arguments);
                     CallMethodRequest {
                         object_id: local(&call.object_id),
-                        method_id: local(&call.method_id),
+                        method_id: match call.method_id.namespace {
+                            0 => call.method_id.clone(),
+                            _ => local(&call.method_id),
+                        },
                         input_arguments,
                     }
                 })

@@ -69,6 +69,11 @@ impl Dispatch {
         &self.items
     }
 
+    /// Returns true if a client may see audit Events.
+    pub(crate) fn is_auditor(&self, caller: &Caller) -> bool {
+        is_auditor(caller, self.own_user)
+    }
+
     /// Returns true if there is work.
     pub(crate) fn is_due(&self) -> bool {
         self.queue.is_waiting() || self.current.is_some() || !self.refreshes.is_empty()
@@ -127,13 +132,14 @@ impl Dispatch {
 
     /// Takes the next Event.
     fn next(&self, view: &View<'_>, slice: &mut Slice) -> Option<Delivery> {
-        let lost = self.queue.take_lost();
-        if lost > 0 {
+        if let Some((lost, audience)) = self.queue.take_lost() {
             tracing::warn!(
                 lost,
                 "Events were lost: they are reported faster than delivered"
             );
-            return Some(Delivery::for_all(self.queue.complete(overflow())));
+            return Some(Delivery::for_all(
+                self.queue.complete(overflow().to(audience)),
+            ));
         }
         let event = self.queue.take()?;
         let notifiers = notifiers(&event, view);
@@ -234,9 +240,8 @@ impl Dispatch {
     ) -> u64 {
         let event = &delivery.event;
         let watched = &item.item_to_monitor.node_id;
-        if !delivery.is_for_all
-            && (!delivery.notifiers.contains(watched)
-                || !may_receive(caller, event, view, self.own_user))
+        if !delivery.is_for_all && !delivery.notifiers.contains(watched)
+            || !may_receive(caller, event, view, self.own_user)
         {
             return 0;
         }

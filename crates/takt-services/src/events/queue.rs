@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use takt_space::Event;
+use takt_space::{Audience, Event};
 use takt_ua::{ByteString, DateTime, NodeId, QualifiedName, Variant};
 
 /// Maximum number of Events that wait for the engine.
@@ -19,13 +19,15 @@ pub(crate) type Wake = Box<dyn Fn() + Send + Sync>;
 
 /// The Events of a server that are not delivered yet, and the last Events of its Conditions.
 pub(crate) struct EventQueue {
-    sender: SyncSender<Arc<Event>>,
-    receiver: Mutex<Receiver<Arc<Event>>>,
+    events: Lane,
+    /// Audit Events. They have a lane of their own, so that busy clients cause no loss of others.
+    audit_events: Lane,
     /// True from the report of an Event until the engine takes it.
     is_waiting: AtomicBool,
     /// Number of items that monitor Events.
     listeners: AtomicUsize,
-    lost: AtomicU64,
+    /// Number of those whose client may see audit Events.
+    auditors: AtomicUsize,
     last_id: AtomicU64,
     /// First half of the EventIds of this server.
     prefix: [u8; 8],
@@ -35,13 +37,12 @@ pub(crate) struct EventQueue {
 
 impl Default for EventQueue {
     fn default() -> Self {
-        let (sender, receiver) = sync_channel(WAITING);
         Self {
-            sender,
-            receiver: Mutex::new(receiver),
+            events: Lane::default(),
+            audit_events: Lane::default(),
             is_waiting: AtomicBool::new(false),
             listeners: AtomicUsize::new(0),
-            lost: AtomicU64::new(0),
+            auditors: AtomicUsize::new(0),
             last_id: AtomicU64::new(0),
             // Without random numbers, EventIds are unique as long as the clock goes forward.
             prefix: crate::random::random().unwrap_or(DateTime::now().0.to_be_bytes()),
@@ -68,12 +69,22 @@ impl EventQueue {
         self.is_waiting.load(Ordering::Acquire)
     }
 
-    pub(crate) fn add_listener(&self) {
-        self.listeners.fetch_add(1, Ordering::Relaxed);
+    /// Returns true if a client that may see audit Events monitors Events.
+    #[inline]
+    pub(crate) fn has_auditors(&self) -> bool {
+        self.auditors.load(Ordering::Relaxed) > 0
     }
 
-    pub(crate) fn remove_listener(&self) {
+    pub(crate) fn add_listener(&self, is_auditor: bool) {
+        self.listeners.fetch_add(1, Ordering::Relaxed);
+        self.auditors
+            .fetch_add(usize::from(is_auditor), Ordering::Relaxed);
+    }
+
+    pub(crate) fn remove_listener(&self, is_auditor: bool) {
         self.listeners.fetch_sub(1, Ordering::Relaxed);
+        self.auditors
+            .fetch_sub(usize::from(is_auditor), Ordering::Relaxed);
     }
 
     /// Returns a new EventId.
@@ -85,7 +96,7 @@ impl EventQueue {
     }
 
     /// Takes an Event from the application. Returns false if it is lost.
-    pub(super) fn report(&self, event: Event) -> bool {
+    pub(crate) fn report(&self, event: Event) -> bool {
         let is_condition = !event.condition().is_null();
         if !is_condition && !self.has_listeners() {
             return true;
@@ -147,9 +158,13 @@ impl EventQueue {
     }
 
     fn send(&self, event: Arc<Event>) -> bool {
-        let is_sent = self.sender.try_send(event).is_ok();
+        let lane = match event.audience() {
+            Audience::Everybody => &self.events,
+            Audience::Auditors => &self.audit_events,
+        };
+        let is_sent = lane.sender.try_send(event).is_ok();
         if !is_sent {
-            self.lost.fetch_add(1, Ordering::Relaxed);
+            lane.lost.fetch_add(1, Ordering::Relaxed);
         }
         if !self.is_waiting.swap(true, Ordering::AcqRel)
             && let Some(wake) = self.wake.get()
@@ -164,14 +179,49 @@ impl EventQueue {
         self.is_waiting.store(false, Ordering::Release);
     }
 
-    /// Takes the next Event.
+    /// Takes the next Event, those for everybody first.
     pub(super) fn take(&self) -> Option<Arc<Event>> {
+        self.events.take().or_else(|| self.audit_events.take())
+    }
+
+    /// Takes the number of Events that were lost since the last call, and their audience.
+    pub(super) fn take_lost(&self) -> Option<(u64, Audience)> {
+        let lanes = [
+            (&self.events, Audience::Everybody),
+            (&self.audit_events, Audience::Auditors),
+        ];
+        let mut lost = lanes
+            .into_iter()
+            .map(|(lane, audience)| (lane.take_lost(), audience));
+        lost.find(|(count, _)| *count > 0)
+    }
+}
+
+/// A bounded queue of Events.
+struct Lane {
+    sender: SyncSender<Arc<Event>>,
+    receiver: Mutex<Receiver<Arc<Event>>>,
+    lost: AtomicU64,
+}
+
+impl Default for Lane {
+    fn default() -> Self {
+        let (sender, receiver) = sync_channel(WAITING);
+        Self {
+            sender,
+            receiver: Mutex::new(receiver),
+            lost: AtomicU64::new(0),
+        }
+    }
+}
+
+impl Lane {
+    fn take(&self) -> Option<Arc<Event>> {
         let receiver = self.receiver.lock().unwrap_or_else(PoisonError::into_inner);
         receiver.try_recv().ok()
     }
 
-    /// Takes the number of Events that were lost since the last call.
-    pub(super) fn take_lost(&self) -> u64 {
+    fn take_lost(&self) -> u64 {
         match self.lost.load(Ordering::Relaxed) {
             0 => 0,
             _ => self.lost.swap(0, Ordering::Relaxed),

@@ -125,7 +125,8 @@ impl Create {
         };
         let key = (subscription.id, result.monitored_item_id);
         let is_for_events = parameters.events.is_some();
-        let place = is_for_events.then(|| changing.event_items.place(key));
+        let is_auditor = changing.is_auditor;
+        let place = is_for_events.then(|| changing.event_items.place(key, is_auditor));
         let ready = match is_for_events {
             true => &subscription.ready_events,
             false => &subscription.ready,
@@ -142,7 +143,7 @@ impl Create {
         );
         let item = Arc::new(item);
         if is_for_events {
-            changing.event_items.add(key, &item);
+            changing.event_items.add(key, &item, is_auditor);
         }
         Ok((item, result))
     }

@@ -62,6 +62,8 @@ pub(super) struct Changing<'c> {
     pub(super) removed: &'c mut Removed,
     /// The items of the server that monitor Events.
     pub(super) event_items: Arc<EventItems>,
+    /// True if the client may see audit Events.
+    pub(super) is_auditor: bool,
     pub(super) now: Instant,
 }
 
@@ -110,6 +112,7 @@ impl<C: Change> Operations for Changes<C> {
         server.subscriptions.with(|engine| {
             self.change.begin_slice(engine, self.subscription_id);
             let event_items = Arc::clone(engine.dispatch.items());
+            let is_auditor = engine.dispatch.is_auditor(&turn.session.caller.load());
             let (subscription, removed) =
                 engine.subscription_to_change(&turn.session.id, self.subscription_id)?;
             subscription.machine.reset_lifetime();
@@ -119,6 +122,7 @@ impl<C: Change> Operations for Changes<C> {
                 sampler: Sampler::new(server.sources(), now.date_time),
                 removed,
                 event_items,
+                is_auditor,
                 now: now.instant,
             };
             let mut change = || {

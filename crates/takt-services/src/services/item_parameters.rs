@@ -52,13 +52,14 @@ impl Revision {
         let allotment = allotment.ok_or(StatusCode::BadInternalError)?;
         let limits = &server.limits.subscriptions;
         if watched.attribute_id == EVENT_NOTIFIER {
-            return self.of_events(view, requested, limits);
+            return self.of_events(view, subscription, requested, limits);
         }
         let filter = match view.node(&watched.node_id) {
             Some(node) => Filter::of_request(&requested.filter, view, &node, watched.attribute_id)?,
             None => Filter::default(),
         };
-        let queue_size = revise::queue_size(requested.queue_size, limits);
+        let queue_size =
+            revise::queue_size(requested.queue_size, subscription.is_durable(), limits);
         let parameters = Parameters {
             client_handle: requested.client_handle,
             sampling: revise::sampling(
@@ -83,11 +84,13 @@ impl Revision {
     fn of_events(
         &self,
         view: &View<'_>,
+        subscription: &Subscription,
         requested: &MonitoringParameters,
         limits: &SubscriptionLimits,
     ) -> Result<(Parameters, ExtensionObject), RefusedFilter> {
         let (filter, result) = CheckedFilter::of_request(&requested.filter, view)?;
-        let queue_size = revise::event_queue_size(requested.queue_size, limits);
+        let queue_size =
+            revise::event_queue_size(requested.queue_size, subscription.is_durable(), limits);
         let parameters = Parameters {
             client_handle: requested.client_handle,
             // Events are reported, not sampled.

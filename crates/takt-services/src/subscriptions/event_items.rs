@@ -28,18 +28,19 @@ impl EventItems {
         self.items.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the place of a new item.
-    pub(crate) fn place(self: &Arc<Self>, key: ItemKey) -> EventPlace {
+    /// Returns the place of a new item, of a client that may see audit Events or not.
+    pub(crate) fn place(self: &Arc<Self>, key: ItemKey, is_auditor: bool) -> EventPlace {
         EventPlace {
             key,
+            is_auditor,
             items: Arc::clone(self),
         }
     }
 
     /// Adds an item: Events are offered to it from now on.
-    pub(crate) fn add(&self, key: ItemKey, item: &Arc<MonitoredItem>) {
+    pub(crate) fn add(&self, key: ItemKey, item: &Arc<MonitoredItem>, is_auditor: bool) {
         if self.lock().insert(key, Arc::downgrade(item)).is_none() {
-            self.queue.add_listener();
+            self.queue.add_listener(is_auditor);
         }
     }
 
@@ -62,9 +63,9 @@ impl EventItems {
         Some((*key, item.upgrade()))
     }
 
-    fn remove(&self, key: ItemKey) {
+    fn remove(&self, key: ItemKey, is_auditor: bool) {
         if self.lock().remove(&key).is_some() {
-            self.queue.remove_listener();
+            self.queue.remove_listener(is_auditor);
         }
     }
 }
@@ -72,13 +73,15 @@ impl EventItems {
 /// The place of an item among those that monitor Events.
 pub(crate) struct EventPlace {
     key: ItemKey,
+    /// True if the client may see audit Events.
+    is_auditor: bool,
     items: Arc<EventItems>,
 }
 
 impl EventPlace {
     /// Takes the item out: no more Events are offered to it.
     pub(super) fn leave(&self) {
-        self.items.remove(self.key);
+        self.items.remove(self.key, self.is_auditor);
     }
 }
 

@@ -46,7 +46,7 @@ impl Engine {
     fn set_paused(&mut self, subscriptions: &[u32], is_paused: bool) {
         for id in subscriptions {
             if let Some(subscription) = self.subscriptions.get_mut(id) {
-                subscription.is_paused = is_paused;
+                subscription.is_paused = is_paused && !subscription.is_durable();
             }
         }
     }

@@ -51,6 +51,8 @@ pub(crate) struct Subscription {
     pub(crate) sampling_turn: u64,
     /// True if the Session has no channel: nothing is sampled until it has one again.
     pub(crate) is_paused: bool,
+    /// Lifetime without a Publish request, if the Subscription is durable (OPC 10000-4, 5.14.9): it is sampled without a channel.
+    durable: Option<Duration>,
     /// Time since which messages have been waiting for the next slice.
     pub(crate) interrupted: Option<Instant>,
     /// Items in the order of their ids, so that work on all of them can continue at its last position.
@@ -124,6 +126,7 @@ impl Subscription {
             turn: 0,
             sampling_turn: 0,
             is_paused: false,
+            durable: None,
             interrupted: None,
             items: BTreeMap::new(),
             initial: None,
@@ -147,6 +150,22 @@ impl Subscription {
         self.publishing_interval = revised.publishing_interval;
         self.max_notifications = revised.max_notifications;
         self.priority = priority;
+        if let Some(lifetime) = self.durable {
+            self.set_durable(lifetime);
+        }
+    }
+
+    /// Makes it durable: it lives for `lifetime` without a Publish request, and is sampled without a channel.
+    pub(crate) fn set_durable(&mut self, lifetime: Duration) {
+        let interval = self.publishing_interval.as_nanos().max(1);
+        let count = u32::try_from(lifetime.as_nanos() / interval).unwrap_or(u32::MAX);
+        self.machine.set_lifetime(count.max(3));
+        self.durable = Some(lifetime);
+        self.is_paused = false;
+    }
+
+    pub(crate) fn is_durable(&self) -> bool {
+        self.durable.is_some()
     }
 
     pub(crate) fn publishing_interval(&self) -> Duration {

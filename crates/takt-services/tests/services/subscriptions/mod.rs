@@ -1,5 +1,6 @@
 //! Tests of Subscriptions through the services, with a clock that the test advances.
 
+mod durable;
 mod events;
 mod items;
 mod methods;
