@@ -1,7 +1,7 @@
 //! The registry's model, `nodesets/Takt.Registry.NodeSet2.xml`, and its NodeIds.
 
-use takt_ua::NodeId;
 use takt_ua::structures::AddNodesItem;
+use takt_ua::{Identifier, NodeId};
 
 /// The NodeSet of the model.
 pub const NODESET: &str = include_str!("../../../nodesets/Takt.Registry.NodeSet2.xml");
@@ -32,12 +32,23 @@ pub fn provider_uri(application_name: &str) -> String {
     format!("urn:takt:provider:{application_name}")
 }
 
-/// Returns the NodeId of a node that the type of a Provider's Object requires: `Available`. `None` for all other nodes.
+/// Returns the NodeId of a node that a type requires: `Available` of a Provider's Object, or a component of data. `None` for all
+/// other nodes.
 pub fn required_node_id(item: &AddNodesItem) -> Option<NodeId> {
     let parent = &item.parent_node_id.node_id;
     let is_available = *parent == NodeId::numeric(parent.namespace, provider::OBJECT)
         && item.browse_name.name.as_str() == "Available";
-    is_available.then(|| NodeId::numeric(parent.namespace, provider::AVAILABLE))
+    if is_available {
+        return Some(NodeId::numeric(parent.namespace, provider::AVAILABLE));
+    }
+    // Components of Conditions have the same NodeIds at the Provider and at the registry.
+    match (&parent.identifier, item.browse_name.namespace) {
+        (Identifier::String(path), 0) => {
+            let path = format!("{path}/{}", item.browse_name.name);
+            Some(NodeId::string(parent.namespace, &path))
+        }
+        _ => None,
+    }
 }
 
 /// Index of a Provider's own namespace at its own endpoints: that of its ApplicationUri (OPC 10000-5, 6.3.1).

@@ -14,10 +14,13 @@ use std::time::{Duration, Instant};
 
 use takt_services::EventSink;
 use takt_space::{
-    AddressSpace, AddressSpaceError, CallError, Caller, MethodHandler, UserIdentity, Value,
+    AddressSpace, AddressSpaceError, CallError, Caller, Event, MethodHandler, StoredValue,
+    UserIdentity, Value,
 };
 use takt_ua::enumerations::PermissionType;
-use takt_ua::{ByteString, DataValue, DateTime, LocalizedText, NodeId, StatusCode, Variant, ids};
+use takt_ua::{
+    ByteString, DataValue, DateTime, LocalizedText, NodeId, QualifiedName, StatusCode, Variant, ids,
+};
 
 use condition::{Condition, Identity};
 use limits::{LimitMonitor, Limits};
@@ -44,6 +47,8 @@ struct Alarm {
     value: Value,
     monitor: Mutex<LimitMonitor>,
     condition: Mutex<Condition>,
+    /// Components of the Condition in the address space, by BrowsePath.
+    shown: Vec<(Vec<QualifiedName>, Arc<StoredValue>)>,
 }
 
 /// The alarms of one Provider.
@@ -83,10 +88,13 @@ impl AlarmWatch {
                 source_name,
                 needs_confirmation: one.needs_confirmation,
             };
+            let mut condition = Condition::new(identity, one.limits);
+            let first = condition.event(sink.new_event_id(), DateTime::now());
             let alarm = Alarm {
                 value,
                 monitor: Mutex::new(LimitMonitor::new(one.limits)),
-                condition: Mutex::new(Condition::new(identity, one.limits)),
+                shown: show(space, &first).map_err(std::io::Error::other)?,
+                condition: Mutex::new(condition),
             };
             alarms.insert(one.id, alarm);
         }
@@ -138,13 +146,17 @@ impl Alarms {
                 changed = true;
             }
             if changed && condition.is_enabled() {
-                self.report(&mut condition);
+                self.report(alarm, &mut condition);
             }
         }
     }
 
-    fn report(&self, condition: &mut Condition) {
+    fn report(&self, alarm: &Alarm, condition: &mut Condition) {
         let event = condition.event(self.sink.new_event_id(), DateTime::now());
+        for (path, shown) in &alarm.shown {
+            // A field that the Event does not have is null.
+            shown.set(event.get(path).cloned().unwrap_or_default());
+        }
         self.sink.report(event);
     }
 
@@ -176,7 +188,7 @@ impl Alarms {
             }
             _ => return Err(StatusCode::BadInvalidArgument.into()),
         }
-        self.report(&mut condition);
+        self.report(alarm, &mut condition);
         Ok(Vec::new())
     }
 
@@ -238,6 +250,30 @@ fn bind_methods(space: &AddressSpace, alarms: &Arc<Alarms>) -> Result<(), Addres
         space.set_method(&NodeId::from(id), MethodHandler::local(handler))?;
     }
     Ok(())
+}
+
+/// Shows the fields of an Event in the components of its Condition that exist in the address space.
+fn show(
+    space: &AddressSpace,
+    event: &Event,
+) -> Result<Vec<(Vec<QualifiedName>, Arc<StoredValue>)>, AddressSpaceError> {
+    let mut shown = Vec::new();
+    for field in event.fields() {
+        let mut node = Some(event.condition().clone());
+        for name in &field.path {
+            node = node.and_then(|node| {
+                let view = space.view();
+                view.child(&node, ids::HIERARCHICAL_REFERENCES, name.as_ref())
+            });
+        }
+        let Some(node) = node else { continue };
+        let value = Value::stored(field.value.clone());
+        if let Value::Stored(stored) = &value {
+            shown.push((field.path.clone(), Arc::clone(stored)));
+        }
+        space.set_value(&node, value)?;
+    }
+    Ok(shown)
 }
 
 /// Returns the name of a user for the field ClientUserId.
