@@ -87,11 +87,11 @@ impl Condition {
                 self.current_ids = 0;
                 self.severity = limit.severity;
                 let (relation, limit) = (relation(state), limit.value);
-                self.message = format!("{source} is {value:.1}, {relation} the limit {limit}");
+                self.message = format!("{source} {value:.1} {relation} limit {limit}");
             }
             _ => {
                 self.severity = NORMAL;
-                self.message = format!("{source} is {value:.1}, normal");
+                self.message = format!("{source} {value:.1} normal");
             }
         }
     }

@@ -89,7 +89,7 @@ pub struct WatchArguments {
     /// all Events.
     #[arg(required_unless_present = "events")]
     pub nodes: Vec<String>,
-    /// Show Events instead of values.
+    /// Show Events instead of values; audit Events only with --type.
     #[arg(long)]
     pub events: bool,
     /// Show only Events of this type and its subtypes: a NodeId, or a name such as AlarmConditionType.

@@ -73,7 +73,7 @@ pub fn run(arguments: &WatchArguments) -> miette::Result<()> {
             break;
         }
         match subscription.next_event(left.min(STEP)) {
-            Ok(Some(event)) => show(&event, arguments.connect.json),
+            Ok(Some(event)) => show(&event, arguments),
             Ok(None) => {}
             Err(error) if error.is_connection() => {
                 tracing::warn!("{error}");
@@ -170,8 +170,12 @@ fn literal(operator: FilterOperator, text: &str) -> Variant {
     }
 }
 
-fn show(event: &EventNotification, json: bool) {
-    if json {
+fn show(event: &EventNotification, arguments: &WatchArguments) {
+    let line = Line::of(&event.fields);
+    if arguments.event_type.is_none() && line.kind.starts_with("Audit") {
+        return;
+    }
+    if arguments.connect.json {
         let names = FIELDS.into_iter().chain(["ConditionId"]);
         let fields: Map<String, Value> = names
             .zip(&event.fields)
@@ -180,7 +184,6 @@ fn show(event: &EventNotification, json: bool) {
             .collect();
         return output::line(json!(fields));
     }
-    let line = Line::of(&event.fields);
     if !line.is_marker {
         output::line(line.text());
     }
@@ -224,19 +227,24 @@ impl Line {
             Variant::Boolean(false) => Some(no),
             _ => None,
         };
-        let states: Vec<&str> = [
-            state(6, "active", "inactive"),
-            state(7, "acked", "unacked"),
-            state(8, "confirmed", "unconfirmed"),
-        ]
-        .into_iter()
-        .flatten()
-        .collect();
+        // A Condition is acknowledged first, and confirmed then.
+        let response = match (field(7), field(8)) {
+            (Variant::Boolean(false), _) => Some("unacked"),
+            (Variant::Boolean(true), Variant::Boolean(false)) => Some("unconfirmed"),
+            (Variant::Boolean(true), _) => Some("acked"),
+            _ => None,
+        };
+        let states: Vec<&str> = [state(6, "active", "inactive"), response]
+            .into_iter()
+            .flatten()
+            .collect();
+        let is_condition = !states.is_empty();
         Self {
             time: time.get(11..23).unwrap_or(&time).to_owned(),
             severity: text(2),
             is_marker: kind.starts_with("Refresh"),
-            kind,
+            // The states tell that it is a Condition.
+            kind: if is_condition { String::new() } else { kind },
             // A message of a server must not write anywhere else on the terminal.
             message: message
                 .chars()
@@ -249,6 +257,7 @@ impl Line {
     /// Returns the line, cut to the width of a terminal.
     fn text(&self) -> String {
         let head = format!("{} {:>4} {}", self.time, self.severity, self.kind);
+        let head = head.trim_end();
         let tail = match self.states.is_empty() {
             true => String::new(),
             false => format!(" [{}]", self.states),
@@ -338,10 +347,7 @@ mod tests {
         ];
         let text = Line::of(&fields).text();
         assert_eq!(text.chars().count(), COLUMNS, "{text}");
-        assert!(
-            text.starts_with("03:04:05.678  700 ExclusiveLimitAlarm Spindle: hot"),
-            "{text}"
-        );
+        assert!(text.starts_with("03:04:05.678  700 Spindle: hot"), "{text}");
         assert!(text.ends_with("[active, unacked]"), "{text}");
         let control = LocalizedText::from("a\u{1b}b").into();
         let fields = vec![
