@@ -39,7 +39,7 @@ fn heat(sandbox: &Sandbox, provider: &Provider) {
         &["write", &machine, "Spindle/Override", "120"],
         &["call", &machine, "Start"],
     ] {
-        sandbox.run(arguments).expect_success();
+        let _ = sandbox.run(arguments).expect_success();
     }
 }
 
@@ -89,7 +89,7 @@ fn client_handles_an_alarm(command: Command, through_registry: bool) {
     assert_eq!(again["status"], "BadConditionBranchAlreadyAcked");
     step("refreshed");
     step("confirmed");
-    client.finish(PATIENCE).expect_success();
+    let _ = client.finish(PATIENCE).expect_success();
 }
 
 #[test]

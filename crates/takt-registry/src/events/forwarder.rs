@@ -179,8 +179,8 @@ impl Following {
             if !stays {
                 link.stop.store(true, Ordering::Release);
             }
-            if !is_same {
-                // Conditions of a Provider that is gone are not known any more.
+            if !stays {
+                // The states of its Conditions are not known any more. The next Subscription asks for them.
                 let namespace = link.namespace;
                 self.sink
                     .forget_conditions(|condition| condition.namespace == namespace);
@@ -195,7 +195,9 @@ impl Following {
                 continue;
             };
             if !self.links.contains_key(&upstream.name) {
-                let name = upstream.name.clone();
+                let (name, namespace) = (upstream.name.clone(), upstream.namespace);
+                self.sink
+                    .forget_conditions(|condition| condition.namespace == namespace);
                 match Link::start(upstream, endpoint, options, self.sink.clone()) {
                     Ok(link) => {
                         self.links.insert(name, link);

@@ -1,6 +1,6 @@
 //! Delivery of Events to the items that monitor them, in slices.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use takt_space::{Audience, Caller, Event, UserRole, View};
@@ -16,6 +16,10 @@ use crate::subscriptions::slice::Slice;
 
 /// Severity of an EventQueueOverflowEvent.
 const OVERFLOW_SEVERITY: u16 = 500;
+
+/// Units of work that the items of one Session may take for one Event: its filters must not delay Events of others. The remaining
+/// items lose the Event.
+const UNITS_PER_SESSION: u64 = 20_000;
 
 /// Events that are being delivered, and refreshes that clients have requested.
 pub(crate) struct Dispatch {
@@ -36,6 +40,8 @@ struct Delivery {
     /// True for Events that every item gets, whatever its filter is.
     is_for_all: bool,
     last: Option<ItemKey>,
+    /// Units of work that the items of each Session have taken.
+    spent: HashMap<NodeId, u64>,
 }
 
 /// A refresh of a Subscription, or of one of its items (ConditionRefresh, OPC 10000-9, 5.5.7).
@@ -149,6 +155,7 @@ impl Dispatch {
             notifiers,
             is_for_all: false,
             last: None,
+            spent: HashMap::new(),
         })
     }
 
@@ -190,6 +197,7 @@ impl Dispatch {
                         event,
                         is_for_all: false,
                         last: None,
+                        spent: HashMap::new(),
                     },
                 })
             });
@@ -224,10 +232,30 @@ impl Dispatch {
                 && only.is_none_or(|id| id == key.1)
                 && let Some(caller) = owner(key.0)
             {
-                slice.spend_units(self.offer(delivery, &item, &caller, view));
+                let spent = delivery.spent.get(&caller.session_id).copied();
+                let spent = spent.unwrap_or_default();
+                if spent >= UNITS_PER_SESSION {
+                    self.lose(&item, view);
+                    continue;
+                }
+                let units = self.offer(delivery, &item, &caller, view);
+                slice.spend_units(units);
+                let session = caller.session_id.clone();
+                delivery.spent.insert(session, spent + units);
             }
         }
         true
+    }
+
+    /// Tells one item that it has lost an Event, because the filters of its Session take too much work.
+    fn lose(&self, item: &Arc<MonitoredItem>, view: &View<'_>) {
+        if let Some(filter) = item.event_filter() {
+            let overflow = || {
+                let overflow = self.queue.complete(overflow());
+                filter.select(&overflow, view).unwrap_or_default()
+            };
+            item.lose_event(overflow);
+        }
     }
 
     /// Offers an Event to one item. Returns the units of work.
@@ -274,6 +302,7 @@ impl Delivery {
             notifiers: Vec::new(),
             is_for_all: true,
             last: None,
+            spent: HashMap::new(),
         }
     }
 }

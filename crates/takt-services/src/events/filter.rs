@@ -139,7 +139,7 @@ impl CheckedFilter {
         let mut steps = Steps::new(MAX_STEPS);
         let passes = passes(&self.elements, event, view, &mut steps);
         let operands = u64::try_from(self.elements.len()).unwrap_or(u64::MAX);
-        (passes, operands / 2 + u64::from(steps.taken()) / 100)
+        (passes, operands / 2 + u64::from(steps.taken()) / 50)
     }
 
     /// Encodes the selected fields of an Event: an array of Variants.

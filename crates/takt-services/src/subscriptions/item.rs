@@ -184,6 +184,15 @@ impl MonitoredItem {
         }
     }
 
+    /// Queues the fields of `overflow`, unless the queue tells already that Events were lost.
+    pub(crate) fn lose_event(self: &Arc<Self>, overflow: impl FnOnce() -> Vec<u8>) {
+        let mut state = self.state();
+        if state.is_sampled() {
+            state.queue.push_overflow(overflow);
+            self.list(&mut state);
+        }
+    }
+
     /// Returns true if the item monitors Events instead of an attribute.
     pub(crate) fn is_for_events(&self) -> bool {
         self.event_place.is_some()

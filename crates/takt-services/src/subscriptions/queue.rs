@@ -144,20 +144,8 @@ impl Queue {
             let oldest = usize::from(self.has_overflow_event);
             self.take(|samples| samples.remove(oldest));
         }
-        if lost && !self.has_overflow_event {
-            let overflow = Sample::event(overflow());
-            let is_reserved = self.reserve(overflow.size());
-            if is_reserved || self.samples.is_empty() {
-                if !is_reserved {
-                    self.charge.force(self.item + self.queued + overflow.size());
-                }
-                self.queued += overflow.size();
-                match self.discard_oldest {
-                    true => self.samples.push_front(overflow),
-                    false => self.samples.push_back(overflow),
-                }
-                self.has_overflow_event = true;
-            }
+        if lost {
+            self.push_overflow(overflow);
         }
         if !is_lost {
             if !self.reserve(event.size()) {
@@ -168,6 +156,27 @@ impl Queue {
             // At the end, it is followed by Events now, and the next loss gets one of its own.
             self.has_overflow_event &= self.discard_oldest;
         }
+    }
+
+    /// Adds the fields of an EventQueueOverflowEvent, unless there is one.
+    pub(crate) fn push_overflow(&mut self, overflow: impl FnOnce() -> Vec<u8>) {
+        if self.has_overflow_event {
+            return;
+        }
+        let overflow = Sample::event(overflow());
+        let is_reserved = self.reserve(overflow.size());
+        if !is_reserved && !self.samples.is_empty() {
+            return;
+        }
+        if !is_reserved {
+            self.charge.force(self.item + self.queued + overflow.size());
+        }
+        self.queued += overflow.size();
+        match self.discard_oldest {
+            true => self.samples.push_front(overflow),
+            false => self.samples.push_back(overflow),
+        }
+        self.has_overflow_event = true;
     }
 
     /// Takes the oldest sample.

@@ -376,3 +376,39 @@ fn a_refresh_sends_retained_conditions() {
     let wrong = refresh(&mut subscriber, vec![id.into(), 77_u32.into()]);
     assert_eq!(wrong, StatusCode::BadMonitoredItemIdInvalid);
 }
+
+#[test]
+fn costly_filters_of_one_session_do_not_delay_events_of_others() {
+    let server = server();
+    let mut attacker = Subscriber::new(&server);
+    let like = element(
+        FilterOperator::Like,
+        vec![
+            operand(&field("Message")),
+            literal("%a".repeat(400).as_str()),
+        ],
+    );
+    let costly = filter(&["EventType"], vec![like]);
+    for _ in 0..200 {
+        let created = attacker.watch_events(ids::SERVER, &costly);
+        assert_eq!(created.status_code, StatusCode::Good);
+    }
+    let mut victim = Subscriber::new(&server);
+    victim.watch_events(ids::SERVER, &filter(&["Severity"], Vec::new()));
+    let message = "a".repeat(50_000);
+    for number in 1..=20 {
+        server.events().report(event(&message, number));
+    }
+    victim.now = attacker.now.max(victim.now);
+    let slices = victim.catch_up();
+    // Each Event takes the units of one Session, and those of the victim.
+    assert!(slices < 2_000, "{slices}");
+    assert_eq!(victim.events().len(), 20);
+    let lost = attacker.events();
+    let overflow: Variant = NodeId::from(ids::EVENT_QUEUE_OVERFLOW_EVENT_TYPE).into();
+    assert!(
+        lost.iter().any(|event| event[0] == overflow),
+        "{}",
+        lost.len()
+    );
+}
