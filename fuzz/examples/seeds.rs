@@ -16,7 +16,7 @@ use takt_tcp::{
     ClientConnection, ClientConnectionConfig, ServerConnection, ServerConnectionConfig,
 };
 use takt_ua::binary::{Encode, Encoder};
-use takt_ua::enumerations::NodeClass;
+use takt_ua::enumerations::{FilterOperator, NodeClass};
 use takt_ua::structures::*;
 use takt_ua::*;
 use takt_wire::{
@@ -162,6 +162,40 @@ fn browse_response() -> BrowseResponse {
         }],
         ..BrowseResponse::default()
     }
+}
+
+/// Filters of Events: selected fields, and a WHERE clause of two elements and literals.
+fn event_filter() {
+    let field = |name: &str| SimpleAttributeOperand {
+        type_definition_id: NodeId::from(ids::BASE_EVENT_TYPE),
+        browse_path: vec![QualifiedName::new(0, name)],
+        attribute_id: 13,
+        ..SimpleAttributeOperand::default()
+    };
+    let operand = |name: &str| ExtensionObject::from_structure(&field(name));
+    let literal = |value: Variant| ExtensionObject::from_structure(&LiteralOperand { value });
+    let element = |filter_operator, filter_operands| ContentFilterElement {
+        filter_operator,
+        filter_operands,
+    };
+    let both = [1, 2].map(|index| ExtensionObject::from_structure(&ElementOperand { index }));
+    let like = vec![operand("Message"), literal("%hot[a-z]%".into())];
+    let severe = vec![operand("Severity"), literal(500_u16.into())];
+    let elements = vec![
+        element(FilterOperator::And, both.to_vec()),
+        element(FilterOperator::Like, like),
+        element(FilterOperator::GreaterThan, severe),
+    ];
+    let filter = EventFilter {
+        select_clauses: vec![field("Message"), field("Severity")],
+        where_clause: ContentFilter { elements },
+    };
+    write("event_filter", "where", &filter.encode_to_vec());
+    let plain = EventFilter {
+        where_clause: ContentFilter::default(),
+        ..filter
+    };
+    write("event_filter", "select", &plain.encode_to_vec());
 }
 
 fn services() {
@@ -446,6 +480,7 @@ fn rest() {
 fn main() {
     ua();
     services();
+    event_filter();
     tcp();
     pubsub();
     rest();

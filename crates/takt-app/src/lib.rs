@@ -56,6 +56,7 @@
 
 #![forbid(unsafe_code)]
 
+mod alarms;
 pub mod audit;
 pub mod certificates;
 pub mod client;
@@ -95,15 +96,19 @@ pub use keys::{
 pub use mirror::Mirror;
 pub use namespace_map::NamespaceMap;
 pub use provider::{
-    DataType, DeclarationMistake, Enumeration, Field, Instance, InstanceError, MemberValue, Method,
-    ModelStructure, NodeError, NodeSets, NodeSetsError, Object, OwnType, Provider, ProviderBuilder,
-    ProviderError, RegistryState, StructureDataType, StructureError, StructureFields, TypeName,
-    TypeNameError, Unit, Variable,
+    DataType, DeclarationMistake, Enumeration, Field, Instance, InstanceError, LimitAlarm,
+    MemberValue, Method, ModelStructure, NodeError, NodeSets, NodeSetsError, Object, OwnType,
+    Provider, ProviderBuilder, ProviderError, RegistryState, StructureDataType, StructureError,
+    StructureFields, TypeName, TypeNameError, Unit, Variable,
 };
 pub use state_directory::{StateDirectoryError, prepare_state_directory, state_directory};
-pub use subscription::{DataChange, MonitoredItemOptions, Subscription, SubscriptionOptions};
+pub use subscription::{
+    DataChange, EventNotification, EventQuery, MonitoredItemOptions, Subscription,
+    SubscriptionOptions,
+};
 pub use takt_history::{Aggregate, HistoryStoreOptions};
-pub use takt_space::UserRole;
+pub use takt_services::EventSink;
+pub use takt_space::{Event, UserRole};
 /// Value of a field of a [`StructureFields`].
 pub use takt_ua::Variant as FieldValue;
 pub use workers::WorkerOptions;

@@ -35,8 +35,8 @@ pub fn provider_uri(application_name: &str) -> String {
 /// BrowseName of the Object with the configuration of a Variable's history (OPC 10000-11, 5.2.3).
 pub const HISTORICAL_CONFIGURATION: &str = "HA Configuration";
 
-/// Returns the NodeId of a node that a type requires: `Available` of a Provider's Object, and the nodes of the configuration of
-/// history. `None` for all other nodes.
+/// Returns the NodeId of a node that a type requires: `Available` of a Provider's Object, a node of the configuration of history,
+/// or a component of data. `None` for all other nodes.
 pub fn required_node_id(item: &AddNodesItem) -> Option<NodeId> {
     let parent = &item.parent_node_id.node_id;
     let is_available = *parent == NodeId::numeric(parent.namespace, provider::OBJECT)
@@ -44,10 +44,16 @@ pub fn required_node_id(item: &AddNodesItem) -> Option<NodeId> {
     if is_available {
         return Some(NodeId::numeric(parent.namespace, provider::AVAILABLE));
     }
-    match &parent.identifier {
-        Identifier::String(path) if is_historical_configuration(path) => {
+    // These nodes have the same NodeIds at the Provider and at the registry.
+    match (&parent.identifier, item.browse_name.namespace) {
+        (Identifier::String(path), _) if is_historical_configuration(path) => {
             let name = format!("{path}.{}", item.browse_name.name);
             Some(NodeId::string(parent.namespace, &name))
+        }
+        // Components of Conditions.
+        (Identifier::String(path), 0) => {
+            let path = format!("{path}/{}", item.browse_name.name);
+            Some(NodeId::string(parent.namespace, &path))
         }
         _ => None,
     }

@@ -15,6 +15,7 @@
 mod database;
 mod discovery;
 mod durable;
+mod events;
 mod forwarding;
 mod history;
 mod key_push;

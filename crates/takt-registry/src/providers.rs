@@ -11,6 +11,7 @@ use takt_ua::enumerations::PermissionType;
 use takt_ua::{DateTime, NodeId, StatusCode, Variant};
 
 use crate::database::ProviderRecord;
+use crate::events::Upstream;
 use crate::forwarding::{Gateway, Naming, RegistrySpace};
 
 /// A Provider, connected or not.
@@ -176,6 +177,22 @@ impl Providers {
         available
             .map(|state| (state.record.name.clone(), state.namespace))
             .collect()
+    }
+
+    /// Returns all Providers, with the endpoints of those that are available.
+    pub(crate) fn upstreams(&self) -> Vec<Upstream> {
+        let states = self.lock();
+        let upstream = |state: &ProviderState| Upstream {
+            name: state.record.name.clone(),
+            namespace: state.namespace,
+            namespace_uri: model::provider_uri(&state.record.name),
+            endpoint: state
+                .gateway
+                .endpoint()
+                .filter(|_| state.is_available())
+                .map(|endpoint| (endpoint, state.gateway.options().clone())),
+        };
+        states.values().map(upstream).collect()
     }
 
     /// Runs `look` with the Provider of this name.

@@ -19,6 +19,7 @@ use takt_ua::{NodeId, StatusCode, Variant};
 use crate::database::Database;
 use crate::discovery::{Announcer, Discovery};
 use crate::durable::DurableMethods;
+use crate::events::{self, Forwarder};
 use crate::history::{RegistryHistory, RegistryHistoryOptions};
 use crate::key_push::{KeyPush, PushTargetOptions};
 use crate::mirror::{MirrorOptions, Mirrors};
@@ -90,6 +91,7 @@ pub struct Registry {
     /// Mirrors end while their values can still be read.
     _mirrors: Mirrors,
     /// Keys are not pushed any more when the database is closed.
+    _forwarder: Forwarder,
     _key_push: KeyPush,
     /// The endpoints are closed first, then the database.
     serving: Serving,
@@ -179,6 +181,7 @@ impl Registry {
         let groups = SecurityGroups::new(&rules, &durable, space, &mut contents, configured)?;
         rules.restore(space, contents)?;
         bind_methods(space, &rules, &durable, model)?;
+        events::bind_methods(space, &rules)?;
         groups.start(configured)?;
         security_groups::bind_methods(space, &groups)?;
         let network = match options.multicast {
@@ -203,11 +206,13 @@ impl Registry {
             &providers,
         )
         .map_err(|source| RegistryError::Mirror(source.to_string()))?;
+        let forwarder = Forwarder::start(&server, &rules).map_err(RegistryError::Thread)?;
         let key_push = KeyPush::start(&options.push_targets, &groups, space, &push)?;
         Ok(Self {
             application_name: options.application_name,
             _announcer: announcer,
             _mirrors: mirrors,
+            _forwarder: forwarder,
             _key_push: key_push,
             _ending: Ending(rules),
             server,

@@ -15,9 +15,10 @@ use takt_rt::memory_budget::MemoryBudget;
 use takt_services::{Authenticator, NodeManagement, Server, SessionObserver, Settled};
 use takt_space::{AddressSpace, Caller, Change, Channel, UserIdentity};
 use takt_ua::structures::AddNodesItem;
-use takt_ua::{NodeId, StatusCode};
+use takt_ua::{Identifier, NodeId, StatusCode};
 
 use crate::database::{Database, DatabaseError, NewProvider};
+use crate::events::ModelChanges;
 use crate::history::RegistryHistory;
 use crate::names::{Application, Names, Owner};
 use crate::providers::{Newcomer, ProviderState, Providers, claimed_name};
@@ -40,6 +41,8 @@ pub(crate) struct Rules {
     removals: Mutex<removal::Removals>,
     /// History of chosen Variables, until the registry ends.
     history: Mutex<Option<RegistryHistory>>,
+    /// Changes of nodes, for clients that monitor Events.
+    pub(crate) model_changes: ModelChanges,
 }
 
 /// The server that the rules are for.
@@ -64,6 +67,7 @@ impl Rules {
             following: Mutex::default(),
             removals: Mutex::default(),
             history: Mutex::default(),
+            model_changes: ModelChanges::default(),
         }
     }
 
@@ -268,11 +272,16 @@ impl Rules {
 
 impl NodeManagement for Rules {
     fn new_node_id(&self, caller: &Caller, item: &AddNodesItem) -> Option<NodeId> {
-        if let Some(node_id) = model::required_node_id(item) {
+        let (space, required) = (self.space()?, model::required_node_id(item));
+        let is_free = |node: &NodeId| match node.identifier {
+            // Other clients may have chosen the same text.
+            Identifier::String(_) => space.view().node(node).is_none(),
+            _ => true,
+        };
+        if let Some(node_id) = required.filter(is_free) {
             return Some(node_id);
         }
         let (_, namespace) = self.providers.speaker(caller)?;
-        let space = self.space()?;
         // The address space is locked here: a free NodeId is found by trying random identifiers of the upper half.
         (0..16).find_map(|_| {
             let node = NodeId::numeric(namespace, getrandom::u32().ok()? | 0x8000_0000);
@@ -361,6 +370,9 @@ impl NodeManagement for Rules {
         if let Some(space) = self.space() {
             let _following = self.following();
             for change in changes {
+                self.model_changes.keep(change, |node| {
+                    space.view().type_definition(node).unwrap_or_default()
+                });
                 self.follow(&space, change);
             }
         }

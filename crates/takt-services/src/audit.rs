@@ -1,9 +1,10 @@
 //! Audit records: what clients do with a server, and what they are refused (OPC 10000-4, 6.5).
 //!
 //! A record has the fields of an AuditEventType (OPC 10000-5, 6.4.3) and its subtypes, except for values and arguments, which may be
-//! secret. Records go to an [`AuditSink`]; without one, a request costs one comparison.
+//! secret. Records go to an [`AuditSink`], and as Events to the clients that may see them. Without both, a request costs two
+//! comparisons.
 
-use takt_space::Caller;
+use takt_space::{Caller, UserIdentity};
 use takt_ua::{DateTime, NodeIdRef, StatusCode};
 
 /// Receiver of audit records. Called on the transport's thread: it must not block.
@@ -29,6 +30,25 @@ pub struct AuditRecord<'a> {
     pub client_audit_entry_id: Option<&'a str>,
     /// ApplicationUri of the server.
     pub server_id: &'a str,
+}
+
+impl AuditRecord<'_> {
+    /// Returns the ClientUserId: the authenticated user, or the one that the client claims to be, or a Unix user.
+    #[must_use]
+    pub fn client_user_id(&self) -> String {
+        if let Some(claimed) = self.claimed_user {
+            return claimed.to_owned();
+        }
+        match &self.caller.user {
+            UserIdentity::Anonymous => match self.caller.peer().user() {
+                Some(user) => format!("unix-user={user}"),
+                None => String::new(),
+            },
+            UserIdentity::UserName { name } | UserIdentity::Application { name } => name.clone(),
+            UserIdentity::Certificate { subject, .. } => subject.clone(),
+            UserIdentity::Issued { issuer, subject } => format!("{subject} of {issuer}"),
+        }
+    }
 }
 
 /// An action that is audited.

@@ -7,6 +7,7 @@
 //!
 //! * [`Server`], [`ServerBuilder`], [`Connection`], [`Outcome`]: for transports.
 //! * [`Server::address_space`]: nodes and values, for applications (`takt_space`).
+//! * [`Server::events`]: the sink for Events of applications.
 //! * [`NodeManagement`], [`Authenticator`], [`SessionObserver`]: interfaces for servers that need rules of their own.
 //!
 //! No message from a client can make the server panic, and all memory that clients can make it allocate is bounded by
@@ -27,6 +28,7 @@ mod deadline;
 mod diagnostics;
 mod discovery_server;
 mod endpoint;
+mod events;
 mod fault;
 mod gate;
 mod history;
@@ -63,6 +65,7 @@ pub use discovery_server::DiscoveryServer;
 pub use endpoint::{
     AnnouncedHost, EndpointConfig, SECURITY_POLICY_NONE, SHARED_MEMORY_PROFILE, TCP_PROFILE,
 };
+pub use events::queue::EventSink;
 pub use history::Historian;
 pub use limits::{OperationLimits, ServerLimits, SubscriptionLimits};
 pub use node_management::{EverybodyManages, NoNodeManagement, NodeManagement};
@@ -70,3 +73,27 @@ pub use server::Server;
 pub use session_observer::{NoSessionObserver, SessionObserver};
 pub use settled::Settled;
 pub use users::{IssuedUser, Users};
+
+/// Functions for fuzz targets and property tests.
+#[doc(hidden)]
+pub mod fuzzing {
+    use takt_space::{AddressSpace, Event};
+    use takt_ua::ExtensionObject;
+
+    use crate::events::filter::CheckedFilter;
+
+    /// Validates an EventFilter and evaluates it for an Event. `None`: the filter is refused.
+    pub fn event_filter(
+        filter: &ExtensionObject,
+        event: &Event,
+        space: &AddressSpace,
+    ) -> Option<bool> {
+        let view = space.view();
+        let (filter, _) = CheckedFilter::of_request(filter, &view).ok()?;
+        let (passes, units) = filter.passes(event, &view);
+        assert!(units < 2_000, "a filter took {units} units of work");
+        // Fields that are too large are an error, not a panic.
+        let _ = filter.select(event, &view);
+        Some(passes)
+    }
+}

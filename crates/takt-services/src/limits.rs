@@ -176,6 +176,12 @@ pub struct SubscriptionLimits {
     pub min_lifetime: Duration,
     /// Longest lifetime of a Subscription without a Publish request (lifetime count times publishing interval).
     pub max_lifetime: Duration,
+    /// Maximum number of durable Subscriptions (OPC 10000-4, 5.14.9), in memory only.
+    pub max_durable_subscriptions: u32,
+    /// Longest lifetime of a durable Subscription without a Publish request, in hours; 0: there are no durable Subscriptions.
+    pub max_durable_hours: u32,
+    /// Maximum queue size of a MonitoredItem of a durable Subscription.
+    pub max_durable_queue_size: u32,
 }
 
 impl SubscriptionLimits {
@@ -205,6 +211,9 @@ impl Default for SubscriptionLimits {
             min_keep_alive: Duration::from_millis(100),
             min_lifetime: Duration::from_secs(5),
             max_lifetime: Duration::from_secs(24 * 3600),
+            max_durable_subscriptions: 50,
+            max_durable_hours: 72,
+            max_durable_queue_size: 100_000,
         }
     }
 }

@@ -13,11 +13,13 @@ use takt_ua::structures::{ApplicationDescription, BuildInfo, EndpointDescription
 use takt_ua::{DateTime, LocalizedText, NodeId, StatusCode, UaString};
 
 use crate::audit::{AuditSink, AuditedAction};
+use crate::auditing::Auditor;
 use crate::authentication::Authenticator;
 use crate::connection::{Connection, Connections};
 use crate::diagnostics::Diagnostics;
 use crate::discovery_server::DiscoveryServer;
 use crate::endpoint::{EndpointConfig, OfferedTokens};
+use crate::events::queue::EventSink;
 use crate::history::Historian;
 use crate::limits::ServerLimits;
 use crate::node_management::NodeManagement;
@@ -277,9 +279,15 @@ impl Server {
         self.historian.get().map(|historian| &**historian)
     }
 
+    /// Returns the receivers of audit records, if there are any.
     #[inline]
-    pub(crate) fn audit(&self) -> Option<&dyn AuditSink> {
-        self.audit.get().map(|sink| &**sink)
+    pub(crate) fn audit(&self) -> Option<Auditor<'_>> {
+        let events = self.subscriptions.events();
+        let auditor = Auditor {
+            sink: self.audit.get().map(|sink| &**sink),
+            events: events.has_auditors().then_some(&**events),
+        };
+        (auditor.sink.is_some() || auditor.events.is_some()).then_some(auditor)
     }
 
     pub(crate) fn users(&self) -> Option<&Arc<dyn Users>> {
@@ -299,6 +307,17 @@ impl Server {
     /// Returns the address space: nodes, references and values.
     pub fn address_space(&self) -> &Arc<AddressSpace> {
         &self.space
+    }
+
+    /// Returns the sink for Events of the application.
+    pub fn events(&self) -> EventSink {
+        EventSink(Arc::clone(self.subscriptions.events()))
+    }
+
+    /// Sets the function that wakes the serving thread when an Event is reported: then [`tick`](Self::tick) is due. Only the first
+    /// call has an effect.
+    pub fn set_wake(&self, wake: impl Fn() + Send + Sync + 'static) {
+        self.subscriptions.events().set_wake(Box::new(wake));
     }
 
     /// Returns the limits that are in force.

@@ -12,6 +12,7 @@ use takt_ua::{
     DataValue, DateTime, ExtensionObject, LocalizedText, NodeId, UaString, Variant, ids,
 };
 
+use crate::events::filter::{MAX_SELECT_CLAUSES, MAX_WHERE_OPERANDS};
 use crate::limits::ServerLimits;
 
 /// The profiles that every server built with this crate fulfils (OPC 10000-7).
@@ -215,7 +216,7 @@ fn bind_identity(
     for (id, uri) in uris {
         set(edit, id, Value::stored(uri.clone()))?;
     }
-    // Current values, no history and no Events (OPC 10000-12, Annex D).
+    // Current values and no history (OPC 10000-12, Annex D). Alarms depend on the application.
     let capabilities = vec![UaString::from("DA")];
     set(
         edit,
@@ -339,6 +340,8 @@ fn bind_capabilities(edit: &mut Edit<'_>, limits: &ServerLimits) -> Result<(), A
             subscriptions.max_monitored_items_per_subscription,
         ),
         (ids::SERVER_SERVER_CAPABILITIES_MAX_MONITORED_ITEMS_QUEUE_SIZE, subscriptions.max_queue_size),
+        (ids::SERVER_SERVER_CAPABILITIES_MAX_SELECT_CLAUSE_PARAMETERS, length(MAX_SELECT_CLAUSES)),
+        (ids::SERVER_SERVER_CAPABILITIES_MAX_WHERE_CLAUSE_PARAMETERS, length(MAX_WHERE_OPERANDS)),
         // Services that do not exist: 0, no limit (OPC 10000-5, 6.3.11).
         (ids::SERVER_SERVER_CAPABILITIES_OPERATION_LIMITS_MAX_NODES_PER_HISTORY_READ_DATA, 0),
         (ids::SERVER_SERVER_CAPABILITIES_OPERATION_LIMITS_MAX_NODES_PER_HISTORY_READ_EVENTS, 0),

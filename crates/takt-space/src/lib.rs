@@ -7,6 +7,7 @@
 //!   answered later.
 //! * [`LocalMethod`]: code that a client calls, with the client's [`Caller`] as an argument.
 //! * [`RemoteSource`]: another server, or worker threads, to which operations are forwarded.
+//! * [`Event`]: an Event as a value, with fields by BrowsePath.
 //! * [`Change`]: a change by a client, which can be stored and applied again.
 //! * [`namespace0`]: the standard's nodes, a read-only table.
 
@@ -15,6 +16,7 @@
 mod address_space;
 mod caller;
 mod change;
+mod event;
 mod method;
 pub mod namespace0;
 mod nodeset_import;
@@ -33,6 +35,7 @@ pub use address_space::{
 };
 pub use caller::{Caller, Channel, ChannelSecurity, Peer, UserIdentity};
 pub use change::Change;
+pub use event::{Audience, Event, EventField};
 pub use method::{
     CallError, InputArguments, LocalMethod, MethodCall, MethodHandler, OutputArguments, Spans,
 };

@@ -127,10 +127,12 @@ pub enum Command {
         takt call opc.iox2://SemanticRegistryServer Machine/Start\n  \
         takt call opc.iox2://HostTelemetry SetSamplingInterval 50")]
     Call(CallArguments),
-    /// Show Values as they change.
+    /// Show Values as they change, or Events.
     #[command(after_help = "Examples:\n  \
         takt watch opc.iox2://SemanticRegistryServer Machine/Spindle/Speed\n  \
-        takt watch opc.tcp://127.0.0.1:4840 i=2258 --interval 100ms --for 5s")]
+        takt watch opc.tcp://127.0.0.1:4840 i=2258 --interval 100ms --for 5s\n  \
+        takt watch opc.iox2://SemanticRegistryServer --events --type AlarmCondition\n  \
+        takt watch opc.iox2://Machine --events --where 'Severity>=500'")]
     Watch(WatchArguments),
     /// Show recorded Values, or aggregates of them.
     #[command(after_help = "Examples:\n  \

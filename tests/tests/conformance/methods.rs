@@ -103,7 +103,7 @@ pub(crate) fn the_method_must_belong_to_the_object(client: &mut Client) {
             // A Method of the standard that is not implemented here.
             request(
                 standard(ids::SERVER),
-                standard(ids::SERVER_SET_SUBSCRIPTION_DURABLE),
+                standard(ids::SERVER_REQUEST_SERVER_STATE_CHANGE),
                 &[1_u32.into(), 1_u32.into()],
             ),
         ],

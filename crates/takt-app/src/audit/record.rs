@@ -3,7 +3,6 @@
 use serde_json::{Map, Value, json};
 use takt_crypto::{Certificate, Thumbprint};
 use takt_services::{AuditRecord, AuditedAction};
-use takt_space::{Caller, Peer, UserIdentity};
 use takt_ua::DateTime;
 use takt_ua::enumerations::MessageSecurityMode;
 
@@ -26,7 +25,7 @@ pub(super) fn line(record: &AuditRecord<'_>) -> String {
     add("ServerId", json!(record.server_id));
     let entry = record.client_audit_entry_id.unwrap_or_default();
     add("ClientAuditEntryId", text(entry));
-    add("ClientUserId", text(&user(record)));
+    add("ClientUserId", text(&record.client_user_id()));
     add(
         "ClientApplicationUri",
         text(caller.application_uri.as_str()),
@@ -94,28 +93,6 @@ fn details(record: &AuditRecord<'_>, add: &mut impl FnMut(&str, Value)) {
     }
 }
 
-/// Returns the user: the authenticated one, or the one that the client claims to be, or a Unix user.
-fn user(record: &AuditRecord<'_>) -> String {
-    if let Some(claimed) = record.claimed_user {
-        return claimed.to_owned();
-    }
-    match &record.caller.user {
-        UserIdentity::Anonymous => unix_user(record.caller),
-        UserIdentity::UserName { name } | UserIdentity::Application { name } => name.clone(),
-        UserIdentity::Certificate { subject, .. } => subject.clone(),
-        UserIdentity::Issued { issuer, subject } => format!("{subject} of {issuer}"),
-    }
-}
-
-fn unix_user(caller: &Caller) -> String {
-    match caller.peer() {
-        Peer::SharedMemory {
-            user: Some(user), ..
-        } => format!("unix-user={user}"),
-        _ => String::new(),
-    }
-}
-
 /// Returns a text that a client has chosen, cut if it is long.
 fn text(text: &str) -> Value {
     match text.char_indices().nth(LONGEST) {
@@ -134,6 +111,7 @@ fn mode(mode: MessageSecurityMode) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use takt_space::Caller;
     use takt_ua::{NodeIdRef, StatusCode};
 
     use super::*;

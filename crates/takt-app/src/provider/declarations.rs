@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use takt_ua::BuiltInType;
 
+use super::alarm::LimitAlarm;
 use super::error::{DeclarationMistake, ProviderError};
 use super::instance::Instance;
 use super::method::Method;
@@ -32,6 +33,7 @@ pub(super) struct Declarations {
     /// NodeSets with the types of the instances.
     pub(super) nodesets: Option<NodeSets>,
     pub(super) instances: Vec<Instance>,
+    pub(super) alarms: Vec<LimitAlarm>,
 }
 
 impl Declarations {
@@ -45,6 +47,13 @@ impl Declarations {
                 path: variable.path.clone(),
                 mistake,
             })?;
+        }
+        for alarm in &self.alarms {
+            self.check_alarm(alarm)
+                .map_err(|mistake| ProviderError::Declaration {
+                    path: alarm.path.clone(),
+                    mistake,
+                })?;
         }
         for instance in &self.instances {
             for variable in &instance.variables {
@@ -61,6 +70,20 @@ impl Declarations {
         }
         self.objects.sort_by(|a, b| a.path.cmp(&b.path));
         Ok(())
+    }
+
+    fn check_alarm(&self, alarm: &LimitAlarm) -> Result<(), DeclarationMistake> {
+        let mut variables = self.variables.iter();
+        let variable = variables.find(|variable| variable.path == alarm.variable);
+        let variable =
+            variable.ok_or_else(|| DeclarationMistake::NoVariable(alarm.variable.clone()))?;
+        if !is_number(variable.built_in_type) {
+            return Err(DeclarationMistake::NotANumber(variable.built_in_type));
+        }
+        match alarm.limits.is_valid() {
+            true => Ok(()),
+            false => Err(DeclarationMistake::Limits),
+        }
     }
 
     /// Checks that the Provider's own DataTypes of Variables and arguments are declared.
@@ -99,7 +122,9 @@ fn check_paths(declarations: &Declarations) -> Result<(), ProviderError> {
         .map(|method| method.path.as_str());
     let instances = declarations.instances.iter();
     let instances = instances.map(|instance| instance.path.as_str());
-    let leaves: Vec<&str> = variables.chain(methods).chain(instances).collect();
+    let alarms = declarations.alarms.iter().map(|alarm| alarm.path.as_str());
+    let leaves = variables.chain(methods).chain(instances).chain(alarms);
+    let leaves: Vec<&str> = leaves.collect();
     let paths: Vec<&str> = leaves.iter().copied().chain(objects).collect();
     let mut folders = BTreeSet::new();
     for path in &paths {

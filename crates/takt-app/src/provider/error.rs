@@ -108,6 +108,12 @@ pub enum DeclarationMistake {
     /// A unit or a range needs a number.
     #[error("it has a unit or a range, but its type {0} is not a number")]
     NotANumber(BuiltInType),
+    /// An alarm needs a Variable.
+    #[error("it is an alarm of `{0}`, but no Variable with this path is declared")]
+    NoVariable(String),
+    /// An alarm needs limits in their order.
+    #[error("its limits are missing, or not in the order low-low, low, high, high-high")]
+    Limits,
     /// Names of states need an unsigned integer.
     #[error("it has names of states, but its type {0} is not an unsigned integer")]
     NotUnsigned(BuiltInType),

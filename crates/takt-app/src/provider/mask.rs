@@ -4,6 +4,7 @@ pub(super) const ACCESS_LEVEL: u32 = 1 << 0;
 pub(super) const ARRAY_DIMENSIONS: u32 = 1 << 1;
 pub(super) const DATA_TYPE: u32 = 1 << 4;
 pub(super) const DISPLAY_NAME: u32 = 1 << 6;
+pub(super) const EVENT_NOTIFIER: u32 = 1 << 7;
 pub(super) const EXECUTABLE: u32 = 1 << 8;
 pub(super) const HISTORIZING: u32 = 1 << 9;
 pub(super) const USER_ACCESS_LEVEL: u32 = 1 << 16;

@@ -6,6 +6,7 @@
 //! too: it registers as soon as possible, and again whenever the registry comes back.
 
 mod access;
+mod alarm;
 mod declarations;
 mod enumeration;
 mod error;
@@ -36,9 +37,10 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use takt_history::HistoryStoreOptions;
-use takt_services::{Server, ServerLimits};
+use takt_services::{EventSink, Server, ServerLimits};
 use takt_ua::NodeId;
 
+pub use alarm::LimitAlarm;
 pub use enumeration::Enumeration;
 pub use error::{DeclarationMistake, NodeError, ProviderError};
 pub use field::{DataType, Field};
@@ -53,6 +55,7 @@ pub use registry_state::RegistryState;
 pub use structure::{StructureDataType, StructureError, StructureFields};
 pub use variable::{Unit, Variable};
 
+use crate::alarms::AlarmWatch;
 use crate::endpoint::Endpoint;
 use crate::history::{History, HistoryCounts};
 use crate::model::{self, DEFAULT_REGISTRY};
@@ -91,6 +94,8 @@ pub struct Provider {
     stop_registration: Option<Stop>,
     registration: Option<JoinHandle<()>>,
     serving: Option<Serving>,
+    /// Stopped when the Provider is dropped.
+    _alarms: Option<AlarmWatch>,
 }
 
 impl ProviderBuilder {
@@ -154,6 +159,13 @@ impl ProviderBuilder {
     #[must_use]
     pub fn method(mut self, method: Method) -> Self {
         self.declarations.methods.push(method);
+        self
+    }
+
+    /// Adds an alarm, after its Variable or before.
+    #[must_use]
+    pub fn alarm(mut self, alarm: LimitAlarm) -> Self {
+        self.declarations.alarms.push(alarm);
         self
     }
 
@@ -241,7 +253,7 @@ impl ProviderBuilder {
         }));
         let history_file = history_file(&offer, self.state_directory.as_deref())?;
         let nodes = Nodes::new(&mut offer, self.kind, self.limits, self.registry.as_deref())?;
-        nodes.bind(&offer, &registry_state, &workers)?;
+        let watched = nodes.bind(&offer, &registry_state, &workers)?;
         let history = match history_file {
             Some(path) => Some(record(&offer, nodes.server(), &path, self.history)?),
             None => None,
@@ -253,6 +265,14 @@ impl ProviderBuilder {
         // Ports are known now.
         offer.endpoints = serving.advertised();
         let revision = nodes.add_endpoints(&offer)?;
+        let alarms = match watched.is_empty() {
+            true => None,
+            false => {
+                let server = nodes.server();
+                let watch = AlarmWatch::start(server.address_space(), server.events(), watched);
+                Some(watch.map_err(ProviderError::Thread)?)
+            }
+        };
         let mut provider = Provider {
             application_name: offer.application_name.clone(),
             endpoints: serving.endpoints().to_vec(),
@@ -263,6 +283,7 @@ impl ProviderBuilder {
             stop_registration: None,
             registration: None,
             serving: Some(serving),
+            _alarms: alarms,
         };
         if let Some(registry) = registry {
             provider.register(Registration {
@@ -337,6 +358,17 @@ impl Provider {
     pub fn history_counts(&self) -> HistoryCounts {
         let history = self.history.as_ref();
         history.map(History::counts).unwrap_or_default()
+    }
+
+    /// Returns the sink for Events of the application.
+    pub fn events(&self) -> EventSink {
+        self.server.events()
+    }
+
+    /// Returns the NodeId of declared data, for example as the source of an [`Event`](takt_space::Event).
+    #[must_use]
+    pub fn node_id(&self, path: &str) -> NodeId {
+        NodeId::string(model::OWN_NAMESPACE, path)
     }
 
     /// Returns the server behind the endpoints.

@@ -20,6 +20,7 @@ use super::historical_configuration;
 use super::nodesets::{self, NodeSets};
 use super::plan::{Offer, Plan, ServerNamespaces};
 use super::registry_state::SharedState;
+use crate::alarms::Watched;
 use crate::model::{self, OWN_NAMESPACE, provider};
 use crate::namespace_map::NamespaceMap;
 use crate::workers::Workers;
@@ -118,19 +119,25 @@ impl Nodes {
         Plan::new(offer, self.namespaces, &map)
     }
 
-    /// Sets the sources of the Variables and the handlers of the Methods. `Available` follows from `registry_state`.
+    /// Sets the sources of the Variables and the handlers of the Methods, and returns the alarms to watch. `Available` follows from
+    /// `registry_state`.
     pub(super) fn bind(
         &self,
         offer: &Offer,
         registry_state: &Arc<SharedState>,
         workers: &Workers,
-    ) -> Result<(), ProviderError> {
+    ) -> Result<Vec<Watched>, ProviderError> {
         let space = self.server.address_space();
+        let mut watched = Vec::new();
         for variable in offer.variables() {
             let node = NodeId::string(OWN_NAMESPACE, &variable.path);
             let value = variable
                 .value()
                 .map_err(|error| failed(&variable.path, error.into()))?;
+            let alarms = offer.declarations.alarms.iter();
+            for alarm in alarms.filter(|alarm| alarm.variable == variable.path) {
+                watched.push(alarm.watched(value.clone()));
+            }
             let value = match variable.is_inline {
                 true => value,
                 false => workers.value(value),
@@ -164,7 +171,7 @@ impl Nodes {
                 .set_value(&node, available)
                 .map_err(|error| failed(&offer.application_name, error.into()))?;
         }
-        Ok(())
+        Ok(watched)
     }
 
     /// Adds the nodes and references that name the endpoints, and the revision. Returns the revision.

@@ -14,6 +14,7 @@ use takt_ua::{
 };
 
 use super::access;
+use super::alarm::LimitAlarm;
 use super::declarations::Declarations;
 use super::expansion::Expanded;
 use super::historical_configuration;
@@ -109,6 +110,15 @@ impl Plan {
             builder.method(method);
             references.extend(builder.interaction_via(&method.path, &endpoints));
         }
+        for alarm in &declarations.alarms {
+            builder.alarm(alarm);
+            for reference in builder.references_of_alarm(alarm) {
+                // Two alarms may have the same Variable.
+                if !references.contains(&reference) {
+                    references.push(reference);
+                }
+            }
+        }
         let mut instances = Vec::new();
         for instance in &offer.instances {
             let parent = builder.parent_of(&instance.path);
@@ -162,7 +172,7 @@ impl ServerNamespaces {
             requested_new_node_id: node,
             browse_name: QualifiedName::new(self.model, application_name),
             node_class: NodeClass::Object,
-            node_attributes: object_attributes(application_name, &Texts::default()),
+            node_attributes: notifier_attributes(application_name),
             type_definition: NodeId::numeric(self.model, model::PROVIDER_TYPE).into(),
         }
     }
@@ -319,6 +329,47 @@ impl Builder {
         }
     }
 
+    fn alarm(&mut self, alarm: &LimitAlarm) {
+        let parent = self.parent_of(&alarm.path);
+        let name = last_segment(&alarm.path);
+        self.data.push(AddNodesItem {
+            parent_node_id: parent,
+            reference_type_id: NodeId::numeric(0, ids::HAS_COMPONENT),
+            requested_new_node_id: self.data(&alarm.path),
+            browse_name: self.name(name),
+            node_class: NodeClass::Object,
+            node_attributes: object_attributes(name, &Texts::default()),
+            type_definition: NodeId::numeric(0, ids::EXCLUSIVE_LIMIT_ALARM_TYPE).into(),
+        });
+    }
+
+    /// Returns the references to the source of an alarm from its notifier, and from the source to the alarm
+    /// (OPC 10000-9, 5.12).
+    fn references_of_alarm(&self, alarm: &LimitAlarm) -> [AddReferencesItem; 2] {
+        let own = self.namespaces.own;
+        let variable = NodeId::string(own, &alarm.variable);
+        let condition = NodeId::string(own, &alarm.path);
+        let notifier = NodeId::numeric(own, provider::OBJECT);
+        let reference =
+            |source: &NodeId, reference_type, target: &NodeId, class| AddReferencesItem {
+                source_node_id: source.clone(),
+                reference_type_id: NodeId::numeric(0, reference_type),
+                is_forward: true,
+                target_server_uri: UaString::null(),
+                target_node_id: target.clone().into(),
+                target_node_class: class,
+            };
+        [
+            reference(
+                &notifier,
+                ids::HAS_EVENT_SOURCE,
+                &variable,
+                NodeClass::Variable,
+            ),
+            reference(&variable, ids::HAS_CONDITION, &condition, NodeClass::Object),
+        ]
+    }
+
     /// Returns the node that the path's last segment belongs to: the Provider's Object or a folder, which is added if
     /// it is new.
     fn parent_of(&mut self, path: &str) -> ExpandedNodeId {
@@ -374,6 +425,20 @@ impl Builder {
             })
             .collect()
     }
+}
+
+/// Returns the attributes of the Provider's Object, at which clients monitor its Events.
+fn notifier_attributes(name: &str) -> ExtensionObject {
+    /// Bit SubscribeToEvents of EventNotifier (OPC 10000-3, 8.59).
+    const SUBSCRIBE_TO_EVENTS: u8 = 1;
+    let names = Names::new(name, &Texts::default());
+    ExtensionObject::from_structure(&ObjectAttributes {
+        specified_attributes: names.mask | mask::EVENT_NOTIFIER,
+        display_name: names.display_name,
+        description: names.description,
+        event_notifier: SUBSCRIBE_TO_EVENTS,
+        ..ObjectAttributes::default()
+    })
 }
 
 fn object_attributes(name: &str, texts: &Texts) -> ExtensionObject {

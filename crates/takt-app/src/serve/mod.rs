@@ -94,6 +94,7 @@ const SHARED_MEMORY: u8 = 2;
 const STOP: u8 = 3;
 const DEADLINE: u8 = 4;
 const EXPECTED: u8 = 5;
+const EVENTS: u8 = 6;
 
 /// Number of checks of shared memory per check of the descriptors, which is a system call.
 const LOOKS: u32 = 64;
@@ -156,6 +157,12 @@ impl Serving {
         let readiness = Readiness::new()?;
         let waker = Waker::new()?;
         readiness.add(waker.as_fd(), tagged_key(STOP, 0), Interest::READ)?;
+        let reported = Arc::new(Waker::new()?);
+        readiness.add(reported.as_fd(), tagged_key(EVENTS, 0), Interest::READ)?;
+        server.set_wake({
+            let reported = Arc::clone(&reported);
+            move || reported.wake()
+        });
         let (report, opened) = mpsc::sync_channel(1);
         let counters = Arc::new(Counters::default());
         let thread = {
@@ -169,8 +176,8 @@ impl Serving {
             // Shared memory stays on the thread that opened it, so the thread opens everything.
             std::thread::Builder::new()
                 .name("serve".to_owned())
-                .spawn(
-                    move || match Transports::open(services, readiness, &wanted, &options) {
+                .spawn(move || {
+                    match Transports::open(services, (readiness, reported), &wanted, &options) {
                         Ok(mut transports) => {
                             if report.send(Ok(transports.endpoints.clone())).is_ok() {
                                 transports.run(&stop, options.waiting);
@@ -180,8 +187,8 @@ impl Serving {
                             // The caller of `start` waits for this result; an error here means that it has ended.
                             let _ = report.send(Err(error));
                         }
-                    },
-                )?
+                    }
+                })?
         };
         match opened.recv() {
             Ok(Ok(endpoints)) => Ok(Self {
@@ -236,6 +243,8 @@ struct Transports {
     alarm: Alarm,
     /// Goes off shortly before requests are expected.
     expected: Alarm,
+    /// Woken when an Event is reported.
+    reported: Arc<Waker>,
     peak: Peak,
     kept: KeptMemory,
     endpoints: Vec<Endpoint>,
@@ -244,7 +253,7 @@ struct Transports {
 impl Transports {
     fn open(
         services: Services,
-        readiness: Readiness,
+        (readiness, reported): (Readiness, Arc<Waker>),
         endpoints: &[Endpoint],
         options: &ServeOptions,
     ) -> Result<Self, ServeError> {
@@ -261,6 +270,7 @@ impl Transports {
         let mut transports = Self {
             alarm,
             expected,
+            reported,
             peak: Peak::default(),
             kept: KeptMemory::default(),
             services,
@@ -433,6 +443,11 @@ impl Transports {
             }
             EXPECTED => {
                 self.expected.acknowledge();
+                false
+            }
+            EVENTS => {
+                self.reported.drain();
+                self.services.server.tick(now);
                 false
             }
             TCP => {

@@ -8,6 +8,7 @@
 //! resumed there, and the Subscription goes on: changes meanwhile arrive, as far as its queues hold them. Otherwise the
 //! Subscription is created anew with all items, whose values are then sent again.
 
+mod events;
 mod options;
 mod receive;
 
@@ -16,13 +17,14 @@ use std::time::{Duration, Instant};
 
 use takt_ua::enumerations::{MonitoringMode, TimestampsToReturn};
 use takt_ua::structures::*;
-use takt_ua::{DataValue, NodeId, StatusCode};
+use takt_ua::{DataValue, NodeId, StatusCode, Variant, ids};
 
+pub use events::{EventNotification, EventQuery};
 pub use options::{MonitoredItemOptions, SubscriptionOptions};
 
 use crate::client::Client;
 use crate::error::ClientError;
-use options::{MOST_REQUESTS, Wanted};
+use options::{MOST_REQUESTS, Monitored, Wanted};
 
 /// A changed value.
 #[derive(Debug, Clone, PartialEq)]
@@ -50,6 +52,7 @@ pub struct Subscription {
     /// The Subscription at the server; `None` if the next call has to create it.
     created: Option<Created>,
     changes: VecDeque<DataChange>,
+    events: VecDeque<EventNotification>,
     lost_messages: u64,
 }
 
@@ -93,6 +96,7 @@ impl Subscription {
             last_handle: 0,
             created: None,
             changes: VecDeque::new(),
+            events: VecDeque::new(),
             lost_messages: 0,
         };
         subscription.created()?;
@@ -135,13 +139,21 @@ impl Subscription {
         &mut self,
         items: Vec<(NodeId, MonitoredItemOptions)>,
     ) -> Result<Vec<Result<u32, StatusCode>>, ClientError> {
+        let items = items.into_iter();
+        self.monitor_wanted(items.map(|(node, options)| (node, Monitored::Values(options))))
+    }
+
+    fn monitor_wanted(
+        &mut self,
+        items: impl Iterator<Item = (NodeId, Monitored)>,
+    ) -> Result<Vec<Result<u32, StatusCode>>, ClientError> {
         self.created()?;
-        let mut wanted = Vec::with_capacity(items.len());
-        for (node, options) in items {
+        let mut wanted = Vec::new();
+        for (node, monitored) in items {
             self.last_handle += 1;
             let item = Wanted {
                 node,
-                options,
+                monitored,
                 id: 0,
             };
             wanted.push((self.last_handle, item));
@@ -157,6 +169,45 @@ impl Subscription {
             }
         }
         Ok(handles)
+    }
+
+    /// Monitors the Events of a node, for example of the Server Object (`ids::SERVER`), and returns the handle of its Events.
+    ///
+    /// # Errors
+    /// The connection is lost, or the server refuses the node or the query.
+    pub fn monitor_events(&mut self, node: &NodeId, query: EventQuery) -> Result<u32, ClientError> {
+        let item = (node.clone(), Monitored::Events(query));
+        let mut handles = self.monitor_wanted(std::iter::once(item))?;
+        handles
+            .pop()
+            .unwrap_or(Err(StatusCode::BadUnexpectedError))
+            .map_err(|status| ClientError::operation(node, status))
+    }
+
+    /// Waits for the next Event; returns `None` after `timeout`. Changes of values that arrive meanwhile are kept for
+    /// [`next`](Self::next).
+    ///
+    /// # Errors
+    /// An error if the connection is lost or the server refuses. The next call tries again.
+    pub fn next_event(
+        &mut self,
+        timeout: Duration,
+    ) -> Result<Option<EventNotification>, ClientError> {
+        self.next_of(timeout, |subscription| subscription.events.pop_front())
+    }
+
+    /// Requests the last Events of all Conditions that are retained (ConditionRefresh, OPC 10000-9, 5.5.7), between a
+    /// RefreshStartEvent and a RefreshEndEvent.
+    ///
+    /// # Errors
+    /// The connection is lost, or the server has no Conditions.
+    pub fn refresh_conditions(&mut self) -> Result<(), ClientError> {
+        let id = self.created()?.id;
+        let condition_type = NodeId::from(ids::CONDITION_TYPE);
+        let method = NodeId::from(ids::CONDITION_TYPE_CONDITION_REFRESH);
+        let inputs = vec![Variant::from(id)];
+        self.client.call_method(&condition_type, &method, inputs)?;
+        Ok(())
     }
 
     /// Stops monitoring an item. Changes that were already sent may still arrive.
@@ -182,10 +233,18 @@ impl Subscription {
     /// # Errors
     /// An error if the connection is lost or the server refuses. The next call tries again.
     pub fn next(&mut self, timeout: Duration) -> Result<Option<DataChange>, ClientError> {
+        self.next_of(timeout, |subscription| subscription.changes.pop_front())
+    }
+
+    fn next_of<T>(
+        &mut self,
+        timeout: Duration,
+        mut take: impl FnMut(&mut Self) -> Option<T>,
+    ) -> Result<Option<T>, ClientError> {
         let end = Instant::now().checked_add(timeout);
         loop {
-            if let Some(change) = self.changes.pop_front() {
-                return Ok(Some(change));
+            if let Some(taken) = take(self) {
+                return Ok(Some(taken));
             }
             let left = end.map_or(LOOK, |end| {
                 end.saturating_duration_since(Instant::now()).min(LOOK)
@@ -194,8 +253,8 @@ impl Subscription {
                 return Ok(None);
             }
             self.receive(left)?;
-            if timeout.is_zero() && self.changes.is_empty() {
-                return Ok(None);
+            if timeout.is_zero() {
+                return Ok(take(self));
             }
         }
     }
@@ -256,8 +315,10 @@ impl Subscription {
         // Items that cannot be monitored now are requested again later.
         self.items.extend(items.iter().cloned());
         let results = results.inspect_err(|_| self.created = None)?;
-        for ((handle, _), status) in items.into_iter().zip(results) {
-            if status.is_bad() {
+        for ((handle, item), status) in items.into_iter().zip(results) {
+            if let (true, Monitored::Events(_)) = (status.is_bad(), &item.monitored) {
+                tracing::warn!(node = %item.node, %status, "Events cannot be monitored any more");
+            } else if status.is_bad() {
                 let value = DataValue::status(status);
                 self.changes.push_back(DataChange {
                     client_handle: handle,
@@ -284,11 +345,11 @@ impl Subscription {
                 .map(|(handle, item)| MonitoredItemCreateRequest {
                     item_to_monitor: ReadValueId {
                         node_id: item.node.clone(),
-                        attribute_id: item.options.attribute as u32,
+                        attribute_id: item.monitored.attribute() as u32,
                         ..ReadValueId::default()
                     },
                     monitoring_mode: MonitoringMode::Reporting,
-                    requested_parameters: item.options.parameters(*handle),
+                    requested_parameters: item.monitored.parameters(*handle),
                 });
             let response = self.client.call(CreateMonitoredItemsRequest {
                 subscription_id: id,

@@ -5,6 +5,7 @@ use std::time::Duration;
 use takt_ua::structures::{DataChangeFilter, MonitoringParameters};
 use takt_ua::{ExtensionObject, NodeId};
 
+use super::events::EventQuery;
 use crate::client::Attribute;
 
 /// Options of a Subscription (OPC 10000-4, 5.14.2). The server may revise them.
@@ -68,11 +69,34 @@ impl Default for MonitoredItemOptions {
     }
 }
 
+/// Content of the notifications of an item.
+#[derive(Debug, Clone)]
+pub(super) enum Monitored {
+    Values(MonitoredItemOptions),
+    Events(EventQuery),
+}
+
+impl Monitored {
+    pub(super) fn attribute(&self) -> Attribute {
+        match self {
+            Self::Values(options) => options.attribute,
+            Self::Events(_) => Attribute::EventNotifier,
+        }
+    }
+
+    pub(super) fn parameters(&self, client_handle: u32) -> MonitoringParameters {
+        match self {
+            Self::Values(options) => options.parameters(client_handle),
+            Self::Events(query) => query.parameters(client_handle),
+        }
+    }
+}
+
 /// A requested item, which is requested again after a lost connection.
 #[derive(Debug, Clone)]
 pub(super) struct Wanted {
     pub(super) node: NodeId,
-    pub(super) options: MonitoredItemOptions,
+    pub(super) monitored: Monitored,
     /// The item's id at the server.
     pub(super) id: u32,
 }

@@ -6,7 +6,7 @@ use takt_ua::StatusCode;
 use takt_ua::binary::DecodeError;
 use takt_ua::structures::*;
 
-use super::{DataChange, Subscription};
+use super::{DataChange, EventNotification, Subscription};
 use crate::error::ClientError;
 
 /// Largest number of missing messages that are requested at a time.
@@ -158,6 +158,13 @@ impl Subscription {
                     value: item.value,
                 });
                 self.changes.extend(changes);
+            } else if object.is::<EventNotificationList>() {
+                let list: EventNotificationList = object.decode_as().map_err(broken)?;
+                let events = list.events.into_iter().map(|event| EventNotification {
+                    client_handle: event.client_handle,
+                    fields: event.event_fields,
+                });
+                self.events.extend(events);
             } else if object.is::<StatusChangeNotification>() {
                 // The server has deleted the Subscription: the next call creates a new one.
                 let change: StatusChangeNotification = object.decode_as().map_err(broken)?;

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use takt_app::{Method, Provider, ProviderBuilder, ProviderError, Unit, Variable};
+use takt_app::{LimitAlarm, Method, Provider, ProviderBuilder, ProviderError, Unit, Variable};
 use takt_cell::Cell;
 use takt_rt::cyclic::{Cyclic, CyclicError};
 use takt_space::ValueSource;
@@ -93,6 +93,13 @@ pub fn start(builder: ProviderBuilder) -> Result<Provider, MachineError> {
             )
             .writable()
             .inline(),
+        )
+        .alarm(
+            LimitAlarm::new("Spindle/Overtemperature", "Spindle/Temperature")
+                .high(spindle::TEMPERATURE_WARNING, 500)
+                .high_high(spindle::TEMPERATURE_ALARM, 800)
+                .deadband(2.0)
+                .needs_confirmation(),
         )
         .method(action(&spindle, "Start", Spindle::start))
         .method(action(&spindle, "Stop", Spindle::stop))

@@ -31,6 +31,10 @@ const STANDSTILL: f64 = 0.5;
 pub const MAX_SPEED: f64 = 12_000.0;
 /// Highest override, in percent.
 pub const MAX_OVERRIDE: f64 = 120.0;
+/// Temperature above which operators are warned, in °C.
+pub const TEMPERATURE_WARNING: f64 = 50.0;
+/// Temperature above which operators are alarmed, in °C.
+pub const TEMPERATURE_ALARM: f64 = 75.0;
 /// Temperature at which the spindle does not start and a running one is stopped, in °C.
 pub const TEMPERATURE_LIMIT: f64 = 90.0;
 /// Temperature below which the spindle may start again after it was too hot, in °C.

@@ -70,6 +70,16 @@ impl Gateway {
         }
     }
 
+    /// Returns the endpoint of the Provider, if it is known.
+    pub(crate) fn endpoint(&self) -> Option<Endpoint> {
+        self.state().endpoint.clone()
+    }
+
+    /// Returns the options of connections to the Provider.
+    pub(crate) fn options(&self) -> &ClientOptions {
+        &self.options
+    }
+
     /// Returns whether the Provider is reached over shared memory.
     pub(crate) fn has_shared_memory(&self) -> bool {
         self.state()

@@ -144,6 +144,7 @@ impl Rules {
             return false;
         };
         for node in nodes {
+            self.model_changes.keep_deleted(node);
             if let Err(error) = space.apply(&delete_node(node)) {
                 tracing::debug!(%node, %error, "a node of a Provider that is removed is gone already");
             }

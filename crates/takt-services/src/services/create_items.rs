@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use takt_space::{Caller, Value, View};
+use takt_space::{Caller, NodeRef, Value, View};
 use takt_ua::binary::Decoder;
 use takt_ua::enumerations::{PermissionType, TimestampsToReturn};
 use takt_ua::structures::{MonitoredItemCreateRequest, MonitoredItemCreateResult, ReadValueId};
-use takt_ua::{NumericRange, StatusCode, ids};
+use takt_ua::{NumericRange, StatusCode, VariantRef, ids};
 
 use super::item_changes::{Change, Changing, items};
 use super::item_parameters::Revision;
@@ -14,6 +14,7 @@ use super::list::Items;
 use super::request::{Request, check_timestamps};
 use super::subscriptions::milliseconds;
 use crate::access;
+use crate::events::filter::RefusedFilter;
 use crate::fault::Fault;
 use crate::reading::attributes::{EVENT_NOTIFIER, VALUE, attribute};
 use crate::reading::check_encoding;
@@ -23,6 +24,9 @@ use crate::session::Session;
 use crate::subscriptions::Engine;
 use crate::subscriptions::item::MonitoredItem;
 use crate::subscriptions::load::Load;
+
+/// Bit SubscribeToEvents of the attribute EventNotifier (OPC 10000-3, 8.59).
+const SUBSCRIBE_TO_EVENTS: u8 = 1;
 
 /// A CreateMonitoredItems request.
 pub(super) struct Create {
@@ -75,8 +79,9 @@ impl Change for Create {
                 changing.subscription.add(item, changing.now);
                 result
             }
-            Err(status_code) => MonitoredItemCreateResult {
-                status_code,
+            Err(refused) => MonitoredItemCreateResult {
+                status_code: refused.status,
+                filter_result: refused.encoded(),
                 ..MonitoredItemCreateResult::default()
             },
         }
@@ -88,18 +93,18 @@ impl Create {
         &mut self,
         changing: &mut Changing<'_>,
         create: MonitoredItemCreateRequest,
-    ) -> Result<(Arc<MonitoredItem>, MonitoredItemCreateResult), StatusCode> {
+    ) -> Result<(Arc<MonitoredItem>, MonitoredItemCreateResult), RefusedFilter> {
         if self.room == 0 {
-            return Err(StatusCode::BadTooManyMonitoredItems);
+            return Err(StatusCode::BadTooManyMonitoredItems.into());
         }
         if !(0..=2).contains(&create.monitoring_mode.0) {
-            return Err(StatusCode::BadMonitoringModeInvalid);
+            return Err(StatusCode::BadMonitoringModeInvalid.into());
         }
         let watched = create.item_to_monitor;
         let (server, subscription) = (changing.server, &mut *changing.subscription);
         let view = server.space.view();
         let range = check_watched(server, &view, &subscription.owner, &watched)?;
-        let parameters = self.revision.parameters(
+        let (parameters, filter_result) = self.revision.parameters(
             server,
             &view,
             subscription,
@@ -107,14 +112,24 @@ impl Create {
             &create.requested_parameters,
             Load::default(),
         )?;
-        let charge = subscription.memory.charge(MonitoredItem::memory(&watched));
+        let filter = parameters.events.as_ref();
+        let memory = MonitoredItem::memory(&watched) + filter.map_or(0, |filter| filter.memory());
+        let charge = subscription.memory.charge(memory);
         let charge = charge.map_err(|_| StatusCode::BadTooManyMonitoredItems)?;
         let result = MonitoredItemCreateResult {
             status_code: StatusCode::Good,
             monitored_item_id: subscription.next_item_id(),
             revised_sampling_interval: milliseconds(parameters.sampling.interval),
             revised_queue_size: parameters.queue_size,
-            ..MonitoredItemCreateResult::default()
+            filter_result,
+        };
+        let key = (subscription.id, result.monitored_item_id);
+        let is_for_events = parameters.events.is_some();
+        let is_auditor = changing.is_auditor;
+        let place = is_for_events.then(|| changing.event_items.place(key, is_auditor));
+        let ready = match is_for_events {
+            true => &subscription.ready_events,
+            false => &subscription.ready,
         };
         let item = MonitoredItem::new(
             result.monitored_item_id,
@@ -122,11 +137,29 @@ impl Create {
             range,
             create.monitoring_mode,
             parameters,
-            Arc::clone(&subscription.ready),
+            Arc::clone(ready),
+            place,
             charge,
         );
-        Ok((Arc::new(item), result))
+        let item = Arc::new(item);
+        if is_for_events {
+            changing.event_items.add(key, &item, is_auditor);
+        }
+        Ok((item, result))
     }
+}
+
+/// Checks that a node is a notifier of Events, and that the caller may receive them.
+fn check_notifier(caller: &Caller, node: &NodeRef<'_>) -> Result<(), StatusCode> {
+    let notifier = attribute(caller, node, EVENT_NOTIFIER)?;
+    let bits = match notifier {
+        VariantRef::Byte(bits) => bits,
+        _ => 0,
+    };
+    if bits & SUBSCRIBE_TO_EVENTS == 0 {
+        return Err(StatusCode::BadAttributeIdInvalid);
+    }
+    access::check(caller, node, PermissionType::ReceiveEvents)
 }
 
 /// Checks that the attribute that the client wants to monitor exists. Errors of reading it are reported with the values
@@ -164,8 +197,7 @@ fn check_watched(
             return Err(StatusCode::BadDataEncodingInvalid);
         }
         if watched.attribute_id == EVENT_NOTIFIER {
-            // This attribute is for Events, which this server does not support.
-            return Err(StatusCode::BadMonitoredItemFilterUnsupported);
+            check_notifier(caller, &node)?;
         }
     }
     Ok(range)

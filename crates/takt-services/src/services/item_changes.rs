@@ -1,5 +1,6 @@
 //! Services that create, change and delete the MonitoredItems of one Subscription (OPC 10000-4, 5.13), item by item.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use takt_ua::StatusCode;
@@ -11,6 +12,7 @@ use super::service::{Progress, Turn};
 use crate::fault::Fault;
 use crate::server::Server;
 use crate::session::Session;
+use crate::subscriptions::event_items::EventItems;
 use crate::subscriptions::sampler::Sampler;
 use crate::subscriptions::{Engine, Now, Removed, Subscription};
 
@@ -58,6 +60,10 @@ pub(super) struct Changing<'c> {
     pub(super) sampler: Sampler<'c>,
     /// Receiver of the samples that the items discard.
     pub(super) removed: &'c mut Removed,
+    /// The items of the server that monitor Events.
+    pub(super) event_items: Arc<EventItems>,
+    /// True if the client may see audit Events.
+    pub(super) is_auditor: bool,
     pub(super) now: Instant,
 }
 
@@ -105,6 +111,8 @@ impl<C: Change> Operations for Changes<C> {
         let now = Now::get();
         server.subscriptions.with(|engine| {
             self.change.begin_slice(engine, self.subscription_id);
+            let event_items = Arc::clone(engine.dispatch.items());
+            let is_auditor = engine.dispatch.is_auditor(&turn.session.caller.load());
             let (subscription, removed) =
                 engine.subscription_to_change(&turn.session.id, self.subscription_id)?;
             subscription.machine.reset_lifetime();
@@ -113,6 +121,8 @@ impl<C: Change> Operations for Changes<C> {
                 subscription,
                 sampler: Sampler::new(server.sources(), now.date_time),
                 removed,
+                event_items,
+                is_auditor,
                 now: now.instant,
             };
             let mut change = || {

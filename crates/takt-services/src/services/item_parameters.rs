@@ -1,14 +1,20 @@
 //! Parameters of MonitoredItems, which CreateMonitoredItems and ModifyMonitoredItems revise (OPC 10000-4, 5.13.2 and 5.13.3).
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use takt_space::View;
-use takt_ua::StatusCode;
 use takt_ua::enumerations::TimestampsToReturn;
 use takt_ua::structures::{MonitoringParameters, ReadValueId};
+use takt_ua::{ExtensionObject, StatusCode};
 
+use crate::events::filter::{CheckedFilter, RefusedFilter};
+use crate::limits::SubscriptionLimits;
+use crate::reading::attributes::EVENT_NOTIFIER;
 use crate::server::Server;
 use crate::session::Session;
 use crate::subscriptions::filter::Filter;
-use crate::subscriptions::item::Parameters;
+use crate::subscriptions::item::{Parameters, Sampling};
 use crate::subscriptions::load::{Allotment, Load};
 use crate::subscriptions::{Engine, Subscription, revise};
 
@@ -41,16 +47,20 @@ impl Revision {
         watched: &ReadValueId,
         requested: &MonitoringParameters,
         held: Load,
-    ) -> Result<Parameters, StatusCode> {
+    ) -> Result<(Parameters, ExtensionObject), RefusedFilter> {
         let allotment = self.allotment.as_mut();
         let allotment = allotment.ok_or(StatusCode::BadInternalError)?;
         let limits = &server.limits.subscriptions;
+        if watched.attribute_id == EVENT_NOTIFIER {
+            return self.of_events(view, subscription, requested, limits);
+        }
         let filter = match view.node(&watched.node_id) {
             Some(node) => Filter::of_request(&requested.filter, view, &node, watched.attribute_id)?,
             None => Filter::default(),
         };
-        let queue_size = revise::queue_size(requested.queue_size, limits);
-        Ok(Parameters {
+        let queue_size =
+            revise::queue_size(requested.queue_size, subscription.is_durable(), limits);
+        let parameters = Parameters {
             client_handle: requested.client_handle,
             sampling: revise::sampling(
                 requested.sampling_interval,
@@ -62,9 +72,40 @@ impl Revision {
                 (allotment, held),
             ),
             filter,
+            events: None,
             queue_size,
             discard_oldest: requested.discard_oldest,
             timestamps: self.timestamps,
-        })
+        };
+        Ok((parameters, ExtensionObject::NULL))
+    }
+
+    /// Returns the revised parameters of an item that monitors Events, and the result of its filter if a clause is not valid.
+    fn of_events(
+        &self,
+        view: &View<'_>,
+        subscription: &Subscription,
+        requested: &MonitoringParameters,
+        limits: &SubscriptionLimits,
+    ) -> Result<(Parameters, ExtensionObject), RefusedFilter> {
+        let (filter, result) = CheckedFilter::of_request(&requested.filter, view)?;
+        let queue_size =
+            revise::event_queue_size(requested.queue_size, subscription.is_durable(), limits);
+        let parameters = Parameters {
+            client_handle: requested.client_handle,
+            // Events are reported, not sampled.
+            sampling: Sampling {
+                interval: Duration::ZERO,
+                period: Duration::ZERO,
+                load: Load::default(),
+            },
+            filter: Filter::default(),
+            events: Some(Arc::new(filter)),
+            queue_size,
+            discard_oldest: requested.discard_oldest,
+            timestamps: self.timestamps,
+        };
+        let result = result.as_ref().map(ExtensionObject::from_structure);
+        Ok((parameters, result.unwrap_or_default()))
     }
 }

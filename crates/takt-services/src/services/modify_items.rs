@@ -10,6 +10,7 @@ use super::item_parameters::Revision;
 use super::list::Items;
 use super::request::{Request, check_timestamps};
 use super::subscriptions::{milliseconds, status_of};
+use crate::events::filter::RefusedFilter;
 use crate::fault::Fault;
 use crate::session::Session;
 use crate::subscriptions::Engine;
@@ -46,8 +47,9 @@ impl Change for Modify {
         item: MonitoredItemModifyRequest,
     ) -> MonitoredItemModifyResult {
         let modified = self.modify(changing, &item);
-        modified.unwrap_or_else(|status_code| MonitoredItemModifyResult {
-            status_code,
+        modified.unwrap_or_else(|refused| MonitoredItemModifyResult {
+            status_code: refused.status,
+            filter_result: refused.encoded(),
             ..MonitoredItemModifyResult::default()
         })
     }
@@ -58,10 +60,10 @@ impl Modify {
         &mut self,
         changing: &mut Changing<'_>,
         modify: &MonitoredItemModifyRequest,
-    ) -> Result<MonitoredItemModifyResult, StatusCode> {
+    ) -> Result<MonitoredItemModifyResult, RefusedFilter> {
         let (server, subscription) = (changing.server, &*changing.subscription);
         let item = subscription.item(modify.monitored_item_id)?;
-        let parameters = self.revision.parameters(
+        let (parameters, filter_result) = self.revision.parameters(
             server,
             &server.space.view(),
             subscription,
@@ -73,9 +75,9 @@ impl Modify {
             status_code: StatusCode::Good,
             revised_sampling_interval: milliseconds(parameters.sampling.interval),
             revised_queue_size: parameters.queue_size,
-            ..MonitoredItemModifyResult::default()
+            filter_result,
         };
-        changing.removed.discard(item.modify(parameters));
+        changing.removed.discard(item.modify(parameters)?);
         let id = modify.monitored_item_id;
         changing.subscription.schedule(id, changing.now);
         Ok(result)
@@ -104,7 +106,7 @@ impl Change for SetMode {
             Ok(item) => {
                 let begins = !item.is_sampled();
                 changing.removed.discard(item.set_mode(self.0));
-                if begins && self.0 != MonitoringMode::Disabled {
+                if begins && item.is_sampled() {
                     let owner = &changing.subscription.owner;
                     changing.sampler.sample(item, owner);
                 }

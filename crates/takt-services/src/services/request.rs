@@ -9,7 +9,8 @@ use takt_ua::structures::ResponseHeader;
 use takt_ua::views::RequestHeaderRef;
 use takt_ua::{DateTime, NodeIdRef, StatusCode, Structure};
 
-use crate::audit::{AuditRecord, AuditSink, AuditedAction};
+use crate::audit::{AuditRecord, AuditedAction};
+use crate::auditing::Auditor;
 use crate::connection::Outcome;
 use crate::fault::Fault;
 use crate::message::response_header;
@@ -54,7 +55,7 @@ pub(crate) struct Request<'a> {
 }
 
 impl Request<'_> {
-    /// Records an action, if there is an [`AuditSink`].
+    /// Records an action, if anybody receives audit records.
     #[inline]
     pub(crate) fn audit<'i>(&self, status: StatusCode, action: impl FnOnce() -> AuditedAction<'i>) {
         if let Some(sink) = self.server.audit() {
@@ -78,7 +79,7 @@ impl Request<'_> {
     #[cold]
     fn record(
         &self,
-        sink: &dyn AuditSink,
+        sink: Auditor<'_>,
         caller: &Caller,
         claimed_user: Option<&str>,
         status: StatusCode,

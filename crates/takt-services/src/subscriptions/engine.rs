@@ -11,6 +11,7 @@ use super::removed::Removed;
 use super::session_queue::SessionQueue;
 use super::slice::Slice;
 use super::subscription::Subscription;
+use crate::events::dispatch::Dispatch;
 use crate::limits::SubscriptionLimits;
 
 /// The Subscriptions, and the Publish requests that carry their messages.
@@ -27,6 +28,7 @@ pub(crate) struct Engine {
     pub(super) slice: Slice,
     pub(super) work_per_slice: u64,
     pub(super) max_message: usize,
+    pub(crate) dispatch: Dispatch,
 }
 
 impl Engine {
@@ -34,6 +36,7 @@ impl Engine {
         limits: SubscriptionLimits,
         max_response_size: usize,
         work_per_slice: u64,
+        dispatch: Dispatch,
     ) -> Self {
         Self {
             limits,
@@ -46,6 +49,7 @@ impl Engine {
             load: TotalLoad::default(),
             slice: Slice::new(work_per_slice),
             work_per_slice,
+            dispatch,
             max_message: max_response_size
                 .saturating_sub(RESPONSE_OVERHEAD)
                 .max(8 << 10),
@@ -53,7 +57,8 @@ impl Engine {
     }
 
     pub(super) fn next_deadline(&mut self) -> Option<Instant> {
-        let removed = (!self.removed.is_empty()).then_some(self.epoch);
+        let is_busy = !self.removed.is_empty() || self.dispatch.is_due();
+        let removed = is_busy.then_some(self.epoch);
         let timers = self.subscriptions.next_deadline();
         let requests = self.sessions.next_deadline();
         removed.into_iter().chain(timers).chain(requests).min()

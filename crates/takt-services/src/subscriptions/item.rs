@@ -12,6 +12,7 @@ use takt_ua::enumerations::{MonitoringMode, TimestampsToReturn};
 use takt_ua::structures::ReadValueId;
 use takt_ua::{DateTime, NumericRange, StatusCode};
 
+use super::event_items::EventPlace;
 use super::filter::Filter;
 use super::list::Place;
 use super::load::Load;
@@ -19,6 +20,7 @@ use super::queue::{Discarded, Queue};
 use super::ready::Ready;
 use super::room::Room;
 use super::sample::Sample;
+use crate::events::filter::CheckedFilter;
 
 /// The parameters of a MonitoredItem that a client may change, revised and checked.
 #[derive(Debug, Clone)]
@@ -26,6 +28,8 @@ pub(crate) struct Parameters {
     pub(crate) client_handle: u32,
     pub(crate) sampling: Sampling,
     pub(crate) filter: Filter,
+    /// Filter of Events, if the item monitors Events.
+    pub(crate) events: Option<Arc<CheckedFilter>>,
     pub(crate) queue_size: u32,
     pub(crate) discard_oldest: bool,
     pub(crate) timestamps: TimestampsToReturn,
@@ -53,6 +57,8 @@ pub(crate) struct MonitoredItem {
     state: Mutex<State>,
     /// The items of the Subscription that have values to publish.
     ready: Arc<Ready<Self>>,
+    /// Place among the items that monitor Events, if it is one of them.
+    event_place: Option<EventPlace>,
 }
 
 struct State {
@@ -102,10 +108,12 @@ impl MonitoredItem {
         mode: MonitoringMode,
         parameters: Parameters,
         ready: Arc<Ready<Self>>,
+        event_place: Option<EventPlace>,
         charge: Charge,
     ) -> Self {
         let fixed = charge.bytes();
         Self {
+            event_place,
             id,
             item_to_monitor,
             range,
@@ -155,6 +163,48 @@ impl MonitoredItem {
         }
     }
 
+    /// Queues the encoded fields of an Event. If others are lost, the fields of `overflow` are queued, too
+    /// (EventQueueOverflowEventType, OPC 10000-5, 6.4.2).
+    pub(crate) fn offer_event(
+        self: &Arc<Self>,
+        fields: Vec<u8>,
+        overflow: impl FnOnce() -> Vec<u8>,
+    ) {
+        let links = {
+            let mut state = self.state();
+            if !state.is_sampled() {
+                return;
+            }
+            state.queue.push_event(Sample::event(fields), overflow);
+            self.list(&mut state);
+            state.links.clone()
+        };
+        for linked in links.iter().filter_map(Weak::upgrade) {
+            linked.trigger();
+        }
+    }
+
+    /// Queues the fields of `overflow`, unless the queue tells already that Events were lost.
+    pub(crate) fn lose_event(self: &Arc<Self>, overflow: impl FnOnce() -> Vec<u8>) {
+        let mut state = self.state();
+        if state.is_sampled() {
+            state.queue.push_overflow(overflow);
+            self.list(&mut state);
+        }
+    }
+
+    /// Returns true if the item monitors Events instead of an attribute.
+    pub(crate) fn is_for_events(&self) -> bool {
+        self.event_place.is_some()
+    }
+
+    /// Returns the filter of Events, if Events are to be queued.
+    pub(crate) fn event_filter(&self) -> Option<Arc<CheckedFilter>> {
+        let state = self.state();
+        let filter = state.parameters.events.as_ref();
+        filter.filter(|_| state.is_sampled()).cloned()
+    }
+
     /// Triggers the item: an item that links to this one has a Notification (OPC 10000-4, 5.13.1.6).
     fn trigger(self: &Arc<Self>) {
         let mut state = self.state();
@@ -199,11 +249,19 @@ impl MonitoredItem {
             && let Some(sample) = queue.front()
         {
             let start = encoder.position();
-            let written = encoder
-                .u32(parameters.client_handle)
-                .and_then(|()| sample.encode(parameters.timestamps, encoder));
+            let written = encoder.u32(parameters.client_handle);
+            let written = written.and_then(|()| match parameters.events {
+                // EventFieldList (OPC 10000-4, 7.25.3).
+                Some(_) => encoder.bytes(&sample.value),
+                None => sample.encode(parameters.timestamps, encoder),
+            });
             if written.is_err() || encoder.position() > room.max {
                 encoder.truncate(start);
+                if is_first && count == 0 && parameters.events.is_some() {
+                    // Not even a message of its own has room for the Event.
+                    queue.pop();
+                    continue;
+                }
                 if is_first && count == 0 && !sample.value.is_empty() {
                     queue.give_up_value();
                     continue;
@@ -233,7 +291,7 @@ impl MonitoredItem {
 
     /// Returns true if values are to be sampled.
     pub(crate) fn is_sampled(&self) -> bool {
-        self.state().is_sampled()
+        !self.is_for_events() && self.state().is_sampled()
     }
 
     /// Returns true if the MonitoringMode is Disabled.
@@ -276,15 +334,31 @@ impl MonitoredItem {
     }
 
     /// Changes the parameters (ModifyMonitoredItems, OPC 10000-4, 5.13.3). Returns samples that are still to be freed.
-    pub(crate) fn modify(&self, parameters: Parameters) -> Option<Discarded> {
+    ///
+    /// # Errors
+    /// `BadOutOfMemory` if there is no memory for a longer filter.
+    pub(crate) fn modify(&self, parameters: Parameters) -> Result<Option<Discarded>, StatusCode> {
         let mut state = self.state();
+        let filter = |parameters: &Parameters| {
+            let filter = parameters.events.as_ref();
+            filter.map_or(0, |filter| filter.memory())
+        };
+        let (before, after) = (filter(&state.parameters), filter(&parameters));
+        if before != after {
+            let fixed = state.fixed;
+            state.fixed = fixed.saturating_sub(before) + after;
+            if !state.count_memory(0) {
+                state.fixed = fixed;
+                return Err(StatusCode::BadOutOfMemory);
+            }
+        }
         let (size, discard_oldest) = (parameters.queue_size, parameters.discard_oldest);
         let discarded = state.queue.resize(size, discard_oldest);
         if state.parameters.sampling.interval != parameters.sampling.interval {
             state.seen = Seen::Nothing;
         }
         state.parameters = parameters;
-        discarded
+        Ok(discarded)
     }
 
     /// Returns the ClientHandle, which the client chose.
@@ -306,6 +380,9 @@ impl MonitoredItem {
 
     /// Deletes the item: nothing is sampled or published any more. Returns samples that are still to be freed.
     pub(crate) fn delete(&self) -> Option<Discarded> {
+        if let Some(place) = &self.event_place {
+            place.leave();
+        }
         let mut state = self.state();
         state.is_deleted = true;
         state.last = None;

@@ -1,6 +1,7 @@
 //! Creation, deletion and transfer of Subscriptions.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use takt_rt::memory_budget::MemoryBudget;
 use takt_space::Caller;
@@ -66,6 +67,34 @@ impl Engine {
         }
         self.answer_who_waits_in_vain(session);
         Ok(())
+    }
+
+    /// Makes a Subscription durable (SetSubscriptionDurable, OPC 10000-4, 5.14.9): for `hours`, 0 for as long as possible. Returns
+    /// the hours that it lives without a Publish request.
+    pub(crate) fn set_durable(
+        &mut self,
+        session: &NodeId,
+        id: u32,
+        hours: u32,
+    ) -> Result<u32, StatusCode> {
+        let longest = self.limits.max_durable_hours;
+        let durable = self.subscriptions.values();
+        let durable = durable.filter(|subscription| subscription.is_durable());
+        let is_full = is_full(durable.count(), self.limits.max_durable_subscriptions);
+        let subscription = self.subscription_of_caller(session, id)?;
+        if subscription.item_count() > 0 {
+            // Queues are longer only for items that are created later.
+            return Err(StatusCode::BadInvalidState);
+        }
+        if longest == 0 || (is_full && !subscription.is_durable()) {
+            return Err(StatusCode::BadTooManySubscriptions);
+        }
+        let hours = match hours {
+            0 => longest,
+            hours => hours.min(longest),
+        };
+        subscription.set_durable(Duration::from_secs(3600 * u64::from(hours)));
+        Ok(hours)
     }
 
     /// Queues the last samples of items again (ResendData, OPC 10000-5, 9.2), even if they were published before.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use takt_ua::binary::{Encode, EncodeError, Encoder};
-use takt_ua::structures::{DataChangeNotification, NotificationMessage};
+use takt_ua::structures::{DataChangeNotification, EventNotificationList, NotificationMessage};
 use takt_ua::{DateTime, ExtensionObject, NodeIdRef, Structure};
 
 use super::item::MonitoredItem;
@@ -24,8 +24,18 @@ pub(super) fn encoded(
     message.encode_to_vec().into()
 }
 
-/// Encodes a NotificationMessage with one DataChangeNotification of the ready items. Returns the number of changes in it.
-pub(super) fn data_change(
+/// Content of a NotificationMessage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A DataChangeNotification (OPC 10000-4, 7.25.2).
+    Values,
+    /// An EventNotificationList (OPC 10000-4, 7.25.3).
+    Events,
+}
+
+/// Encodes a NotificationMessage with the Notifications of the ready items. Returns their number.
+pub(super) fn encode_notifications(
+    kind: Kind,
     encoder: &mut Encoder<'_>,
     ready: &Ready<MonitoredItem>,
     (sequence_number, publish_time): (u32, DateTime),
@@ -34,7 +44,11 @@ pub(super) fn data_change(
     encoder.u32(sequence_number)?;
     publish_time.encode(encoder)?;
     encoder.array_length(Some(1))?;
-    NodeIdRef::numeric(0, DataChangeNotification::BINARY_ENCODING_ID).encode(encoder)?;
+    let type_id = match kind {
+        Kind::Values => DataChangeNotification::BINARY_ENCODING_ID,
+        Kind::Events => EventNotificationList::BINARY_ENCODING_ID,
+    };
+    NodeIdRef::numeric(0, type_id).encode(encoder)?;
     // The body is a ByteString; its length, and that of the array in it, are written later.
     encoder.u8(1)?;
     let length_at = encoder.position();
@@ -52,7 +66,9 @@ pub(super) fn data_change(
             break;
         }
     }
-    encoder.array_length(None)?;
+    if kind == Kind::Values {
+        encoder.array_length(None)?;
+    }
     let length = encoder.position() - count_at;
     encoder.patch_i32(length_at, i32::try_from(length).unwrap_or(i32::MAX));
     encoder.patch_i32(count_at, i32::try_from(count).unwrap_or(i32::MAX));

@@ -6,12 +6,14 @@
 //!
 //! * A Variable with a stored value reports by exception if its sampling interval is 0: every value that is set is queued, on
 //!   the thread that sets it. All other items are sampled, not more often than the limits allow.
+//! * Items of the attribute EventNotifier get Events ([`crate::events`]), which are not sampled.
 //! * All queues are bounded: [`SubscriptionLimits`](crate::SubscriptionLimits).
 
 mod agenda;
 mod counts;
 mod diagnostics;
 mod engine;
+pub(crate) mod event_items;
 pub(crate) mod filter;
 mod groups;
 pub(crate) mod item;
@@ -33,7 +35,7 @@ pub(crate) mod sampler;
 mod session_queue;
 mod sessions;
 mod shared;
-mod slice;
+pub(crate) mod slice;
 mod state;
 mod subscription;
 mod tick;

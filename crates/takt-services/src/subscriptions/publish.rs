@@ -80,7 +80,7 @@ impl Engine {
         let Some(subscription) = self.subscriptions.get_mut(&id) else {
             return;
         };
-        let available = subscription.ready.is_any();
+        let available = subscription.has_notifications();
         match subscription.machine.publish_received(available) {
             OnPublish::Enqueue => {}
             OnPublish::Notifications => self.return_notifications(id, now),

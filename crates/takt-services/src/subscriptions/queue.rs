@@ -24,6 +24,8 @@ pub(crate) struct Queue {
     item: usize,
     /// Number of samples for which there was no room.
     overflows: u32,
+    /// True if a queue of Events has an EventQueueOverflowEvent, at its beginning or its end. It does not count in the size.
+    has_overflow_event: bool,
 }
 
 /// Step in bytes in which memory is taken from the budget.
@@ -66,6 +68,7 @@ impl Queue {
             charge,
             queued: 0,
             overflows: 0,
+            has_overflow_event: false,
         }
     }
 
@@ -135,8 +138,65 @@ impl Queue {
         self.samples.push_back(sample);
     }
 
+    /// Appends the fields of an Event. If there is no room, others are discarded, and the fields of `overflow` are added once: at
+    /// the beginning if the oldest Events are discarded, otherwise at the end (OPC 10000-4, 5.13.1.5). Without memory for one
+    /// Event, the Event is lost.
+    pub(crate) fn push_event(&mut self, event: Sample, overflow: impl FnOnce() -> Vec<u8>) {
+        let mut lost = false;
+        let mut is_lost = false;
+        loop {
+            let count = self.samples.len() - usize::from(self.has_overflow_event);
+            if count < self.size && self.reserve(event.size()) {
+                break;
+            }
+            lost = true;
+            if count == 0 || !self.discard_oldest {
+                is_lost = true;
+                break;
+            }
+            // The EventQueueOverflowEvent is at the beginning, and is never discarded.
+            let oldest = usize::from(self.has_overflow_event);
+            self.take(|samples| samples.remove(oldest));
+        }
+        if lost {
+            self.push_overflow(overflow);
+        }
+        if !is_lost {
+            if !self.reserve(event.size()) {
+                return;
+            }
+            self.queued += event.size();
+            self.samples.push_back(event);
+            // At the end, it is followed by Events now, and the next loss gets one of its own.
+            self.has_overflow_event &= self.discard_oldest;
+        }
+    }
+
+    /// Adds the fields of an EventQueueOverflowEvent, unless there is one.
+    pub(crate) fn push_overflow(&mut self, overflow: impl FnOnce() -> Vec<u8>) {
+        if self.has_overflow_event {
+            return;
+        }
+        let overflow = Sample::event(overflow());
+        let is_reserved = self.reserve(overflow.size());
+        if !is_reserved && !self.samples.is_empty() {
+            return;
+        }
+        if !is_reserved {
+            self.charge.force(self.item + self.queued + overflow.size());
+        }
+        self.queued += overflow.size();
+        match self.discard_oldest {
+            true => self.samples.push_front(overflow),
+            false => self.samples.push_back(overflow),
+        }
+        self.has_overflow_event = true;
+    }
+
     /// Takes the oldest sample.
     pub(crate) fn pop(&mut self) -> Option<Sample> {
+        // An EventQueueOverflowEvent is the first or the last one.
+        self.has_overflow_event &= !self.discard_oldest && self.samples.len() > 1;
         self.take(VecDeque::pop_front)
     }
 
@@ -171,6 +231,7 @@ impl Queue {
 
     /// Discards all samples.
     pub(crate) fn clear(&mut self) -> Option<Discarded> {
+        self.has_overflow_event = false;
         let samples = std::mem::take(&mut self.samples);
         self.discard(samples)
     }
@@ -202,6 +263,7 @@ impl Queue {
     pub(crate) fn resize(&mut self, size: u32, discard_oldest: bool) -> Option<Discarded> {
         self.size = usize::try_from(size).unwrap_or(usize::MAX).max(1);
         self.discard_oldest = discard_oldest;
+        self.has_overflow_event = false;
         let excess = self.samples.len().saturating_sub(self.size);
         let lost = excess > 0;
         let discarded = lost.then(|| {

@@ -57,8 +57,27 @@ impl Revised {
 }
 
 /// Returns the revised queue size of an item: one value unless the client requests more.
-pub(crate) fn queue_size(requested: u32, limits: &SubscriptionLimits) -> u32 {
-    requested.clamp(1, limits.max_queue_size.max(1))
+pub(crate) fn queue_size(requested: u32, is_durable: bool, limits: &SubscriptionLimits) -> u32 {
+    let longest = match is_durable {
+        true => limits.max_durable_queue_size,
+        false => limits.max_queue_size,
+    };
+    requested.clamp(1, longest.max(1))
+}
+
+/// Returns the revised queue size of an item that monitors Events: 0 requests a size that the server chooses
+/// (OPC 10000-4, 7.21).
+pub(crate) fn event_queue_size(
+    requested: u32,
+    is_durable: bool,
+    limits: &SubscriptionLimits,
+) -> u32 {
+    /// Size of a queue if the client requests none.
+    const DEFAULT: u32 = 1000;
+    match requested {
+        0 => queue_size(DEFAULT, is_durable, limits),
+        size => queue_size(size, is_durable, limits),
+    }
 }
 
 /// Returns the sampling of an item, within the sampling budget.

@@ -43,6 +43,14 @@ impl Sample {
         }
     }
 
+    /// Creates the entry of a queue of Events: the encoded fields of one.
+    pub(crate) fn event(fields: Vec<u8>) -> Self {
+        Self {
+            value: fields,
+            ..Self::status(StatusCode::Good, DateTime::MIN)
+        }
+    }
+
     /// Decodes the value.
     pub(crate) fn variant(&self) -> Variant {
         Variant::decode(&mut Decoder::with_limits(&self.value, StoredValue::LIMITS))

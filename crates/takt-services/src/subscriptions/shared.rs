@@ -6,10 +6,13 @@ use std::time::Instant;
 
 use super::diagnostics::{Snapshot, Snapshots};
 use super::engine::Engine;
+use super::event_items::EventItems;
 use super::load::TotalLoad;
 use super::now::Now;
 use super::sampler::Sources;
 use crate::deadline::Deadline;
+use crate::events::dispatch::Dispatch;
+use crate::events::queue::EventQueue;
 use crate::limits::SubscriptionLimits;
 
 /// All Subscriptions of a server.
@@ -22,6 +25,9 @@ pub(crate) struct Subscriptions {
     /// Number of Subscriptions, and of those that were ever created.
     counts: [AtomicU32; 2],
     snapshots: Snapshots,
+    /// Events that wait for the engine.
+    events: Arc<EventQueue>,
+    epoch: Instant,
 }
 
 impl Subscriptions {
@@ -32,13 +38,18 @@ impl Subscriptions {
     ) -> Self {
         // The completion of a started operation may take a little more than the rest of the slice.
         let work_per_slice = u64::from(work_per_slice) / 8 * 7;
-        let engine = Engine::new(limits, max_response_size, work_per_slice);
+        let events = Arc::<EventQueue>::default();
+        let items = EventItems::new(Arc::clone(&events));
+        let dispatch = Dispatch::new(Arc::clone(&events), items);
+        let engine = Engine::new(limits, max_response_size, work_per_slice, dispatch);
         Self {
             load: engine.total_load(),
             engine: Mutex::new(engine),
             deadline: Deadline::default(),
             counts: Default::default(),
             snapshots: Snapshots::default(),
+            events,
+            epoch: Instant::now(),
         }
     }
 
@@ -66,6 +77,11 @@ impl Subscriptions {
         self.snapshots.newest()
     }
 
+    /// Returns the Events that wait for the engine.
+    pub(crate) fn events(&self) -> &Arc<EventQueue> {
+        &self.events
+    }
+
     /// Runs `work` on the engine, and stores the time of its next call.
     pub(crate) fn with<R>(&self, work: impl FnOnce(&mut Engine) -> R) -> R {
         let mut engine: MutexGuard<'_, Engine> =
@@ -82,12 +98,15 @@ impl Subscriptions {
     /// Returns the time at which [`tick`](Self::tick) is due. Takes no lock.
     #[inline]
     pub(crate) fn next_deadline(&self) -> Option<Instant> {
+        if self.events.is_waiting() {
+            return Some(self.epoch);
+        }
         self.deadline.get()
     }
 
     /// Runs one slice of due sampling and publishing. Returns its units of work.
     pub(crate) fn tick(&self, sources: Sources<'_>, now: Now) -> u64 {
-        if !self.deadline.is_due(now.instant) {
+        if !self.deadline.is_due(now.instant) && !self.events.is_waiting() {
             return 0;
         }
         self.with(|engine| engine.tick(sources, now))

@@ -53,6 +53,11 @@ impl Slice {
         self.spent += u64::from(cost.max(1)) * WORK_PER_LOOK;
     }
 
+    /// Counts units of work.
+    pub(crate) fn spend_units(&mut self, units: u64) {
+        self.spent = self.spent.saturating_add(units);
+    }
+
     /// Counts a message that was encoded.
     pub(crate) fn spend_message(&mut self, bytes: usize, notifications: usize) {
         let units = 1 + (bytes >> 10) + notifications / NOTIFICATIONS_PER_UNIT;

@@ -198,6 +198,12 @@ impl StateMachine {
         self.reset_lifetime();
     }
 
+    /// Sets the lifetime of a durable Subscription (OPC 10000-4, 5.14.9).
+    pub(crate) fn set_lifetime(&mut self, lifetime_count: u32) {
+        self.lifetime_count = lifetime_count;
+        self.reset_lifetime();
+    }
+
     /// Handles ModifySubscription: row 18.
     pub(crate) fn modify(&mut self, lifetime_count: u32, max_keep_alive_count: u32) {
         self.lifetime_count = lifetime_count;

@@ -15,7 +15,7 @@ use super::counts::{Counts, count};
 use super::groups::{Groups, after};
 use super::item::MonitoredItem;
 use super::load::{Load, PartialLoad};
-use super::message::{CLOSING, data_change, encoded};
+use super::message::{CLOSING, Kind, encode_notifications, encoded};
 use super::now::Now;
 use super::queue::Discarded;
 use super::ready::Ready;
@@ -39,15 +39,22 @@ pub(crate) struct Subscription {
     pub(crate) owner: Arc<Caller>,
     pub(crate) priority: u8,
     pub(crate) machine: StateMachine,
+    /// Items with values to publish.
     pub(crate) ready: Arc<Ready<MonitoredItem>>,
+    /// Items with Events to publish.
+    pub(crate) ready_events: Arc<Ready<MonitoredItem>>,
+    /// True if the last message had Events: values and Events take turns.
+    had_events: bool,
     pub(crate) retransmission: RetransmissionQueue,
     /// Number of its last turn: of equal priority, the one that has waited longest is served first.
     pub(crate) turn: u64,
     /// Number of the last interruption of its sampling, for the same order.
     pub(crate) sampling_turn: u64,
-    /// True if the Session has no channel, and no item has a queue for the values meanwhile: nothing is sampled until the Session
-    /// has a channel again.
+    /// True if the Session has no channel, the Subscription is not durable, and no item has a queue for the values meanwhile: nothing
+    /// is sampled until the Session has a channel again.
     is_paused: bool,
+    /// Lifetime without a Publish request, if the Subscription is durable (OPC 10000-4, 5.14.9): it is sampled without a channel.
+    durable: Option<Duration>,
     /// Time since which messages have been waiting for the next slice.
     pub(crate) interrupted: Option<Instant>,
     /// Items in the order of their ids, so that work on all of them can continue at its last position.
@@ -116,10 +123,13 @@ impl Subscription {
                 revised.max_keep_alive_count,
             ),
             ready: Arc::default(),
+            ready_events: Arc::default(),
+            had_events: false,
             retransmission: RetransmissionQueue::new(new.max_retained, new.memory.clone()),
             turn: 0,
             sampling_turn: 0,
             is_paused: false,
+            durable: None,
             interrupted: None,
             items: BTreeMap::new(),
             initial: None,
@@ -145,6 +155,22 @@ impl Subscription {
         self.publishing_interval = revised.publishing_interval;
         self.max_notifications = revised.max_notifications;
         self.priority = priority;
+        if let Some(lifetime) = self.durable {
+            self.set_durable(lifetime);
+        }
+    }
+
+    /// Makes it durable: it lives for `lifetime` without a Publish request, and is sampled without a channel.
+    pub(crate) fn set_durable(&mut self, lifetime: Duration) {
+        let interval = self.publishing_interval.as_nanos().max(1);
+        let count = u32::try_from(lifetime.as_nanos() / interval).unwrap_or(u32::MAX);
+        self.machine.set_lifetime(count.max(3));
+        self.durable = Some(lifetime);
+        self.is_paused = false;
+    }
+
+    pub(crate) fn is_durable(&self) -> bool {
+        self.durable.is_some()
     }
 
     pub(crate) fn publishing_interval(&self) -> Duration {
@@ -279,7 +305,8 @@ impl Subscription {
 
     /// Handles the loss of the channel. Without queues, only the value after its return matters.
     pub(crate) fn pause(&mut self) {
-        self.is_paused = !self.items.values().any(|entry| entry.item.keeps_several());
+        let mut items = self.items.values();
+        self.is_paused = !self.is_durable() && !items.any(|entry| entry.item.keeps_several());
     }
 
     /// Handles the return of the channel.
@@ -336,7 +363,13 @@ impl Subscription {
             max: self.max_message,
         };
         let mut encoder = Encoder::growing(&mut message, self.max_message + CLOSING);
-        let count = data_change(&mut encoder, &self.ready, (sequence_number, now), room);
+        let events = self.ready_events.is_any() && !(self.had_events && self.ready.is_any());
+        self.had_events = events;
+        let (kind, ready) = match events {
+            true => (Kind::Events, &self.ready_events),
+            false => (Kind::Values, &self.ready),
+        };
+        let count = encode_notifications(kind, &mut encoder, ready, (sequence_number, now), room);
         let count = count.unwrap_or(0);
         if count == 0 {
             return (self.keep_alive(now), 0, false);
@@ -399,7 +432,12 @@ impl Subscription {
         self.retransmission
             .push(sequence_number, Arc::clone(&message));
         self.next_sequence_number = sequence_number.wrapping_add(1).max(1);
-        (message, self.ready.is_any())
+        (message, self.has_notifications())
+    }
+
+    /// Returns true if there are Notifications.
+    pub(crate) fn has_notifications(&self) -> bool {
+        self.ready.is_any() || self.ready_events.is_any()
     }
 
     /// Returns a keep-alive: a message with only the next sequence number.

@@ -1,5 +1,7 @@
 //! One slice of due work: sampling, publishing, lifetimes, and release of memory.
 
+use std::sync::Arc;
+
 use takt_ua::{NodeId, StatusCode};
 
 use super::engine::Engine;
@@ -15,7 +17,12 @@ impl Engine {
     pub(crate) fn tick(&mut self, sources: Sources<'_>, now: Now) -> u64 {
         self.slice = Slice::new(self.work_per_slice / 4);
         self.give_back();
-        self.slice.extend(self.work_per_slice / 4);
+        // Events get half of the part for sampling.
+        let events = match self.dispatch.is_due() {
+            true => self.work_per_slice / 8,
+            false => 0,
+        };
+        self.slice.extend(self.work_per_slice / 4 - events);
         let due = self.subscriptions.due(now.instant);
         let mut due: Vec<(u8, u64, u64, u32)> = due
             .map(|(_, subscription)| {
@@ -36,6 +43,10 @@ impl Engine {
             }
         }
         sampler.finish();
+        if events > 0 {
+            self.slice.extend(events);
+            self.deliver_events(sources);
+        }
         self.slice.extend(self.work_per_slice / 2);
         due.sort_unstable_by_key(|(last, _, turn, id)| (*last, *turn, *id));
         for (_, _, _, id) in due {
@@ -53,6 +64,13 @@ impl Engine {
         }
         self.give_back();
         self.slice.spent()
+    }
+
+    fn deliver_events(&mut self, sources: Sources<'_>) {
+        let subscriptions = &self.subscriptions;
+        let owner = |id| Some(Arc::clone(&subscriptions.get(&id)?.owner));
+        let view = sources.space.view();
+        self.dispatch.run(&view, &owner, &mut self.slice);
     }
 
     fn publish_due(&mut self, id: u32, now: Now) {
@@ -77,7 +95,7 @@ impl Engine {
         }
         let session = self.sessions.get_mut(&subscription.session);
         let is_queued = session.is_some_and(|session| session.has_requests());
-        let available = subscription.ready.is_any();
+        let available = subscription.has_notifications();
         match subscription.machine.timer_expired(is_queued, available) {
             OnTimer::Nothing => {}
             OnTimer::Notifications => self.return_notifications(id, now),

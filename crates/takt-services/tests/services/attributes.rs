@@ -96,7 +96,7 @@ fn attributes_of_the_standard() {
         Some(Variant::from(true))
     );
     assert_eq!(
-        read(ids::SERVER_SET_SUBSCRIPTION_DURABLE, 21),
+        read(ids::SERVER_REQUEST_SERVER_STATE_CHANGE, 21),
         Some(Variant::from(false)),
         "nothing is behind it"
     );

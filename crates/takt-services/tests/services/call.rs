@@ -138,7 +138,7 @@ fn invalid_calls_are_refused() {
         (object.clone(), &unbound, StatusCode::BadNotExecutable),
         (
             ids::SERVER.into(),
-            &NodeId::from(ids::SERVER_SET_SUBSCRIPTION_DURABLE),
+            &NodeId::from(ids::SERVER_REQUEST_SERVER_STATE_CHANGE),
             StatusCode::BadNotExecutable,
         ),
     ] {

@@ -100,6 +100,14 @@ impl NodeBuilder<'_> {
         self
     }
 
+    /// Sets the EventNotifier of an Object (OPC 10000-3, 8.59): 1 for an Object whose Events clients may monitor.
+    pub fn event_notifier(mut self, bits: u8) -> Self {
+        if let ClassAttributes::Object { event_notifier } = &mut self.definition.attributes {
+            *event_notifier = bits;
+        }
+        self
+    }
+
     /// Sets RolePermissions and AccessRestrictions; by default the Roles have their default permissions.
     pub fn access(mut self, access: NodeAccess) -> Self {
         self.definition.access = Some(Box::new(access));

@@ -89,9 +89,19 @@ pub struct CallArguments {
 pub struct WatchArguments {
     #[command(flatten)]
     pub connect: ConnectArguments,
-    /// Nodes: NodeIds or paths below the Objects folder.
-    #[arg(required = true)]
+    /// Nodes: NodeIds or paths below the Objects folder. With --events: notifiers; without one, the Server Object, which has
+    /// all Events.
+    #[arg(required_unless_present = "events")]
     pub nodes: Vec<String>,
+    /// Show Events instead of values; audit Events only with --type.
+    #[arg(long)]
+    pub events: bool,
+    /// Show only Events of this type and its subtypes: a NodeId, or a name such as AlarmConditionType.
+    #[arg(long = "type", value_name = "TYPE", requires = "events")]
+    pub event_type: Option<String>,
+    /// Show only Events for which this holds: FIELD, one of = > >= < <= ~ (like), and VALUE. Repeatable; all must hold.
+    #[arg(long = "where", value_name = "CONDITION", requires = "events")]
+    pub conditions: Vec<String>,
     /// Publishing interval.
     #[arg(long, value_name = "TIME", default_value = "250ms", value_parser = duration)]
     pub interval: Duration,

@@ -1,4 +1,6 @@
-//! `takt watch ENDPOINT NODE…`: Values as they change.
+//! `takt watch ENDPOINT NODE…`: Values as they change, or Events.
+
+mod events;
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -18,6 +20,9 @@ use crate::{explain, output};
 const STEP: Duration = Duration::from_millis(50);
 
 pub fn run(arguments: &WatchArguments) -> miette::Result<()> {
+    if arguments.events {
+        return events::run(arguments);
+    }
     let interrupt = Interrupt::install().into_diagnostic()?;
     let mut client = connect(&arguments.connect)?;
     let mut wanted = Vec::new();

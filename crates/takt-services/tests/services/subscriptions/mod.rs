@@ -1,6 +1,8 @@
 //! Tests of Subscriptions through the services, with a clock that the test advances.
 
 mod diagnostics;
+mod durable;
+mod events;
 mod items;
 mod methods;
 mod publishing;

@@ -1,0 +1,381 @@
+//! State of an acknowledgeable Condition with an exclusive limit alarm (OPC 10000-9, 5.5 to 5.8), and its Events.
+
+use std::collections::VecDeque;
+
+use takt_space::Event;
+use takt_ua::{
+    ByteString, DateTime, LocalizedText, NodeId, QualifiedName, StatusCode, UaString, Variant, ids,
+};
+
+use super::limits::{LimitState, Limits};
+
+/// Number of EventIds that are remembered for Acknowledge, Confirm and AddComment.
+const REMEMBERED: usize = 64;
+
+/// Parts of a Condition that do not change.
+#[derive(Debug, Clone)]
+pub(super) struct Identity {
+    /// ConditionId.
+    pub(super) id: NodeId,
+    pub(super) name: String,
+    /// The Variable.
+    pub(super) source: NodeId,
+    pub(super) source_name: String,
+    pub(super) needs_confirmation: bool,
+}
+
+/// A Condition.
+#[derive(Debug)]
+pub(super) struct Condition {
+    identity: Identity,
+    limits: Limits,
+    is_enabled: bool,
+    active: Option<LimitState>,
+    is_acked: bool,
+    is_confirmed: bool,
+    quality: StatusCode,
+    severity: u16,
+    last_severity: u16,
+    comment: LocalizedText,
+    comment_time: DateTime,
+    user: UaString,
+    message: String,
+    /// EventIds of the last Events, the newest one last.
+    event_ids: VecDeque<ByteString>,
+    /// Number of the last ids that belong to the current activation: only they may be acknowledged.
+    current_ids: usize,
+}
+
+/// Severity of a Condition that is not active.
+const NORMAL: u16 = 1;
+
+impl Condition {
+    pub(super) fn new(identity: Identity, limits: Limits) -> Self {
+        Self {
+            identity,
+            limits,
+            is_enabled: true,
+            active: None,
+            is_acked: true,
+            is_confirmed: true,
+            quality: StatusCode::Good,
+            severity: NORMAL,
+            last_severity: NORMAL,
+            comment: LocalizedText::NULL,
+            comment_time: DateTime::MIN,
+            user: UaString::null(),
+            message: "Normal".to_owned(),
+            event_ids: VecDeque::new(),
+            current_ids: 0,
+        }
+    }
+
+    pub(super) fn is_enabled(&self) -> bool {
+        self.is_enabled
+    }
+
+    /// Sets the state that follows from the value. Each new limit has to be acknowledged.
+    pub(super) fn set_active(&mut self, active: Option<LimitState>, value: f64) {
+        self.active = active;
+        self.last_severity = self.severity;
+        let limit = active.and_then(|state| self.limits.limit(state));
+        let source = &self.identity.source_name;
+        match (active, limit) {
+            (Some(state), Some(limit)) => {
+                self.is_acked = false;
+                self.is_confirmed = !self.identity.needs_confirmation;
+                self.current_ids = 0;
+                self.severity = limit.severity;
+                let (relation, limit) = (relation(state), limit.value);
+                self.message = format!("{source} {value:.1} {relation} limit {limit}");
+            }
+            _ => {
+                self.severity = NORMAL;
+                self.message = format!("{source} {value:.1} normal");
+            }
+        }
+    }
+
+    /// Sets the quality of the value. Returns true if it is another one.
+    pub(super) fn set_quality(&mut self, quality: StatusCode) -> bool {
+        std::mem::replace(&mut self.quality, quality) != quality
+    }
+
+    /// Acknowledges an Event (OPC 10000-9, 5.7.3).
+    pub(super) fn acknowledge(&mut self, event: &ByteString) -> Result<(), StatusCode> {
+        self.check(event)?;
+        if self.is_acked {
+            return Err(StatusCode::BadConditionBranchAlreadyAcked);
+        }
+        self.is_acked = true;
+        Ok(())
+    }
+
+    /// Confirms an Event (OPC 10000-9, 5.7.4).
+    pub(super) fn confirm(&mut self, event: &ByteString) -> Result<(), StatusCode> {
+        if !self.identity.needs_confirmation {
+            return Err(StatusCode::BadMethodInvalid);
+        }
+        self.check(event)?;
+        if self.is_confirmed {
+            return Err(StatusCode::BadConditionBranchAlreadyConfirmed);
+        }
+        if !self.is_acked {
+            return Err(StatusCode::BadInvalidState);
+        }
+        self.is_confirmed = true;
+        Ok(())
+    }
+
+    /// Checks that a client may name an Event.
+    pub(super) fn check(&self, event: &ByteString) -> Result<(), StatusCode> {
+        if !self.is_enabled {
+            return Err(StatusCode::BadConditionDisabled);
+        }
+        let mut current = self.event_ids.iter().rev().take(self.current_ids);
+        match current.any(|known| known == event) {
+            true => Ok(()),
+            false => Err(StatusCode::BadEventIdUnknown),
+        }
+    }
+
+    /// Sets the comment of a user (OPC 10000-9, 5.5.6). A null comment leaves the last one.
+    pub(super) fn set_comment(&mut self, comment: &LocalizedText, user: &str, now: DateTime) {
+        if !comment.text.is_null() {
+            self.comment = comment.clone();
+            self.comment_time = now;
+        }
+        self.user = user.into();
+    }
+
+    /// Enables or disables it (OPC 10000-9, 5.5.4 and 5.5.5).
+    pub(super) fn set_enabled(&mut self, is_enabled: bool) -> Result<(), StatusCode> {
+        if self.is_enabled == is_enabled {
+            return Err(match is_enabled {
+                true => StatusCode::BadConditionAlreadyEnabled,
+                false => StatusCode::BadConditionAlreadyDisabled,
+            });
+        }
+        self.is_enabled = is_enabled;
+        Ok(())
+    }
+
+    /// Returns true if clients still have to see it.
+    fn is_retained(&self) -> bool {
+        self.is_enabled && (self.active.is_some() || !self.is_acked || !self.is_confirmed)
+    }
+
+    /// Sets the Message of the next Event.
+    pub(super) fn say(&mut self, message: &str) {
+        self.message = message.to_owned();
+    }
+
+    /// Returns an Event of the current state.
+    pub(super) fn event(&mut self, event_id: ByteString, now: DateTime) -> Event {
+        if self.event_ids.len() >= REMEMBERED {
+            self.event_ids.pop_front();
+        }
+        self.event_ids.push_back(event_id.clone());
+        self.current_ids = (self.current_ids + 1).min(self.event_ids.len());
+        let identity = &self.identity;
+        let event = Event::new(ids::EXCLUSIVE_LIMIT_ALARM_TYPE, identity.source.clone())
+            .of_condition(identity.id.clone())
+            .event_id(event_id)
+            .time(now)
+            .source_name(identity.source_name.as_str())
+            .message(self.message.as_str())
+            .severity(self.severity)
+            .field(
+                "ConditionClassId",
+                NodeId::from(ids::PROCESS_CONDITION_CLASS_TYPE),
+            )
+            .field("ConditionClassName", LocalizedText::from("Process"))
+            .field("ConditionName", identity.name.as_str())
+            .field("BranchId", NodeId::NULL)
+            .field("Retain", self.is_retained())
+            .field("Quality", self.quality)
+            .subfield("Quality", "SourceTimestamp", now)
+            .field("LastSeverity", self.last_severity)
+            .subfield("LastSeverity", "SourceTimestamp", now)
+            .field("Comment", self.comment.clone())
+            .subfield("Comment", "SourceTimestamp", self.comment_time)
+            .field("ClientUserId", self.user.clone());
+        let event = two_state(
+            event,
+            "EnabledState",
+            self.is_enabled,
+            ["Enabled", "Disabled"],
+        );
+        if !self.is_enabled {
+            // Other states are not known while it is disabled (OPC 10000-9, 5.5.5).
+            return event;
+        }
+        let mut event = two_state(
+            event,
+            "AckedState",
+            self.is_acked,
+            ["Acknowledged", "Unacknowledged"],
+        );
+        if identity.needs_confirmation {
+            event = two_state(
+                event,
+                "ConfirmedState",
+                self.is_confirmed,
+                ["Confirmed", "Unconfirmed"],
+            );
+        }
+        event = two_state(
+            event,
+            "ActiveState",
+            self.active.is_some(),
+            ["Active", "Inactive"],
+        );
+        event = event
+            .field("InputNode", identity.source.clone())
+            .field("SuppressedOrShelved", false);
+        let limits = [
+            ("HighHighLimit", self.limits.high_high),
+            ("HighLimit", self.limits.high),
+            ("LowLimit", self.limits.low),
+            ("LowLowLimit", self.limits.low_low),
+        ];
+        for (name, limit) in limits {
+            if let Some(limit) = limit {
+                event = event.field(name, limit.value);
+            }
+        }
+        match self.active {
+            Some(state) => limit_state(event, state),
+            None => event,
+        }
+    }
+}
+
+fn relation(state: LimitState) -> &'static str {
+    match state {
+        LimitState::HighHigh | LimitState::High => "above",
+        LimitState::Low | LimitState::LowLow => "below",
+    }
+}
+
+/// Sets a TwoStateVariable (OPC 10000-9, 5.2).
+fn two_state(event: Event, name: &str, value: bool, [yes, no]: [&str; 2]) -> Event {
+    let text = if value { yes } else { no };
+    event
+        .field(name, LocalizedText::from(text))
+        .subfield(name, "Id", value)
+}
+
+/// Sets the current state of the ExclusiveLimitStateMachine (OPC 10000-9, 5.8.18).
+fn limit_state(event: Event, state: LimitState) -> Event {
+    let (text, id) = match state {
+        LimitState::HighHigh => (
+            "HighHigh",
+            ids::EXCLUSIVE_LIMIT_STATE_MACHINE_TYPE_HIGH_HIGH,
+        ),
+        LimitState::High => ("High", ids::EXCLUSIVE_LIMIT_STATE_MACHINE_TYPE_HIGH),
+        LimitState::Low => ("Low", ids::EXCLUSIVE_LIMIT_STATE_MACHINE_TYPE_LOW),
+        LimitState::LowLow => ("LowLow", ids::EXCLUSIVE_LIMIT_STATE_MACHINE_TYPE_LOW_LOW),
+    };
+    let path = ["LimitState", "CurrentState", "Id"];
+    let path = path.map(|name| QualifiedName::new(0, name)).to_vec();
+    event
+        .subfield("LimitState", "CurrentState", LocalizedText::from(text))
+        .field_at(path, Variant::from(NodeId::from(id)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::limits::Limit;
+    use super::*;
+
+    fn condition() -> Condition {
+        let identity = Identity {
+            id: NodeId::string(1, "Oven/Overtemperature"),
+            name: "Overtemperature".to_owned(),
+            source: NodeId::string(1, "Oven/Temperature"),
+            source_name: "Oven/Temperature".to_owned(),
+            needs_confirmation: true,
+        };
+        let high = Some(Limit {
+            value: 180.0,
+            severity: 700,
+        });
+        let limits = Limits {
+            high,
+            ..Limits::default()
+        };
+        Condition::new(identity, limits)
+    }
+
+    fn id(number: u8) -> ByteString {
+        ByteString::from(vec![number])
+    }
+
+    fn truth(event: &Event, name: &str) -> Option<bool> {
+        let path = [name, "Id"].map(|name| QualifiedName::new(0, name));
+        event.get(&path)?.as_bool()
+    }
+
+    #[test]
+    fn an_alarm_is_retained_until_it_is_over_acknowledged_and_confirmed() {
+        let mut condition = condition();
+        condition.set_active(Some(LimitState::High), 190.0);
+        let event = condition.event(id(1), DateTime(1));
+        assert!(event.is_retained());
+        assert_eq!(event.named("Severity"), Some(&700_u16.into()));
+        assert_eq!(truth(&event, "AckedState"), Some(false));
+        assert_eq!(truth(&event, "ActiveState"), Some(true));
+        assert_eq!(condition.confirm(&id(1)), Err(StatusCode::BadInvalidState));
+        assert_eq!(
+            condition.acknowledge(&id(9)),
+            Err(StatusCode::BadEventIdUnknown)
+        );
+        condition.set_active(None, 100.0);
+        assert!(condition.event(id(2), DateTime(2)).is_retained());
+        assert_eq!(condition.acknowledge(&id(1)), Ok(()));
+        assert_eq!(
+            condition.acknowledge(&id(2)),
+            Err(StatusCode::BadConditionBranchAlreadyAcked)
+        );
+        assert!(condition.event(id(3), DateTime(3)).is_retained());
+        assert_eq!(condition.confirm(&id(3)), Ok(()));
+        assert!(!condition.event(id(4), DateTime(4)).is_retained());
+    }
+
+    #[test]
+    fn events_of_an_earlier_alarm_cannot_acknowledge_a_new_one() {
+        let mut condition = condition();
+        condition.set_active(Some(LimitState::High), 190.0);
+        condition.event(id(1), DateTime(1));
+        condition.set_active(None, 100.0);
+        condition.event(id(2), DateTime(2));
+        condition.set_active(Some(LimitState::High), 190.0);
+        condition.event(id(3), DateTime(3));
+        assert_eq!(
+            condition.acknowledge(&id(1)),
+            Err(StatusCode::BadEventIdUnknown)
+        );
+        assert_eq!(condition.acknowledge(&id(3)), Ok(()));
+    }
+
+    #[test]
+    fn a_disabled_condition_tells_nothing_else() {
+        let mut condition = condition();
+        condition.set_active(Some(LimitState::High), 190.0);
+        condition.event(id(1), DateTime(1));
+        condition.set_enabled(false).unwrap();
+        let event = condition.event(id(2), DateTime(2));
+        assert!(!event.is_retained());
+        assert_eq!(truth(&event, "EnabledState"), Some(false));
+        assert_eq!(truth(&event, "ActiveState"), None);
+        assert_eq!(
+            condition.acknowledge(&id(1)),
+            Err(StatusCode::BadConditionDisabled)
+        );
+        assert_eq!(
+            condition.set_enabled(false),
+            Err(StatusCode::BadConditionAlreadyDisabled)
+        );
+    }
+}

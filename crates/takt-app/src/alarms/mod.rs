@@ -1,0 +1,298 @@
+//! Alarms of a Provider (OPC 10000-9): Conditions that follow from the values of Variables.
+//!
+//! A thread looks at the values of all Variables with an alarm, compares them with their [`limits`], and reports an Event of each
+//! [`condition`] that changes. The Methods of the Conditions are those of their types.
+
+mod condition;
+pub(crate) mod limits;
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use takt_services::EventSink;
+use takt_space::{
+    AddressSpace, AddressSpaceError, CallError, Caller, Event, MethodHandler, StoredValue,
+    UserIdentity, Value,
+};
+use takt_ua::enumerations::PermissionType;
+use takt_ua::{
+    ByteString, DataValue, DateTime, LocalizedText, NodeId, QualifiedName, StatusCode, Variant, ids,
+};
+
+use condition::{Condition, Identity};
+use limits::{LimitMonitor, Limits};
+
+/// Maximum number of bytes of a comment.
+const LONGEST_COMMENT: usize = 4096;
+
+/// Interval at which values are compared with their limits.
+const INTERVAL: Duration = Duration::from_millis(50);
+
+/// An alarm that is to be watched.
+pub(crate) struct Watched {
+    /// ConditionId.
+    pub(crate) id: NodeId,
+    pub(crate) name: String,
+    /// NodeId, path and value of the Variable.
+    pub(crate) source: (NodeId, String, Value),
+    pub(crate) needs_confirmation: bool,
+    pub(crate) limits: Limits,
+}
+
+/// A Condition with its value.
+struct Alarm {
+    value: Value,
+    monitor: Mutex<LimitMonitor>,
+    condition: Mutex<Condition>,
+    /// Components of the Condition in the address space, by BrowsePath.
+    shown: Vec<(Vec<QualifiedName>, Arc<StoredValue>)>,
+}
+
+/// The alarms of one Provider.
+struct Alarms {
+    sink: EventSink,
+    alarms: HashMap<NodeId, Alarm>,
+}
+
+/// The thread that watches the alarms of a Provider. Dropping it stops it.
+pub(crate) struct AlarmWatch {
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // Every state is consistent, even after a panic.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl AlarmWatch {
+    /// Binds the Methods of Conditions, and starts the thread.
+    ///
+    /// # Errors
+    /// The thread cannot be started.
+    pub(crate) fn start(
+        space: &AddressSpace,
+        sink: EventSink,
+        watched: Vec<Watched>,
+    ) -> std::io::Result<Self> {
+        let mut alarms = HashMap::new();
+        for one in watched {
+            let (source, source_name, value) = one.source;
+            let identity = Identity {
+                id: one.id.clone(),
+                name: one.name,
+                source,
+                source_name,
+                needs_confirmation: one.needs_confirmation,
+            };
+            let mut condition = Condition::new(identity, one.limits);
+            let first = condition.event(sink.new_event_id(), DateTime::now());
+            let alarm = Alarm {
+                value,
+                monitor: Mutex::new(LimitMonitor::new(one.limits)),
+                shown: show(space, &first).map_err(std::io::Error::other)?,
+                condition: Mutex::new(condition),
+            };
+            alarms.insert(one.id, alarm);
+        }
+        let alarms = Arc::new(Alarms { sink, alarms });
+        bind_methods(space, &alarms).map_err(std::io::Error::other)?;
+        let stop = Arc::new(AtomicBool::new(false));
+        let thread = std::thread::Builder::new().name("alarms".to_owned());
+        let thread = thread.spawn({
+            let stop = Arc::clone(&stop);
+            move || {
+                while !stop.load(Ordering::Acquire) {
+                    alarms.look(Instant::now());
+                    std::thread::park_timeout(INTERVAL);
+                }
+            }
+        })?;
+        Ok(Self {
+            stop,
+            thread: Some(thread),
+        })
+    }
+}
+
+impl Drop for AlarmWatch {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Release);
+        if let Some(thread) = self.thread.take() {
+            thread.thread().unpark();
+            // A thread that panicked has nothing left to do.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Alarms {
+    /// Compares all values with their limits.
+    fn look(&self, now: Instant) {
+        for alarm in self.alarms.values() {
+            let value = current(&alarm.value);
+            let mut condition = lock(&alarm.condition);
+            let mut monitor = lock(&alarm.monitor);
+            let status = value.status_code();
+            let mut changed = condition.set_quality(status);
+            let number = value.value.as_ref().and_then(Variant::as_f64);
+            if let Some(number) = number.filter(|_| !status.is_bad())
+                && let Some(state) = monitor.update(number, now)
+            {
+                condition.set_active(state, number);
+                changed = true;
+            }
+            if changed && condition.is_enabled() {
+                self.report(alarm, &mut condition);
+            }
+        }
+    }
+
+    fn report(&self, alarm: &Alarm, condition: &mut Condition) {
+        let event = condition.event(self.sink.new_event_id(), DateTime::now());
+        for (path, shown) in &alarm.shown {
+            // A field that the Event does not have is null.
+            shown.set(event.get(path).cloned().unwrap_or_default());
+        }
+        self.sink.report(event);
+    }
+
+    /// Carries out a Method of a Condition on behalf of a client.
+    fn call(
+        &self,
+        method: Call,
+        caller: &Caller,
+        condition: &NodeId,
+        inputs: &[Variant],
+    ) -> Result<Vec<Variant>, CallError> {
+        if caller.roles.permissions() & PermissionType::Call == 0 {
+            return Err(StatusCode::BadUserAccessDenied.into());
+        }
+        let alarm = self.alarms.get(condition);
+        let alarm = alarm.ok_or(StatusCode::BadNodeIdUnknown)?;
+        let mut condition = lock(&alarm.condition);
+        match (method, inputs) {
+            (Call::Enable, []) => {
+                condition.set_enabled(true)?;
+                condition.say("Enabled");
+            }
+            (Call::Disable, []) => {
+                condition.set_enabled(false)?;
+                condition.say("Disabled");
+            }
+            (method, [Variant::ByteString(event), Variant::LocalizedText(comment)]) => {
+                self.comment(method, caller, &mut condition, (event, comment))?;
+            }
+            _ => return Err(StatusCode::BadInvalidArgument.into()),
+        }
+        self.report(alarm, &mut condition);
+        Ok(Vec::new())
+    }
+
+    fn comment(
+        &self,
+        method: Call,
+        caller: &Caller,
+        condition: &mut Condition,
+        (event, comment): (&ByteString, &LocalizedText),
+    ) -> Result<(), StatusCode> {
+        if comment.text.as_str().len() > LONGEST_COMMENT {
+            return Err(StatusCode::BadEncodingLimitsExceeded);
+        }
+        condition.check(event)?;
+        match method {
+            Call::Acknowledge => {
+                condition.acknowledge(event)?;
+                condition.say("Acknowledged");
+            }
+            Call::Confirm => {
+                condition.confirm(event)?;
+                condition.say("Confirmed");
+            }
+            _ => condition.say("Commented"),
+        }
+        condition.set_comment(comment, &user(caller), DateTime::now());
+        Ok(())
+    }
+}
+
+/// A Method of a Condition.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Call {
+    Acknowledge,
+    Confirm,
+    AddComment,
+    Enable,
+    Disable,
+}
+
+/// NodeIds of the Methods of ConditionType and AcknowledgeableConditionType.
+const METHODS: [(u32, Call); 5] = [
+    (
+        ids::ACKNOWLEDGEABLE_CONDITION_TYPE_ACKNOWLEDGE,
+        Call::Acknowledge,
+    ),
+    (ids::ACKNOWLEDGEABLE_CONDITION_TYPE_CONFIRM, Call::Confirm),
+    (ids::CONDITION_TYPE_ADD_COMMENT, Call::AddComment),
+    (ids::CONDITION_TYPE_ENABLE, Call::Enable),
+    (ids::CONDITION_TYPE_DISABLE, Call::Disable),
+];
+
+fn bind_methods(space: &AddressSpace, alarms: &Arc<Alarms>) -> Result<(), AddressSpaceError> {
+    for (id, method) in METHODS {
+        let alarms = Arc::clone(alarms);
+        let handler = move |caller: &Caller, object: &NodeId, inputs: &[Variant]| {
+            alarms.call(method, caller, object, inputs)
+        };
+        space.set_method(&NodeId::from(id), MethodHandler::local(handler))?;
+    }
+    Ok(())
+}
+
+/// Shows the fields of an Event in the components of its Condition that exist in the address space.
+fn show(
+    space: &AddressSpace,
+    event: &Event,
+) -> Result<Vec<(Vec<QualifiedName>, Arc<StoredValue>)>, AddressSpaceError> {
+    let mut shown = Vec::new();
+    for field in event.fields() {
+        let mut node = Some(event.condition().clone());
+        for name in &field.path {
+            node = node.and_then(|node| {
+                let view = space.view();
+                view.child(&node, ids::HIERARCHICAL_REFERENCES, name.as_ref())
+            });
+        }
+        let Some(node) = node else { continue };
+        let value = Value::stored(field.value.clone());
+        if let Value::Stored(stored) = &value {
+            shown.push((field.path.clone(), Arc::clone(stored)));
+        }
+        space.set_value(&node, value)?;
+    }
+    Ok(shown)
+}
+
+/// Returns the name of a user for the field ClientUserId.
+fn user(caller: &Caller) -> String {
+    match &caller.user {
+        UserIdentity::UserName { name } | UserIdentity::Application { name } => name.clone(),
+        UserIdentity::Certificate { subject, .. } => subject.clone(),
+        UserIdentity::Issued { subject, .. } => subject.clone(),
+        UserIdentity::Anonymous => caller.application_name.as_str().to_owned(),
+    }
+}
+
+fn current(value: &Value) -> DataValue {
+    match value {
+        Value::Cell(cell) => cell
+            .get()
+            .unwrap_or_else(|_| DataValue::status(StatusCode::BadNoData)),
+        Value::Stored(stored) => stored.get(),
+        Value::Callback(source) => source.read(),
+        Value::Remote(_) => DataValue::status(StatusCode::BadNotSupported),
+    }
+}

@@ -1,0 +1,212 @@
+//! Alarms of a Provider, and their Events at the registry.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "these are tests")]
+
+mod support;
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use support::{PATIENCE, client_options, eventually, options};
+use takt_app::{
+    Client, ClientError, Endpoint, EventNotification, EventQuery, LimitAlarm, Provider,
+    Subscription, SubscriptionOptions, Variable,
+};
+use takt_registry::{Registry, RegistryOptions};
+use takt_space::Event;
+use takt_ua::enumerations::FilterOperator;
+use takt_ua::{LocalizedText, NodeId, StatusCode, Variant, ids};
+
+const TEMPERATURE: &str = "Chamber/Temperature";
+
+fn registry(directory: &Path) -> Registry {
+    Registry::start(RegistryOptions {
+        endpoint: "opc.tcp://127.0.0.1:0".parse().unwrap(),
+        database: directory.join("registry.redb"),
+        serve: options(directory),
+        ..RegistryOptions::default()
+    })
+    .unwrap()
+}
+
+fn provider(directory: &Path) -> Provider {
+    let provider = Provider::builder("Oven")
+        .variable(Variable::stored(TEMPERATURE, 20.0).writable())
+        .alarm(
+            LimitAlarm::new("Chamber/Overtemperature", TEMPERATURE)
+                .high(180.0, 500)
+                .high_high(200.0, 900)
+                .deadband(2.0)
+                .needs_confirmation(),
+        )
+        .serve(options(directory))
+        .start()
+        .unwrap();
+    eventually("it registers", || provider.is_registered());
+    provider
+}
+
+fn connect(directory: &Path, name: &str) -> Client {
+    let endpoint: Endpoint = format!("opc.iox2://{name}").parse().unwrap();
+    Client::connect(&endpoint, client_options(directory)).unwrap()
+}
+
+/// Events of alarms at one server.
+struct Watch(Subscription);
+
+impl Watch {
+    fn new(directory: &Path, name: &str) -> Self {
+        let options = SubscriptionOptions {
+            publishing_interval: Duration::from_millis(10),
+            ..SubscriptionOptions::default()
+        };
+        let mut subscription = Subscription::create(connect(directory, name), options).unwrap();
+        let query = EventQuery::new(["Message", "EventId", "AckedState/Id", "Retain", "Severity"])
+            .condition_id()
+            .of_type(ids::LIMIT_ALARM_TYPE)
+            .compare("Severity", FilterOperator::GreaterThanOrEqual, 1_i32);
+        subscription
+            .monitor_events(&ids::SERVER.into(), query)
+            .unwrap();
+        Self(subscription)
+    }
+
+    /// Returns the next alarm whose Message begins so.
+    fn next(&mut self, message: &str) -> EventNotification {
+        let begin = Instant::now();
+        while begin.elapsed() < PATIENCE {
+            if let Some(event) = self.0.next_event(Duration::from_millis(100)).unwrap()
+                && let Variant::LocalizedText(text) = &event.fields[0]
+                && text.text.as_str().starts_with(message)
+            {
+                return event;
+            }
+        }
+        panic!("no Event with the Message {message}");
+    }
+
+    fn respond(&mut self, method: u32, event: &EventNotification) -> Result<(), StatusCode> {
+        let Variant::NodeId(condition) = &event.fields[5] else {
+            panic!("no ConditionId: {event:?}");
+        };
+        let inputs = vec![event.fields[1].clone(), LocalizedText::from("seen").into()];
+        let called = self
+            .0
+            .client()
+            .call_method(condition, &NodeId::from(method), inputs);
+        called
+            .map(drop)
+            .map_err(|error: ClientError| error.status_code())
+    }
+}
+
+fn set(directory: &Path, value: f64) {
+    let mut client = connect(directory, "Oven");
+    client
+        .write(&NodeId::string(1, TEMPERATURE), value.into())
+        .unwrap();
+}
+
+#[test]
+fn an_alarm_goes_through_its_life_at_the_provider_and_at_the_registry() {
+    for name in ["Oven", "SemanticRegistryServer"] {
+        let directory = tempfile::tempdir().unwrap();
+        let directory = directory.path();
+        let _registry = registry(directory);
+        let _provider = provider(directory);
+        let mut watch = Watch::new(directory, name);
+        set(directory, 190.0);
+        let high = watch.next("Chamber/Temperature 190.0 above limit 180");
+        assert_eq!(
+            high.fields[2..5],
+            [false.into(), true.into(), 500_u16.into()]
+        );
+        assert_eq!(
+            watch.respond(ids::ACKNOWLEDGEABLE_CONDITION_TYPE_ACKNOWLEDGE, &high),
+            Ok(())
+        );
+        let acknowledged = watch.next("Acknowledged");
+        assert_eq!(acknowledged.fields[2], true.into());
+        let again = watch.respond(ids::ACKNOWLEDGEABLE_CONDITION_TYPE_ACKNOWLEDGE, &high);
+        assert_eq!(again, Err(StatusCode::BadConditionBranchAlreadyAcked));
+        // A client that comes later, or has lost Events.
+        let mut late = Watch::new(directory, name);
+        late.0.refresh_conditions().unwrap();
+        let refreshed = late.next("Acknowledged");
+        assert_eq!(refreshed.fields, acknowledged.fields);
+        set(directory, 100.0);
+        let normal = watch.next("Chamber/Temperature 100.0 normal");
+        assert_eq!(normal.fields[3], true.into(), "it is not confirmed");
+        assert_eq!(
+            watch.respond(ids::ACKNOWLEDGEABLE_CONDITION_TYPE_CONFIRM, &acknowledged),
+            Ok(())
+        );
+        assert_eq!(watch.next("Confirmed").fields[3], false.into());
+    }
+}
+
+#[test]
+fn events_of_the_application_reach_the_registry() {
+    let directory = tempfile::tempdir().unwrap();
+    let directory = directory.path();
+    let _registry = registry(directory);
+    let provider = provider(directory);
+    let options = SubscriptionOptions::default();
+    let client = connect(directory, "SemanticRegistryServer");
+    let mut subscription = Subscription::create(client, options).unwrap();
+    let query = EventQuery::new(["Message", "SourceNode"]).compare(
+        "Severity",
+        FilterOperator::Equals,
+        333_i32,
+    );
+    subscription
+        .monitor_events(&ids::SERVER.into(), query)
+        .unwrap();
+    let event = eventually_event(&mut subscription, || {
+        let event = Event::new(
+            ids::DEVICE_FAILURE_EVENT_TYPE,
+            provider.node_id(TEMPERATURE),
+        );
+        provider
+            .events()
+            .report(event.severity(333).message("broken wire"));
+    });
+    assert_eq!(event.fields[0], LocalizedText::from("broken wire").into());
+    let Variant::NodeId(source) = &event.fields[1] else {
+        panic!("{event:?}");
+    };
+    let same = subscription.client().read_good(source).unwrap();
+    assert_eq!(same, 20.0.into(), "the NodeId is that of the registry");
+}
+
+/// Reports Events until one arrives.
+fn eventually_event(subscription: &mut Subscription, report: impl Fn()) -> EventNotification {
+    let begin = Instant::now();
+    while begin.elapsed() < PATIENCE {
+        report();
+        if let Some(event) = subscription.next_event(Duration::from_millis(200)).unwrap() {
+            return event;
+        }
+    }
+    panic!("no Event arrives");
+}
+
+#[test]
+fn contradictions_of_an_alarm_are_refused() {
+    let alarm = |alarm: LimitAlarm| {
+        let builder = Provider::builder("Oven").variable(Variable::stored(TEMPERATURE, 20.0));
+        let builder = builder.variable(Variable::stored("Name", "oven"));
+        builder
+            .alarm(alarm)
+            .without_registry()
+            .start()
+            .err()
+            .unwrap()
+            .to_string()
+    };
+    let unknown = alarm(LimitAlarm::new("A", "Pressure").high(1.0, 1));
+    assert!(unknown.contains("no Variable with this path"), "{unknown}");
+    let text = alarm(LimitAlarm::new("A", "Name").high(1.0, 1));
+    assert!(text.contains("is not a number"), "{text}");
+    let crossed = alarm(LimitAlarm::new("A", TEMPERATURE).high(1.0, 1).low(2.0, 1));
+    assert!(crossed.contains("order"), "{crossed}");
+}

@@ -1,0 +1,155 @@
+//! Methods of the Conditions of Providers: Acknowledge, Confirm, AddComment, Enable and Disable (OPC 10000-9, 5.5 and 5.7).
+//!
+//! Conditions share the Methods of their types, so one source takes all calls, and passes each to the Provider of its Object.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use takt_space::{
+    AddressSpace, AddressSpaceError, MethodHandler, RemoteMethod, RemoteOperations, RemoteReply,
+    RemoteRequest, RemoteResults, RemoteSource,
+};
+use takt_ua::enumerations::PermissionType;
+use takt_ua::structures::CallMethodResult;
+use takt_ua::{NodeId, StatusCode, ids};
+
+use crate::rules::Rules;
+
+/// The Methods that are forwarded.
+const METHODS: [u32; 5] = [
+    ids::ACKNOWLEDGEABLE_CONDITION_TYPE_ACKNOWLEDGE,
+    ids::ACKNOWLEDGEABLE_CONDITION_TYPE_CONFIRM,
+    ids::CONDITION_TYPE_ADD_COMMENT,
+    ids::CONDITION_TYPE_ENABLE,
+    ids::CONDITION_TYPE_DISABLE,
+];
+
+/// Key of the source. Those of Providers are hashes.
+const KEY: u64 = 1;
+
+/// Forwards the Methods of Conditions from now on.
+pub(crate) fn bind_methods(
+    space: &AddressSpace,
+    rules: &Arc<Rules>,
+) -> Result<(), AddressSpaceError> {
+    let source: Arc<dyn RemoteSource> = Arc::new(ConditionMethods(Arc::downgrade(rules)));
+    for id in METHODS {
+        let method = NodeId::from(id);
+        let handler = MethodHandler::Remote(RemoteMethod {
+            source: Arc::clone(&source),
+            object_id: NodeId::NULL,
+            method_id: method.clone(),
+            checks_arguments: false,
+        });
+        space.set_method(&method, handler)?;
+    }
+    Ok(())
+}
+
+struct ConditionMethods(Weak<Rules>);
+
+impl RemoteSource for ConditionMethods {
+    fn key(&self) -> u64 {
+        KEY
+    }
+
+    fn forward(&self, request: RemoteRequest) {
+        let RemoteOperations::Call(calls) = request.operations else {
+            return;
+        };
+        let refuse = |status| RemoteOperations::Call(calls.clone()).failed(status);
+        let caller = request.caller.as_ref();
+        let may_call =
+            caller.is_some_and(|caller| caller.roles.permissions() & PermissionType::Call != 0);
+        let Some(rules) = self.0.upgrade().filter(|_| may_call) else {
+            let denied = refuse(StatusCode::BadUserAccessDenied);
+            return request.reply.answer(denied);
+        };
+        let count = calls.len();
+        let mut parts: BTreeMap<u16, (Vec<usize>, Vec<_>)> = BTreeMap::new();
+        for (index, call) in calls.into_iter().enumerate() {
+            let (indexes, part) = parts.entry(call.object_id.namespace).or_default();
+            indexes.push(index);
+            part.push(call);
+        }
+        let collected = Arc::new(Collected {
+            results: Mutex::new(vec![unanswered(); count]),
+            reply: Mutex::new(Some(request.reply)),
+        });
+        for (namespace, (indexes, calls)) in parts {
+            let gateway = |state: &crate::providers::ProviderState| Arc::clone(&state.gateway);
+            let part = Part {
+                indexes,
+                collected: Arc::clone(&collected),
+            };
+            match rules.providers.with_namespace(namespace, gateway) {
+                Some(gateway) => gateway.forward(RemoteRequest {
+                    size: request.size / count.max(1) * calls.len(),
+                    operations: RemoteOperations::Call(calls),
+                    client: request.client,
+                    caller: request.caller.clone(),
+                    deadline: request.deadline,
+                    hint: request.hint,
+                    reply: Box::new(part),
+                }),
+                None => {
+                    let failed = RemoteOperations::Call(calls).failed(StatusCode::BadNodeIdUnknown);
+                    Box::new(part).answer(failed);
+                }
+            }
+        }
+    }
+}
+
+fn unanswered() -> CallMethodResult {
+    CallMethodResult {
+        status_code: StatusCode::BadNoCommunication,
+        ..CallMethodResult::default()
+    }
+}
+
+/// Results of all parts of a request. It is answered when the last part is answered or dropped.
+struct Collected {
+    results: Mutex<Vec<CallMethodResult>>,
+    reply: Mutex<Option<Box<dyn RemoteReply>>>,
+}
+
+impl Drop for Collected {
+    fn drop(&mut self) {
+        let results = self
+            .results
+            .get_mut()
+            .unwrap_or_else(PoisonError::into_inner);
+        let reply = self.reply.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if let Some(reply) = reply.take() {
+            reply.answer(RemoteResults::Call(std::mem::take(results)));
+        }
+    }
+}
+
+/// The calls of a request that one Provider answers.
+struct Part {
+    indexes: Vec<usize>,
+    collected: Arc<Collected>,
+}
+
+impl RemoteReply for Part {
+    fn is_awaited(&self) -> bool {
+        let reply = self.collected.reply.lock();
+        let reply = reply.unwrap_or_else(PoisonError::into_inner);
+        reply.as_ref().is_some_and(|reply| reply.is_awaited())
+    }
+
+    fn answer(self: Box<Self>, results: RemoteResults) {
+        let RemoteResults::Call(answers) = results else {
+            return;
+        };
+        let results = self.collected.results.lock();
+        let mut results = results.unwrap_or_else(PoisonError::into_inner);
+        for (index, answer) in self.indexes.iter().zip(answers) {
+            if let Some(result) = results.get_mut(*index) {
+                *result = answer;
+            }
+        }
+    }
+}

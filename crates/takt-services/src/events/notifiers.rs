@@ -1,0 +1,33 @@
+//! Notifiers of an Event: the nodes at which clients receive it (OPC 10000-3, 4.7.2).
+
+use takt_space::{Event, View};
+use takt_ua::{NodeId, ids};
+
+/// Maximum number of notifiers that are searched for one Event.
+const MAX_NOTIFIERS: usize = 64;
+
+/// Returns the nodes whose subscribers receive an Event: its source, the nodes above it along inverse HasEventSource references
+/// and their subtypes, and the Server Object.
+pub(super) fn notifiers(event: &Event, view: &View<'_>) -> Vec<NodeId> {
+    let mut found = vec![NodeId::from(ids::SERVER)];
+    if found.first() != Some(event.source()) && !event.source().is_null() {
+        found.push(event.source().clone());
+    }
+    let mut next = 1;
+    while let Some(node) = found.get(next).and_then(|id| view.node(id)) {
+        let references = node.references();
+        for reference in references.iter().filter(|reference| !reference.is_forward) {
+            let Some(above) = reference.local_target() else {
+                continue;
+            };
+            if found.len() < MAX_NOTIFIERS
+                && view.is_subtype_of(reference.reference_type, ids::HAS_EVENT_SOURCE)
+                && !found.iter().any(|known| above == *known)
+            {
+                found.push(above.to_owned());
+            }
+        }
+        next += 1;
+    }
+    found
+}

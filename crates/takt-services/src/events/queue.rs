@@ -1,0 +1,270 @@
+//! Events on their way from the application to the engine.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use takt_space::{Audience, Event};
+use takt_ua::{ByteString, DateTime, NodeId, QualifiedName, Variant};
+
+/// Maximum number of Events that wait for the engine.
+const WAITING: usize = 4096;
+
+/// Maximum number of Conditions whose last Event is kept for ConditionRefresh.
+const MAX_CONDITIONS: usize = 10_000;
+
+/// Wakes the serving thread.
+pub(crate) type Wake = Box<dyn Fn() + Send + Sync>;
+
+/// The Events of a server that are not delivered yet, and the last Events of its Conditions.
+pub(crate) struct EventQueue {
+    events: Lane,
+    /// Audit Events. They have a lane of their own, so that busy clients cause no loss of others.
+    audit_events: Lane,
+    /// True from the report of an Event until the engine takes it.
+    is_waiting: AtomicBool,
+    /// Number of items that monitor Events.
+    listeners: AtomicUsize,
+    /// Number of those whose client may see audit Events.
+    auditors: AtomicUsize,
+    last_id: AtomicU64,
+    /// First half of the EventIds of this server.
+    prefix: [u8; 8],
+    wake: OnceLock<Wake>,
+    conditions: Mutex<BTreeMap<Vec<u8>, Arc<Event>>>,
+}
+
+impl Default for EventQueue {
+    fn default() -> Self {
+        Self {
+            events: Lane::default(),
+            audit_events: Lane::default(),
+            is_waiting: AtomicBool::new(false),
+            listeners: AtomicUsize::new(0),
+            auditors: AtomicUsize::new(0),
+            last_id: AtomicU64::new(0),
+            // Without random numbers, EventIds are unique as long as the clock goes forward.
+            prefix: crate::random::random().unwrap_or(DateTime::now().0.to_be_bytes()),
+            wake: OnceLock::new(),
+            conditions: Mutex::default(),
+        }
+    }
+}
+
+impl EventQueue {
+    /// Sets the function that wakes the serving thread. Only the first call has an effect.
+    pub(crate) fn set_wake(&self, wake: Wake) {
+        let _ = self.wake.set(wake);
+    }
+
+    /// Returns true if any item monitors Events.
+    pub(crate) fn has_listeners(&self) -> bool {
+        self.listeners.load(Ordering::Relaxed) > 0
+    }
+
+    /// Returns true if the engine has to take Events.
+    #[inline]
+    pub(crate) fn is_waiting(&self) -> bool {
+        self.is_waiting.load(Ordering::Acquire)
+    }
+
+    /// Returns true if a client that may see audit Events monitors Events.
+    #[inline]
+    pub(crate) fn has_auditors(&self) -> bool {
+        self.auditors.load(Ordering::Relaxed) > 0
+    }
+
+    pub(crate) fn add_listener(&self, is_auditor: bool) {
+        self.listeners.fetch_add(1, Ordering::Relaxed);
+        self.auditors
+            .fetch_add(usize::from(is_auditor), Ordering::Relaxed);
+    }
+
+    pub(crate) fn remove_listener(&self, is_auditor: bool) {
+        self.listeners.fetch_sub(1, Ordering::Relaxed);
+        self.auditors
+            .fetch_sub(usize::from(is_auditor), Ordering::Relaxed);
+    }
+
+    /// Returns a new EventId.
+    fn event_id(&self) -> ByteString {
+        let number = self.last_id.fetch_add(1, Ordering::Relaxed) + 1;
+        let mut id = self.prefix.to_vec();
+        id.extend(number.to_be_bytes());
+        ByteString::from(id)
+    }
+
+    /// Takes an Event from the application. Returns false if it is lost.
+    pub(crate) fn report(&self, event: Event) -> bool {
+        let is_condition = !event.condition().is_null();
+        if !is_condition && !self.has_listeners() {
+            return true;
+        }
+        let event = self.complete(event);
+        if is_condition {
+            self.keep(&event);
+        }
+        if !self.has_listeners() {
+            return true;
+        }
+        self.send(event)
+    }
+
+    /// Keeps the Event of a Condition that clients still have to see.
+    fn keep(&self, event: &Arc<Event>) {
+        use takt_ua::binary::Encode;
+        let mut key = event.condition().encode_to_vec();
+        if let Some(Variant::NodeId(branch)) = event.named("BranchId") {
+            key.extend(branch.encode_to_vec());
+        }
+        let mut conditions = self.conditions();
+        if !event.is_retained() {
+            conditions.remove(&key);
+        } else if conditions.len() < MAX_CONDITIONS || conditions.contains_key(&key) {
+            conditions.insert(key, Arc::clone(event));
+        }
+    }
+
+    fn conditions(&self) -> MutexGuard<'_, BTreeMap<Vec<u8>, Arc<Event>>> {
+        self.conditions
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the last Events of the Conditions that clients still have to see.
+    pub(crate) fn retained(&self) -> Vec<Arc<Event>> {
+        self.conditions().values().cloned().collect()
+    }
+
+    /// Forgets the Conditions of sources for which `is_gone` returns true.
+    pub(crate) fn forget(&self, is_gone: &dyn Fn(&NodeId) -> bool) {
+        self.conditions()
+            .retain(|_, event| !is_gone(event.condition()));
+    }
+
+    /// Adds the missing ones of EventId, Time and ReceiveTime to an Event.
+    pub(super) fn complete(&self, mut event: Event) -> Arc<Event> {
+        let now = DateTime::now();
+        let mut complete = |name: &str, value: &dyn Fn() -> Variant| {
+            if event.named(name).is_none() {
+                event.set(vec![QualifiedName::new(0, name)], value());
+            }
+        };
+        complete("EventId", &|| self.event_id().into());
+        complete("Time", &|| now.into());
+        complete("ReceiveTime", &|| now.into());
+        Arc::new(event)
+    }
+
+    fn send(&self, event: Arc<Event>) -> bool {
+        let lane = match event.audience() {
+            Audience::Everybody => &self.events,
+            Audience::Auditors => &self.audit_events,
+        };
+        let is_sent = lane.sender.try_send(event).is_ok();
+        if !is_sent {
+            lane.lost.fetch_add(1, Ordering::Relaxed);
+        }
+        if !self.is_waiting.swap(true, Ordering::AcqRel)
+            && let Some(wake) = self.wake.get()
+        {
+            wake();
+        }
+        is_sent
+    }
+
+    /// Begins to take Events: those that are reported from now on wake the serving thread again.
+    pub(super) fn begin(&self) {
+        self.is_waiting.store(false, Ordering::Release);
+    }
+
+    /// Takes the next Event, those for everybody first.
+    pub(super) fn take(&self) -> Option<Arc<Event>> {
+        self.events.take().or_else(|| self.audit_events.take())
+    }
+
+    /// Takes the number of Events that were lost since the last call, and their audience.
+    pub(super) fn take_lost(&self) -> Option<(u64, Audience)> {
+        let lanes = [
+            (&self.events, Audience::Everybody),
+            (&self.audit_events, Audience::Auditors),
+        ];
+        let mut lost = lanes
+            .into_iter()
+            .map(|(lane, audience)| (lane.take_lost(), audience));
+        lost.find(|(count, _)| *count > 0)
+    }
+}
+
+/// A bounded queue of Events.
+struct Lane {
+    sender: SyncSender<Arc<Event>>,
+    receiver: Mutex<Receiver<Arc<Event>>>,
+    lost: AtomicU64,
+}
+
+impl Default for Lane {
+    fn default() -> Self {
+        let (sender, receiver) = sync_channel(WAITING);
+        Self {
+            sender,
+            receiver: Mutex::new(receiver),
+            lost: AtomicU64::new(0),
+        }
+    }
+}
+
+impl Lane {
+    fn take(&self) -> Option<Arc<Event>> {
+        let receiver = self.receiver.lock().unwrap_or_else(PoisonError::into_inner);
+        receiver.try_recv().ok()
+    }
+
+    fn take_lost(&self) -> u64 {
+        match self.lost.load(Ordering::Relaxed) {
+            0 => 0,
+            _ => self.lost.swap(0, Ordering::Relaxed),
+        }
+    }
+}
+
+/// Sink for the Events of an application: from any thread, without waiting.
+///
+/// Events wait in a bounded queue for the thread that serves clients. Without clients that monitor Events, an Event costs one
+/// comparison. The last Event of each Condition is kept as long as its field `Retain` is true, for ConditionRefresh.
+#[derive(Clone)]
+pub struct EventSink(pub(crate) Arc<EventQueue>);
+
+impl EventSink {
+    /// Reports an Event to all clients that monitor its source, or a node above it. EventId, Time and ReceiveTime are added if
+    /// they are missing.
+    ///
+    /// Returns false if the queue is full: the Event is lost, and clients get an EventQueueOverflowEvent.
+    pub fn report(&self, event: Event) -> bool {
+        self.0.report(event)
+    }
+
+    /// Returns true if any client monitors Events. Events of Conditions must be reported in any case.
+    #[must_use]
+    pub fn has_listeners(&self) -> bool {
+        self.0.has_listeners()
+    }
+
+    /// Forgets the retained Events of Conditions for whose ConditionId `is_gone` returns true.
+    pub fn forget_conditions(&self, is_gone: impl Fn(&NodeId) -> bool) {
+        self.0.forget(&is_gone);
+    }
+
+    /// Returns an EventId that is unique at this server, for an Event that the application has to recognize later.
+    #[must_use]
+    pub fn new_event_id(&self) -> ByteString {
+        self.0.event_id()
+    }
+}
+
+impl std::fmt::Debug for EventSink {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("EventSink").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,375 @@
+//! `takt watch ENDPOINT --events`: Events, one in each line.
+
+use std::time::{Duration, Instant};
+
+use miette::IntoDiagnostic;
+use serde_json::{Map, Value, json};
+use takt_app::{ClientError, EventNotification, EventQuery, Subscription, SubscriptionOptions};
+use takt_rt::interrupt::Interrupt;
+use takt_space::namespace0::Namespace0;
+use takt_ua::enumerations::{FilterOperator, NodeClass};
+use takt_ua::{LocalizedText, NodeId, Variant, ids};
+
+use super::STEP;
+use crate::arguments::WatchArguments;
+use crate::commands::connect::{connect, node};
+use crate::{explain, output};
+
+/// Columns of a line.
+const COLUMNS: usize = 80;
+
+/// Fields that are requested, in the order of [`Line`].
+const FIELDS: [&str; 10] = [
+    "EventType",
+    "Time",
+    "Severity",
+    "SourceName",
+    "Message",
+    "EventId",
+    "ActiveState/Id",
+    "AckedState/Id",
+    "ConfirmedState/Id",
+    "Retain",
+];
+
+pub fn run(arguments: &WatchArguments) -> miette::Result<()> {
+    let interrupt = Interrupt::install().into_diagnostic()?;
+    let explained = |error: ClientError| explain::client(&error);
+    let mut client = connect(&arguments.connect)?;
+    let mut notifiers = Vec::new();
+    for text in &arguments.nodes {
+        notifiers.push(node(&mut client, text).map_err(explained)?);
+    }
+    if notifiers.is_empty() {
+        notifiers.push(NodeId::from(ids::SERVER));
+    }
+    let mut query = EventQuery::new(FIELDS).condition_id();
+    if let Some(text) = &arguments.event_type {
+        query = query.of_type(event_type(text)?);
+    }
+    for text in &arguments.conditions {
+        let condition = Condition::parse(text)?;
+        query = query.compare(&condition.field, condition.operator, condition.value);
+    }
+    let options = SubscriptionOptions {
+        publishing_interval: arguments.interval,
+        ..SubscriptionOptions::default()
+    };
+    let mut subscription = Subscription::create(client, options).map_err(explained)?;
+    for notifier in &notifiers {
+        let monitored = subscription.monitor_events(notifier, query.clone());
+        monitored.map_err(explained)?;
+    }
+    // Alarms that are active already. Servers without Conditions refuse it.
+    if let Err(error) = subscription.refresh_conditions() {
+        tracing::debug!("no ConditionRefresh: {error}");
+    }
+    let end = arguments.run_for.map(|time| Instant::now() + time);
+    while !interrupt.is_set() {
+        let left = end.map_or(Duration::MAX, |end| {
+            end.saturating_duration_since(Instant::now())
+        });
+        if left.is_zero() {
+            break;
+        }
+        match subscription.next_event(left.min(STEP)) {
+            Ok(Some(event)) => show(&event, arguments),
+            Ok(None) => {}
+            Err(error) if error.is_connection() => {
+                tracing::warn!("{error}");
+                interrupt.wait(Some(arguments.interval.min(left)));
+            }
+            Err(error) => return Err(explained(error)),
+        }
+    }
+    Ok(())
+}
+
+/// Returns the EventType that the user names.
+fn event_type(text: &str) -> miette::Result<NodeId> {
+    if let Ok(node) = text.parse() {
+        return Ok(node);
+    }
+    let is_named = |name: &str| {
+        name == text
+            || name.strip_suffix("Type") == Some(text)
+            || name.strip_suffix("EventType") == Some(text)
+    };
+    let mut types = Namespace0::nodes().filter(|node| {
+        node.node_class() == NodeClass::ObjectType
+            && Namespace0::is_subtype_of(node.id(), ids::BASE_EVENT_TYPE)
+    });
+    match types.find(|node| is_named(node.browse_name())) {
+        Some(found) => Ok(NodeId::from(found.id())),
+        None => Err(explain::with_help(
+            format!("{text} is no EventType of the standard"),
+            "Examples: AlarmConditionType, SystemEventType, AuditEventType. Types of a server are named by NodeId.",
+        )),
+    }
+}
+
+/// A condition of `--where`.
+#[derive(Debug, PartialEq)]
+struct Condition {
+    field: String,
+    operator: FilterOperator,
+    value: Variant,
+}
+
+impl Condition {
+    /// Operators, the longer ones first.
+    const OPERATORS: [(&str, FilterOperator); 6] = [
+        (">=", FilterOperator::GreaterThanOrEqual),
+        ("<=", FilterOperator::LessThanOrEqual),
+        (">", FilterOperator::GreaterThan),
+        ("<", FilterOperator::LessThan),
+        ("~", FilterOperator::Like),
+        ("=", FilterOperator::Equals),
+    ];
+
+    fn parse(text: &str) -> miette::Result<Self> {
+        let at = text.find(['>', '<', '~', '=']);
+        let parts = at.and_then(|at| {
+            let (field, rest) = text.split_at(at);
+            let operators = Self::OPERATORS.iter();
+            let mut fitting = operators.filter_map(|(sign, operator)| {
+                rest.strip_prefix(sign).map(|value| (*operator, value))
+            });
+            let (operator, value) = fitting.next()?;
+            Some((field.trim(), operator, value.trim()))
+        });
+        match parts {
+            Some((field, operator, value)) if !field.is_empty() => Ok(Self {
+                field: field.to_owned(),
+                operator,
+                value: literal(operator, value),
+            }),
+            _ => Err(explain::with_help(
+                format!("`{text}` is no condition"),
+                "Examples: 'Severity>=500', 'SourceName=Spindle/Temperature', 'Message~%hot%', 'ActiveState/Id=true'.",
+            )),
+        }
+    }
+}
+
+/// Returns a value as the type that it looks like. Patterns are texts.
+fn literal(operator: FilterOperator, text: &str) -> Variant {
+    if operator == FilterOperator::Like {
+        return Variant::from(text);
+    }
+    if let Ok(number) = text.parse::<i32>() {
+        return Variant::from(number);
+    }
+    if let Ok(number) = text.parse::<f64>() {
+        return Variant::from(number);
+    }
+    match text {
+        "true" => Variant::from(true),
+        "false" => Variant::from(false),
+        _ => Variant::from(text),
+    }
+}
+
+fn show(event: &EventNotification, arguments: &WatchArguments) {
+    let line = Line::of(&event.fields);
+    if arguments.event_type.is_none() && line.kind.starts_with("Audit") {
+        return;
+    }
+    if arguments.connect.json {
+        let names = FIELDS.into_iter().chain(["ConditionId"]);
+        let fields: Map<String, Value> = names
+            .zip(&event.fields)
+            .filter(|(_, value)| !value.is_empty())
+            .map(|(name, value)| (name.to_owned(), takt_ua::json::to_value(value)))
+            .collect();
+        return output::line(json!(fields));
+    }
+    if !line.is_marker {
+        output::line(line.text());
+    }
+}
+
+/// An Event as it is shown.
+struct Line {
+    time: String,
+    severity: String,
+    kind: String,
+    message: String,
+    states: String,
+    /// True for the begin and the end of a refresh.
+    is_marker: bool,
+}
+
+impl Line {
+    fn of(fields: &[Variant]) -> Self {
+        let field = |index: usize| fields.get(index).unwrap_or(&Variant::Empty);
+        let text = |index: usize| match field(index) {
+            Variant::LocalizedText(text) => LocalizedText::clone(text).text.to_string(),
+            Variant::Empty => String::new(),
+            other => other.to_string(),
+        };
+        let time = match field(1) {
+            // Of the form 2026-01-02T03:04:05.678Z, in UTC.
+            Variant::DateTime(time) => time.to_iso8601(),
+            _ => String::new(),
+        };
+        let kind = match field(0) {
+            Variant::NodeId(node) => name_of_type(node),
+            _ => String::new(),
+        };
+        let (source, message) = (text(3), text(4));
+        let message = match source.is_empty() || message.contains(&source) {
+            true => message,
+            false => format!("{source}: {message}"),
+        };
+        let state = |index: usize, yes: &'static str, no: &'static str| match field(index) {
+            Variant::Boolean(true) => Some(yes),
+            Variant::Boolean(false) => Some(no),
+            _ => None,
+        };
+        // A Condition is acknowledged first, and confirmed then.
+        let response = match (field(7), field(8)) {
+            (Variant::Boolean(false), _) => Some("unacked"),
+            (Variant::Boolean(true), Variant::Boolean(false)) => Some("unconfirmed"),
+            (Variant::Boolean(true), _) => Some("acked"),
+            _ => None,
+        };
+        let states: Vec<&str> = [state(6, "active", "inactive"), response]
+            .into_iter()
+            .flatten()
+            .collect();
+        let is_condition = !states.is_empty();
+        Self {
+            time: time.get(11..23).unwrap_or(&time).to_owned(),
+            severity: text(2),
+            is_marker: kind.starts_with("Refresh"),
+            // The states tell that it is a Condition.
+            kind: if is_condition { String::new() } else { kind },
+            // A message of a server must not write anywhere else on the terminal.
+            message: message
+                .chars()
+                .map(|one| if one.is_control() { ' ' } else { one })
+                .collect(),
+            states: states.join(", "),
+        }
+    }
+
+    /// Returns the line, cut to the width of a terminal.
+    fn text(&self) -> String {
+        let head = format!("{} {:>4} {}", self.time, self.severity, self.kind);
+        let head = head.trim_end();
+        let tail = match self.states.is_empty() {
+            true => String::new(),
+            false => format!(" [{}]", self.states),
+        };
+        let used = head.chars().count() + 1 + tail.chars().count();
+        let room = COLUMNS.saturating_sub(used);
+        format!("{head} {}{tail}", cut(&self.message, room))
+    }
+}
+
+/// Returns a text of at most `columns` characters.
+fn cut(text: &str, columns: usize) -> String {
+    if text.chars().count() <= columns {
+        return text.to_owned();
+    }
+    let kept: String = text.chars().take(columns.saturating_sub(1)).collect();
+    format!("{kept}…")
+}
+
+/// Returns the name of an EventType of the standard without its last word, or the NodeId of another one.
+fn name_of_type(node: &NodeId) -> String {
+    let standard = node.standard_id().and_then(Namespace0::get);
+    let Some(standard) = standard else {
+        return node.to_string();
+    };
+    let name = standard.browse_name();
+    let short = name.strip_suffix("EventType");
+    let short = short.or_else(|| name.strip_suffix("Type"));
+    match short {
+        Some(short) if !short.is_empty() => short.to_owned(),
+        _ => name.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use takt_ua::DateTime;
+
+    use super::*;
+
+    #[test]
+    fn conditions_have_a_field_an_operator_and_a_value() {
+        let parsed = |text: &str| {
+            let condition = Condition::parse(text).unwrap();
+            (condition.field, condition.operator, condition.value)
+        };
+        assert_eq!(
+            parsed("Severity >= 500"),
+            (
+                "Severity".to_owned(),
+                FilterOperator::GreaterThanOrEqual,
+                500_i32.into()
+            )
+        );
+        assert_eq!(
+            parsed("Message~%a=b%"),
+            ("Message".to_owned(), FilterOperator::Like, "%a=b%".into())
+        );
+        assert_eq!(
+            parsed("ActiveState/Id=true"),
+            (
+                "ActiveState/Id".to_owned(),
+                FilterOperator::Equals,
+                true.into()
+            )
+        );
+        for wrong in ["Severity", "=5", ""] {
+            assert!(Condition::parse(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn lines_fit_the_terminal() {
+        let long = "hot ".repeat(100);
+        let fields: Vec<Variant> = vec![
+            NodeId::from(ids::EXCLUSIVE_LIMIT_ALARM_TYPE).into(),
+            "2026-01-02T03:04:05.678Z"
+                .parse::<DateTime>()
+                .unwrap()
+                .into(),
+            700_u16.into(),
+            "Spindle".into(),
+            LocalizedText::from(format!("{long}\u{1b}[2J\n").as_str()).into(),
+            Variant::Empty,
+            true.into(),
+            false.into(),
+        ];
+        let text = Line::of(&fields).text();
+        assert_eq!(text.chars().count(), COLUMNS, "{text}");
+        assert!(text.starts_with("03:04:05.678  700 Spindle: hot"), "{text}");
+        assert!(text.ends_with("[active, unacked]"), "{text}");
+        let control = LocalizedText::from("a\u{1b}b").into();
+        let fields = vec![
+            Variant::Empty,
+            Variant::Empty,
+            1_u16.into(),
+            Variant::Empty,
+            control,
+        ];
+        assert!(!Line::of(&fields).text().contains('\u{1b}'));
+    }
+
+    #[test]
+    fn types_are_named_with_and_without_their_last_word() {
+        let alarm = NodeId::from(ids::ALARM_CONDITION_TYPE);
+        assert_eq!(event_type("AlarmConditionType").unwrap(), alarm);
+        assert_eq!(event_type("AlarmCondition").unwrap(), alarm);
+        assert_eq!(
+            event_type("System").unwrap(),
+            NodeId::from(ids::SYSTEM_EVENT_TYPE)
+        );
+        assert_eq!(event_type("ns=2;i=5").unwrap(), NodeId::numeric(2, 5));
+        assert!(event_type("FolderType").is_err());
+    }
+}
