@@ -41,7 +41,7 @@ async function main(endpoint, node) {
         pages.push(result.historyData.dataValues.map(row));
         continuationPoint = result.continuationPoint;
     } while (continuationPoint && continuationPoint.length > 0 && pages.length < 100);
-    console.log(JSON.stringify({ raw: raw.historyData.dataValues.map(row), processed, pages }));
+    process.stdout.write(`${JSON.stringify({ raw: raw.historyData.dataValues.map(row), processed, pages })}\n`);
     await session.close();
     await client.disconnect();
 }

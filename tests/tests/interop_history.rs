@@ -17,23 +17,34 @@ const PATIENCE: Duration = Duration::from_secs(60);
 struct Recorded {
     sandbox: Sandbox,
     registry: Registry,
-    _provider: Provider,
+    provider: Provider,
     node: String,
 }
 
 impl Recorded {
     fn start() -> Self {
         let sandbox = Sandbox::new();
-        let options = [
-            "--history",
-            "Machine/Spindle/Set*",
-            "--history-interval",
-            "50ms",
-        ];
+        let options = ["--history", "*/Spindle/*Set*", "--history-interval", "50ms"];
         let registry = Registry::start(&sandbox, &options);
         let provider = Provider::start(&sandbox, &registry, "machine");
         let at = registry.endpoint.as_str();
-        let path = "Machine/Spindle/Setpoint";
+        let spindle = format!("{}/Spindle", provider.name);
+        let path = format!("{spindle}/SpeedSetpoint");
+        let path = path.as_str();
+        let started = Instant::now();
+        while !sandbox
+            .takt(&["read", at, path])
+            .output()
+            .unwrap()
+            .status
+            .success()
+        {
+            assert!(
+                started.elapsed() < PATIENCE,
+                "the Provider does not register"
+            );
+            std::thread::sleep(Duration::from_millis(50));
+        }
         for value in ["100", "200", "300"] {
             let _ = sandbox.run(&["write", at, path, value]).expect_success();
             let wanted = value.parse::<f64>().unwrap();
@@ -58,19 +69,19 @@ impl Recorded {
                 std::thread::sleep(Duration::from_millis(50));
             }
         }
-        let found = sandbox.rows(&["browse", at, "Machine/Spindle", "--depth", "1", "--json"]);
+        let found = sandbox.rows(&["browse", at, &spindle, "--depth", "1"]);
         let setpoint = found
             .iter()
-            .find(|row| row.to_string().contains("Setpoint"))
+            .find(|row| row.to_string().contains("SpeedSetpoint\""))
             .unwrap();
-        let node = setpoint["node"]
+        let node = setpoint["nodeId"]
             .as_str()
             .unwrap_or_else(|| panic!("{setpoint}"))
             .to_owned();
         Self {
             sandbox,
             registry,
-            _provider: provider,
+            provider,
             node,
         }
     }
@@ -78,7 +89,7 @@ impl Recorded {
 
 fn values(rows: &Value) -> Vec<f64> {
     rows.as_array()
-        .unwrap()
+        .unwrap_or_else(|| panic!("{rows}"))
         .iter()
         .filter_map(|row| row["value"].as_f64())
         .collect()
@@ -105,7 +116,8 @@ fn asyncua_reads_raw_values() {
     let forward = values(&read["forward"]);
     assert!(forward.ends_with(&[100.0, 200.0, 300.0]), "{read}");
     let mut backward = values(&read["backward"]);
-    assert_eq!(values(&read["newest"]), [300.0, 200.0, 100.0]);
+    // asyncua asks for bounds: the first of the three is that at the end.
+    assert_eq!(values(&read["newest"]), [300.0, 200.0], "{read}");
     backward.reverse();
     assert_eq!(backward, forward);
     assert_eq!(read["historizing"], json!(true));
@@ -120,6 +132,7 @@ fn node_opcua_reads_raw_values_and_aggregates() {
         "node-opcua",
         command.args([&recorded.registry.endpoint, &recorded.node]),
     );
+    assert!(read["raw"].is_array(), "{read}");
     let raw = values(&read["raw"]);
     assert!(raw.ends_with(&[100.0, 200.0, 300.0]), "{read}");
     let pages: Vec<f64> = read["pages"]
@@ -157,7 +170,7 @@ fn the_command_line_reads_the_history_of_asyncua() {
         served["node"].as_str().unwrap(),
     );
     let sandbox = Sandbox::new();
-    let rows = sandbox.rows(&["history", endpoint, node, "--from", "1h", "--json"]);
+    let rows = sandbox.rows(&["history", endpoint, node, "--from", "1h"]);
     let all: Vec<f64> = rows
         .iter()
         .filter_map(|row| row["value"].as_f64())
@@ -178,10 +191,12 @@ fn the_command_line_reads_the_history_of_asyncua() {
 #[test]
 fn output_fits_a_terminal() {
     let recorded = Recorded::start();
-    let (at, path) = (
-        recorded.registry.endpoint.as_str(),
-        "Machine/Spindle/Setpoint",
+    let spindle = format!("{}/Spindle", recorded.provider.name);
+    let (path, speed) = (
+        format!("{spindle}/SpeedSetpoint"),
+        format!("{spindle}/Speed"),
     );
+    let (at, path) = (recorded.registry.endpoint.as_str(), &path);
     let run = |options: &[&str]| {
         let mut arguments = vec!["history", at, path];
         arguments.extend(options);
@@ -209,7 +224,7 @@ fn output_fits_a_terminal() {
     assert!(run(&["--at", "0s"]).contains("300.0"));
     let refused = recorded
         .sandbox
-        .run(&["history", at, "Machine/Spindle/Speed"])
+        .run(&["history", at, &speed])
         .expect_failure();
     assert!(refused.contains("keeps no history"), "{refused}");
 }

@@ -17,16 +17,16 @@ pub struct HistoryArguments {
     pub node: String,
     /// Begin of the values: a time such as 2026-05-01T12:00:00Z, or an age such as 10min.
     #[arg(long, value_name = "TIME", value_parser = moment)]
-    pub from: Option<DateTime>,
+    pub from: Option<Moment>,
     /// End of the values, a time or an age; default is now.
     #[arg(long, value_name = "TIME", value_parser = moment)]
-    pub to: Option<DateTime>,
+    pub to: Option<Moment>,
     /// The last COUNT values before the end [default: 20, if there is no --from].
     #[arg(long, value_name = "COUNT", value_parser = count, conflicts_with_all = ["from", "aggregate", "at"])]
     pub last: Option<u64>,
     /// The value at this time, interpolated if none was recorded; can be given several times.
     #[arg(long, value_name = "TIME", value_parser = moment, conflicts_with_all = ["from", "to", "aggregate"])]
-    pub at: Vec<DateTime>,
+    pub at: Vec<Moment>,
     /// Aggregate of each interval: average, timeaverage, minimum, maximum, count, range, delta and others (docs/history.md).
     #[arg(long, value_name = "NAME", value_parser = aggregate, requires = "from")]
     pub aggregate: Option<Aggregate>,
@@ -38,13 +38,31 @@ pub struct HistoryArguments {
     pub csv: bool,
 }
 
-/// Parses a time, or an age.
-fn moment(text: &str) -> Result<DateTime, String> {
-    if let Ok(age) = duration(text) {
-        let ticks = i64::try_from(age.as_nanos() / 100).unwrap_or(i64::MAX);
-        return Ok(DateTime(DateTime::now().0.saturating_sub(ticks)));
+/// A time, or an age.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Moment {
+    At(DateTime),
+    Ago(Duration),
+}
+
+impl Moment {
+    /// Returns the time, from which ages count back.
+    pub fn from(self, now: DateTime) -> DateTime {
+        match self {
+            Self::At(time) => time,
+            Self::Ago(age) => {
+                let ticks = i64::try_from(age.as_nanos() / 100).unwrap_or(i64::MAX);
+                DateTime(now.0.saturating_sub(ticks))
+            }
+        }
     }
-    text.parse().map_err(|_| {
+}
+
+fn moment(text: &str) -> Result<Moment, String> {
+    if let Ok(age) = duration(text) {
+        return Ok(Moment::Ago(age));
+    }
+    text.parse().map(Moment::At).map_err(|_| {
         format!("`{text}` is not a time: write 2026-05-01T12:00:00Z, or an age such as 10min")
     })
 }
@@ -65,11 +83,10 @@ mod tests {
 
     #[test]
     fn a_moment_is_a_time_or_an_age() {
-        let now = DateTime::now().0;
-        let ago = now - moment("2min").unwrap().0;
-        assert!((1_199_000_000..=1_200_000_000).contains(&ago), "{ago}");
-        let time = moment("2026-05-01T12:00:00Z").unwrap();
-        assert_eq!(time.to_iso8601(), "2026-05-01T12:00:00Z");
+        let now: DateTime = "2026-05-01T12:00:00Z".parse().unwrap();
+        let time = |text: &str| moment(text).unwrap().from(now).to_iso8601();
+        assert_eq!(time("2min"), "2026-05-01T11:58:00Z");
+        assert_eq!(time("2026-05-01T11:00:00Z"), "2026-05-01T11:00:00Z");
         assert!(moment("yesterday").unwrap_err().contains("10min"));
     }
 

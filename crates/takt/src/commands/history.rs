@@ -29,8 +29,10 @@ pub fn run(arguments: &HistoryArguments) -> miette::Result<()> {
             row(arguments, value);
         }
     };
-    let to = arguments.to.unwrap_or_else(DateTime::now);
-    match (arguments.from, arguments.aggregate) {
+    let now = DateTime::now();
+    let to = arguments.to.map_or(now, |to| to.from(now));
+    let from = arguments.from.map(|from| from.from(now));
+    match (from, arguments.aggregate) {
         (Some(from), Some(aggregate)) => {
             let interval = arguments.interval.unwrap_or(Duration::ZERO);
             let values = client.history_processed(&node, aggregate, (from, to), interval);
@@ -49,7 +51,8 @@ pub fn run(arguments: &HistoryArguments) -> miette::Result<()> {
             read.map_err(explained)?;
         }
         (None, _) if !arguments.at.is_empty() => {
-            show(&client.history_at(&node, &arguments.at).map_err(explained)?);
+            let times: Vec<_> = arguments.at.iter().map(|at| at.from(now)).collect();
+            show(&client.history_at(&node, &times).map_err(explained)?);
         }
         (None, _) => {
             let last = arguments
@@ -90,17 +93,27 @@ fn row(arguments: &HistoryArguments, value: &DataValue) {
         StatusCode::Good => String::new(),
         _ => status,
     };
-    // A time has up to 28 characters.
-    let room = COLUMNS.saturating_sub(28 + 2 + 2 + status.len()).max(8);
+    let milliseconds = |time: DateTime| DateTime(time.0 - time.0.rem_euclid(10_000));
+    let source = value.source_timestamp.or(value.server_timestamp);
+    let time = source
+        .map(milliseconds)
+        .map(DateTime::to_iso8601)
+        .unwrap_or_default();
+    // A time has up to 24 characters.
+    let room = COLUMNS.saturating_sub(24 + 2 + 2 + status.len()).max(8);
     let text = shortened(&text, room);
-    let line = format!("{time:<28}  {text:<16}  {status}");
-    output::line(line.trim_end());
+    let width = room.min(20);
+    let line = format!("{time:<24}  {text:<width$}  {status}");
+    output::line(shortened(line.trim_end(), COLUMNS));
 }
 
 /// Returns the name of a StatusCode, and its bits on how the value was obtained (OPC 10000-4, 7.39.1).
 fn status(status: StatusCode) -> String {
     let name = StatusCode(status.0 & 0xFFFF_0000);
-    let mut text = name.to_string();
+    let mut text = match name.name() {
+        Some(name) => name.to_owned(),
+        None => name.to_string(),
+    };
     let is_data_value = status.0 & 0x0C00 == 0x0400;
     let bits = [
         (0x01, "calculated"),
