@@ -70,6 +70,7 @@ mod mirror;
 pub mod model;
 mod provider;
 pub mod serve;
+mod server_configuration;
 mod state_directory;
 mod subscription;
 pub mod users;

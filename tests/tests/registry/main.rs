@@ -9,6 +9,7 @@
 mod advertised;
 mod audit;
 mod browsing;
+mod certificates;
 mod forwarding;
 mod issued_tokens;
 mod key_log;

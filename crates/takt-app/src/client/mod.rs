@@ -7,6 +7,7 @@
 
 mod attributes;
 mod browse_path;
+mod certificates;
 mod choice;
 mod current;
 mod data_types;
