@@ -27,6 +27,8 @@ mod deadline;
 mod diagnostics;
 mod endpoint;
 mod fault;
+mod forwarded;
+mod forwarded_identity;
 mod gate;
 mod limits;
 mod message;
@@ -59,6 +61,8 @@ pub use connection::{Connection, Outcome};
 pub use endpoint::{
     AnnouncedHost, EndpointConfig, SECURITY_POLICY_NONE, SHARED_MEMORY_PROFILE, TCP_PROFILE,
 };
+pub use forwarded::ForwardedUser;
+pub use forwarded_identity::ForwardedIdentity;
 pub use limits::{OperationLimits, ServerLimits, SubscriptionLimits};
 pub use node_management::{EverybodyManages, NoNodeManagement, NodeManagement};
 pub use server::Server;

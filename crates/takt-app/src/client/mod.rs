@@ -201,8 +201,11 @@ impl Client {
         let Some((transport, session)) = self.connected.as_mut() else {
             return Err(not_connected(&self.endpoint));
         };
-        *request.header_mut() =
-            request_header(session.authentication_token(), self.request_handle, timeout);
+        let header = request.header_mut();
+        *header = RequestHeader {
+            additional_header: std::mem::take(&mut header.additional_header),
+            ..request_header(session.authentication_token(), self.request_handle, timeout)
+        };
         let result = transport.call(request, timeout);
         if matches!(
             result,

@@ -25,7 +25,11 @@ impl Client {
             return Err(not_connected(&self.endpoint));
         };
         let token = session.authentication_token();
-        *request.header_mut() = request_header(token, self.request_handle, timeout_hint);
+        let header = request.header_mut();
+        *header = RequestHeader {
+            additional_header: std::mem::take(&mut header.additional_header),
+            ..request_header(token, self.request_handle, timeout_hint)
+        };
         let result = transport.send(&request, remaining(deadline));
         self.lost_if_closed(result)
     }

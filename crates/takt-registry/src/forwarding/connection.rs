@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use takt_app::client::{Client, ClientOptions, EncodedResponse};
 use takt_app::{ClientError, Endpoint};
+use takt_services::ForwardedUser;
 use takt_space::{RemoteOperations, RemoteReply, RemoteResults};
 use takt_ua::StatusCode;
 use takt_ua::enumerations::TimestampsToReturn;
@@ -38,6 +39,8 @@ pub(super) struct Connection {
 /// Request of a client.
 struct Forwarded {
     operations: RemoteOperations,
+    /// The client; `None` for the registry itself.
+    user: Option<ForwardedUser>,
     deadline: Instant,
     reply: Box<dyn RemoteReply>,
 }
@@ -76,6 +79,7 @@ impl Connection {
             for request in requests {
                 let forwarded = Forwarded {
                     operations: request.operations,
+                    user: request.caller.as_deref().map(ForwardedUser::of),
                     deadline: request.deadline,
                     reply: request.reply,
                 };
@@ -283,6 +287,11 @@ fn send(client: &mut Client, uri: &str, item: &Forwarded) -> Result<(u32, u16), 
         identifier: node.identifier.clone(),
     };
     let left = item.deadline.saturating_duration_since(Instant::now());
+    let user = item.user.as_ref();
+    let request_header = RequestHeader {
+        additional_header: user.map(|user| user.header(to)).unwrap_or_default(),
+        ..RequestHeader::default()
+    };
     let request_id = match &item.operations {
         RemoteOperations::Read(reads) => {
             // The smallest maxAge applies to all items; values from the largest Int32 on accept any age.
@@ -300,6 +309,7 @@ fn send(client: &mut Client, uri: &str, item: &Forwarded) -> Result<(u32, u16), 
             let request = ReadRequest {
                 max_age,
                 timestamps_to_return: TimestampsToReturn::Both,
+                request_header,
                 nodes_to_read,
                 ..ReadRequest::default()
             };
@@ -322,6 +332,7 @@ fn send(client: &mut Client, uri: &str, item: &Forwarded) -> Result<(u32, u16), 
                 })
                 .collect();
             let request = WriteRequest {
+                request_header,
                 nodes_to_write,
                 ..WriteRequest::default()
             };
@@ -341,6 +352,7 @@ fn send(client: &mut Client, uri: &str, item: &Forwarded) -> Result<(u32, u16), 
                 })
                 .collect();
             let request = CallRequest {
+                request_header,
                 methods_to_call,
                 ..CallRequest::default()
             };
