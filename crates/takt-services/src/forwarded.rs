@@ -91,7 +91,7 @@ impl ForwardedUser {
 
     /// Reads an additionalHeader. `None`: the request is not forwarded. What cannot be read gives no Role.
     pub(crate) fn read(header: &ExtensionObjectRef<'_>) -> Option<Self> {
-        if header.is_null() {
+        if header.type_id.is_null() {
             return None;
         }
         let header = header.to_owned();
@@ -99,7 +99,7 @@ impl ForwardedUser {
         let value = |name: &str| {
             let mut parameters = header.parameters.iter();
             let named = |one: &&KeyValuePair| {
-                one.key.namespace_index == NAMESPACE && one.key.name.as_str() == name
+                one.key.namespace == NAMESPACE && one.key.name.as_str() == name
             };
             parameters.find(named).map(|one| &one.value)
         };

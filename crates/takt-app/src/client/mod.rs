@@ -32,6 +32,7 @@ use takt_rt::readiness::Waker;
 use takt_rt::shared_bytes::SharedBytes;
 use takt_ua::NodeId;
 use takt_ua::binary::Encoder;
+use takt_ua::structures::RequestHeader;
 
 pub use attributes::Attribute;
 pub use choice::{ClientSecurity, SecurityChoice};

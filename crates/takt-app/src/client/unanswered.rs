@@ -3,6 +3,8 @@
 use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
+use takt_ua::structures::RequestHeader;
+
 use super::{Client, EncodedResponse, ServiceRequest, not_connected, remaining, request_header};
 use crate::error::{ClientError, ConnectionError};
 
