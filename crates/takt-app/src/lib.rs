@@ -68,6 +68,7 @@ mod key_log;
 mod keys;
 mod mirror;
 pub mod model;
+mod private_file;
 mod provider;
 pub mod serve;
 mod server_configuration;

@@ -17,7 +17,7 @@ use takt_ua::{NodeId, StatusCode, Variant};
 
 use crate::database::Database;
 use crate::durable::DurableMethods;
-use crate::key_push::{KeyPush, PushTargetOptions};
+use crate::key_push::{KeyPush, KeyPushParts, PushTargetOptions};
 use crate::names::{NameLimits, Names};
 use crate::namespaces;
 use crate::providers::Providers;
@@ -155,13 +155,21 @@ impl Registry {
         let durable = DurableMethods::new(&rules);
         let configured = &options.security_groups;
         let groups = SecurityGroups::new(&rules, &durable, space, &mut contents, configured)?;
+        let push_targets = std::mem::take(&mut contents.push_targets);
         rules.restore(space, contents)?;
         bind_methods(space, &rules, &durable, model)?;
         groups.start(configured)?;
         security_groups::bind_methods(space, &groups)?;
         let endpoints = [shared_memory, options.endpoint];
         let serving = Serving::start(&server, &endpoints, options.serve)?;
-        let key_push = KeyPush::start(&options.push_targets, &groups, space, &push)?;
+        let parts = KeyPushParts {
+            groups: &groups,
+            rules: &rules,
+            durable: &durable,
+            space,
+            client: push,
+        };
+        let key_push = KeyPush::start(&options.push_targets, push_targets, parts)?;
         Ok(Self {
             application_name: options.application_name,
             _key_push: key_push,

@@ -21,6 +21,7 @@ mod names;
 mod ownership;
 mod permissions;
 mod pipelining;
+mod push_targets;
 mod roles;
 mod secrets;
 mod security_groups;

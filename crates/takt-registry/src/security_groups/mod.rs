@@ -37,7 +37,7 @@ use group::{SecurityGroup, milliseconds, revise};
 
 pub(crate) use group::MOST_KEYS;
 pub(crate) use methods::bind as bind_methods;
-pub(crate) use nodes::node_id as group_node_id;
+pub(crate) use nodes::{checked_by_method, node_id as group_node_id};
 pub use options::{SecurityGroupOptions, SecurityGroupOptionsError};
 
 /// Largest number of SecurityGroups.
