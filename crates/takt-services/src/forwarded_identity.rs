@@ -14,7 +14,7 @@ pub enum ForwardedIdentity {
         /// Its groups.
         groups: Vec<u32>,
     },
-    /// Nobody in particular, from this address over `opc.tcp`.
+    /// An anonymous client over `opc.tcp`, with its address.
     Address(IpAddr),
     /// A user whom only the server that forwards knows: one with a token of an authorization service.
     Other,

@@ -196,7 +196,7 @@ fn only_administrators_on_encrypted_channels_manage_certificates() {
     let insufficient = Err(StatusCode::BadSecurityModeInsufficient);
     for (user, security, expected) in [
         ("bert", "encrypt", denied),
-        ("carl", "sign", insufficient.clone()),
+        ("carl", "sign", insufficient),
         ("carl", "none", insufficient),
     ] {
         let mut client = plant.client(user, security);

@@ -8,8 +8,7 @@ use takt_services::{AuditedAction, Server};
 use takt_space::{Caller, Peer, UserRole};
 use takt_ua::{DateTime, NodeId, StatusCode};
 
-use super::open_files::OpenFiles;
-use super::transaction::Transaction;
+use super::state::State;
 
 /// Memory in bytes for open trust lists and changes that wait.
 const MEMORY: usize = 8 << 20;
@@ -21,12 +20,6 @@ pub(super) struct Administration {
     pub(super) memory: MemoryBudget,
     server: Weak<Server>,
     state: Mutex<State>,
-}
-
-#[derive(Default)]
-pub(super) struct State {
-    pub(super) files: OpenFiles,
-    pub(super) transaction: Option<Transaction>,
 }
 
 /// The call of a Method.

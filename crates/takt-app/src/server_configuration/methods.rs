@@ -5,7 +5,10 @@ use takt_services::AuditedAction;
 use takt_ua::{ByteString, Elements, NodeId, StatusCode, Variant, ids};
 
 use super::administration::{Administration, Call, refuse};
-use super::{KEY_FORMATS, Method, MethodResult};
+use super::method::{Method, MethodResult};
+
+/// Forms of private keys that UpdateCertificate takes.
+pub(super) const KEY_FORMATS: [&str; 1] = ["PEM"];
 
 /// The only CertificateGroup that is managed.
 const GROUP: u32 = ids::SERVER_CONFIGURATION_CERTIFICATE_GROUPS_DEFAULT_APPLICATION_GROUP;

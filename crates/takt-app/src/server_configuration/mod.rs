@@ -11,9 +11,11 @@
 
 mod administration;
 mod contents;
+mod method;
 mod methods;
 mod open_files;
 mod optional;
+mod state;
 mod transaction;
 mod trust_list;
 
@@ -36,9 +38,6 @@ const WAITING: usize = 16;
 
 /// Key of the source: other sources of a server count from 0 on.
 const KEY: u64 = u64::MAX;
-
-/// Forms of private keys that UpdateCertificate takes.
-const KEY_FORMATS: [&str; 1] = ["PEM"];
 
 /// Binds the Methods and Properties of ServerConfiguration, and starts the thread that carries them out. It ends with the server.
 pub(crate) fn bind(
@@ -94,7 +93,7 @@ fn properties(administration: &Arc<Administration>) -> Vec<(u32, Value)> {
             None => DataValue::status(StatusCode::BadShutdown),
         })
     };
-    let formats = KEY_FORMATS.map(UaString::from).to_vec();
+    let formats = methods::KEY_FORMATS.map(UaString::from).to_vec();
     let types = vec![NodeId::from(ids::RSA_SHA256_APPLICATION_CERTIFICATE_TYPE)];
     let most = u32::try_from(contents::MAX_TRUST_LIST).unwrap_or(u32::MAX);
     let yes = || Value::stored(true);
@@ -163,14 +162,6 @@ fn answer(administration: &Administration, request: RemoteRequest) {
     }
     request.reply.answer(RemoteResults::Call(results));
 }
-
-/// A Method, which gets its own NodeId, and that of its Object, for audit records.
-struct Method {
-    id: u32,
-    run: fn(&Administration, &administration::Call<'_>, &[Variant]) -> MethodResult,
-}
-
-type MethodResult = Result<Vec<Variant>, StatusCode>;
 
 fn run(
     administration: &Administration,

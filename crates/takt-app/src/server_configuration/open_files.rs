@@ -73,10 +73,7 @@ impl OpenFiles {
         is_written: bool,
         charge: Charge,
     ) -> u32 {
-        self.last_handle = match self.last_handle.checked_add(1) {
-            Some(next) => next,
-            None => 1,
-        };
+        self.last_handle = self.last_handle.checked_add(1).unwrap_or(1);
         let file = OpenFile {
             session: session.clone(),
             bytes,

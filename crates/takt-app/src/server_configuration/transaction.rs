@@ -2,51 +2,15 @@
 
 use takt_crypto::{OwnUpdate, StoredLists};
 use takt_rt::memory_budget::Charge;
-use takt_ua::{NodeId, StatusCode};
-
-use super::administration::State;
+use takt_ua::NodeId;
 
 /// The changes that wait. There is one transaction at a time.
 pub(super) struct Transaction {
     pub(super) session: NodeId,
     pub(super) lists: StoredLists,
     pub(super) certificate: Option<OwnUpdate>,
-    _charges: Vec<Charge>,
-}
-
-impl State {
-    /// Checks that no other Session has a transaction.
-    pub(super) fn check_transaction(&self, session: &NodeId) -> Result<(), StatusCode> {
-        match &self.transaction {
-            Some(transaction) if transaction.session != *session => {
-                Err(StatusCode::BadTransactionPending)
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// Begins or continues the transaction of a Session. `charge` is the memory of the change.
-    pub(super) fn transaction(
-        &mut self,
-        session: &NodeId,
-        charge: Charge,
-    ) -> Result<&mut Transaction, StatusCode> {
-        self.check_transaction(session)?;
-        let transaction = self.transaction.get_or_insert_with(|| Transaction {
-            session: session.clone(),
-            lists: StoredLists::default(),
-            certificate: None,
-            _charges: Vec::new(),
-        });
-        transaction._charges.push(charge);
-        Ok(transaction)
-    }
-
-    /// Ends the transaction of a Session.
-    pub(super) fn take_transaction(&mut self, session: &NodeId) -> Result<Transaction, StatusCode> {
-        self.check_transaction(session)?;
-        self.transaction.take().ok_or(StatusCode::BadNothingToDo)
-    }
+    /// Memory of the changes.
+    pub(super) charges: Vec<Charge>,
 }
 
 impl Transaction {

@@ -4,8 +4,9 @@ use takt_crypto::{Certificate, CertificateError, CertificateStore, StoredLists};
 use takt_ua::{ByteString, StatusCode, Variant, ids};
 
 use super::administration::{Administration, Call, refuse};
+use super::contents;
+use super::method::{Method, MethodResult};
 use super::methods::audit_trust_list;
-use super::{Method, MethodResult, contents};
 
 /// Modes of Open: reading, and writing of a new content.
 const READ: u8 = 1;

@@ -311,7 +311,6 @@ fn send(client: &mut Client, uri: &str, item: &Forwarded) -> Result<(u32, u16), 
                 timestamps_to_return: TimestampsToReturn::Both,
                 request_header,
                 nodes_to_read,
-                ..ReadRequest::default()
             };
             client.send(request, left)?
         }
@@ -334,7 +333,6 @@ fn send(client: &mut Client, uri: &str, item: &Forwarded) -> Result<(u32, u16), 
             let request = WriteRequest {
                 request_header,
                 nodes_to_write,
-                ..WriteRequest::default()
             };
             client.send(request, left)?
         }
@@ -354,7 +352,6 @@ fn send(client: &mut Client, uri: &str, item: &Forwarded) -> Result<(u32, u16), 
             let request = CallRequest {
                 request_header,
                 methods_to_call,
-                ..CallRequest::default()
             };
             client.send(request, left)?
         }
