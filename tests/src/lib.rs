@@ -12,6 +12,7 @@
 )]
 
 pub mod attacked;
+pub mod authority;
 pub mod binary;
 pub mod capture;
 pub mod interop;

@@ -15,7 +15,7 @@ use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use takt_crypto::{Certificate, PasswordHash, PolicyProfile, now};
-use takt_services::{IssuedUser, Users};
+use takt_services::{ForwardedIdentity, IssuedUser, Users};
 use takt_space::{Peer, RoleSet};
 use takt_ua::StatusCode;
 
@@ -265,6 +265,27 @@ impl Users for UserFile {
         issued.map_or(Err(StatusCode::BadIdentityTokenRejected), |issued| {
             issued.user(token)
         })
+    }
+
+    /// A user of the file has the Roles of the file here, whatever another server gives it; and so has a Unix user, or an address.
+    fn limit(&self, user: &ForwardedIdentity) -> Option<RoleSet> {
+        match user {
+            ForwardedIdentity::Name(name) => {
+                let users = self.users();
+                let mut users = users.iter();
+                let known = users.find(|known| known.is(name, UserKind::Login));
+                known.map(|known| known.roles.authenticated())
+            }
+            ForwardedIdentity::Unix { user, groups } => Some(self.anonymous(&Peer::SharedMemory {
+                user: Some(*user),
+                process: None,
+                groups: groups.clone(),
+            })),
+            ForwardedIdentity::Address(address) => Some(self.anonymous(&Peer::Tcp {
+                address: (*address, 0).into(),
+            })),
+            ForwardedIdentity::Other => None,
+        }
     }
 
     /// The Unix user that runs the server, and root, have all Roles over shared memory. Others have those of the file.

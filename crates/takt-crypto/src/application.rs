@@ -5,12 +5,18 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
-use crate::certificate::{Certificate, Thumbprint};
+use zeroize::Zeroizing;
+
+use crate::certificate::{Certificate, MAX_CHAIN_LENGTH, MAX_CHAIN_SIZE, Thumbprint};
 use crate::certificate_error::CertificateError;
-use crate::creation::NewCertificate;
+use crate::changes::{self, OwnFiles, StoredLists};
+use crate::creation::{CreationError, NewCertificate};
+use crate::folder::{StoreError, write_file};
 use crate::identity::OwnCertificate;
 use crate::policy::PolicyProfile;
-use crate::store::{CertificateStore, StoreError};
+use crate::private_key::PrivateKey;
+use crate::signing_request::signing_request;
+use crate::store::CertificateStore;
 use crate::trust::{Expectations, TrustList};
 
 /// Seconds before its expiry from which on a certificate is reported: 30 days.
@@ -46,6 +52,27 @@ struct Own {
     modified: [Option<SystemTime>; 2],
     /// Time of the last warning of an expiry, in seconds since 1970.
     warned: i64,
+}
+
+/// A certificate, perhaps with a new key, that has been checked and is to replace the own one.
+#[derive(Debug, Clone)]
+pub struct OwnUpdate(OwnFiles);
+
+/// Reason for which a certificate cannot replace the own one.
+#[derive(Debug, thiserror::Error)]
+pub enum OwnUpdateError {
+    /// A check of the certificate or of an issuer failed.
+    #[error(transparent)]
+    Certificate(#[from] CertificateError),
+    /// The certificate is for another key than the own one, that of the last signing request, and the given one.
+    #[error("the certificate is for another key")]
+    Key,
+    /// The key that was made for the last signing request cannot be read or written.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The files of the own certificate are not in the folders.
+    #[error("the certificate is not in the folders of certificates")]
+    Elsewhere,
 }
 
 /// Expectations of the peer of a SecureChannel, apart from the present time.
@@ -215,6 +242,96 @@ impl ApplicationSecurity {
             *paid = next;
         }
         may
+    }
+
+    /// Returns a signing request (PKCS #10, DER) for the own key, or for a new one, which is kept until a certificate for it
+    /// comes. `subject` is as in [`signing_request`].
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub fn signing_request(
+        &self,
+        subject: Option<&str>,
+        with_new_key: bool,
+    ) -> Result<Vec<u8>, StoreError> {
+        let own = self.identity();
+        let current = own.certificate();
+        if !with_new_key {
+            return Ok(signing_request(own.key(), current, subject)?);
+        }
+        let key = PrivateKey::generate(own.key().size() * 8).map_err(CreationError::from)?;
+        let request = signing_request(&key, current, subject)?;
+        let pem = key.to_pem().map_err(CreationError::from)?;
+        write_file(&self.requested_key(), pem.as_bytes())?;
+        Ok(request)
+    }
+
+    /// Returns the file of the key of the last signing request with a new key.
+    fn requested_key(&self) -> PathBuf {
+        self.files.1.with_extension("request")
+    }
+
+    /// Checks a certificate that is to replace the own one: key, chain, times, uses, and ApplicationUri. `chain` is the
+    /// certificate, and those of issuers that complete its chain; other ones are taken from the folders. `key` is its key (PEM),
+    /// unless the application has it.
+    ///
+    /// # Errors
+    /// [`OwnUpdateError`].
+    pub fn check_update(
+        &self,
+        chain: &[Certificate],
+        application_uri: &str,
+        key: Option<PrivateKey>,
+    ) -> Result<OwnUpdate, OwnUpdateError> {
+        let trust = self.store.trust_list();
+        let checked = trust.check_own(chain, application_uri, now())?;
+        let chain: Vec<u8> = checked.iter().flat_map(Certificate::der).copied().collect();
+        if checked.len() > MAX_CHAIN_LENGTH || chain.len() > MAX_CHAIN_SIZE {
+            return Err(CertificateError::Structure.into());
+        }
+        let leaf = checked.first().ok_or(CertificateError::Structure)?;
+        let is_of = |key: &PrivateKey| key.public_spki().is_ok_and(|key| key == leaf.public_key);
+        let key = match key {
+            Some(key) if is_of(&key) => Some(key),
+            Some(_) => return Err(OwnUpdateError::Key),
+            None => match self.read_requested_key().filter(is_of) {
+                Some(key) => Some(key),
+                None if is_of(self.identity().key()) => None,
+                None => return Err(OwnUpdateError::Key),
+            },
+        };
+        let below = |path: &Path| {
+            let below = path.strip_prefix(self.store.root());
+            below
+                .map(Path::to_owned)
+                .map_err(|_| OwnUpdateError::Elsewhere)
+        };
+        let mut files = OwnFiles::default();
+        if let Some(key) = key {
+            let pem = key.to_pem().map_err(|_| OwnUpdateError::Key)?;
+            let pem = Zeroizing::new(pem.as_bytes().to_vec());
+            files.written.push((below(&self.files.1)?, pem));
+            files.removed.push(below(&self.requested_key())?);
+        }
+        files.written.push((below(&self.files.0)?, chain.into()));
+        Ok(OwnUpdate(files))
+    }
+
+    fn read_requested_key(&self) -> Option<PrivateKey> {
+        let pem = fs::read_to_string(self.requested_key()).ok()?;
+        PrivateKey::from_pem(&Zeroizing::new(pem)).ok()
+    }
+
+    /// Changes the lists of the folders and the own certificate: either all of it, or nothing, also if the process is killed.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub fn apply(&self, lists: &StoredLists, update: Option<&OwnUpdate>) -> Result<(), StoreError> {
+        let none = OwnFiles::default();
+        let own = update.map_or(&none, |update| &update.0);
+        changes::apply(self.store.root(), lists, own)?;
+        let _ = self.identity();
+        Ok(())
     }
 
     /// Returns true if `thumbprint` is that of the current certificate.

@@ -284,6 +284,12 @@ impl Certificate {
         self.subject_name == self.issuer_name
     }
 
+    /// Returns true if the certificate is that of an issuer (CA), and not of an application that has signed its own.
+    #[must_use]
+    pub fn is_issuer(&self) -> bool {
+        self.is_ca && self.application_uri.is_none()
+    }
+
     /// Returns true if `issuer` has the name of this certificate's issuer.
     #[must_use]
     pub fn names_issuer(&self, issuer: &Self) -> bool {

@@ -15,7 +15,7 @@ use crate::policy::AsymmetricSignature;
 use crate::private_key::{KeyError, PrivateKey};
 
 /// Time by which the validity begins before the creation: clocks differ.
-const EARLIER: Duration = Duration::from_secs(3600);
+pub(crate) const EARLIER: Duration = Duration::from_secs(3600);
 
 /// Facts of a certificate to be created.
 #[derive(Debug, Clone)]
@@ -46,6 +46,9 @@ pub enum CreationError {
     /// The certificate that was created cannot be read.
     #[error(transparent)]
     Content(#[from] CertificateError),
+    /// The subject of a signing request cannot be read.
+    #[error("a subject is a list of names and values, for example CN=Press/O=Plant")]
+    Subject,
     /// The system returned no random numbers.
     #[error("the system has no random numbers")]
     Random,
@@ -80,10 +83,7 @@ impl NewCertificate {
                 host.as_str(),
             );
         }
-        let mut serial = [0; 16];
-        getrandom::fill(&mut serial).map_err(|_| CreationError::Random)?;
-        // Positive, with a constant length.
-        serial[0] = serial[0] & 0x7F | 0x40;
+        let serial = serial_number()?;
         let now = SystemTime::now();
         let mut params = CertificateParams::default();
         params.serial_number = Some(SerialNumber::from_slice(&serial));
@@ -111,11 +111,20 @@ impl NewCertificate {
     }
 }
 
+/// Returns a random serial number.
+pub(crate) fn serial_number() -> Result<[u8; 16], CreationError> {
+    let mut serial = [0; 16];
+    getrandom::fill(&mut serial).map_err(|_| CreationError::Random)?;
+    // Positive, with a constant length.
+    serial[0] = serial[0] & 0x7F | 0x40;
+    Ok(serial)
+}
+
 /// OID of domainComponent (RFC 4519, 2.4).
-const DOMAIN_COMPONENT: [u64; 7] = [0, 9, 2342, 19_200_300, 100, 1, 25];
+pub(crate) const DOMAIN_COMPONENT: [u64; 7] = [0, 9, 2342, 19_200_300, 100, 1, 25];
 
 /// A private key as the library uses it.
-struct Signer<'a>(&'a PrivateKey);
+pub(crate) struct Signer<'a>(pub(crate) &'a PrivateKey);
 
 impl PublicKeyData for Signer<'_> {
     fn der_bytes(&self) -> &[u8] {

@@ -17,7 +17,9 @@
 mod application;
 mod certificate;
 mod certificate_error;
+mod changes;
 mod creation;
+mod folder;
 mod identity;
 mod jwt;
 mod key_derivation;
@@ -26,14 +28,17 @@ mod policy;
 mod private_key;
 mod public_key;
 mod revocation;
+mod signing_request;
 mod store;
 mod symmetric;
 mod trust;
 
-pub use application::{ApplicationSecurity, PeerExpectations, now};
+pub use application::{ApplicationSecurity, OwnUpdate, OwnUpdateError, PeerExpectations, now};
 pub use certificate::{Certificate, MAX_CHAIN_LENGTH, MAX_CHAIN_SIZE, Thumbprint};
 pub use certificate_error::CertificateError;
+pub use changes::{OwnFiles, StoredLists};
 pub use creation::{CreationError, NewCertificate};
+pub use folder::StoreError;
 pub use identity::OwnCertificate;
 pub use jwt::{JwtClaims, JwtError, JwtExpectations, JwtKeys, JwtKeysError, MAX_JWT};
 pub use key_derivation::p_sha256;
@@ -42,7 +47,8 @@ pub use policy::{AsymmetricEncryption, AsymmetricSignature, Cipher, PolicyProfil
 pub use private_key::{KeyError, PrivateKey};
 pub use public_key::PublicKey;
 pub use revocation::RevocationList;
-pub use store::{CertificateStore, StoreError, StoredCertificate};
+pub use signing_request::{issue, signing_request};
+pub use store::{CertificateStore, StoredCertificate};
 pub use symmetric::{SIGNATURE_LENGTH, SymmetricKeys};
 pub use trust::{Expectations, TrustList};
 

@@ -48,9 +48,29 @@ impl RevocationList {
         })
     }
 
+    /// Returns the encoding (DER).
+    #[must_use]
+    pub fn der(&self) -> &[u8] {
+        &self.der
+    }
+
+    /// Returns true if the list has the name of this issuer.
+    #[must_use]
+    pub fn names_issuer(&self, issuer: &Certificate) -> bool {
+        self.issuer_name == issuer.subject_name()
+    }
+
+    /// Checks that `issuer` has signed the list.
+    ///
+    /// # Errors
+    /// Those of [`Certificate::verify_signed_by`].
+    pub fn verify_signed_by(&self, issuer: &Certificate) -> Result<(), CertificateError> {
+        self.verify(issuer)
+    }
+
     /// Returns true if `issuer` made the list, which is up to date at `now`.
     pub(crate) fn is_of(&self, issuer: &Certificate, now: i64) -> bool {
-        self.issuer_name == issuer.subject_name()
+        self.names_issuer(issuer)
             && !self.has_unknown_critical
             && self.this_update <= now
             && self.next_update.is_none_or(|next| now <= next)

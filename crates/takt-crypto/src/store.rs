@@ -2,69 +2,24 @@
 //!
 //! Each change of the folders takes effect with the next check: no application has to be restarted.
 
-use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::fs::{self, DirBuilder};
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
-use crate::certificate::{Certificate, MAX_CHAIN_SIZE, Thumbprint};
-use crate::certificate_error::CertificateError;
+use crate::certificate::{Certificate, Thumbprint};
+use crate::changes;
 use crate::creation::{CreationError, NewCertificate};
+use crate::folder::{
+    ISSUER_LISTS, ISSUERS, MAX_REJECTED, OWN, PRIVATE, REJECTED, StoreError, TRUSTED,
+    TRUSTED_LISTS, decoded, file_name, files, name_of, write_file, write_file_in,
+};
 use crate::identity::OwnCertificate;
-use crate::private_key::{KeyError, PrivateKey};
+use crate::private_key::PrivateKey;
 use crate::revocation::RevocationList;
 use crate::trust::TrustList;
-
-const OWN: &str = "own/certs";
-const PRIVATE: &str = "own/private";
-const TRUSTED: &str = "trusted/certs";
-const TRUSTED_LISTS: &str = "trusted/crl";
-const ISSUERS: &str = "issuer/certs";
-const ISSUER_LISTS: &str = "issuer/crl";
-const REJECTED: &str = "rejected/certs";
-
-/// Largest number of rejected certificates that are kept; the oldest gives way.
-const MAX_REJECTED: usize = 64;
-
-/// Largest number of files that are read from a folder.
-const MAX_FILES: usize = 4096;
-
-/// Largest file that is read, in bytes.
-const MAX_FILE: u64 = 1 << 20;
-
-/// Error of a certificate store.
-#[derive(Debug, thiserror::Error)]
-pub enum StoreError {
-    /// A folder or file cannot be used.
-    #[error("{}: {source}", path.display())]
-    Io {
-        /// The folder or file.
-        path: PathBuf,
-        /// Error of the operating system.
-        source: io::Error,
-    },
-    /// A certificate cannot be read.
-    #[error("{}: {source}", path.display())]
-    Certificate {
-        /// The file.
-        path: PathBuf,
-        /// Failed check.
-        source: CertificateError,
-    },
-    /// A private key cannot be read.
-    #[error("{}: {source}", path.display())]
-    Key {
-        /// The file.
-        path: PathBuf,
-        /// The mistake.
-        source: KeyError,
-    },
-    /// The own certificate could not be created.
-    #[error(transparent)]
-    Creation(#[from] CreationError),
-}
 
 /// A certificate in a folder.
 #[derive(Debug, Clone)]
@@ -102,6 +57,7 @@ impl CertificateStore {
             let made = builder.recursive(true).mode(0o700).create(&path);
             made.map_err(|source| StoreError::Io { path, source })?;
         }
+        changes::recover(root)?;
         Ok(Self {
             root: root.to_owned(),
             cache: Mutex::new(None),
@@ -165,12 +121,8 @@ impl CertificateStore {
     #[must_use]
     pub fn trust_list(&self) -> Arc<TrustList> {
         let folders = [OWN, TRUSTED, TRUSTED_LISTS, ISSUERS, ISSUER_LISTS];
-        let modified = |folder| {
-            let metadata = fs::metadata(self.root.join(folder));
-            let modified = metadata.and_then(|metadata| metadata.modified());
-            modified.unwrap_or(SystemTime::UNIX_EPOCH)
-        };
-        let times: Vec<SystemTime> = folders.into_iter().map(modified).collect();
+        let times = folders.into_iter().map(|folder| self.modified(folder));
+        let times: Vec<SystemTime> = times.collect();
         let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((read_at, list)) = &*cache
             && *read_at == times
@@ -187,15 +139,26 @@ impl CertificateStore {
         list
     }
 
+    /// Returns the time of the last change of the trust list.
+    #[must_use]
+    pub fn last_change(&self) -> SystemTime {
+        let folders = [TRUSTED, TRUSTED_LISTS, ISSUERS, ISSUER_LISTS];
+        let times = folders.into_iter().map(|folder| self.modified(folder));
+        times.max().unwrap_or(SystemTime::UNIX_EPOCH)
+    }
+
+    fn modified(&self, folder: &str) -> SystemTime {
+        let metadata = fs::metadata(self.root.join(folder));
+        let modified = metadata.and_then(|metadata| metadata.modified());
+        modified.unwrap_or(SystemTime::UNIX_EPOCH)
+    }
+
     fn read_trust_list(&self) -> TrustList {
         let certificates = |folder| {
             let stored = self.list(folder).into_iter();
             stored.map(|stored| stored.certificate)
         };
-        let lists = |folder| {
-            let files = files(&self.root.join(folder)).into_iter();
-            files.filter_map(|path| RevocationList::from_der(&decoded(&path)?).ok())
-        };
+        let lists = |folder| self.lists(folder);
         TrustList {
             trusted: certificates(TRUSTED).chain(certificates(OWN)).collect(),
             issuers: certificates(ISSUERS).collect(),
@@ -227,10 +190,23 @@ impl CertificateStore {
         self.list(REJECTED)
     }
 
+    /// Returns the revocation lists of trusted issuers, and those of other issuers.
+    #[must_use]
+    pub fn revocation_lists(&self) -> [Vec<RevocationList>; 2] {
+        [TRUSTED_LISTS, ISSUER_LISTS].map(|folder| self.lists(folder).collect())
+    }
+
+    fn lists(&self, folder: &str) -> impl Iterator<Item = RevocationList> + use<> {
+        let files = files(&self.root.join(folder)).into_iter();
+        files.filter_map(|path| RevocationList::from_der(&decoded(&path)?).ok())
+    }
+
     fn list(&self, folder: &str) -> Vec<StoredCertificate> {
         let files = files(&self.root.join(folder)).into_iter();
         let read = files.filter_map(|path| {
-            let certificate = Certificate::from_der(&decoded(&path)?).ok()?;
+            // Certificates of issuers follow an own one.
+            let chain = decoded(&path)?;
+            let certificate = Certificate::from_der(Certificate::leaf_of(&chain)?).ok()?;
             Some(StoredCertificate { path, certificate })
         });
         read.collect()
@@ -363,90 +339,5 @@ impl Certificate {
             path: path.to_owned(),
             source,
         })
-    }
-}
-
-/// Returns the regular files of a folder in the order of their names.
-fn files(folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let mut files: Vec<PathBuf> = entries
-        .map(|entry| entry.path())
-        .filter(|path| path.is_file() && path.extension().is_none_or(|end| end != "tmp"))
-        .take(MAX_FILES)
-        .collect();
-    files.sort();
-    files
-}
-
-/// Reads a file in DER, or in PEM, whose documents are concatenated.
-fn decoded(path: &Path) -> Option<Vec<u8>> {
-    if fs::metadata(path).ok()?.len() > MAX_FILE {
-        return None;
-    }
-    let bytes = fs::read(path).ok()?;
-    if !bytes.starts_with(b"-----BEGIN") {
-        return Some(bytes);
-    }
-    let documents = pem::parse_many(&bytes).ok()?;
-    let contents: Vec<u8> = documents
-        .into_iter()
-        .flat_map(pem::Pem::into_contents)
-        .collect();
-    (contents.len() <= MAX_CHAIN_SIZE.max(contents.len())).then_some(contents)
-}
-
-/// Writes a file for this user only, under its final name once it is complete and on the disk.
-fn write_file(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
-    write(path, bytes, File::sync_all)
-}
-
-/// Does the same in a folder of certificates. A rejected one need not survive a loss of power: a server does not wait for the disk
-/// because of a stranger.
-fn write_file_in(folder: &str, path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
-    match folder {
-        REJECTED => write(path, bytes, |_| Ok(())),
-        _ => write_file(path, bytes),
-    }
-}
-
-fn write(
-    path: &Path,
-    bytes: &[u8],
-    settle: impl FnOnce(&File) -> io::Result<()>,
-) -> Result<(), StoreError> {
-    let io = |source| StoreError::Io {
-        path: path.to_owned(),
-        source,
-    };
-    let unfinished = path.with_extension(format!("{}.tmp", std::process::id()));
-    let _ = fs::remove_file(&unfinished);
-    let mut file = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(&unfinished)
-        .map_err(io)?;
-    let written = file.write_all(bytes).and_then(|()| settle(&file));
-    written
-        .and_then(|()| fs::rename(&unfinished, path))
-        .map_err(|source| {
-            let _ = fs::remove_file(&unfinished);
-            io(source)
-        })
-}
-
-/// Returns the name of the file of a peer's certificate: its common name as far as it is harmless, and the thumbprint.
-fn name_of(certificate: &Certificate) -> String {
-    let name = file_name(&certificate.common_name);
-    format!("{name} [{}].der", certificate.thumbprint)
-}
-
-/// Returns the harmless characters of a name.
-fn file_name(name: &str) -> String {
-    let harmless = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | ' ' | '.');
-    let name: String = name.chars().filter(harmless).take(64).collect();
-    match name.trim_matches(|c| c == '.' || c == ' ') {
-        "" => "unnamed".to_owned(),
-        name => name.to_owned(),
     }
 }

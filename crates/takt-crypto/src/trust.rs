@@ -86,6 +86,37 @@ impl TrustList {
         }
     }
 
+    /// Checks a certificate that a server is about to use as its own (OPC 10000-12, 7.10.5): everything but trust and revocation,
+    /// which are the business of its peers. Returns the chain from the certificate to its root.
+    ///
+    /// # Errors
+    /// The first check that failed.
+    pub fn check_own(
+        &self,
+        chain: &[Certificate],
+        application_uri: &str,
+        now: i64,
+    ) -> Result<Vec<Certificate>, CertificateError> {
+        let leaf = chain.first().ok_or(CertificateError::Structure)?;
+        let path = self.path(chain)?;
+        check_signatures(&path)?;
+        let fits = |profile: &&PolicyProfile| {
+            check_keys(&path, profile.min_key_bits, profile.max_key_bits).is_ok()
+        };
+        if !PolicyProfile::ALL.iter().any(|profile| fits(&&**profile)) {
+            return Err(CertificateError::PolicyCheck);
+        }
+        check_times(&path, now)?;
+        if leaf.application_uri.as_deref() != Some(application_uri) {
+            return Err(CertificateError::Uri);
+        }
+        if !leaf.may_secure_channels() || !leaf.may_act(true) {
+            return Err(CertificateError::Use);
+        }
+        check_uses_of_issuers(&path)?;
+        Ok(path.into_iter().cloned().collect())
+    }
+
     /// Builds the chain from the certificate to its root.
     fn path<'a>(
         &'a self,
@@ -125,12 +156,7 @@ impl TrustList {
 
     /// Checks the uses of issuers, and revocation.
     fn check_issuers(&self, path: &[&Certificate], now: i64) -> Result<(), CertificateError> {
-        let issuers = path.iter().enumerate().skip(1);
-        for (index, issuer) in issuers {
-            if !issuer.may_issue(index - 1) {
-                return Err(CertificateError::IssuerUse);
-            }
-        }
+        check_uses_of_issuers(path)?;
         for (index, pair) in path.windows(2).enumerate() {
             let [certificate, issuer] = pair else {
                 continue;
@@ -170,6 +196,14 @@ fn check_keys(path: &[&Certificate], least: usize, most: usize) -> Result<(), Ce
     match all.all(|one| (least..=most).contains(&one.key_bits)) {
         true => Ok(()),
         false => Err(CertificateError::PolicyCheck),
+    }
+}
+
+fn check_uses_of_issuers(path: &[&Certificate]) -> Result<(), CertificateError> {
+    let mut issuers = path.iter().skip(1).enumerate();
+    match issuers.all(|(below, issuer)| issuer.may_issue(below)) {
+        true => Ok(()),
+        false => Err(CertificateError::IssuerUse),
     }
 }
 

@@ -7,7 +7,7 @@
 //!
 //! * [`journal`]: the thread that writes and commits changes. Nobody else waits for the disk.
 //! * [`group_on_its_way`]: a queued SecurityGroup, which later states replace.
-//! * [`store`]: the file and its transaction; [`tables`], [`owners`] and [`records`]: its contents, which are plain
+//! * [`store`]: the file and its transaction; [`tables`], [`owners`], [`push_targets`] and [`records`]: its contents, which are plain
 //!   data in [`contents`].
 //! * [`file`]: all use of `redb` goes through it, and a damaged file becomes an error there.
 
@@ -19,6 +19,7 @@ mod journal;
 #[cfg(test)]
 mod journal_tests;
 mod owners;
+mod push_targets;
 mod records;
 mod store;
 mod tables;
@@ -33,6 +34,7 @@ use std::sync::mpsc;
 use redb::WriteTransaction;
 use takt_rt::memory_budget::Charge;
 use takt_ua::NodeId;
+use takt_ua::structures::PubSubKeyPushTargetDataType;
 
 use crate::names::Owner;
 pub(crate) use contents::{
@@ -247,6 +249,21 @@ impl Database {
         };
         self.enter_with(write, undo, charge)?;
         Ok(kept)
+    }
+
+    /// Stores the present state of a push target; `None` removes it.
+    pub(crate) fn keep_push_target(
+        &self,
+        application_uri: &str,
+        target: Option<PubSubKeyPushTargetDataType>,
+        undo: Undo,
+        charge: Charge,
+    ) -> Result<(), DatabaseError> {
+        let uri = application_uri.to_owned();
+        let write = move |transaction: &WriteTransaction| {
+            push_targets::set(transaction, &uri, target.as_ref())
+        };
+        self.enter_with(write, undo, charge)
     }
 
     /// Removes a SecurityGroup.

@@ -21,7 +21,7 @@ use crate::discovery::{Announcer, Discovery};
 use crate::durable::DurableMethods;
 use crate::events::{self, Forwarder};
 use crate::history::{RegistryHistory, RegistryHistoryOptions};
-use crate::key_push::{KeyPush, PushTargetOptions};
+use crate::key_push::{KeyPush, KeyPushParts, PushTargetOptions};
 use crate::mirror::{MirrorOptions, Mirrors};
 use crate::names::{NameLimits, Names};
 use crate::namespaces;
@@ -179,6 +179,7 @@ impl Registry {
         let durable = DurableMethods::new(&rules);
         let configured = &options.security_groups;
         let groups = SecurityGroups::new(&rules, &durable, space, &mut contents, configured)?;
+        let push_targets = std::mem::take(&mut contents.push_targets);
         rules.restore(space, contents)?;
         bind_methods(space, &rules, &durable, model)?;
         events::bind_methods(space, &rules)?;
@@ -207,7 +208,14 @@ impl Registry {
         )
         .map_err(|source| RegistryError::Mirror(source.to_string()))?;
         let forwarder = Forwarder::start(&server, &rules).map_err(RegistryError::Thread)?;
-        let key_push = KeyPush::start(&options.push_targets, &groups, space, &push)?;
+        let parts = KeyPushParts {
+            groups: &groups,
+            rules: &rules,
+            durable: &durable,
+            space,
+            client: push,
+        };
+        let key_push = KeyPush::start(&options.push_targets, push_targets, parts)?;
         Ok(Self {
             application_name: options.application_name,
             _announcer: announcer,

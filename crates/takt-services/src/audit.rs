@@ -87,6 +87,26 @@ pub enum AuditedAction<'a> {
         /// BrowseName of the Method, if it exists.
         method: Option<&'a str>,
     },
+    /// The certificate of the server was replaced by a Method (OPC 10000-12, 7.10.22).
+    CertificateUpdated {
+        /// The Object.
+        object_id: NodeIdRef<'a>,
+        /// The Method.
+        method_id: NodeIdRef<'a>,
+        /// The CertificateGroup.
+        group: NodeIdRef<'a>,
+        /// The type of the certificate.
+        certificate_type: NodeIdRef<'a>,
+    },
+    /// A trust list was changed by a Method (OPC 10000-12, 7.8.2.13).
+    TrustListUpdated {
+        /// The Object.
+        object_id: NodeIdRef<'a>,
+        /// The Method.
+        method_id: NodeIdRef<'a>,
+        /// The trust list.
+        trust_list: NodeIdRef<'a>,
+    },
     /// One operation of NodeManagement.
     NodeManagement {
         /// The service.
@@ -122,6 +142,8 @@ impl AuditedAction<'_> {
             Self::CloseSession => "AuditSessionEventType",
             Self::Write { .. } => "AuditWriteUpdateEventType",
             Self::Call { .. } => "AuditUpdateMethodEventType",
+            Self::CertificateUpdated { .. } => "CertificateUpdatedAuditEventType",
+            Self::TrustListUpdated { .. } => "TrustListUpdatedAuditEventType",
             Self::NodeManagement { service, .. } => match service {
                 NodeService::AddNodes => "AuditAddNodesEventType",
                 NodeService::AddReferences => "AuditAddReferencesEventType",
@@ -142,7 +164,9 @@ impl AuditedAction<'_> {
             Self::ActivateSession => "Session/ActivateSession",
             Self::CloseSession => "Session/CloseSession",
             Self::Write { .. } => "Attribute/Write",
-            Self::Call { .. } => "Method/Call",
+            Self::Call { .. } | Self::CertificateUpdated { .. } | Self::TrustListUpdated { .. } => {
+                "Method/Call"
+            }
             Self::NodeManagement { service, .. } => match service {
                 NodeService::AddNodes => "NodeManagement/AddNodes",
                 NodeService::AddReferences => "NodeManagement/AddReferences",

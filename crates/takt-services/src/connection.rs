@@ -8,7 +8,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use takt_space::{Caller, Channel, Peer};
 
 use crate::completed::Completed;
+use crate::forwarded::ForwardedUser;
 use crate::session::Session;
+use crate::users::Users;
 
 /// Outcome of handling a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,8 +31,10 @@ pub struct Connection {
     pub(crate) discovery_only: bool,
     /// The Session that the last request named.
     pub(crate) session: Option<Arc<Session>>,
-    /// The caller of that Session, or of requests without one.
+    /// The caller of that Session, or of requests without one; or the user of a request that the client forwards.
     pub(crate) caller: Arc<Caller>,
+    /// True if `caller` is the user of a forwarded request.
+    is_forwarding: bool,
     pub(crate) completed: Arc<Completed>,
     /// Task of the request that is being handled, if it takes more than its first slice. The task has no message yet.
     pub(crate) begun: Cell<Option<Box<dyn Any + Send>>>,
@@ -45,6 +49,7 @@ impl Connection {
         Self {
             channel: channel.id,
             caller: Arc::new(Caller::of_channel(Arc::new(channel))),
+            is_forwarding: false,
             endpoint_url,
             discovery_only: false,
             session: None,
@@ -60,6 +65,7 @@ impl Connection {
         // The response may be that of ActivateSession.
         if let Some(session) = &self.session {
             self.caller = session.caller.load_full();
+            self.is_forwarding = false;
         }
         Some(completed)
     }
@@ -82,6 +88,27 @@ impl Connection {
             None => Arc::new(Caller::of_channel(Arc::clone(&self.caller.channel))),
         };
         self.session = session;
+        self.is_forwarding = false;
+    }
+
+    /// Sets the caller of the next request: `user`, if the client forwards it, and the client itself otherwise.
+    #[inline]
+    pub(crate) fn set_forwarded(
+        &mut self,
+        user: Option<&ForwardedUser>,
+        users: Option<&dyn Users>,
+    ) {
+        if user.is_none() && !self.is_forwarding {
+            return;
+        }
+        if let Some(session) = &self.session {
+            let client = session.caller.load_full();
+            self.is_forwarding = user.is_some();
+            self.caller = match user {
+                Some(user) => user.caller(&client, users),
+                None => client,
+            };
+        }
     }
 
     /// Returns true if the peer uses an activated Session.

@@ -30,6 +30,8 @@ mod discovery_server;
 mod endpoint;
 mod events;
 mod fault;
+mod forwarded;
+mod forwarded_identity;
 mod gate;
 mod history;
 mod limits;
@@ -66,6 +68,8 @@ pub use endpoint::{
     AnnouncedHost, EndpointConfig, SECURITY_POLICY_NONE, SHARED_MEMORY_PROFILE, TCP_PROFILE,
 };
 pub use events::queue::EventSink;
+pub use forwarded::ForwardedUser;
+pub use forwarded_identity::ForwardedIdentity;
 pub use history::Historian;
 pub use limits::{OperationLimits, ServerLimits, SubscriptionLimits};
 pub use node_management::{EverybodyManages, NoNodeManagement, NodeManagement};

@@ -356,6 +356,11 @@ impl Server {
         self.sessions.len()
     }
 
+    /// Returns true if there is a Session with this id.
+    pub fn has_session(&self, session_id: &NodeId) -> bool {
+        self.sessions.contains(session_id)
+    }
+
     /// Returns the part of the sampling budget that all MonitoredItems use, in units of work per second: see
     /// [`SubscriptionLimits::max_sampling_load`](crate::SubscriptionLimits::max_sampling_load).
     pub fn sampling_load(&self) -> u64 {

@@ -4,6 +4,8 @@ use takt_crypto::{Certificate, PolicyProfile};
 use takt_space::{Peer, RoleSet};
 use takt_ua::StatusCode;
 
+use crate::forwarded_identity::ForwardedIdentity;
+
 /// A user with a token of an authorization service.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IssuedUser {
@@ -57,6 +59,13 @@ pub trait Users: Send + Sync {
     fn issued(&self, token: &[u8]) -> Result<IssuedUser, StatusCode> {
         let _ = token;
         Err(StatusCode::BadIdentityTokenRejected)
+    }
+
+    /// Returns the most Roles that a user may have who uses this server through another one, which forwards the requests. `None`:
+    /// those that the other server gives.
+    fn limit(&self, user: &ForwardedIdentity) -> Option<RoleSet> {
+        let _ = user;
+        None
     }
 
     /// Returns the Roles of a peer without a user: over shared memory those of its Unix user.

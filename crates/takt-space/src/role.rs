@@ -140,6 +140,13 @@ impl RoleSet {
         }
     }
 
+    /// Returns the set of the Roles that both have.
+    #[must_use]
+    pub fn intersection(self, other: Self) -> Self {
+        let both = self.iter().filter(|role| other.contains(*role));
+        both.fold(Self::default(), |set, role| set.union(role.into()))
+    }
+
     /// Returns these Roles and those of every authenticated user.
     #[must_use]
     pub const fn authenticated(self) -> Self {

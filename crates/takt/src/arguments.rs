@@ -17,6 +17,7 @@ mod security;
 mod security_key;
 mod serving;
 mod simulate;
+mod trust;
 mod tsn;
 mod values;
 
@@ -42,8 +43,7 @@ pub use scenario::{
     CheckScenarioArguments, ModelName, NewArguments, QdiscName, ScenarioCommand, TemplateName,
 };
 pub use security::{
-    ClientSecurityArguments, ServeSecurityArguments, TrustArguments, TrustCommand, UserArguments,
-    UserCommand,
+    ClientSecurityArguments, IdentityArguments, ServeSecurityArguments, UserArguments, UserCommand,
 };
 pub use security_key::SecurityKey;
 pub use serving::{
@@ -51,6 +51,7 @@ pub use serving::{
     RegistryServeArguments,
 };
 pub use simulate::{SimulateArguments, SimulationLoopback, SimulationModel};
+pub use trust::{TrustArguments, TrustCommand, TrustServerArguments};
 
 pub use tsn::{
     TsnApplyArguments, TsnClearArguments, TsnCommand, TsnDiscipline, TsnOffload, TsnParameters,

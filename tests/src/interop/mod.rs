@@ -20,7 +20,7 @@ pub use foreign::{
 pub use nodesets::{CompanionNodeSets, assert_same_nodes};
 pub use ours::{command_line_against_server, command_line_against_special_servers};
 pub use python::{client_decodes_own_types, provider_of_the_guide};
-pub use secured::{Foreign, POLICIES, add_user, client_passes_secured_checks};
+pub use secured::{Foreign, POLICIES, add_user, add_user_with, client_passes_secured_checks};
 pub use subscribing::client_subscribes;
 
 use serde_json::{Value, json};

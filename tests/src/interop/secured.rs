@@ -116,6 +116,14 @@ impl Foreign {
 
 /// Adds the user, as operator, to the users of the registry.
 pub fn add_user(sandbox: &Sandbox) {
+    add_user_with(sandbox, "operator");
+}
+
+/// Adds the user of [`Foreign::security`] with these roles to the users of a registry.
+///
+/// # Panics
+/// If that fails.
+pub fn add_user_with(sandbox: &Sandbox, roles: &str) {
     let (name, password) = USER;
     let data = sandbox.data_directory();
     let file = data.join("password");
@@ -126,7 +134,7 @@ pub fn add_user(sandbox: &Sandbox) {
         "add",
         name,
         "--role",
-        "operator",
+        roles,
         "--password-file",
         text(&file),
         "--users",

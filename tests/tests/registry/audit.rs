@@ -20,7 +20,7 @@ fn records(path: &Path) -> Vec<Value> {
 }
 
 /// Waits for a record with these fields, and returns it.
-fn find(path: &Path, fields: &[(&str, Value)]) -> Value {
+pub(crate) fn find(path: &Path, fields: &[(&str, Value)]) -> Value {
     let mut found = None;
     eventually(&format!("a record with {fields:?}"), PATIENCE, || {
         let mut records = records(path).into_iter();

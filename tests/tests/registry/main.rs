@@ -9,6 +9,8 @@
 mod advertised;
 mod audit;
 mod browsing;
+mod certificates;
+mod forwarded_users;
 mod forwarding;
 mod issued_tokens;
 mod key_log;
@@ -19,6 +21,7 @@ mod names;
 mod ownership;
 mod permissions;
 mod pipelining;
+mod push_targets;
 mod roles;
 mod secrets;
 mod security_groups;

@@ -6,22 +6,22 @@ use takt_tests::{Process, Registry, Sandbox};
 use crate::PATIENCE;
 
 /// A registry, and the client of another Unix user with certificates of its own; both trust each other.
-struct TwoUsers {
-    sandbox: Sandbox,
-    registry: Registry,
-    elsewhere: Sandbox,
+pub(crate) struct TwoUsers {
+    pub(crate) sandbox: Sandbox,
+    pub(crate) registry: Registry,
+    pub(crate) elsewhere: Sandbox,
     /// Folder of the certificates of the registry.
-    folder: String,
+    pub(crate) folder: String,
     /// Thumbprint of the certificate of the client.
-    client: String,
+    pub(crate) client: String,
     /// File with the certificate of the registry.
     certificate: String,
 }
 
 impl TwoUsers {
-    fn new() -> Self {
+    pub(crate) fn new(options: &[&str]) -> Self {
         let sandbox = Sandbox::new();
-        let registry = Registry::start(&sandbox, &[]);
+        let registry = Registry::start(&sandbox, options);
         let folder = sandbox.data_directory().join("pki");
         let certificate = folder.join(format!("own/certs/{}.der", registry.name));
         let mut users = Self {
@@ -55,19 +55,19 @@ impl TwoUsers {
     }
 
     /// Changes the trust of the client.
-    fn client_changes(&self, change: &[&str]) {
+    pub(crate) fn client_changes(&self, change: &[&str]) {
         let change = [&["trust"], change].concat();
         let _ = self.elsewhere.run(&change).expect_success();
     }
 
-    fn read(&self) -> Finished {
+    pub(crate) fn read(&self) -> Finished {
         let endpoint = &self.registry.endpoint;
         let read = ["read", endpoint, "i=2258", "--security", "encrypt"];
         self.elsewhere.run(&read)
     }
 
     /// Starts a client whose token has a lifetime of an hour, and waits until it shows values.
-    fn watch(&self) -> Process {
+    pub(crate) fn watch(&self) -> Process {
         let watch = [
             "watch",
             &self.registry.endpoint,
@@ -89,7 +89,7 @@ impl TwoUsers {
 
 #[test]
 fn a_client_that_is_rejected_loses_its_open_channel() {
-    let users = TwoUsers::new();
+    let users = TwoUsers::new(&[]);
     let watch = users.watch();
     users.server_changes("reject");
     let ended = watch.finish(PATIENCE);
@@ -101,7 +101,7 @@ fn a_client_that_is_rejected_loses_its_open_channel() {
 /// The client ends its channel by itself: the server trusts it all the time.
 #[test]
 fn a_server_that_is_rejected_loses_its_client() {
-    let users = TwoUsers::new();
+    let users = TwoUsers::new(&[]);
     let watch = users.watch();
     let list = users.elsewhere.rows(&["trust", "list"]);
     let trusted = list.iter().find(|row| row["folder"] == "trusted");

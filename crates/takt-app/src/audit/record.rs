@@ -83,6 +83,26 @@ fn details(record: &AuditRecord<'_>, add: &mut impl FnMut(&str, Value)) {
             add("MethodId", text(&method_id.to_string()));
             add("Method", text(method.unwrap_or_default()));
         }
+        AuditedAction::CertificateUpdated {
+            object_id,
+            method_id,
+            group,
+            certificate_type,
+        } => {
+            add("SourceNode", text(&object_id.to_string()));
+            add("MethodId", text(&method_id.to_string()));
+            add("CertificateGroup", text(&group.to_string()));
+            add("CertificateType", text(&certificate_type.to_string()));
+        }
+        AuditedAction::TrustListUpdated {
+            object_id,
+            method_id,
+            trust_list,
+        } => {
+            add("SourceNode", text(&object_id.to_string()));
+            add("MethodId", text(&method_id.to_string()));
+            add("TrustListId", text(&trust_list.to_string()));
+        }
         AuditedAction::NodeManagement { node_id, .. } => {
             add("Node", text(&node_id.to_string()));
         }

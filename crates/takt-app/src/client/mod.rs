@@ -7,6 +7,7 @@
 
 mod attributes;
 mod browse_path;
+mod certificates;
 mod choice;
 mod current;
 mod data_types;
@@ -34,6 +35,7 @@ use takt_rt::readiness::Waker;
 use takt_rt::shared_bytes::SharedBytes;
 use takt_ua::NodeId;
 use takt_ua::binary::Encoder;
+use takt_ua::structures::RequestHeader;
 
 pub use attributes::Attribute;
 pub use choice::{ClientSecurity, SecurityChoice};
@@ -233,8 +235,11 @@ impl Client {
         let Some((transport, session)) = self.connected.as_mut() else {
             return Err(not_connected(&self.endpoint));
         };
-        *request.header_mut() =
-            request_header(session.authentication_token(), self.request_handle, timeout);
+        let header = request.header_mut();
+        *header = RequestHeader {
+            additional_header: std::mem::take(&mut header.additional_header),
+            ..request_header(session.authentication_token(), self.request_handle, timeout)
+        };
         let result = transport.call(request, timeout);
         self.lost_if_closed(result)
     }

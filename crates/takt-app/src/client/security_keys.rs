@@ -69,7 +69,7 @@ impl Client {
 }
 
 /// Returns the error of a Method with the name of the Method instead of its NodeId.
-fn named(method: &str, error: ClientError) -> ClientError {
+pub(super) fn named(method: &str, error: ClientError) -> ClientError {
     match error {
         ClientError::Operation { status, .. } => ClientError::operation(method, status),
         error => error,

@@ -3,6 +3,8 @@
 use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
+use takt_ua::structures::RequestHeader;
+
 use super::{Client, EncodedResponse, ServiceRequest, not_connected, remaining, request_header};
 use crate::error::{ClientError, ConnectionError};
 
@@ -25,7 +27,11 @@ impl Client {
             return Err(not_connected(&self.endpoint));
         };
         let token = session.authentication_token();
-        *request.header_mut() = request_header(token, self.request_handle, timeout_hint);
+        let header = request.header_mut();
+        *header = RequestHeader {
+            additional_header: std::mem::take(&mut header.additional_header),
+            ..request_header(token, self.request_handle, timeout_hint)
+        };
         let result = transport.send(&request, remaining(deadline));
         self.lost_if_closed(result)
     }

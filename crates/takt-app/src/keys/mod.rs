@@ -3,9 +3,11 @@
 //! These threads work beside those of PubSub, which get whole rings of keys. Nothing here is configured for a PubSub: the application
 //! passes the [`KeyNews`] on.
 
+mod arguments;
 mod keeper;
 mod news;
 mod receiver;
+mod stored;
 
 pub use keeper::KeyKeeper;
 pub use news::{KeyNews, MissingKeys};

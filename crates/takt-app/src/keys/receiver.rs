@@ -2,16 +2,18 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
 
 use takt_crypto::Certificate;
 use takt_pubsub::security::{KeyRing, SecurityKeyUpdate};
 use takt_services::{BuildError, Server, ServerLimits};
 use takt_space::{AddressSpaceError, CallError, Caller, MethodHandler};
-use takt_ua::{Elements, NodeId, StatusCode, Variant, ids};
+use takt_ua::{NodeId, StatusCode, Variant, ids};
 
+use super::arguments::read;
 use super::news::{KeyNews, MissingKeys};
+use super::stored::{ReceivedKeys, StoredKeys};
 use crate::endpoint::Endpoint;
 use crate::serve::{ServeError, ServeOptions, Serving};
 
@@ -54,7 +56,8 @@ pub enum KeyReceiverError {
 
 /// A push target: a small server whose Method SetSecurityKeys takes the keys of SecurityGroups. It serves until it is dropped.
 ///
-/// Keys are accepted on encrypted channels only, and from the applications that are named for their SecurityGroup.
+/// Keys are accepted on encrypted channels only, and from the applications that are named for their SecurityGroup. They are kept
+/// beside the private key of the target, so that it has them after a restart.
 pub struct KeyReceiver {
     serving: Serving,
     application_uri: String,
@@ -85,8 +88,13 @@ impl KeyReceiver {
         let method = NodeId::from(ids::PUBLISH_SUBSCRIBE_SET_SECURITY_KEYS);
         let space = server.address_space();
         space.set_method(&method, MethodHandler::local(handler))?;
+        let serving = Serving::start(&server, &[options.endpoint], options.serve)?;
+        if let Some(security) = server.security() {
+            let (_, key) = security.store().own_files(&options.application_name);
+            groups.restore(StoredKeys::new(key.with_extension("keys")));
+        }
         Ok(Self {
-            serving: Serving::start(&server, &[options.endpoint], options.serve)?,
+            serving,
             application_uri,
             groups,
             news,
@@ -117,6 +125,8 @@ struct Groups {
     pushed: Mutex<BTreeMap<String, Pushed>>,
     tell: Sender<KeyNews>,
     started: Instant,
+    /// File of the keys, if the target has a certificate.
+    stored: OnceLock<StoredKeys>,
 }
 
 /// Keys of a SecurityGroup.
@@ -124,7 +134,7 @@ struct Groups {
 struct Pushed {
     ring: KeyRing,
     /// Last pushed keys. A service pushes keys again before they change.
-    last: Option<SecurityKeyUpdate>,
+    last: Option<ReceivedKeys>,
     /// True if missing keys were reported since the last ones.
     is_reported: bool,
 }
@@ -133,6 +143,7 @@ impl Pushed {
     /// Returns whether these are the keys that were pushed last.
     fn has(&self, update: &SecurityKeyUpdate) -> bool {
         self.last.as_ref().is_some_and(|last| {
+            let last = &last.update;
             last.security_policy_uri == update.security_policy_uri
                 && last.first_token_id == update.first_token_id
                 && last.key_lifetime == update.key_lifetime
@@ -153,6 +164,55 @@ impl Groups {
             services,
             tell,
             started,
+            stored: OnceLock::new(),
+        }
+    }
+
+    /// Takes the keys of the last run that can still be used, and keeps later ones in the file.
+    fn restore(&self, file: StoredKeys) {
+        let now = Instant::now();
+        let mut pushed = self.pushed();
+        for (id, received) in file.load() {
+            let aged = received.aged(SystemTime::now());
+            let Some((update, over)) = aged else { continue };
+            // Keys may have come already.
+            let group = pushed.get_mut(&id).filter(|group| group.last.is_none());
+            let (Some(group), Some(at)) = (group, now.checked_sub(over)) else {
+                continue;
+            };
+            let mut ring = KeyRing::default();
+            let is_usable = ring.update(&update, at).is_ok()
+                && ring.expires_at().is_some_and(|expiry| now < expiry);
+            if !is_usable {
+                continue;
+            }
+            tracing::info!(
+                security_group = id,
+                token = update.first_token_id,
+                "stored keys are used"
+            );
+            group.ring = ring.clone();
+            group.last = Some(received);
+            let _ = self.tell.send(KeyNews::Keys {
+                security_group_id: id,
+                ring,
+                again: false,
+            });
+        }
+        drop(pushed);
+        let _ = self.stored.set(file);
+    }
+
+    /// Keeps the present keys in the file. If that fails, the target waits for the next push after a restart.
+    fn save(&self, pushed: &BTreeMap<String, Pushed>) {
+        let Some(file) = self.stored.get() else {
+            return;
+        };
+        let groups = pushed.iter();
+        let groups = groups.filter_map(|(id, group)| Some((id, group.last.as_ref()?)));
+        if let Err(error) = file.save(groups) {
+            let file = file.path().display();
+            tracing::warn!(%file, %error, "the keys cannot be stored: after a restart they are missing until the next push");
         }
     }
 
@@ -189,12 +249,16 @@ impl Groups {
             keys = update.keys.len(),
             "keys set"
         );
-        group.last = Some(update);
+        group.last = Some(ReceivedKeys {
+            update,
+            at: SystemTime::now(),
+        });
         let news = KeyNews::Keys {
             security_group_id: id,
             ring: group.ring.clone(),
             again: std::mem::take(&mut group.is_reported),
         };
+        self.save(&pushed);
         self.tell.send(news).map_err(|_| StatusCode::BadShutdown)
     }
 
@@ -239,41 +303,6 @@ fn encrypted_application(caller: &Caller) -> Result<String, StatusCode> {
     let certificate = chain.ok().and_then(|chain| chain.into_iter().next());
     let uri = certificate.and_then(|certificate| certificate.application_uri);
     uri.ok_or(StatusCode::BadUserAccessDenied)
-}
-
-/// Returns the SecurityGroup and the keys of the input arguments.
-fn read(inputs: &[Variant]) -> Option<(String, SecurityKeyUpdate)> {
-    let [
-        Variant::String(security_group_id),
-        Variant::String(security_policy_uri),
-        Variant::UInt32(current_token_id),
-        Variant::ByteString(current_key),
-        future_keys,
-        Variant::Double(time_to_next_key),
-        Variant::Double(key_lifetime),
-    ] = inputs
-    else {
-        return None;
-    };
-    let future_keys = match future_keys {
-        Variant::Array(keys) => match &keys.elements {
-            Elements::ByteString(keys) => keys.as_slice(),
-            _ => return None,
-        },
-        // A null array.
-        Variant::Empty => &[],
-        _ => return None,
-    };
-    let time = |milliseconds: f64| Duration::try_from_secs_f64(milliseconds / 1000.0).ok();
-    let keys = std::iter::once(current_key).chain(future_keys);
-    let update = SecurityKeyUpdate {
-        security_policy_uri: security_policy_uri.as_str().to_owned(),
-        first_token_id: *current_token_id,
-        keys: keys.map(|key| key.as_bytes().to_vec().into()).collect(),
-        time_to_next_key: time(*time_to_next_key)?,
-        key_lifetime: time(*key_lifetime)?,
-    };
-    Some((security_group_id.as_str().to_owned(), update))
 }
 
 #[cfg(test)]

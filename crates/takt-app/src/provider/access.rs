@@ -14,6 +14,33 @@ use takt_ua::{ExtensionObject, Variant};
 const ROLE_PERMISSIONS: u32 = 24;
 const ACCESS_RESTRICTIONS: u32 = 26;
 
+/// Adds the methods that restrict the access to a declared node.
+macro_rules! with_access {
+    ($declared:ident) => {
+        impl $declared {
+            /// Grants callers with this role the permissions on it: bits of [`PermissionType`](takt_ua::enumerations::PermissionType)
+            /// (OPC 10000-3, 8.55), for example `PermissionType::Browse | PermissionType::Read`. From the first grant on, it has
+            /// RolePermissions of its own: roles that are not granted anything have no permission. A security-admin always sees it and
+            /// its permissions. The registry enforces the same permissions for the clients that it forwards.
+            #[must_use]
+            pub fn permissions(mut self, role: takt_space::UserRole, permissions: u32) -> Self {
+                $crate::provider::access::grant(&mut self.access, role, permissions);
+                self
+            }
+
+            /// Requires an encrypted channel over `opc.tcp` for everything but browsing (AccessRestrictions, OPC 10000-3, 5.2.11). Shared
+            /// memory needs no encryption.
+            #[must_use]
+            pub fn encrypted_only(mut self) -> Self {
+                self.access
+                    .restrict(takt_ua::enumerations::AccessRestrictionType::EncryptionRequired);
+                self
+            }
+        }
+    };
+}
+pub(super) use with_access;
+
 /// Grants a role permissions. A security-admin always sees the node and its permissions.
 pub(super) fn grant(access: &mut NodeAccess, role: UserRole, permissions: u32) {
     let seen = PermissionType::Browse | PermissionType::ReadRolePermissions;

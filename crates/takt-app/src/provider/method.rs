@@ -1,12 +1,9 @@
 //! Methods of a Provider.
 
-use takt_space::{
-    CallError, Caller, MethodCall, MethodHandler, NodeAccess, OutputArguments, UserRole,
-};
-use takt_ua::enumerations::AccessRestrictionType;
+use takt_space::{CallError, Caller, MethodCall, MethodHandler, NodeAccess, OutputArguments};
 use takt_ua::{LocalizedText, NodeId, StatusCode, Variant};
 
-use super::access;
+use super::access::with_access;
 use super::field::{DataType, Field};
 use super::texts::Texts;
 
@@ -22,6 +19,8 @@ pub struct Method {
     /// RolePermissions and AccessRestrictions.
     pub(super) access: NodeAccess,
 }
+
+with_access!(Method);
 
 impl Method {
     /// Creates a Method without arguments that runs `handler`, on a worker thread unless it is [`inline`](Self::inline).
@@ -61,25 +60,6 @@ impl Method {
             is_inline: false,
             access: NodeAccess::default(),
         }
-    }
-
-    /// Grants callers with this role the permissions on it: bits of [`PermissionType`](takt_ua::enumerations::PermissionType)
-    /// (OPC 10000-3, 8.55), for example `PermissionType::Browse | PermissionType::Read`. From the first grant on, it has
-    /// RolePermissions of its own: roles that are not granted anything have no permission. A security-admin always sees it and
-    /// its permissions. The registry enforces the same permissions for the clients that it forwards.
-    #[must_use]
-    pub fn permissions(mut self, role: UserRole, permissions: u32) -> Self {
-        access::grant(&mut self.access, role, permissions);
-        self
-    }
-
-    /// Requires an encrypted channel over `opc.tcp` for everything but browsing (AccessRestrictions, OPC 10000-3, 5.2.11). Shared
-    /// memory needs no encryption.
-    #[must_use]
-    pub fn encrypted_only(mut self) -> Self {
-        self.access
-            .restrict(AccessRestrictionType::EncryptionRequired);
-        self
     }
 
     /// Runs the handler on the thread that serves all clients, which saves two changes of threads. The handler has to be

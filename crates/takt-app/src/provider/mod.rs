@@ -56,6 +56,7 @@ pub use structure::{StructureDataType, StructureError, StructureFields};
 pub use variable::{Unit, Variable};
 
 use crate::alarms::AlarmWatch;
+use crate::client::{ClientSecurity, Identity};
 use crate::endpoint::Endpoint;
 use crate::history::{History, HistoryCounts};
 use crate::model::{self, DEFAULT_REGISTRY};
@@ -76,6 +77,8 @@ pub struct ProviderBuilder {
     endpoints: Vec<String>,
     declarations: Declarations,
     state_directory: Option<PathBuf>,
+    registry_identity: Identity,
+    registry_security: ClientSecurity,
     limits: ServerLimits,
     serve: ServeOptions,
     workers: WorkerOptions,
@@ -103,6 +106,22 @@ impl ProviderBuilder {
     #[must_use]
     pub fn registry(mut self, endpoint: impl Into<String>) -> Self {
         self.registry = Some(endpoint.into());
+        self
+    }
+
+    /// Sets the user as whom the Provider registers over `opc.tcp`, with the role engineer at the registry. By default the first
+    /// registration is anonymous, and the registry gives a secret for the next ones (`takt registry --allow-tcp-registration`).
+    #[must_use]
+    pub fn registry_identity(mut self, identity: Identity) -> Self {
+        self.registry_identity = identity;
+        self
+    }
+
+    /// Sets the security of the connection to a registry over `opc.tcp`. Its certificates are by default in the folder of the
+    /// Provider's own ones.
+    #[must_use]
+    pub fn registry_security(mut self, security: ClientSecurity) -> Self {
+        self.registry_security = security;
         self
     }
 
@@ -228,10 +247,15 @@ impl ProviderBuilder {
         let registry: Option<Endpoint> = self.registry.as_deref().map(str::parse).transpose()?;
         // Over shared memory the Unix user authenticates the Provider, without a secret.
         let secret = match &registry {
-            Some(registry) if !registry.is_shared_memory() => Some(SecretFile::new(
-                self.state_directory.as_deref(),
-                &self.application_name,
-            )?),
+            Some(registry)
+                if !registry.is_shared_memory()
+                    && self.registry_identity == Identity::Anonymous =>
+            {
+                Some(SecretFile::new(
+                    self.state_directory.as_deref(),
+                    &self.application_name,
+                )?)
+            }
             _ => None,
         };
         let mut endpoints: Vec<Endpoint> =
@@ -260,7 +284,12 @@ impl ProviderBuilder {
         };
         let runtime_directory = self.serve.runtime_directory.clone();
         let group = self.serve.group.clone();
-        let certificates = self.serve.security.certificates.clone();
+        let certificates = self.registry_security.certificates.take();
+        let certificates = certificates.or_else(|| self.serve.security.certificates.clone());
+        let security = ClientSecurity {
+            certificates,
+            ..self.registry_security
+        };
         let serving = Serving::start(nodes.server(), &offer.endpoints, self.serve)?;
         // Ports are known now.
         offer.endpoints = serving.advertised();
@@ -294,7 +323,8 @@ impl ProviderBuilder {
                 state: Arc::clone(&provider.registry_state),
                 runtime_directory,
                 group,
-                certificates,
+                user: self.registry_identity,
+                security,
                 on_registered: provider.on_registered(),
             })?;
         }
@@ -311,6 +341,8 @@ impl Provider {
             endpoints: Vec::new(),
             declarations: Declarations::default(),
             state_directory: None,
+            registry_identity: Identity::Anonymous,
+            registry_security: ClientSecurity::default(),
             limits: ServerLimits::default(),
             serve: ServeOptions::default(),
             workers: WorkerOptions::default(),

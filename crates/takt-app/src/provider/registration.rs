@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender, TryRecvError};
 use std::time::Duration;
 
+use takt_crypto::CertificateError;
 use takt_rt::readiness::Waker;
 use takt_ua::enumerations::BrowseDirection;
 use takt_ua::structures::*;
@@ -81,13 +82,15 @@ pub(super) struct Registration {
     /// Digest of everything that is offered.
     pub(super) revision: u64,
     pub(super) registry: Endpoint,
-    /// File of the secret; `None` over shared memory.
+    /// File of the secret; `None` over shared memory, and for a user.
     pub(super) secret: Option<SecretFile>,
     pub(super) state: Arc<SharedState>,
     pub(super) runtime_directory: Option<PathBuf>,
     pub(super) group: Option<String>,
-    /// Folder of certificates for a connection over TCP.
-    pub(super) certificates: Option<PathBuf>,
+    /// User as whom the Provider registers over TCP; if it is anonymous, the secret counts.
+    pub(super) user: Identity,
+    /// Security of a connection over TCP.
+    pub(super) security: ClientSecurity,
     pub(super) on_registered: Box<dyn Fn(u16) + Send>,
 }
 
@@ -123,12 +126,15 @@ impl Registration {
                     }
                 }
                 Err(error) => {
-                    let reason = error.to_string();
+                    let mut reason = error.to_string();
+                    if let Some(advice) = advice(&error) {
+                        reason += &format!(". {advice}");
+                    }
                     if reason != logged {
                         tracing::warn!(
                             registry = %self.registry,
                             provider = self.offer.application_name,
-                            %error,
+                            error = %reason,
                             "not registered: Consumers do not find this Provider; it tries again"
                         );
                         logged.clone_from(&reason);
@@ -172,17 +178,17 @@ impl Registration {
             identity: self.identity(),
             runtime_directory: self.runtime_directory.clone(),
             group: self.group.clone(),
-            security: ClientSecurity {
-                certificates: self.certificates.clone(),
-                ..ClientSecurity::default()
-            },
+            security: self.security.clone(),
             ..ClientOptions::named(&self.offer.application_name)
         }
     }
 
-    /// Returns the identity: over shared memory the Unix user authenticates the Provider, over TCP the secret of its
-    /// first registration.
+    /// Returns the identity: over shared memory the Unix user authenticates the Provider, over TCP its user, or the secret of
+    /// its first registration.
     fn identity(&self) -> Identity {
+        if self.user != Identity::Anonymous && !self.registry.is_shared_memory() {
+            return self.user.clone();
+        }
         match self.secret.as_ref().and_then(SecretFile::load) {
             Some(password) => Identity::UserName {
                 name: self.offer.application_name.clone(),
@@ -252,9 +258,20 @@ impl Registration {
                     "the name {name} belongs to another user, or this Unix user has no role engineer at the registry"
                 )
             }
+            StatusCode::BadUserAccessDenied
+                if matches!(&error, ClientError::Service { service, .. } if service.starts_with("ActivateSession")) =>
+            {
+                "name or password of the user is wrong: `takt user list` at the registry shows its users".to_owned()
+            }
+            StatusCode::BadUserAccessDenied if self.user != Identity::Anonymous => format!(
+                "{name} may not register over opc.tcp: the user needs the role engineer (`takt user add NAME --role engineer` at the \
+                 registry), and the name must belong neither to a Unix user nor to an application that runs on the host of the \
+                 registry: there, Providers register over shared memory"
+            ),
             StatusCode::BadUserAccessDenied => format!(
-                "{name} may not register over opc.tcp: the registry must be started with --allow-tcp-registration, and the name \
-                 must not belong to another user"
+                "{name} may not register over opc.tcp: register as a user with the role engineer (--user NAME; \
+                 `takt user add NAME --role engineer` at the registry), or start the registry with --allow-tcp-registration; and the \
+                 name must not belong to another user"
             ),
             StatusCode::BadResourceUnavailable => format!(
                 "the registry has no room for {name}: its log says whether that is a limit (--max-providers of `takt registry`) or a full disk"
@@ -313,6 +330,27 @@ impl Registration {
             }
             _ => Err(client.protocol("IssueSecret returned no secret")),
         }
+    }
+}
+
+/// Returns advice on certificates that are not trusted.
+fn advice(error: &ClientError) -> Option<String> {
+    match error {
+        ClientError::ServerCertificate {
+            thumbprint,
+            cause: CertificateError::Untrusted | CertificateError::ChainIncomplete,
+            ..
+        } => Some(format!(
+            "If this is the thumbprint of the registry, `takt trust add {thumbprint}` trusts it, with the --certificates of this \
+             Provider"
+        )),
+        ClientError::NotTrusted { thumbprint, .. } => Some(format!(
+            "The registry does not trust this Provider yet: `takt trust add {thumbprint}` there"
+        )),
+        ClientError::Identity { .. } => {
+            Some("The password is sent encrypted only: --security encrypt".to_owned())
+        }
+        _ => None,
     }
 }
 

@@ -1,8 +1,6 @@
 //! The secret with which a registry authenticates a Provider over `opc.tcp`, in a file that only its user can read.
 
-use std::fs::{self, OpenOptions};
-use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::error::ClientError;
@@ -31,25 +29,11 @@ impl SecretFile {
     }
 
     pub(super) fn store(&self, secret: &str) -> Result<(), ClientError> {
-        self.write(secret).map_err(|cause| ClientError::Secret {
+        let written = crate::private_file::write(&self.0, secret.as_bytes());
+        written.map_err(|cause| ClientError::Secret {
             path: self.0.clone(),
             cause,
         })
-    }
-
-    fn write(&self, secret: &str) -> io::Result<()> {
-        // The secret is written to a new file that replaces the old one: a Provider that dies meanwhile has the old
-        // secret or the new one.
-        let fresh = self.0.with_extension("secret.new");
-        let mut file = OpenOptions::new()
-            .write(true)
-            .create(true)
-            .truncate(true)
-            .mode(0o600)
-            .open(&fresh)?;
-        file.write_all(secret.as_bytes())?;
-        file.sync_all()?;
-        fs::rename(&fresh, &self.0)
     }
 }
 

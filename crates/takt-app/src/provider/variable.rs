@@ -4,12 +4,11 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use takt_cell::Cell;
-use takt_space::{NodeAccess, PublishValueError, UserRole, Value, ValueSource, access_level};
-use takt_ua::enumerations::AccessRestrictionType;
+use takt_space::{NodeAccess, PublishValueError, Value, ValueSource, access_level};
 use takt_ua::structures::{EUInformation, Range as UaRange};
 use takt_ua::{BuiltInType, DataValue, DateTime, LocalizedText, Variant, ids};
 
-use super::access;
+use super::access::with_access;
 use super::field::DataType;
 use super::texts::Texts;
 use crate::history::Recording;
@@ -53,6 +52,8 @@ pub struct Variable {
     /// RolePermissions and AccessRestrictions.
     pub(super) access: NodeAccess,
 }
+
+with_access!(Variable);
 
 impl Variable {
     /// Creates a Variable with a value stored by the Provider; the last Write determines it.
@@ -155,25 +156,6 @@ impl Variable {
     #[must_use]
     pub fn writable(mut self) -> Self {
         self.writable = true;
-        self
-    }
-
-    /// Grants callers with this role the permissions on it: bits of [`PermissionType`](takt_ua::enumerations::PermissionType)
-    /// (OPC 10000-3, 8.55), for example `PermissionType::Browse | PermissionType::Read`. From the first grant on, it has
-    /// RolePermissions of its own: roles that are not granted anything have no permission. A security-admin always sees it and
-    /// its permissions. The registry enforces the same permissions for the clients that it forwards.
-    #[must_use]
-    pub fn permissions(mut self, role: UserRole, permissions: u32) -> Self {
-        access::grant(&mut self.access, role, permissions);
-        self
-    }
-
-    /// Requires an encrypted channel over `opc.tcp` for everything but browsing (AccessRestrictions, OPC 10000-3, 5.2.11). Shared
-    /// memory needs no encryption.
-    #[must_use]
-    pub fn encrypted_only(mut self) -> Self {
-        self.access
-            .restrict(AccessRestrictionType::EncryptionRequired);
         self
     }
 

@@ -30,6 +30,7 @@ use crate::audit::{AuditLog, AuditTarget};
 use crate::client::Waiting;
 use crate::endpoint::Endpoint;
 use crate::key_log;
+use crate::server_configuration;
 use capacity::Descriptors;
 use handler::Services;
 use idling::Idling;
@@ -151,6 +152,8 @@ impl Serving {
         }
         let opened = options.security.open(server, endpoints, advertise.as_ref());
         if let Some(security) = opened? {
+            server_configuration::bind(server, &security)
+                .map_err(|error| ServeError::Thread(std::io::Error::other(error)))?;
             server.set_security(security);
         }
         let stop = Arc::new(AtomicBool::new(false));

@@ -1,8 +1,7 @@
 //! A user, and the text form of users: lines of a file.
 
-use std::fs::{self, OpenOptions};
-use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use takt_crypto::{CryptoError, PasswordHash};
@@ -156,16 +155,5 @@ pub(super) fn write(path: &Path, users: &[User]) -> Result<(), UsersError> {
     for user in users {
         text += &format!("{}:{}:{}\n", user.name, user.roles, user.proof.text());
     }
-    let unfinished = path.with_extension(format!("{}.tmp", std::process::id()));
-    let _ = fs::remove_file(&unfinished);
-    let mut file = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(&unfinished)
-        .map_err(failed)?;
-    file.write_all(text.as_bytes())
-        .and_then(|()| file.sync_all())
-        .and_then(|()| fs::rename(&unfinished, path))
-        .map_err(failed)
+    crate::private_file::write(path, text.as_bytes()).map_err(failed)
 }

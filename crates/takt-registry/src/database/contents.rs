@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use takt_space::Change;
 use takt_ua::DateTime;
-use takt_ua::structures::SecurityGroupDataType;
+use takt_ua::structures::{PubSubKeyPushTargetDataType, SecurityGroupDataType};
 use zeroize::Zeroizing;
 
 use crate::names::Owner;
@@ -70,6 +70,8 @@ pub(crate) struct Contents {
     pub(crate) changes: Vec<(String, Change)>,
     /// The SecurityGroups.
     pub(crate) security_groups: Vec<SecurityGroupRecord>,
+    /// The push targets.
+    pub(crate) push_targets: Vec<PubSubKeyPushTargetDataType>,
     /// The highest token that any SecurityGroup ever had.
     pub(crate) last_token: u32,
 }

@@ -4,7 +4,8 @@ use takt_space::Change;
 use takt_ua::NodeId;
 use takt_ua::binary::{Decode, DecodeError, Decoder};
 use takt_ua::structures::{
-    AddNodesItem, AddReferencesItem, DeleteReferencesItem, SecurityGroupDataType,
+    AddNodesItem, AddReferencesItem, DeleteReferencesItem, PubSubKeyPushTargetDataType,
+    SecurityGroupDataType,
 };
 
 use super::error::DatabaseError;
@@ -63,6 +64,7 @@ pub(crate) fn decode_any(bytes: &[u8]) -> bool {
         decode::<AddNodesItem>(bytes).is_ok(),
         decode::<NodeId>(bytes).is_ok(),
         decode::<SecurityGroupDataType>(bytes).is_ok(),
+        decode::<PubSubKeyPushTargetDataType>(bytes).is_ok(),
         decode_reference(ADDED, bytes).is_ok(),
         decode_reference(DELETED, bytes).is_ok(),
     ];

@@ -12,6 +12,7 @@ use takt_ua::{DateTime, ExpandedNodeId, NodeId};
 use super::contents::{Contents, NewProvider, ProviderRecord, Registration, SecurityGroupRecord};
 use super::error::{DatabaseError, FORMAT};
 use super::owners;
+use super::push_targets;
 use super::records::{ADDED, DELETED, NOBODY, RecordError, decode, decode_reference};
 
 const META: TableDefinition<&str, u64> = TableDefinition::new("meta");
@@ -51,6 +52,7 @@ pub(super) fn make(transaction: &WriteTransaction) -> Result<u64, DatabaseError>
     transaction.open_multimap_table(REFERENCES_OF)?;
     transaction.open_table(SECURITY_GROUPS)?;
     owners::make(transaction)?;
+    push_targets::make(transaction)?;
     Ok(found.unwrap_or(FORMAT))
 }
 
@@ -65,6 +67,7 @@ pub(super) fn load(redb: &redb::Database) -> Result<Contents, DatabaseError> {
             .push((index.value(), uri.value().to_owned()));
     }
     contents.owners = owners::load(&transaction)?;
+    contents.push_targets = push_targets::load(&transaction)?;
     for row in transaction.open_table(PROVIDERS)?.iter()? {
         let (name, record) = row?;
         let (user, secret_digest) = record.value();

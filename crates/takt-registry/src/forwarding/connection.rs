@@ -5,7 +5,9 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use takt_app::client::{Client, ClientOptions, EncodedResponse};
+use takt_app::model::OWN_NAMESPACE;
 use takt_app::{ClientError, Endpoint};
+use takt_services::ForwardedUser;
 use takt_space::{RemoteHistoryRead, RemoteOperations, RemoteReply, RemoteResults};
 use takt_ua::StatusCode;
 use takt_ua::enumerations::TimestampsToReturn;
@@ -38,6 +40,8 @@ pub(super) struct Connection {
 /// Request of a client.
 struct Forwarded {
     operations: RemoteOperations,
+    /// The client; `None` for the registry itself.
+    user: Option<ForwardedUser>,
     deadline: Instant,
     reply: Box<dyn RemoteReply>,
 }
@@ -76,6 +80,7 @@ impl Connection {
             for request in requests {
                 let forwarded = Forwarded {
                     operations: request.operations,
+                    user: request.caller.as_deref().map(ForwardedUser::of),
                     deadline: request.deadline,
                     reply: request.reply,
                 };
@@ -272,6 +277,13 @@ fn send(
     naming.update(client, maps)?;
     let map = &maps.to_server;
     let left = item.deadline.saturating_duration_since(Instant::now());
+    // A foreign server learns nothing about the users of the registry.
+    let user = item.user.as_ref().filter(|_| naming.is_provider());
+    let header = user.map(|user| user.header(OWN_NAMESPACE));
+    let request_header = RequestHeader {
+        additional_header: header.unwrap_or_default(),
+        ..RequestHeader::default()
+    };
     let request_id = match &item.operations {
         RemoteOperations::Read(reads) => {
             // The smallest maxAge applies to all items; values from the largest Int32 on accept any age.
@@ -289,8 +301,8 @@ fn send(
             let request = ReadRequest {
                 max_age,
                 timestamps_to_return: TimestampsToReturn::Both,
+                request_header,
                 nodes_to_read,
-                ..ReadRequest::default()
             };
             client.send(request, left)?
         }
@@ -311,8 +323,8 @@ fn send(
                 })
                 .collect();
             let request = WriteRequest {
+                request_header,
                 nodes_to_write,
-                ..WriteRequest::default()
             };
             client.send(request, left)?
         }
@@ -330,8 +342,8 @@ fn send(
                 })
                 .collect();
             let request = CallRequest {
+                request_header,
                 methods_to_call,
-                ..CallRequest::default()
             };
             client.send(request, left)?
         }
@@ -345,6 +357,7 @@ fn send(
                 .collect();
             let first = reads.first();
             let request = HistoryReadRequest {
+                request_header,
                 history_read_details: history_details(reads),
                 timestamps_to_return: first.map(|read| read.timestamps).unwrap_or_default(),
                 nodes_to_read,

@@ -54,6 +54,11 @@ impl Naming {
         Self { space, prefix }
     }
 
+    /// Returns true for the rule of a Provider.
+    pub(crate) fn is_provider(&self) -> bool {
+        self.prefix.is_empty()
+    }
+
     /// Returns true for the namespaces of the registry itself, of Providers and of mirrors: a mirror adds no types there.
     pub(crate) fn is_reserved(uri: &str) -> bool {
         uri.is_empty() || uri.starts_with("urn:takt:") || uri == takt_space::STANDARD_NAMESPACE

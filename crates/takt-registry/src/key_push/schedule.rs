@@ -50,11 +50,13 @@ impl PushSchedule {
         self.next = now;
     }
 
-    /// Notes a push of keys with this KeyLifetime, if that is known; `failure` is the kind of its failure.
+    /// Notes a push of keys with this KeyLifetime, if that is known; `failure` is the kind of its failure, and
+    /// `own_retry` the time until the next try if the target has one of its own.
     pub(super) fn note(
         &mut self,
         lifetime: Option<Duration>,
         failure: Option<String>,
+        own_retry: Option<Duration>,
         now: Instant,
     ) -> PushReport {
         let Some(failure) = failure else {
@@ -66,7 +68,7 @@ impl PushSchedule {
             };
         };
         let retry = lifetime.unwrap_or_default() / 16;
-        let retry = retry.clamp(SHORTEST_RETRY, LONGEST_RETRY);
+        let retry = own_retry.unwrap_or(retry.clamp(SHORTEST_RETRY, LONGEST_RETRY));
         self.next = now + retry;
         match self.reported.insert(failure) {
             true => PushReport::Failed(retry),
@@ -86,24 +88,30 @@ mod tests {
         let mut schedule = PushSchedule::new("Plant".to_owned(), now);
         assert_eq!(schedule.next(), now);
         let failed = |reason: &str| Some(reason.to_owned());
-        let report = schedule.note(Some(hour), failed("refused"), now);
+        let report = schedule.note(Some(hour), failed("refused"), None, now);
         assert_eq!(report, PushReport::Failed(LONGEST_RETRY));
         assert_eq!(schedule.next(), now + LONGEST_RETRY);
         let second = Some(Duration::from_secs(1));
         assert_eq!(
-            schedule.note(second, failed("refused"), now),
+            schedule.note(second, failed("refused"), None, now),
             PushReport::Nothing
         );
         assert_eq!(schedule.next(), now + SHORTEST_RETRY);
-        let report = schedule.note(None, failed("unknown"), now);
+        let report = schedule.note(None, failed("unknown"), None, now);
         assert_eq!(report, PushReport::Failed(SHORTEST_RETRY));
-        assert_eq!(schedule.note(Some(hour), None, now), PushReport::Again);
+        assert_eq!(
+            schedule.note(Some(hour), None, None, now),
+            PushReport::Again
+        );
         assert_eq!(schedule.next(), now + LONGEST_PERIOD);
-        assert_eq!(schedule.note(second, None, now), PushReport::Nothing);
+        assert_eq!(schedule.note(second, None, None, now), PushReport::Nothing);
         assert_eq!(schedule.next(), now + Duration::from_millis(500));
-        assert_eq!(schedule.note(Some(hour), None, now), PushReport::Nothing);
+        assert_eq!(
+            schedule.note(Some(hour), None, None, now),
+            PushReport::Nothing
+        );
         assert!(matches!(
-            schedule.note(Some(hour), failed("refused"), now),
+            schedule.note(Some(hour), failed("refused"), None, now),
             PushReport::Failed(_)
         ));
         schedule.hurry(now);

@@ -15,6 +15,8 @@ pub(crate) struct PushSignal {
 struct State {
     /// SecurityGroups of this target whose keys have changed.
     groups: BTreeSet<String>,
+    /// The SecurityGroups of this target, if they have changed.
+    assigned: Option<BTreeSet<String>>,
     is_ending: bool,
 }
 
@@ -30,13 +32,24 @@ impl PushSignal {
         self.changed.notify_one();
     }
 
+    /// Sets the SecurityGroups of the target.
+    pub(super) fn assign(&self, groups: BTreeSet<String>) {
+        self.state().assigned = Some(groups);
+        self.changed.notify_one();
+    }
+
+    /// Returns the SecurityGroups of the target, if they have changed since the last call.
+    pub(super) fn take_assigned(&self) -> Option<BTreeSet<String>> {
+        self.state().assigned.take()
+    }
+
     /// Ends the thread.
     pub(super) fn end(&self) {
         self.state().is_ending = true;
         self.changed.notify_one();
     }
 
-    /// Waits for the time, for changed keys or for the end. Returns the changed SecurityGroups, or `None` at the end.
+    /// Waits for the time, for changed keys, for other SecurityGroups or for the end. Returns the changed SecurityGroups, or `None` at the end.
     pub(super) fn wait_until(&self, at: Instant) -> Option<BTreeSet<String>> {
         let mut state = self.state();
         loop {
@@ -44,7 +57,7 @@ impl PushSignal {
                 return None;
             }
             let left = at.saturating_duration_since(Instant::now());
-            if left.is_zero() || !state.groups.is_empty() {
+            if left.is_zero() || !state.groups.is_empty() || state.assigned.is_some() {
                 return Some(std::mem::take(&mut state.groups));
             }
             let waited = self.changed.wait_timeout(state, left);

@@ -1,7 +1,8 @@
 //! Thread of a push target.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use takt_app::{Client, ClientError, ClientOptions, Endpoint};
 use takt_crypto::CertificateError;
@@ -10,6 +11,9 @@ use takt_ua::{DateTime, StatusCode};
 use super::schedule::{PushReport, PushSchedule};
 use super::signal::PushSignal;
 use crate::security_groups::SecurityGroups;
+
+/// Longest wait of the thread of a target without SecurityGroups.
+const IDLE: Duration = Duration::from_secs(3600);
 
 /// Times of the last pushes to a target, for its Properties (OPC 10000-14, 8.6.1).
 #[derive(Debug, Clone, Copy, Default)]
@@ -51,6 +55,10 @@ pub(super) struct Target {
     pub(super) options: ClientOptions,
     pub(super) groups: Arc<SecurityGroups>,
     pub(super) schedules: Vec<PushSchedule>,
+    /// Number of keys of a push.
+    pub(super) keys: u16,
+    /// Time after a failure until the next try, if the target has one of its own.
+    pub(super) retry: Option<Duration>,
     pub(super) signal: Arc<PushSignal>,
     pub(super) status: Arc<PushStatus>,
 }
@@ -61,16 +69,29 @@ impl Target {
         loop {
             self.push_due();
             let next = self.schedules.iter().map(PushSchedule::next).min();
-            let Some(changed) = next.and_then(|next| self.signal.wait_until(next)) else {
+            let next = next.unwrap_or_else(|| Instant::now() + IDLE);
+            let Some(changed) = self.signal.wait_until(next) else {
                 return;
             };
             let now = Instant::now();
+            if let Some(assigned) = self.signal.take_assigned() {
+                self.assign(assigned, now);
+            }
             for schedule in &mut self.schedules {
                 if changed.contains(&schedule.security_group) {
                     schedule.hurry(now);
                 }
             }
         }
+    }
+
+    /// Changes the SecurityGroups. New ones are due at once.
+    fn assign(&mut self, mut assigned: BTreeSet<String>, now: Instant) {
+        self.schedules
+            .retain(|schedule| assigned.remove(&schedule.security_group));
+        let new = assigned.into_iter();
+        self.schedules
+            .extend(new.map(|group| PushSchedule::new(group, now)));
     }
 
     /// Pushes the keys of all groups that are due, over one connection that is closed then: until the next push, certificates
@@ -81,7 +102,7 @@ impl Target {
         let due = self.schedules.iter_mut();
         for schedule in due.filter(|schedule| schedule.next() <= now) {
             let group = schedule.security_group.clone();
-            let update = self.groups.keys_to_push(&group);
+            let update = self.groups.keys_to_push(&group, self.keys);
             let lifetime = update.as_ref().ok().map(|update| update.key_lifetime);
             let pushed = match update {
                 Ok(update) => client
@@ -91,7 +112,7 @@ impl Target {
             };
             self.status.note(pushed.is_ok());
             let failure = pushed.as_ref().err().map(PushError::kind);
-            let report = schedule.note(lifetime, failure, Instant::now());
+            let report = schedule.note(lifetime, failure, self.retry, Instant::now());
             let target = self.options.server_uri.as_deref().unwrap_or_default();
             match (report, pushed) {
                 (PushReport::Failed(retry), Err(error)) => {

@@ -6,8 +6,9 @@ use takt_space::{AddressSpace, AddressSpaceError, CallError, Caller};
 use takt_ua::structures::SecurityGroupDataType;
 use takt_ua::{DateTime, NodeId, StatusCode, UaString, Variant, ids};
 
+use super::SecurityGroups;
 use super::changers::{adder, changer};
-use super::{KeyHolder, SecurityGroups};
+use super::holder::KeyHolder;
 
 /// Binds the Methods of the PublishSubscribe object and of its folder SecurityGroups.
 pub(crate) fn bind(

@@ -10,42 +10,38 @@
 
 mod changers;
 mod group;
+mod holder;
 mod methods;
 mod nodes;
 mod options;
 mod push;
+mod storage;
 #[cfg(test)]
 mod tests;
 
 use std::collections::HashMap;
-use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use takt_crypto::Certificate;
-use takt_rt::memory_budget::Charge;
-use takt_space::{AddressSpace, AddressSpaceError, CallError, Caller, Peer};
+use takt_space::{AddressSpace, AddressSpaceError, CallError, Caller};
 use takt_ua::structures::SecurityGroupDataType;
 use takt_ua::{ByteString, DateTime, NodeId, StatusCode, Variant};
 
-use crate::database::{Contents, DatabaseError, GroupOnItsWay, Undo};
+use crate::database::{Contents, DatabaseError, GroupOnItsWay};
 use crate::durable::DurableMethods;
 use crate::key_push::PushSignal;
 use crate::registry::RegistryError;
 use crate::rules::Rules;
 use changers::changer;
 use group::{SecurityGroup, milliseconds, revise};
+use holder::KeyHolder;
 
 pub(crate) use group::MOST_KEYS;
 pub(crate) use methods::bind as bind_methods;
-pub(crate) use nodes::node_id as group_node_id;
+pub(crate) use nodes::{checked_by_method, node_id as group_node_id};
 pub use options::{SecurityGroupOptions, SecurityGroupOptionsError};
 
 /// Largest number of SecurityGroups.
 const MAX_SECURITY_GROUPS: usize = 1000;
-
-/// Memory in bytes of a change that waits for the disk, beside the states of the group: its place in the queue, its name,
-/// and what writes it or takes it back.
-const HANDED_OVER: usize = 1024;
 
 /// The registry's SecurityGroups.
 pub(crate) struct SecurityGroups {
@@ -280,10 +276,7 @@ impl SecurityGroups {
         let group = state.groups.get(&name);
         let group = group.filter(|group| self.may_configure(user, group));
         let group = group.ok_or(StatusCode::BadUserAccessDenied)?;
-        let charge = self.rules.reserve(HANDED_OVER + group.memory())?;
-        let database = &self.rules.database;
-        let removed = database.remove_security_group(&name, self.undo(&state, &name), charge);
-        removed.map_err(|error| refuse(&error))?;
+        self.keep_removal(&state, &name, group)?;
         nodes::hide(&space, &name);
         state.groups.remove(&name);
         // A later state of a group with this name must not come before the removal.
@@ -345,100 +338,6 @@ impl SecurityGroups {
         }
         Ok(group)
     }
-
-    /// Returns what restores the present state of a group if a change of it is lost.
-    fn undo(&self, state: &State, name: &str) -> Undo {
-        let before = state.groups.get(name).cloned();
-        let (groups, name) = (self.this.clone(), name.to_owned());
-        Box::new(move || {
-            if let Some(groups) = groups.upgrade() {
-                groups.restore(&name, before);
-            }
-        })
-    }
-
-    /// Restores the state of a group before a change that is lost.
-    fn restore(&self, name: &str, before: Option<SecurityGroup>) {
-        let Some(space) = self.space.upgrade() else {
-            return;
-        };
-        let mut state = self.lock();
-        // It is lost: a later state has to be handed over anew.
-        state.handed_over.remove(name);
-        match before {
-            Some(group) => {
-                if !state.groups.contains_key(name)
-                    && let Err(error) = self.show(&space, &group.configuration)
-                {
-                    tracing::error!(security_group = name, %error, "cannot be shown again");
-                }
-                state.groups.insert(name.to_owned(), group);
-            }
-            None => {
-                state.groups.remove(name);
-                nodes::hide(&space, name);
-            }
-        }
-    }
-
-    /// Hands the present state of a group over to the database; no client gets its keys before they are on the disk. It replaces
-    /// the last state of the group if that one still waits. Otherwise `reserve` reserves its memory.
-    fn keep(
-        &self,
-        state: &mut State,
-        group: &SecurityGroup,
-        reserve: impl FnOnce(usize) -> Result<Charge, StatusCode>,
-    ) -> Result<(), StatusCode> {
-        let name = group.configuration.name.as_str();
-        let last_token = state.last_token.max(group.last_token_id());
-        let last = state.handed_over.get(name);
-        if !last.is_some_and(|last| last.replace(group.record(), last_token)) {
-            // The state itself, and that before it.
-            let charge = reserve(HANDED_OVER + 2 * group.memory())?;
-            let database = &self.rules.database;
-            let undo = self.undo(state, name);
-            let kept = database.keep_security_group(group.record(), last_token, undo, charge);
-            let kept = kept.map_err(|error| refuse(&error))?;
-            state.handed_over.insert(name.to_owned(), kept);
-        }
-        state.last_token = last_token;
-        Ok(())
-    }
-}
-
-/// Member of a SecurityGroup who asks for its keys.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum KeyHolder {
-    /// A Unix user, whom the kernel has authenticated.
-    User(u32),
-    /// An application with this ApplicationUri in its certificate, on an encrypted channel.
-    Application(String),
-}
-
-impl KeyHolder {
-    /// Returns the member behind a request.
-    fn of(caller: &Caller) -> Result<Self, StatusCode> {
-        let security = &caller.channel.security;
-        match caller.peer() {
-            Peer::Tcp { .. } if security.is_encrypted() => {
-                let certificate = Certificate::chain_from_der(&security.client_certificate);
-                let certificate = certificate.ok().and_then(|chain| chain.into_iter().next());
-                let uri = certificate.and_then(|certificate| certificate.application_uri);
-                uri.map(Self::Application)
-                    .ok_or(StatusCode::BadUserAccessDenied)
-            }
-            _ => user(caller).map(Self::User),
-        }
-    }
-}
-
-impl fmt::Display for KeyHolder {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::User(user) => write!(formatter, "user {user}"),
-            Self::Application(uri) => write!(formatter, "application {uri}"),
-        }
-    }
 }
 
 /// Makes a new key.
@@ -447,17 +346,4 @@ fn random(key: &mut [u8]) -> Result<(), StatusCode> {
         tracing::error!(%error, "a key could not be made");
         StatusCode::BadResourceUnavailable
     })
-}
-
-/// Returns the Unix user of the caller, if the kernel has authenticated it.
-fn user(caller: &Caller) -> Result<u32, StatusCode> {
-    match caller.peer() {
-        Peer::SharedMemory { user, .. } => user.ok_or(StatusCode::BadUserAccessDenied),
-        Peer::Tcp { .. } => Err(StatusCode::BadSecurityModeInsufficient),
-    }
-}
-
-fn refuse(error: &DatabaseError) -> StatusCode {
-    tracing::error!(%error, "a SecurityGroup could not be stored");
-    StatusCode::BadResourceUnavailable
 }

@@ -62,7 +62,7 @@ pub(super) fn show(
             .add_method(QualifiedName::new(0, method))
             .node_id(property_id(name, method))
             .component_of(object.clone())
-            .access(for_everybody())
+            .access(checked_by_method())
             .add()?;
     }
     Ok(())
@@ -70,7 +70,7 @@ pub(super) fn show(
 
 /// Returns the access to a Method that checks its callers itself, as those of namespace 0 do: an administrator of security may call
 /// no other Methods.
-fn for_everybody() -> NodeAccess {
+pub(crate) fn checked_by_method() -> NodeAccess {
     let mut access = NodeAccess::default();
     let permissions = P::Browse | P::ReadRolePermissions | P::Call;
     access.grant(UserRole::Anonymous, permissions);

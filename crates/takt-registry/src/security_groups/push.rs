@@ -1,18 +1,22 @@
 //! Keys of SecurityGroups for push targets (OPC 10000-14, 8.6.2).
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, MutexGuard, PoisonError, mpsc};
 use std::time::Duration;
 
 use takt_pubsub::security::SecurityKeyUpdate;
-use takt_ua::{DateTime, StatusCode};
+use takt_ua::{DateTime, NodeId, StatusCode};
 
-use super::SecurityGroups;
-use super::group::MOST_KEYS;
+use super::{SecurityGroups, group_node_id};
 use crate::key_push::PushSignal;
 
 impl SecurityGroups {
-    /// Returns the current key of a group and all future ones for a push target. Waits until they are on the disk.
-    pub(crate) fn keys_to_push(&self, name: &str) -> Result<SecurityKeyUpdate, StatusCode> {
+    /// Returns the current key of a group and the future ones, `count` at most, for a push target. Waits until they are on the disk.
+    pub(crate) fn keys_to_push(
+        &self,
+        name: &str,
+        count: u16,
+    ) -> Result<SecurityKeyUpdate, StatusCode> {
         let database = &self.rules.database;
         let losses = database.losses();
         let now = DateTime::now();
@@ -26,7 +30,7 @@ impl SecurityGroups {
         if settled.recv() != Ok(true) {
             return Err(StatusCode::BadResourceUnavailable);
         }
-        let keys = group.keys(0, MOST_KEYS.into(), now);
+        let keys = group.keys(0, count.into(), now);
         let time = |milliseconds: f64| {
             Duration::try_from_secs_f64(milliseconds / 1000.0).unwrap_or_default()
         };
@@ -39,10 +43,18 @@ impl SecurityGroups {
         })
     }
 
-    /// Tells a push target of keys of a group that change before their time.
-    pub(crate) fn tell_changes(&self, name: &str, signal: &Arc<PushSignal>) {
-        self.push_targets()
-            .push((name.to_owned(), Arc::clone(signal)));
+    /// Tells a push target of keys of these groups that change before their time, and of no other group.
+    pub(crate) fn tell_changes(&self, names: &BTreeSet<String>, signal: &Arc<PushSignal>) {
+        let mut told = self.push_targets();
+        told.retain(|(_, known)| !Arc::ptr_eq(known, signal));
+        told.extend(names.iter().map(|name| (name.clone(), Arc::clone(signal))));
+    }
+
+    /// Returns the name of the group with this NodeId.
+    pub(crate) fn name_of(&self, node_id: &NodeId) -> Option<String> {
+        let state = self.lock();
+        let mut names = state.groups.keys();
+        names.find(|name| group_node_id(name) == *node_id).cloned()
     }
 
     /// Notes that the keys of a group have changed before their time.

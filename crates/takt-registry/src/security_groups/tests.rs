@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::mpsc;
 
 use takt_app::{ClientOptions, model};
+use takt_rt::memory_budget::Charge;
 use takt_services::Server;
 use takt_shm::Runtime;
 

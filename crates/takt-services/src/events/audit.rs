@@ -19,7 +19,9 @@ pub(crate) fn event_of(record: &AuditRecord<'_>) -> Event {
     let action = &record.action;
     let source = match action {
         AuditedAction::Write { node_id, .. } => node_id.to_owned(),
-        AuditedAction::Call { object_id, .. } => object_id.to_owned(),
+        AuditedAction::Call { object_id, .. }
+        | AuditedAction::CertificateUpdated { object_id, .. }
+        | AuditedAction::TrustListUpdated { object_id, .. } => object_id.to_owned(),
         _ => NodeId::from(ids::SERVER),
     };
     let is_done = !record.status.is_bad();
@@ -67,6 +69,22 @@ pub(crate) fn event_of(record: &AuditRecord<'_>) -> Event {
             .field("AttributeId", *attribute_id)
             .field("IndexRange", cut(index_range)),
         AuditedAction::Call { method_id, .. } => event.field("MethodId", method_id.to_owned()),
+        AuditedAction::CertificateUpdated {
+            method_id,
+            group,
+            certificate_type,
+            ..
+        } => event
+            .field("MethodId", method_id.to_owned())
+            .field("CertificateGroup", group.to_owned())
+            .field("CertificateType", certificate_type.to_owned()),
+        AuditedAction::TrustListUpdated {
+            method_id,
+            trust_list,
+            ..
+        } => event
+            .field("MethodId", method_id.to_owned())
+            .field("TrustListId", trust_list.to_owned()),
         AuditedAction::NodeManagement { .. } | AuditedAction::Certificate { .. } => event,
     }
 }

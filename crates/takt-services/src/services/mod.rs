@@ -61,6 +61,7 @@ use self::request::{Handled, Incoming, Request};
 use self::task::RequestTask;
 use crate::connection::{Connection, Outcome};
 use crate::fault::Fault;
+use crate::forwarded::ForwardedUser;
 use crate::message::service_fault;
 use crate::server::Server;
 use crate::session::Session;
@@ -377,6 +378,9 @@ fn session_of<'c>(
         let session = sessions.find_usable(token, connection.channel)?;
         connection.set_session(Some(session));
     }
+    let forwarded = ForwardedUser::read(&incoming.header.additional_header);
+    let users = incoming.server.users().map(|users| &**users);
+    connection.set_forwarded(forwarded.as_ref(), users);
     let connection: &'c Connection = connection;
     match &connection.session {
         Some(session) => {

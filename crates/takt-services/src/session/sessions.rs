@@ -230,6 +230,11 @@ impl Sessions {
         gone
     }
 
+    /// Returns true if there is a Session with this id.
+    pub(crate) fn contains(&self, id: &NodeId) -> bool {
+        self.table().values().any(|session| session.id == *id)
+    }
+
     /// Returns the number of Sessions.
     pub(crate) fn len(&self) -> usize {
         self.table().len()

@@ -83,7 +83,7 @@ impl Groups {
     pub(crate) fn sample(
         &mut self,
         sampler: &mut Sampler<'_>,
-        owner: &Caller,
+        owner: &Arc<Caller>,
         now: Instant,
         slice: &mut Slice,
     ) -> bool {

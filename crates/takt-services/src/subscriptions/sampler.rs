@@ -38,12 +38,14 @@ pub(crate) struct Sampler<'s> {
     sources: Sources<'s>,
     view: View<'s>,
     now: DateTime,
-    remotes: HashMap<u64, Batch>,
+    /// By the keys of the servers, and the channels of the clients.
+    remotes: HashMap<(u64, u64), Batch>,
 }
 
-/// Items to request from one other server.
+/// Items of one client to request from one other server.
 struct Batch {
     source: Arc<dyn RemoteSource>,
+    caller: Arc<Caller>,
     items: Vec<Asked>,
     reads: Vec<RemoteRead>,
 }
@@ -59,7 +61,7 @@ impl<'s> Sampler<'s> {
     }
 
     /// Samples an item on behalf of the owner of its Subscription. Returns the units of work.
-    pub(crate) fn sample(&mut self, item: &Arc<MonitoredItem>, caller: &Caller) -> u32 {
+    pub(crate) fn sample(&mut self, item: &Arc<MonitoredItem>, caller: &Arc<Caller>) -> u32 {
         let watched = &item.item_to_monitor;
         let is_plain = watched.data_encoding.is_null();
         if watched.attribute_id == attributes::VALUE
@@ -78,7 +80,7 @@ impl<'s> Sampler<'s> {
                     let sample = Sample::of(&value, self.now);
                     item.offer(sample.part(item.range.as_ref()));
                 }
-                Value::Remote(remote) => self.remote(item, remote),
+                Value::Remote(remote) => self.remote(item, remote, caller),
             }
             return cost;
         }
@@ -151,19 +153,19 @@ impl<'s> Sampler<'s> {
         true
     }
 
-    fn remote(&mut self, item: &Arc<MonitoredItem>, remote: &RemoteValue) {
+    fn remote(&mut self, item: &Arc<MonitoredItem>, remote: &RemoteValue, caller: &Arc<Caller>) {
         item.set_seen(Seen::Nothing);
         if item.is_asked.swap(true, Ordering::AcqRel) {
             return;
         }
         if remote.callback.is_some() {
-            let mut alone = Batch::new(&remote.source);
+            let mut alone = Batch::new(&remote.source, caller);
             alone.push(item, remote);
             return alone.submit(self.sources.max_remote_timeout);
         }
         self.remotes
-            .entry(remote.source.key())
-            .or_insert_with(|| Batch::new(&remote.source))
+            .entry((remote.source.key(), caller.channel.id))
+            .or_insert_with(|| Batch::new(&remote.source, caller))
             .push(item, remote);
     }
 
@@ -177,9 +179,10 @@ impl<'s> Sampler<'s> {
 }
 
 impl Batch {
-    fn new(source: &Arc<dyn RemoteSource>) -> Self {
+    fn new(source: &Arc<dyn RemoteSource>, caller: &Arc<Caller>) -> Self {
         Self {
             source: Arc::clone(source),
+            caller: Arc::clone(caller),
             items: Vec::new(),
             reads: Vec::new(),
         }
@@ -200,7 +203,7 @@ impl Batch {
     fn submit(self, timeout: Duration) {
         self.source.forward(RemoteRequest {
             client: 0,
-            caller: None,
+            caller: Some(self.caller),
             size: self.reads.len() * size_of::<RemoteRead>(),
             operations: RemoteOperations::Read(self.reads),
             deadline: Instant::now() + timeout,

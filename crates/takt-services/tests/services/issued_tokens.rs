@@ -3,11 +3,9 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use takt_crypto::{Certificate, PolicyProfile, now};
-use takt_services::{
-    EndpointConfig, IssuedUser, SHARED_MEMORY_PROFILE, Server, TCP_PROFILE, Users,
-};
-use takt_space::{ChannelSecurity, Peer, RoleSet, UserRole};
+use takt_crypto::now;
+use takt_services::{EndpointConfig, IssuedUser, SHARED_MEMORY_PROFILE, Server, TCP_PROFILE};
+use takt_space::{ChannelSecurity, UserRole};
 use takt_ua::enumerations::{MessageSecurityMode, UserTokenType};
 use takt_ua::structures::{
     ActivateSessionRequest, ActivateSessionResponse, GetEndpointsRequest, GetEndpointsResponse,
@@ -16,62 +14,30 @@ use takt_ua::structures::{
 use takt_ua::{ByteString, ExtensionObject, StatusCode};
 
 use crate::common::{Client, builder};
+use crate::test_users::TestUsers;
 
 const ISSUER: &str = "{\"ua:authorityUrl\":\"https://login.plant\"}";
 
-/// Users whose tokens are the number of seconds for which they are valid.
-struct Issued;
-
-impl Users for Issued {
-    fn allows_user_names(&self) -> bool {
-        false
-    }
-
-    fn allows_certificates(&self) -> bool {
-        false
-    }
-
-    fn has_password(&self, _: &str) -> bool {
-        false
-    }
-
-    fn user_name(&self, _: &Peer, _: &str, _: &[u8]) -> Result<RoleSet, StatusCode> {
-        Err(StatusCode::BadUserAccessDenied)
-    }
-
-    fn certificate(
-        &self,
-        _: &Certificate,
-        _: &PolicyProfile,
-    ) -> Result<(String, RoleSet), StatusCode> {
-        Err(StatusCode::BadIdentityTokenRejected)
-    }
-
-    fn issuer_endpoint_url(&self) -> Option<String> {
-        Some(ISSUER.to_owned())
-    }
-
-    fn issued(&self, token: &[u8]) -> Result<IssuedUser, StatusCode> {
-        let seconds = std::str::from_utf8(token)
-            .ok()
-            .and_then(|text| text.parse().ok());
-        let seconds: i64 = seconds.ok_or(StatusCode::BadIdentityTokenRejected)?;
-        Ok(IssuedUser {
-            issuer: "https://login.plant".to_owned(),
-            subject: "anna".to_owned(),
-            roles: UserRole::Observer.into(),
-            expires: now() + seconds,
-        })
-    }
-
-    fn anonymous(&self, _: &Peer) -> RoleSet {
-        UserRole::Observer.into()
-    }
+/// Accepts tokens that are the number of seconds for which they are valid.
+fn issued(token: &[u8]) -> Result<IssuedUser, StatusCode> {
+    let seconds = std::str::from_utf8(token)
+        .ok()
+        .and_then(|text| text.parse().ok());
+    let seconds: i64 = seconds.ok_or(StatusCode::BadIdentityTokenRejected)?;
+    Ok(IssuedUser {
+        issuer: "https://login.plant".to_owned(),
+        subject: "anna".to_owned(),
+        roles: UserRole::Observer.into(),
+        expires: now() + seconds,
+    })
 }
 
 fn server() -> Arc<Server> {
     let server = builder().build().unwrap();
-    server.set_users(Arc::new(Issued));
+    server.set_users(Arc::new(TestUsers {
+        issued: Some((ISSUER, issued)),
+        ..TestUsers::default()
+    }));
     server
 }
 

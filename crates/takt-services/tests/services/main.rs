@@ -36,6 +36,7 @@ mod slices_of_items;
 mod slices_of_operations;
 mod slices_of_subscriptions;
 mod subscriptions;
+mod test_users;
 mod translate;
 mod write;
 mod write_types;

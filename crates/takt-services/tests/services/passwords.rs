@@ -4,8 +4,7 @@ use std::net::SocketAddr;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex};
 
-use takt_crypto::{Certificate, PolicyProfile};
-use takt_services::{Authenticator, EndpointConfig, Server, TCP_PROFILE, Users};
+use takt_services::{Authenticator, EndpointConfig, Server, TCP_PROFILE};
 use takt_space::{Channel, ChannelSecurity, Peer, RoleSet, UserIdentity, UserRole};
 use takt_ua::structures::{
     ActivateSessionRequest, ActivateSessionResponse, CancelRequest, CancelResponse,
@@ -14,63 +13,37 @@ use takt_ua::structures::{
 use takt_ua::{ByteString, ExtensionObject, StatusCode, Variant};
 
 use crate::common::{Client, builder, decode, message};
+use crate::test_users::TestUsers;
 
 /// Time of the server, which every client may read.
 const CLOCK: u32 = 2258;
 
-/// Users whose passwords are checked when the test says so.
-struct Slow {
-    begun: Sender<String>,
-    go_on: Mutex<Receiver<()>>,
-}
-
-impl Users for Slow {
-    fn allows_user_names(&self) -> bool {
-        true
-    }
-
-    fn allows_certificates(&self) -> bool {
-        false
-    }
-
-    fn has_password(&self, name: &str) -> bool {
-        name == "anna"
-    }
-
-    fn user_name(&self, _: &Peer, name: &str, password: &[u8]) -> Result<RoleSet, StatusCode> {
-        self.begun.send(name.to_owned()).unwrap();
-        let _ = self.go_on.lock().unwrap().recv();
+/// Returns users with one, `anna`, whose password is checked when the test says so. `begun` is told of each check.
+fn slow(begun: Sender<()>, go_on: Receiver<()>) -> Arc<TestUsers> {
+    let go_on = Mutex::new(go_on);
+    let check = move |password: &[u8]| {
+        begun.send(()).unwrap();
+        let _ = go_on.lock().unwrap().recv();
         match password {
-            b"hammer" => Ok(UserRole::Operator.into()),
+            b"hammer" => Ok(RoleSet::from(UserRole::Operator)),
             _ => Err(StatusCode::BadUserAccessDenied),
         }
-    }
-
-    fn certificate(
-        &self,
-        _: &Certificate,
-        _: &PolicyProfile,
-    ) -> Result<(String, RoleSet), StatusCode> {
-        Err(StatusCode::BadIdentityTokenRejected)
-    }
-
-    fn anonymous(&self, _: &Peer) -> RoleSet {
-        UserRole::Observer.into()
-    }
+    };
+    Arc::new(TestUsers {
+        login: Some(("anna", Box::new(check))),
+        ..TestUsers::default()
+    })
 }
 
 /// A server with these users, the beginnings of its checks, and what lets a check go on.
-fn server() -> (Arc<Server>, Receiver<String>, Sender<()>) {
+fn server() -> (Arc<Server>, Receiver<()>, Sender<()>) {
     let (begun, beginnings) = mpsc::channel();
     let (release, go_on) = mpsc::channel();
     let server = builder()
         .authenticator(Arc::new(Applications))
         .build()
         .unwrap();
-    server.set_users(Arc::new(Slow {
-        begun,
-        go_on: Mutex::new(go_on),
-    }));
+    server.set_users(slow(begun, go_on));
     (server, beginnings, release)
 }
 
@@ -101,7 +74,7 @@ fn other_clients_are_served_while_a_password_is_checked() {
         client.defer(&request, 5).unwrap();
         let rests = (0..10).any(|_| !server.work());
         assert!(rests, "it waits without work for the server");
-        assert_eq!(beginnings.recv().unwrap(), "anna");
+        beginnings.recv().unwrap();
         assert!(matches!(
             other.read_value(CLOCK).value,
             Some(Variant::DateTime(_))
@@ -247,9 +220,6 @@ fn clear_text_is_offered_only_if_applications_may_use_it() {
     assert_eq!(offered(&with_applications), ["anonymous", "username"]);
     let (begun, _) = mpsc::channel();
     let without = builder().build().unwrap();
-    without.set_users(Arc::new(Slow {
-        begun,
-        go_on: Mutex::new(mpsc::channel().1),
-    }));
+    without.set_users(slow(begun, mpsc::channel().1));
     assert_eq!(offered(&without), ["anonymous"]);
 }

@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use takt_crypto::{Certificate, PolicyProfile};
-use takt_services::{Server, Users};
+use takt_services::Server;
 use takt_space::{CallError, Caller, NodeAccess, Peer, RoleSet, UserRole, Value, access_level};
 use takt_ua::enumerations::{
     AccessRestrictionType, BrowseDirection, MessageSecurityMode, MonitoringMode, NodeClass,
@@ -15,6 +14,7 @@ use takt_ua::{
 };
 
 use crate::common::{Client, VALUE, builder, read_id, write_of};
+use crate::test_users::TestUsers;
 
 /// Unix users of the test.
 const OBSERVER: u32 = 1;
@@ -23,51 +23,26 @@ const ENGINEER: u32 = 3;
 const ADMIN: u32 = 4;
 const SUPERVISOR: u32 = 5;
 
-/// Unix users with one Role each.
-struct OneEach;
-
-impl Users for OneEach {
-    fn allows_user_names(&self) -> bool {
-        false
-    }
-
-    fn allows_certificates(&self) -> bool {
-        false
-    }
-
-    fn has_password(&self, _: &str) -> bool {
-        false
-    }
-
-    fn user_name(&self, _: &Peer, _: &str, _: &[u8]) -> Result<RoleSet, StatusCode> {
-        Err(StatusCode::BadUserAccessDenied)
-    }
-
-    fn certificate(
-        &self,
-        _: &Certificate,
-        _: &PolicyProfile,
-    ) -> Result<(String, RoleSet), StatusCode> {
-        Err(StatusCode::BadIdentityTokenRejected)
-    }
-
-    fn anonymous(&self, peer: &Peer) -> RoleSet {
-        let role = match peer.user() {
-            Some(OPERATOR) => UserRole::Operator,
-            Some(ENGINEER) => UserRole::Engineer,
-            Some(ADMIN) => UserRole::SecurityAdmin,
-            Some(SUPERVISOR) => UserRole::Supervisor,
-            _ => UserRole::Observer,
-        };
-        RoleSet::from(role).authenticated()
-    }
+/// Returns the Roles of a Unix user, of whom each has one.
+fn one_each(peer: &Peer) -> RoleSet {
+    let role = match peer.user() {
+        Some(OPERATOR) => UserRole::Operator,
+        Some(ENGINEER) => UserRole::Engineer,
+        Some(ADMIN) => UserRole::SecurityAdmin,
+        Some(SUPERVISOR) => UserRole::Supervisor,
+        _ => UserRole::Observer,
+    };
+    RoleSet::from(role).authenticated()
 }
 
 /// A server with `Recipe`, which engineers write and observers see; `Secret`, which engineers alone see; `Open`; and the Method
 /// `Calibrate`, which engineers call.
 fn server() -> Arc<Server> {
     let server = builder().build().unwrap();
-    server.set_users(Arc::new(OneEach));
+    server.set_users(Arc::new(TestUsers {
+        anonymous: one_each,
+        ..TestUsers::default()
+    }));
     let space = server.address_space();
     let mut recipe = NodeAccess::default();
     recipe.grant(UserRole::Observer, P::Browse);

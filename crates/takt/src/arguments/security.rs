@@ -95,6 +95,13 @@ pub struct ClientSecurityArguments {
     /// Accept a server whose certificate names other hosts than its URL.
     #[arg(long)]
     pub any_host: bool,
+    #[command(flatten)]
+    pub user: IdentityArguments,
+}
+
+/// User of a session.
+#[derive(Debug, Clone, Args)]
+pub struct IdentityArguments {
     /// User of the session. The password is read from --password-file or from the variable TAKT_PASSWORD.
     #[arg(long, value_name = "NAME", conflicts_with = "user_certificate")]
     pub user: Option<String>,
@@ -140,6 +147,16 @@ impl ClientSecurityArguments {
         }
     }
 
+    /// Returns the user of sessions, with the password that `read` gets.
+    pub fn identity(
+        &self,
+        read: impl FnOnce(Option<&PathBuf>) -> miette::Result<String>,
+    ) -> miette::Result<Identity> {
+        self.user.identity(read)
+    }
+}
+
+impl IdentityArguments {
     /// Returns the user of sessions, with the password that `read` gets.
     pub fn identity(
         &self,
@@ -230,49 +247,4 @@ impl UserName {
         }
         (self.name.as_deref().unwrap_or_default(), UserKind::Login)
     }
-}
-
-#[derive(Debug, Args)]
-pub struct TrustArguments {
-    #[command(subcommand)]
-    pub command: TrustCommand,
-    /// Folder of certificates; default is `pki` in the state directory of the user.
-    #[arg(long, value_name = "DIRECTORY", global = true)]
-    pub certificates: Option<PathBuf>,
-}
-
-#[derive(Debug, Subcommand)]
-pub enum TrustCommand {
-    /// List the own, trusted and rejected certificates.
-    List {
-        /// Print JSON, one object for each certificate.
-        #[arg(long)]
-        json: bool,
-    },
-    /// Trust a certificate: a rejected one, by the beginning of its thumbprint, or one in a file.
-    Add {
-        /// Thumbprint, at least its first 8 digits, or a file (DER or PEM; a revocation list ends in .crl).
-        certificate: String,
-        /// The certificate belongs to an issuer (CA) that completes chains, but is not trusted by itself.
-        #[arg(long)]
-        issuer: bool,
-    },
-    /// Trust a certificate no more.
-    Reject {
-        /// Thumbprint, at least its first 8 digits.
-        certificate: String,
-    },
-    /// Replace the own certificate of an application. It is used for new connections at once.
-    Renew {
-        /// ApplicationName, as `takt trust list` shows it.
-        name: String,
-        /// More names or addresses of this host.
-        #[arg(long, value_name = "HOST")]
-        host: Vec<String>,
-    },
-    /// Show the content of a certificate.
-    Show {
-        /// Thumbprint, at least its first 8 digits, or a file.
-        certificate: String,
-    },
 }

@@ -4,15 +4,14 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
-use takt_app::Endpoint;
-use takt_app::HistoryStoreOptions;
 use takt_app::model::DEFAULT_REGISTRY;
 use takt_app::serve::Advertised;
+use takt_app::{Endpoint, HistoryStoreOptions, SecurityChoice};
 use takt_registry::{MirrorOptions, NameLimits, PushTargetOptions, SecurityGroupOptions};
 use takt_services::ServerLimits;
 
 use super::values::{default_registry, duration, endpoint};
-use super::{GroupArguments, ServeSecurityArguments};
+use super::{GroupArguments, IdentityArguments, ServeSecurityArguments};
 
 /// Smallest budget in MiB: enough for a few clients and their messages.
 const LEAST_MEMORY: u64 = 16;
@@ -173,6 +172,15 @@ pub struct ProviderArguments {
     /// ApplicationName, instead of that of the demonstration.
     #[arg(long)]
     pub name: Option<String>,
+    /// Security of the connection to a registry over opc.tcp: auto, none, sign, encrypt, a SecurityPolicy such as Basic256Sha256, or
+    /// both. `auto` is no security on the loopback interface, and the most secure endpoint elsewhere.
+    #[arg(long = "security", value_name = "CHOICE", default_value_t)]
+    pub registry_security: SecurityChoice,
+    /// Accept a registry whose certificate names other hosts than its URL.
+    #[arg(long)]
+    pub any_host: bool,
+    #[command(flatten)]
+    pub user: IdentityArguments,
     #[command(flatten)]
     pub memory: MemoryArguments,
     #[command(flatten)]

@@ -2,11 +2,12 @@
 
 use miette::IntoDiagnostic;
 use takt_app::serve::ServeOptions;
-use takt_app::{Endpoint, Provider};
+use takt_app::{ClientSecurity, Endpoint, Provider};
 use takt_demo::{host, machine};
 use takt_rt::interrupt::Interrupt;
 
 use crate::arguments::{DemoProvider, ProviderArguments};
+use crate::commands::user::password;
 use crate::{explain, output};
 
 pub fn run(arguments: &ProviderArguments) -> miette::Result<()> {
@@ -19,6 +20,12 @@ pub fn run(arguments: &ProviderArguments) -> miette::Result<()> {
     let builder = Provider::builder(name)
         .registry(arguments.registry.to_string())
         .endpoint(arguments.endpoint.to_string())
+        .registry_identity(arguments.user.identity(password)?)
+        .registry_security(ClientSecurity {
+            choice: arguments.registry_security.clone(),
+            any_host: arguments.any_host,
+            ..ClientSecurity::default()
+        })
         .limits(arguments.memory.limits())
         .serve(ServeOptions {
             group: arguments.share.group.clone(),

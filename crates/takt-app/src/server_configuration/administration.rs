@@ -1,0 +1,96 @@
+//! State of the administration of certificates: open files and the transaction.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use takt_crypto::{ApplicationSecurity, StoreError};
+use takt_rt::memory_budget::MemoryBudget;
+use takt_services::{AuditedAction, Server};
+use takt_space::{Caller, Peer, UserRole};
+use takt_ua::{DateTime, NodeId, StatusCode};
+
+use super::state::State;
+
+/// Memory in bytes for open trust lists and changes that wait.
+const MEMORY: usize = 8 << 20;
+
+/// The administration of the certificates of a server. One thread changes it.
+pub(super) struct Administration {
+    pub(super) security: Arc<ApplicationSecurity>,
+    pub(super) application_uri: String,
+    pub(super) memory: MemoryBudget,
+    server: Weak<Server>,
+    state: Mutex<State>,
+}
+
+/// The call of a Method.
+pub(super) struct Call<'a> {
+    pub(super) caller: &'a Caller,
+    pub(super) object_id: &'a NodeId,
+    pub(super) method_id: &'a NodeId,
+}
+
+/// Checks that the caller administers security (OPC 10000-12, 7.2), on a channel that nobody else reads.
+pub(super) fn check(caller: &Caller) -> Result<(), StatusCode> {
+    let is_readable = !caller.channel.security.is_encrypted();
+    match caller.peer() {
+        Peer::Tcp { .. } if is_readable => Err(StatusCode::BadSecurityModeInsufficient),
+        _ if caller.roles.contains(UserRole::SecurityAdmin) => Ok(()),
+        _ => Err(StatusCode::BadUserAccessDenied),
+    }
+}
+
+impl Administration {
+    pub(super) fn new(server: &Arc<Server>, security: &Arc<ApplicationSecurity>) -> Self {
+        Self {
+            security: Arc::clone(security),
+            application_uri: server.application_uri().to_owned(),
+            memory: server.memory_of_sessions().part(MEMORY),
+            server: Arc::downgrade(server),
+            state: Mutex::default(),
+        }
+    }
+
+    /// Returns the state. The lock is not held while files are read or written.
+    pub(super) fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Closes the files and discards the transaction of Sessions that have ended.
+    pub(super) fn forget_closed_sessions(&self) {
+        let Some(server) = self.server.upgrade() else {
+            return;
+        };
+        let mut state = self.state();
+        state.files.retain(|session| server.has_session(session));
+        let transaction = state.transaction.as_ref();
+        if transaction.is_some_and(|it| !server.has_session(&it.session)) {
+            state.transaction = None;
+        }
+    }
+
+    pub(super) fn open_count(&self) -> u16 {
+        self.forget_closed_sessions();
+        self.state().files.count()
+    }
+
+    /// Returns the time of the last change of the folders, by whatever means.
+    pub(super) fn last_update_time(&self) -> DateTime {
+        self.security.store().last_change().into()
+    }
+
+    /// Records an update.
+    pub(super) fn audit(&self, call: &Call<'_>, action: AuditedAction<'_>, status: StatusCode) {
+        if let Some(server) = self.server.upgrade() {
+            server.audit_of(call.caller, action, status);
+        }
+    }
+}
+
+/// Logs an error of the folders, such as a full disk, and returns the StatusCode for the client.
+pub(super) fn refuse(error: &StoreError) -> StatusCode {
+    tracing::error!(%error, "the folders of certificates could not be changed");
+    match error {
+        StoreError::Creation(_) => StatusCode::BadInvalidArgument,
+        _ => StatusCode::BadResourceUnavailable,
+    }
+}

@@ -1,0 +1,261 @@
+//! The Methods of ServerConfiguration (OPC 10000-12, 7.10.5 to 7.10.13).
+
+use takt_crypto::{Certificate, MAX_CHAIN_LENGTH, MAX_CHAIN_SIZE, OwnUpdateError, PrivateKey};
+use takt_services::AuditedAction;
+use takt_ua::{ByteString, Elements, NodeId, StatusCode, Variant, ids};
+
+use super::administration::{Administration, Call, refuse};
+use super::method::{Method, MethodResult};
+
+/// Forms of private keys that UpdateCertificate takes.
+pub(super) const KEY_FORMATS: [&str; 1] = ["PEM"];
+
+/// The only CertificateGroup that is managed.
+const GROUP: u32 = ids::SERVER_CONFIGURATION_CERTIFICATE_GROUPS_DEFAULT_APPLICATION_GROUP;
+const TRUST_LIST: u32 =
+    ids::SERVER_CONFIGURATION_CERTIFICATE_GROUPS_DEFAULT_APPLICATION_GROUP_TRUST_LIST;
+
+/// The only type of certificates.
+const TYPE: u32 = ids::RSA_SHA256_APPLICATION_CERTIFICATE_TYPE;
+
+/// Longest key in PEM, in bytes.
+const MAX_KEY: usize = 32 << 10;
+
+pub(super) const ALL: [Method; 6] = [
+    Method {
+        id: ids::SERVER_CONFIGURATION_UPDATE_CERTIFICATE,
+        run: update_certificate,
+    },
+    Method {
+        id: ids::SERVER_CONFIGURATION_CREATE_SIGNING_REQUEST,
+        run: create_signing_request,
+    },
+    Method {
+        id: ids::SERVER_CONFIGURATION_APPLY_CHANGES,
+        run: apply_changes,
+    },
+    Method {
+        id: ids::SERVER_CONFIGURATION_CANCEL_CHANGES,
+        run: cancel_changes,
+    },
+    Method {
+        id: ids::SERVER_CONFIGURATION_GET_REJECTED_LIST,
+        run: get_rejected_list,
+    },
+    Method {
+        id: ids::SERVER_CONFIGURATION_GET_CERTIFICATES,
+        run: get_certificates,
+    },
+];
+
+/// Checks the CertificateGroup; null stands for the DefaultApplicationGroup.
+fn check_group(group: &NodeId) -> Result<(), StatusCode> {
+    match group.is_null() || *group == NodeId::from(GROUP) {
+        true => Ok(()),
+        false => Err(StatusCode::BadInvalidArgument),
+    }
+}
+
+/// Checks the type of a certificate; null stands for the only one.
+fn check_type(certificate_type: &NodeId) -> Result<(), StatusCode> {
+    let known = [TYPE, ids::APPLICATION_CERTIFICATE_TYPE].map(NodeId::from);
+    match certificate_type.is_null() || known.contains(certificate_type) {
+        true => Ok(()),
+        false => Err(StatusCode::BadInvalidArgument),
+    }
+}
+
+/// Returns an array of ByteStrings; a null value is an empty one.
+fn byte_strings(value: &Variant) -> Result<&[ByteString], StatusCode> {
+    match value {
+        Variant::Empty => Ok(&[]),
+        Variant::Array(array) => match &array.elements {
+            Elements::ByteString(strings) => Ok(strings),
+            _ => Err(StatusCode::BadInvalidArgument),
+        },
+        _ => Err(StatusCode::BadInvalidArgument),
+    }
+}
+
+fn update_certificate(
+    administration: &Administration,
+    call: &Call<'_>,
+    inputs: &[Variant],
+) -> MethodResult {
+    let [
+        Variant::NodeId(group),
+        Variant::NodeId(certificate_type),
+        Variant::ByteString(certificate),
+        issuers,
+        Variant::String(format),
+        Variant::ByteString(key),
+    ] = inputs
+    else {
+        return Err(StatusCode::BadInvalidArgument);
+    };
+    check_group(group)?;
+    check_type(certificate_type)?;
+    let issuers = byte_strings(issuers)?;
+    let mut size = certificate.as_bytes().len();
+    let mut chain = Certificate::chain_from_der(certificate.as_bytes())
+        .map_err(|_| StatusCode::BadCertificateInvalid)?;
+    for issuer in issuers {
+        size = size.saturating_add(issuer.as_bytes().len());
+        if size > MAX_CHAIN_SIZE || chain.len() >= MAX_CHAIN_LENGTH {
+            return Err(StatusCode::BadCertificateInvalid);
+        }
+        let issuer = Certificate::from_der(issuer.as_bytes());
+        chain.push(issuer.map_err(|_| StatusCode::BadCertificateInvalid)?);
+    }
+    let key = match (format.as_str(), key.as_bytes()) {
+        (_, []) => None,
+        (format, pem) if KEY_FORMATS.contains(&format) && pem.len() <= MAX_KEY => {
+            let pem = std::str::from_utf8(pem).map_err(|_| StatusCode::BadInvalidArgument)?;
+            let key = PrivateKey::from_pem(pem);
+            Some(key.map_err(|_| StatusCode::BadInvalidArgument)?)
+        }
+        _ => return Err(StatusCode::BadNotSupported),
+    };
+    let session = &call.caller.session_id;
+    administration.state().check_transaction(session)?;
+    let uri = &administration.application_uri;
+    let checked = administration.security.check_update(&chain, uri, key);
+    let update = checked.map_err(|error| {
+        tracing::warn!(%error, "UpdateCertificate is refused");
+        match error {
+            OwnUpdateError::Store(error) => refuse(&error),
+            OwnUpdateError::Elsewhere => StatusCode::BadNotSupported,
+            OwnUpdateError::Certificate(_) | OwnUpdateError::Key => {
+                StatusCode::BadSecurityChecksFailed
+            }
+        }
+    })?;
+    let charge = administration.memory.charge(size + MAX_KEY);
+    let charge = charge.map_err(|_| StatusCode::BadOutOfMemory)?;
+    administration
+        .state()
+        .transaction(session, charge)?
+        .certificate = Some(update);
+    Ok(vec![Variant::from(true)])
+}
+
+fn create_signing_request(
+    administration: &Administration,
+    _: &Call<'_>,
+    inputs: &[Variant],
+) -> MethodResult {
+    // The nonce is entropy, of which the system has enough.
+    let [
+        Variant::NodeId(group),
+        Variant::NodeId(certificate_type),
+        Variant::String(subject),
+        Variant::Boolean(regenerate),
+        Variant::ByteString(_),
+    ] = inputs
+    else {
+        return Err(StatusCode::BadInvalidArgument);
+    };
+    check_group(group)?;
+    check_type(certificate_type)?;
+    let subject = Some(subject.as_str()).filter(|subject| !subject.is_empty());
+    let request = administration
+        .security
+        .signing_request(subject, *regenerate);
+    let request = request.map_err(|error| refuse(&error))?;
+    Ok(vec![Variant::from(ByteString::from(request))])
+}
+
+fn apply_changes(
+    administration: &Administration,
+    call: &Call<'_>,
+    inputs: &[Variant],
+) -> MethodResult {
+    no_arguments(inputs)?;
+    let session = &call.caller.session_id;
+    let transaction = administration.state().take_transaction(session)?;
+    let (lists, certificate) = (&transaction.lists, transaction.certificate.as_ref());
+    let applied = administration.security.apply(lists, certificate);
+    let status = match &applied {
+        Ok(()) => StatusCode::Good,
+        Err(error) => refuse(error),
+    };
+    if certificate.is_some() {
+        let [group, certificate_type] = [GROUP, TYPE].map(NodeId::from);
+        let updated = AuditedAction::CertificateUpdated {
+            object_id: call.object_id.as_ref(),
+            method_id: call.method_id.as_ref(),
+            group: group.as_ref(),
+            certificate_type: certificate_type.as_ref(),
+        };
+        administration.audit(call, updated, status);
+    }
+    if !lists.is_empty() {
+        audit_trust_list(administration, call, status);
+    }
+    match status {
+        StatusCode::Good => Ok(Vec::new()),
+        status => Err(status),
+    }
+}
+
+/// Records a change of the trust list.
+pub(super) fn audit_trust_list(
+    administration: &Administration,
+    call: &Call<'_>,
+    status: StatusCode,
+) {
+    let trust_list = NodeId::from(TRUST_LIST);
+    let updated = AuditedAction::TrustListUpdated {
+        object_id: call.object_id.as_ref(),
+        method_id: call.method_id.as_ref(),
+        trust_list: trust_list.as_ref(),
+    };
+    administration.audit(call, updated, status);
+}
+
+fn cancel_changes(
+    administration: &Administration,
+    call: &Call<'_>,
+    inputs: &[Variant],
+) -> MethodResult {
+    no_arguments(inputs)?;
+    let session = &call.caller.session_id;
+    administration.state().take_transaction(session)?;
+    Ok(Vec::new())
+}
+
+fn get_rejected_list(
+    administration: &Administration,
+    _: &Call<'_>,
+    inputs: &[Variant],
+) -> MethodResult {
+    no_arguments(inputs)?;
+    let rejected = administration.security.store().rejected();
+    let rejected = rejected.iter();
+    let rejected = rejected.map(|one| ByteString::from(one.certificate.der()));
+    Ok(vec![Variant::from(rejected.collect::<Vec<_>>())])
+}
+
+fn get_certificates(
+    administration: &Administration,
+    _: &Call<'_>,
+    inputs: &[Variant],
+) -> MethodResult {
+    let [Variant::NodeId(group)] = inputs else {
+        return Err(StatusCode::BadInvalidArgument);
+    };
+    check_group(group)?;
+    let own = administration.security.identity();
+    let certificate = ByteString::from(own.certificate().der());
+    Ok(vec![
+        Variant::from(vec![NodeId::from(TYPE)]),
+        Variant::from(vec![certificate]),
+    ])
+}
+
+fn no_arguments(inputs: &[Variant]) -> Result<(), StatusCode> {
+    match inputs {
+        [] => Ok(()),
+        _ => Err(StatusCode::BadTooManyArguments),
+    }
+}

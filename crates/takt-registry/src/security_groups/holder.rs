@@ -1,0 +1,50 @@
+//! Members of SecurityGroups who ask for keys.
+
+use std::fmt;
+
+use takt_crypto::Certificate;
+use takt_space::{Caller, Peer};
+use takt_ua::StatusCode;
+
+/// Member of a SecurityGroup who asks for its keys.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum KeyHolder {
+    /// A Unix user, whom the kernel has authenticated.
+    User(u32),
+    /// An application with this ApplicationUri in its certificate, on an encrypted channel.
+    Application(String),
+}
+
+impl KeyHolder {
+    /// Returns the member behind a request.
+    pub(super) fn of(caller: &Caller) -> Result<Self, StatusCode> {
+        let security = &caller.channel.security;
+        match caller.peer() {
+            Peer::Tcp { .. } if security.is_encrypted() => {
+                let certificate = Certificate::chain_from_der(&security.client_certificate);
+                let certificate = certificate.ok().and_then(|chain| chain.into_iter().next());
+                let uri = certificate.and_then(|certificate| certificate.application_uri);
+                uri.map(Self::Application)
+                    .ok_or(StatusCode::BadUserAccessDenied)
+            }
+            _ => user(caller).map(Self::User),
+        }
+    }
+}
+
+impl fmt::Display for KeyHolder {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::User(user) => write!(formatter, "user {user}"),
+            Self::Application(uri) => write!(formatter, "application {uri}"),
+        }
+    }
+}
+
+/// Returns the Unix user of the caller, if the kernel has authenticated it.
+fn user(caller: &Caller) -> Result<u32, StatusCode> {
+    match caller.peer() {
+        Peer::SharedMemory { user, .. } => user.ok_or(StatusCode::BadUserAccessDenied),
+        Peer::Tcp { .. } => Err(StatusCode::BadSecurityModeInsufficient),
+    }
+}

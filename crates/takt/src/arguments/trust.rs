@@ -1,0 +1,98 @@
+//! Arguments of `takt trust`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Subcommand};
+use takt_app::{Endpoint, SecurityChoice};
+
+use super::IdentityArguments;
+use super::values::{duration, endpoint};
+
+#[derive(Debug, Args)]
+pub struct TrustArguments {
+    #[command(subcommand)]
+    pub command: TrustCommand,
+    /// Folder of certificates; default is `pki` in the state directory of the user.
+    #[arg(long, value_name = "DIRECTORY", global = true)]
+    pub certificates: Option<PathBuf>,
+}
+
+/// A server whose certificates are managed instead of those in the own folders.
+#[derive(Debug, Clone, Args)]
+pub struct TrustServerArguments {
+    /// Manage the certificates of this server (opc.tcp://host:port) instead of those of this user. The server has to be one with
+    /// ServerConfiguration, and the user of the session a security-admin there.
+    #[arg(long, value_name = "ENDPOINT", value_parser = endpoint)]
+    pub server: Option<Endpoint>,
+    /// Security of the connection to --server: encrypt, or a SecurityPolicy such as Basic256Sha256.
+    #[arg(
+        long,
+        value_name = "CHOICE",
+        default_value = "encrypt",
+        requires = "server"
+    )]
+    pub security: SecurityChoice,
+    /// Accept a server whose certificate names other hosts than its URL.
+    #[arg(long, requires = "server")]
+    pub any_host: bool,
+    /// Longest time that a request to --server may take.
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration)]
+    pub timeout: Duration,
+    #[command(flatten)]
+    pub user: IdentityArguments,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum TrustCommand {
+    /// List the own, trusted and rejected certificates.
+    List {
+        #[command(flatten)]
+        remote: TrustServerArguments,
+        /// Print JSON, one object for each certificate.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Trust a certificate: a rejected one, by the beginning of its thumbprint, or one in a file.
+    Add {
+        /// Thumbprint, at least its first 8 digits, or a file (DER or PEM; a revocation list ends in .crl).
+        certificate: String,
+        /// The certificate belongs to an issuer (CA) that completes chains, but is not trusted by itself.
+        #[arg(long)]
+        issuer: bool,
+        #[command(flatten)]
+        remote: TrustServerArguments,
+    },
+    /// Trust a certificate no more.
+    Reject {
+        /// Thumbprint, at least its first 8 digits.
+        certificate: String,
+        #[command(flatten)]
+        remote: TrustServerArguments,
+    },
+    /// Replace the own certificate of an application. It is used for new connections at once.
+    Renew {
+        /// ApplicationName, as `takt trust list` shows it.
+        #[arg(required_unless_present = "server", conflicts_with = "server")]
+        name: Option<String>,
+        /// More names or addresses of this host.
+        #[arg(long, value_name = "HOST", conflicts_with = "server")]
+        host: Vec<String>,
+        /// Certificate of the issuer (CA) that signs the new certificate of --server (DER or PEM).
+        #[arg(long, value_name = "FILE", requires_all = ["server", "ca_key"])]
+        ca: Option<PathBuf>,
+        /// Private key of the issuer (PEM).
+        #[arg(long, value_name = "FILE", requires = "ca")]
+        ca_key: Option<PathBuf>,
+        /// Validity of the new certificate of --server in days.
+        #[arg(long, value_name = "DAYS", default_value_t = 365, value_parser = clap::value_parser!(u32).range(1..=3650))]
+        days: u32,
+        #[command(flatten)]
+        remote: TrustServerArguments,
+    },
+    /// Show the content of a certificate.
+    Show {
+        /// Thumbprint, at least its first 8 digits, or a file.
+        certificate: String,
+    },
+}

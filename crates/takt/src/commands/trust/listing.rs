@@ -1,0 +1,128 @@
+//! Lists of certificates, and choices from them.
+
+use std::path::{Path, PathBuf};
+
+use miette::IntoDiagnostic;
+use serde_json::json;
+use takt_crypto::{Certificate, now};
+use takt_report::{Column, Report, Table};
+
+use crate::{explain, output};
+
+/// Shortest beginning of a thumbprint that names a certificate.
+const SHORTEST: usize = 8;
+
+/// A certificate in a list.
+pub(super) struct Listed {
+    pub(super) folder: &'static str,
+    pub(super) certificate: Certificate,
+    /// The file, unless it is at another host.
+    pub(super) file: Option<PathBuf>,
+}
+
+/// Shows certificates; `none` is said if there are none.
+pub(super) fn show(all: &[Listed], none: &str, json: bool) -> miette::Result<()> {
+    let mut report = Report::new(output::line, json);
+    if all.is_empty() {
+        report.line(none);
+        return Ok(());
+    }
+    let mut table = Table::new([
+        Column::text("folder"),
+        Column::text("thumbprint"),
+        Column::text("name"),
+        Column::text("ApplicationUri"),
+        Column::text("valid"),
+    ]);
+    for one in all {
+        let certificate = &one.certificate;
+        table.row([
+            one.folder.to_owned(),
+            certificate.thumbprint.to_string(),
+            printable(name(certificate)),
+            printable(certificate.application_uri.as_deref().unwrap_or("-")),
+            validity(certificate),
+        ]);
+    }
+    report.table(&table);
+    for one in all {
+        let certificate = &one.certificate;
+        let file = one.file.as_ref().map(|file| file.display().to_string());
+        report
+            .row(&json!({
+                "folder": one.folder,
+                "thumbprint": certificate.thumbprint.to_string(),
+                "name": name(certificate),
+                "subject": certificate.subject,
+                "application_uri": certificate.application_uri,
+                "not_before": certificate.not_before,
+                "not_after": certificate.not_after,
+                "file": file,
+            }))
+            .into_diagnostic()?;
+    }
+    Ok(())
+}
+
+/// Returns the name of a certificate, as `takt trust renew` expects it.
+fn name(certificate: &Certificate) -> &str {
+    match &*certificate.common_name {
+        "" => "-",
+        name => name,
+    }
+}
+
+/// Returns a text of a peer without characters that control a terminal.
+pub(super) fn printable(text: &str) -> String {
+    text.chars()
+        .map(|c| if c.is_control() { '?' } else { c })
+        .take(80)
+        .collect()
+}
+
+pub(super) fn validity(certificate: &Certificate) -> String {
+    const DAY: i64 = 24 * 3600;
+    let now = now();
+    let left = certificate.not_after.saturating_sub(now);
+    if certificate.not_before > now {
+        "not yet".to_owned()
+    } else if left < 0 {
+        "expired".to_owned()
+    } else {
+        format!("{} days", left / DAY)
+    }
+}
+
+/// Returns the certificate that `text` names: the beginning of a thumbprint of one of `known`, or a file.
+pub(super) fn find(
+    known: impl Iterator<Item = Certificate>,
+    text: &str,
+) -> miette::Result<Certificate> {
+    if Path::new(text).is_file() {
+        return Certificate::from_file(Path::new(text))
+            .map_err(|error| explain::with_help(error, "A certificate is a file in DER or PEM."));
+    }
+    let wanted = text.to_ascii_uppercase();
+    let is_hexadecimal = wanted.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if wanted.len() < SHORTEST || !is_hexadecimal {
+        return Err(explain::with_help(
+            format!("`{text}` is neither a file nor a thumbprint"),
+            "`takt trust list` shows the thumbprints; the first 8 digits are enough.",
+        ));
+    }
+    let is_named = |one: &Certificate| one.thumbprint.to_string().starts_with(&wanted);
+    let mut found: Vec<Certificate> = known.filter(is_named).collect();
+    found.sort_by_key(|one| one.thumbprint);
+    found.dedup_by_key(|one| one.thumbprint);
+    match found.len() {
+        1 => Ok(found.remove(0)),
+        0 => Err(explain::with_help(
+            format!("no certificate has the thumbprint {wanted}"),
+            "`takt trust list` shows the thumbprints. A peer's certificate is kept when its first connection is refused.",
+        )),
+        _ => Err(explain::with_help(
+            format!("several certificates have a thumbprint that begins with {wanted}"),
+            "Give more digits.",
+        )),
+    }
+}

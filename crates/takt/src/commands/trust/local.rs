@@ -1,0 +1,138 @@
+//! Certificates in the folders of this user.
+
+use std::path::Path;
+
+use miette::IntoDiagnostic;
+use takt_app::certificates;
+use takt_crypto::{Certificate, CertificateStore, StoredCertificate};
+
+use super::listing::{self, Listed, printable, validity};
+use crate::{explain, output};
+
+/// Returns all certificates with their folders.
+fn all(store: &CertificateStore) -> Vec<(&'static str, StoredCertificate)> {
+    let folders = [
+        ("own", store.own_certificates()),
+        ("trusted", store.trusted()),
+        ("issuer", store.issuers()),
+        ("rejected", store.rejected()),
+    ];
+    folders
+        .into_iter()
+        .flat_map(|(folder, certificates)| certificates.into_iter().map(move |one| (folder, one)))
+        .collect()
+}
+
+pub(super) fn list(store: &CertificateStore, json: bool) -> miette::Result<()> {
+    let all = all(store).into_iter();
+    let all = all.map(|(folder, stored)| Listed {
+        folder,
+        certificate: stored.certificate,
+        file: Some(stored.path),
+    });
+    let none = "no certificates: an application creates its own at its first start";
+    listing::show(&all.collect::<Vec<_>>(), none, json)
+}
+
+/// Returns the certificate that `text` names: the beginning of a thumbprint, or a file.
+fn find(store: &CertificateStore, text: &str) -> miette::Result<Certificate> {
+    let known = all(store).into_iter();
+    listing::find(known.map(|(_, stored)| stored.certificate), text)
+}
+
+pub(super) fn add(store: &CertificateStore, text: &str, issuer: bool) -> miette::Result<()> {
+    let failed = |error| explain::with_help(error, "Is the folder writable?");
+    if Path::new(text).extension().is_some_and(|end| end == "crl") {
+        let der = std::fs::read(text).into_diagnostic()?;
+        let path = store.add_revocation_list(&der).map_err(failed)?;
+        output::line(format_args!("{} is in use", path.display()));
+        return Ok(());
+    }
+    let certificate = find(store, text)?;
+    let (path, is) = match issuer {
+        true => (store.add_issuer(&certificate), "completes chains"),
+        false => (store.trust(&certificate), "is trusted"),
+    };
+    path.map_err(failed)?;
+    output::line(format_args!(
+        "{} ({}) {is}",
+        printable(&certificate.subject),
+        certificate.thumbprint
+    ));
+    Ok(())
+}
+
+pub(super) fn reject(store: &CertificateStore, text: &str) -> miette::Result<()> {
+    let certificate = find(store, text)?;
+    let own = store.own_certificates();
+    if own.iter().any(|own| own.certificate == certificate) {
+        return Err(explain::with_help(
+            "this is an own certificate, which is trusted as long as it is in the folder",
+            "`takt trust renew NAME` replaces it.",
+        ));
+    }
+    let rejected = store.reject(&certificate);
+    rejected.map_err(|error| explain::with_help(error, "Is the folder writable?"))?;
+    output::line(format_args!(
+        "{} ({}) is not trusted any more; open connections end with their next token",
+        printable(&certificate.subject),
+        certificate.thumbprint
+    ));
+    Ok(())
+}
+
+pub(super) fn renew(
+    store: &CertificateStore,
+    name: &str,
+    hosts: Vec<String>,
+) -> miette::Result<()> {
+    let known = store
+        .existing(name)
+        .map_err(|error| explain::with_help(error, "Remove the two files of the application."))?;
+    let Some(known) = known else {
+        return Err(explain::with_help(
+            format!("there is no certificate of an application {name}"),
+            "`takt trust list` shows the names in the folder `own`.",
+        ));
+    };
+    let uri = known.certificate().application_uri.clone();
+    let new = certificates::describe(name, &uri.unwrap_or_default(), hosts);
+    let renewed = store.renew(&new);
+    let renewed = renewed.map_err(|error| explain::with_help(error, "Is the folder writable?"))?;
+    output::line(format_args!(
+        "{name} has a new certificate, {}; peers have to trust it",
+        renewed.thumbprint()
+    ));
+    Ok(())
+}
+
+pub(super) fn show(store: &CertificateStore, text: &str) -> miette::Result<()> {
+    let one = find(store, text)?;
+    let joined = |parts: Vec<String>| match parts.is_empty() {
+        true => "-".to_owned(),
+        false => printable(&parts.join(", ")),
+    };
+    let addresses = one.addresses.iter().map(ToString::to_string).collect();
+    let serial = one
+        .serial
+        .iter()
+        .map(|byte| format!("{byte:02X}"))
+        .collect();
+    for (what, value) in [
+        ("subject", printable(&one.subject)),
+        ("issuer", printable(&one.issuer)),
+        (
+            "ApplicationUri",
+            printable(one.application_uri.as_deref().unwrap_or("-")),
+        ),
+        ("host names", joined(one.host_names.clone())),
+        ("addresses", joined(addresses)),
+        ("serial number", serial),
+        ("valid", validity(&one)),
+        ("key", format!("RSA, {} bits", one.key_bits)),
+        ("thumbprint", one.thumbprint.to_string()),
+    ] {
+        output::line(format_args!("{what:<15} {value}"));
+    }
+    Ok(())
+}

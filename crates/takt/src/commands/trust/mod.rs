@@ -1,0 +1,55 @@
+//! `takt trust`: the certificates that this user's applications, or a server, have, trust and have rejected.
+
+mod listing;
+mod local;
+mod remote;
+
+use takt_app::certificates;
+
+use crate::arguments::{TrustArguments, TrustCommand};
+use crate::explain;
+
+pub fn run(arguments: &TrustArguments) -> miette::Result<()> {
+    let folder = arguments.certificates.as_ref();
+    let store = certificates::open_store(folder.map(|folder| &**folder));
+    let store = store.map_err(|error| explain::certificates(&error))?;
+    let connect = |remote| remote::connect(remote, folder);
+    match &arguments.command {
+        TrustCommand::List { json, remote } => match connect(remote)? {
+            Some(mut client) => remote::list(&mut client, *json),
+            None => local::list(&store, *json),
+        },
+        TrustCommand::Add {
+            certificate,
+            issuer,
+            remote,
+        } => match connect(remote)? {
+            Some(mut client) => remote::add(&mut client, &store, certificate, *issuer),
+            None => local::add(&store, certificate, *issuer),
+        },
+        TrustCommand::Reject {
+            certificate,
+            remote,
+        } => match connect(remote)? {
+            Some(mut client) => remote::reject(&mut client, certificate),
+            None => local::reject(&store, certificate),
+        },
+        TrustCommand::Renew {
+            name,
+            host,
+            ca,
+            ca_key,
+            days,
+            remote,
+        } => match connect(remote)? {
+            Some(mut client) => {
+                remote::renew(&mut client, ca.as_deref().zip(ca_key.as_deref()), *days)
+            }
+            None => {
+                let name = name.as_deref().unwrap_or_default();
+                local::renew(&store, name, host.clone())
+            }
+        },
+        TrustCommand::Show { certificate } => local::show(&store, certificate),
+    }
+}

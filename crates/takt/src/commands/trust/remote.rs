@@ -1,0 +1,215 @@
+//! Certificates of a server (`--server`), which are managed over the network (OPC 10000-12, 7.10).
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use miette::IntoDiagnostic;
+use takt_app::client::{Client, ClientOptions, ClientSecurity};
+use takt_app::{ClientError, Identity};
+use takt_crypto::{Certificate, CertificateStore, OwnCertificate, issue};
+use takt_ua::enumerations::TrustListMasks;
+use takt_ua::structures::TrustListDataType;
+use takt_ua::{ByteString, StatusCode};
+
+use super::listing::{self, Listed, printable};
+use crate::arguments::TrustServerArguments;
+use crate::commands::user::password;
+use crate::{explain, output};
+
+/// Seconds of a day.
+const DAY: u64 = 24 * 3600;
+
+/// Opens a session at the server, if one is given.
+pub(super) fn connect(
+    arguments: &TrustServerArguments,
+    certificates: Option<&PathBuf>,
+) -> miette::Result<Option<Client>> {
+    let identity = arguments.user.identity(password)?;
+    let Some(server) = &arguments.server else {
+        return match identity {
+            Identity::Anonymous => Ok(None),
+            _ => Err(explain::with_help(
+                "a user is for --server only",
+                "--server opc.tcp://HOST:PORT names the server whose certificates are managed.",
+            )),
+        };
+    };
+    let options = ClientOptions {
+        timeout: arguments.timeout,
+        security: ClientSecurity {
+            choice: arguments.security.clone(),
+            certificates: certificates.cloned(),
+            any_host: arguments.any_host,
+            ..ClientSecurity::default()
+        },
+        identity,
+        ..ClientOptions::named("takt")
+    };
+    let client = Client::connect(server, options).map_err(|error| explain::client(&error))?;
+    Ok(Some(client))
+}
+
+/// Explains an error of a Method of the server.
+fn explained(error: ClientError) -> miette::Report {
+    let help = match error.status_code() {
+        StatusCode::BadUserAccessDenied => {
+            "The user needs the role security-admin: --user NAME. At a server of Takt, `takt user add NAME --role security-admin` adds \
+             one."
+        }
+        StatusCode::BadSecurityModeInsufficient => {
+            "This needs an encrypted connection: leave --security away."
+        }
+        StatusCode::BadNotExecutable
+        | StatusCode::BadMethodInvalid
+        | StatusCode::BadNodeIdUnknown => {
+            "The server does not let its certificates be managed over the network. A server of Takt does, with secured endpoints."
+        }
+        StatusCode::BadTransactionPending | StatusCode::BadNotWritable => {
+            "Another client changes the certificates of the server: try again later."
+        }
+        StatusCode::BadCertificateChainIncomplete => {
+            "Certificates of the trust list depend on each other: the issuer (CA) comes first and goes last."
+        }
+        StatusCode::BadSecurityChecksFailed => {
+            "The server does not accept the certificate: its log tells the check that failed."
+        }
+        _ => return explain::client(&error),
+    };
+    explain::with_help(error, help)
+}
+
+fn parsed(list: &[ByteString]) -> impl Iterator<Item = Certificate> {
+    let parsed = |der: &ByteString| Certificate::from_der(der.as_bytes()).ok();
+    list.iter().filter_map(parsed)
+}
+
+pub(super) fn list(client: &mut Client, json: bool) -> miette::Result<()> {
+    let own = client.server_certificates().map_err(explained)?;
+    let trust = client.read_trust_list().map_err(explained)?;
+    let rejected = client.rejected_certificates().map_err(explained)?;
+    let folders = [
+        ("own", &own),
+        ("trusted", &trust.trusted_certificates),
+        ("issuer", &trust.issuer_certificates),
+        ("rejected", &rejected),
+    ];
+    let listed = |(folder, list): (&'static str, &Vec<ByteString>)| {
+        let certificates: Vec<_> = parsed(list).collect();
+        let certificates = certificates.into_iter();
+        certificates.map(move |certificate| Listed {
+            folder,
+            certificate,
+            file: None,
+        })
+    };
+    let all: Vec<_> = folders.into_iter().flat_map(listed).collect();
+    listing::show(&all, "the server shows no certificates", json)
+}
+
+pub(super) fn add(
+    client: &mut Client,
+    store: &CertificateStore,
+    text: &str,
+    issuer: bool,
+) -> miette::Result<()> {
+    let mut trust = client.read_trust_list().map_err(explained)?;
+    if Path::new(text).extension().is_some_and(|end| end == "crl") {
+        let der = std::fs::read(text).into_diagnostic()?;
+        trust.trusted_crls.push(ByteString::from(der));
+        write(client, trust, TrustListMasks::TrustedCrls)?;
+        output::line(format_args!("{text} is in use"));
+        return Ok(());
+    }
+    let rejected = client.rejected_certificates().map_err(explained)?;
+    let known = parsed(&rejected).chain(parsed(&trust.issuer_certificates));
+    let known = known.chain(parsed(&trust.trusted_certificates));
+    let own = store.own_certificates().into_iter();
+    let certificate = listing::find(known.chain(own.map(|one| one.certificate)), text)?;
+    let (list, other, is) = match issuer {
+        true => (
+            &mut trust.issuer_certificates,
+            &mut trust.trusted_certificates,
+            "completes chains",
+        ),
+        false => (
+            &mut trust.trusted_certificates,
+            &mut trust.issuer_certificates,
+            "is trusted",
+        ),
+    };
+    other.retain(|der| der.as_bytes() != certificate.der());
+    if list.iter().all(|der| der.as_bytes() != certificate.der()) {
+        list.push(ByteString::from(certificate.der()));
+    }
+    let both = TrustListMasks::TrustedCertificates.0 | TrustListMasks::IssuerCertificates.0;
+    write(client, trust, TrustListMasks(both))?;
+    output::line(format_args!(
+        "{} ({}) {is} at the server",
+        printable(&certificate.subject),
+        certificate.thumbprint
+    ));
+    Ok(())
+}
+
+/// Writes the lists of `trust` that `masks` names.
+fn write(
+    client: &mut Client,
+    mut trust: TrustListDataType,
+    masks: TrustListMasks,
+) -> miette::Result<()> {
+    trust.specified_lists = u32::try_from(masks.0).unwrap_or_default();
+    client.write_trust_list(&trust).map_err(explained)
+}
+
+pub(super) fn reject(client: &mut Client, text: &str) -> miette::Result<()> {
+    let trust = client.read_trust_list().map_err(explained)?;
+    let trusted: Vec<_> = parsed(&trust.trusted_certificates).collect();
+    let issuers = parsed(&trust.issuer_certificates);
+    let certificate = listing::find(trusted.iter().cloned().chain(issuers), text)?;
+    let thumbprint = certificate.thumbprint.to_string();
+    client
+        .remove_certificate(&thumbprint, trusted.contains(&certificate))
+        .map_err(explained)?;
+    output::line(format_args!(
+        "{} ({thumbprint}) is not trusted any more at the server; its open connections end",
+        printable(&certificate.subject),
+    ));
+    Ok(())
+}
+
+pub(super) fn renew(
+    client: &mut Client,
+    ca: Option<(&Path, &Path)>,
+    days: u32,
+) -> miette::Result<()> {
+    let Some((certificate, key)) = ca else {
+        return Err(explain::with_help(
+            "the new certificate of a server is signed by an issuer (CA)",
+            "--ca FILE names the certificate of the issuer, --ca-key FILE its key. Without an issuer, `takt trust renew NAME` makes a \
+             self-signed certificate on the host of the server.",
+        ));
+    };
+    let ca = OwnCertificate::from_files(certificate, key).map_err(|error| {
+        explain::with_help(
+            error,
+            "--ca is a certificate in DER or PEM, --ca-key the RSA key that belongs to it, in PEM.",
+        )
+    })?;
+    let request = client.create_signing_request(true).map_err(explained)?;
+    let validity = Duration::from_secs(u64::from(days) * DAY);
+    let new = issue(request.as_bytes(), &ca, validity).map_err(|error| {
+        explain::with_help(
+            error,
+            "The certificate of the issuer has to be one of a CA.",
+        )
+    })?;
+    client
+        .update_certificate(new.der(), &[ca.certificate().der()])
+        .map_err(explained)?;
+    output::line(format_args!(
+        "the server has a new certificate, {}, signed by {}; new connections use it",
+        new.thumbprint,
+        printable(&ca.certificate().subject)
+    ));
+    Ok(())
+}

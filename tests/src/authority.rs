@@ -1,0 +1,73 @@
+//! A certificate authority of the tests, with its revocation list.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use rcgen::{
+    BasicConstraints, CertificateParams, CertificateRevocationListParams, DnType, IsCa, Issuer,
+    KeyIdMethod, KeyPair, KeyUsagePurpose, PKCS_RSA_SHA256, SerialNumber,
+};
+use takt_crypto::OwnCertificate;
+
+const DAY: Duration = Duration::from_secs(24 * 3600);
+
+/// A certificate authority: its certificate, key and revocation list are in files.
+#[derive(Debug)]
+pub struct Authority {
+    /// Certificate (DER).
+    pub certificate: PathBuf,
+    /// Private key (PEM).
+    pub key: PathBuf,
+    /// Revocation list (DER), which is empty.
+    pub revocations: PathBuf,
+}
+
+impl Authority {
+    /// Makes an authority in a folder.
+    ///
+    /// # Panics
+    /// If no key can be made, or a file cannot be written.
+    #[must_use]
+    pub fn new(folder: &Path) -> Self {
+        let now = SystemTime::now();
+        let key = KeyPair::generate_for(&PKCS_RSA_SHA256).expect("a key");
+        let mut params = CertificateParams::default();
+        params
+            .distinguished_name
+            .push(DnType::CommonName, "Plant CA");
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        params.not_before = (now - DAY).into();
+        params.not_after = (now + 100 * DAY).into();
+        params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
+        let root = params.self_signed(&key).expect("a certificate");
+        let list = CertificateRevocationListParams {
+            this_update: (now - DAY).into(),
+            next_update: (now + 30 * DAY).into(),
+            crl_number: SerialNumber::from(1),
+            issuing_distribution_point: None,
+            revoked_certs: Vec::new(),
+            key_identifier_method: KeyIdMethod::Sha256,
+        };
+        let list = list.signed_by(&Issuer::from_params(&params, &key));
+        let list = list.expect("a revocation list");
+        let write = |name: &str, bytes: &[u8]| {
+            let path = folder.join(name);
+            std::fs::write(&path, bytes).expect("a file can be written");
+            path
+        };
+        Self {
+            certificate: write("ca.der", root.der()),
+            key: write("ca.pem", key.serialize_pem().as_bytes()),
+            revocations: write("ca.crl", list.der()),
+        }
+    }
+
+    /// Returns certificate and key.
+    ///
+    /// # Panics
+    /// If the files are damaged.
+    #[must_use]
+    pub fn identity(&self) -> OwnCertificate {
+        OwnCertificate::from_files(&self.certificate, &self.key).expect("the files of the issuer")
+    }
+}
