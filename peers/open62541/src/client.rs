@@ -101,13 +101,7 @@ impl Client {
         }))?;
         // SAFETY: the client is alive. The function reads the request, and its response becomes ours.
         let created = Owned::new(unsafe {
-            sys::UA_Client_Subscriptions_create(
-                self.client,
-                request.lend(),
-                null_mut(),
-                None,
-                None,
-            )
+            sys::UA_Client_Subscriptions_create(self.client, request.lend(), null_mut(), None, None)
         });
         Status::check(created.get().responseHeader.serviceResult)?;
         let mut statuses = Vec::new();

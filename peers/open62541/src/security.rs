@@ -166,11 +166,7 @@ pub fn secure_client(config: &mut sys::UA_ClientConfig, wanted: &Value) -> Resul
         let password = c_text(wanted["password"].as_str().unwrap_or_default())?;
         // SAFETY: the configuration is complete, and both texts are zero-terminated; they are copied.
         let set = unsafe {
-            sys::UA_ClientConfig_setAuthenticationUsername(
-                config,
-                user.as_ptr(),
-                password.as_ptr(),
-            )
+            sys::UA_ClientConfig_setAuthenticationUsername(config, user.as_ptr(), password.as_ptr())
         };
         Status::check(set).map_err(|status| status.to_string())?;
     }
@@ -279,9 +275,7 @@ fn policy_uri(policy: &str) -> String {
 fn mode(name: &str) -> Result<sys::UA_MessageSecurityMode, String> {
     match name {
         "Sign" => Ok(sys::UA_MessageSecurityMode::UA_MESSAGESECURITYMODE_SIGN),
-        "SignAndEncrypt" => {
-            Ok(sys::UA_MessageSecurityMode::UA_MESSAGESECURITYMODE_SIGNANDENCRYPT)
-        }
+        "SignAndEncrypt" => Ok(sys::UA_MessageSecurityMode::UA_MESSAGESECURITYMODE_SIGNANDENCRYPT),
         other => Err(format!("`{other}` is not a mode")),
     }
 }

@@ -110,6 +110,11 @@ fn operate(
             .map(endpoint)
             .collect()),
         "servers" => Ok(client.servers().map_err(text)?.iter().map(server).collect()),
+        "connect" => {
+            let endpoint = request["endpoint"].as_str().unwrap_or_default();
+            *client = Client::connect(endpoint, TIMEOUT, &request["security"])?;
+            Ok(Value::Null)
+        }
         "subscribe" => subscribe(client, subscribed, request),
         "changes" => Ok(changes(client, subscribed, request)),
         other => Err(format!("no operation `{other}`")),
