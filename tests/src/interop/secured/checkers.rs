@@ -30,7 +30,7 @@ const SERVICES: [(&str, &str); 7] = [
 /// If the client is not refused where it has to be, or if a check fails.
 pub fn client_passes_secured_checks(client: Checker, provider: &'static str, tokens: &[Token]) {
     let sandbox = Sandbox::new();
-    let site = Site::new(&sandbox, client.name());
+    let site = Site::new(&sandbox, client.name(), POLICIES[0]);
     let certificates = sandbox.data_directory().join("pki");
     let mut servers = Servers::start_in(sandbox, provider, &site.registry_arguments());
     let trusting = Sandbox::new();
@@ -45,7 +45,7 @@ pub fn client_passes_secured_checks(client: Checker, provider: &'static str, tok
     assert_eq!(refused["ok"], false, "it is not trusted yet: {refused}");
     site.client.is_trusted_now(&trusting, &certificates);
 
-    let mut results = Results::new(client.name(), Role::Client);
+    let mut results = Results::new(client.name(), Role::Client, &POLICIES);
     for case in &cases {
         let names = [case.policy, case.mode, &case.token.to_string()];
         for (service, name) in SERVICES {

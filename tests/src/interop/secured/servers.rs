@@ -18,14 +18,14 @@ use crate::process::{Finished, Process};
 use crate::sandbox::Sandbox;
 
 /// Time limit of changes, renewals and new connections on a loaded machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Renewals of each SecureChannel, and changes, that have to be seen.
 const RENEWED: u64 = 4;
 const CHANGES: u32 = 5;
 
-/// Requested lifetime of a security token.
-const LIFETIME: Duration = Duration::from_secs(1);
+/// Requested lifetime of a security token. A server that is late on a loaded machine refuses the old token: not less.
+const LIFETIME: Duration = Duration::from_secs(2);
 
 /// Name and password of the user that each server knows.
 const USER: (&str, &str) = ("anna", "hammer");
@@ -37,8 +37,8 @@ const USER: (&str, &str) = ("anna", "hammer");
 /// If a command is not refused where it has to be, or if one fails.
 pub fn command_line_on_secured_channels(peer: Peer, policies: &'static [&str], tokens: &[Token]) {
     let sandbox = Sandbox::new();
-    let foreign = Foreign::new(&sandbox, peer.name());
-    let user = Foreign::new(&sandbox, "user");
+    let foreign = Foreign::new(&sandbox, peer.name(), policies[0]);
+    let user = Foreign::new(&sandbox, "user", policies[0]);
     let mut security = foreign.described();
     security["policies"] = policies.into();
     security["userCertificate"] = text(&user.certificate()).into();
@@ -53,7 +53,7 @@ pub fn command_line_on_secured_channels(peer: Peer, policies: &'static [&str], t
     std::fs::write(&site.password, USER.1).expect("a file can be written");
     let cases = cases(policies, tokens);
     site.trust(&cases[0]);
-    let mut results = Results::new(peer.name(), Role::Server);
+    let mut results = Results::new(peer.name(), Role::Server, policies);
     for case in &cases {
         let started = Instant::now();
         site.run(case, &mut results);
@@ -179,7 +179,7 @@ impl Site {
                 self.command("read", case, &[&number])
             }
             Token::Certificate => {
-                let stranger = Foreign::new(&self.sandbox, "stranger");
+                let stranger = Foreign::new(&self.sandbox, "stranger", case.policy);
                 let (certificate, key) = (stranger.certificate(), stranger.key());
                 let read = ["read", &self.server.endpoint, &number];
                 let user = ["--user-certificate", text(&certificate)];

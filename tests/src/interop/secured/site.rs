@@ -19,10 +19,11 @@ pub(super) struct Site {
 }
 
 impl Site {
-    /// Makes certificates, and adds users to the file of a registry that is not started yet. All of them are operators.
-    pub(super) fn new(sandbox: &Sandbox, name: &str) -> Self {
+    /// Makes certificates for a SecurityPolicy, and adds users to the file of a registry that is not started yet. All of them are
+    /// operators.
+    pub(super) fn new(sandbox: &Sandbox, name: &str, policy: &str) -> Self {
         let data = sandbox.data_directory();
-        let user = Foreign::new(sandbox, "user");
+        let user = Foreign::new(sandbox, "user", policy);
         let file = data.join("password");
         std::fs::write(&file, format!("{}\n", USER.1)).expect("a file can be written");
         let (certificate, users) = (user.certificate(), data.join("users"));
@@ -36,7 +37,7 @@ impl Site {
         }
         let service = AuthorizationService::new(data);
         Self {
-            client: Foreign::new(sandbox, name),
+            client: Foreign::new(sandbox, name, policy),
             user,
             registry_arguments: service.registry_arguments(),
             service,
