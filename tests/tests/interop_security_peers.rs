@@ -35,6 +35,11 @@ fn async_opcua_is_a_client_on_secured_channels() {
 }
 
 #[test]
+fn async_opcua_is_a_server_on_secured_channels() {
+    command_line_on_secured_channels(Peer::AsyncOpcua, &POLICIES, &WITHOUT_JWT);
+}
+
+#[test]
 fn gopcua_is_a_client_on_secured_channels() {
     client_passes_secured_checks(Checker::Gopcua, PROVIDER, &ALL);
 }
@@ -42,6 +47,11 @@ fn gopcua_is_a_client_on_secured_channels() {
 #[test]
 fn milo_is_a_client_on_secured_channels() {
     client_passes_secured_checks(Checker::Milo, PROVIDER, &ALL);
+}
+
+#[test]
+fn milo_is_a_server_on_secured_channels() {
+    command_line_on_secured_channels(Peer::Milo, &POLICIES, &WITHOUT_JWT);
 }
 
 #[test]
