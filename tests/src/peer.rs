@@ -76,6 +76,12 @@ impl Peer {
         }
     }
 
+    /// Returns whether its server accepts messages that are secured with the previous token until it has seen the new one, as OPC
+    /// 10000-4, 5.6.2 demands. async-opcua counts the lifetime of each token from the beginning of the channel.
+    pub(crate) fn accepts_previous_tokens(self) -> bool {
+        self != Self::AsyncOpcua
+    }
+
     /// Returns whether its client connects again by itself after the connection was lost.
     pub(crate) fn connects_again(self) -> bool {
         self != Self::Asyncua

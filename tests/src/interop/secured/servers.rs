@@ -44,6 +44,7 @@ pub fn command_line_on_secured_channels(peer: Peer, policies: &'static [&str], t
     security["userCertificate"] = text(&user.certificate()).into();
     let server = PeerServer::start_secured(peer, &security);
     let site = Site {
+        peer,
         relay: Relay::start_with_port_of(&server.endpoint),
         password: sandbox.data_directory().join("password"),
         sandbox,
@@ -70,6 +71,7 @@ pub fn command_line_on_secured_channels(peer: Peer, policies: &'static [&str], t
 
 /// A foreign server, and the command line.
 struct Site {
+    peer: Peer,
     sandbox: Sandbox,
     server: PeerServer,
     relay: Relay,
@@ -159,7 +161,9 @@ impl Site {
                 Ok(link) => link,
                 Err(error) => return results.add(names, "renewal", &Err(error.to_string())),
             };
-            results.add(names, "renewal", &link.renewal(&self.relay));
+            if self.peer.accepts_previous_tokens() {
+                results.add(names, "renewal", &link.renewal(&self.relay));
+            }
             results.add(names, "reconnect", &link.reconnect(&self.relay));
         }
     }
