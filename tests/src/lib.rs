@@ -13,8 +13,10 @@
 
 pub mod attacked;
 pub mod authority;
+pub mod authorization;
 pub mod binary;
 pub mod capture;
+pub mod checker;
 pub mod interop;
 pub mod memory_group;
 pub mod network;

@@ -32,6 +32,8 @@ struct Plant {
     sandbox: Sandbox,
     registry: Registry,
     authority: Authority,
+    /// Name and password.
+    user: (&'static str, &'static str),
     certificates: PathBuf,
 }
 
@@ -39,11 +41,12 @@ impl Plant {
     fn new(role: &str) -> Self {
         let sandbox = Sandbox::new();
         let registry = Registry::start(&sandbox, &[]);
-        add_user_with(&sandbox, role);
+        let user = add_user_with(&sandbox, role);
         let folder = sandbox.data_directory().join("ca");
         std::fs::create_dir(&folder).unwrap();
         Self {
             authority: Authority::new(&folder),
+            user,
             certificates: sandbox.data_directory().join("pki"),
             sandbox,
             registry,
@@ -82,7 +85,7 @@ fn asyncua(plant: &Plant) -> Value {
     push.arg(repository().join("peers/asyncua/push_client.py"))
         .args([&*plant.registry.endpoint, text(&folder)])
         .arg(plant.certificates.join(own))
-        .args(["anna", "hammer and tongs"])
+        .args([plant.user.0, plant.user.1])
         .args([&plant.authority.certificate, &plant.authority.key])
         .arg(&plant.authority.revocations);
     run("asyncua", &mut push)
@@ -117,13 +120,21 @@ fn asyncua_is_refused_without_the_role() {
 #[test]
 fn node_opcua_replaces_certificate_and_trust_list() {
     let plant = Plant::new("security-admin");
-    let foreign = Foreign::new(&plant.sandbox, "node-opcua");
+    let foreign = Foreign::new(&plant.sandbox, "node-opcua", POLICIES[0]);
     plant.trust(&foreign.certificate());
     let folder = plant.authority.certificate.parent().unwrap();
-    let other = Foreign::new(&plant.sandbox, "other");
+    let other = Foreign::new(&plant.sandbox, "other", POLICIES[0]);
     std::fs::copy(other.certificate(), folder.join("other.der")).unwrap();
     let before = plant.certificates();
-    let security = foreign.security(POLICIES[0], "SignAndEncrypt", true);
+    let mut security = foreign.described();
+    for (field, value) in [
+        ("policy", POLICIES[0]),
+        ("mode", "SignAndEncrypt"),
+        ("user", plant.user.0),
+        ("password", plant.user.1),
+    ] {
+        security[field] = value.into();
+    }
     let mut push = Command::new("node");
     push.arg(repository().join("peers/node/push.js")).args([
         &*plant.registry.endpoint,

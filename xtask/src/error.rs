@@ -44,7 +44,9 @@ pub(crate) enum Error {
     Content { file: &'static str, message: String },
     #[error("rustfmt does not accept the generated code: {0}")]
     Rustfmt(String),
-    #[error("{0} generated file(s) differ from what is committed; run `cargo xtask generate`")]
+    #[error(
+        "{0} generated file(s) differ from what is committed; run the same command without --check"
+    )]
     Differs(usize),
 }
 

@@ -1,12 +1,14 @@
-//! Code generation and chores: `cargo xtask generate [--check] [STEP…]`.
+//! Code generation and chores: `cargo xtask generate [--check] [STEP…]`, `cargo xtask interoperability [--check]`.
 //!
 //! The generated files are committed, so that building Takt does not need npm. `generate` rewrites them from the
 //! pinned packages (see `sources`); `generate --check` writes nothing and fails if a committed file differs.
+//! `interoperability` does the same with a document, from results of `./test interop`.
 
 #![forbid(unsafe_code)]
 
 mod error;
 mod generate;
+mod interoperability;
 mod model;
 #[cfg(feature = "namespace0")]
 mod namespace0;
@@ -19,8 +21,10 @@ use std::process::ExitCode;
 
 const USAGE: &str = "\
 Usage: cargo xtask generate [--check] [STEP...]
+       cargo xtask interoperability [--check]
 
-Writes the generated files of Takt from the pinned npm packages.
+`generate` writes the generated files of Takt from the pinned npm packages. `interoperability` writes
+docs/interoperability.md from the results of `./test interop`.
 
 Steps, all of them if none is named:
   types         structures, views, enumerations, descriptions   crates/takt-ua/src/generated/
@@ -41,14 +45,14 @@ fn main() -> ExitCode {
         print!("{USAGE}");
         return ExitCode::SUCCESS;
     }
-    let Some((_, rest)) = arguments
-        .split_first()
-        .filter(|(command, _)| *command == "generate")
-    else {
-        eprint!("{USAGE}");
-        return ExitCode::from(2);
+    let result = match arguments.split_first() {
+        Some((command, rest)) if command == "generate" => generate::run(rest),
+        Some((command, rest)) if command == "interoperability" => interoperability::run(rest),
+        _ => {
+            eprint!("{USAGE}");
+            return ExitCode::from(2);
+        }
     };
-    let result = generate::run(rest);
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
