@@ -15,6 +15,7 @@
 #![forbid(unsafe_code)]
 
 mod access;
+mod additional_header;
 mod audit;
 mod auditing;
 mod authentication;

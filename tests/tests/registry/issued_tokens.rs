@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use takt_crypto::{AsymmetricSignature, PrivateKey, SymmetricKeys};
+use takt_crypto::{AsymmetricSignature, PrivateKey, SymmetricKeys, SymmetricSignature};
 use takt_tests::{Finished, Process, Provider, Registry, Sandbox};
 
 use crate::PATIENCE;
@@ -193,9 +193,12 @@ fn tokens_that_are_not_valid_here_and_now_are_refused() {
     ];
     // The public key as a secret: HMAC-SHA256, as channels use it.
     let secret = service.public_key();
-    let hmac = SymmetricKeys::new(takt_crypto::Cipher::Aes128Cbc, &secret, &[0; 16], &[0; 16]);
+    let hmac = SymmetricKeys::signing_only(SymmetricSignature::HmacSha256, &secret);
     let symmetric = signed("HS256", &good);
-    let forged = encode(&hmac.unwrap().sign(symmetric.as_bytes()));
+    let mut signature = [0; 32];
+    let hmac = hmac.unwrap();
+    hmac.sign(symmetric.as_bytes(), &mut signature).unwrap();
+    let forged = encode(&signature);
     tokens.push(service.write("symmetric", &format!("{symmetric}.{forged}")));
     for token in &tokens {
         let refused = plant.read(token).expect_failure();

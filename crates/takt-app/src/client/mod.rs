@@ -10,6 +10,7 @@ mod browse_path;
 mod choice;
 mod current;
 mod data_types;
+mod ephemeral_key;
 mod in_place;
 mod message;
 mod namespaces;

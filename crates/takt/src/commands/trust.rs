@@ -5,7 +5,7 @@ use std::path::Path;
 use miette::IntoDiagnostic;
 use serde_json::json;
 use takt_app::certificates;
-use takt_crypto::{Certificate, CertificateStore, StoredCertificate, now};
+use takt_crypto::{Certificate, CertificateStore, KeyKind, StoredCertificate, now};
 use takt_report::{Column, Report, Table};
 
 use crate::arguments::{TrustArguments, TrustCommand};
@@ -24,7 +24,7 @@ pub fn run(arguments: &TrustArguments) -> miette::Result<()> {
             issuer,
         } => add(&store, certificate, *issuer),
         TrustCommand::Reject { certificate } => reject(&store, certificate),
-        TrustCommand::Renew { name, host } => renew(&store, name, host.clone()),
+        TrustCommand::Renew { name, host, key } => renew(&store, name, host, *key),
         TrustCommand::Show { certificate } => show(&store, certificate),
     }
 }
@@ -54,6 +54,7 @@ fn list(store: &CertificateStore, json: bool) -> miette::Result<()> {
         Column::text("folder"),
         Column::text("thumbprint"),
         Column::text("name"),
+        Column::text("key"),
         Column::text("ApplicationUri"),
         Column::text("valid"),
     ]);
@@ -63,6 +64,7 @@ fn list(store: &CertificateStore, json: bool) -> miette::Result<()> {
             (*folder).to_owned(),
             certificate.thumbprint.to_string(),
             printable(name(one)),
+            key_of(certificate),
             printable(certificate.application_uri.as_deref().unwrap_or("-")),
             validity(certificate),
         ]);
@@ -75,6 +77,7 @@ fn list(store: &CertificateStore, json: bool) -> miette::Result<()> {
                 "folder": folder,
                 "thumbprint": certificate.thumbprint.to_string(),
                 "name": name(one),
+                "key": key_of(certificate),
                 "subject": certificate.subject,
                 "application_uri": certificate.application_uri,
                 "not_before": certificate.not_before,
@@ -91,6 +94,15 @@ fn name(stored: &StoredCertificate) -> &str {
     match &*stored.certificate.common_name {
         "" => "-",
         name => name,
+    }
+}
+
+/// Returns the kind of a certificate's key: with elliptic curves an application has several certificates.
+fn key_of(certificate: &Certificate) -> String {
+    match certificate.key_kind {
+        Some(KeyKind::Rsa) => format!("RSA {}", certificate.key_bits),
+        Some(kind) => kind.to_string(),
+        None => "unknown".to_owned(),
     }
 }
 
@@ -189,25 +201,40 @@ fn reject(store: &CertificateStore, text: &str) -> miette::Result<()> {
     Ok(())
 }
 
-fn renew(store: &CertificateStore, name: &str, hosts: Vec<String>) -> miette::Result<()> {
-    let known = store
-        .existing(name)
-        .map_err(|error| explain::with_help(error, "Remove the two files of the application."))?;
-    let Some(known) = known else {
-        return Err(explain::with_help(
-            format!("there is no certificate of an application {name}"),
-            "`takt trust list` shows the names in the folder `own`.",
+fn renew(
+    store: &CertificateStore,
+    name: &str,
+    hosts: &[String],
+    key: Option<KeyKind>,
+) -> miette::Result<()> {
+    let wanted = KeyKind::ALL.into_iter();
+    let wanted = wanted.filter(|kind| key.is_none_or(|key| key == *kind));
+    let mut renewed = 0;
+    for kind in wanted {
+        let known = store.existing(name, kind).map_err(|error| {
+            explain::with_help(error, "Remove the two files of the application.")
+        })?;
+        let Some(known) = known else {
+            continue;
+        };
+        let uri = known.certificate().application_uri.clone();
+        let new = certificates::describe(name, &uri.unwrap_or_default(), hosts.to_vec());
+        let identity = store.renew(&new, kind);
+        let identity =
+            identity.map_err(|error| explain::with_help(error, "Is the folder writable?"))?;
+        output::line(format_args!(
+            "{name} has a new {kind} certificate, {}; peers have to trust it",
+            identity.thumbprint()
         ));
-    };
-    let uri = known.certificate().application_uri.clone();
-    let new = certificates::describe(name, &uri.unwrap_or_default(), hosts);
-    let renewed = store.renew(&new);
-    let renewed = renewed.map_err(|error| explain::with_help(error, "Is the folder writable?"))?;
-    output::line(format_args!(
-        "{name} has a new certificate, {}; peers have to trust it",
-        renewed.thumbprint()
-    ));
-    Ok(())
+        renewed += 1;
+    }
+    match renewed {
+        0 => Err(explain::with_help(
+            format!("there is no such certificate of an application {name}"),
+            "`takt trust list` shows the names in the folder `own`.",
+        )),
+        _ => Ok(()),
+    }
 }
 
 fn show(store: &CertificateStore, text: &str) -> miette::Result<()> {
@@ -233,7 +260,7 @@ fn show(store: &CertificateStore, text: &str) -> miette::Result<()> {
         ("addresses", joined(addresses)),
         ("serial number", serial),
         ("valid", validity(&one)),
-        ("key", format!("RSA, {} bits", one.key_bits)),
+        ("key", key_of(&one)),
         ("thumbprint", one.thumbprint.to_string()),
     ] {
         output::line(format_args!("{what:<15} {value}"));
