@@ -98,8 +98,8 @@ impl EphemeralKey {
     /// Computes the secret that is shared with the owner of `peer`. For P-256 and P-384 it is the x-coordinate.
     ///
     /// # Errors
-    /// [`CryptoError`] if `peer` has a wrong length, is no point of the curve, or leads to a secret of zeros; and if it is
-    /// the own public part, which an attacker could send back.
+    /// [`CryptoError`] if `peer` has a wrong length, is no point of the curve, or leads to a secret of zeros with X25519; and if
+    /// it is the own public part, which an attacker could send back.
     pub fn agree(&self, peer: &[u8]) -> Result<SharedSecret, CryptoError> {
         if peer.len() != self.curve.ephemeral_key_length() || peer == self.public {
             return Err(CryptoError);
@@ -110,9 +110,10 @@ impl EphemeralKey {
         };
         let peer = UnparsedPublicKey::new(algorithm(self.curve), encoded);
         agree(&self.private, peer, CryptoError, |secret| {
-            // The library refuses zeros; this does not depend on it.
-            match secret.iter().fold(0, |all, byte| all | byte) {
-                0 => Err(CryptoError),
+            // The library refuses zeros of X25519; this does not depend on it.
+            let is_zero = secret.iter().fold(0, |all, byte| all | byte) == 0;
+            match self.curve {
+                Curve::Curve25519 if is_zero => Err(CryptoError),
                 _ => Ok(SharedSecret(Zeroizing::new(secret.to_vec()))),
             }
         })
