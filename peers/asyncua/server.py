@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """An asyncua server with the nodes that peers/README.md lists.
 
-Usage: server.py PORT [FOLDER]      (0 takes a free port; ends when standard input is closed)
+Usage: server.py PORT [SECURITY]      (0 takes a free port; ends when standard input is closed)
 
-With FOLDER it offers secured endpoints only; certificate.der and key.pem are there (secured_client.py --certificate makes them).
-It accepts every certificate, the anonymous user, and the user `anna` with the password `hammer`.
+With SECURITY it offers secured endpoints only. It accepts every client, the anonymous user, the user `anna` with the password
+`hammer`, and one certificate of users.
 """
 
 import asyncio
@@ -19,6 +19,8 @@ from pathlib import Path
 from asyncua import Server, ua, uamethod
 from asyncua.server.user_managers import UserManager
 from asyncua.crypto.permission_rules import User, UserRole
+from cryptography import x509
+from cryptography.hazmat.primitives.serialization import Encoding
 
 NAMESPACE_URI = "urn:takt:peer"
 
@@ -83,40 +85,46 @@ async def add_nodes(server):
 
 
 class Users(UserManager):
-    """The anonymous user, and anna."""
+    """The anonymous user, anna, and the user with a certificate."""
+
+    def __init__(self, certificate):
+        self.certificate = certificate
 
     def get_user(self, iserver, username=None, password=None, certificate=None):
-        if username is None or (username, password) == ("anna", "hammer"):
-            return User(role=UserRole.Admin)
+        if username is not None:
+            is_known = (username, password) == ("anna", "hammer")
+        else:
+            is_known = certificate is None or certificate == self.certificate
+        return User(role=UserRole.Admin) if is_known else None
+
+
+def user_certificate(security):
+    """The certificate of users, in DER."""
+    if "userCertificate" not in security:
         return None
+    pem = Path(security["userCertificate"]).read_bytes()
+    return x509.load_pem_x509_certificate(pem).public_bytes(Encoding.DER)
 
 
-async def secure(server, folder):
-    """Offers every policy in both modes, and nothing without security."""
-    await server.set_application_uri("urn:takt:peer:asyncua")
-    await server.load_certificate(str(Path(folder) / "certificate.der"))
-    await server.load_private_key(str(Path(folder) / "key.pem"))
-    server.set_security_policy(
-        [
-            ua.SecurityPolicyType.Basic256Sha256_Sign,
-            ua.SecurityPolicyType.Basic256Sha256_SignAndEncrypt,
-            ua.SecurityPolicyType.Aes128Sha256RsaOaep_Sign,
-            ua.SecurityPolicyType.Aes128Sha256RsaOaep_SignAndEncrypt,
-            ua.SecurityPolicyType.Aes256Sha256RsaPss_Sign,
-            ua.SecurityPolicyType.Aes256Sha256RsaPss_SignAndEncrypt,
-        ]
-    )
+async def secure(server, security):
+    """Offers the policies in both modes, and nothing without security."""
+    await server.set_application_uri(security["application"])
+    await server.load_certificate(security["certificate"])
+    await server.load_private_key(security["key"])
+    names = [policy.replace("_", "") for policy in security["policies"]]
+    modes = ("Sign", "SignAndEncrypt")
+    server.set_security_policy([getattr(ua.SecurityPolicyType, f"{name}_{mode}") for name in names for mode in modes])
 
 
-async def main(port, folder):
+async def main(port, security):
     """Serve until the input ends or SIGTERM comes."""
     endpoint = f"opc.tcp://127.0.0.1:{port or free_port()}"
-    server = Server(user_manager=Users()) if folder else Server()
+    server = Server(user_manager=Users(user_certificate(security))) if security else Server()
     await server.init()
     server.set_endpoint(endpoint)
     server.set_server_name("asyncua peer")
-    if folder:
-        await secure(server, folder)
+    if security:
+        await secure(server, security)
     else:
         server.set_security_policy([ua.SecurityPolicyType.NoSecurity])
     index = await add_nodes(server)
@@ -134,4 +142,4 @@ if __name__ == "__main__":
     if len(sys.argv) not in (2, 3):
         sys.exit(__doc__)
     logging.basicConfig(level=logging.CRITICAL)
-    asyncio.run(main(int(sys.argv[1]), sys.argv[2] if len(sys.argv) == 3 else None))
+    asyncio.run(main(int(sys.argv[1]), json.loads(sys.argv[2]) if len(sys.argv) == 3 else None))

@@ -65,6 +65,15 @@ fn profile_directory() -> PathBuf {
         .to_path_buf()
 }
 
+/// Returns the folder of all builds, for example `target`.
+pub(crate) fn target_directory() -> PathBuf {
+    let profile = profile_directory();
+    profile
+        .parent()
+        .expect("a profile lies in target")
+        .to_path_buf()
+}
+
 fn built(package: &str, binary: &str) -> PathBuf {
     let directory = profile_directory();
     let mut cargo = Command::new(env!("CARGO"));

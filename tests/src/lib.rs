@@ -12,8 +12,10 @@
 )]
 
 pub mod attacked;
+pub mod authorization;
 pub mod binary;
 pub mod capture;
+pub mod checker;
 pub mod interop;
 pub mod memory_group;
 pub mod network;

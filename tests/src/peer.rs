@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::binary::{open62541, repository};
+use crate::checker::Checker;
 use crate::process::{self, Process};
 
 /// Time limit of the start of a peer, long enough for an interpreter that compiles its modules on a loaded machine.
@@ -24,17 +25,28 @@ pub enum Peer {
     NodeOpcua,
     /// open62541, in C.
     Open62541,
+    /// Rust's async-opcua; a server only.
+    AsyncOpcua,
+    /// Go's gopcua; a server only.
+    Gopcua,
+    /// Java's Milo; a server only.
+    Milo,
 }
 
 impl Peer {
-    /// All of them.
+    /// Peers that are clients with JSON lines and servers without security.
     pub const ALL: [Self; 3] = [Self::Asyncua, Self::NodeOpcua, Self::Open62541];
 
-    fn name(self) -> &'static str {
+    /// Returns the name of the library.
+    #[must_use]
+    pub fn name(self) -> &'static str {
         match self {
             Self::Asyncua => "asyncua",
             Self::NodeOpcua => "node-opcua",
             Self::Open62541 => "open62541",
+            Self::AsyncOpcua => "async-opcua",
+            Self::Gopcua => "gopcua",
+            Self::Milo => "milo",
         }
     }
 
@@ -62,8 +74,23 @@ impl Peer {
                 command
             }
             Self::Open62541 => Command::new(open62541(&format!("open62541-{role}"))),
+            Self::AsyncOpcua => with_role(Checker::AsyncOpcua, role),
+            Self::Gopcua => with_role(Checker::Gopcua, role),
+            Self::Milo => with_role(Checker::Milo, role),
         }
     }
+
+    /// Returns whether its client connects again by itself after the connection was lost.
+    pub(crate) fn connects_again(self) -> bool {
+        self != Self::Asyncua
+    }
+}
+
+/// Returns a command of a client with checks in another role.
+fn with_role(checker: Checker, role: &str) -> Command {
+    let mut command = checker.command();
+    command.arg(role);
+    command
 }
 
 /// Loads NodeSet2 files into node-opcua: one JSON object per node, as `peers/node/browse_nodeset.js` describes it.
@@ -126,25 +153,13 @@ impl PeerServer {
         Self::start_with(Peer::NodeOpcua, &["secure"])
     }
 
-    /// Starts a node-opcua server on a free port that offers all SecurityPolicies with both modes, and makes its certificate in
-    /// `folder`. It knows the user `anna` with the password `hammer`.
+    /// Starts a server on a free port with security, as `peers/README.md` describes it.
     ///
     /// # Panics
     /// If it does not serve in time.
     #[must_use]
-    pub fn start_with_policies(folder: &Path) -> Self {
-        let folder = folder.to_str().expect("a path in UTF-8");
-        Self::start_with(Peer::NodeOpcua, &["secure", folder])
-    }
-
-    /// Starts an asyncua server on a free port that offers secured endpoints only, with the certificate in `folder`.
-    ///
-    /// # Panics
-    /// If it does not serve in time.
-    #[must_use]
-    pub fn start_secured(folder: &Path) -> Self {
-        let folder = folder.to_str().expect("a path in UTF-8");
-        Self::start_with(Peer::Asyncua, &[folder])
+    pub fn start_secured(peer: Peer, security: &Value) -> Self {
+        Self::start_with(peer, &[&security.to_string()])
     }
 
     fn start_with(peer: Peer, arguments: &[&str]) -> Self {
@@ -211,6 +226,7 @@ impl PeerPubSub {
 pub struct PeerClient {
     /// The process.
     pub process: Process,
+    peer: Peer,
     requests: u64,
 }
 
@@ -223,12 +239,18 @@ impl PeerClient {
         Self::connect_with(peer, endpoint, &[])
     }
 
-    /// Connects node-opcua with security, as `peers/README.md` describes it.
+    /// Connects with security, as `peers/README.md` describes it.
     ///
     /// # Errors
     /// The message of the client if it could not connect.
-    pub fn connect_secured(endpoint: &str, security: &Value) -> Result<Self, String> {
-        Self::connect_with(Peer::NodeOpcua, endpoint, &[&security.to_string()])
+    pub fn connect_secured(peer: Peer, endpoint: &str, security: &Value) -> Result<Self, String> {
+        Self::connect_with(peer, endpoint, &[&security.to_string()])
+    }
+
+    /// Returns the product.
+    #[must_use]
+    pub fn peer(&self) -> Peer {
+        self.peer
     }
 
     fn connect_with(peer: Peer, endpoint: &str, arguments: &[&str]) -> Result<Self, String> {
@@ -241,6 +263,7 @@ impl PeerClient {
         if ready["ready"] == true {
             Ok(Self {
                 process,
+                peer,
                 requests: 0,
             })
         } else {

@@ -1,13 +1,16 @@
 //! open62541's client.
 
-use std::ffi::CString;
-use std::ptr::null_mut;
+use std::cell::RefCell;
+use std::ffi::{CString, c_void};
+use std::ptr::{null_mut, without_provenance_mut};
+use std::time::{Duration, Instant};
 
 use open62541_sys as sys;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::Status;
-use crate::data::{Described, Owned, elements, to_json};
+use crate::data::{Described, Owned, elements, status_name, to_json};
+use crate::security::secure_client;
 
 /// A request that open62541's client can send.
 pub trait Service: Described {
@@ -44,11 +47,26 @@ pub struct Client {
 }
 
 impl Client {
-    /// Connects with SecurityPolicy None, anonymously; `timeout` in milliseconds holds for each request.
+    /// Connects; `timeout` in milliseconds holds for each request. `security` is null for SecurityPolicy None and an anonymous
+    /// user, or the description of `peers/README.md`.
     ///
     /// # Errors
-    /// What open62541 says if it cannot.
-    pub fn connect(endpoint: &str, timeout: u32) -> Result<Self, Status> {
+    /// What open62541 says if it cannot, or what is wrong with the description.
+    pub fn connect(endpoint: &str, timeout: u32, security: &Value) -> Result<Self, String> {
+        let client = Self::new(endpoint, timeout).map_err(|status| status.to_string())?;
+        if !security.is_null() {
+            // SAFETY: the client is alive, and its configuration with it.
+            let config = unsafe { &mut *sys::UA_Client_getConfig(client.client) };
+            secure_client(config, security)?;
+        }
+        // SAFETY: the client is alive; the endpoint is zero-terminated.
+        let connected = unsafe { sys::UA_Client_connect(client.client, client.endpoint.as_ptr()) };
+        Status::check(connected).map_err(|status| status.to_string())?;
+        Ok(client)
+    }
+
+    /// A client that is not yet connected.
+    fn new(endpoint: &str, timeout: u32) -> Result<Self, Status> {
         let endpoint = CString::new(endpoint)
             .map_err(|_| Status(sys::UA_STATUSCODE_BADTCPENDPOINTURLINVALID))?;
         // SAFETY: no preconditions; the result is checked before it is used.
@@ -68,9 +86,56 @@ impl Client {
             sys::UA_ClientConfig_setDefault(config)
         };
         Status::check(status)?;
-        // SAFETY: the client is alive; the endpoint is zero-terminated.
-        Status::check(unsafe { sys::UA_Client_connect(client.client, client.endpoint.as_ptr()) })?;
         Ok(client)
+    }
+
+    /// Creates a Subscription with one MonitoredItem for each request; `interval` is its PublishingInterval in milliseconds. Returns
+    /// the StatusCode of each item. The changes are given to [`changes`](Self::changes), with the position of the item.
+    ///
+    /// # Errors
+    /// What open62541 says if it cannot.
+    pub fn subscribe(&mut self, interval: f64, items: &[Value]) -> Result<Vec<String>, Status> {
+        let request = Owned::<sys::UA_CreateSubscriptionRequest>::from_json(&json!({
+            "RequestedPublishingInterval": interval, "RequestedLifetimeCount": 10_000,
+            "RequestedMaxKeepAliveCount": 10, "PublishingEnabled": true,
+        }))?;
+        // SAFETY: the client is alive. The function reads the request, and its response becomes ours.
+        let created = Owned::new(unsafe {
+            sys::UA_Client_Subscriptions_create(self.client, request.lend(), null_mut(), None, None)
+        });
+        Status::check(created.get().responseHeader.serviceResult)?;
+        let mut statuses = Vec::new();
+        for (position, item) in items.iter().enumerate() {
+            let item = Owned::<sys::UA_MonitoredItemCreateRequest>::from_json(item)?;
+            // SAFETY: as above. The context is no address: the callback reads the position from it.
+            let created = Owned::new(unsafe {
+                sys::UA_Client_MonitoredItems_createDataChange(
+                    self.client,
+                    created.get().subscriptionId,
+                    sys::UA_TimestampsToReturn::UA_TIMESTAMPSTORETURN_BOTH,
+                    item.lend(),
+                    without_provenance_mut(position),
+                    Some(on_change),
+                    None,
+                )
+            });
+            statuses.push(status_name(created.get().statusCode));
+        }
+        Ok(statuses)
+    }
+
+    /// Returns the changes since the last call, with the positions of their items; waits for some as long as `timeout`.
+    pub fn changes(&mut self, timeout: Duration) -> Vec<(usize, Value)> {
+        let started = Instant::now();
+        loop {
+            // SAFETY: the client is alive. It works for a fraction of a second at most. An error is a lost connection, which the
+            // client opens again in the next turn.
+            unsafe { sys::UA_Client_run_iterate(self.client, 10) };
+            let changes = CHANGES.take();
+            if !changes.is_empty() || started.elapsed() >= timeout {
+                return changes;
+            }
+        }
     }
 
     /// Sends a request and waits for its response.
@@ -143,6 +208,26 @@ impl Drop for Client {
             sys::UA_Client_disconnect(self.client);
             sys::UA_Client_delete(self.client);
         }
+    }
+}
+
+thread_local! {
+    /// Changes that open62541 reported and nobody has read, with the positions of their items.
+    static CHANGES: RefCell<Vec<(usize, Value)>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Keeps a change; called by open62541 in the thread of the client.
+unsafe extern "C" fn on_change(
+    _client: *mut sys::UA_Client,
+    _subscription: u32,
+    _subscription_context: *mut c_void,
+    _item: u32,
+    context: *mut c_void,
+    value: *mut sys::UA_DataValue,
+) {
+    // SAFETY: open62541 hands over an initialised DataValue, or a null pointer.
+    if let Some(Ok(value)) = unsafe { value.as_ref() }.map(to_json) {
+        CHANGES.with_borrow_mut(|changes| changes.push((context.addr(), value)));
     }
 }
 

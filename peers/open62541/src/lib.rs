@@ -3,7 +3,7 @@
 //!
 //! It is no binding for applications. Everything goes through open62541's own JSON encoding (OPC 10000-6, 5.4): requests
 //! are written as JSON and decoded into C structures, responses are encoded to JSON and read from there. So the unsafe
-//! code is a handful of calls in [`data`], [`client`] and [`server`], and the rest is about JSON.
+//! code is a handful of calls in [`data`], [`client`], [`security`] and [`server`], and the rest is about JSON.
 
 pub mod bench;
 pub mod client;
@@ -13,6 +13,7 @@ pub mod message;
 mod packet_socket;
 pub mod publish;
 pub mod pubsub;
+pub mod security;
 pub mod server;
 
 /// An error of open62541: a StatusCode.

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::Status;
 use crate::data::{Owned, elements};
+use crate::security::secure_server;
 
 const NAMESPACE_URI: &std::ffi::CStr = c"urn:takt:peer";
 
@@ -18,32 +19,53 @@ pub struct Server {
 }
 
 impl Server {
-    /// A server with all its nodes, not yet listening.
+    /// A server with all its nodes, not yet listening. `security` is null, or the description of `peers/README.md`.
     ///
     /// # Errors
-    /// What open62541 says if it cannot.
-    pub fn new(port: u16) -> Result<Self, Status> {
+    /// What open62541 says if it cannot, or what is wrong with the description.
+    pub fn new(port: u16, security: &Value) -> Result<Self, String> {
+        Self::configured(port, security)?
+            .with_nodes()
+            .map_err(|status| status.to_string())
+    }
+
+    fn configured(port: u16, security: &Value) -> Result<Self, String> {
         // SAFETY: a configuration is zeroed before it is filled, as open62541's own programs do.
         let mut config: sys::UA_ServerConfig = unsafe { std::mem::zeroed() };
         // SAFETY: the configuration is ours; no certificate is given. Its logger writes to the standard output, which is
         // ours, so it is silenced before anything else is done.
         let status = unsafe {
             config.logging = sys::UA_Log_Stdout_new(sys::UA_LogLevel::UA_LOGLEVEL_FATAL);
-            sys::UA_ServerConfig_setMinimal(&raw mut config, port, null())
+            if security.is_null() {
+                sys::UA_ServerConfig_setMinimal(&raw mut config, port, null())
+            } else {
+                // Without an endpoint for it, this policy is for GetEndpoints only.
+                config.securityPolicyNoneDiscoveryOnly = true;
+                match sys::UA_ServerConfig_setBasics_withPort(&raw mut config, port) {
+                    0 => sys::UA_ServerConfig_addSecurityPolicyNone(&raw mut config, null()),
+                    fault => fault,
+                }
+            }
         };
-        Status::check(status)?;
+        Status::check(status).map_err(|status| status.to_string())?;
+        if !security.is_null() {
+            secure_server(&mut config, security)?;
+        }
         listen_on_loopback(&mut config, port);
         config.maxReferencesPerNode = 0;
         // SAFETY: the configuration is complete; the server takes over what it owns.
         let server = unsafe { sys::UA_Server_newWithConfig(&raw mut config) };
         if server.is_null() {
-            return Err(Status(sys::UA_STATUSCODE_BADINTERNALERROR));
+            return Err("the server refuses its configuration".to_owned());
         }
         // SAFETY: the server is alive, the text zero-terminated.
         let namespace = unsafe { sys::UA_Server_addNamespace(server, NAMESPACE_URI.as_ptr()) };
-        let mut server = Self { server, namespace };
-        server.add_nodes()?;
-        Ok(server)
+        Ok(Self { server, namespace })
+    }
+
+    fn with_nodes(mut self) -> Result<Self, Status> {
+        self.add_nodes()?;
+        Ok(self)
     }
 
     /// The index of `urn:takt:peer`.

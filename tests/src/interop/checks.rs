@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::relay::Relay;
-use crate::binary::{async_opcua, repository};
+use crate::checker::Checker;
 use crate::process::Process;
 use crate::sandbox::{Provider, Registry, Sandbox, find_endpoint};
 
@@ -50,6 +50,13 @@ pub const CHECKS: &[Check] = &[
     check("restart", 3),
 ];
 
+/// Returns a check.
+pub(super) fn check_of(name: &str) -> &'static Check {
+    let mut checks = CHECKS.iter();
+    let found = checks.find(|check| check.name == name);
+    found.expect("a check with this name")
+}
+
 const fn check(name: &'static str, least: u64) -> Check {
     Check { name, least }
 }
@@ -61,71 +68,11 @@ impl Check {
     }
 }
 
-/// A foreign client that knows these checks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Checker {
-    /// Rust's async-opcua.
-    AsyncOpcua,
-    /// Go's gopcua.
-    Gopcua,
-    /// Java's Milo.
-    Milo,
-    /// Python's python-opcua.
-    PythonOpcua,
-}
-
-impl Checker {
-    /// All of them.
-    pub const ALL: [Self; 4] = [
-        Self::AsyncOpcua,
-        Self::Gopcua,
-        Self::Milo,
-        Self::PythonOpcua,
-    ];
-
-    /// Returns the name of its folder in `peers/`.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::AsyncOpcua => "async-opcua",
-            Self::Gopcua => "gopcua",
-            Self::Milo => "milo",
-            Self::PythonOpcua => "python-opcua",
-        }
-    }
-
-    pub(super) fn command(self) -> Command {
-        let cache = repository().join(".cache").join(self.name());
-        let (program, arguments) = match self {
-            Self::AsyncOpcua => (async_opcua(), Vec::new()),
-            Self::Gopcua => (cache.join("gopcua"), Vec::new()),
-            Self::Milo => {
-                let path = format!("{0}/classes:{0}/lib/*", cache.display());
-                // Compilers of a long-running process would take more time than they save.
-                let arguments = ["-XX:TieredStopAtLevel=1", "-cp", &path, "Main"];
-                ("java".into(), arguments.map(str::to_owned).to_vec())
-            }
-            Self::PythonOpcua => {
-                let script = repository().join("peers/python-opcua/checks.py");
-                let script = script.display().to_string();
-                (cache.join("bin/python"), vec![script])
-            }
-        };
-        assert!(
-            self == Self::AsyncOpcua || cache.exists(),
-            "{} is not installed: ./test interop does that",
-            self.name()
-        );
-        let mut command = Command::new(program);
-        command.args(arguments).env("PYTHONDONTWRITEBYTECODE", "1");
-        command
-    }
-}
-
 /// The servers of the checks.
 pub(super) struct Servers {
     pub(super) sandbox: Sandbox,
     pub(super) registry: Registry,
+    registry_arguments: Vec<String>,
     program: &'static str,
     provider: Process,
     provider_name: String,
@@ -135,8 +82,12 @@ pub(super) struct Servers {
 
 impl Servers {
     pub(super) fn start(program: &'static str) -> Self {
-        let sandbox = Sandbox::new();
-        let registry = Registry::start(&sandbox, &[]);
+        Self::start_in(Sandbox::new(), program, &[])
+    }
+
+    /// Starts the servers; the registry with these additional arguments.
+    pub(super) fn start_in(sandbox: Sandbox, program: &'static str, arguments: &[&str]) -> Self {
+        let registry = Registry::start(&sandbox, arguments);
         let machine = Provider::start(&sandbox, &registry, "machine");
         let name = sandbox.application("Checked");
         let any = "opc.tcp://127.0.0.1:0";
@@ -145,6 +96,7 @@ impl Servers {
         Self {
             sandbox,
             registry,
+            registry_arguments: arguments.iter().map(|&argument| argument.into()).collect(),
             program,
             provider,
             provider_name: name,
@@ -189,7 +141,10 @@ impl Servers {
             }
             Place::Registry => {
                 self.registry.process.kill();
-                self.registry = Registry::start_at(&self.sandbox, &self.registry.endpoint, &[]);
+                let arguments: Vec<&str> =
+                    self.registry_arguments.iter().map(String::as_str).collect();
+                self.registry =
+                    Registry::start_at(&self.sandbox, &self.registry.endpoint, &arguments);
             }
         }
     }

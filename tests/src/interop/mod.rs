@@ -10,17 +10,22 @@ mod nodesets;
 mod ours;
 mod python;
 mod relay;
+mod results;
 mod secured;
 mod subscribing;
 
-pub use checks::{CHECKS, Check, Checker, client_passes_checks};
+pub use crate::checker::Checker;
+pub use checks::{CHECKS, Check, client_passes_checks};
 pub use foreign::{
     client_against_provider, client_against_registry, client_through_registry, peers_agree,
 };
 pub use nodesets::{CompanionNodeSets, assert_same_nodes};
 pub use ours::{command_line_against_server, command_line_against_special_servers};
 pub use python::{client_decodes_own_types, provider_of_the_guide};
-pub use secured::{Foreign, POLICIES, add_user, client_passes_secured_checks};
+pub use secured::{
+    CURVE_POLICIES, POLICIES, Token, client_on_secured_channels, client_passes_secured_checks,
+    command_line_on_secured_channels,
+};
 pub use subscribing::client_subscribes;
 
 use serde_json::{Value, json};
@@ -37,7 +42,7 @@ impl Peer {
     fn not_writable(self) -> &'static str {
         match self {
             Self::Asyncua => "BadUserAccessDenied",
-            Self::NodeOpcua | Self::Open62541 => "BadNotWritable",
+            _ => "BadNotWritable",
         }
     }
 }

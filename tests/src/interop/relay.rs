@@ -1,9 +1,9 @@
-//! A relay between a client and a server, which counts how often the client renews its SecureChannel.
+//! A relay between a client and a server, which counts how often the client renews its SecureChannel, and cuts connections.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread;
 
 /// Length of the header of a chunk (OPC 10000-6, 7.1.2.2): its type and its size.
@@ -14,6 +14,7 @@ pub(super) struct Relay {
     /// Endpoint of the relay.
     pub(super) endpoint: String,
     renewed: Arc<AtomicU64>,
+    clients: Arc<Mutex<Vec<TcpStream>>>,
 }
 
 impl Relay {
@@ -27,17 +28,29 @@ impl Relay {
         let port = listener.local_addr().expect("it is bound").port();
         let renewed = Arc::new(AtomicU64::new(0));
         let counter = Arc::clone(&renewed);
+        let clients = Arc::new(Mutex::new(Vec::new()));
+        let connected = Arc::clone(&clients);
         thread::spawn(move || {
             for client in listener.incoming().map_while(Result::ok) {
                 let Ok(server) = TcpStream::connect(&address) else {
                     continue;
                 };
+                let clone = client.try_clone().expect("a descriptor is free");
+                connected.lock().expect("not poisoned").push(clone);
                 connect(client, server, &counter);
             }
         });
         Self {
             endpoint: format!("opc.tcp://127.0.0.1:{port}"),
             renewed,
+            clients,
+        }
+    }
+
+    /// Cuts all connections, as a network does that breaks.
+    pub(super) fn cut(&self) {
+        for client in self.clients.lock().expect("not poisoned").drain(..) {
+            let _ = client.shutdown(Shutdown::Both);
         }
     }
 

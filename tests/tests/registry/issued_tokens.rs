@@ -1,94 +1,34 @@
 //! Users with JSON Web Tokens of an authorization service, at a registry and through it at a Provider.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use takt_crypto::{AsymmetricSignature, PrivateKey, SymmetricKeys, SymmetricSignature};
+use takt_crypto::{SymmetricKeys, SymmetricSignature};
+use takt_tests::authorization::{AuthorizationService, encode, signed};
 use takt_tests::{Finished, Process, Provider, Registry, Sandbox};
 
 use crate::PATIENCE;
 
-const ISSUER: &str = "https://login.plant.example";
-const AUDIENCE: &str = "urn:plant:registry";
-
 /// Seconds by which clocks may differ.
 const LEEWAY: i64 = 60;
 
-/// The authorization service.
-struct Service {
-    key: PrivateKey,
-    folder: PathBuf,
+/// Writes the file of a token, and returns its path.
+fn write(service: &AuthorizationService, name: &str, token: &str) -> String {
+    let path = service.folder().join(name);
+    std::fs::write(&path, format!("{token}\n")).unwrap();
+    path.to_str().unwrap().to_owned()
 }
 
-fn encode(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-    let groups = bytes.chunks(3).flat_map(|group| {
-        let byte = |at: usize| group.get(at).copied().unwrap_or_default();
-        let bits = u32::from_be_bytes([0, byte(0), byte(1), byte(2)]);
-        let digit = move |shift: u32| char::from(DIGITS[(bits >> shift & 63) as usize]);
-        [18, 12, 6, 0].map(digit).into_iter().take(group.len() + 1)
-    });
-    groups.collect()
-}
-
-impl Service {
-    fn new(folder: PathBuf) -> Self {
-        let key = PrivateKey::generate(2048).unwrap();
-        Self { key, folder }
-    }
-
-    /// Returns the SubjectPublicKeyInfo, which ends with the modulus and the exponent 65537 (RFC 8017, A.1.1).
-    fn public_key(&self) -> Vec<u8> {
-        self.key.public_spki().unwrap()
-    }
-
-    /// Writes the file of keys, and returns its path.
-    fn keys(&self) -> PathBuf {
-        let spki = self.public_key();
-        let modulus = &spki[spki.len() - 5 - 256..spki.len() - 5];
-        let key =
-            json!({"kty": "RSA", "use": "sig", "kid": "1", "n": encode(modulus), "e": "AQAB"});
-        let path = self.folder.join("keys.json");
-        std::fs::write(&path, json!({"keys": [key]}).to_string()).unwrap();
-        path
-    }
-
-    fn claims(roles: &[&str]) -> Value {
-        json!({
-            "iss": ISSUER, "aud": AUDIENCE, "sub": "anna", "roles": roles,
-            "exp": takt_crypto::now() + 300,
-        })
-    }
-
-    fn write(&self, name: &str, token: &str) -> String {
-        let path = self.folder.join(name);
-        std::fs::write(&path, format!("{token}\n")).unwrap();
-        path.to_str().unwrap().to_owned()
-    }
-
-    /// Writes a token with these claims, and returns its path.
-    fn token(&self, name: &str, claims: &Value) -> String {
-        let signed = signed("RS256", claims);
-        let mut signature = vec![0; self.key.size()];
-        let algorithm = AsymmetricSignature::RsaPkcs1Sha256;
-        self.key
-            .sign(algorithm, signed.as_bytes(), &mut signature)
-            .unwrap();
-        self.write(name, &format!("{signed}.{}", encode(&signature)))
-    }
-}
-
-fn signed(algorithm: &str, claims: &Value) -> String {
-    let header = json!({"alg": algorithm, "typ": "JWT", "kid": "1"});
-    let part = |value: &Value| encode(value.to_string().as_bytes());
-    format!("{}.{}", part(&header), part(claims))
+/// Writes the file of a token with these claims, and returns its path.
+fn issue(service: &AuthorizationService, name: &str, claims: &Value) -> String {
+    write(service, name, &service.issue(claims))
 }
 
 struct Plant {
     sandbox: Sandbox,
     registry: Registry,
-    service: Service,
+    service: AuthorizationService,
     certificates: String,
 }
 
@@ -96,17 +36,9 @@ impl Plant {
     fn new(more: &[&str]) -> Self {
         let sandbox = Sandbox::new();
         let data = sandbox.data_directory();
-        let service = Service::new(data.clone());
-        let keys = service.keys();
-        let keys = keys.to_str().unwrap();
-        let jwt = [
-            "--jwt-issuer",
-            ISSUER,
-            "--jwt-audience",
-            AUDIENCE,
-            "--jwt-keys",
-            keys,
-        ];
+        let service = AuthorizationService::new(data.clone());
+        let jwt = service.registry_arguments();
+        let jwt: Vec<&str> = jwt.iter().map(String::as_str).collect();
         let registry = Registry::start(&sandbox, &[&jwt[..], more].concat());
         let certificates = data.join("pki").to_str().unwrap().to_owned();
         Self {
@@ -142,10 +74,8 @@ fn roles_in_tokens_decide_what_users_may_do() {
     let provider = Provider::start(&plant.sandbox, &plant.registry, "machine");
     let node = format!("{}/Spindle/Override", provider.name);
     let token = |roles: &[&str]| {
-        plant.service.token(
-            &format!("roles-{}", roles.join("-")),
-            &Service::claims(roles),
-        )
+        let name = format!("roles-{}", roles.join("-"));
+        issue(&plant.service, &name, &AuthorizationService::claims(roles))
     };
     let observer = token(&["observer", "unknown"]);
     let begin = Instant::now();
@@ -172,24 +102,32 @@ fn roles_in_tokens_decide_what_users_may_do() {
 #[test]
 fn tokens_that_are_not_valid_here_and_now_are_refused() {
     let plant = Plant::new(&[]);
-    let good = Service::claims(&["operator"]);
+    let good = AuthorizationService::claims(&["operator"]);
     let with = |name: &str, value: Value| {
         let mut claims = good.clone();
         claims[name] = value;
         claims
     };
     let service = &plant.service;
-    let _ = plant.read(&service.token("good", &good)).expect_success();
+    let _ = plant.read(&issue(service, "good", &good)).expect_success();
     let now = takt_crypto::now();
     let mut tokens = vec![
-        service.token("issuer", &with("iss", json!("https://login.other.example"))),
-        service.token("audience", &with("aud", json!("urn:other"))),
-        service.token("expired", &with("exp", json!(now - LEEWAY - 1))),
-        service.token("endless", &with("exp", Value::Null)),
-        service.token("early", &with("nbf", json!(now + 300))),
-        Service::new(service.folder.clone()).token("stranger", &good),
-        service.write("nonsense", "nonsense"),
-        service.write("none", &format!("{}.", signed("none", &good))),
+        issue(
+            service,
+            "issuer",
+            &with("iss", json!("https://login.other.example")),
+        ),
+        issue(service, "audience", &with("aud", json!("urn:other"))),
+        issue(service, "expired", &with("exp", json!(now - LEEWAY - 1))),
+        issue(service, "endless", &with("exp", Value::Null)),
+        issue(service, "early", &with("nbf", json!(now + 300))),
+        issue(
+            &AuthorizationService::new(service.folder().clone()),
+            "stranger",
+            &good,
+        ),
+        write(service, "nonsense", "nonsense"),
+        write(service, "none", &format!("{}.", signed("none", &good))),
     ];
     // The public key as a secret: HMAC-SHA256, as channels use it.
     let secret = service.public_key();
@@ -199,7 +137,11 @@ fn tokens_that_are_not_valid_here_and_now_are_refused() {
     let hmac = hmac.unwrap();
     hmac.sign(symmetric.as_bytes(), &mut signature).unwrap();
     let forged = encode(&signature);
-    tokens.push(service.write("symmetric", &format!("{symmetric}.{forged}")));
+    tokens.push(write(
+        service,
+        "symmetric",
+        &format!("{symmetric}.{forged}"),
+    ));
     for token in &tokens {
         let refused = plant.read(token).expect_failure();
         assert!(
@@ -220,7 +162,11 @@ fn tokens_that_are_not_valid_here_and_now_are_refused() {
 #[test]
 fn tokens_are_sent_encrypted_only() {
     let plant = Plant::new(&[]);
-    let token = plant.service.token("good", &Service::claims(&["operator"]));
+    let token = issue(
+        &plant.service,
+        "good",
+        &AuthorizationService::claims(&["operator"]),
+    );
     for security in ["none", "auto", "sign"] {
         let refused = plant
             .run("read", &["i=2258"], &token, security)
@@ -239,9 +185,9 @@ fn tokens_are_sent_encrypted_only() {
 #[test]
 fn a_session_ends_with_its_token() {
     let plant = Plant::new(&[]);
-    let mut claims = Service::claims(&["observer"]);
+    let mut claims = AuthorizationService::claims(&["observer"]);
     claims["exp"] = json!(takt_crypto::now() - LEEWAY + 6);
-    let token = plant.service.token("short", &claims);
+    let token = issue(&plant.service, "short", &claims);
     let begin = Instant::now();
     let watch = [
         "watch",
@@ -275,13 +221,14 @@ fn a_session_ends_with_its_token() {
 fn a_registry_does_not_start_without_the_keys_of_the_service() {
     let sandbox = Sandbox::new();
     let data = sandbox.data_directory();
+    let issuer = "https://login.plant.example";
     let keys = data.join("keys.json");
     let start = |keys: &Path| {
         let mut command = sandbox.takt(&["registry", "--endpoint", "opc.tcp://127.0.0.1:0"]);
         command.args(["--name", &sandbox.application("Registry"), "--data"]);
         command
             .arg(&data)
-            .args(["--jwt-issuer", ISSUER, "--jwt-keys"])
+            .args(["--jwt-issuer", issuer, "--jwt-keys"])
             .arg(keys);
         takt_tests::process::run("takt registry", &mut command, PATIENCE).expect_failure()
     };
@@ -290,7 +237,7 @@ fn a_registry_does_not_start_without_the_keys_of_the_service() {
     std::fs::write(&keys, r#"{"keys": []}"#).unwrap();
     let empty = start(&keys);
     assert!(empty.contains("no key for RS256 or ES256"), "{empty}");
-    let incomplete = sandbox.run(&["registry", "--jwt-issuer", ISSUER]);
+    let incomplete = sandbox.run(&["registry", "--jwt-issuer", issuer]);
     let incomplete = incomplete.expect_failure();
     assert!(incomplete.contains("--jwt-keys"), "{incomplete}");
 }

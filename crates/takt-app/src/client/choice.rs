@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::time::Duration;
 
 use takt_crypto::PolicyProfile;
 use takt_ua::enumerations::MessageSecurityMode;
@@ -87,6 +88,9 @@ pub struct ClientSecurity {
     pub certificate: Option<(PathBuf, PathBuf)>,
     /// Accept a server whose certificate does not name the host in its URL.
     pub any_host: bool,
+    /// Requested lifetime of the security tokens of a channel (OPC 10000-4, 5.6.2); an hour by default. The server may choose
+    /// another one. A token is renewed after three quarters of its lifetime.
+    pub token_lifetime: Option<Duration>,
 }
 
 #[cfg(test)]

@@ -91,12 +91,15 @@ impl Secured {
         let uri = options.server_uri.as_ref();
         let uri = Some(uri.unwrap_or(&self.application_uri).clone());
         let application = Arc::clone(&self.application);
+        let default = ClientConnectionConfig::default();
+        let lifetime = options.security.token_lifetime;
         ClientConnectionConfig {
+            token_lifetime: lifetime.unwrap_or(default.token_lifetime),
             policy: SecuredPolicy::for_client(self.profile, application, host, uri),
             security_mode: self.mode,
             server_certificate: self.server_certificate.clone(),
             key_log: key_log::of_this_process(),
-            ..ClientConnectionConfig::default()
+            ..default
         }
     }
 

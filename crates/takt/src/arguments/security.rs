@@ -143,6 +143,7 @@ impl ClientSecurityArguments {
             certificates: self.certificates.clone(),
             certificate: self.certificate.clone().zip(self.private_key.clone()),
             any_host: self.any_host,
+            token_lifetime: None,
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, Write};
 use std::process::ExitCode;
+use std::time::Duration;
 
 use open62541_sys as sys;
 use serde_json::{Value, json};
@@ -13,7 +14,7 @@ use takt_peer_open62541::convert::{
 };
 
 const USAGE: &str = "\
-usage: open62541-client ENDPOINT
+usage: open62541-client ENDPOINT [SECURITY]
        open62541-client ENDPOINT --bench NODE [--samples N] [--warmup N] [--core N] [--fifo PRIORITY]";
 
 /// Milliseconds for one request.
@@ -25,17 +26,25 @@ fn main() -> ExitCode {
         eprintln!("{USAGE}");
         return ExitCode::from(2);
     };
-    let options = match bench::Options::parse(options) {
-        Ok(options) => options,
+    let (security, options) = match options {
+        [security] => (serde_json::from_str(security).ok(), &[][..]),
+        options => (Some(Value::Null), options),
+    };
+    let options = bench::Options::parse(options).and_then(|options| {
+        let security = security.ok_or("SECURITY is not JSON")?;
+        Ok((options, security))
+    });
+    let (options, security) = match options {
+        Ok(parsed) => parsed,
         Err(error) => {
             eprintln!("{error}\n{USAGE}");
             return ExitCode::from(2);
         }
     };
-    let client = match Client::connect(endpoint, TIMEOUT) {
+    let client = match Client::connect(endpoint, TIMEOUT, &security) {
         Ok(client) => client,
         Err(error) => {
-            say(&json!({"ready": false, "error": error.to_string()}));
+            say(&json!({"ready": false, "error": error}));
             return ExitCode::FAILURE;
         }
     };
@@ -55,9 +64,10 @@ fn main() -> ExitCode {
 /// Answers requests until the input ends.
 fn serve(mut client: Client) {
     say(&json!({"ready": true}));
+    let mut subscribed = Vec::new();
     for line in std::io::stdin().lock().lines().map_while(Result::ok) {
         if !line.trim().is_empty() {
-            say(&answer(&mut client, &line));
+            say(&answer(&mut client, &mut subscribed, &line));
         }
     }
 }
@@ -70,18 +80,22 @@ fn say(answer: &Value) {
 }
 
 /// One request, whatever becomes of it.
-fn answer(client: &mut Client, line: &str) -> Value {
+fn answer(client: &mut Client, subscribed: &mut Vec<Value>, line: &str) -> Value {
     let request: Value = match serde_json::from_str(line) {
         Ok(request) => request,
         Err(error) => return json!({"id": null, "ok": false, "error": error.to_string()}),
     };
-    match operate(client, &request) {
+    match operate(client, subscribed, &request) {
         Ok(result) => json!({"id": request["id"], "ok": true, "result": result}),
         Err(error) => json!({"id": request["id"], "ok": false, "error": error}),
     }
 }
 
-fn operate(client: &mut Client, request: &Value) -> Result<Value, String> {
+fn operate(
+    client: &mut Client,
+    subscribed: &mut Vec<Value>,
+    request: &Value,
+) -> Result<Value, String> {
     match request["op"].as_str().unwrap_or_default() {
         "browse" => browse(client, request),
         "read" => read(client, request),
@@ -96,6 +110,13 @@ fn operate(client: &mut Client, request: &Value) -> Result<Value, String> {
             .map(endpoint)
             .collect()),
         "servers" => Ok(client.servers().map_err(text)?.iter().map(server).collect()),
+        "connect" => {
+            let endpoint = request["endpoint"].as_str().unwrap_or_default();
+            *client = Client::connect(endpoint, TIMEOUT, &request["security"])?;
+            Ok(Value::Null)
+        }
+        "subscribe" => subscribe(client, subscribed, request),
+        "changes" => Ok(changes(client, subscribed, request)),
         other => Err(format!("no operation `{other}`")),
     }
 }
@@ -241,6 +262,44 @@ fn translate(client: &mut Client, request: &Value) -> Result<Value, String> {
         "status": status(&result["StatusCode"]),
         "targets": targets.map(|target| target["TargetId"].clone()).collect::<Vec<_>>(),
     }))
+}
+
+/// A Subscription with one MonitoredItem for each node, which are added to those `subscribed`.
+fn subscribe(
+    client: &mut Client,
+    subscribed: &mut Vec<Value>,
+    request: &Value,
+) -> Result<Value, String> {
+    let sampling = request["sampling"].as_f64().unwrap_or(-1.0);
+    let queue = request["queue"].as_u64().unwrap_or(1);
+    let nodes = request["nodes"].as_array().into_iter().flatten();
+    *subscribed = nodes.cloned().collect();
+    let items: Vec<Value> = subscribed
+        .iter()
+        .map(|node| {
+            json!({
+                "ItemToMonitor": {"NodeId": node, "AttributeId": attribute_id("Value")},
+                "MonitoringMode": 2,
+                "RequestedParameters": {"SamplingInterval": sampling, "QueueSize": queue, "DiscardOldest": true},
+            })
+        })
+        .collect();
+    let interval = request["interval"].as_f64().unwrap_or(100.0);
+    let statuses = client.subscribe(interval, &items).map_err(text)?;
+    Ok(statuses.into())
+}
+
+/// The changes since the last time.
+fn changes(client: &mut Client, subscribed: &[Value], request: &Value) -> Value {
+    let timeout = Duration::from_secs_f64(request["timeout"].as_f64().unwrap_or(10.0));
+    let changes = client.changes(timeout).into_iter();
+    changes
+        .map(|(position, value)| {
+            let mut change = from_data_value(&value);
+            change["node"] = subscribed.get(position).cloned().unwrap_or_default();
+            change
+        })
+        .collect()
 }
 
 /// The server's NamespaceArray.

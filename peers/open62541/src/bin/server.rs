@@ -5,11 +5,11 @@ use std::net::TcpListener;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use serde_json::json;
+use serde_json::{Value, json};
 use takt_peer_open62541::bench::prepare_thread;
 use takt_peer_open62541::server::Server;
 
-const USAGE: &str = "usage: open62541-server PORT [--core N] [--fifo PRIORITY]";
+const USAGE: &str = "usage: open62541-server PORT [SECURITY] [--core N] [--fifo PRIORITY]";
 
 static ENDED: AtomicBool = AtomicBool::new(false);
 
@@ -25,8 +25,15 @@ fn main() -> ExitCode {
 }
 
 fn serve(arguments: &[String]) -> Result<(), String> {
-    let (port, options) = arguments.split_first().ok_or(USAGE)?;
+    let (port, mut options) = arguments.split_first().ok_or(USAGE)?;
     let mut port: u16 = port.parse().map_err(|_| USAGE)?;
+    let mut security = Value::Null;
+    if let Some((description, rest)) = options.split_first()
+        && description.starts_with('{')
+    {
+        security = serde_json::from_str(description).map_err(|error| error.to_string())?;
+        options = rest;
+    }
     let (mut core, mut fifo) = (None, None);
     for pair in options.chunks(2) {
         match pair {
@@ -38,7 +45,7 @@ fn serve(arguments: &[String]) -> Result<(), String> {
     if port == 0 {
         port = free_port().map_err(|error| format!("no free port: {error}"))?;
     }
-    let mut server = Server::new(port).map_err(|error| error.to_string())?;
+    let mut server = Server::new(port, &security)?;
     let namespace = server.namespace();
     // Nothing is ever sent to us: the end of the input is the end.
     std::thread::spawn(|| {

@@ -1,0 +1,103 @@
+//! Foreign applications and their certificates.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::process;
+use crate::sandbox::Sandbox;
+
+/// Time limit of the making of a certificate.
+const CERTIFICATE: Duration = Duration::from_secs(60);
+
+/// A foreign application with a certificate of its own.
+#[derive(Debug)]
+pub(super) struct Foreign {
+    application: String,
+    folder: PathBuf,
+}
+
+impl Foreign {
+    /// Makes the certificate of an application in a new folder of the sandbox, with a key for this SecurityPolicy.
+    ///
+    /// # Panics
+    /// If openssl fails.
+    pub(super) fn new(sandbox: &Sandbox, name: &str, policy: &str) -> Self {
+        let application = format!("urn:takt:peer:{name}");
+        let folder = sandbox.data_directory().join(name);
+        std::fs::create_dir(&folder).expect("a folder can be made");
+        let on_curve = "keyUsage=critical,digitalSignature,nonRepudiation".to_owned();
+        let (key, usage): (&[&str], String) = match policy {
+            "ECC_nistP256" => (&["ec", "-pkeyopt", "ec_paramgen_curve:P-256"], on_curve),
+            "ECC_nistP384" => (&["ec", "-pkeyopt", "ec_paramgen_curve:P-384"], on_curve),
+            _ => (
+                &["rsa:2048"],
+                format!("{on_curve},keyEncipherment,dataEncipherment"),
+            ),
+        };
+        let extensions = [
+            format!("subjectAltName=URI:{application},DNS:localhost,IP:127.0.0.1"),
+            "basicConstraints=critical,CA:FALSE".to_owned(),
+            usage,
+            "extendedKeyUsage=serverAuth,clientAuth".to_owned(),
+        ];
+        let mut command = Command::new("openssl");
+        command
+            .current_dir(&folder)
+            .args(["req", "-x509", "-sha256", "-nodes", "-newkey"])
+            .args(key)
+            .args(["-days", "30", "-subj", &format!("/CN={name}/O=Takt")])
+            .args(["-keyout", "key.pem", "-out", "certificate.pem"]);
+        for extension in &extensions {
+            command.args(["-addext", extension]);
+        }
+        let _ = process::run("openssl req", &mut command, CERTIFICATE).expect_success();
+        Self {
+            application,
+            folder,
+        }
+    }
+
+    /// Returns the file of the certificate, in PEM.
+    pub(super) fn certificate(&self) -> PathBuf {
+        self.folder.join("certificate.pem")
+    }
+
+    /// Returns the file of the private key, in PEM.
+    pub(super) fn key(&self) -> PathBuf {
+        self.folder.join("key.pem")
+    }
+
+    /// Returns the fields of a description of security that name this application.
+    pub(super) fn described(&self) -> Value {
+        json!({
+            "application": self.application,
+            "certificate": text(&self.certificate()),
+            "key": text(&self.key()),
+        })
+    }
+
+    /// Lets the applications with this folder of certificates trust this one, as its rejected certificate.
+    ///
+    /// # Panics
+    /// If it is not among the rejected certificates.
+    pub(super) fn is_trusted_now(&self, sandbox: &Sandbox, certificates: &Path) {
+        let folder = text(certificates);
+        let listed = sandbox.rows(&["trust", "list", "--certificates", folder]);
+        let rejected = listed.iter().find(|row| {
+            row["folder"] == "rejected" && row["application_uri"] == self.application.as_str()
+        });
+        let thumbprint = rejected.and_then(|row| row["thumbprint"].as_str());
+        let thumbprint = thumbprint.unwrap_or_else(|| panic!("it is not rejected: {listed:?}"));
+        let _ = sandbox
+            .run(&["trust", "add", thumbprint, "--certificates", folder])
+            .expect_success();
+    }
+}
+
+/// Returns a path as text.
+pub(super) fn text(path: &Path) -> &str {
+    path.to_str().expect("a path in UTF-8")
+}
