@@ -118,6 +118,10 @@ impl SecurityPolicy for SecuredPolicy {
         self.profile.nonce_length
     }
 
+    fn legacy_sequence_numbers(&self) -> bool {
+        self.profile.curve().is_none()
+    }
+
     fn asymmetric(
         &self,
         peer_certificate: &[u8],

@@ -9,6 +9,7 @@
 mod advertised;
 mod audit;
 mod browsing;
+mod elliptic_curves;
 mod forwarding;
 mod issued_tokens;
 mod key_log;
