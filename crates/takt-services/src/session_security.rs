@@ -81,15 +81,21 @@ impl SessionSecurity {
 
     /// Answers a client that asks for an EphemeralKey, with which it will encrypt a secret of ActivateSession (OPC 10000-6, 6.8.2):
     /// returns the AdditionalHeader of the response, and the key. `None` if it does not ask, or the channel has RSA.
+    ///
+    /// `had_one` tells that the client has got one before in the Session. Then it gets the next one: not all clients ask again, and
+    /// they need it when they activate the Session for another channel.
     pub(crate) fn ephemeral_key(
         &self,
         request: &RequestHeaderRef<'_>,
+        had_one: bool,
     ) -> Result<Option<(ExtensionObject, Option<EphemeralKey>)>, StatusCode> {
         let Some(curve) = self.profile.curve() else {
             return Ok(None);
         };
-        let Some(uri) = additional_header::requested_policy(request) else {
-            return Ok(None);
+        let uri = match additional_header::requested_policy(request) {
+            Some(uri) => uri,
+            None if had_one => self.profile.uri.to_owned(),
+            None => return Ok(None),
         };
         if uri != self.profile.uri {
             let rejected = StatusCode::BadSecurityPolicyRejected;

@@ -156,11 +156,11 @@ fn subscribes_while_tokens_expire(plant: &Plant, choice: &str) {
 #[test]
 fn users_have_certificates_with_keys_on_curves_and_tokens() {
     let sandbox = Sandbox::new();
-    let service = AuthorizationService::new(sandbox.data_directory());
+    let data = sandbox.data_directory();
+    let service = AuthorizationService::new(data.clone());
     let arguments = service.registry_arguments();
     let mut arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     arguments.extend(["--curves", "all"]);
-    let data = sandbox.data_directory();
     for (policy, key) in [
         (
             "ECC_nistP256",
@@ -175,7 +175,7 @@ fn users_have_certificates_with_keys_on_curves_and_tokens() {
     ] {
         let mut command = Command::new("openssl");
         command
-            .current_dir(data)
+            .current_dir(&data)
             .args(["req", "-x509", "-nodes", "-days", "30", "-newkey"])
             .args(key)
             .args(["-subj", &format!("/CN={policy}")])

@@ -44,13 +44,14 @@ pub(crate) fn activate(
         .lock()
         .unwrap_or_else(PoisonError::into_inner);
     let channel = &connection.caller.channel;
+    let mut ephemeral_key = None;
     let mut exchange = None;
     if let Some(security) = SessionSecurity::of(server.security(), channel)? {
         security.verify(&last_nonce, &activate.client_signature)?;
-        exchange = security.ephemeral_key(request.header)?;
+        // A key is used once, right or wrong.
+        ephemeral_key = session.take_ephemeral_key();
+        exchange = security.ephemeral_key(request.header, ephemeral_key.is_some())?;
     }
-    // A key is used once, right or wrong.
-    let ephemeral_key = session.take_ephemeral_key();
     let (additional_header, next_key) = exchange.unwrap_or_default();
     let tokens = UserTokens {
         authenticator: &*server.authenticator,

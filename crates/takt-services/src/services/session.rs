@@ -56,7 +56,7 @@ fn create_session(
         None => (ByteString::null(), SignatureData::default()),
     };
     let exchange = match &security {
-        Some(security) => security.ephemeral_key(request.header)?,
+        Some(security) => security.ephemeral_key(request.header, false)?,
         None => None,
     };
     let (additional_header, ephemeral_key) = exchange.unwrap_or_default();
