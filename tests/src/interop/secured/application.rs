@@ -24,6 +24,10 @@ impl Foreign {
     ///
     /// # Panics
     /// If openssl fails.
+<<<<<<< HEAD
+=======
+    /// `policy` is a SecurityPolicy for which it has to be.
+>>>>>>> 3165981f1f066ccdfccb896f067367785bc581fc
     pub(super) fn new(sandbox: &Sandbox, name: &str, policy: &str) -> Self {
         let application = format!("urn:takt:peer:{name}");
         let folder = sandbox.data_directory().join(name);
@@ -40,14 +44,26 @@ impl Foreign {
         let extensions = [
             format!("subjectAltName=URI:{application},DNS:localhost,IP:127.0.0.1"),
             "basicConstraints=critical,CA:FALSE".to_owned(),
+<<<<<<< HEAD
             usage,
+=======
+            format!(
+                "keyUsage=critical,digitalSignature,nonRepudiation,{}",
+                usage_of(policy)
+            ),
+>>>>>>> 3165981f1f066ccdfccb896f067367785bc581fc
             "extendedKeyUsage=serverAuth,clientAuth".to_owned(),
         ];
         let mut command = Command::new("openssl");
         command
             .current_dir(&folder)
+<<<<<<< HEAD
             .args(["req", "-x509", "-sha256", "-nodes", "-newkey"])
             .args(key)
+=======
+            .args(["req", "-x509", "-sha256", "-nodes"])
+            .args(key_of(policy))
+>>>>>>> 3165981f1f066ccdfccb896f067367785bc581fc
             .args(["-days", "30", "-subj", &format!("/CN={name}/O=Takt")])
             .args(["-keyout", "key.pem", "-out", "certificate.pem"]);
         for extension in &extensions {
@@ -94,6 +110,23 @@ impl Foreign {
         let _ = sandbox
             .run(&["trust", "add", thumbprint, "--certificates", folder])
             .expect_success();
+    }
+}
+
+/// Returns the options of openssl for a new key that a SecurityPolicy accepts.
+fn key_of(policy: &str) -> &'static [&'static str] {
+    match policy {
+        "ECC_nistP256" => &["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"],
+        "ECC_nistP384" => &["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:secp384r1"],
+        _ => &["-newkey", "rsa:2048"],
+    }
+}
+
+/// Returns the usage of such a key, besides signatures (OPC 10000-6, 6.2.2).
+fn usage_of(policy: &str) -> &'static str {
+    match policy.starts_with("ECC") {
+        true => "keyAgreement",
+        false => "keyEncipherment,dataEncipherment",
     }
 }
 

@@ -19,7 +19,12 @@ pub(super) struct Site {
 }
 
 impl Site {
+<<<<<<< HEAD
     /// Makes certificates, and adds users to the file of a registry that is not started yet. All of them are operators.
+=======
+    /// Makes certificates for a SecurityPolicy, and adds users to the file of a registry that is not started yet. All of them are
+    /// operators.
+>>>>>>> 3165981f1f066ccdfccb896f067367785bc581fc
     pub(super) fn new(sandbox: &Sandbox, name: &str, policy: &str) -> Self {
         let data = sandbox.data_directory();
         let user = Foreign::new(sandbox, "user", policy);
