@@ -76,7 +76,7 @@ fn a_foreign_client_works_while_it_is_trusted() {
     );
     assert_eq!(seen["namespaces"][0], "http://opcfoundation.org/UA/");
     let offered = seen["offered"].as_array().unwrap();
-    assert_eq!(offered.len(), 7, "{offered:?}");
+    assert_eq!(offered.len(), 9, "{offered:?}");
     for policy in POLICIES {
         for mode in ["Sign", "SignAndEncrypt"] {
             let offer = offered

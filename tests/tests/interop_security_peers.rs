@@ -3,8 +3,8 @@
 
 use takt_tests::Peer;
 use takt_tests::interop::{
-    Checker, POLICIES, Token, client_on_secured_channels, client_passes_secured_checks,
-    command_line_on_secured_channels,
+    CURVE_POLICIES, Checker, POLICIES, Token, client_on_secured_channels,
+    client_passes_secured_checks, command_line_on_secured_channels,
 };
 
 /// The Provider of the checks.
@@ -72,4 +72,18 @@ fn open62541_is_a_client_on_secured_channels() {
 #[test]
 fn open62541_is_a_server_on_secured_channels() {
     command_line_on_secured_channels(Peer::Open62541, &POLICIES, &WITHOUT_JWT);
+}
+
+#[test]
+fn open62541_is_a_client_on_channels_with_elliptic_curves() {
+    for policy in &CURVE_POLICIES {
+        client_on_secured_channels(Peer::Open62541, policy, &ALL);
+    }
+}
+
+#[test]
+fn open62541_is_a_server_on_channels_with_elliptic_curves() {
+    for policy in &CURVE_POLICIES {
+        command_line_on_secured_channels(Peer::Open62541, policy, &WITHOUT_JWT);
+    }
 }

@@ -145,6 +145,20 @@ pub enum ClientError {
         #[source]
         cause: CertificatesError,
     },
+    /// The certificate of this application has a key of another kind than the SecurityPolicy demands.
+    #[error(
+        "{endpoint}: SecurityPolicy {policy} needs a certificate with a key of the kind {needed}; that of this application is {found}"
+    )]
+    CertificateKind {
+        /// Given endpoint.
+        endpoint: String,
+        /// Name of the SecurityPolicy.
+        policy: &'static str,
+        /// Kind of key that it needs.
+        needed: String,
+        /// Kind of key of the given certificate.
+        found: String,
+    },
     /// The text is not an endpoint.
     #[error("{0}")]
     Endpoint(#[from] EndpointError),
@@ -245,6 +259,7 @@ impl ClientError {
             | Self::Segment { .. }
             | Self::Secret { .. }
             | Self::Certificates { .. }
+            | Self::CertificateKind { .. }
             | Self::Random(_)
             | Self::Invalid(_) => StatusCode::BadInvalidArgument,
         }

@@ -18,7 +18,8 @@ use std::sync::Arc;
 
 use takt_app::users::{User, UserFile, UserProof};
 use takt_crypto::{
-    ApplicationSecurity, CertificateStore, NewCertificate, PasswordHash, PolicyProfile,
+    ApplicationSecurity, CertificateStore, KeyKind, KeyShare, NewCertificate, PasswordHash,
+    PolicyProfile,
 };
 use takt_services::Users;
 use takt_space::{Peer, UserRole};
@@ -130,10 +131,16 @@ fn token(folder: &Path, kind: &str, role: Role) -> TokenSecurity {
         _ => MessageSecurityMode::SignAndEncrypt,
     };
     let store = CertificateStore::open(folder).unwrap();
-    let (certificate, key) = store.own_files("Timed");
+    let (certificate, key) = store.own_files("Timed", KeyKind::Rsa);
     let application = ApplicationSecurity::with_files(store, &certificate, &key).unwrap();
     let policy = SecuredPolicy::for_server(profile, Arc::new(application));
-    policy.symmetric(role, mode, &[1; 32], &[2; 32]).unwrap()
+    let (client, server) = ([1; 32], [2; 32]);
+    let (own, peer) = match role {
+        Role::Client => (client, server),
+        Role::Server => (server, client),
+    };
+    let own = KeyShare::from_nonce(own.to_vec());
+    policy.symmetric(role, mode, &own, &peer).unwrap()
 }
 
 /// Returns a chunk whose plain text is changed before it is encrypted.
@@ -186,7 +193,7 @@ fn prepared() -> tempfile::TempDir {
         validity: std::time::Duration::from_secs(24 * 3600),
         key_bits: 2048,
     };
-    store.own(&new).unwrap();
+    store.own(&new, KeyKind::Rsa).unwrap();
     let users = users(folder.path());
     for (name, proof) in [
         (

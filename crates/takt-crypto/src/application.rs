@@ -1,8 +1,8 @@
-//! The security of an application: its own certificate, which can be replaced while it runs, and the checks of peers.
+//! The security of an application: its own certificates, which can be replaced while it runs, and the checks of peers.
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use zeroize::Zeroizing;
@@ -13,7 +13,7 @@ use crate::changes::{self, OwnFiles, StoredLists};
 use crate::creation::{CreationError, NewCertificate};
 use crate::folder::{StoreError, write_file};
 use crate::identity::OwnCertificate;
-use crate::policy::PolicyProfile;
+use crate::policy::{KeyKind, PolicyProfile};
 use crate::private_key::PrivateKey;
 use crate::signing_request::signing_request;
 use crate::store::CertificateStore;
@@ -32,15 +32,24 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// Number of them that are kept at once after a rest.
 const BURST: u32 = 8;
 
-/// Own certificate and folders of an application.
+/// Own certificates and folders of an application.
 #[derive(Debug)]
 pub struct ApplicationSecurity {
     store: CertificateStore,
-    /// Files of the own certificate and its key.
-    files: (PathBuf, PathBuf),
-    own: Mutex<Own>,
+    first: Slot,
+    /// Certificates of other kinds.
+    others: Vec<Slot>,
     /// Time up to which kept certificates have been paid for.
     paid: Mutex<Instant>,
+}
+
+/// The own certificate of one kind.
+#[derive(Debug)]
+struct Slot {
+    kind: KeyKind,
+    /// Files of the certificate and its key.
+    files: (PathBuf, PathBuf),
+    own: Mutex<Own>,
 }
 
 #[derive(Debug)]
@@ -88,66 +97,37 @@ pub struct PeerExpectations<'a> {
     pub application_uri: Option<&'a str>,
 }
 
-impl ApplicationSecurity {
-    /// Opens the folders; the own certificate is created if it is missing.
-    ///
-    /// # Errors
-    /// [`StoreError`].
-    pub fn open(store: CertificateStore, new: &NewCertificate) -> Result<Self, StoreError> {
-        let current = store.own(new)?;
-        let files = store.own_files(&new.application_name);
-        Ok(Self::with(store, files, current))
-    }
-
-    /// Opens the folders; the own certificate and its key are in files elsewhere.
-    ///
-    /// # Errors
-    /// [`StoreError`].
-    pub fn with_files(
-        store: CertificateStore,
-        certificate: &Path,
-        key: &Path,
-    ) -> Result<Self, StoreError> {
-        let current = OwnCertificate::from_files(certificate, key)?;
-        let files = (certificate.to_owned(), key.to_owned());
-        Ok(Self::with(store, files, current))
-    }
-
-    fn with(store: CertificateStore, files: (PathBuf, PathBuf), current: OwnCertificate) -> Self {
+impl Slot {
+    fn new(files: (PathBuf, PathBuf), current: OwnCertificate) -> Self {
         let modified = modified(&files);
-        let application = Self {
+        let slot = Self {
+            kind: current.key().kind(),
             own: Mutex::new(Own {
                 current: Arc::new(current),
                 previous: None,
                 modified,
                 warned: 0,
             }),
-            store,
             files,
-            paid: Mutex::new(Instant::now()),
         };
-        let _ = application.identity();
-        application
+        let _ = slot.identity();
+        slot
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Own> {
+    fn lock(&self) -> MutexGuard<'_, Own> {
         self.own.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the folders.
-    #[must_use]
-    pub const fn store(&self) -> &CertificateStore {
-        &self.store
-    }
-
-    /// Returns the own certificate and key. Files that were replaced are read again.
-    #[must_use]
-    pub fn identity(&self) -> Arc<OwnCertificate> {
+    /// Returns certificate and key. Files that were replaced are read again.
+    fn identity(&self) -> Arc<OwnCertificate> {
         let modified = modified(&self.files);
         let mut own = self.lock();
         if own.modified != modified {
             // While the two files are being replaced they do not fit: then the old ones stay in use.
-            if let Ok(identity) = OwnCertificate::from_files(&self.files.0, &self.files.1) {
+            let replacement = OwnCertificate::from_files(&self.files.0, &self.files.1);
+            if let Ok(identity) = replacement
+                && identity.key().kind() == self.kind
+            {
                 own.modified = modified;
                 if identity.thumbprint() != own.current.thumbprint() {
                     tracing::info!(thumbprint = %identity.thumbprint(), "the own certificate was replaced");
@@ -163,13 +143,97 @@ impl ApplicationSecurity {
         }
         Arc::clone(&own.current)
     }
+}
 
-    /// Returns the identity whose certificate has this thumbprint: the current one, or that before the last renewal.
+impl ApplicationSecurity {
+    /// Opens the folders; the own RSA certificate is created if it is missing.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub fn open(store: CertificateStore, new: &NewCertificate) -> Result<Self, StoreError> {
+        Self::open_with(store, new, KeyKind::Rsa, &[])
+    }
+
+    /// Opens the folders; own certificates of these kinds are created if they are missing.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub fn open_with(
+        store: CertificateStore,
+        new: &NewCertificate,
+        first: KeyKind,
+        others: &[KeyKind],
+    ) -> Result<Self, StoreError> {
+        let slot = |kind| {
+            let current = store.own(new, kind)?;
+            let files = store.own_files(&new.application_name, kind);
+            Ok::<Slot, StoreError>(Slot::new(files, current))
+        };
+        let first = slot(first)?;
+        let others = others.iter().map(|kind| slot(*kind));
+        Ok(Self {
+            first,
+            others: others.collect::<Result<_, _>>()?,
+            store,
+            paid: Mutex::new(Instant::now()),
+        })
+    }
+
+    /// Opens the folders; the own certificate and its key are in files elsewhere.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub fn with_files(
+        store: CertificateStore,
+        certificate: &Path,
+        key: &Path,
+    ) -> Result<Self, StoreError> {
+        let current = OwnCertificate::from_files(certificate, key)?;
+        let files = (certificate.to_owned(), key.to_owned());
+        Ok(Self {
+            first: Slot::new(files, current),
+            others: Vec::new(),
+            store,
+            paid: Mutex::new(Instant::now()),
+        })
+    }
+
+    fn slots(&self) -> impl Iterator<Item = &Slot> {
+        std::iter::once(&self.first).chain(&self.others)
+    }
+
+    /// Returns the folders.
+    #[must_use]
+    pub const fn store(&self) -> &CertificateStore {
+        &self.store
+    }
+
+    /// Returns the first own certificate and key. Files that were replaced are read again.
+    #[must_use]
+    pub fn identity(&self) -> Arc<OwnCertificate> {
+        self.first.identity()
+    }
+
+    /// Returns the own certificate of this kind.
+    #[must_use]
+    pub fn identity_of(&self, kind: KeyKind) -> Option<Arc<OwnCertificate>> {
+        let mut slots = self.slots();
+        slots.find(|slot| slot.kind == kind).map(Slot::identity)
+    }
+
+    /// Returns the kinds of the own certificates.
+    pub fn kinds(&self) -> impl Iterator<Item = KeyKind> {
+        self.slots().map(|slot| slot.kind)
+    }
+
+    /// Returns the identity whose certificate has this thumbprint: a current one, or that before its last renewal.
     #[must_use]
     pub fn identity_with(&self, thumbprint: &[u8]) -> Option<Arc<OwnCertificate>> {
-        let current = self.identity();
-        let previous = self.lock().previous.clone();
-        let mut known = std::iter::once(current).chain(previous);
+        let mut known = self.slots().flat_map(|slot| {
+            let current = slot.identity();
+            let previous = slot.lock().previous.clone();
+            std::iter::once(current).chain(previous)
+        });
         known.find(|identity| identity.thumbprint().0 == thumbprint)
     }
 
@@ -268,7 +332,7 @@ impl ApplicationSecurity {
 
     /// Returns the file of the key of the last signing request with a new key.
     fn requested_key(&self) -> PathBuf {
-        self.files.1.with_extension("request")
+        self.first.files.1.with_extension("request")
     }
 
     /// Checks a certificate that is to replace the own one: key, chain, times, uses, and ApplicationUri. `chain` is the
@@ -290,6 +354,9 @@ impl ApplicationSecurity {
             return Err(CertificateError::Structure.into());
         }
         let leaf = checked.first().ok_or(CertificateError::Structure)?;
+        if leaf.key_kind != Some(self.first.kind) {
+            return Err(CertificateError::PolicyCheck.into());
+        }
         let is_of = |key: &PrivateKey| key.public_spki().is_ok_and(|key| key == leaf.public_key);
         let key = match key {
             Some(key) if is_of(&key) => Some(key),
@@ -310,10 +377,12 @@ impl ApplicationSecurity {
         if let Some(key) = key {
             let pem = key.to_pem().map_err(|_| OwnUpdateError::Key)?;
             let pem = Zeroizing::new(pem.as_bytes().to_vec());
-            files.written.push((below(&self.files.1)?, pem));
+            files.written.push((below(&self.first.files.1)?, pem));
             files.removed.push(below(&self.requested_key())?);
         }
-        files.written.push((below(&self.files.0)?, chain.into()));
+        files
+            .written
+            .push((below(&self.first.files.0)?, chain.into()));
         Ok(OwnUpdate(files))
     }
 

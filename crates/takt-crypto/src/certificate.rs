@@ -6,19 +6,23 @@ use std::sync::Arc;
 
 use aws_lc_rs::digest::{SHA1_FOR_LEGACY_USE_ONLY, SHA256, digest};
 use aws_lc_rs::signature::{
-    RSA_PKCS1_2048_8192_SHA256, RSA_PKCS1_2048_8192_SHA384, RSA_PKCS1_2048_8192_SHA512,
-    RsaParameters, UnparsedPublicKey,
+    ECDSA_P256_SHA256_ASN1, ECDSA_P256_SHA384_ASN1, ECDSA_P384_SHA256_ASN1, ECDSA_P384_SHA384_ASN1,
+    ED25519, RSA_PKCS1_2048_8192_SHA256, RSA_PKCS1_2048_8192_SHA384, RSA_PKCS1_2048_8192_SHA512,
+    UnparsedPublicKey, VerificationAlgorithm,
 };
 use x509_parser::certificate::X509Certificate;
 use x509_parser::extensions::{GeneralName, ParsedExtension};
 use x509_parser::oid_registry::{
-    OID_PKCS1_SHA256WITHRSA, OID_PKCS1_SHA384WITHRSA, OID_PKCS1_SHA512WITHRSA, Oid,
+    OID_PKCS1_SHA256WITHRSA, OID_PKCS1_SHA384WITHRSA, OID_PKCS1_SHA512WITHRSA,
+    OID_SIG_ECDSA_WITH_SHA256, OID_SIG_ECDSA_WITH_SHA384, OID_SIG_ED25519, Oid,
 };
 use x509_parser::prelude::FromDer;
 use x509_parser::public_key::PublicKey as ParsedKey;
+use x509_parser::x509::SubjectPublicKeyInfo;
 
 use crate::certificate_error::CertificateError;
-use crate::policy::PolicyProfile;
+use crate::policy::{Curve, KeyKind, PolicyProfile};
+use crate::public_key::kind_of;
 
 /// Largest size of a certificate chain in bytes.
 pub const MAX_CHAIN_SIZE: usize = 32 << 10;
@@ -81,7 +85,9 @@ pub struct Certificate {
     pub addresses: Vec<IpAddr>,
     /// SubjectPublicKeyInfo (DER).
     pub public_key: Vec<u8>,
-    /// Length of the RSA key in bits; 0 for other keys.
+    /// Kind of the key; `None` for kinds that no SecurityPolicy here uses.
+    pub key_kind: Option<KeyKind>,
+    /// Length of the key in bits; 0 for unknown kinds.
     pub key_bits: usize,
     /// Bits of the KeyUsage as in RFC 5280, 4.2.1.3 (bit 0 is digitalSignature); `None` without the extension.
     key_usage: Option<u16>,
@@ -196,8 +202,10 @@ impl Certificate {
         if !has_one_encoding(der, tbs.as_ref(), &parsed.signature_value.data) {
             return Err(CertificateError::Structure);
         }
-        let key_bits = match tbs.subject_pki.parsed() {
-            Ok(ParsedKey::RSA(key)) => key.key_size(),
+        let key_kind = kind_of(&tbs.subject_pki);
+        let key_bits = match (key_kind, tbs.subject_pki.parsed()) {
+            (Some(KeyKind::Rsa), Ok(ParsedKey::RSA(key))) => key.key_size(),
+            (Some(KeyKind::Ec(curve)), _) => curve.bits(),
             _ => 0,
         };
         let common_name = tbs.subject.iter_common_name().next();
@@ -217,6 +225,7 @@ impl Certificate {
             host_names: Vec::new(),
             addresses: Vec::new(),
             public_key: tbs.subject_pki.raw.to_vec(),
+            key_kind,
             key_bits: key_bits.next_multiple_of(8),
             key_usage: None,
             extended_usage: None,
@@ -304,7 +313,7 @@ impl Certificate {
     /// Checks that `issuer` has signed this certificate.
     ///
     /// # Errors
-    /// [`CertificateError::PolicyCheck`] for SHA-1 and other algorithms than RSA with SHA-2,
+    /// [`CertificateError::PolicyCheck`] for SHA-1 and other algorithms than RSA or ECDSA with SHA-2 and Ed25519,
     /// [`CertificateError::Signature`] if the signature is wrong.
     pub fn verify_signed_by(&self, issuer: &Self) -> Result<(), CertificateError> {
         let (_, parsed) =
@@ -323,12 +332,31 @@ impl Certificate {
         self.not_before <= now && now <= self.not_after
     }
 
-    /// Returns true if an application may sign and decrypt with the key (OPC 10000-6, Table 42): without a KeyUsage every
-    /// use is allowed.
+    /// Returns true if an application may sign with the key and, if it is an RSA key, decrypt (OPC 10000-6, Table 42): without a
+    /// KeyUsage every use is allowed.
     pub(crate) fn may_secure_channels(&self) -> bool {
-        const NEEDED: u16 =
-            usage::DIGITAL_SIGNATURE | usage::KEY_ENCIPHERMENT | usage::DATA_ENCIPHERMENT;
-        !self.has_unknown_critical && self.key_usage.is_none_or(|bits| bits & NEEDED == NEEDED)
+        let needed = match self.key_kind {
+            Some(KeyKind::Ec(_)) => usage::DIGITAL_SIGNATURE,
+            _ => usage::DIGITAL_SIGNATURE | usage::KEY_ENCIPHERMENT | usage::DATA_ENCIPHERMENT,
+        };
+        !self.has_unknown_critical && self.key_usage.is_none_or(|bits| bits & needed == needed)
+    }
+
+    /// Returns true if the key has the kind and length that a SecurityPolicy demands.
+    pub(crate) fn has_key_for(&self, profile: &PolicyProfile) -> bool {
+        self.key_kind == Some(profile.key_kind())
+            && (profile.min_key_bits..=profile.max_key_bits).contains(&self.key_bits)
+    }
+
+    /// Returns true if the key may sign certificates of a SecurityPolicy. With elliptic curves it may be on another curve with at
+    /// least the same length.
+    pub(crate) fn has_issuing_key_for(&self, profile: &PolicyProfile) -> bool {
+        match profile.key_kind() {
+            KeyKind::Rsa => self.has_key_for(profile),
+            KeyKind::Ec(curve) => {
+                matches!(self.key_kind, Some(KeyKind::Ec(_))) && self.key_bits >= curve.bits()
+            }
+        }
     }
 
     /// Returns true if the certificate may be used by a server, or by a client (ExtendedKeyUsage).
@@ -352,7 +380,7 @@ impl Certificate {
         profile: &PolicyProfile,
         now: i64,
     ) -> Result<(), CertificateError> {
-        if !(profile.min_key_bits..=profile.max_key_bits).contains(&self.key_bits) {
+        if !self.has_key_for(profile) {
             return Err(CertificateError::PolicyCheck);
         }
         match (self.is_valid_at(now), self.may_sign()) {
@@ -427,14 +455,44 @@ pub(crate) fn verify_signature(
     data: &[u8],
     signature: &[u8],
 ) -> Result<(), CertificateError> {
-    let known: [(Oid<'_>, &'static RsaParameters); 3] = [
-        (OID_PKCS1_SHA256WITHRSA, &RSA_PKCS1_2048_8192_SHA256),
-        (OID_PKCS1_SHA384WITHRSA, &RSA_PKCS1_2048_8192_SHA384),
-        (OID_PKCS1_SHA512WITHRSA, &RSA_PKCS1_2048_8192_SHA512),
-    ];
-    let found = known.into_iter().find(|(oid, _)| oid == algorithm);
-    let (_, parameters) = found.ok_or(CertificateError::PolicyCheck)?;
-    UnparsedPublicKey::new(parameters, public_key)
+    let (_, key) =
+        SubjectPublicKeyInfo::from_der(public_key).map_err(|_| CertificateError::Structure)?;
+    let algorithm = verification(algorithm, kind_of(&key)).ok_or(CertificateError::PolicyCheck)?;
+    UnparsedPublicKey::new(algorithm, public_key)
         .verify(data, signature)
         .map_err(|_| CertificateError::Signature)
+}
+
+/// Returns the verification of a signature algorithm with a key of this kind.
+fn verification(
+    algorithm: &Oid<'_>,
+    key: Option<KeyKind>,
+) -> Option<&'static dyn VerificationAlgorithm> {
+    const P256: KeyKind = KeyKind::Ec(Curve::NistP256);
+    const P384: KeyKind = KeyKind::Ec(Curve::NistP384);
+    let known: [(Oid<'_>, KeyKind, &'static dyn VerificationAlgorithm); 8] = [
+        (
+            OID_PKCS1_SHA256WITHRSA,
+            KeyKind::Rsa,
+            &RSA_PKCS1_2048_8192_SHA256,
+        ),
+        (
+            OID_PKCS1_SHA384WITHRSA,
+            KeyKind::Rsa,
+            &RSA_PKCS1_2048_8192_SHA384,
+        ),
+        (
+            OID_PKCS1_SHA512WITHRSA,
+            KeyKind::Rsa,
+            &RSA_PKCS1_2048_8192_SHA512,
+        ),
+        (OID_SIG_ECDSA_WITH_SHA256, P256, &ECDSA_P256_SHA256_ASN1),
+        (OID_SIG_ECDSA_WITH_SHA384, P256, &ECDSA_P256_SHA384_ASN1),
+        (OID_SIG_ECDSA_WITH_SHA256, P384, &ECDSA_P384_SHA256_ASN1),
+        (OID_SIG_ECDSA_WITH_SHA384, P384, &ECDSA_P384_SHA384_ASN1),
+        (OID_SIG_ED25519, KeyKind::Ec(Curve::Curve25519), &ED25519),
+    ];
+    let mut known = known.into_iter();
+    let found = known.find(|(oid, kind, _)| oid == algorithm && Some(*kind) == key);
+    found.map(|(_, _, verification)| verification)
 }

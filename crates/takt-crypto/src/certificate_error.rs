@@ -15,7 +15,9 @@ pub enum CertificateError {
     #[error("the signature of the certificate is wrong")]
     Signature,
     /// Security Policy Check: hash algorithm, kind or length of the key do not fit the SecurityPolicy.
-    #[error("the certificate uses SHA-1, or a key that the SecurityPolicy does not allow")]
+    #[error(
+        "the certificate uses SHA-1, or a kind or length of key that the SecurityPolicy does not allow"
+    )]
     PolicyCheck,
     /// Trust List Check: neither the certificate nor an issuer is trusted.
     #[error("the certificate is not trusted")]

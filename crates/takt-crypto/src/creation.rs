@@ -5,13 +5,14 @@ use std::time::{Duration, SystemTime};
 
 use rcgen::{
     CertificateParams, DistinguishedName, DnType, ExtendedKeyUsagePurpose, IsCa, KeyUsagePurpose,
-    PKCS_RSA_SHA256, PublicKeyData, SanType, SerialNumber, SignatureAlgorithm, SigningKey,
+    PKCS_ECDSA_P256_SHA256, PKCS_ECDSA_P384_SHA384, PKCS_ED25519, PKCS_RSA_SHA256, PublicKeyData,
+    SanType, SerialNumber, SignatureAlgorithm, SigningKey,
 };
 
 use crate::certificate::Certificate;
 use crate::certificate_error::CertificateError;
 use crate::identity::OwnCertificate;
-use crate::policy::AsymmetricSignature;
+use crate::policy::{Curve, KeyKind};
 use crate::private_key::{KeyError, PrivateKey};
 
 /// Time by which the validity begins before the creation: clocks differ.
@@ -30,7 +31,7 @@ pub struct NewCertificate {
     pub addresses: Vec<IpAddr>,
     /// Time of validity.
     pub validity: Duration,
-    /// Length of the RSA key in bits: 2048, 3072 or 4096.
+    /// Length of an RSA key in bits: 2048, 3072 or 4096.
     pub key_bits: usize,
 }
 
@@ -55,12 +56,15 @@ pub enum CreationError {
 }
 
 impl NewCertificate {
-    /// Creates a key and a self-signed certificate.
+    /// Creates a key of this kind and a self-signed certificate.
     ///
     /// # Errors
     /// [`CreationError`].
-    pub fn create(&self) -> Result<OwnCertificate, CreationError> {
-        self.create_for(PrivateKey::generate(self.key_bits)?)
+    pub fn create(&self, kind: KeyKind) -> Result<OwnCertificate, CreationError> {
+        self.create_for(match kind {
+            KeyKind::Rsa => PrivateKey::generate(self.key_bits)?,
+            KeyKind::Ec(curve) => PrivateKey::generate_on(curve)?,
+        })
     }
 
     /// Creates a self-signed certificate for a key.
@@ -97,10 +101,15 @@ impl NewCertificate {
         params.key_usages = vec![
             KeyUsagePurpose::DigitalSignature,
             KeyUsagePurpose::ContentCommitment,
-            KeyUsagePurpose::KeyEncipherment,
-            KeyUsagePurpose::DataEncipherment,
             KeyUsagePurpose::KeyCertSign,
         ];
+        // Keys on elliptic curves only sign.
+        if key.kind() == KeyKind::Rsa {
+            params.key_usages.extend([
+                KeyUsagePurpose::KeyEncipherment,
+                KeyUsagePurpose::DataEncipherment,
+            ]);
+        }
         params.extended_key_usages = vec![
             ExtendedKeyUsagePurpose::ServerAuth,
             ExtendedKeyUsagePurpose::ClientAuth,
@@ -128,20 +137,22 @@ pub(crate) struct Signer<'a>(pub(crate) &'a PrivateKey);
 
 impl PublicKeyData for Signer<'_> {
     fn der_bytes(&self) -> &[u8] {
-        self.0.public_pkcs1()
+        self.0.public_bits()
     }
 
     fn algorithm(&self) -> &'static SignatureAlgorithm {
-        &PKCS_RSA_SHA256
+        match self.0.kind() {
+            KeyKind::Rsa => &PKCS_RSA_SHA256,
+            KeyKind::Ec(Curve::NistP256) => &PKCS_ECDSA_P256_SHA256,
+            KeyKind::Ec(Curve::NistP384) => &PKCS_ECDSA_P384_SHA384,
+            KeyKind::Ec(Curve::Curve25519) => &PKCS_ED25519,
+        }
     }
 }
 
 impl SigningKey for Signer<'_> {
     fn sign(&self, message: &[u8]) -> Result<Vec<u8>, rcgen::Error> {
-        let mut signature = vec![0; self.0.size()];
-        self.0
-            .sign(AsymmetricSignature::RsaPkcs1Sha256, message, &mut signature)
-            .map_err(|_| rcgen::Error::RemoteKeyError)?;
-        Ok(signature)
+        let signed = self.0.sign_certificate(message);
+        signed.map_err(|_| rcgen::Error::RemoteKeyError)
     }
 }

@@ -1,8 +1,13 @@
-//! Derivation of symmetric keys: P_SHA256 (RFC 5246, section 5; OPC 10000-6, 6.7.6).
+//! Derivation of symmetric keys: P_SHA256 (RFC 5246, section 5; OPC 10000-6, 6.7.6) and HKDF (RFC 5869; OPC 10000-6, 6.8).
 
+use aws_lc_rs::hkdf::{HKDF_SHA256, HKDF_SHA384, KeyType, Salt};
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
-use zeroize::Zeroize;
+use zeroize::{Zeroize, Zeroizing};
+
+use crate::CryptoError;
+use crate::ephemeral::SharedSecret;
+use crate::policy::{KeyDerivation, PolicyProfile};
 
 /// Fills `out` with P_SHA256 of `secret` and `seed`.
 pub fn p_sha256(secret: &[u8], seed: &[u8], out: &mut [u8]) {
@@ -23,6 +28,62 @@ pub fn p_sha256(secret: &[u8], seed: &[u8], out: &mut [u8]) {
         a = hash([&a, &[]]);
     }
     a.zeroize();
+}
+
+/// Length of keys that HKDF returns, in bytes.
+#[derive(Clone, Copy)]
+struct Length(usize);
+
+impl KeyType for Length {
+    fn len(&self) -> usize {
+        self.0
+    }
+}
+
+/// Fills `out` with HKDF of `secret`.
+///
+/// # Errors
+/// [`CryptoError`] if the derivation is not HKDF, or `out` is too long for it.
+pub fn hkdf(
+    derivation: KeyDerivation,
+    secret: &[u8],
+    salt: &[u8],
+    info: &[u8],
+    out: &mut [u8],
+) -> Result<(), CryptoError> {
+    let algorithm = match derivation {
+        KeyDerivation::HkdfSha256 => HKDF_SHA256,
+        KeyDerivation::HkdfSha384 => HKDF_SHA384,
+        KeyDerivation::PSha256 => return Err(CryptoError),
+    };
+    let key = Salt::new(algorithm, salt).extract(secret);
+    let info = [info];
+    let derived = key.expand(&info, Length(out.len()));
+    derived
+        .and_then(|derived| derived.fill(out))
+        .map_err(|_| CryptoError)
+}
+
+/// Derives `length` bytes from a shared secret. Salt and info are the length (16 bits), a label, and both public parts: those of
+/// the sender first (OPC 10000-6, 6.8.1 and 6.8.3).
+pub(crate) fn agreed_keys(
+    profile: &PolicyProfile,
+    secret: &SharedSecret,
+    label: &str,
+    [first, second]: [&[u8]; 2],
+    length: usize,
+) -> Result<Zeroizing<Vec<u8>>, CryptoError> {
+    let prefix = u16::try_from(length).map_err(|_| CryptoError)?;
+    let salt = [&prefix.to_le_bytes(), label.as_bytes(), first, second].concat();
+    let mut derived = Zeroizing::new(vec![0; length]);
+    hkdf(
+        profile.key_derivation,
+        secret.bytes(),
+        &salt,
+        &salt,
+        &mut derived,
+    )?;
+    Ok(derived)
 }
 
 #[cfg(test)]

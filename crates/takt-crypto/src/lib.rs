@@ -1,12 +1,14 @@
 //! Cryptography of OPC UA: SecurityPolicies (OPC 10000-7), keys, certificates and trust lists (OPC 10000-4, 6.1.3;
 //! OPC 10000-12, Annex F).
 //!
-//! Primitives come from libraries that run in constant time: RSA, X.509 signatures and SHA-1 from `aws-lc-rs`; AES, HMAC
-//! and SHA-256 from RustCrypto, which allocate nothing. This crate knows no chunks, channels, Sessions or sockets.
+//! Primitives come from libraries that run in constant time: RSA, elliptic curves, HKDF, ChaCha20-Poly1305, X.509 signatures and
+//! SHA-1 from `aws-lc-rs`; AES, HMAC and SHA-2 from RustCrypto, which allocate nothing. This crate knows no chunks, channels,
+//! Sessions or sockets.
 //!
 //! * [`PolicyProfile`]: the algorithms of a SecurityPolicy. [`PolicyProfile::ALL`] is the only list of them.
-//! * [`PrivateKey`], [`PublicKey`], [`SymmetricKeys`]: operations with the algorithms of a policy. Keys are set to zero
-//!   when they are dropped.
+//! * [`PrivateKey`], [`PublicKey`], [`SymmetricKeys`], [`AuthenticatedKey`]: operations with the algorithms of a policy. Keys are
+//!   set to zero when they are dropped.
+//! * [`EphemeralKey`], [`ChannelKeys`], [`EncryptedSecret`]: agreement on keys over elliptic curves, and its two uses.
 //! * [`Certificate`], [`OwnCertificate`]: parsed certificates, and an own certificate with its key.
 //! * [`TrustList`], [`CertificateStore`]: the checks of a peer's certificate, and the folders that they use.
 //! * [`JwtKeys`]: tokens of users that an authorization service has signed.
@@ -15,10 +17,14 @@
 #![forbid(unsafe_code)]
 
 mod application;
+mod authenticated;
 mod certificate;
 mod certificate_error;
 mod changes;
+mod channel_keys;
 mod creation;
+mod encrypted_secret;
+mod ephemeral;
 mod folder;
 mod identity;
 mod jwt;
@@ -34,22 +40,29 @@ mod symmetric;
 mod trust;
 
 pub use application::{ApplicationSecurity, OwnUpdate, OwnUpdateError, PeerExpectations, now};
+pub use authenticated::{AuthenticatedKey, NonceMask, TAG_LENGTH};
 pub use certificate::{Certificate, MAX_CHAIN_LENGTH, MAX_CHAIN_SIZE, Thumbprint};
 pub use certificate_error::CertificateError;
 pub use changes::{OwnFiles, StoredLists};
+pub use channel_keys::{ChannelKeys, KeyMaterial, KeyShare};
 pub use creation::{CreationError, NewCertificate};
+pub use encrypted_secret::EncryptedSecret;
+pub use ephemeral::{EphemeralKey, SharedSecret};
 pub use folder::StoreError;
 pub use identity::OwnCertificate;
 pub use jwt::{JwtClaims, JwtError, JwtExpectations, JwtKeys, JwtKeysError, MAX_JWT};
-pub use key_derivation::p_sha256;
+pub use key_derivation::{hkdf, p_sha256};
 pub use password::PasswordHash;
-pub use policy::{AsymmetricEncryption, AsymmetricSignature, Cipher, PolicyProfile};
+pub use policy::{
+    AsymmetricEncryption, AsymmetricSignature, Cipher, Curve, KeyDerivation, KeyExchange, KeyKind,
+    PolicyProfile, SymmetricSignature,
+};
 pub use private_key::{KeyError, PrivateKey};
 pub use public_key::PublicKey;
 pub use revocation::RevocationList;
 pub use signing_request::{issue, signing_request};
 pub use store::{CertificateStore, StoredCertificate};
-pub use symmetric::{SIGNATURE_LENGTH, SymmetricKeys};
+pub use symmetric::SymmetricKeys;
 pub use trust::{Expectations, TrustList};
 
 /// Error of a cryptographic operation. It has no details, so that a peer cannot learn from them.

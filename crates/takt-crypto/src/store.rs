@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use crate::certificate::{Certificate, Thumbprint};
+use crate::certificate_error::CertificateError;
 use crate::changes;
 use crate::creation::{CreationError, NewCertificate};
 use crate::folder::{
@@ -17,6 +18,7 @@ use crate::folder::{
     TRUSTED_LISTS, decoded, file_name, files, name_of, write_file, write_file_in,
 };
 use crate::identity::OwnCertificate;
+use crate::policy::KeyKind;
 use crate::private_key::PrivateKey;
 use crate::revocation::RevocationList;
 use crate::trust::TrustList;
@@ -70,10 +72,14 @@ impl CertificateStore {
         &self.root
     }
 
-    /// Returns the file of the own certificate of an application, and the file of its key.
+    /// Returns the file of an own certificate of an application, and the file of its key. The name of the curve is in brackets,
+    /// which names of applications do not have here.
     #[must_use]
-    pub fn own_files(&self, application_name: &str) -> (PathBuf, PathBuf) {
-        let name = file_name(application_name);
+    pub fn own_files(&self, application_name: &str, kind: KeyKind) -> (PathBuf, PathBuf) {
+        let mut name = file_name(application_name);
+        if let KeyKind::Ec(curve) = kind {
+            name = format!("{name} [{}]", curve.name());
+        }
         (
             self.root.join(OWN).join(format!("{name}.der")),
             self.root.join(PRIVATE).join(format!("{name}.pem")),
@@ -84,10 +90,10 @@ impl CertificateStore {
     ///
     /// # Errors
     /// [`StoreError`].
-    pub fn own(&self, new: &NewCertificate) -> Result<OwnCertificate, StoreError> {
-        match self.existing(&new.application_name)? {
+    pub fn own(&self, new: &NewCertificate, kind: KeyKind) -> Result<OwnCertificate, StoreError> {
+        match self.existing(&new.application_name, kind)? {
             Some(identity) => Ok(identity),
-            None => self.renew(new),
+            None => self.renew(new, kind),
         }
     }
 
@@ -95,21 +101,32 @@ impl CertificateStore {
     ///
     /// # Errors
     /// [`StoreError`].
-    pub fn existing(&self, application_name: &str) -> Result<Option<OwnCertificate>, StoreError> {
-        let (certificate, key) = self.own_files(application_name);
+    pub fn existing(
+        &self,
+        application_name: &str,
+        kind: KeyKind,
+    ) -> Result<Option<OwnCertificate>, StoreError> {
+        let (certificate, key) = self.own_files(application_name, kind);
         if !certificate.exists() || !key.exists() {
             return Ok(None);
         }
-        read_identity(&certificate, &key).map(Some)
+        let identity = read_identity(&certificate, &key)?;
+        match identity.key().kind() == kind {
+            true => Ok(Some(identity)),
+            false => Err(StoreError::Certificate {
+                path: certificate,
+                source: CertificateError::PolicyCheck,
+            }),
+        }
     }
 
     /// Creates a new certificate and key for an application, in place of older ones.
     ///
     /// # Errors
     /// [`StoreError`].
-    pub fn renew(&self, new: &NewCertificate) -> Result<OwnCertificate, StoreError> {
-        let identity = new.create()?;
-        let (certificate, key) = self.own_files(&new.application_name);
+    pub fn renew(&self, new: &NewCertificate, kind: KeyKind) -> Result<OwnCertificate, StoreError> {
+        let identity = new.create(kind)?;
+        let (certificate, key) = self.own_files(&new.application_name, kind);
         let pem = identity.key().to_pem().map_err(CreationError::from)?;
         write_file(&key, pem.as_bytes())?;
         write_file(&certificate, identity.chain_der())?;

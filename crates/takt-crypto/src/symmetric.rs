@@ -1,4 +1,4 @@
-//! Symmetric keys of one direction of a SecureChannel: HMAC-SHA256 and AES-CBC, in place and without allocation
+//! Symmetric keys of one direction of a SecureChannel: HMAC and AES-CBC, in place and without allocation
 //! (OPC 10000-6, 6.7.6).
 
 use std::fmt;
@@ -9,78 +9,107 @@ use cbc::cipher::{
     BlockSizeUser, InnerIvInit, consts::U16,
 };
 use hmac::{Hmac, KeyInit, Mac};
-use sha2::Sha256;
+use sha2::{Sha256, Sha384};
 use zeroize::Zeroizing;
 
 use crate::CryptoError;
-use crate::key_derivation::p_sha256;
-use crate::policy::{Cipher, PolicyProfile};
-
-/// Length of a symmetric signature in bytes.
-pub const SIGNATURE_LENGTH: usize = 32;
+use crate::policy::{Cipher, SymmetricSignature};
 
 const BLOCK: usize = 16;
 
 /// Keys that sign and encrypt, or verify and decrypt, the messages of one direction. They are set to zero when dropped.
 pub struct SymmetricKeys {
-    mac: Hmac<Sha256>,
+    signing: Signing,
     cipher: Schedules,
     iv: Zeroizing<[u8; BLOCK]>,
 }
 
+/// The state of HMAC after its key. The one of SHA-384 is large, and is on the heap once.
+enum Signing {
+    Sha256(Hmac<Sha256>),
+    Sha384(Box<Hmac<Sha384>>),
+}
+
 /// Expanded keys for both operations. They are large, so a token has them on the heap once.
 enum Schedules {
+    /// Messages are signed only.
+    None,
     Aes128(Box<(Aes128Enc, Aes128Dec)>),
     Aes256(Box<(Aes256Enc, Aes256Dec)>),
 }
 
 impl SymmetricKeys {
-    /// Derives the keys of the side that sent `seed`: the other side's nonce is the `secret` (OPC 10000-6, Table 66).
-    ///
-    /// # Errors
-    /// [`CryptoError`] if a nonce does not have the length of the policy.
-    pub fn derive(
-        profile: &PolicyProfile,
-        secret: &[u8],
-        seed: &[u8],
-    ) -> Result<Self, CryptoError> {
-        if secret.len() != profile.nonce_length || seed.len() != profile.nonce_length {
-            return Err(CryptoError);
-        }
-        let (signing, encrypting) = (profile.signing_key_length, profile.cipher.key_length());
-        let mut derived = Zeroizing::new(vec![0; signing + encrypting + BLOCK]);
-        p_sha256(secret, seed, &mut derived);
-        let (signing_key, rest) = derived.split_at(signing);
-        let (encrypting_key, iv) = rest.split_at(encrypting);
-        Self::new(profile.cipher, signing_key, encrypting_key, iv)
-    }
-
     /// Creates keys from their bytes.
     ///
     /// # Errors
-    /// [`CryptoError`] if a length is wrong.
+    /// [`CryptoError`] if a length is wrong, or an algorithm is that of AuthenticatedEncryption.
     pub fn new(
         cipher: Cipher,
+        signature: SymmetricSignature,
         signing_key: &[u8],
         encrypting_key: &[u8],
         iv: &[u8],
     ) -> Result<Self, CryptoError> {
-        let mac = Hmac::new_from_slice(signing_key).map_err(|_| CryptoError)?;
         let key = encrypting_key;
         let cipher = match cipher {
             Cipher::Aes128Cbc => Schedules::Aes128(Box::new((schedule(key)?, schedule(key)?))),
             Cipher::Aes256Cbc => Schedules::Aes256(Box::new((schedule(key)?, schedule(key)?))),
+            Cipher::ChaCha20Poly1305 => return Err(CryptoError),
         };
         let iv = Zeroizing::new(iv.try_into().map_err(|_| CryptoError)?);
-        Ok(Self { mac, cipher, iv })
+        Ok(Self {
+            cipher,
+            iv,
+            ..Self::signing_only(signature, signing_key)?
+        })
     }
 
-    /// Returns the signature of `data`.
+    /// Creates keys that do not encrypt.
+    ///
+    /// # Errors
+    /// [`CryptoError`] if the algorithm is that of AuthenticatedEncryption.
+    pub fn signing_only(
+        signature: SymmetricSignature,
+        signing_key: &[u8],
+    ) -> Result<Self, CryptoError> {
+        let signing = match signature {
+            SymmetricSignature::HmacSha256 => Signing::Sha256(schedule(signing_key)?),
+            SymmetricSignature::HmacSha384 => Signing::Sha384(Box::new(schedule(signing_key)?)),
+            SymmetricSignature::Poly1305 => return Err(CryptoError),
+        };
+        Ok(Self {
+            signing,
+            cipher: Schedules::None,
+            iv: Zeroizing::new([0; BLOCK]),
+        })
+    }
+
+    /// Returns the length of a signature in bytes.
     #[must_use]
-    pub fn sign(&self, data: &[u8]) -> [u8; SIGNATURE_LENGTH] {
-        let mut mac = self.mac.clone();
-        mac.update(data);
-        mac.finalize().into_bytes().into()
+    pub const fn signature_length(&self) -> usize {
+        match self.signing {
+            Signing::Sha256(_) => SymmetricSignature::HmacSha256.length(),
+            Signing::Sha384(_) => SymmetricSignature::HmacSha384.length(),
+        }
+    }
+
+    /// Fills `signature` with the signature of `data`.
+    ///
+    /// # Errors
+    /// [`CryptoError`] if it does not have [`signature_length`](Self::signature_length).
+    pub fn sign(&self, data: &[u8], signature: &mut [u8]) -> Result<(), CryptoError> {
+        if signature.len() != self.signature_length() {
+            return Err(CryptoError);
+        }
+        match &self.signing {
+            Signing::Sha256(mac) => {
+                signature.copy_from_slice(&sum(mac, data).finalize().into_bytes())
+            }
+            Signing::Sha384(mac) => {
+                signature.copy_from_slice(&sum(&**mac, data).finalize().into_bytes());
+            }
+        }
+        Ok(())
     }
 
     /// Checks a signature in constant time.
@@ -88,17 +117,20 @@ impl SymmetricKeys {
     /// # Errors
     /// [`CryptoError`] if it is wrong.
     pub fn verify(&self, data: &[u8], signature: &[u8]) -> Result<(), CryptoError> {
-        let mut mac = self.mac.clone();
-        mac.update(data);
-        mac.verify_slice(signature).map_err(|_| CryptoError)
+        let verified = match &self.signing {
+            Signing::Sha256(mac) => sum(mac, data).verify_slice(signature),
+            Signing::Sha384(mac) => sum(&**mac, data).verify_slice(signature),
+        };
+        verified.map_err(|_| CryptoError)
     }
 
     /// Encrypts whole blocks in place.
     ///
     /// # Errors
-    /// [`CryptoError`] if the length is not a multiple of 16.
+    /// [`CryptoError`] if the length is not a multiple of 16, or the keys do not encrypt.
     pub fn encrypt(&self, buffer: &mut [u8]) -> Result<(), CryptoError> {
         match &self.cipher {
+            Schedules::None => Err(CryptoError),
             Schedules::Aes128(keys) => encrypt(&keys.0, &self.iv, buffer),
             Schedules::Aes256(keys) => encrypt(&keys.0, &self.iv, buffer),
         }
@@ -107,9 +139,10 @@ impl SymmetricKeys {
     /// Decrypts whole blocks in place.
     ///
     /// # Errors
-    /// [`CryptoError`] if the length is not a multiple of 16.
+    /// [`CryptoError`] if the length is not a multiple of 16, or the keys do not encrypt.
     pub fn decrypt(&self, buffer: &mut [u8]) -> Result<(), CryptoError> {
         match &self.cipher {
+            Schedules::None => Err(CryptoError),
             Schedules::Aes128(keys) => decrypt(&keys.1, &self.iv, buffer),
             Schedules::Aes256(keys) => decrypt(&keys.1, &self.iv, buffer),
         }
@@ -118,6 +151,12 @@ impl SymmetricKeys {
 
 fn schedule<C: KeyInit>(key: &[u8]) -> Result<C, CryptoError> {
     C::new_from_slice(key).map_err(|_| CryptoError)
+}
+
+fn sum<M: Mac + Clone>(mac: &M, data: &[u8]) -> M {
+    let mut mac = mac.clone();
+    mac.update(data);
+    mac
 }
 
 fn encrypt<C>(cipher: &C, iv: &[u8; BLOCK], buffer: &mut [u8]) -> Result<(), CryptoError>

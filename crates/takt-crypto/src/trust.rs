@@ -46,8 +46,7 @@ impl TrustList {
         };
         let path = self.path(chain)?;
         check_signatures(&path)?;
-        let (least, most) = (expected.profile.min_key_bits, expected.profile.max_key_bits);
-        check_keys(&path, least, most)?;
+        check_keys(&path, expected.profile)?;
         self.check_trust(&path)?;
         check_times(&path, expected.now)?;
         if expected.host.is_some_and(|host| !leaf.is_for_host(host)) {
@@ -77,7 +76,7 @@ impl TrustList {
     ) -> Result<(), CertificateError> {
         let path = self.path(chain)?;
         check_signatures(&path)?;
-        check_keys(&path, profile.min_key_bits, profile.max_key_bits)?;
+        check_keys(&path, profile)?;
         self.check_trust(&path)?;
         check_times(&path, now)?;
         match path.first() {
@@ -100,10 +99,8 @@ impl TrustList {
         let leaf = chain.first().ok_or(CertificateError::Structure)?;
         let path = self.path(chain)?;
         check_signatures(&path)?;
-        let fits = |profile: &&PolicyProfile| {
-            check_keys(&path, profile.min_key_bits, profile.max_key_bits).is_ok()
-        };
-        if !PolicyProfile::ALL.iter().any(|profile| fits(&&**profile)) {
+        let mut profiles = PolicyProfile::ALL.iter();
+        if !profiles.any(|profile| check_keys(&path, profile).is_ok()) {
             return Err(CertificateError::PolicyCheck);
         }
         check_times(&path, now)?;
@@ -183,7 +180,9 @@ impl TrustList {
 
 fn check_signatures(path: &[&Certificate]) -> Result<(), CertificateError> {
     // Long keys make signatures slow; they are refused before their use.
-    check_keys(path, 0, 8192)?;
+    if path.iter().any(|one| one.key_bits > 8192) {
+        return Err(CertificateError::PolicyCheck);
+    }
     for (index, certificate) in path.iter().enumerate() {
         let issuer = path.get(index + 1).unwrap_or(certificate);
         certificate.verify_signed_by(issuer)?;
@@ -191,9 +190,13 @@ fn check_signatures(path: &[&Certificate]) -> Result<(), CertificateError> {
     Ok(())
 }
 
-fn check_keys(path: &[&Certificate], least: usize, most: usize) -> Result<(), CertificateError> {
-    let mut all = path.iter();
-    match all.all(|one| (least..=most).contains(&one.key_bits)) {
+fn check_keys(path: &[&Certificate], profile: &PolicyProfile) -> Result<(), CertificateError> {
+    let mut all = path.iter().enumerate();
+    let fits = all.all(|(index, one)| match index {
+        0 => one.has_key_for(profile),
+        _ => one.has_issuing_key_for(profile),
+    });
+    match fits {
         true => Ok(()),
         false => Err(CertificateError::PolicyCheck),
     }

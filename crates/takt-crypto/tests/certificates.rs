@@ -14,8 +14,9 @@ use rcgen::{
     RevokedCertParams, SanType, SerialNumber,
 };
 use takt_crypto::{
-    Certificate, CertificateError, CertificateStore, Expectations, NewCertificate, OwnCertificate,
-    PolicyProfile, PrivateKey, RevocationList, TrustList,
+    Certificate, CertificateError, CertificateStore, Curve, EncryptedSecret, EphemeralKey,
+    Expectations, KeyKind, NewCertificate, OwnCertificate, PolicyProfile, PrivateKey, PublicKey,
+    RevocationList, TrustList,
 };
 use takt_ua::StatusCode;
 
@@ -390,49 +391,162 @@ fn new(name: &str) -> NewCertificate {
 }
 
 #[test]
-fn an_own_certificate_passes_all_checks() {
-    let identity = new("Press").create().unwrap();
-    let certificate = identity.certificate();
-    assert_eq!(
-        certificate.application_uri.as_deref(),
-        Some("urn:takt:Press")
-    );
-    assert_eq!(certificate.key_bits, 2048);
-    assert!(certificate.is_self_issued());
-    assert!(
-        certificate.subject.contains("CN=Press"),
-        "{}",
-        certificate.subject
-    );
-    let trust = TrustList {
-        trusted: vec![certificate.clone()],
-        ..TrustList::default()
-    };
-    for profile in PolicyProfile::ALL {
-        for (is_server, host) in [
-            (true, Some("LOCALHOST")),
-            (true, Some("127.0.0.1")),
-            (true, Some("[::1]")),
-            (false, None),
-        ] {
-            let expected = Expectations {
-                profile,
-                now: now(),
-                is_server,
-                host,
-                application_uri: Some("urn:takt:Press"),
-            };
-            assert_eq!(
-                trust.check(std::slice::from_ref(certificate), &expected),
-                Ok(())
-            );
+fn an_own_certificate_passes_all_checks_of_its_policies_and_of_no_other() {
+    for kind in KeyKind::ALL {
+        let identity = new("Press").create(kind).unwrap();
+        let certificate = identity.certificate();
+        assert_eq!(
+            certificate.application_uri.as_deref(),
+            Some("urn:takt:Press")
+        );
+        assert_eq!(certificate.key_kind, Some(kind));
+        assert!(certificate.is_self_issued());
+        assert!(
+            certificate.subject.contains("CN=Press"),
+            "{}",
+            certificate.subject
+        );
+        let trust = TrustList {
+            trusted: vec![certificate.clone()],
+            ..TrustList::default()
+        };
+        for profile in PolicyProfile::ALL {
+            for (is_server, host) in [
+                (true, Some("LOCALHOST")),
+                (true, Some("127.0.0.1")),
+                (true, Some("[::1]")),
+                (false, None),
+            ] {
+                let expected = Expectations {
+                    profile,
+                    now: now(),
+                    is_server,
+                    host,
+                    application_uri: Some("urn:takt:Press"),
+                };
+                let checked = trust.check(std::slice::from_ref(certificate), &expected);
+                assert_eq!(
+                    checked,
+                    match profile.key_kind() == kind {
+                        true => Ok(()),
+                        false => Err(CertificateError::PolicyCheck),
+                    }
+                );
+            }
+            let user = certificate.check_known_user(profile, now());
+            assert_eq!(user.is_ok(), profile.key_kind() == kind);
+        }
+        let pem = identity.key().to_pem().unwrap();
+        let again = PrivateKey::from_pem(&pem).unwrap();
+        assert_eq!(again.kind(), kind);
+        assert!(OwnCertificate::new(vec![certificate.clone()], again).is_ok());
+        let other = new("Press").create(kind).unwrap();
+        let pem = other.key().to_pem().unwrap();
+        let other = PrivateKey::from_pem(&pem).unwrap();
+        assert!(OwnCertificate::new(vec![certificate.clone()], other).is_err());
+    }
+}
+
+#[test]
+fn certificates_of_each_kind_have_files_of_their_own() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = CertificateStore::open(directory.path()).unwrap();
+    for kind in KeyKind::ALL {
+        assert!(store.existing("Press", kind).unwrap().is_none());
+        let own = store.own(&new("Press"), kind).unwrap();
+        let again = store.existing("Press", kind).unwrap().unwrap();
+        assert_eq!(own.thumbprint(), again.thumbprint());
+    }
+    assert_eq!(store.own_certificates().len(), KeyKind::ALL.len());
+    // A file with a key of another kind is not used.
+    let rsa = store.own_files("Press", KeyKind::Rsa);
+    let curve = store.own_files("Press", KeyKind::Ec(Curve::NistP256));
+    std::fs::copy(rsa.0, curve.0).unwrap();
+    std::fs::copy(rsa.1, curve.1).unwrap();
+    let kind = KeyKind::Ec(Curve::NistP256);
+    assert!(store.existing("Press", kind).is_err());
+}
+
+#[test]
+fn keys_of_other_tools_are_read() {
+    // `openssl ecparam -genkey -name prime256v1`, which writes the curve in front of the key.
+    let text = "-----BEGIN EC PARAMETERS-----\nBggqhkjOPQMBBw==\n-----END EC PARAMETERS-----\n";
+    let key = PrivateKey::generate_on(Curve::NistP256).unwrap();
+    let pem = format!("{text}{}", &**key.to_pem().unwrap());
+    let read = PrivateKey::from_pem(&pem).unwrap();
+    assert_eq!(read.public_spki().unwrap(), key.public_spki().unwrap());
+    assert!(PrivateKey::from_pem(text).is_err());
+}
+
+/// A secret, sealed for an EphemeralKey.
+struct Sealed {
+    profile: &'static PolicyProfile,
+    receiver: EphemeralKey,
+    sender: OwnCertificate,
+    bytes: Vec<u8>,
+}
+
+impl Sealed {
+    fn new(profile: &'static PolicyProfile, secret: &[u8]) -> Self {
+        let sender = new("Client").create(profile.key_kind()).unwrap();
+        let receiver = EphemeralKey::generate(profile.curve().unwrap()).unwrap();
+        let bytes = EncryptedSecret::seal(profile, secret, &[7; 32], receiver.public(), &sender);
+        Self {
+            profile,
+            bytes: bytes.unwrap(),
+            receiver,
+            sender,
         }
     }
-    let pem = identity.key().to_pem().unwrap();
-    let again = PrivateKey::from_pem(&pem).unwrap();
-    assert!(OwnCertificate::new(vec![certificate.clone()], again).is_ok());
-    let other = PrivateKey::generate(2048).unwrap();
-    assert!(OwnCertificate::new(vec![certificate.clone()], other).is_err());
+
+    fn open(&self, bytes: &[u8], nonce: &[u8]) -> Option<Vec<u8>> {
+        let key = PublicKey::from_spki(&self.sender.certificate().public_key).unwrap();
+        let secret = EncryptedSecret::parse(bytes).ok()?;
+        let opened = secret.open(self.profile, &self.receiver, &key, nonce);
+        Some(opened.ok()?.to_vec())
+    }
+}
+
+fn on_curves() -> impl Iterator<Item = &'static PolicyProfile> {
+    let mut all = PolicyProfile::ALL.into_iter();
+    std::iter::from_fn(move || all.find(|profile| profile.curve().is_some()))
+}
+
+#[test]
+fn encrypted_secrets_of_every_length_are_opened_by_their_receiver_only() {
+    for profile in on_curves() {
+        for length in (0..40).chain([1000, 20_000]) {
+            let secret = vec![b'x'; length];
+            let sealed = Sealed::new(profile, &secret);
+            assert_eq!(sealed.open(&sealed.bytes, &[7; 32]), Some(secret));
+            assert_eq!(sealed.open(&sealed.bytes, &[8; 32]), None, "another nonce");
+            if length < 3 {
+                let other = Sealed::new(profile, b"");
+                assert_eq!(
+                    other.open(&sealed.bytes, &[7; 32]),
+                    None,
+                    "another receiver"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn no_byte_of_an_encrypted_secret_can_be_changed() {
+    for profile in on_curves() {
+        let sealed = Sealed::new(profile, b"secret");
+        for at in 0..sealed.bytes.len() {
+            let mut bytes = sealed.bytes.clone();
+            bytes[at] ^= 0x21;
+            assert_eq!(sealed.open(&bytes, &[7; 32]), None, "{} {at}", profile.name);
+        }
+        for end in 0..sealed.bytes.len() {
+            assert_eq!(sealed.open(&sealed.bytes[..end], &[7; 32]), None);
+        }
+        let longer = [&*sealed.bytes, &[0]].concat();
+        assert_eq!(sealed.open(&longer, &[7; 32]), None);
+    }
 }
 
 #[test]
@@ -440,8 +554,8 @@ fn folders_take_effect_at_once() {
     let directory = tempfile::tempdir().unwrap();
     let root = directory.path().join("pki");
     let store = CertificateStore::open(&root).unwrap();
-    let own = store.own(&new("Press")).unwrap();
-    let (certificate_file, key_file) = store.own_files("Press");
+    let own = store.own(&new("Press"), KeyKind::Rsa).unwrap();
+    let (certificate_file, key_file) = store.own_files("Press", KeyKind::Rsa);
     assert_eq!(fs::metadata(&key_file).unwrap().mode() & 0o777, 0o600);
     assert_eq!(
         fs::metadata(root.join("own/private")).unwrap().mode() & 0o777,
@@ -451,11 +565,11 @@ fn folders_take_effect_at_once() {
     // It is created once.
     let again = CertificateStore::open(&root)
         .unwrap()
-        .own(&new("Press"))
+        .own(&new("Press"), KeyKind::Rsa)
         .unwrap();
     assert_eq!(again.thumbprint(), own.thumbprint());
 
-    let peer = new("../../Evil/Peer").create().unwrap();
+    let peer = new("../../Evil/Peer").create(KeyKind::Rsa).unwrap();
     let peer = peer.certificate();
     let is_trusted = || {
         let list = store.trust_list();
@@ -472,10 +586,14 @@ fn folders_take_effect_at_once() {
     store.reject(peer).unwrap();
     assert!(!is_trusted());
 
-    let renewed = store.renew(&new("Press")).unwrap();
+    let renewed = store.renew(&new("Press"), KeyKind::Rsa).unwrap();
     assert_ne!(renewed.thumbprint(), own.thumbprint());
     assert_eq!(
-        store.existing("Press").unwrap().unwrap().thumbprint(),
+        store
+            .existing("Press", KeyKind::Rsa)
+            .unwrap()
+            .unwrap()
+            .thumbprint(),
         renewed.thumbprint()
     );
     // A file that is no certificate disturbs no other.

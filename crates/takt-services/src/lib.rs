@@ -16,6 +16,7 @@
 #![forbid(unsafe_code)]
 
 mod access;
+mod additional_header;
 mod audit;
 mod auditing;
 mod authentication;

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use std::time::Instant;
 
 use arc_swap::ArcSwap;
-use takt_crypto::ApplicationSecurity;
+use takt_crypto::{ApplicationSecurity, KeyKind, PolicyProfile};
 use takt_rt::memory_budget::MemoryBudget;
 use takt_space::{AddressSpace, Channel, ChannelSecurity, Peer};
 use takt_ua::enumerations::ApplicationType;
@@ -412,13 +412,26 @@ impl Server {
     pub(crate) fn describe_endpoints(&self, requested_url: &str) -> Vec<EndpointDescription> {
         let application = self.application(requested_url);
         let endpoints = self.endpoints.load();
-        let identity = self.security.get().map(|security| security.identity());
-        let certificate = identity.as_ref().map(|identity| identity.chain_der());
+        let security = self.security.get();
+        let identities = security.map(|security| {
+            let identity = |kind| Some((kind, security.identity_of(kind)?));
+            security.kinds().filter_map(identity).collect()
+        });
+        let identities: Vec<_> = identities.unwrap_or_default();
+        // Without security of messages, tokens are protected with RSA.
+        let certificate_of = |endpoint: &EndpointConfig| {
+            let profile = PolicyProfile::by_uri(&endpoint.security_policy_uri);
+            let wanted = profile.map_or(KeyKind::Rsa, PolicyProfile::key_kind);
+            let mut identities = identities.iter();
+            let found = identities.find(|(kind, _)| *kind == wanted);
+            found.map(|(_, identity)| identity.chain_der())
+        };
         let users = self.users().map(|users| &**users);
         let offered = OfferedTokens::of(&*self.authenticator, users);
-        let described = endpoints
-            .iter()
-            .map(|endpoint| endpoint.describe(&application, &offered, certificate, requested_url));
+        let described = endpoints.iter().map(|endpoint| {
+            let certificate = certificate_of(endpoint);
+            endpoint.describe(&application, &offered, certificate, requested_url)
+        });
         let mut described: Vec<_> = described.collect();
         described
             .sort_by_key(|endpoint| !has_scheme_of(endpoint.endpoint_url.as_str(), requested_url));

@@ -4,12 +4,16 @@
 use std::sync::Arc;
 
 use takt_crypto::{
-    ApplicationSecurity, Certificate, OwnCertificate, PolicyProfile, PublicKey, Thumbprint,
+    ApplicationSecurity, Certificate, EphemeralKey, OwnCertificate, PolicyProfile, PublicKey,
+    Thumbprint,
 };
 use takt_space::Channel;
 use takt_ua::enumerations::MessageSecurityMode;
 use takt_ua::structures::{CreateSessionRequest, SignatureData};
-use takt_ua::{ByteString, StatusCode, UaString};
+use takt_ua::views::RequestHeaderRef;
+use takt_ua::{ByteString, ExtensionObject, StatusCode, UaString};
+
+use crate::additional_header;
 
 /// Shortest nonce of a client in bytes (OPC 10000-4, 5.7.2).
 const MIN_CLIENT_NONCE: usize = 32;
@@ -69,10 +73,46 @@ impl SessionSecurity {
         key.sign(algorithm, &[sent, nonce].concat(), &mut signature)
             .map_err(|_| StatusCode::BadInternalError)?;
         let signature = SignatureData {
-            algorithm: UaString::from(algorithm.uri()),
+            algorithm: named(algorithm.uri()),
             signature: ByteString::from(signature),
         };
         Ok((ByteString::from(self.identity.chain_der()), signature))
+    }
+
+    /// Answers a client that asks for an EphemeralKey, with which it will encrypt a secret of ActivateSession (OPC 10000-6, 6.8.2):
+    /// returns the AdditionalHeader of the response, and the key. `None` if it does not ask, or the channel has RSA.
+    ///
+    /// `had_one` tells that the client has got one before in the Session. Then it gets the next one: not all clients ask again, and
+    /// they need it when they activate the Session for another channel.
+    pub(crate) fn ephemeral_key(
+        &self,
+        request: &RequestHeaderRef<'_>,
+        had_one: bool,
+    ) -> Result<Option<(ExtensionObject, Option<EphemeralKey>)>, StatusCode> {
+        let Some(curve) = self.profile.curve() else {
+            return Ok(None);
+        };
+        let uri = match additional_header::requested_policy(request) {
+            Some(uri) => uri,
+            None if had_one => self.profile.uri.to_owned(),
+            None => return Ok(None),
+        };
+        if uri != self.profile.uri {
+            let rejected = StatusCode::BadSecurityPolicyRejected;
+            return Ok(Some((additional_header::refusal(&uri, rejected), None)));
+        }
+        let internal = |_| StatusCode::BadInternalError;
+        let key = EphemeralKey::generate(curve).map_err(internal)?;
+        let own = self.identity.key();
+        let mut signature = vec![0; own.size()];
+        own.sign(
+            self.profile.asymmetric_signature,
+            key.public(),
+            &mut signature,
+        )
+        .map_err(internal)?;
+        let header = additional_header::key(&uri, key.public(), &signature);
+        Ok(Some((header, Some(key))))
     }
 
     /// Checks the client's signature of ActivateSession.
@@ -96,7 +136,7 @@ pub(crate) fn verify_challenge(
     signature: &SignatureData,
 ) -> Result<(), ()> {
     let algorithm = profile.asymmetric_signature;
-    if signature.algorithm.as_str() != algorithm.uri() {
+    if !algorithm.is_named(signature.algorithm.as_str()) {
         return Err(());
     }
     let key = PublicKey::from_spki(public_key).map_err(drop)?;
@@ -110,6 +150,14 @@ pub(crate) fn verify_challenge(
     match verified(leaf) || leaf != chain && verified(chain) {
         true => Ok(()),
         false => Err(()),
+    }
+}
+
+/// Returns the URI of an algorithm: null if the SecurityPolicy alone names it.
+fn named(uri: &str) -> UaString {
+    match uri {
+        "" => UaString::null(),
+        uri => UaString::from(uri),
     }
 }
 

@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use takt_crypto::{ApplicationSecurity, Certificate, OwnCertificate, PolicyProfile, Thumbprint};
+use takt_crypto::{
+    ApplicationSecurity, AsymmetricEncryption, Certificate, EncryptedSecret, EphemeralKey, KeyKind,
+    OwnCertificate, PolicyProfile, PublicKey, Thumbprint,
+};
 use takt_space::{Channel, RoleSet, UserIdentity, UserRole};
 use takt_ua::enumerations::MessageSecurityMode;
 use takt_ua::structures::{
@@ -22,6 +25,9 @@ use crate::users::Users;
 
 /// Largest encrypted password in cipher text blocks, each of which takes half a millisecond or more.
 const MAX_BLOCKS: usize = 8;
+
+/// Largest EccEncryptedSecret in bytes: a token of 16 KiB with the certificates of its sender.
+const MAX_ENCRYPTED_SECRET: usize = 64 << 10;
 
 /// A user, or a password that is still to be checked.
 pub(crate) enum Identified {
@@ -44,6 +50,8 @@ pub(crate) struct UserTokens<'a> {
     pub(crate) channel: &'a Channel,
     /// The nonce that the server has sent last in the Session.
     pub(crate) server_nonce: &'a [u8],
+    /// The EphemeralKey that the client has got with the nonce.
+    pub(crate) ephemeral_key: Option<&'a EphemeralKey>,
 }
 
 impl UserTokens<'_> {
@@ -134,17 +142,50 @@ impl UserTokens<'_> {
                 false => self.check_application(name, sent),
             };
         };
-        if algorithm != profile.asymmetric_encryption.uri() {
-            return Err(StatusCode::BadIdentityTokenInvalid);
-        }
-        let secret = self.decrypt(profile, sent)?;
+        let secret = self.secret(profile, algorithm, sent)?;
         self.check(name, &secret)
+    }
+
+    /// Decrypts a secret in the form that the SecurityPolicy demands. All failures of cryptography look alike.
+    fn secret(
+        &self,
+        profile: &PolicyProfile,
+        algorithm: &str,
+        sent: &[u8],
+    ) -> Result<Zeroizing<Vec<u8>>, StatusCode> {
+        match profile.asymmetric_encryption() {
+            Some(encryption) if algorithm == encryption.uri() => self.decrypt(encryption, sent),
+            Some(_) => Err(StatusCode::BadIdentityTokenInvalid),
+            // The secret names its SecurityPolicy itself.
+            None => self.open(profile, sent),
+        }
+    }
+
+    /// Decrypts an EccEncryptedSecret. Its sender is the owner of the client's certificate.
+    fn open(&self, profile: &PolicyProfile, sent: &[u8]) -> Result<Zeroizing<Vec<u8>>, StatusCode> {
+        let rejected = StatusCode::BadIdentityTokenRejected;
+        if sent.len() > MAX_ENCRYPTED_SECRET {
+            return Err(rejected);
+        }
+        let secret = EncryptedSecret::parse(sent).map_err(|_| rejected)?;
+        let client = Certificate::leaf_of(&self.channel.security.client_certificate);
+        let client = client.ok_or(rejected)?;
+        if !secret.certificate.is_empty()
+            && Certificate::leaf_of(secret.certificate) != Some(client)
+        {
+            return Err(rejected);
+        }
+        let key = self.ephemeral_key.ok_or(rejected)?;
+        let client = Certificate::from_der(client).map_err(|_| rejected)?;
+        let client = PublicKey::from_spki(&client.public_key).map_err(|_| rejected)?;
+        let opened = secret.open(profile, key, &client, self.server_nonce);
+        opened.map_err(|_| rejected)
     }
 
     /// Decrypts a secret in the form for RSA: length, secret, server nonce (OPC 10000-4, 7.41.2.2). All failures look alike.
     fn decrypt(
         &self,
-        profile: &PolicyProfile,
+        encryption: AsymmetricEncryption,
         cipher: &[u8],
     ) -> Result<Zeroizing<Vec<u8>>, StatusCode> {
         let rejected = StatusCode::BadIdentityTokenRejected;
@@ -153,9 +194,7 @@ impl UserTokens<'_> {
             return Err(rejected);
         }
         let mut bytes = Zeroizing::new(cipher.to_vec());
-        let decrypted = identity
-            .key()
-            .decrypt(profile.asymmetric_encryption, &mut bytes);
+        let decrypted = identity.key().decrypt(encryption, &mut bytes);
         let plain = bytes.get(..decrypted.map_err(|_| rejected)?);
         let (length, content) = plain
             .and_then(|plain| plain.split_first_chunk::<4>())
@@ -211,11 +250,9 @@ impl UserTokens<'_> {
         }
         let algorithm = token.encryption_algorithm.as_str();
         let issued = match PolicyProfile::by_uri(&channel.security.policy_uri) {
-            _ if algorithm.is_empty() => users.issued(sent),
-            Some(profile) if algorithm == profile.asymmetric_encryption.uri() => {
-                users.issued(&self.decrypt(profile, sent)?)
-            }
-            _ => Err(StatusCode::BadIdentityTokenInvalid),
+            _ if algorithm.is_empty() && !EncryptedSecret::is_one(sent) => users.issued(sent),
+            Some(profile) => users.issued(&self.secret(profile, algorithm, sent)?),
+            None => Err(StatusCode::BadIdentityTokenInvalid),
         }?;
         let user = UserIdentity::Issued {
             issuer: issued.issuer,
@@ -229,7 +266,9 @@ impl UserTokens<'_> {
     fn identity(&self) -> Result<Arc<OwnCertificate>, StatusCode> {
         let security = self.security.ok_or(StatusCode::BadIdentityTokenInvalid)?;
         if self.channel.security.mode == MessageSecurityMode::None {
-            return Ok(security.identity());
+            // Tokens are protected with RSA there.
+            let identity = security.identity_of(KeyKind::Rsa);
+            return identity.ok_or(StatusCode::BadIdentityTokenInvalid);
         }
         let used = Certificate::leaf_of(&self.channel.security.server_certificate);
         let used = used.map(Thumbprint::of);

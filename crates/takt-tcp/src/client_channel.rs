@@ -2,12 +2,12 @@
 
 use std::time::{Duration, Instant};
 
+use takt_crypto::KeyShare;
 use takt_ua::enumerations::SecurityTokenRequestType;
 use takt_ua::structures::{
     OpenSecureChannelRequest, OpenSecureChannelResponse, RequestHeader, ServiceFault,
 };
 use takt_ua::{DateTime, StatusCode};
-use zeroize::Zeroizing;
 
 use crate::chunk::{self, SequenceHeader};
 use crate::config::ClientConnectionConfig;
@@ -19,7 +19,7 @@ use crate::outbound::Outbound;
 use crate::security::{Role, TokenSecurity};
 use crate::security_error::SecurityError;
 use crate::sequence::{SequenceReceiver, SequenceSender};
-use crate::server_channel::{nonce_field, random_nonce};
+use crate::server_channel::nonce_field;
 use crate::token::Token;
 
 /// An unanswered OpenSecureChannel request.
@@ -27,7 +27,8 @@ use crate::token::Token;
 pub(crate) struct PendingOpen {
     request_id: u32,
     is_new: bool,
-    nonce: Zeroizing<Vec<u8>>,
+    /// The own part in the keys; it is used once.
+    share: KeyShare,
     security: TokenSecurity,
 }
 
@@ -48,7 +49,7 @@ impl PendingOpen {
         }
         let asymmetric = policy.asymmetric(&config.server_certificate, None)?;
         let security = asymmetric.chunks;
-        let nonce = Zeroizing::new(random_nonce(policy)?);
+        let share = policy.key_share()?;
         let lifetime = config.token_lifetime.as_millis();
         let request = OpenSecureChannelRequest {
             request_header: request_header(request_id),
@@ -59,7 +60,7 @@ impl PendingOpen {
                 SecurityTokenRequestType::Renew
             },
             security_mode: config.security_mode,
-            client_nonce: nonce_field(&nonce),
+            client_nonce: nonce_field(share.nonce()),
             requested_lifetime: u32::try_from(lifetime).unwrap_or(u32::MAX),
         };
         let header = AsymmetricHeader {
@@ -77,7 +78,7 @@ impl PendingOpen {
         Ok(Self {
             request_id,
             is_new,
-            nonce,
+            share,
             security,
         })
     }
@@ -121,9 +122,9 @@ impl PendingOpen {
             return Err(TransportError::Nonce { expected, found });
         }
         let mode = config.security_mode;
-        let security = policy.symmetric(Role::Client, mode, &self.nonce, server_nonce)?;
+        let security = policy.symmetric(Role::Client, mode, &self.share, server_nonce)?;
         if let Some(log) = &config.key_log
-            && let Some(keys) = policy.logged_keys(&self.nonce, server_nonce)
+            && let Some(keys) = policy.logged_keys(Role::Client, mode, &self.share, server_nonce)
         {
             log.note(channel_id, token.token_id, &keys);
         }

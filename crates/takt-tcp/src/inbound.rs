@@ -197,7 +197,7 @@ impl Inbound {
         security: &dyn ChunkSecurity,
     ) -> Result<(u32, Range<usize>), TransportError> {
         let bytes = self.buffer.get_mut(chunk.range.clone());
-        let end = security.open(bytes, header)?;
+        let end = security.open(bytes, header, self.sequence.last())?;
         let sequence = SequenceHeader::parse(&bytes[..end], header).ok_or(SecurityError::Length)?;
         self.sequence.accept(sequence.sequence_number)?;
         let start = chunk.range.start;

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::fs::OFlags;
-use takt_crypto::{PolicyProfile, SIGNATURE_LENGTH, p_sha256};
+use takt_crypto::{ChannelKeys, PolicyProfile};
 use zeroize::Zeroizing;
 
 /// Permissions of others than the owner.
@@ -48,47 +48,27 @@ pub enum KeyLogError {
     },
 }
 
-/// The key and initialisation vector of one direction.
-struct LoggedKey {
-    derived: Zeroizing<Vec<u8>>,
-    signing: usize,
-    encrypting: usize,
-}
-
 /// The keys of a token: those for messages of the client and those for messages of the server.
 pub struct LoggedKeys {
-    client: LoggedKey,
-    server: LoggedKey,
+    keys: ChannelKeys,
+    signature_length: usize,
 }
 
 impl LoggedKeys {
-    /// Derives the keys of a token from its nonces (OPC 10000-6, 6.7.6).
+    /// Prepares the keys of a token.
     #[must_use]
-    pub fn derive(profile: &PolicyProfile, client_nonce: &[u8], server_nonce: &[u8]) -> Self {
-        let (signing, encrypting) = (profile.signing_key_length, profile.cipher.key_length());
-        let key = |secret, seed| {
-            let length = signing + encrypting + profile.cipher.block_length();
-            let mut derived = Zeroizing::new(vec![0; length]);
-            p_sha256(secret, seed, &mut derived);
-            LoggedKey {
-                derived,
-                signing,
-                encrypting,
-            }
-        };
+    pub fn new(profile: &PolicyProfile, keys: ChannelKeys) -> Self {
         Self {
-            client: key(server_nonce, client_nonce),
-            server: key(client_nonce, server_nonce),
+            keys,
+            signature_length: profile.symmetric_signature.length(),
         }
     }
 
     /// Returns the six lines of a token.
     fn lines(&self, channel_id: u32, token_id: u32) -> Zeroizing<String> {
         let mut lines = Zeroizing::new(String::with_capacity(512));
-        for (side, key) in [("client", &self.client), ("server", &self.server)] {
-            let (_, rest) = key.derived.split_at(key.signing);
-            let (key, iv) = rest.split_at(key.encrypting);
-            for (name, bytes) in [("iv", iv), ("key", key)] {
+        for (side, keys) in [("client", &self.keys.client), ("server", &self.keys.server)] {
+            for (name, bytes) in [("iv", keys.iv()), ("key", keys.encrypting_key())] {
                 // A String takes everything.
                 let _ = write!(lines, "{side}_{name}_{channel_id}_{token_id}: ");
                 for byte in bytes {
@@ -98,7 +78,8 @@ impl LoggedKeys {
             }
             let _ = writeln!(
                 lines,
-                "{side}_siglen_{channel_id}_{token_id}: {SIGNATURE_LENGTH}"
+                "{side}_siglen_{channel_id}_{token_id}: {}",
+                self.signature_length
             );
         }
         lines
@@ -165,13 +146,20 @@ impl fmt::Debug for KeyLog {
 mod tests {
     use std::os::unix::fs::PermissionsExt;
 
+    use takt_crypto::KeyShare;
+
     use super::*;
+
+    fn keys_of(profile: &PolicyProfile) -> LoggedKeys {
+        let share = || KeyShare::generate(profile).unwrap();
+        let keys = ChannelKeys::derive(profile, &share(), share().nonce(), true, true);
+        LoggedKeys::new(profile, keys.unwrap())
+    }
 
     #[test]
     fn a_token_has_six_lines() {
         for profile in PolicyProfile::ALL {
-            let nonces = [[1; 32], [2; 32]];
-            let keys = LoggedKeys::derive(profile, &nonces[0], &nonces[1]);
+            let keys = keys_of(profile);
             let lines = keys.lines(7, 3);
             let lines: Vec<&str> = lines.lines().collect();
             let names = [
@@ -183,13 +171,15 @@ mod tests {
                 "server_siglen",
             ];
             let key = 2 * profile.cipher.key_length();
-            for ((line, name), digits) in lines.iter().zip(names).zip([32, key, 2, 32, key, 2]) {
+            let iv = 2 * profile.cipher.iv_length();
+            for ((line, name), digits) in lines.iter().zip(names).zip([iv, key, 2, iv, key, 2]) {
                 let value = line.strip_prefix(&format!("{name}_7_3: ")).unwrap();
                 assert_eq!(value.len(), digits, "{line}");
                 assert!(value.bytes().all(|byte| byte.is_ascii_hexdigit()));
             }
             assert_eq!(lines.len(), names.len());
-            assert_eq!(lines[2], "client_siglen_7_3: 32");
+            let length = profile.symmetric_signature.length();
+            assert_eq!(lines[2], format!("client_siglen_7_3: {length}"));
             assert_ne!(lines[1][14..], lines[4][14..], "each side has its own key");
         }
     }
@@ -198,7 +188,7 @@ mod tests {
     fn the_file_is_for_its_owner_and_is_appended_to() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("keys");
-        let keys = LoggedKeys::derive(PolicyProfile::ALL[0], &[1; 32], &[2; 32]);
+        let keys = keys_of(PolicyProfile::ALL[0]);
         for channel in [1, 2] {
             KeyLog::open(&path).unwrap().note(channel, 1, &keys);
         }

@@ -21,6 +21,7 @@
 #![forbid(unsafe_code)]
 
 mod assembler;
+mod authenticated;
 mod chunk;
 mod client;
 mod client_channel;

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use takt_crypto::{
-    ApplicationSecurity, OwnCertificate, PeerExpectations, PolicyProfile, PublicKey,
-    SIGNATURE_LENGTH, SymmetricKeys, TrustList,
+    ApplicationSecurity, ChannelKeys, KeyMaterial, KeyShare, OwnCertificate, PeerExpectations,
+    PolicyProfile, PublicKey, SymmetricKeys, TrustList,
 };
 use takt_ua::enumerations::MessageSecurityMode;
 
+use crate::authenticated::Authenticated;
 use crate::key_log::LoggedKeys;
 use crate::security::{
     AsymmetricSecurity, ChunkSecurity, Role, SecurityPolicy, SecuritySizes, TokenSecurity,
@@ -31,8 +32,9 @@ pub struct SecuredPolicy {
 enum Peer {
     Clients,
     Server {
-        /// The certificate of the client: a channel keeps it, also if the files are replaced meanwhile.
-        own: Arc<OwnCertificate>,
+        /// The certificate of the client: a channel keeps it, also if the files are replaced meanwhile. `None` if it has none
+        /// with a key of the kind that the policy demands.
+        own: Option<Arc<OwnCertificate>>,
         host: Option<String>,
         application_uri: Option<String>,
     },
@@ -64,12 +66,25 @@ impl SecuredPolicy {
         Arc::new(Self {
             profile,
             peer: Peer::Server {
-                own: application.identity(),
+                own: application.identity_of(profile.key_kind()),
                 host,
                 application_uri,
             },
             application,
         })
+    }
+
+    fn derive(
+        &self,
+        role: Role,
+        mode: MessageSecurityMode,
+        own: &KeyShare,
+        peer_nonce: &[u8],
+    ) -> Result<ChannelKeys, SecurityError> {
+        let encrypts = mode == MessageSecurityMode::SignAndEncrypt;
+        let is_client = role == Role::Client;
+        ChannelKeys::derive(self.profile, own, peer_nonce, is_client, encrypts)
+            .map_err(|_| SecurityError::KeyDerivation)
     }
 
     fn expectations(&self) -> PeerExpectations<'_> {
@@ -103,18 +118,28 @@ impl SecurityPolicy for SecuredPolicy {
         self.profile.nonce_length
     }
 
+    fn legacy_sequence_numbers(&self) -> bool {
+        self.profile.curve().is_none()
+    }
+
     fn asymmetric(
         &self,
         peer_certificate: &[u8],
         thumbprint: Option<&[u8]>,
     ) -> Result<AsymmetricSecurity, SecurityError> {
+        let kind = self.profile.key_kind();
         let own = match (&self.peer, thumbprint) {
-            (Peer::Server { own, .. }, _) => Arc::clone(own),
-            (Peer::Clients, None) => self.application.identity(),
-            (Peer::Clients, Some(thumbprint)) => self
-                .application
-                .identity_with(thumbprint)
-                .ok_or(SecurityError::Thumbprint)?,
+            (Peer::Server { own, .. }, _) => own.clone().ok_or(SecurityError::OwnCertificate)?,
+            (Peer::Clients, None) => {
+                let own = self.application.identity_of(kind);
+                own.ok_or(SecurityError::OwnCertificate)?
+            }
+            // A certificate for another SecurityPolicy of this application is as wrong as an unknown one.
+            (Peer::Clients, Some(thumbprint)) => {
+                let own = self.application.identity_with(thumbprint);
+                own.filter(|own| own.key().kind() == kind)
+                    .ok_or(SecurityError::Thumbprint)?
+            }
         };
         let peer = self
             .application
@@ -149,22 +174,29 @@ impl SecurityPolicy for SecuredPolicy {
         Ok(())
     }
 
+    fn key_share(&self) -> Result<KeyShare, SecurityError> {
+        KeyShare::generate(self.profile).map_err(|_| SecurityError::Random)
+    }
+
     fn symmetric(
         &self,
         role: Role,
         mode: MessageSecurityMode,
-        client_nonce: &[u8],
-        server_nonce: &[u8],
+        own: &KeyShare,
+        peer_nonce: &[u8],
     ) -> Result<TokenSecurity, SecurityError> {
-        // OPC 10000-6, Table 66: the keys of a side come from the other side's nonce as the secret.
-        let keys = |secret, seed| -> Result<Box<Symmetric>, SecurityError> {
-            let keys = SymmetricKeys::derive(self.profile, secret, seed);
-            let keys = keys.map_err(|_| SecurityError::KeyDerivation)?;
-            let encrypts = mode == MessageSecurityMode::SignAndEncrypt;
+        let keys = self.derive(role, mode, own, peer_nonce)?;
+        let encrypts = mode == MessageSecurityMode::SignAndEncrypt;
+        let security = |keys: &KeyMaterial| -> Result<Box<dyn ChunkSecurity>, SecurityError> {
+            let failed = |_| SecurityError::KeyDerivation;
+            if self.profile.cipher.is_authenticated() {
+                let key = keys.authenticated(encrypts).map_err(failed)?;
+                return Ok(Box::new(Authenticated::new(key, encrypts)));
+            }
+            let keys = keys.symmetric(self.profile).map_err(failed)?;
             Ok(Box::new(Symmetric { keys, encrypts }))
         };
-        let client = keys(server_nonce, client_nonce)?;
-        let server = keys(client_nonce, server_nonce)?;
+        let (client, server) = (security(&keys.client)?, security(&keys.server)?);
         Ok(match role {
             Role::Client => TokenSecurity {
                 send: client,
@@ -177,13 +209,23 @@ impl SecurityPolicy for SecuredPolicy {
         })
     }
 
-    fn logged_keys(&self, client_nonce: &[u8], server_nonce: &[u8]) -> Option<LoggedKeys> {
-        let keys = LoggedKeys::derive(self.profile, client_nonce, server_nonce);
-        Some(keys)
+    fn logged_keys(
+        &self,
+        role: Role,
+        mode: MessageSecurityMode,
+        own: &KeyShare,
+        peer_nonce: &[u8],
+    ) -> Option<LoggedKeys> {
+        if self.profile.cipher.is_authenticated() {
+            return None;
+        }
+        let keys = self.derive(role, mode, own, peer_nonce).ok()?;
+        let encrypts = !keys.client.encrypting_key().is_empty();
+        encrypts.then(|| LoggedKeys::new(self.profile, keys))
     }
 }
 
-/// Security of `OPN` chunks of one direction: signed with the sender's key, encrypted with the receiver's.
+/// Security of `OPN` chunks of one direction: signed with the sender's key and, with RSA, encrypted with the receiver's.
 #[derive(Debug)]
 struct Asymmetric {
     profile: &'static PolicyProfile,
@@ -196,10 +238,16 @@ impl ChunkSecurity for Asymmetric {
     fn sizes(&self) -> SecuritySizes {
         let (own, peer) = (self.own.key().size(), self.peer.size());
         let (signature, cipher_block) = if self.sends { (own, peer) } else { (peer, own) };
-        SecuritySizes {
-            signature,
-            plain_block: cipher_block - self.profile.asymmetric_encryption.overhead(),
-            cipher_block,
+        match self.profile.asymmetric_encryption() {
+            Some(algorithm) => SecuritySizes {
+                signature,
+                plain_block: cipher_block - algorithm.overhead(),
+                cipher_block,
+            },
+            None => SecuritySizes {
+                signature,
+                ..SecuritySizes::NONE
+            },
         }
     }
 
@@ -217,7 +265,8 @@ impl ChunkSecurity for Asymmetric {
 
     fn encrypt(&self, buffer: &mut [u8], plain: usize) -> Result<(), SecurityError> {
         let plain = buffer.get(..plain).ok_or(SecurityError::Length)?;
-        let algorithm = self.profile.asymmetric_encryption;
+        let algorithm = self.profile.asymmetric_encryption();
+        let algorithm = algorithm.ok_or(SecurityError::Cipher)?;
         let encrypted = self.peer.encrypt(algorithm, plain);
         let encrypted = encrypted.map_err(|_| SecurityError::Cipher)?;
         if encrypted.len() != buffer.len() {
@@ -232,7 +281,8 @@ impl ChunkSecurity for Asymmetric {
         if buffer.len() > MAX_BLOCKS * key.size() {
             return Err(SecurityError::Length);
         }
-        let algorithm = self.profile.asymmetric_encryption;
+        let algorithm = self.profile.asymmetric_encryption();
+        let algorithm = algorithm.ok_or(SecurityError::Cipher)?;
         let decrypted = key.decrypt(algorithm, buffer);
         decrypted.map_err(|_| SecurityError::Cipher)
     }
@@ -249,18 +299,15 @@ impl ChunkSecurity for Symmetric {
     fn sizes(&self) -> SecuritySizes {
         let block = if self.encrypts { 16 } else { 1 };
         SecuritySizes {
-            signature: SIGNATURE_LENGTH,
+            signature: self.keys.signature_length(),
             plain_block: block,
             cipher_block: block,
         }
     }
 
     fn sign(&self, data: &[u8], signature: &mut [u8]) -> Result<(), SecurityError> {
-        if signature.len() != SIGNATURE_LENGTH {
-            return Err(SecurityError::Length);
-        }
-        signature.copy_from_slice(&self.keys.sign(data));
-        Ok(())
+        let signed = self.keys.sign(data, signature);
+        signed.map_err(|_| SecurityError::Length)
     }
 
     fn verify(&self, data: &[u8], signature: &[u8]) -> Result<(), SecurityError> {

@@ -9,7 +9,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use takt_crypto::TrustList;
+use takt_crypto::{KeyShare, TrustList};
 use takt_ua::enumerations::MessageSecurityMode;
 
 use crate::chunk::SEQUENCE_HEADER_SIZE;
@@ -150,11 +150,18 @@ pub trait ChunkSecurity: Send + Sync + fmt::Debug {
         Ok(())
     }
 
-    /// Undoes [`seal`](Self::seal) on a whole chunk and returns the end of its body.
+    /// Undoes [`seal`](Self::seal) on a whole chunk and returns the end of its body. `last_sequence_number` is that of the chunk
+    /// received before, which only policies with authenticated encryption need.
     ///
     /// # Errors
     /// Any [`SecurityError`]; the chunk must not be used then.
-    fn open(&self, chunk: &mut [u8], header: usize) -> Result<usize, SecurityError> {
+    fn open(
+        &self,
+        chunk: &mut [u8],
+        header: usize,
+        last_sequence_number: u32,
+    ) -> Result<usize, SecurityError> {
+        let _ = last_sequence_number;
         let sizes = self.sizes();
         let mut end = chunk.len();
         if sizes.encrypts() {
@@ -218,7 +225,7 @@ pub struct AsymmetricSecurity {
     pub peer_thumbprint: Vec<u8>,
 }
 
-/// Side that derives keys: client and server use the same two sets in reversed roles (OPC 10000-6, 6.7.6).
+/// Side that derives keys: client and server use the same two sets in reversed roles (OPC 10000-6, 6.7.6 and 6.8.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     /// The sender of OpenSecureChannel requests.
@@ -270,7 +277,19 @@ pub trait SecurityPolicy: Send + Sync + fmt::Debug {
         Ok(())
     }
 
-    /// Derives the keys of a token.
+    /// Creates the own part in the keys of a new token: its nonce is as long as [`nonce_length`](Self::nonce_length) says.
+    ///
+    /// # Errors
+    /// [`SecurityError::Random`].
+    fn key_share(&self) -> Result<KeyShare, SecurityError> {
+        let mut nonce = vec![0; self.nonce_length()];
+        if !nonce.is_empty() {
+            getrandom::fill(&mut nonce).map_err(|_| SecurityError::Random)?;
+        }
+        Ok(KeyShare::from_nonce(nonce))
+    }
+
+    /// Derives the keys of a token from the own part and the nonce of the peer.
     ///
     /// # Errors
     /// [`SecurityError::KeyDerivation`].
@@ -278,13 +297,20 @@ pub trait SecurityPolicy: Send + Sync + fmt::Debug {
         &self,
         role: Role,
         mode: MessageSecurityMode,
-        client_nonce: &[u8],
-        server_nonce: &[u8],
+        own: &KeyShare,
+        peer_nonce: &[u8],
     ) -> Result<TokenSecurity, SecurityError>;
 
-    /// Returns the keys of a token for a [`KeyLog`](crate::KeyLog); `None` for policies that encrypt nothing.
-    fn logged_keys(&self, client_nonce: &[u8], server_nonce: &[u8]) -> Option<LoggedKeys> {
-        let _ = (client_nonce, server_nonce);
+    /// Returns the keys of a token for a [`KeyLog`](crate::KeyLog); `None` for policies that encrypt nothing, and for
+    /// authenticated encryption, for which the file has no form.
+    fn logged_keys(
+        &self,
+        role: Role,
+        mode: MessageSecurityMode,
+        own: &KeyShare,
+        peer_nonce: &[u8],
+    ) -> Option<LoggedKeys> {
+        let _ = (role, mode, own, peer_nonce);
         None
     }
 }
@@ -361,8 +387,8 @@ impl SecurityPolicy for NoSecurity {
         &self,
         _role: Role,
         _mode: MessageSecurityMode,
-        _client_nonce: &[u8],
-        _server_nonce: &[u8],
+        _own: &KeyShare,
+        _peer_nonce: &[u8],
     ) -> Result<TokenSecurity, SecurityError> {
         Ok(Self::token())
     }

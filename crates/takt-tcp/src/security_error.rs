@@ -22,6 +22,9 @@ pub enum SecurityError {
     /// The peer's certificate is not accepted.
     #[error(transparent)]
     Certificate(#[from] CertificateError),
+    /// This application has no certificate with a key of the kind that the policy demands.
+    #[error("this application has no certificate for the SecurityPolicy")]
+    OwnCertificate,
     /// The peer sent the thumbprint of another certificate than the own one.
     #[error("the peer expects another certificate of this application")]
     Thumbprint,
@@ -56,6 +59,7 @@ impl SecurityError {
             Self::Certificate(error) => error.public_status_code(),
             // OPC 10000-6, 6.7.4.
             Self::Thumbprint => StatusCode::BadCertificateInvalid,
+            Self::OwnCertificate => StatusCode::BadSecurityPolicyRejected,
             Self::NonceRepeated => StatusCode::BadNonceInvalid,
             _ => StatusCode::BadSecurityChecksFailed,
         }

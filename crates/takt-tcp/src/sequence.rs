@@ -2,7 +2,8 @@
 //! (OPC 10000-6, 6.7.2.4).
 //!
 //! The standard forbids using a number twice under one token. With a token lifetime of at most an hour a peer would
-//! have to send a million chunks per second to reach that, so uses are not counted.
+//! have to send a million chunks per second to reach that, so uses are not counted here. Authenticated encryption, which depends on
+//! it, counts them itself.
 
 use crate::error::TransportError;
 
@@ -71,6 +72,11 @@ impl SequenceReceiver {
         }
         self.last = Some(found);
         Ok(())
+    }
+
+    /// Returns the last accepted number, or 0.
+    pub(crate) fn last(&self) -> u32 {
+        self.last.unwrap_or(0)
     }
 
     #[cfg(test)]

@@ -4,12 +4,12 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use takt_crypto::KeyShare;
 use takt_ua::enumerations::{MessageSecurityMode, SecurityTokenRequestType};
 use takt_ua::structures::{
     ChannelSecurityToken, OpenSecureChannelRequest, OpenSecureChannelResponse, ResponseHeader,
 };
 use takt_ua::{ByteString, DateTime};
-use zeroize::Zeroizing;
 
 use crate::chunk::{self, SequenceHeader};
 use crate::config::ServerConnectionConfig;
@@ -113,7 +113,7 @@ impl ServerChannel {
             return Err(TransportError::SecurityMode(mode.0));
         }
         let client_nonce = request.client_nonce.as_bytes();
-        let server_nonce = Zeroizing::new(make_nonce(&*policy, client_nonce)?);
+        let share = make_share(&*policy, client_nonce)?;
         let repeated = |open: &Self| !open.last_nonce.is_empty() && open.last_nonce == client_nonce;
         if channel.as_ref().is_some_and(repeated) {
             return Err(SecurityError::NonceRepeated.into());
@@ -122,7 +122,7 @@ impl ServerChannel {
             0 => Vec::new(),
             _ => client_nonce.to_vec(),
         };
-        let security = policy.symmetric(Role::Server, mode, client_nonce, &server_nonce)?;
+        let security = policy.symmetric(Role::Server, mode, &share, client_nonce)?;
         let lifetime = revise(request.requested_lifetime, config);
         let last_token_id = channel.as_ref().map_or(0, |open| open.last_token_id);
         let token_id = last_token_id.wrapping_add(1).max(1);
@@ -140,12 +140,12 @@ impl ServerChannel {
                 created_at: DateTime::now(),
                 revised_lifetime: milliseconds(lifetime),
             },
-            server_nonce: nonce_field(&server_nonce),
+            server_nonce: nonce_field(share.nonce()),
         };
         let server_certificate = asymmetric.certificate.clone();
         answer(&*policy, asymmetric, outbound, request_id, &response)?;
         if let Some(log) = &config.key_log
-            && let Some(keys) = policy.logged_keys(client_nonce, &server_nonce)
+            && let Some(keys) = policy.logged_keys(Role::Server, mode, &share, client_nonce)
         {
             log.note(inbound.channel_id, token_id, &keys);
         }
@@ -209,27 +209,15 @@ fn find_policy(
         .ok_or_else(|| TransportError::SecurityPolicy(uri.into()))
 }
 
-/// Checks the length of the peer's nonce and creates the own nonce.
-pub(crate) fn make_nonce(
-    policy: &dyn SecurityPolicy,
-    peer_nonce: &[u8],
-) -> Result<Vec<u8>, TransportError> {
+/// Checks the length of the peer's nonce and creates the own part in the keys.
+fn make_share(policy: &dyn SecurityPolicy, peer_nonce: &[u8]) -> Result<KeyShare, TransportError> {
     let expected = policy.nonce_length();
     // If the policy has no nonces, the peer's nonce is ignored.
     if expected > 0 && peer_nonce.len() != expected {
         let found = peer_nonce.len();
         return Err(TransportError::Nonce { expected, found });
     }
-    random_nonce(policy)
-}
-
-/// Returns a nonce as long as the policy demands.
-pub(crate) fn random_nonce(policy: &dyn SecurityPolicy) -> Result<Vec<u8>, TransportError> {
-    let mut nonce = vec![0; policy.nonce_length()];
-    if !nonce.is_empty() {
-        getrandom::fill(&mut nonce).map_err(|_| SecurityError::Random)?;
-    }
-    Ok(nonce)
+    Ok(policy.key_share()?)
 }
 
 /// Returns the field of a nonce: null if there is none.

@@ -170,7 +170,8 @@ mod tests {
     use takt_ua::enumerations::MessageSecurityMode;
 
     fn token(id: u32, created: Instant) -> Token {
-        let security = NoSecurity.symmetric(Role::Server, MessageSecurityMode::None, &[], &[]);
+        let own = NoSecurity.key_share().unwrap();
+        let security = NoSecurity.symmetric(Role::Server, MessageSecurityMode::None, &own, &[]);
         Token::new(id, created, Duration::from_secs(100), security.unwrap())
     }
 

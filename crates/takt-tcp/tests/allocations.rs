@@ -49,7 +49,7 @@ fn ten_thousand_requests_without_an_allocation() {
     // nothing either.
     let mut config = TcpServerConfig::default();
     config.connection.handshake_timeout = Duration::from_millis(200);
-    allocates_nothing(config, TcpClientConfig::default(), 10_000);
+    allocates_nothing("None", config, TcpClientConfig::default(), 10_000);
 
     let plant = Plant::new(2048, 2048);
     for profile in PolicyProfile::ALL {
@@ -68,12 +68,13 @@ fn ten_thousand_requests_without_an_allocation() {
                 connection,
                 ..TcpClientConfig::default()
             };
-            allocates_nothing(config, client, 1_000);
+            let kind = format!("{} {mode:?}", profile.name);
+            allocates_nothing(&kind, config, client, 200);
         }
     }
 }
 
-fn allocates_nothing(server: TcpServerConfig, client: TcpClientConfig, rounds: usize) {
+fn allocates_nothing(kind: &str, server: TcpServerConfig, client: TcpClientConfig, rounds: usize) {
     let server = EchoServer::start(server);
     let mut client = TcpClient::connect(&server.url, client, PATIENCE).unwrap();
     let body = vec![42; 100_000];
@@ -86,13 +87,13 @@ fn allocates_nothing(server: TcpServerConfig, client: TcpClientConfig, rounds: u
         };
         (0..100).for_each(|_| round());
         // The test's own machinery allocates now and then, in another thread; what a request allocates is allocated
-        // in every run.
+        // in every run. A secured server looks at its folders every two seconds.
         let mut run = || {
             let before = ALLOCATIONS.load(Ordering::Relaxed);
             (0..rounds).for_each(|_| round());
             ALLOCATIONS.load(Ordering::Relaxed) - before
         };
-        let least = (0..3).map(|_| run()).find(|count| *count == 0);
-        assert_eq!(least, Some(0), "{size} bytes");
+        let least = (0..10).map(|_| run()).find(|count| *count == 0);
+        assert_eq!(least, Some(0), "{kind}, {size} bytes");
     }
 }

@@ -15,7 +15,7 @@ use std::time::Duration;
 use proptest::prelude::*;
 use support::plant::{Plant, certificate};
 use support::{Answer, Pair, echo, error_message};
-use takt_crypto::{CertificateError, CertificateStore, PolicyProfile};
+use takt_crypto::{CertificateError, CertificateStore, KeyKind, PolicyProfile};
 use takt_tcp::{SecurityError, ServerEvent, TransportError};
 use takt_ua::StatusCode;
 use takt_ua::enumerations::MessageSecurityMode;
@@ -32,12 +32,20 @@ fn pair(plant: &Plant, profile: &'static PolicyProfile, mode: MessageSecurityMod
     Pair::open(plant.client_config(profile, mode), plant.server_config())
 }
 
+fn encrypted_with(profile: &'static PolicyProfile) -> Pair {
+    pair(&PLANT, profile, MessageSecurityMode::SignAndEncrypt)
+}
+
 fn encrypted() -> Pair {
-    pair(
-        &PLANT,
-        PolicyProfile::ALL[0],
-        MessageSecurityMode::SignAndEncrypt,
-    )
+    encrypted_with(PolicyProfile::ALL[0])
+}
+
+/// The policies with elliptic curves, and one with RSA.
+fn various() -> impl Iterator<Item = &'static PolicyProfile> {
+    let mut all = PolicyProfile::ALL.into_iter();
+    all.next()
+        .into_iter()
+        .chain(all.filter(|profile| profile.curve().is_some()))
 }
 
 fn pattern(length: usize) -> Vec<u8> {
@@ -84,24 +92,26 @@ fn keys_of_every_length_and_mixed() {
 
 #[test]
 fn tokens_are_renewed_while_messages_are_under_way() {
-    let mut pair = encrypted();
-    for _ in 0..5 {
-        pair.wait(Duration::from_secs(2800));
-        let now = pair.now;
-        // A message of the old token is under way when the token is renewed.
-        let late = pair.request(b"with the old token");
-        pair.client.handle_timeout(now).unwrap();
-        let answers = pair.exchange(echo).unwrap();
-        assert_eq!(
-            answers,
-            [Answer::Response(late, b"with the old token".to_vec())]
-        );
-        let id = pair.request(b"with the new token");
-        let answers = pair.exchange(echo).unwrap();
-        assert_eq!(
-            answers,
-            [Answer::Response(id, b"with the new token".to_vec())]
-        );
+    for profile in various() {
+        let mut pair = encrypted_with(profile);
+        for _ in 0..5 {
+            pair.wait(Duration::from_secs(2800));
+            let now = pair.now;
+            // A message of the old token is under way when the token is renewed.
+            let late = pair.request(b"with the old token");
+            pair.client.handle_timeout(now).unwrap();
+            let answers = pair.exchange(echo).unwrap();
+            assert_eq!(
+                answers,
+                [Answer::Response(late, b"with the old token".to_vec())]
+            );
+            let id = pair.request(b"with the new token");
+            let answers = pair.exchange(echo).unwrap();
+            assert_eq!(
+                answers,
+                [Answer::Response(id, b"with the new token".to_vec())]
+            );
+        }
     }
 }
 
@@ -123,30 +133,55 @@ fn refused(pair: &mut Pair, bytes: &[u8]) -> (TransportError, StatusCode, String
 
 #[test]
 fn a_stale_token_is_refused() {
-    let mut pair = encrypted();
-    pair.wait(Duration::from_secs(2800));
-    pair.request(b"with the old token");
-    let stale = pair.client.transmit().to_vec();
-    pair.exchange(echo).unwrap();
-    let now = pair.now;
-    pair.client.handle_timeout(now).unwrap();
-    pair.exchange(echo).unwrap();
-    pair.request(b"with the new token");
-    pair.exchange(echo).unwrap();
-    let (error, status, _) = refused(&mut pair, &stale);
-    assert_eq!(error, TransportError::TokenUnknown(1));
-    assert_eq!(status, StatusCode::BadSecureChannelTokenUnknown);
+    for profile in various() {
+        let mut pair = encrypted_with(profile);
+        pair.wait(Duration::from_secs(2800));
+        pair.request(b"with the old token");
+        let stale = pair.client.transmit().to_vec();
+        pair.exchange(echo).unwrap();
+        let now = pair.now;
+        pair.client.handle_timeout(now).unwrap();
+        pair.exchange(echo).unwrap();
+        pair.request(b"with the new token");
+        pair.exchange(echo).unwrap();
+        let (error, status, _) = refused(&mut pair, &stale);
+        assert_eq!(error, TransportError::TokenUnknown(1));
+        assert_eq!(status, StatusCode::BadSecureChannelTokenUnknown);
+    }
 }
 
 #[test]
 fn a_replayed_message_is_refused() {
-    for mode in MODES {
-        let mut pair = pair(&PLANT, PolicyProfile::ALL[1], mode);
-        pair.request(b"open the valve");
-        let sent = pair.client.transmit().to_vec();
-        pair.exchange(echo).unwrap();
-        let (error, status, reason) = refused(&mut pair, &sent);
-        assert!(matches!(error, TransportError::SequenceNumber { .. }));
+    for profile in various() {
+        for mode in MODES {
+            let mut pair = pair(&PLANT, profile, mode);
+            pair.request(b"open the valve");
+            let sent = pair.client.transmit().to_vec();
+            pair.exchange(echo).unwrap();
+            let (error, status, reason) = refused(&mut pair, &sent);
+            match profile.cipher.is_authenticated() {
+                false => assert!(matches!(error, TransportError::SequenceNumber { .. })),
+                // The SequenceNumber is a part of the nonce.
+                true => assert_eq!(error, SecurityError::Signature.into()),
+            }
+            assert_eq!(
+                (status, &*reason),
+                (StatusCode::BadSecurityChecksFailed, "")
+            );
+        }
+    }
+}
+
+#[test]
+fn messages_out_of_order_are_refused() {
+    for profile in various() {
+        let mut pair = encrypted_with(profile);
+        pair.request(b"first");
+        let count = pair.client.transmit().len();
+        pair.client.transmitted(count);
+        pair.request(b"second");
+        let second = pair.client.transmit().to_vec();
+        let (_, status, reason) = refused(&mut pair, &second);
         assert_eq!(
             (status, &*reason),
             (StatusCode::BadSecurityChecksFailed, "")
@@ -155,72 +190,65 @@ fn a_replayed_message_is_refused() {
 }
 
 #[test]
-fn messages_out_of_order_are_refused() {
-    let mut pair = encrypted();
-    pair.request(b"first");
-    let count = pair.client.transmit().len();
-    pair.client.transmitted(count);
-    pair.request(b"second");
-    let second = pair.client.transmit().to_vec();
-    let (_, status, reason) = refused(&mut pair, &second);
-    assert_eq!(
-        (status, &*reason),
-        (StatusCode::BadSecurityChecksFailed, "")
-    );
-}
-
-#[test]
 fn a_message_of_another_channel_is_refused() {
-    let mut other = encrypted();
-    other.request(b"for another channel");
-    let sent = other.client.transmit().to_vec();
-    let (_, status, reason) = refused(&mut encrypted(), &sent);
-    assert_eq!(
-        (status, &*reason),
-        (StatusCode::BadSecurityChecksFailed, "")
-    );
+    for profile in various() {
+        let mut other = encrypted_with(profile);
+        other.request(b"for another channel");
+        let sent = other.client.transmit().to_vec();
+        let (_, status, reason) = refused(&mut encrypted_with(profile), &sent);
+        assert_eq!(
+            (status, &*reason),
+            (StatusCode::BadSecurityChecksFailed, "")
+        );
+    }
 }
 
 /// Reasons for a refusal must not differ, whatever byte of a message was changed: an attacker would learn from them.
 #[test]
 fn every_changed_byte_behind_the_header_gets_the_same_answer() {
-    for mode in MODES {
-        let mut first = pair(&PLANT, PolicyProfile::ALL[2], mode);
-        first.request(&pattern(40));
-        let length = first.client.transmit().len();
-        for at in 16..length {
-            let mut pair = pair(&PLANT, PolicyProfile::ALL[2], mode);
-            pair.request(&pattern(40));
-            let mut sent = pair.client.transmit().to_vec();
-            sent[at] ^= 0x41;
-            let (_, status, reason) = refused(&mut pair, &sent);
-            assert_eq!(
-                (status, &*reason),
-                (StatusCode::BadSecurityChecksFailed, ""),
-                "{at}"
-            );
+    for profile in various() {
+        for mode in MODES {
+            let mut first = pair(&PLANT, profile, mode);
+            first.request(&pattern(40));
+            let length = first.client.transmit().len();
+            for at in 16..length {
+                let mut pair = pair(&PLANT, profile, mode);
+                pair.request(&pattern(40));
+                let mut sent = pair.client.transmit().to_vec();
+                sent[at] ^= 0x41;
+                let (_, status, reason) = refused(&mut pair, &sent);
+                assert_eq!(
+                    (status, &*reason),
+                    (StatusCode::BadSecurityChecksFailed, ""),
+                    "{} {at}",
+                    profile.name
+                );
+            }
         }
     }
 }
 
 #[test]
 fn truncated_messages_are_refused() {
-    let mut first = encrypted();
-    first.request(&pattern(100));
-    let length = first.client.transmit().len();
-    for removed in [1, 15, 16, 32, 48, length - 24] {
-        let mut pair = encrypted();
-        pair.request(&pattern(100));
-        let mut sent = pair.client.transmit().to_vec();
-        sent.truncate(length - removed);
-        let size = u32::try_from(sent.len()).unwrap();
-        sent[4..8].copy_from_slice(&size.to_le_bytes());
-        let (_, status, reason) = refused(&mut pair, &sent);
-        assert_eq!(
-            (status, &*reason),
-            (StatusCode::BadSecurityChecksFailed, ""),
-            "{removed}"
-        );
+    for profile in various() {
+        let mut first = encrypted_with(profile);
+        first.request(&pattern(100));
+        let length = first.client.transmit().len();
+        for removed in [1, 15, 16, 32, 48, length - 24] {
+            let mut pair = encrypted_with(profile);
+            pair.request(&pattern(100));
+            let mut sent = pair.client.transmit().to_vec();
+            sent.truncate(length - removed);
+            let size = u32::try_from(sent.len()).unwrap();
+            sent[4..8].copy_from_slice(&size.to_le_bytes());
+            let (_, status, reason) = refused(&mut pair, &sent);
+            assert_eq!(
+                (status, &*reason),
+                (StatusCode::BadSecurityChecksFailed, ""),
+                "{} {removed}",
+                profile.name
+            );
+        }
     }
 }
 
@@ -260,36 +288,38 @@ fn a_changed_open_request_is_refused_without_a_reason() {
 
 #[test]
 fn a_replayed_open_request_opens_nothing_that_can_be_used() {
-    let (mut pair, open) = opening(&PLANT, PolicyProfile::ALL[0]);
-    support::feed(&mut pair.server, &open);
-    let now = pair.now;
-    assert!(matches!(
-        pair.server.poll(now),
-        Ok(Some(ServerEvent::Opened(_)))
-    ));
-    // Another connection gets a channel with other keys, because the server's nonce differs: a replayed request is refused.
-    let (mut attacked, _) = opening(&PLANT, PolicyProfile::ALL[0]);
-    support::feed(&mut attacked.server, &open);
-    assert!(matches!(
-        attacked.server.poll(now),
-        Ok(Some(ServerEvent::Opened(_)))
-    ));
-    let count = pair.server.transmit().len();
-    let opened = pair.server.transmit().to_vec();
-    pair.server.transmitted(count, now);
-    pair.client.transmitted(open.len());
-    pair.client.receive_space()[..opened.len()].copy_from_slice(&opened);
-    pair.client.received(opened.len());
-    pair.client.poll(now).unwrap();
-    pair.request(b"open the valve");
-    let request = pair.client.transmit().to_vec();
-    let count = attacked.server.transmit().len();
-    attacked.server.transmitted(count, now);
-    let (_, status, reason) = refused(&mut attacked, &request);
-    assert_eq!(
-        (status, &*reason),
-        (StatusCode::BadSecurityChecksFailed, "")
-    );
+    for profile in various() {
+        let (mut pair, open) = opening(&PLANT, profile);
+        support::feed(&mut pair.server, &open);
+        let now = pair.now;
+        assert!(matches!(
+            pair.server.poll(now),
+            Ok(Some(ServerEvent::Opened(_)))
+        ));
+        // Another connection gets a channel with other keys, because the server's nonce differs: a replayed request is refused.
+        let (mut attacked, _) = opening(&PLANT, profile);
+        support::feed(&mut attacked.server, &open);
+        assert!(matches!(
+            attacked.server.poll(now),
+            Ok(Some(ServerEvent::Opened(_)))
+        ));
+        let count = pair.server.transmit().len();
+        let opened = pair.server.transmit().to_vec();
+        pair.server.transmitted(count, now);
+        pair.client.transmitted(open.len());
+        pair.client.receive_space()[..opened.len()].copy_from_slice(&opened);
+        pair.client.received(opened.len());
+        pair.client.poll(now).unwrap();
+        pair.request(b"open the valve");
+        let request = pair.client.transmit().to_vec();
+        let count = attacked.server.transmit().len();
+        attacked.server.transmitted(count, now);
+        let (_, status, reason) = refused(&mut attacked, &request);
+        assert_eq!(
+            (status, &*reason),
+            (StatusCode::BadSecurityChecksFailed, "")
+        );
+    }
 }
 
 #[test]
@@ -342,7 +372,7 @@ fn a_certificate_is_renewed_while_channels_are_open() {
     let old = plant.client_config(profile, mode);
     CertificateStore::open(&plant.folders.path().join("server"))
         .unwrap()
-        .renew(&certificate("server", 2048))
+        .renew(&certificate("server", 2048), KeyKind::Rsa)
         .unwrap();
     // The open channel renews its token with the certificate that it began with.
     before.wait(Duration::from_secs(2800));

@@ -299,6 +299,9 @@ pub fn advice(error: &ClientError) -> Option<String> {
         ClientError::Certificates { .. } => {
             "--certificate and --private-key name files of a certificate; --certificates names a folder.".to_owned()
         }
+        ClientError::CertificateKind { .. } => {
+            "Leave out --certificate, and one of this kind is created; or choose another SecurityPolicy with --security.".to_owned()
+        }
         ClientError::Identity { .. } => {
             "--user gives a name, --user-certificate a certificate, --token a JSON Web Token. A password is sent encrypted, or on the \
              loopback interface only; a token is sent encrypted only: --security encrypt."

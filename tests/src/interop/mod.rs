@@ -23,7 +23,7 @@ pub use nodesets::{CompanionNodeSets, assert_same_nodes};
 pub use ours::{command_line_against_server, command_line_against_special_servers};
 pub use python::{client_decodes_own_types, provider_of_the_guide};
 pub use secured::{
-    Foreign, POLICIES, Token, add_user_with, client_on_secured_channels,
+    CURVE_POLICIES, Foreign, POLICIES, Token, add_user_with, client_on_secured_channels,
     client_passes_secured_checks, command_line_on_secured_channels,
 };
 pub use subscribing::client_subscribes;

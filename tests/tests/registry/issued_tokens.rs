@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use takt_crypto::SymmetricKeys;
+use takt_crypto::{SymmetricKeys, SymmetricSignature};
 use takt_tests::authorization::{AuthorizationService, encode, signed};
 use takt_tests::{Finished, Process, Provider, Registry, Sandbox};
 
@@ -131,9 +131,12 @@ fn tokens_that_are_not_valid_here_and_now_are_refused() {
     ];
     // The public key as a secret: HMAC-SHA256, as channels use it.
     let secret = service.public_key();
-    let hmac = SymmetricKeys::new(takt_crypto::Cipher::Aes128Cbc, &secret, &[0; 16], &[0; 16]);
+    let hmac = SymmetricKeys::signing_only(SymmetricSignature::HmacSha256, &secret);
     let symmetric = signed("HS256", &good);
-    let forged = encode(&hmac.unwrap().sign(symmetric.as_bytes()));
+    let mut signature = [0; 32];
+    let hmac = hmac.unwrap();
+    hmac.sign(symmetric.as_bytes(), &mut signature).unwrap();
+    let forged = encode(&signature);
     tokens.push(write(
         service,
         "symmetric",

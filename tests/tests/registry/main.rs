@@ -10,6 +10,7 @@ mod advertised;
 mod audit;
 mod browsing;
 mod certificates;
+mod elliptic_curves;
 mod forwarded_users;
 mod forwarding;
 mod issued_tokens;

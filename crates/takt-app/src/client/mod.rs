@@ -12,6 +12,7 @@ mod choice;
 mod current;
 mod data_types;
 mod discovery;
+mod ephemeral_key;
 mod find_by_type;
 mod history;
 mod in_place;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use takt_crypto::{ApplicationSecurity, Certificate, PolicyProfile};
+use takt_crypto::{ApplicationSecurity, Certificate, KeyKind, PolicyProfile};
 use takt_tcp::{ClientConnectionConfig, EndpointUrl, SecuredPolicy};
 use takt_ua::enumerations::MessageSecurityMode;
 use takt_ua::structures::EndpointDescription;
@@ -44,7 +44,13 @@ impl Secured {
             SecurityChoice::None | SecurityChoice::Automatic => (None, None),
             SecurityChoice::Secured { policy, mode } => (*policy, *mode),
         };
-        let usable = endpoints.iter().filter_map(usable);
+        // A file with a certificate fits the policies with keys of its kind only.
+        let given = options.security.certificate.as_ref();
+        let given = given.and_then(|(certificate, _)| Certificate::from_file(certificate).ok());
+        let given = given.and_then(|certificate| certificate.key_kind);
+        let usable = endpoints.iter().filter_map(usable).filter(|(_, profile)| {
+            policy.is_some() || given.is_none_or(|kind| kind == profile.key_kind())
+        });
         let best = usable
             .filter(|(_, profile)| policy.is_none_or(|name| name == profile.name))
             .filter(|(offer, _)| mode.is_none_or(|mode| mode == offer.security_mode))
@@ -56,11 +62,18 @@ impl Secured {
                 offered: names(endpoints),
             });
         };
-        let application = open(options, url)?;
+        let application = open(options, url, profile.key_kind())?;
+        let identity = application.identity_of(profile.key_kind());
+        let identity = identity.ok_or_else(|| ClientError::CertificateKind {
+            endpoint: url.to_string(),
+            policy: profile.name,
+            needed: profile.key_kind().to_string(),
+            found: application.identity().key().kind().to_string(),
+        })?;
         Ok(Self {
             profile,
             mode: offer.security_mode,
-            identity: application.identity(),
+            identity,
             application,
             server_certificate: offer.server_certificate.as_bytes().to_vec(),
             application_uri: offer.server.application_uri.as_str().to_owned(),
@@ -149,10 +162,11 @@ pub(super) fn names(offered: &[EndpointDescription]) -> String {
     }
 }
 
-/// Opens the folders and the certificate of this application.
+/// Opens the folders and the certificate of this application with a key of this kind.
 fn open(
     options: &ClientOptions,
     url: &EndpointUrl,
+    kind: KeyKind,
 ) -> Result<Arc<ApplicationSecurity>, ClientError> {
     let failed = |cause| ClientError::Certificates {
         endpoint: url.to_string(),
@@ -165,7 +179,7 @@ fn open(
         None => {
             let name = &options.application_name;
             let new = certificates::describe(name, &options.uri(), Vec::new());
-            ApplicationSecurity::open(store, &new)
+            ApplicationSecurity::open_with(store, &new, kind, &[])
         }
     };
     let opened = opened.map_err(|error| failed(CertificatesError::from(error)))?;

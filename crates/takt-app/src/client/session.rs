@@ -7,6 +7,7 @@ use takt_ua::enumerations::{ApplicationType, MessageSecurityMode};
 use takt_ua::structures::*;
 use takt_ua::{ByteString, LocalizedText, NodeId, StatusCode};
 
+use super::ephemeral_key;
 use super::message::{request_header, text};
 use super::options::ClientOptions;
 use super::security::{SECURITY_POLICY_NONE, Secured, names};
@@ -43,7 +44,10 @@ impl Session {
         let (uri, client_certificate) = own.unwrap_or_else(|| (options.uri(), ByteString::null()));
         let response: Result<CreateSessionResponse, ClientError> = transport.call(
             &CreateSessionRequest {
-                request_header: request_header(&NodeId::NULL, 1, timeout),
+                request_header: RequestHeader {
+                    additional_header: ephemeral_key::request(transport.secured()),
+                    ..request_header(&NodeId::NULL, 1, timeout)
+                },
                 client_description: ApplicationDescription {
                     application_uri: text(&uri),
                     product_uri: text("urn:takt"),
@@ -247,7 +251,7 @@ fn prove(
         key.verify(algorithm, &signed, signature.signature.as_bytes())
             .ok()
     });
-    if verified.is_none() || signature.algorithm.as_str() != algorithm.uri() {
+    if verified.is_none() || !algorithm.is_named(signature.algorithm.as_str()) {
         return Err(failed("its signature is wrong"));
     }
     if !secured.is_confirmed(&created.server_endpoints) {

@@ -1,11 +1,12 @@
 //! User identity tokens of ActivateSession (OPC 10000-4, 7.40 and 7.41).
 
-use takt_crypto::{Certificate, PolicyProfile, PublicKey};
+use takt_crypto::{Certificate, EncryptedSecret, PolicyProfile, PublicKey};
 use takt_ua::enumerations::{MessageSecurityMode, UserTokenType};
 use takt_ua::structures::*;
-use takt_ua::{ByteString, ExtensionObject};
+use takt_ua::{ByteString, ExtensionObject, UaString};
 use zeroize::Zeroizing;
 
+use super::ephemeral_key;
 use super::message::text;
 use super::options::Identity;
 use super::security::{SECURITY_POLICY_NONE, Secured, is_loopback};
@@ -25,6 +26,9 @@ pub(super) struct Tokens<'a> {
     /// The server's certificate (DER); empty if it has none.
     certificate: &'a [u8],
     server_nonce: &'a [u8],
+    secured: Option<&'a Secured>,
+    /// AdditionalHeader of the response to CreateSession, in which the server sends an EphemeralKey.
+    additional_header: &'a ExtensionObject,
 }
 
 impl<'a> Tokens<'a> {
@@ -69,6 +73,8 @@ impl<'a> Tokens<'a> {
             encrypts: mode == MessageSecurityMode::SignAndEncrypt,
             certificate: Certificate::leaf_of(certificate).unwrap_or_default(),
             server_nonce: created.server_nonce.as_bytes(),
+            secured,
+            additional_header: &created.response_header.additional_header,
         }
     }
 
@@ -127,8 +133,7 @@ impl<'a> Tokens<'a> {
                 let encrypted = self.encrypt(profile, password.as_bytes());
                 let encrypted =
                     encrypted.ok_or_else(|| self.failed("the password cannot be encrypted"))?;
-                let algorithm = text(profile.asymmetric_encryption.uri());
-                (ByteString::from(encrypted), algorithm)
+                (ByteString::from(encrypted), encryption_of(profile))
             }
             None => {
                 let is_private = match self.endpoint {
@@ -162,8 +167,7 @@ impl<'a> Tokens<'a> {
                 let encrypted = self.encrypt(profile, token.as_bytes());
                 let encrypted =
                     encrypted.ok_or_else(|| self.failed("the token cannot be encrypted"))?;
-                let algorithm = text(profile.asymmetric_encryption.uri());
-                (ByteString::from(encrypted), algorithm)
+                (ByteString::from(encrypted), encryption_of(profile))
             }
             None if self.encrypts || self.endpoint.is_shared_memory() => {
                 (ByteString::from(token.as_bytes()), text(""))
@@ -177,14 +181,21 @@ impl<'a> Tokens<'a> {
         }))
     }
 
-    /// Encrypts a secret in the form for RSA: length, secret, server nonce (OPC 10000-4, 7.41.2.2).
+    /// Encrypts a secret in the form that the SecurityPolicy demands: EccEncryptedSecret (OPC 10000-4, 7.41.2.5), or that for RSA,
+    /// which is length, secret, server nonce (OPC 10000-4, 7.41.2.2).
     fn encrypt(&self, profile: &PolicyProfile, secret: &[u8]) -> Option<Vec<u8>> {
+        let Some(encryption) = profile.asymmetric_encryption() else {
+            let secured = self.secured.filter(|secured| secured.profile == profile)?;
+            let key = ephemeral_key::received(self.additional_header, profile, self.certificate)?;
+            let nonce = self.server_nonce;
+            return EncryptedSecret::seal(profile, secret, nonce, &key, &secured.identity).ok();
+        };
         let certificate = Certificate::from_der(self.certificate).ok()?;
         let key = PublicKey::from_spki(&certificate.public_key).ok()?;
         let length = u32::try_from(secret.len() + self.server_nonce.len()).ok()?;
         let plain = [&length.to_le_bytes(), secret, self.server_nonce].concat();
         let plain = Zeroizing::new(plain);
-        key.encrypt(profile.asymmetric_encryption, &plain).ok()
+        key.encrypt(encryption, &plain).ok()
     }
 
     fn certificate(
@@ -201,6 +212,14 @@ impl<'a> Tokens<'a> {
             certificate_data: ByteString::from(user.chain_der()),
         };
         let algorithm = profile.asymmetric_signature;
+        if user.key().kind() != profile.key_kind() {
+            return Err(self.failed(&format!(
+                "the certificate of the user has a key of the kind {}, and SecurityPolicy {} needs {}",
+                user.key().kind(),
+                profile.name,
+                profile.key_kind()
+            )));
+        }
         let mut signature = vec![0; user.key().size()];
         let data = [self.certificate, self.server_nonce].concat();
         let signed = user.key().sign(algorithm, &data, &mut signature);
@@ -226,6 +245,12 @@ impl<'a> Tokens<'a> {
             "it offers {offered} with SecurityPolicy {channel}"
         ))
     }
+}
+
+/// Returns the EncryptionAlgorithm of a token. It is empty for an EccEncryptedSecret, which names its SecurityPolicy itself.
+fn encryption_of(profile: &PolicyProfile) -> UaString {
+    let algorithm = profile.asymmetric_encryption();
+    algorithm.map_or(UaString::null(), |algorithm| text(algorithm.uri()))
 }
 
 fn list_of_tokens(policies: &[&UserTokenPolicy]) -> String {

@@ -5,7 +5,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
-use takt_crypto::Certificate;
+use takt_crypto::{Certificate, KeyKind};
 use takt_pubsub::security::{KeyRing, SecurityKeyUpdate};
 use takt_services::{BuildError, Server, ServerLimits};
 use takt_space::{AddressSpaceError, CallError, Caller, MethodHandler};
@@ -90,7 +90,9 @@ impl KeyReceiver {
         space.set_method(&method, MethodHandler::local(handler))?;
         let serving = Serving::start(&server, &[options.endpoint], options.serve)?;
         if let Some(security) = server.security() {
-            let (_, key) = security.store().own_files(&options.application_name);
+            let (_, key) = security
+                .store()
+                .own_files(&options.application_name, KeyKind::Rsa);
             groups.restore(StoredKeys::new(key.with_extension("keys")));
         }
         Ok(Self {

@@ -2,6 +2,7 @@
 
 mod advertised;
 mod capacity;
+mod curves;
 mod error;
 mod handler;
 mod idling;
@@ -39,6 +40,7 @@ use peak::Peak;
 use traffic::Counters;
 
 pub use advertised::{Advertised, AdvertisedError};
+pub use curves::OfferedCurves;
 pub use error::ServeError;
 pub use security::{EndpointSecurity, ServeSecurityError};
 pub use traffic::Traffic;
@@ -326,8 +328,8 @@ impl Transports {
         let (announced, rule) = advertised::announced(&url, options.advertise.as_ref());
         let text = announced.to_string();
         let none = allows_none.then(|| EndpointConfig::without_security(&text, TCP_PROFILE));
-        let has_security = server.security().is_some();
-        let secured = has_security.then(|| security::endpoints(&text));
+        let secured = server.security();
+        let secured = secured.map(|security| security::endpoints(security, &text));
         for endpoint in none.into_iter().chain(secured.into_iter().flatten()) {
             server.add_endpoint(endpoint.with_announced_host(rule));
         }

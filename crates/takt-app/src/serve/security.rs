@@ -3,13 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use takt_crypto::{ApplicationSecurity, PolicyProfile};
+use takt_crypto::{ApplicationSecurity, KeyKind, PolicyProfile};
 use takt_services::{EndpointConfig, Server};
 use takt_space::{RoleSet, UserRole};
 use takt_tcp::{EndpointUrl, NoSecurity, SecuredPolicy, SecurityPolicy};
 use takt_ua::enumerations::MessageSecurityMode;
 
 use super::advertised::Advertised;
+use super::curves::OfferedCurves;
 use crate::certificates::{self, CertificatesError};
 use crate::endpoint::Endpoint;
 use crate::issued_tokens::{IssuedTokens, JwtOptions, JwtOptionsError};
@@ -32,6 +33,8 @@ pub struct EndpointSecurity {
     pub users: Option<PathBuf>,
     /// Let anonymous users beyond the loopback interface write and call. Otherwise they have the role Observer.
     pub anonymous_operators: bool,
+    /// Elliptic curves of SecurityPolicies that are offered besides those with RSA. Each has a certificate of its own.
+    pub curves: OfferedCurves,
     /// Authorization service whose JSON Web Tokens are accepted, besides the users in the file.
     pub jwt: Option<JwtOptions>,
 }
@@ -69,20 +72,26 @@ impl EndpointSecurity {
         );
         let folder = self.certificates.as_deref();
         let opened = certificates::open_store(folder).and_then(|store| {
-            ApplicationSecurity::open(store, &new).map_err(CertificatesError::from)
+            let curves: Vec<KeyKind> = self.curves.iter().map(KeyKind::Ec).collect();
+            ApplicationSecurity::open_with(store, &new, KeyKind::Rsa, &curves)
+                .map_err(CertificatesError::from)
         });
         match (opened, outside) {
             (Ok(security), _) => {
-                if let Some(host) = advertised
-                    && !security.identity().certificate().is_for_host(host)
-                {
-                    let name = server.application_name();
-                    let remedy = renewal(name, host, folder);
-                    tracing::warn!(
-                        host,
-                        "the own certificate does not contain the advertised host, so clients will refuse it: `{remedy}` makes one \
-                         that does"
-                    );
+                for kind in security.kinds() {
+                    let own = security.identity_of(kind);
+                    if let Some(host) = advertised
+                        && own.is_some_and(|own| !own.certificate().is_for_host(host))
+                    {
+                        let name = server.application_name();
+                        let remedy = renewal(name, host, folder);
+                        tracing::warn!(
+                            host,
+                            %kind,
+                            "the own certificate does not contain the advertised host, so clients will refuse it: `{remedy}` \
+                             makes one that does"
+                        );
+                    }
                 }
                 Ok(Some(Arc::new(security)))
             }
@@ -146,13 +155,19 @@ pub(super) fn is_loopback(url: &EndpointUrl) -> bool {
     })
 }
 
+/// Returns the SecurityPolicies for which there is a certificate.
+fn profiles(security: &ApplicationSecurity) -> impl Iterator<Item = &'static PolicyProfile> {
+    let kinds: Vec<KeyKind> = security.kinds().collect();
+    let all = PolicyProfile::ALL.into_iter();
+    all.filter(move |profile| kinds.contains(&profile.key_kind()))
+}
+
 /// Returns the SecurityPolicies of channels. With None, discovery is always possible.
 pub(super) fn policies(
     security: Option<&Arc<ApplicationSecurity>>,
 ) -> Vec<Arc<dyn SecurityPolicy>> {
     let secured = security.into_iter().flat_map(|security| {
-        let all = PolicyProfile::ALL.into_iter();
-        all.map(|profile| SecuredPolicy::for_server(profile, Arc::clone(security)))
+        profiles(security).map(|profile| SecuredPolicy::for_server(profile, Arc::clone(security)))
     });
     std::iter::once(NoSecurity::policy())
         .chain(secured)
@@ -160,13 +175,13 @@ pub(super) fn policies(
 }
 
 /// Returns the secured endpoints, the most secure first.
-pub(super) fn endpoints(url: &str) -> impl Iterator<Item = EndpointConfig> {
+pub(super) fn endpoints(security: &ApplicationSecurity, url: &str) -> Vec<EndpointConfig> {
     let modes = [
         MessageSecurityMode::SignAndEncrypt,
         MessageSecurityMode::Sign,
     ];
-    modes.into_iter().flat_map(move |mode| {
-        let all = PolicyProfile::ALL.into_iter();
-        all.map(move |profile| EndpointConfig::secured(url, profile, mode))
-    })
+    let endpoints = modes.into_iter().flat_map(|mode| {
+        profiles(security).map(move |profile| EndpointConfig::secured(url, profile, mode))
+    });
+    endpoints.collect()
 }

@@ -1,13 +1,18 @@
 //! SecurityPolicy Aes128_Sha256_RsaOaep (OPC 10000-7).
 
-use super::algorithms::{AsymmetricEncryption, AsymmetricSignature, Cipher, PolicyProfile};
+use super::algorithms::{
+    AsymmetricEncryption, AsymmetricSignature, Cipher, KeyDerivation, KeyExchange, PolicyProfile,
+    SymmetricSignature,
+};
 
 pub(super) const PROFILE: PolicyProfile = PolicyProfile {
     uri: "http://opcfoundation.org/UA/SecurityPolicy#Aes128_Sha256_RsaOaep",
     name: "Aes128_Sha256_RsaOaep",
     asymmetric_signature: AsymmetricSignature::RsaPkcs1Sha256,
-    asymmetric_encryption: AsymmetricEncryption::RsaOaepSha1,
+    key_exchange: KeyExchange::Encryption(AsymmetricEncryption::RsaOaepSha1),
+    key_derivation: KeyDerivation::PSha256,
     cipher: Cipher::Aes128Cbc,
+    symmetric_signature: SymmetricSignature::HmacSha256,
     signing_key_length: 32,
     nonce_length: 32,
     min_key_bits: 2048,

@@ -4,15 +4,24 @@ mod aes128_sha256_rsaoaep;
 mod aes256_sha256_rsapss;
 mod algorithms;
 mod basic256sha256;
+mod ecc_curve25519;
+mod ecc_nistp256;
+mod ecc_nistp384;
 
-pub use algorithms::{AsymmetricEncryption, AsymmetricSignature, Cipher, PolicyProfile};
+pub use algorithms::{
+    AsymmetricEncryption, AsymmetricSignature, Cipher, Curve, KeyDerivation, KeyExchange, KeyKind,
+    PolicyProfile, SymmetricSignature,
+};
 
 impl PolicyProfile {
-    /// All policies, the strongest first.
-    pub const ALL: [&'static Self; 3] = [
+    /// All policies, those with the highest rank first.
+    pub const ALL: [&'static Self; 6] = [
         &aes256_sha256_rsapss::PROFILE,
         &basic256sha256::PROFILE,
         &aes128_sha256_rsaoaep::PROFILE,
+        &ecc_nistp384::PROFILE,
+        &ecc_curve25519::PROFILE,
+        &ecc_nistp256::PROFILE,
     ];
 
     /// Returns the policy with this URI.
@@ -48,5 +57,18 @@ mod tests {
         }
         assert!(PolicyProfile::ALL.is_sorted_by(|a, b| a.rank > b.rank));
         assert_eq!(PolicyProfile::by_name("None"), None);
+    }
+
+    #[test]
+    fn nonces_on_a_curve_are_ephemeral_keys() {
+        for profile in PolicyProfile::ALL {
+            if let Some(curve) = profile.curve() {
+                assert_eq!(profile.nonce_length, curve.ephemeral_key_length());
+                assert_eq!(profile.asymmetric_signature, curve.signature());
+                assert_eq!(profile.min_key_bits, curve.bits());
+                assert_eq!(profile.max_key_bits, curve.bits());
+                assert_eq!(profile.name, format!("ECC_{}", curve.name()));
+            }
+        }
     }
 }

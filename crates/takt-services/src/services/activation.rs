@@ -9,7 +9,7 @@ use takt_ua::binary::{Decoder, Encoder};
 use takt_ua::structures::{
     ActivateSessionRequest, ActivateSessionResponse, ResponseHeader, UserNameIdentityToken,
 };
-use takt_ua::{ByteString, DateTime, StatusCode};
+use takt_ua::{ByteString, DateTime, ExtensionObject, StatusCode};
 use zeroize::Zeroizing;
 
 use super::request::{Handled, Request, decode, encode};
@@ -44,15 +44,22 @@ pub(crate) fn activate(
         .lock()
         .unwrap_or_else(PoisonError::into_inner);
     let channel = &connection.caller.channel;
+    let mut ephemeral_key = None;
+    let mut exchange = None;
     if let Some(security) = SessionSecurity::of(server.security(), channel)? {
         security.verify(&last_nonce, &activate.client_signature)?;
+        // A key is used once, right or wrong.
+        ephemeral_key = session.take_ephemeral_key();
+        exchange = security.ephemeral_key(request.header, ephemeral_key.is_some())?;
     }
+    let (additional_header, next_key) = exchange.unwrap_or_default();
     let tokens = UserTokens {
         authenticator: &*server.authenticator,
         users: server.users().map(|users| &**users),
         security: server.security(),
         channel,
         server_nonce: &last_nonce,
+        ephemeral_key: ephemeral_key.as_ref(),
     };
     let token = &activate.user_identity_token;
     let identified = tokens
@@ -64,8 +71,10 @@ pub(crate) fn activate(
             let caller = session.caller.load();
             request.audit_of(&caller, name, *status, AuditedAction::ActivateSession);
         })?;
+    session.set_ephemeral_key(next_key);
     let activation = Activation {
         session,
+        additional_header,
         channel: Arc::clone(channel),
         nonce: last_nonce,
         audit_entry_id: server
@@ -104,6 +113,8 @@ pub(crate) fn activate(
 /// The activation of a Session whose signatures were verified.
 struct Activation {
     session: Arc<Session>,
+    /// AdditionalHeader of the response.
+    additional_header: ExtensionObject,
     channel: Arc<Channel>,
     /// The nonce that the client has signed.
     nonce: [u8; NONCE_LENGTH],
@@ -148,7 +159,10 @@ impl Activation {
             *current = nonce;
         }
         let activated = ActivateSessionResponse {
-            response_header,
+            response_header: ResponseHeader {
+                additional_header: self.additional_header.clone(),
+                ..response_header
+            },
             server_nonce: ByteString::from(&nonce),
             ..ActivateSessionResponse::default()
         };

@@ -7,7 +7,7 @@ use takt_space::Caller;
 use takt_ua::binary::{Decoder, Encoder};
 use takt_ua::structures::{
     CancelRequest, CancelResponse, CloseSessionRequest, CloseSessionResponse, CreateSessionRequest,
-    CreateSessionResponse, SignatureData,
+    CreateSessionResponse, ResponseHeader, SignatureData,
 };
 use takt_ua::{ByteString, NodeId, StatusCode};
 
@@ -55,6 +55,11 @@ fn create_session(
         Some(security) => security.answer(&create)?,
         None => (ByteString::null(), SignatureData::default()),
     };
+    let exchange = match &security {
+        Some(security) => security.ephemeral_key(request.header, false)?,
+        None => None,
+    };
+    let (additional_header, ephemeral_key) = exchange.unwrap_or_default();
     let nonce = random::<NONCE_LENGTH>()?;
     let timeout = revise_timeout(
         create.requested_session_timeout,
@@ -72,6 +77,7 @@ fn create_session(
         max_continuation_points: server.limits.max_browse_continuation_points,
         max_history_points: server.limits.max_history_continuation_points,
         server_nonce: nonce,
+        ephemeral_key,
         caller: Caller {
             session_name: create.session_name,
             application_name: client.application_name.text,
@@ -93,7 +99,10 @@ fn create_session(
         url => url,
     };
     let created = CreateSessionResponse {
-        response_header: request.response_header(),
+        response_header: ResponseHeader {
+            additional_header,
+            ..request.response_header()
+        },
         session_id: session.id.clone(),
         authentication_token: NodeId::guid(0, session.token),
         revised_session_timeout: timeout.as_secs_f64() * 1000.0,

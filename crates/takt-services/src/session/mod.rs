@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwap;
+use takt_crypto::EphemeralKey;
 use takt_rt::memory_budget::{Charge, MemoryBudget};
 use takt_space::Caller;
 use takt_ua::{Guid, IdentifierRef, NodeId, NodeIdRef, StatusCode};
@@ -22,6 +23,9 @@ pub(crate) use self::sessions::{NewSession, Sessions};
 
 /// Length of server nonces in bytes; some clients refuse shorter ones even without security.
 pub(crate) const NONCE_LENGTH: usize = 32;
+
+/// Size of an EphemeralKey in bytes: an estimate of what the library allocates for it.
+const EPHEMERAL_KEY: usize = 1024;
 
 /// Channel number of a Session that is not activated, or is closed.
 const NO_CHANNEL: u64 = 0;
@@ -49,6 +53,8 @@ pub(crate) struct Session {
     ends: Mutex<Option<Instant>>,
     /// Nonce of the last response to CreateSession or ActivateSession, which the next ActivateSession has to sign.
     pub(crate) server_nonce: Mutex<[u8; NONCE_LENGTH]>,
+    /// EphemeralKey that the client has got with the nonce, for a secret in the next ActivateSession. It is used once.
+    pub(crate) ephemeral_key: Mutex<Option<EphemeralKey>>,
     /// The caller that the Session acts for; replaced when the Session is activated.
     pub(crate) caller: ArcSwap<Caller>,
     continuation_points: Mutex<ContinuationPoints>,
@@ -118,6 +124,23 @@ impl Session {
         let mut charge = self.charge.lock().unwrap_or_else(PoisonError::into_inner);
         let moved = charge.move_to(&self.memory);
         moved.map_err(|_| StatusCode::BadOutOfMemory)
+    }
+
+    /// Takes the EphemeralKey for a secret of the client.
+    pub(crate) fn take_ephemeral_key(&self) -> Option<EphemeralKey> {
+        let mut key = self
+            .ephemeral_key
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        key.take()
+    }
+
+    /// Sets the EphemeralKey for the next secret.
+    pub(crate) fn set_ephemeral_key(&self, key: Option<EphemeralKey>) {
+        *self
+            .ephemeral_key
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = key;
     }
 
     /// Returns the continuation points of Browse.

@@ -6,13 +6,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwap;
+use takt_crypto::{EphemeralKey, PolicyProfile};
 use takt_rt::memory_budget::MemoryBudget;
 use takt_space::Caller;
 use takt_ua::{Guid, IdentifierRef, NodeId, NodeIdRef, StatusCode};
 
 use super::counters::Counters;
 use super::expendable::expendable;
-use super::{HAS_CHANNEL, NO_CHANNEL, NONCE_LENGTH, Session};
+use super::{EPHEMERAL_KEY, HAS_CHANNEL, NO_CHANNEL, NONCE_LENGTH, Session};
 use crate::continuation::ContinuationPoints;
 use crate::deadline::Deadline;
 use crate::history::HistoryPoints;
@@ -39,6 +40,8 @@ pub(crate) struct NewSession {
     pub(crate) timeout: Duration,
     pub(crate) caller: Caller,
     pub(crate) server_nonce: [u8; NONCE_LENGTH],
+    /// EphemeralKey for the secret of a user, if the client has asked for one.
+    pub(crate) ephemeral_key: Option<EphemeralKey>,
     pub(crate) max_sessions: u32,
     pub(crate) max_continuation_points: u16,
     pub(crate) max_history_points: u16,
@@ -60,7 +63,11 @@ impl Sessions {
     ) -> Result<(Arc<Session>, Option<NodeId>), StatusCode> {
         let now = Instant::now();
         let mut table = self.table();
-        let bytes = size_of::<Session>() + new.caller.memory();
+        let policy = PolicyProfile::by_uri(&new.caller.channel.security.policy_uri);
+        let key = policy
+            .and_then(PolicyProfile::curve)
+            .map_or(0, |_| EPHEMERAL_KEY);
+        let bytes = size_of::<Session>() + new.caller.memory() + key;
         let charge = new.memory_before.charge(bytes);
         let charge = charge.map_err(|_| StatusCode::BadOutOfMemory)?;
         let mut replaced = None;
@@ -85,6 +92,7 @@ impl Sessions {
             counters: Counters::default(),
             ends: Mutex::default(),
             server_nonce: Mutex::new(new.server_nonce),
+            ephemeral_key: Mutex::new(new.ephemeral_key),
             caller: ArcSwap::from_pointee(Caller {
                 session_id: id.clone(),
                 ..new.caller

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use takt_crypto::{ApplicationSecurity, CertificateStore, NewCertificate, PolicyProfile};
+use takt_crypto::{
+    ApplicationSecurity, CertificateStore, Curve, KeyKind, NewCertificate, PolicyProfile,
+};
 use takt_tcp::{
     ClientConnectionConfig, NoSecurity, SecuredPolicy, ServerConnectionConfig, TransportLimits,
 };
@@ -33,7 +35,10 @@ impl Plant {
         let folders = tempfile::tempdir().unwrap();
         let application = |name, bits| {
             let store = CertificateStore::open(&folders.path().join(name)).unwrap();
-            Arc::new(ApplicationSecurity::open(store, &certificate(name, bits)).unwrap())
+            let new = certificate(name, bits);
+            let curves = Curve::ALL.map(KeyKind::Ec);
+            let opened = ApplicationSecurity::open_with(store, &new, KeyKind::Rsa, &curves);
+            Arc::new(opened.unwrap())
         };
         Self {
             client: application("client", client_bits),
@@ -50,13 +55,11 @@ impl Plant {
     }
 
     pub fn client_trusts(&self) {
-        let certificate = self.server.identity().certificate().clone();
-        self.client.store().trust(&certificate).unwrap();
+        trust_all(&self.client, &self.server);
     }
 
     pub fn server_trusts(&self) {
-        let certificate = self.client.identity().certificate().clone();
-        self.server.store().trust(&certificate).unwrap();
+        trust_all(&self.server, &self.client);
     }
 
     pub fn client_config(
@@ -72,11 +75,17 @@ impl Plant {
                 Some("urn:server".to_owned()),
             ),
             security_mode,
-            server_certificate: self.server.identity().chain_der().to_vec(),
+            server_certificate: self.server_certificate(profile),
             limits: limits(),
             token_lifetime: Duration::from_secs(3600),
             key_log: None,
         }
+    }
+
+    /// The certificate that the server uses with this policy.
+    pub fn server_certificate(&self, profile: &PolicyProfile) -> Vec<u8> {
+        let own = self.server.identity_of(profile.key_kind()).unwrap();
+        own.chain_der().to_vec()
     }
 
     /// A server that offers every policy.
@@ -91,6 +100,13 @@ impl Plant {
             limits: limits(),
             ..ServerConnectionConfig::default()
         }
+    }
+}
+
+fn trust_all(one: &ApplicationSecurity, other: &ApplicationSecurity) {
+    for kind in other.kinds() {
+        let certificate = other.identity_of(kind).unwrap().certificate().clone();
+        one.store().trust(&certificate).unwrap();
     }
 }
 

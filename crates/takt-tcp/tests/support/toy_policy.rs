@@ -1,6 +1,7 @@
 //! A SecurityPolicy with signatures, padding, a cipher that makes blocks longer, nonces and certificates: all that a
 //! real one requires of the channel, but no protection.
 
+use takt_crypto::KeyShare;
 use takt_tcp::{
     AsymmetricSecurity, ChunkSecurity, Role, SecurityError, SecurityPolicy, SecuritySizes,
     TokenSecurity,
@@ -131,8 +132,8 @@ impl SecurityPolicy for ToyPolicy {
         &self,
         role: Role,
         mode: MessageSecurityMode,
-        client_nonce: &[u8],
-        server_nonce: &[u8],
+        own: &KeyShare,
+        peer_nonce: &[u8],
     ) -> Result<TokenSecurity, SecurityError> {
         let encrypts = mode == MessageSecurityMode::SignAndEncrypt;
         let toy = |nonce: &[u8]| {
@@ -142,16 +143,10 @@ impl SecurityPolicy for ToyPolicy {
                 blocks: if encrypts { self.blocks } else { (1, 1) },
             })
         };
-        let (client, server) = (toy(client_nonce), toy(server_nonce));
-        Ok(match role {
-            Role::Client => TokenSecurity {
-                send: client,
-                receive: server,
-            },
-            Role::Server => TokenSecurity {
-                send: server,
-                receive: client,
-            },
+        let _ = role;
+        Ok(TokenSecurity {
+            send: toy(own.nonce()),
+            receive: toy(peer_nonce),
         })
     }
 }

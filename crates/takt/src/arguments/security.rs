@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use takt_app::audit::AuditTarget;
-use takt_app::serve::EndpointSecurity;
+use takt_app::serve::{EndpointSecurity, OfferedCurves};
 use takt_app::users::UserKind;
 use takt_app::{ClientSecurity, Identity, JwtOptions, SecurityChoice};
+use takt_crypto::KeyKind;
 use takt_space::{RoleSet, UserRole};
 
 use crate::explain;
@@ -20,6 +21,10 @@ pub struct ServeSecurityArguments {
     /// Create no certificate for the loopback interface, where no secured endpoints are offered then.
     #[arg(long)]
     pub no_certificate: bool,
+    /// Elliptic curves whose SecurityPolicies are offered besides those with RSA, with commas: nistP256, nistP384, curve25519; all or
+    /// none. Each has a certificate of its own, which clients have to trust.
+    #[arg(long, value_name = "CURVE,...", default_value_t)]
+    pub curves: OfferedCurves,
     /// Folder of certificates; default is `pki` in the state directory of the user.
     #[arg(long, value_name = "DIRECTORY")]
     pub certificates: Option<PathBuf>,
@@ -67,6 +72,7 @@ impl ServeSecurityArguments {
         });
         EndpointSecurity {
             jwt,
+            curves: self.curves,
             certificates: self.certificates.or_else(|| Some(folder?.join("pki"))),
             users: self.users.or_else(|| Some(folder?.join("users"))),
             anonymous_operators: self.allow_anonymous_operators,
@@ -79,8 +85,8 @@ impl ServeSecurityArguments {
 /// Security of connections over opc.tcp.
 #[derive(Debug, Clone, Args)]
 pub struct ClientSecurityArguments {
-    /// Security over opc.tcp: auto, none, sign, encrypt, a SecurityPolicy such as Basic256Sha256, or both: Basic256Sha256,sign. `auto`
-    /// is no security on the loopback interface, and the most secure endpoint elsewhere.
+    /// Security over opc.tcp: auto, none, sign, encrypt, a SecurityPolicy such as Basic256Sha256 or ECC_nistP256, or both:
+    /// Basic256Sha256,sign. `auto` is no security on the loopback interface, and the most secure endpoint elsewhere.
     #[arg(long, value_name = "CHOICE", default_value_t)]
     pub security: SecurityChoice,
     /// Certificate of this application (DER or PEM), instead of the one in the folder of certificates.

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use takt_app::{Endpoint, SecurityChoice};
+use takt_crypto::KeyKind;
 
 use super::IdentityArguments;
 use super::values::{duration, endpoint};
@@ -78,6 +79,9 @@ pub enum TrustCommand {
         /// More names or addresses of this host.
         #[arg(long, value_name = "HOST", conflicts_with = "server")]
         host: Vec<String>,
+        /// Replace only the certificate with this kind of key: RSA, nistP256, nistP384 or curve25519.
+        #[arg(long, value_name = "KIND", conflicts_with = "server")]
+        key: Option<KeyKind>,
         /// Certificate of the issuer (CA) that signs the new certificate of --server (DER or PEM).
         #[arg(long, value_name = "FILE", requires_all = ["server", "ca_key"])]
         ca: Option<PathBuf>,

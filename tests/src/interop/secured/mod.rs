@@ -21,6 +21,9 @@ pub const POLICIES: [&str; 3] = [
     "Aes256_Sha256_RsaPss",
 ];
 
+/// SecurityPolicies with elliptic curves that foreign software here has; each needs a certificate of its own.
+pub const CURVE_POLICIES: [[&str; 1]; 2] = [["ECC_nistP256"], ["ECC_nistP384"]];
+
 /// MessageSecurityModes of a secured channel.
 const MODES: [&str; 2] = ["Sign", "SignAndEncrypt"];
 

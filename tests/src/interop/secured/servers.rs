@@ -31,7 +31,7 @@ const LIFETIME: Duration = Duration::from_secs(2);
 const USER: (&str, &str) = ("anna", "hammer");
 
 /// Runs `takt browse`, `read`, `write`, `call` and `watch` at one foreign server: each policy and mode, each of these tokens. The
-/// command line trusts the server as its error says.
+/// command line trusts the server as its error says. All policies need keys of one kind.
 ///
 /// # Panics
 /// If a command is not refused where it has to be, or if one fails.

@@ -21,7 +21,8 @@ const CHANGES: usize = 5;
 /// Lifetime of a security token in milliseconds. A client that renews late on a loaded machine loses its channel: not less.
 const LIFETIME: u64 = 2000;
 
-/// Uses a registry and a Provider behind it with one foreign client: each policy and mode, each of these tokens.
+/// Uses a registry and a Provider behind it with one foreign client: each policy and mode, each of these tokens. All policies need
+/// keys of one kind.
 ///
 /// # Panics
 /// If the client is not refused where it has to be, or if a service fails.

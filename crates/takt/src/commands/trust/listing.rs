@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use miette::IntoDiagnostic;
 use serde_json::json;
-use takt_crypto::{Certificate, now};
+use takt_crypto::{Certificate, KeyKind, now};
 use takt_report::{Column, Report, Table};
 
 use crate::{explain, output};
@@ -31,6 +31,7 @@ pub(super) fn show(all: &[Listed], none: &str, json: bool) -> miette::Result<()>
         Column::text("folder"),
         Column::text("thumbprint"),
         Column::text("name"),
+        Column::text("key"),
         Column::text("ApplicationUri"),
         Column::text("valid"),
     ]);
@@ -40,6 +41,7 @@ pub(super) fn show(all: &[Listed], none: &str, json: bool) -> miette::Result<()>
             one.folder.to_owned(),
             certificate.thumbprint.to_string(),
             printable(name(certificate)),
+            key_of(certificate),
             printable(certificate.application_uri.as_deref().unwrap_or("-")),
             validity(certificate),
         ]);
@@ -53,6 +55,7 @@ pub(super) fn show(all: &[Listed], none: &str, json: bool) -> miette::Result<()>
                 "folder": one.folder,
                 "thumbprint": certificate.thumbprint.to_string(),
                 "name": name(certificate),
+                "key": key_of(certificate),
                 "subject": certificate.subject,
                 "application_uri": certificate.application_uri,
                 "not_before": certificate.not_before,
@@ -69,6 +72,15 @@ fn name(certificate: &Certificate) -> &str {
     match &*certificate.common_name {
         "" => "-",
         name => name,
+    }
+}
+
+/// Returns the kind of a certificate's key: with elliptic curves an application has several certificates.
+pub(super) fn key_of(certificate: &Certificate) -> String {
+    match certificate.key_kind {
+        Some(KeyKind::Rsa) => format!("RSA {}", certificate.key_bits),
+        Some(kind) => kind.to_string(),
+        None => "unknown".to_owned(),
     }
 }
 

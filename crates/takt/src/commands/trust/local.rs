@@ -4,9 +4,9 @@ use std::path::Path;
 
 use miette::IntoDiagnostic;
 use takt_app::certificates;
-use takt_crypto::{Certificate, CertificateStore, StoredCertificate};
+use takt_crypto::{Certificate, CertificateStore, KeyKind, StoredCertificate};
 
-use super::listing::{self, Listed, printable, validity};
+use super::listing::{self, Listed, key_of, printable, validity};
 use crate::{explain, output};
 
 /// Returns all certificates with their folders.
@@ -84,26 +84,37 @@ pub(super) fn reject(store: &CertificateStore, text: &str) -> miette::Result<()>
 pub(super) fn renew(
     store: &CertificateStore,
     name: &str,
-    hosts: Vec<String>,
+    hosts: &[String],
+    key: Option<KeyKind>,
 ) -> miette::Result<()> {
-    let known = store
-        .existing(name)
-        .map_err(|error| explain::with_help(error, "Remove the two files of the application."))?;
-    let Some(known) = known else {
-        return Err(explain::with_help(
-            format!("there is no certificate of an application {name}"),
-            "`takt trust list` shows the names in the folder `own`.",
+    let wanted = KeyKind::ALL.into_iter();
+    let wanted = wanted.filter(|kind| key.is_none_or(|key| key == *kind));
+    let mut renewed = 0;
+    for kind in wanted {
+        let known = store.existing(name, kind).map_err(|error| {
+            explain::with_help(error, "Remove the two files of the application.")
+        })?;
+        let Some(known) = known else {
+            continue;
+        };
+        let uri = known.certificate().application_uri.clone();
+        let new = certificates::describe(name, &uri.unwrap_or_default(), hosts.to_vec());
+        let identity = store.renew(&new, kind);
+        let identity =
+            identity.map_err(|error| explain::with_help(error, "Is the folder writable?"))?;
+        output::line(format_args!(
+            "{name} has a new {kind} certificate, {}; peers have to trust it",
+            identity.thumbprint()
         ));
-    };
-    let uri = known.certificate().application_uri.clone();
-    let new = certificates::describe(name, &uri.unwrap_or_default(), hosts);
-    let renewed = store.renew(&new);
-    let renewed = renewed.map_err(|error| explain::with_help(error, "Is the folder writable?"))?;
-    output::line(format_args!(
-        "{name} has a new certificate, {}; peers have to trust it",
-        renewed.thumbprint()
-    ));
-    Ok(())
+        renewed += 1;
+    }
+    match renewed {
+        0 => Err(explain::with_help(
+            format!("there is no such certificate of an application {name}"),
+            "`takt trust list` shows the names in the folder `own`.",
+        )),
+        _ => Ok(()),
+    }
 }
 
 pub(super) fn show(store: &CertificateStore, text: &str) -> miette::Result<()> {
@@ -129,7 +140,7 @@ pub(super) fn show(store: &CertificateStore, text: &str) -> miette::Result<()> {
         ("addresses", joined(addresses)),
         ("serial number", serial),
         ("valid", validity(&one)),
-        ("key", format!("RSA, {} bits", one.key_bits)),
+        ("key", key_of(&one)),
         ("thumbprint", one.thumbprint.to_string()),
     ] {
         output::line(format_args!("{what:<15} {value}"));

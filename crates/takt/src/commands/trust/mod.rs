@@ -37,6 +37,7 @@ pub fn run(arguments: &TrustArguments) -> miette::Result<()> {
         TrustCommand::Renew {
             name,
             host,
+            key,
             ca,
             ca_key,
             days,
@@ -47,7 +48,7 @@ pub fn run(arguments: &TrustArguments) -> miette::Result<()> {
             }
             None => {
                 let name = name.as_deref().unwrap_or_default();
-                local::renew(&store, name, host.clone())
+                local::renew(&store, name, host, *key)
             }
         },
         TrustCommand::Show { certificate } => local::show(&store, certificate),

@@ -1,6 +1,4 @@
-//! Public RSA keys of certificates: verification of signatures, and encryption.
-
-use std::fmt;
+//! Public RSA keys: verification of signatures, and encryption.
 
 use aws_lc_rs::rsa::{
     OAEP_SHA1_MGF1SHA1, OAEP_SHA256_MGF1SHA256, OaepAlgorithm, OaepPublicEncryptingKey,
@@ -22,18 +20,14 @@ pub(crate) fn oaep(algorithm: AsymmetricEncryption) -> &'static OaepAlgorithm {
 }
 
 /// A public RSA key of 2048 to 8192 bits.
-pub struct PublicKey {
+pub(super) struct RsaPublicKey {
     pkcs1: ParsedPublicKey,
     pss: ParsedPublicKey,
     encrypting: OaepPublicEncryptingKey,
 }
 
-impl PublicKey {
-    /// Reads a SubjectPublicKeyInfo (DER, RFC 5280, 4.1.2.7).
-    ///
-    /// # Errors
-    /// [`CryptoError`] if it is not an RSA key of 2048 to 8192 bits.
-    pub fn from_spki(spki: &[u8]) -> Result<Self, CryptoError> {
+impl RsaPublicKey {
+    pub(super) fn from_spki(spki: &[u8]) -> Result<Self, CryptoError> {
         let parsed = |algorithm: &'static signature::RsaParameters| {
             ParsedPublicKey::new(algorithm, spki).map_err(|_| CryptoError)
         };
@@ -48,17 +42,11 @@ impl PublicKey {
         })
     }
 
-    /// Returns the length of the key, of a signature and of a cipher text block, in bytes.
-    #[must_use]
-    pub fn size(&self) -> usize {
+    pub(super) fn size(&self) -> usize {
         self.encrypting.key_size_bytes()
     }
 
-    /// Checks a signature of the concatenated `data`.
-    ///
-    /// # Errors
-    /// [`CryptoError`] if it is wrong.
-    pub fn verify(
+    pub(super) fn verify(
         &self,
         algorithm: AsymmetricSignature,
         data: &[u8],
@@ -67,22 +55,12 @@ impl PublicKey {
         let key = match algorithm {
             AsymmetricSignature::RsaPkcs1Sha256 => &self.pkcs1,
             AsymmetricSignature::RsaPssSha256 => &self.pss,
+            _ => return Err(CryptoError),
         };
         key.verify_sig(data, signature).map_err(|_| CryptoError)
     }
 
-    /// Returns the size of a plain text block in bytes.
-    #[must_use]
-    pub fn plain_block(&self, algorithm: AsymmetricEncryption) -> usize {
-        self.size().saturating_sub(algorithm.overhead())
-    }
-
-    /// Encrypts one block of at most [`plain_block`](Self::plain_block) bytes into `cipher`, which has
-    /// [`size`](Self::size) bytes.
-    ///
-    /// # Errors
-    /// [`CryptoError`] if a length is wrong.
-    pub fn encrypt_block(
+    pub(super) fn encrypt_block(
         &self,
         algorithm: AsymmetricEncryption,
         plain: &[u8],
@@ -100,26 +78,17 @@ impl PublicKey {
         }
     }
 
-    /// Encrypts any number of bytes, in as many blocks as needed.
-    ///
-    /// # Errors
-    /// [`CryptoError`] if the library fails.
-    pub fn encrypt(
+    pub(super) fn encrypt(
         &self,
         algorithm: AsymmetricEncryption,
         plain: &[u8],
     ) -> Result<Vec<u8>, CryptoError> {
-        let (size, block) = (self.size(), self.plain_block(algorithm));
+        let size = self.size();
+        let block = size.saturating_sub(algorithm.overhead());
         let mut cipher = vec![0; plain.len().div_ceil(block) * size];
         for (plain, cipher) in plain.chunks(block).zip(cipher.chunks_mut(size)) {
             self.encrypt_block(algorithm, plain, cipher)?;
         }
         Ok(cipher)
-    }
-}
-
-impl fmt::Debug for PublicKey {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "PublicKey(RSA, {} bytes)", self.size())
     }
 }

@@ -1,0 +1,145 @@
+//! Public keys of certificates: verification of signatures, and encryption.
+
+mod rsa;
+
+use std::fmt;
+
+use aws_lc_rs::signature::{
+    ECDSA_P256_SHA256_FIXED, ECDSA_P384_SHA384_FIXED, ED25519, ParsedPublicKey,
+    VerificationAlgorithm,
+};
+use x509_parser::oid_registry::{
+    OID_EC_P256, OID_KEY_TYPE_EC_PUBLIC_KEY, OID_NIST_EC_P384, OID_PKCS1_RSAENCRYPTION,
+    OID_SIG_ED25519,
+};
+use x509_parser::prelude::FromDer;
+use x509_parser::x509::SubjectPublicKeyInfo;
+
+use self::rsa::RsaPublicKey;
+pub(crate) use self::rsa::oaep;
+use crate::CryptoError;
+use crate::policy::{AsymmetricEncryption, AsymmetricSignature, Curve, KeyKind};
+
+/// Returns the kind of a key; `None` for kinds that no SecurityPolicy here uses.
+pub(crate) fn kind_of(spki: &SubjectPublicKeyInfo<'_>) -> Option<KeyKind> {
+    let algorithm = &spki.algorithm;
+    if algorithm.algorithm == OID_PKCS1_RSAENCRYPTION {
+        return Some(KeyKind::Rsa);
+    }
+    if algorithm.algorithm == OID_SIG_ED25519 {
+        return Some(KeyKind::Ec(Curve::Curve25519));
+    }
+    if algorithm.algorithm != OID_KEY_TYPE_EC_PUBLIC_KEY {
+        return None;
+    }
+    let curve = algorithm.parameters.as_ref()?.as_oid().ok()?;
+    if curve == OID_EC_P256 {
+        Some(KeyKind::Ec(Curve::NistP256))
+    } else if curve == OID_NIST_EC_P384 {
+        Some(KeyKind::Ec(Curve::NistP384))
+    } else {
+        None
+    }
+}
+
+/// A public key: RSA of 2048 to 8192 bits, or a point on an elliptic curve.
+pub struct PublicKey(Kind);
+
+enum Kind {
+    Rsa(Box<RsaPublicKey>),
+    Elliptic(Curve, Box<ParsedPublicKey>),
+}
+
+impl PublicKey {
+    /// Reads a SubjectPublicKeyInfo (DER, RFC 5280, 4.1.2.7).
+    ///
+    /// # Errors
+    /// [`CryptoError`] if the key is of another kind, too short or too long, or not on its curve.
+    pub fn from_spki(spki: &[u8]) -> Result<Self, CryptoError> {
+        let (rest, parsed) = SubjectPublicKeyInfo::from_der(spki).map_err(|_| CryptoError)?;
+        if !rest.is_empty() {
+            return Err(CryptoError);
+        }
+        let (curve, algorithm): (_, &'static dyn VerificationAlgorithm) = match kind_of(&parsed) {
+            None => return Err(CryptoError),
+            Some(KeyKind::Rsa) => {
+                let key = RsaPublicKey::from_spki(spki)?;
+                return Ok(Self(Kind::Rsa(Box::new(key))));
+            }
+            Some(KeyKind::Ec(curve)) => (
+                curve,
+                match curve {
+                    Curve::NistP256 => &ECDSA_P256_SHA256_FIXED,
+                    Curve::NistP384 => &ECDSA_P384_SHA384_FIXED,
+                    Curve::Curve25519 => &ED25519,
+                },
+            ),
+        };
+        let key = ParsedPublicKey::new(algorithm, spki).map_err(|_| CryptoError)?;
+        Ok(Self(Kind::Elliptic(curve, Box::new(key))))
+    }
+
+    /// Returns the kind of the key.
+    #[must_use]
+    pub const fn kind(&self) -> KeyKind {
+        match &self.0 {
+            Kind::Rsa(_) => KeyKind::Rsa,
+            Kind::Elliptic(curve, _) => KeyKind::Ec(*curve),
+        }
+    }
+
+    /// Returns the length of a signature in bytes. With RSA it is that of the key and of a cipher text block, too.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        match &self.0 {
+            Kind::Rsa(key) => key.size(),
+            Kind::Elliptic(Curve::NistP256 | Curve::Curve25519, _) => 64,
+            Kind::Elliptic(Curve::NistP384, _) => 96,
+        }
+    }
+
+    /// Checks a signature of the concatenated `data`.
+    ///
+    /// # Errors
+    /// [`CryptoError`] if it is wrong, or the algorithm is for keys of another kind.
+    pub fn verify(
+        &self,
+        algorithm: AsymmetricSignature,
+        data: &[u8],
+        signature: &[u8],
+    ) -> Result<(), CryptoError> {
+        match &self.0 {
+            Kind::Rsa(key) => key.verify(algorithm, data, signature),
+            Kind::Elliptic(curve, key) if algorithm == curve.signature() => {
+                key.verify_sig(data, signature).map_err(|_| CryptoError)
+            }
+            Kind::Elliptic(..) => Err(CryptoError),
+        }
+    }
+
+    /// Encrypts any number of bytes, in as many blocks as needed.
+    ///
+    /// # Errors
+    /// [`CryptoError`] if the library fails, or the key is not an RSA key.
+    pub fn encrypt(
+        &self,
+        algorithm: AsymmetricEncryption,
+        plain: &[u8],
+    ) -> Result<Vec<u8>, CryptoError> {
+        match &self.0 {
+            Kind::Rsa(key) => key.encrypt(algorithm, plain),
+            Kind::Elliptic(..) => Err(CryptoError),
+        }
+    }
+}
+
+impl fmt::Debug for PublicKey {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            formatter,
+            "PublicKey({}, {} bytes)",
+            self.kind(),
+            self.size()
+        )
+    }
+}
