@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use takt_crypto::now;
+use takt_crypto::{PolicyProfile, now};
 use takt_services::{EndpointConfig, IssuedUser, SHARED_MEMORY_PROFILE, Server, TCP_PROFILE};
-use takt_space::{ChannelSecurity, UserRole};
+use takt_space::{ChannelSecurity, Peer, UserRole};
 use takt_ua::enumerations::{MessageSecurityMode, UserTokenType};
 use takt_ua::structures::{
     ActivateSessionRequest, ActivateSessionResponse, GetEndpointsRequest, GetEndpointsResponse,

@@ -8,12 +8,15 @@ use takt_ua::StatusCode;
 /// Check of a password.
 type Check = Box<dyn Fn(&[u8]) -> Result<RoleSet, StatusCode> + Send + Sync>;
 
+/// Check of a token.
+type TokenCheck = fn(&[u8]) -> Result<IssuedUser, StatusCode>;
+
 /// Users of a test. By default there are none, and everybody is an observer.
 pub(crate) struct TestUsers {
     /// A user with a password, and its check.
     pub(crate) login: Option<(&'static str, Check)>,
     /// issuerEndpointUrl of the authorization service, and the check of its tokens.
-    pub(crate) issued: Option<(&'static str, fn(&[u8]) -> Result<IssuedUser, StatusCode>)>,
+    pub(crate) issued: Option<(&'static str, TokenCheck)>,
     /// Roles of peers without a user.
     pub(crate) anonymous: fn(&Peer) -> RoleSet,
 }
