@@ -126,6 +126,12 @@ fn an_alarm_goes_through_its_life_at_the_provider_and_at_the_registry() {
         );
         let acknowledged = watch.next("Acknowledged");
         assert_eq!(acknowledged.fields[2], true.into());
+        let Variant::NodeId(condition) = &acknowledged.fields[5] else {
+            panic!("no ConditionId");
+        };
+        let component = format!("{}/AckedState/Id", "Chamber/Overtemperature");
+        let component = NodeId::string(condition.namespace, &component);
+        assert_eq!(watch.0.client().read_good(&component).unwrap(), true.into());
         let again = watch.respond(ids::ACKNOWLEDGEABLE_CONDITION_TYPE_ACKNOWLEDGE, &high);
         assert_eq!(again, Err(StatusCode::BadConditionBranchAlreadyAcked));
         // A client that comes later, or has lost Events.

@@ -48,8 +48,11 @@ struct Alarm {
     monitor: Mutex<LimitMonitor>,
     condition: Mutex<Condition>,
     /// Components of the Condition in the address space, by BrowsePath.
-    shown: Vec<(Vec<QualifiedName>, Arc<StoredValue>)>,
+    shown: Vec<Component>,
 }
+
+/// A component of a Condition: its BrowsePath and its value.
+type Component = (Vec<QualifiedName>, Arc<StoredValue>);
 
 /// The alarms of one Provider.
 struct Alarms {
@@ -253,10 +256,7 @@ fn bind_methods(space: &AddressSpace, alarms: &Arc<Alarms>) -> Result<(), Addres
 }
 
 /// Shows the fields of an Event in the components of its Condition that exist in the address space.
-fn show(
-    space: &AddressSpace,
-    event: &Event,
-) -> Result<Vec<(Vec<QualifiedName>, Arc<StoredValue>)>, AddressSpaceError> {
+fn show(space: &AddressSpace, event: &Event) -> Result<Vec<Component>, AddressSpaceError> {
     let mut shown = Vec::new();
     for field in event.fields() {
         let mut node = Some(event.condition().clone());

@@ -112,6 +112,7 @@ impl Plan {
         }
         for alarm in &declarations.alarms {
             builder.alarm(alarm);
+            references.extend(builder.interaction_via(&alarm.path, &endpoints));
             for reference in builder.references_of_alarm(alarm) {
                 // Two alarms may have the same Variable.
                 if !references.contains(&reference) {

@@ -7,7 +7,7 @@ use takt_app::model::{self, provider};
 use takt_space::{AddressSpace, Change, MethodHandler, RemoteMethod, RemoteValue, Value};
 use takt_ua::enumerations::NodeClass;
 use takt_ua::structures::{AddNodesItem, AddReferencesItem, VariableAttributes};
-use takt_ua::{NodeId, Variant};
+use takt_ua::{NodeId, Variant, ids};
 
 use super::Rules;
 use crate::providers::ProviderState;
@@ -88,15 +88,19 @@ impl Rules {
             return;
         };
         let class = space.view().node(node).map(|node| node.node_class());
+        let remote = |node: &NodeId| {
+            Value::Remote(RemoteValue {
+                source: Arc::clone(&source) as _,
+                node_id: node.clone(),
+                callback: None,
+            })
+        };
         let bound = match class {
-            Some(NodeClass::Variable) => space.set_value(
-                node,
-                Value::Remote(RemoteValue {
-                    source,
-                    node_id: node.clone(),
-                    callback: None,
-                }),
-            ),
+            Some(NodeClass::Variable) => space.set_value(node, remote(node)),
+            // The components of a Condition have their values at the Provider.
+            Some(NodeClass::Object) => components(space, node)
+                .iter()
+                .try_for_each(|component| space.set_value(component, remote(component))),
             Some(NodeClass::Method) => space.set_method(
                 node,
                 MethodHandler::Remote(RemoteMethod {
@@ -175,6 +179,32 @@ impl Rules {
             }
         }
     }
+}
+
+/// Maximum number of components of one Object.
+const MAX_COMPONENTS: usize = 200;
+
+/// Returns the Variables below an Object of a Provider, along Aggregates references.
+fn components(space: &AddressSpace, object: &NodeId) -> Vec<NodeId> {
+    let view = space.view();
+    let mut nodes = vec![object.clone()];
+    let mut next = 0;
+    while let Some(parent) = nodes.get(next) {
+        let children = view.children(parent, ids::AGGREGATES);
+        let own = children
+            .into_iter()
+            .filter(|child| child.namespace == object.namespace && !nodes.contains(child));
+        let own: Vec<NodeId> = own
+            .take(MAX_COMPONENTS.saturating_sub(nodes.len()))
+            .collect();
+        nodes.extend(own);
+        next += 1;
+    }
+    nodes.retain(|node| {
+        let class = view.node(node).map(|node| node.node_class());
+        class == Some(NodeClass::Variable)
+    });
+    nodes
 }
 
 /// Returns the endpoint in a ServerEndpoint Property.

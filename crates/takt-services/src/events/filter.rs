@@ -7,7 +7,7 @@ use takt_ua::structures::{
     ContentFilter, ContentFilterElement, ContentFilterElementResult, ContentFilterResult,
     ElementOperand, EventFilter, EventFilterResult, LiteralOperand, SimpleAttributeOperand,
 };
-use takt_ua::{BuiltInType, ExtensionObject, StatusCode, Variant, ids};
+use takt_ua::{BuiltInType, ExtensionObject, NodeId, StatusCode, Variant, ids};
 
 use super::evaluate::{Element, Operator, passes};
 use super::operand::{Field, Operand};
@@ -206,15 +206,13 @@ fn check_element(
     };
     // These operands are types, so that they are known now.
     let node = match literal {
-        Some(Operand::Literal(Variant::NodeId(node))) => NodeIdOf::Node(&**node),
+        Some(Operand::Literal(Variant::NodeId(node))) => Some(&**node),
         Some(Operand::Literal(Variant::ExpandedNodeId(node))) if node.is_local() => {
-            NodeIdOf::Node(&node.node_id)
+            Some(&node.node_id)
         }
-        _ => NodeIdOf::None,
+        _ => None,
     };
-    let NodeIdOf::Node(node) = node else {
-        return Err(StatusCode::BadFilterOperandInvalid);
-    };
+    let node = node.ok_or(StatusCode::BadFilterOperandInvalid)?;
     if operator == Operator::OfType {
         if view.node(node).is_none() {
             return Err(StatusCode::BadFilterOperandInvalid);
@@ -232,14 +230,8 @@ fn check_element(
     })
 }
 
-/// A NodeId literal.
-enum NodeIdOf<'a> {
-    Node(&'a takt_ua::NodeId),
-    None,
-}
-
 /// Returns the built-in type of a DataType: the type itself, or that of its supertypes.
-fn built_in_type(view: &View<'_>, data_type: &takt_ua::NodeId) -> Option<BuiltInType> {
+fn built_in_type(view: &View<'_>, data_type: &NodeId) -> Option<BuiltInType> {
     /// Maximum depth of types.
     const MAX_DEPTH: usize = 64;
     let mut current = data_type.clone();

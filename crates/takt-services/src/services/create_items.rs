@@ -137,8 +137,7 @@ impl Create {
             range,
             create.monitoring_mode,
             parameters,
-            Arc::clone(ready),
-            place,
+            (Arc::clone(ready), place),
             charge,
         );
         let item = Arc::new(item);

@@ -107,8 +107,7 @@ impl MonitoredItem {
         range: Option<NumericRange>,
         mode: MonitoringMode,
         parameters: Parameters,
-        ready: Arc<Ready<Self>>,
-        event_place: Option<EventPlace>,
+        (ready, event_place): (Arc<Ready<Self>>, Option<EventPlace>),
         charge: Charge,
     ) -> Self {
         let fixed = charge.bytes();
