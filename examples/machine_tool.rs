@@ -15,7 +15,9 @@ use takt_ua::{DateTime, LocalizedText, StatusCode, Variant};
 const MACHINE_TOOL: &str = "http://opcfoundation.org/UA/MachineTool/";
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let folder = std::env::args().nth(1).ok_or("usage: machine_tool FOLDER")?;
+    let folder = std::env::args()
+        .nth(1)
+        .ok_or("usage: machine_tool FOLDER")?;
     let files = ["Di", "IA", "Machinery", "MachineTool"];
     let files = files.map(|name| Path::new(&folder).join(format!("Opc.Ua.{name}.NodeSet2.xml")));
     let nodesets = NodeSets::load(files)?;
@@ -33,7 +35,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         .nodesets(&nodesets)
         .instance(mill)
         .start()?;
-    println!("{} serves {:?}", provider.application_name(), provider.endpoints());
+    println!(
+        "{} serves {:?}",
+        provider.application_name(),
+        provider.endpoints()
+    );
 
     // A real-time thread can set the cell at any time.
     for percent in (0..=120).cycle() {

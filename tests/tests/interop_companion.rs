@@ -1,6 +1,10 @@
 //! Foreign clients see instances of the companion specification MachineTool, and decode a structure of a NodeSet.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -34,9 +38,16 @@ fn companions() -> Vec<PathBuf> {
 fn start(sandbox: &Sandbox, files: &[PathBuf], instance: Instance) -> (Registry, Provider) {
     // Other NodeSets come first at the registry, so NamespaceIndexes differ from those of the Provider.
     let nodesets = NodeSets::load(files).unwrap();
-    let more = repository().join("peers/node/node_modules/companion-nodesets/nodesets/Opc.ISA95.NodeSet2.xml");
-    let all: Vec<&Path> = [more.as_path()].into_iter().chain(files.iter().map(PathBuf::as_path)).collect();
-    let arguments: Vec<&str> = all.iter().flat_map(|file| ["--nodeset", file.to_str().unwrap()]).collect();
+    let more = repository()
+        .join("peers/node/node_modules/companion-nodesets/nodesets/Opc.ISA95.NodeSet2.xml");
+    let all: Vec<&Path> = [more.as_path()]
+        .into_iter()
+        .chain(files.iter().map(PathBuf::as_path))
+        .collect();
+    let arguments: Vec<&str> = all
+        .iter()
+        .flat_map(|file| ["--nodeset", file.to_str().unwrap()])
+        .collect();
     let registry = Registry::start(sandbox, &arguments);
     let provider = Provider::builder(sandbox.application("Hall"))
         .registry(registry.shared_memory())
@@ -58,7 +69,10 @@ fn start(sandbox: &Sandbox, files: &[PathBuf], instance: Instance) -> (Registry,
 }
 
 fn endpoints(registry: &Registry, provider: &Provider) -> [String; 2] {
-    let own = provider.endpoints().iter().find(|endpoint| !endpoint.is_shared_memory());
+    let own = provider
+        .endpoints()
+        .iter()
+        .find(|endpoint| !endpoint.is_shared_memory());
     [registry.endpoint.clone(), own.unwrap().to_string()]
 }
 
@@ -82,7 +96,10 @@ fn foreign_clients_see_a_machine_tool() {
             let type_name = types[0]["browseName"].as_str().unwrap_or_default();
             assert!(type_name.ends_with("MachineToolType"), "{peer:?}: {types}");
             let mut read = |path: &[&str]| -> Value {
-                let path: Vec<&str> = [name.as_str(), "Mill"].into_iter().chain(path.iter().copied()).collect();
+                let path: Vec<&str> = [name.as_str(), "Mill"]
+                    .into_iter()
+                    .chain(path.iter().copied())
+                    .collect();
                 let node = client.find(&path);
                 client.read(&node)
             };
@@ -104,7 +121,9 @@ fn asyncua_decodes_a_structure_of_a_nodeset() {
     let file = repository().join("crates/takt-app/tests/instances/Press.NodeSet2.xml");
     let nodesets = NodeSets::load([&file]).unwrap();
     let structure = |name: &str| nodesets.structure(&TypeName::new(PRESS, name)).unwrap();
-    let point = structure("PointDataType").value(&[("Force", 2.5.into())]).unwrap();
+    let point = structure("PointDataType")
+        .value(&[("Force", 2.5.into())])
+        .unwrap();
     let stroke = structure("StrokeDataType").value(&[
         ("Force", 250.0.into()),
         ("State", 1_i32.into()),
@@ -118,7 +137,10 @@ fn asyncua_decodes_a_structure_of_a_nodeset() {
         let mut client = PeerClient::connect(Peer::Asyncua, &endpoint).unwrap();
         let name = provider.application_name();
         let node = client.find(&[name, "Press", "Stroke"]);
-        let (object, method) = (client.find(&[name, "Press"]), client.find(&[name, "Press", "Reset"]));
+        let (object, method) = (
+            client.find(&[name, "Press"]),
+            client.find(&[name, "Press", "Reset"]),
+        );
         let mut command = Command::new(repository().join(".cache/venv/bin/python"));
         command.arg(repository().join("peers/asyncua/instance_values.py"));
         command.args([&endpoint, &node, &object, &method]);

@@ -48,14 +48,24 @@ fn value(client: &mut Client, path: &str) -> Option<Variant> {
 /// Resident memory of a process in MiB.
 fn resident(id: u32) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{id}/status")).unwrap();
-    let line = status.lines().find(|line| line.starts_with("VmRSS")).unwrap();
+    let line = status
+        .lines()
+        .find(|line| line.starts_with("VmRSS"))
+        .unwrap();
     let kilobytes: u64 = line.split_whitespace().nth(1).unwrap().parse().unwrap();
     kilobytes >> 10
 }
 
 fn mirrors(peer: Peer) {
     let server = PeerServer::start_large(peer, 0, VARIABLES);
-    let port: u16 = server.endpoint.rsplit(':').next().unwrap().trim_end_matches('/').parse().unwrap();
+    let port: u16 = server
+        .endpoint
+        .rsplit(':')
+        .next()
+        .unwrap()
+        .trim_end_matches('/')
+        .parse()
+        .unwrap();
     let sandbox = Sandbox::new();
     let begin = Instant::now();
     let mirror = format!("Plant={}", server.endpoint);
@@ -72,7 +82,9 @@ fn mirrors(peer: Peer) {
     let lines = (0..VARIABLES / 100).map(|line| format!("Plant/Peer/Line{line}/Value7"));
     for (line, path) in lines.enumerate() {
         let expected = Variant::Double((line * 100 + 7) as f64);
-        eventually(&path, PATIENCE, || (value(&mut client, &path)? == expected).then_some(()));
+        eventually(&path, PATIENCE, || {
+            (value(&mut client, &path)? == expected).then_some(())
+        });
     }
     let lines = client.find_by_type("LineType").unwrap();
     assert_eq!(lines.len(), VARIABLES / 100);
@@ -81,9 +93,13 @@ fn mirrors(peer: Peer) {
     let counter = find(&mut client, "Plant/Peer/Counter").unwrap();
     let options = SubscriptionOptions::default();
     let mut subscription = Subscription::create(connect(&registry), options).unwrap();
-    subscription.monitor(&counter, MonitoredItemOptions::default()).unwrap();
+    subscription
+        .monitor(&counter, MonitoredItemOptions::default())
+        .unwrap();
     for _ in 0..3 {
-        eventually("a change", PATIENCE, || subscription.next(Duration::from_secs(1)).unwrap());
+        eventually("a change", PATIENCE, || {
+            subscription.next(Duration::from_secs(1)).unwrap()
+        });
     }
     let written = find(&mut client, "Plant/Peer/Line3/Value4").unwrap();
     client.write(&written, Variant::Double(-1.5)).unwrap();
@@ -113,7 +129,10 @@ fn mirrors(peer: Peer) {
     eventually("the last value flows again", BACK, || {
         (value(&mut client, &last)? == Variant::Double(9999.0)).then_some(())
     });
-    println!("{peer:?}: mirrored in {mirrored:.2?}, back in {:.2?}, {memory} MiB", begin.elapsed());
+    println!(
+        "{peer:?}: mirrored in {mirrored:.2?}, back in {:.2?}, {memory} MiB",
+        begin.elapsed()
+    );
 }
 
 #[test]

@@ -188,7 +188,12 @@ impl Providers {
 
     /// Adds a Provider of the database.
     pub(crate) fn restore(&self, record: ProviderRecord, namespace: u16) {
-        self.insert(ProviderState::new(record, namespace, &self.options, &self.space));
+        self.insert(ProviderState::new(
+            record,
+            namespace,
+            &self.options,
+            &self.space,
+        ));
     }
 
     fn insert(&self, state: ProviderState) {

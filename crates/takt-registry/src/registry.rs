@@ -167,8 +167,13 @@ impl Registry {
         security_groups::bind_methods(space, &groups)?;
         let endpoints = [shared_memory, options.endpoint];
         let serving = Serving::start(&server, &endpoints, options.serve)?;
-        let mirrors = Mirrors::start(&options.mirrors, space, &rules.providers.space(), &providers)
-            .map_err(|source| RegistryError::Mirror(source.to_string()))?;
+        let mirrors = Mirrors::start(
+            &options.mirrors,
+            space,
+            &rules.providers.space(),
+            &providers,
+        )
+        .map_err(|source| RegistryError::Mirror(source.to_string()))?;
         let key_push = KeyPush::start(&options.push_targets, &groups, space, &push)?;
         Ok(Self {
             application_name: options.application_name,

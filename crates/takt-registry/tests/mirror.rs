@@ -109,7 +109,9 @@ fn value(client: &mut Client, path: &str) -> Option<Variant> {
 }
 
 fn wait_for(client: &mut Client, path: &str, expected: &Variant) {
-    eventually(path, PATIENCE, || (value(client, path).as_ref() == Some(expected)).then_some(()));
+    eventually(path, PATIENCE, || {
+        (value(client, path).as_ref() == Some(expected)).then_some(())
+    });
 }
 
 fn mirror(name: &str, endpoint: &Endpoint) -> MirrorOptions {
@@ -128,7 +130,11 @@ fn a_mirror_has_the_nodes_and_values_of_its_server() {
     let mirrors = vec![mirror("Left", &endpoint), mirror("Right", &endpoint)];
     let (_registry, mut client) = registry(directory.path(), mirrors);
     for name in ["Left", "Right"] {
-        wait_for(&mut client, &format!("{name}/Mill/Spindle/Speed"), &100.0.into());
+        wait_for(
+            &mut client,
+            &format!("{name}/Mill/Spindle/Speed"),
+            &100.0.into(),
+        );
     }
     assert_eq!(value(&mut client, "Left/Available"), Some(true.into()));
     // The same NodeIds at the server, and others at the registry.
@@ -148,7 +154,10 @@ fn a_mirror_has_the_nodes_and_values_of_its_server() {
         .collect();
     found.sort();
     assert_eq!(found, ["Left/Mill/Gauge", "Right/Mill/Gauge"]);
-    assert_eq!(value(&mut client, "Right/Mill/Gauge/Place"), Some("Door".into()));
+    assert_eq!(
+        value(&mut client, "Right/Mill/Gauge/Place"),
+        Some("Door".into())
+    );
 
     // A structure: its TypeId is that of the encoding at the registry.
     let Some(Variant::ExtensionObject(point)) = value(&mut client, "Left/Mill/Point") else {
@@ -170,9 +179,14 @@ fn a_mirror_has_the_nodes_and_values_of_its_server() {
         ..ClientOptions::named("Subscriber")
     };
     let subscriber = Client::connect(client.endpoint(), options).unwrap();
-    let mut subscription = Subscription::create(subscriber, SubscriptionOptions::default()).unwrap();
-    subscription.monitor(&node, MonitoredItemOptions::default()).unwrap();
-    speed.set_f64(250.0, StatusCode::Good, DateTime::now()).unwrap();
+    let mut subscription =
+        Subscription::create(subscriber, SubscriptionOptions::default()).unwrap();
+    subscription
+        .monitor(&node, MonitoredItemOptions::default())
+        .unwrap();
+    speed
+        .set_f64(250.0, StatusCode::Good, DateTime::now())
+        .unwrap();
     eventually("the change", PATIENCE, || {
         let change = subscription.next(Duration::from_millis(100)).unwrap()?;
         (change.value.value == Some(250.0.into())).then_some(())
@@ -181,12 +195,20 @@ fn a_mirror_has_the_nodes_and_values_of_its_server() {
     // Write and Call; a value that is not writable; one that is too large to be kept.
     client.write(&left, 9_u32.into()).unwrap();
     wait_for(&mut client, "Right/Mill/Limit", &9_u32.into());
-    assert_eq!(client.write(&left, "text".into()).unwrap_err().status_code(), StatusCode::BadTypeMismatch);
+    assert_eq!(
+        client
+            .write(&left, "text".into())
+            .unwrap_err()
+            .status_code(),
+        StatusCode::BadTypeMismatch
+    );
     let refused = client.write(&node, 1.0.into()).unwrap_err();
     assert_eq!(refused.status_code(), StatusCode::BadNotWritable);
     let object = find(&mut client, "Right/Mill").unwrap();
     let method = find(&mut client, "Right/Mill/Double").unwrap();
-    let outputs = client.call_method(&object, &method, vec![4.0.into()]).unwrap();
+    let outputs = client
+        .call_method(&object, &method, vec![4.0.into()])
+        .unwrap();
     assert_eq!(outputs, [8.0.into()]);
     wait_for(&mut client, "Left/Mill/Large", &"x".repeat(100_000).into());
 }
@@ -197,7 +219,13 @@ fn values_flow_again_soon_after_the_server_is_back() {
     let speed = Arc::new(Cell::of(&Variant::Double(1.0)));
     let server = upstream(directory.path(), "Mill", 0, &speed, false);
     let endpoint = tcp(&server);
-    let port: u16 = endpoint.to_string().rsplit(':').next().unwrap().parse().unwrap();
+    let port: u16 = endpoint
+        .to_string()
+        .rsplit(':')
+        .next()
+        .unwrap()
+        .parse()
+        .unwrap();
     let (_registry, mut client) = registry(directory.path(), vec![mirror("Mill", &endpoint)]);
     wait_for(&mut client, "Mill/Mill/Spindle/Speed", &1.0.into());
     let node = find(&mut client, "Mill/Mill/Spindle/Speed").unwrap();
@@ -244,7 +272,10 @@ fn a_server_that_is_not_there_does_not_delay_the_registry() {
     assert_eq!(value(&mut client, "Gone/Available"), Some(false.into()));
     assert!(begin.elapsed() < PATIENCE / 2);
     let class = [(find(&mut client, "Gone").unwrap(), Attribute::NodeClass)];
-    assert_eq!(client.read_attributes(&class).unwrap()[0].value, Some(Variant::Int32(1)));
+    assert_eq!(
+        client.read_attributes(&class).unwrap()[0].value,
+        Some(Variant::Int32(1))
+    );
     drop(registry);
     let same = vec![mirror("Same", &endpoint), mirror("Same", &endpoint)];
     let options = RegistryOptions {

@@ -94,7 +94,12 @@ impl Server {
         self.add_line_type()?;
         for first in (0..variables).step_by(PER_LINE) {
             let line = format!("Line{}", first / PER_LINE);
-            self.add_object(&line, "Peer", "i=47", &format!("ns={};s=LineType", self.namespace))?;
+            self.add_object(
+                &line,
+                "Peer",
+                "i=47",
+                &format!("ns={};s=LineType", self.namespace),
+            )?;
             for number in 0..PER_LINE.min(variables - first) {
                 let name = format!("{line}/Value{number}");
                 self.add_variable_below(&line, &name, 11, json!(first + number), &scalar)?;
@@ -111,11 +116,7 @@ impl Server {
         let variant = Owned::<sys::UA_Variant>::from_json(&json!({"UaType": 7, "Value": value}))?;
         // SAFETY: the server is alive, and copies the value.
         Status::check(unsafe {
-            sys::UA_Server_writeValue(
-                self.server,
-                self.node_id("Counter")?.lend(),
-                variant.lend(),
-            )
+            sys::UA_Server_writeValue(self.server, self.node_id("Counter")?.lend(), variant.lend())
         })
     }
 
@@ -188,9 +189,8 @@ impl Server {
         reference: &str,
         object_type: &str,
     ) -> Result<(), Status> {
-        let attributes = Owned::<sys::UA_ObjectAttributes>::from_json(
-            &json!({"DisplayName": {"Text": name}}),
-        )?;
+        let attributes =
+            Owned::<sys::UA_ObjectAttributes>::from_json(&json!({"DisplayName": {"Text": name}}))?;
         let parent = match parent {
             "" => standard("i=85")?,
             parent => self.node_id(parent)?,
@@ -251,7 +251,8 @@ impl Server {
                 self.node_id(name)?.lend(),
                 self.node_id(parent)?.lend(),
                 standard("i=47")?.lend(),
-                self.browse_name(name.rsplit('/').next().unwrap_or(name))?.lend(),
+                self.browse_name(name.rsplit('/').next().unwrap_or(name))?
+                    .lend(),
                 standard("i=63")?.lend(),
                 attributes.lend(),
                 null_mut(),

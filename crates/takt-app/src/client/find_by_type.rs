@@ -84,9 +84,8 @@ impl Client {
         }
         let all = self.subtypes(&roots.map(|root| (root, QualifiedName::default())))?;
         let (namespace, text) = self.namespace_of(name)?;
-        let of_namespace = |known: &QualifiedName| {
-            namespace.is_none_or(|namespace| namespace == known.namespace)
-        };
+        let of_namespace =
+            |known: &QualifiedName| namespace.is_none_or(|namespace| namespace == known.namespace);
         let (with_type, with_line) = (format!("{text}Type"), format!("{text}_"));
         let is: [&dyn Fn(&str) -> bool; 3] = [
             &|known| known == text,

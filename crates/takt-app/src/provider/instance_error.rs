@@ -11,7 +11,9 @@ pub enum InstanceError {
     #[error(transparent)]
     Type(#[from] TypeNameError),
     /// The type is abstract.
-    #[error("`{path}` is of the abstract type {name}: choose a subtype, with `Instance::member_type` for a member")]
+    #[error(
+        "`{path}` is of the abstract type {name}: choose a subtype, with `Instance::member_type` for a member"
+    )]
     Abstract {
         /// BrowsePath of the member; empty for the instance itself.
         path: String,
@@ -41,7 +43,9 @@ pub enum InstanceError {
         members: Vec<String>,
     },
     /// The path names a placeholder.
-    #[error("`{0}` is a placeholder: give it a name with `Instance::placeholder`, and use that name in paths")]
+    #[error(
+        "`{0}` is a placeholder: give it a name with `Instance::placeholder`, and use that name in paths"
+    )]
     Unnamed(String),
     /// The path of a placeholder names another member.
     #[error("`{0}` is no placeholder")]
@@ -89,7 +93,9 @@ pub enum InstanceError {
 }
 
 fn suggestion(similar: Option<&str>) -> String {
-    similar.map_or_else(String::new, |similar| format!(": did you mean `{similar}`?"))
+    similar.map_or_else(String::new, |similar| {
+        format!(": did you mean `{similar}`?")
+    })
 }
 
 fn of_place(parent: &str, members: &[String]) -> String {

@@ -21,7 +21,9 @@ pub(super) fn replace(map: &NamespaceMap, item: &mut AddNodesItem) {
     } else if let Ok(mut generic) = attributes.decode_as::<GenericAttributes>() {
         for attribute in &mut generic.attribute_values {
             // RoleIds of RolePermissions are of namespace 0.
-            if !matches!(attribute.value, Variant::ExtensionObject(_)) || attribute.attribute_id == 13 {
+            if !matches!(attribute.value, Variant::ExtensionObject(_))
+                || attribute.attribute_id == 13
+            {
                 map.replace(&mut attribute.value);
             }
         }

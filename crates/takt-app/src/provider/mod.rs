@@ -10,6 +10,8 @@ mod declarations;
 mod enumeration;
 mod error;
 mod expansion;
+mod expansion_checks;
+mod expansion_values;
 mod field;
 mod instance;
 mod instance_error;

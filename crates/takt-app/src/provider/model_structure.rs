@@ -252,7 +252,9 @@ impl Codec<'_> {
         match definition.structure_type {
             StructureType::Union | StructureType::UnionWithSubtypedValues => {
                 let number: u32 = decoder.value()?;
-                let chosen = usize::try_from(number).ok().and_then(|at| at.checked_sub(1));
+                let chosen = usize::try_from(number)
+                    .ok()
+                    .and_then(|at| at.checked_sub(1));
                 let chosen = chosen.and_then(|position| fields.get(position));
                 let chosen = chosen.into_iter();
                 return chosen

@@ -74,7 +74,9 @@ impl Nodes {
                 index.map_err(|error| failed(error.into()))?
             }
             Kind::Reduced => match offer.declarations.instances.first() {
-                Some(instance) => return Err(ProviderError::ReducedInstance(instance.path.clone())),
+                Some(instance) => {
+                    return Err(ProviderError::ReducedInstance(instance.path.clone()));
+                }
                 None => OWN_NAMESPACE,
             },
         };

@@ -133,9 +133,7 @@ impl NodeSets {
     ///
     /// # Errors
     /// A file cannot be read, is not valid, or requires a model that is not among them.
-    pub fn load<P: AsRef<Path>>(
-        paths: impl IntoIterator<Item = P>,
-    ) -> Result<Self, NodeSetsError> {
+    pub fn load<P: AsRef<Path>>(paths: impl IntoIterator<Item = P>) -> Result<Self, NodeSetsError> {
         let mut documents = Vec::new();
         for path in paths {
             let path = path.as_ref();

@@ -16,8 +16,8 @@ use takt_ua::{
 use super::access;
 use super::declarations::Declarations;
 use super::expansion::Expanded;
-use super::mask;
 use super::mapped;
+use super::mask;
 use super::method::Method;
 use super::property::{self, Property};
 use super::texts::{Names, Texts};
@@ -40,7 +40,10 @@ pub(super) struct Offer {
 impl Offer {
     /// Returns all Variables with a source: those of the Provider, and the bound ones of instances.
     pub(super) fn variables(&self) -> impl Iterator<Item = &Variable> {
-        let bound = self.instances.iter().flat_map(|instance| &instance.variables);
+        let bound = self
+            .instances
+            .iter()
+            .flat_map(|instance| &instance.variables);
         self.declarations.variables.iter().chain(bound)
     }
 

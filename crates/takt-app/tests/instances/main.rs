@@ -35,7 +35,11 @@ fn stroke(structure: &ModelStructure, point: &ModelStructure) -> takt_ua::Extens
     let point = |force: f64| point.value(&[("Force", force.into())]).unwrap();
     let points = vec![point(1.0), point(2.0)];
     structure
-        .value(&[("Force", 250.0.into()), ("State", 1_i32.into()), ("Points", points.into())])
+        .value(&[
+            ("Force", 250.0.into()),
+            ("State", 1_i32.into()),
+            ("Points", points.into()),
+        ])
         .unwrap()
 }
 
@@ -158,16 +162,35 @@ fn check(with_registry: bool) {
     // The type, its abstract supertype and its interface; the add-in too.
     assert_eq!(
         plant.children("Hall/Press"),
-        named(&["Identification", "Label", "Load", "Monitor", "Reset", "State", "Stroke", "Tools"])
+        named(&[
+            "Identification",
+            "Label",
+            "Load",
+            "Monitor",
+            "Reset",
+            "State",
+            "Stroke",
+            "Tools"
+        ])
     );
     // Of the overriding and of the overridden declaration; Year is optional.
     assert_eq!(
         plant.children("Hall/Press/Identification"),
         named(&["Force", "SerialNumber"])
     );
-    assert_eq!(plant.value("Hall/Press/Identification/SerialNumber"), "4711".into());
-    assert_eq!(plant.value("Hall/Press/Identification/Force"), 400.0.into(), "declared");
-    assert_eq!(plant.value("Hall/Press/Tools/Upper/Identifier"), "D-1".into());
+    assert_eq!(
+        plant.value("Hall/Press/Identification/SerialNumber"),
+        "4711".into()
+    );
+    assert_eq!(
+        plant.value("Hall/Press/Identification/Force"),
+        400.0.into(),
+        "declared"
+    );
+    assert_eq!(
+        plant.value("Hall/Press/Tools/Upper/Identifier"),
+        "D-1".into()
+    );
     let strokes = plant.node("Hall/Press/Monitor/Strokes");
     let strokes = plant.client.read(&strokes).unwrap();
     assert_eq!(strokes.status_code(), StatusCode::BadWaitingForInitialData);
@@ -182,17 +205,29 @@ fn check(with_registry: bool) {
     let data_type = plant.client.value_type(&load).unwrap().data_type;
     assert_eq!(data_type, NodeId::from(ids::DOUBLE));
     let properties = plant.children("Hall/Press/Load");
-    assert!(properties.contains(&"0:EngineeringUnits".to_owned()) || properties.contains(&"EngineeringUnits".to_owned()), "{properties:?}");
+    assert!(
+        properties.contains(&"0:EngineeringUnits".to_owned())
+            || properties.contains(&"EngineeringUnits".to_owned()),
+        "{properties:?}"
+    );
 
     // Types, by their namespace.
     let press = plant.node("Hall/Press");
     let of_type = |plant: &mut Plant, path: &str| {
         let node = plant.node(path);
         let follow = Follow::forward(ids::HAS_TYPE_DEFINITION);
-        plant.client.browse(&node, &follow).unwrap()[0].browse_name.to_string()
+        plant.client.browse(&node, &follow).unwrap()[0]
+            .browse_name
+            .to_string()
     };
-    assert_eq!(of_type(&mut plant, "Hall/Press"), format!("{model}:PressType"));
-    assert_eq!(of_type(&mut plant, "Hall/Press/Tools/Upper"), format!("{model}:DieType"));
+    assert_eq!(
+        of_type(&mut plant, "Hall/Press"),
+        format!("{model}:PressType")
+    );
+    assert_eq!(
+        of_type(&mut plant, "Hall/Press/Tools/Upper"),
+        format!("{model}:DieType")
+    );
     assert_eq!(of_type(&mut plant, "Gauge"), format!("{model}:GaugeType"));
 
     // The structure, with an absent optional field; its TypeId has the index of the server.
@@ -236,12 +271,19 @@ fn check(with_registry: bool) {
     assert_eq!(paths(&NodeId::numeric(model, 300).to_string()), press_path);
     assert_eq!(paths("ToolType"), ["Plant/Hall/Press/Tools/Upper"]);
     assert_eq!(paths("GaugeType"), ["Plant/Gauge"]);
-    let error = plant.client.find_by_type("PresType").unwrap_err().to_string();
+    let error = plant
+        .client
+        .find_by_type("PresType")
+        .unwrap_err()
+        .to_string();
     assert!(error.contains("did you mean PressType?"), "{error}");
 
     // The folder of the NodeSet.
     let folder = NodeId::numeric(model, 1);
-    let organized = plant.client.browse(&folder, &Follow::forward(ids::ORGANIZES)).unwrap();
+    let organized = plant
+        .client
+        .browse(&folder, &Follow::forward(ids::ORGANIZES))
+        .unwrap();
     assert_eq!(organized[0].node_id.node_id, press);
     let parents = Follow {
         reference_type: NodeId::from(ids::HIERARCHICAL_REFERENCES),
@@ -279,7 +321,9 @@ fn a_registry_without_the_nodeset_is_named_with_the_fix() {
     .unwrap();
     let nodesets = nodesets();
     let gauge = Instance::new("Gauge", name("GaugeType"));
-    let provider = Provider::builder("Plant").nodesets(&nodesets).instance(gauge);
+    let provider = Provider::builder("Plant")
+        .nodesets(&nodesets)
+        .instance(gauge);
     let provider = provider.serve(serve()).start().unwrap();
     let begin = Instant::now();
     loop {
@@ -314,28 +358,59 @@ fn mistake(change: impl FnOnce(Instance) -> Instance) -> InstanceError {
 #[test]
 fn mistakes_name_the_path_and_the_possible_ones() {
     let error = mistake(|press| press.bind("Identification/SerialNumer", "1")).to_string();
-    assert!(error.contains("did you mean `Identification/SerialNumber`?"), "{error}");
+    assert!(
+        error.contains("did you mean `Identification/SerialNumber`?"),
+        "{error}"
+    );
     assert!(error.contains("Force, SerialNumber, Year"), "{error}");
-    let error = mistake(|press| press.bind("Lode", 1.0).with("Tools").placeholder_of_type(
-        "Tools/<Tool>",
-        "T",
-        name("DieType"),
-    ));
-    assert!(matches!(error, InstanceError::UnknownMember { .. }), "{error}");
+    let error = mistake(|press| {
+        press.bind("Lode", 1.0).with("Tools").placeholder_of_type(
+            "Tools/<Tool>",
+            "T",
+            name("DieType"),
+        )
+    });
+    assert!(
+        matches!(error, InstanceError::UnknownMember { .. }),
+        "{error}"
+    );
     let error = mistake(|press| press.with("Tools"));
-    assert_eq!(error, InstanceError::MissingPlaceholder("Tools/<Tool>".to_owned()));
+    assert_eq!(
+        error,
+        InstanceError::MissingPlaceholder("Tools/<Tool>".to_owned())
+    );
     let error = mistake(|press| press.placeholder("Tools/<Tool>", "Upper"));
     assert!(matches!(error, InstanceError::Abstract { .. }), "{error}");
-    let error = mistake(|press| press.placeholder_of_type("Tools/<Tool>", "Upper", name("MonitorType")));
+    let error =
+        mistake(|press| press.placeholder_of_type("Tools/<Tool>", "Upper", name("MonitorType")));
     assert!(matches!(error, InstanceError::NoSubtype { .. }), "{error}");
     let error = mistake(|press| press.placeholder("Monitor", "A"));
     assert_eq!(error, InstanceError::NoPlaceholder("Monitor".to_owned()));
     let error = mistake(|press| press.bind("Identification", 1_u32));
     assert!(matches!(error, InstanceError::NodeClass { .. }), "{error}");
     let error = mistake(|press| press.bind("Load", "full"));
-    assert!(matches!(error, InstanceError::DataType { found: BuiltInType::String, .. }), "{error}");
+    assert!(
+        matches!(
+            error,
+            InstanceError::DataType {
+                found: BuiltInType::String,
+                ..
+            }
+        ),
+        "{error}"
+    );
     let error = mistake(|press| press.bind("Load", vec![1.0]));
-    assert!(matches!(error, InstanceError::ValueRank { found: 1, declared: -1, .. }), "{error}");
+    assert!(
+        matches!(
+            error,
+            InstanceError::ValueRank {
+                found: 1,
+                declared: -1,
+                ..
+            }
+        ),
+        "{error}"
+    );
     let error = mistake(|press| press.organized_in("Nowhere"));
     assert_eq!(error, InstanceError::NoFolder("Nowhere".to_owned()));
     let error = mistake(|_| Instance::new("M", name("MachineType")));
@@ -350,7 +425,10 @@ fn mistakes_name_the_path_and_the_possible_ones() {
 fn structures_are_checked_by_their_definition() {
     let nodesets = nodesets();
     let stroke = nodesets.structure(&name("StrokeDataType")).unwrap();
-    let error = stroke.value(&[("Farce", 1.0.into())]).unwrap_err().to_string();
+    let error = stroke
+        .value(&[("Farce", 1.0.into())])
+        .unwrap_err()
+        .to_string();
     assert!(error.contains("Force, Comment, State, Points"), "{error}");
     assert!(stroke.value(&[("Force", "1".into())]).is_err());
     let value = stroke.value(&[("Comment", "good".into())]).unwrap();
@@ -359,5 +437,8 @@ fn structures_are_checked_by_their_definition() {
     assert_eq!(fields[1], ("Comment".to_owned(), "good".into()));
     let point = nodesets.structure(&name("PointDataType")).unwrap();
     assert!(point.fields_of(&value).is_err(), "of another type");
-    assert!(nodesets.structure(&name("PressState")).is_err(), "an enumeration");
+    assert!(
+        nodesets.structure(&name("PressState")).is_err(),
+        "an enumeration"
+    );
 }

@@ -8,9 +8,9 @@ use takt_app::client::{Client, ClientOptions, EncodedResponse};
 use takt_app::{ClientError, Endpoint};
 use takt_space::{RemoteOperations, RemoteReply, RemoteResults};
 use takt_ua::StatusCode;
+use takt_ua::UaString;
 use takt_ua::enumerations::TimestampsToReturn;
 use takt_ua::structures::*;
-use takt_ua::UaString;
 
 use super::inbox::{Arrived, Inbox};
 use super::last_values::LastValues;

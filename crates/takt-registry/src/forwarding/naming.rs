@@ -139,7 +139,13 @@ mod tests {
     fn instances_of_a_mirror_have_namespaces_of_their_own() {
         let naming = Naming::prefixed(RegistrySpace::default(), "urn:m:".to_owned());
         let server = ["ua", "urn:plc", "urn:types"].map(str::to_owned);
-        let registry = ["ua", "urn:registry", "urn:types", "urn:m:urn:plc", "urn:m:urn:types"];
+        let registry = [
+            "ua",
+            "urn:registry",
+            "urn:types",
+            "urn:m:urn:plc",
+            "urn:m:urn:types",
+        ];
         let maps = naming.maps(&registry, &server);
         let node = |namespace| NodeId::numeric(namespace, 1);
         assert_eq!(maps.to_registry.node_id(&node(1)), node(3));

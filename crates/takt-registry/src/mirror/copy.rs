@@ -85,7 +85,10 @@ impl Copy {
             ];
             let attributes = ClassAttributes::Variable(variable);
             let mut edit = space.edit();
-            edit.add_node(NodeDefinition::new(node.clone(), name, attributes), &references)?;
+            edit.add_node(
+                NodeDefinition::new(node.clone(), name, attributes),
+                &references,
+            )?;
             edit.set_value(&node, Value::Stored(Arc::clone(value)))?;
         }
         Ok(Self {
@@ -115,7 +118,10 @@ impl Copy {
     /// Makes a Variable be read at the server for each Read, because its values are too large to be kept.
     pub(super) fn read_live(&mut self, node: &NodeId, maps: &Maps) {
         self.values.remove(node);
-        let ids = [maps.to_registry.node_id(node), maps.to_registry.type_id(node)];
+        let ids = [
+            maps.to_registry.node_id(node),
+            maps.to_registry.type_id(node),
+        ];
         for node in ids.iter().filter(|node| self.nodes.contains_key(*node)) {
             let value = Value::Remote(self.remote(node));
             warn_on_error(node, self.space.set_value(node, value));
@@ -145,9 +151,15 @@ impl Copy {
             .iter()
             .map(|node| (&node.node_id, id_of(node)))
             .collect();
-        let digests: HashMap<NodeId, u64> =
-            scan.nodes.iter().map(|node| (id_of(node), digest(node))).collect();
-        let gone = self.nodes.iter().filter(|(node, digest)| digests.get(node) != Some(digest));
+        let digests: HashMap<NodeId, u64> = scan
+            .nodes
+            .iter()
+            .map(|node| (id_of(node), digest(node)))
+            .collect();
+        let gone = self
+            .nodes
+            .iter()
+            .filter(|(node, digest)| digests.get(node) != Some(digest));
         let gone: Vec<NodeId> = gone.map(|(node, _)| node.clone()).collect();
         for step in gone.chunks(limits::STEP) {
             let mut edit = self.space.edit();
@@ -190,7 +202,9 @@ impl Copy {
                 continue;
             };
             if seen.insert((namespace, node.is_type)) {
-                self.space.namespaces().register(&self.naming.of_instances(uri))?;
+                self.space
+                    .namespaces()
+                    .register(&self.naming.of_instances(uri))?;
                 if node.is_type && !Naming::is_reserved(uri) {
                     self.space.namespaces().register(uri)?;
                 }
@@ -234,7 +248,8 @@ impl Copy {
             match found.class {
                 NodeClass::Variable => {
                     let value = Arc::new(StoredValue::copy_of(self.remote(&node)));
-                    self.values.insert(found.node_id.clone(), Arc::clone(&value));
+                    self.values
+                        .insert(found.node_id.clone(), Arc::clone(&value));
                     edit.set_value(&node, Value::Stored(value))?;
                 }
                 NodeClass::Method => edit.set_method(
@@ -290,7 +305,9 @@ impl Copy {
             }
         }
         references.retain(|(source, reference_type, target)| {
-            [source, reference_type, target].into_iter().all(|node| view.node(node).is_some())
+            [source, reference_type, target]
+                .into_iter()
+                .all(|node| view.node(node).is_some())
         });
         drop(view);
         for step in references.chunks(limits::STEP) {
@@ -330,7 +347,9 @@ impl Copy {
 
 /// Returns the attributes of a copy; `None` for a node that is not mirrored.
 fn attributes(found: &Found, map: &NamespaceMap) -> Option<ClassAttributes> {
-    let is_abstract = found.attribute(Attribute::IsAbstract).and_then(Variant::as_bool);
+    let is_abstract = found
+        .attribute(Attribute::IsAbstract)
+        .and_then(Variant::as_bool);
     let is_abstract = is_abstract.unwrap_or(false);
     let data_type = match found.attribute(Attribute::DataType) {
         Some(Variant::NodeId(data_type)) => map.type_id(data_type),

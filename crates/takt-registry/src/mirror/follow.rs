@@ -97,7 +97,11 @@ impl Follower {
         }
         let mut followed = self.subscribe(client)?;
         self.copy.show(true, "");
-        tracing::info!(mirror = self.options.name, variables = followed.1.len(), "mirrored");
+        tracing::info!(
+            mirror = self.options.name,
+            variables = followed.1.len(),
+            "mirrored"
+        );
         let mut scanning: Option<Receiver<Result<Scan, ScanError>>> = None;
         loop {
             if self.is_stopped() {
@@ -120,11 +124,10 @@ impl Follower {
                     let known: Vec<NodeId> = self.copy.values().keys().cloned().collect();
                     self.update(&found?)?;
                     let values = self.copy.values();
-                    let is_same =
-                        values.len() == before && known.iter().all(|node| values.contains_key(node));
+                    let is_same = values.len() == before
+                        && known.iter().all(|node| values.contains_key(node));
                     if !is_same || self.has_new_values(&followed.1) {
-                        let client =
-                            Client::new(&self.options.endpoint, self.client_options());
+                        let client = Client::new(&self.options.endpoint, self.client_options());
                         followed = self.subscribe(client)?;
                     }
                     self.naming.update(followed.0.client(), &mut maps)?;
@@ -138,7 +141,9 @@ impl Follower {
     fn has_new_values(&self, targets: &Targets) -> bool {
         let values = self.copy.values();
         targets.values().any(|(node, target)| {
-            values.get(node).is_some_and(|value| !Arc::ptr_eq(value, target))
+            values
+                .get(node)
+                .is_some_and(|value| !Arc::ptr_eq(value, target))
         })
     }
 
@@ -168,7 +173,9 @@ impl Follower {
         let begin = Instant::now();
         let updated = self.copy.update(found);
         updated.map_err(|error| {
-            ScanError::Client(ClientError::Invalid(format!("its nodes cannot be copied: {error}")))
+            ScanError::Client(ClientError::Invalid(format!(
+                "its nodes cannot be copied: {error}"
+            )))
         })?;
         self.last_scan = Some(Instant::now());
         tracing::info!(

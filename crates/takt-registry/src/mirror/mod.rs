@@ -49,7 +49,9 @@ impl Mirrors {
             let naming = Naming::prefixed(registry.clone(), options.prefix());
             let mut security = options.security.clone();
             if security.certificates.is_none() {
-                security.certificates.clone_from(&client.security.certificates);
+                security
+                    .certificates
+                    .clone_from(&client.security.certificates);
             }
             let client = ClientOptions {
                 identity: options.identity.clone(),

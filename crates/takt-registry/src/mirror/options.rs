@@ -30,10 +30,14 @@ pub enum MirrorOptionsError {
     #[error(transparent)]
     Endpoint(#[from] EndpointError),
     /// The endpoint is one of shared memory.
-    #[error("a mirror is of a server over opc.tcp: an application on this host registers as a Provider")]
+    #[error(
+        "a mirror is of a server over opc.tcp: an application on this host registers as a Provider"
+    )]
     SharedMemory,
     /// The name cannot be the name of a folder.
-    #[error("`{0}` is no name of a mirror: it has 1 to 100 characters without `/`, and does not begin with a digit and a colon")]
+    #[error(
+        "`{0}` is no name of a mirror: it has 1 to 100 characters without `/`, and does not begin with a digit and a colon"
+    )]
     Name(String),
 }
 
@@ -100,10 +104,22 @@ mod tests {
         let read = |text: &str| text.parse::<MirrorOptions>();
         assert_eq!(read("opc.tcp://plc:4840").unwrap().name, "plc:4840");
         let press = read("Press=opc.tcp://127.0.0.1:4840/path").unwrap();
-        assert_eq!((press.name.as_str(), press.prefix().as_str()), ("Press", "urn:takt:mirror:Press:"));
-        assert!(matches!(read("A/B=opc.tcp://plc:4840"), Err(MirrorOptionsError::Name(_))));
-        assert!(matches!(read("=opc.tcp://plc:4840"), Err(MirrorOptionsError::Name(_))));
-        assert_eq!(read("A=opc.iox2://B"), Err(MirrorOptionsError::SharedMemory));
+        assert_eq!(
+            (press.name.as_str(), press.prefix().as_str()),
+            ("Press", "urn:takt:mirror:Press:")
+        );
+        assert!(matches!(
+            read("A/B=opc.tcp://plc:4840"),
+            Err(MirrorOptionsError::Name(_))
+        ));
+        assert!(matches!(
+            read("=opc.tcp://plc:4840"),
+            Err(MirrorOptionsError::Name(_))
+        ));
+        assert_eq!(
+            read("A=opc.iox2://B"),
+            Err(MirrorOptionsError::SharedMemory)
+        );
         assert!(matches!(read("plc"), Err(MirrorOptionsError::Endpoint(_))));
     }
 }

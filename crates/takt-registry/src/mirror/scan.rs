@@ -216,7 +216,8 @@ impl Scanner<'_> {
                     let reference_type = reference.reference_type_id.clone();
                     let target = reference.node_id.node_id.clone();
                     if let Some(node) = self.scan.nodes.get_mut(position) {
-                        node.references.push((reference_type.clone(), target.clone()));
+                        node.references
+                            .push((reference_type.clone(), target.clone()));
                     }
                     let leads_on = self.hierarchical.contains(&reference_type)
                         || reference_type.standard_id() == Some(ids::HAS_ENCODING);

@@ -10,8 +10,7 @@ use serde_json::json;
 use takt_peer_open62541::bench::prepare_thread;
 use takt_peer_open62541::server::Server;
 
-const USAGE: &str =
-    "usage: open62541-server PORT [--core N] [--fifo PRIORITY] [--variables COUNT]";
+const USAGE: &str = "usage: open62541-server PORT [--core N] [--fifo PRIORITY] [--variables COUNT]";
 
 static ENDED: AtomicBool = AtomicBool::new(false);
 
