@@ -66,8 +66,8 @@ fn upstream(directory: &Path, name: &str, port: u16, speed: &Arc<Cell>, extra: b
 
 fn tcp(provider: &Provider) -> Endpoint {
     let endpoints = provider.endpoints().iter();
-    let tcp = endpoints.filter(|endpoint| !endpoint.is_shared_memory());
-    tcp.last().unwrap().clone()
+    let mut tcp = endpoints.filter(|endpoint| !endpoint.is_shared_memory());
+    tcp.next_back().unwrap().clone()
 }
 
 fn registry(directory: &Path, mirrors: Vec<MirrorOptions>) -> (Registry, Client) {

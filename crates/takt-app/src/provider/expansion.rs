@@ -2,12 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use takt_space::{ModellingRule, TypeMember, VariableRef, View};
+use takt_space::{ModellingRule, TypeMember, View};
 use takt_ua::enumerations::NodeClass;
-use takt_ua::structures::{
-    AddNodesItem, AddReferencesItem, MethodAttributes, ObjectAttributes, VariableAttributes,
-};
-use takt_ua::{BuiltInType, ExpandedNodeId, ExtensionObject, NodeId, QualifiedName, Variant, ids};
+use takt_ua::structures::{AddNodesItem, AddReferencesItem, ObjectAttributes, VariableAttributes};
+use takt_ua::{ExpandedNodeId, ExtensionObject, NodeId, QualifiedName, Variant, ids};
 
 use super::access;
 use super::instance::{Instance, Placeholder};
@@ -104,23 +102,24 @@ fn take_properties(instance: &mut Instance) -> Vec<String> {
 }
 
 /// Node to be added.
-struct Place {
+pub(super) struct Place {
     /// Path below the instance.
     path: String,
-    browse_name: QualifiedName,
+    pub(super) browse_name: QualifiedName,
     reference_type: NodeId,
     parent: ExpandedNodeId,
 }
 
-struct Expansion<'a, 'v> {
-    view: &'a View<'v>,
-    instance: &'a Instance,
+/// Expansion of one instance. Attributes are in `expansion_values`, checks of paths in `expansion_checks`.
+pub(super) struct Expansion<'a, 'v> {
+    pub(super) view: &'a View<'v>,
+    pub(super) instance: &'a Instance,
     wanted: Vec<String>,
     /// NodeClass of the members that exist, and names of possible members of each: by path.
-    seen: BTreeMap<String, (NodeClass, Vec<String>)>,
+    pub(super) seen: BTreeMap<String, (NodeClass, Vec<String>)>,
     /// Paths of placeholders that have nodes in their place.
-    used_placeholders: BTreeSet<String>,
-    expanded: Expanded,
+    pub(super) used_placeholders: BTreeSet<String>,
+    pub(super) expanded: Expanded,
 }
 
 impl Expansion<'_, '_> {
@@ -315,206 +314,6 @@ impl Expansion<'_, '_> {
         }
     }
 
-    /// Returns the attributes of a Variable, and notes its value.
-    fn variable(
-        &mut self,
-        path: &str,
-        whole: &str,
-        declarations: &[NodeId],
-        type_id: &NodeId,
-        place: &Place,
-    ) -> Result<ExtensionObject, InstanceError> {
-        let display_name = self.display_name(declarations, place);
-        let template = declarations.first().unwrap_or(type_id);
-        let node = self.view.node(template);
-        let declared = node.as_ref().and_then(|node| node.typed());
-        let (data_type, value_rank, dimensions) = match declared {
-            Some(VariableRef {
-                data_type,
-                value_rank,
-                array_dimensions,
-                ..
-            }) => (data_type.to_owned(), value_rank, array_dimensions.to_vec()),
-            None => (NodeId::from(ids::BASE_DATA_TYPE), -2, Vec::new()),
-        };
-        let mut attributes = VariableAttributes {
-            specified_attributes: mask::ACCESS_LEVEL
-                | mask::USER_ACCESS_LEVEL
-                | mask::ARRAY_DIMENSIONS
-                | mask::DATA_TYPE
-                | mask::DISPLAY_NAME
-                | mask::VALUE_RANK,
-            display_name,
-            data_type,
-            value_rank,
-            array_dimensions: dimensions,
-            access_level: 1,
-            user_access_level: 1,
-            ..VariableAttributes::default()
-        };
-        let bound = self.instance.variables.iter();
-        let bound = bound.filter(|variable| variable.path == path).next_back();
-        let Some(bound) = bound else {
-            if let Some(value) = self.view.declared_value(template) {
-                attributes.specified_attributes |= mask::VALUE;
-                attributes.value = value;
-            }
-            // Arguments are the registry's own, because it checks calls.
-            if !matches!(last_segment(path), "InputArguments" | "OutputArguments") {
-                self.expanded.served.push(whole.to_owned());
-            }
-            return Ok(ExtensionObject::from_structure(&attributes));
-        };
-        attributes.data_type = self.data_type(path, bound, &attributes.data_type)?;
-        let rank = value_rank_of(path, bound, value_rank)?;
-        if rank != value_rank || attributes.array_dimensions.is_empty() {
-            attributes
-                .array_dimensions
-                .clone_from(&bound.array_dimensions);
-        }
-        attributes.value_rank = rank;
-        let [level, ..] = bound.access_level().to_le_bytes();
-        attributes.access_level = level;
-        attributes.user_access_level = level;
-        let attributes = access::of_variable(attributes, &bound.access);
-        let mut bound = bound.clone();
-        whole.clone_into(&mut bound.path);
-        self.expanded.served.push(whole.to_owned());
-        self.expanded.variables.push(bound);
-        Ok(attributes)
-    }
-
-    /// Returns the DataType of a bound Variable: its own one if it is a subtype of the declared one, or the declared one.
-    fn data_type(
-        &self,
-        path: &str,
-        bound: &Variable,
-        declared: &NodeId,
-    ) -> Result<NodeId, InstanceError> {
-        let own = bound.data_type.node_id(OWN_NAMESPACE);
-        let is_default = own == NodeId::numeric(0, bound.built_in_type as u32);
-        if !is_default && self.view.is_subtype_of(&own, declared) {
-            return Ok(own);
-        }
-        let mismatch = || InstanceError::DataType {
-            path: path.to_owned(),
-            found: bound.built_in_type,
-            declared: self.name_of(declared),
-        };
-        if !is_default {
-            return Err(mismatch());
-        }
-        if bound.built_in_type == BuiltInType::ExtensionObject {
-            // The structure itself says its type, which Reads and Writes check.
-            return match self.view.built_in_type(declared) {
-                Some(BuiltInType::ExtensionObject | BuiltInType::Variant) => Ok(declared.clone()),
-                _ => Err(mismatch()),
-            };
-        }
-        self.view
-            .narrowed(declared, bound.built_in_type)
-            .ok_or_else(mismatch)
-    }
-
-    /// Returns the attributes of a bound Method.
-    fn method(
-        &mut self,
-        path: &str,
-        whole: &str,
-        declarations: &[NodeId],
-        place: &Place,
-    ) -> Result<ExtensionObject, InstanceError> {
-        let display_name = self.display_name(declarations, place);
-        let bound = self.instance.methods.iter();
-        let bound = bound.filter(|method| method.path == path).next_back();
-        // A Method that is only wanted has a node of its own, and cannot be called.
-        let access = bound.map(|bound| bound.access.clone()).unwrap_or_default();
-        if let Some(bound) = bound {
-            let mut bound = bound.clone();
-            whole.clone_into(&mut bound.path);
-            self.expanded.methods.push(bound);
-            self.expanded.served.push(whole.to_owned());
-        }
-        let attributes = MethodAttributes {
-            specified_attributes: mask::EXECUTABLE | mask::USER_EXECUTABLE | mask::DISPLAY_NAME,
-            display_name,
-            executable: bound.is_some(),
-            user_executable: bound.is_some(),
-            ..MethodAttributes::default()
-        };
-        Ok(access::of_method(attributes, &access))
-    }
-
-    fn display_name(&self, declarations: &[NodeId], place: &Place) -> takt_ua::LocalizedText {
-        let declared = declarations.first().and_then(|node| self.view.node(node));
-        match declared {
-            Some(node) if node.browse_name() == place.browse_name.as_ref() => {
-                node.display_name().to_owned()
-            }
-            _ => place.browse_name.name.as_str().into(),
-        }
-    }
-
-    /// Checks that every path of the application is that of a member of the right NodeClass.
-    fn check_wanted(&self, extra: &[String]) -> Result<(), InstanceError> {
-        for placeholder in &self.instance.placeholders {
-            if !self.used_placeholders.contains(&placeholder.path) {
-                return Err(match self.seen.contains_key(&placeholder.path) {
-                    true => InstanceError::NoPlaceholder(placeholder.path.clone()),
-                    false => self.unknown(&placeholder.path),
-                });
-            }
-        }
-        let classes =
-            |path: &str, class: NodeClass, expected: &'static str| match self.seen.get(path) {
-                Some((found, _)) if *found != class => Err(InstanceError::NodeClass {
-                    path: path.to_owned(),
-                    expected,
-                }),
-                Some(_) => Ok(()),
-                None => Err(self.unknown(path)),
-            };
-        for variable in &self.instance.variables {
-            if !extra.contains(&variable.path) || self.seen.contains_key(&variable.path) {
-                classes(&variable.path, NodeClass::Variable, "Variable")?;
-            }
-        }
-        for method in &self.instance.methods {
-            classes(&method.path, NodeClass::Method, "Method")?;
-        }
-        let types = self.instance.types.iter().map(|(path, _)| path);
-        let mut others = types.chain(&self.instance.optional);
-        match others.find(|path| !self.seen.contains_key(*path)) {
-            Some(path) => Err(self.unknown(path)),
-            None => Ok(()),
-        }
-    }
-
-    fn unknown(&self, path: &str) -> InstanceError {
-        let mut parent = path;
-        while !parent.is_empty() && !self.seen.contains_key(parent) {
-            parent = parent.rsplit_once('/').map_or("", |(parent, _)| parent);
-        }
-        let members = self.seen.get(parent);
-        let members = members.map(|(_, names)| names.clone()).unwrap_or_default();
-        let rest = path.get(parent.len()..).unwrap_or_default();
-        let rest = rest.trim_start_matches('/');
-        let (name, below) = rest.split_once('/').unwrap_or((rest, ""));
-        if members.iter().any(|member| member == name) {
-            return InstanceError::Unnamed(join(parent, name));
-        }
-        let likeness = |member: &String| strsim::jaro_winkler(member, name);
-        let likely = members.iter().filter(|member| likeness(member) > 0.7);
-        let similar = likely.max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
-        let similar = similar.map(|similar| join(&join(parent, similar), below));
-        InstanceError::UnknownMember {
-            path: path.to_owned(),
-            similar: similar.map(|path| path.trim_end_matches('/').to_owned()),
-            parent: parent.to_owned(),
-            members,
-        }
-    }
-
     /// Adds Properties of bound Variables that their types do not have.
     fn add_extra(&mut self, extra: Vec<String>) {
         for path in extra {
@@ -587,35 +386,15 @@ impl Expansion<'_, '_> {
         join(&self.instance.path, path)
     }
 
-    fn name_of(&self, node: &NodeId) -> String {
+    pub(super) fn name_of(&self, node: &NodeId) -> String {
         let name = self.view.node(node);
         let name = name.and_then(|node| node.browse_name().name.map(str::to_owned));
         name.unwrap_or_else(|| node.to_string())
     }
 }
 
-/// Returns the ValueRank of a bound Variable.
-fn value_rank_of(path: &str, bound: &Variable, declared: i32) -> Result<i32, InstanceError> {
-    let found = bound.value_rank;
-    let fits = match declared {
-        -2 => true,
-        -3 => found == -1 || found == 1,
-        0 => found >= 1,
-        declared => found == declared,
-    };
-    match (fits, &bound.source) {
-        (true, _) => Ok(found),
-        // A callback declares no rank of its own unless it is an array.
-        (false, Source::Callback(_)) if found == -1 => Ok(declared),
-        _ => Err(InstanceError::ValueRank {
-            path: path.to_owned(),
-            found,
-            declared,
-        }),
-    }
-}
-
-fn join(parent: &str, name: &str) -> String {
+/// Returns a path below another one.
+pub(super) fn join(parent: &str, name: &str) -> String {
     match (parent, name) {
         ("", name) => name.to_owned(),
         (parent, "") => parent.to_owned(),
@@ -623,6 +402,7 @@ fn join(parent: &str, name: &str) -> String {
     }
 }
 
-fn last_segment(path: &str) -> &str {
+/// Returns the last name of a path.
+pub(super) fn last_segment(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }

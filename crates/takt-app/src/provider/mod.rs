@@ -11,6 +11,8 @@ mod declarations;
 mod enumeration;
 mod error;
 mod expansion;
+mod expansion_checks;
+mod expansion_values;
 mod field;
 mod historical_configuration;
 mod instance;

@@ -9,10 +9,11 @@ use takt_app::model::OWN_NAMESPACE;
 use takt_app::{ClientError, Endpoint};
 use takt_services::ForwardedUser;
 use takt_space::{RemoteHistoryRead, RemoteOperations, RemoteReply, RemoteResults};
+use takt_ua::ExtensionObject;
 use takt_ua::StatusCode;
+use takt_ua::UaString;
 use takt_ua::enumerations::TimestampsToReturn;
 use takt_ua::structures::*;
-use takt_ua::{ExtensionObject, UaString};
 
 use super::inbox::{Arrived, Inbox};
 use super::last_values::LastValues;

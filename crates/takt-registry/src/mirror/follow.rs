@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 
 use takt_app::client::Client;
 use takt_app::{
-    ClientError, ClientOptions, DataChange, MonitoredItemOptions, Subscription, SubscriptionOptions,
+    Attribute, ClientError, ClientOptions, DataChange, MonitoredItemOptions, Subscription,
+    SubscriptionOptions,
 };
 use takt_space::StoredValue;
 use takt_ua::binary::Encode;
@@ -22,7 +23,7 @@ use crate::forwarding::{Gateway, Maps, Naming};
 
 /// Pause before the first attempt to come back, and the longest one. A server that is back is found within the latter.
 const SHORTEST_PAUSE: Duration = Duration::from_millis(100);
-const LONGEST_PAUSE: Duration = Duration::from_secs(2);
+const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
 /// Longest wait for a change before the thread looks at other things.
 const LOOK: Duration = Duration::from_millis(50);
@@ -89,8 +90,12 @@ impl Follower {
             self.update(&found)?;
         }
         self.naming.update(&mut client, &mut maps)?;
-        let mut followed = self.subscribe(client)?;
         self.gateway.set_available(true);
+        if !is_current {
+            // Many servers take seconds to create MonitoredItems, and much less to read.
+            self.read(&mut client, &maps)?;
+        }
+        let mut followed = self.subscribe(client)?;
         self.copy.show(true, "");
         tracing::info!(
             mirror = self.options.name,
@@ -215,15 +220,31 @@ impl Follower {
         Ok((subscription, targets))
     }
 
-    /// Keeps a changed value. Values that are too large are read at the server from now on.
-    fn take(&mut self, followed: &mut (Subscription, Targets), change: DataChange, maps: &Maps) {
-        let DataChange {
-            client_handle,
-            mut value,
-        } = change;
-        let Some((node, target)) = followed.1.get(&client_handle) else {
-            return;
-        };
+    /// Reads all values once.
+    fn read(&mut self, client: &mut Client, maps: &Maps) -> Result<(), ScanError> {
+        let nodes: Vec<NodeId> = self.copy.values().keys().cloned().collect();
+        for batch in nodes.chunks(limits::READ) {
+            if self.is_stopped() {
+                return Err(ScanError::Stopped);
+            }
+            let wanted: Vec<(NodeId, Attribute)> = batch
+                .iter()
+                .map(|node| (node.clone(), Attribute::Value))
+                .collect();
+            let values = client.read_attributes(&wanted)?;
+            for (node, value) in batch.iter().zip(values) {
+                let target = self.copy.values().get(node).map(Arc::clone);
+                if let Some(target) = target {
+                    // A value that is too large comes again with the Subscription.
+                    let _ = self.keep(&target, value, maps);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Keeps a value; returns false if it is too large.
+    fn keep(&mut self, target: &StoredValue, mut value: DataValue, maps: &Maps) -> bool {
         if let Some(value) = &mut value.value {
             maps.to_registry.replace(value);
         }
@@ -231,15 +252,29 @@ impl Follower {
             .value
             .as_ref()
             .map_or(0, |value| value.encode_to_vec().len());
-        let before = target.size_of_value();
-        let kept = (self.kept + size).saturating_sub(before);
-        if size <= limits::MAX_VALUE && kept <= limits::MAX_VALUES {
+        let kept = (self.kept + size).saturating_sub(target.size_of_value());
+        let fits = size <= limits::MAX_VALUE && kept <= limits::MAX_VALUES;
+        if fits {
             self.kept = kept;
             target.set_data_value(&value);
+        }
+        fits
+    }
+
+    /// Keeps a changed value. Values that are too large are read at the server from now on.
+    fn take(&mut self, followed: &mut (Subscription, Targets), change: DataChange, maps: &Maps) {
+        let DataChange {
+            client_handle,
+            value,
+        } = change;
+        let Some((node, target)) = followed.1.get(&client_handle) else {
+            return;
+        };
+        let (node, target) = (node.clone(), Arc::clone(target));
+        if self.keep(&target, value, maps) {
             return;
         }
-        let node = node.clone();
-        self.kept = self.kept.saturating_sub(before);
+        self.kept = self.kept.saturating_sub(target.size_of_value());
         followed.1.remove(&client_handle);
         self.copy.read_live(&node, maps);
         // The server may refuse; its further changes find no target.

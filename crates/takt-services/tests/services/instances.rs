@@ -129,3 +129,41 @@ fn instances_have_the_children_of_all_supertypes_and_share_methods() {
     assert!(space.view().node(&start).is_some(), "the type still has it");
     assert!(space.view().node(&optional).is_some());
 }
+
+#[test]
+fn children_of_the_same_request_are_not_created_twice() {
+    let server = managed();
+    let mut client = Client::new(&server);
+    let analog = AddNodesItem {
+        requested_new_node_id: NodeId::string(1, "Level").into(),
+        type_definition: ids::ANALOG_ITEM_TYPE.into(),
+        ..variable("Level", ids::DOUBLE, 20.0)
+    };
+    let range = AddNodesItem {
+        parent_node_id: NodeId::string(1, "Level").into(),
+        reference_type_id: ids::HAS_PROPERTY.into(),
+        requested_new_node_id: NodeId::string(1, "Level/EURange").into(),
+        browse_name: QualifiedName::new(0, "EURange"),
+        type_definition: ids::PROPERTY_TYPE.into(),
+        node_attributes: takt_ua::ExtensionObject::from_structure(&VariableAttributes {
+            specified_attributes: 1 << 4,
+            data_type: ids::RANGE.into(),
+            ..VariableAttributes::default()
+        }),
+        ..item(NodeClass::Variable, "EURange")
+    };
+    let added = add(&mut client, vec![analog, range]);
+    assert_eq!(added.len(), 2);
+    for result in &added {
+        assert_eq!(result.status_code, StatusCode::Good);
+    }
+    let view = server.address_space().view();
+    let name = QualifiedName::new(0, "EURange");
+    let level = NodeId::string(1, "Level");
+    let children = view.children(&level, ids::HAS_PROPERTY);
+    let ranges = children
+        .iter()
+        .filter(|child| view.node(*child).unwrap().browse_name() == name.as_ref());
+    let ranges: Vec<_> = ranges.collect();
+    assert_eq!(ranges, [&NodeId::string(1, "Level/EURange")]);
+}
