@@ -135,6 +135,8 @@ const TAIL: &str = "
 * gopcua has no secured channels in its server: it does not decrypt the first message.
 * async-opcua's server drops the previous security token at the second renewal, and closes the channel when a message is
   still on its way with it. So renewal is not a column for it.
+* async-opcua's client signs nothing for a user with a certificate if the UserTokenPolicy names no SecurityPolicy, as
+  that of Takt, which leaves it to the endpoint. So this user is not in its row.
 * asyncua and node-opcua have no client for issued tokens. No server of a peer is tested with them.
 * asyncua's server does not verify whose certificate a user has; the test program does that.
 * Events and history are not tested on secured channels.

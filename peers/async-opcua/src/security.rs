@@ -1,5 +1,7 @@
 //! The security of a channel and the user of its Session, as a check asks for them.
 
+use std::time::Duration;
+
 use opcua::client::{Client, ClientBuilder, IdentityToken};
 use opcua::types::{ByteString, EndpointDescription, MessageSecurityMode, UserTokenPolicy};
 use serde_json::Value;
@@ -49,6 +51,8 @@ impl Security {
         builder
             .application_uri(&self.application)
             .session_retry_limit(self.attempts)
+            .session_retry_initial(Duration::from_millis(100))
+            .session_retry_max(Duration::from_millis(500))
             .certificate_path(&self.certificate)
             .private_key_path(&self.key)
             .trust_server_certs(true)
