@@ -1,7 +1,5 @@
 //! The security of a channel and the user of its Session, as a check asks for them.
 
-use std::time::Duration;
-
 use opcua::client::{Client, ClientBuilder, IdentityToken};
 use opcua::types::{ByteString, EndpointDescription, MessageSecurityMode, UserTokenPolicy};
 use serde_json::Value;
@@ -20,8 +18,6 @@ pub(crate) struct Security {
     user_certificate: String,
     user_key: String,
     token: String,
-    /// Number of attempts to connect again; -1 means for ever.
-    attempts: i32,
 }
 
 impl Security {
@@ -38,8 +34,6 @@ impl Security {
             user_certificate: field("userCertificate"),
             user_key: field("userKey"),
             token: field("token"),
-            // A server that refuses the client is not asked for ever, but one that is started again is waited for.
-            attempts: if request["check"] == "restart" { -1 } else { 3 },
         }
     }
 
@@ -50,9 +44,8 @@ impl Security {
         }
         builder
             .application_uri(&self.application)
-            .session_retry_limit(self.attempts)
-            .session_retry_initial(Duration::from_millis(100))
-            .session_retry_max(Duration::from_millis(500))
+            // A server that refuses the certificate is not asked for ever.
+            .session_retry_limit(3)
             .certificate_path(&self.certificate)
             .private_key_path(&self.key)
             .trust_server_certs(true)

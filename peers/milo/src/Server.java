@@ -28,6 +28,7 @@ import org.eclipse.milo.opcua.stack.core.security.SecurityPolicy;
 import org.eclipse.milo.opcua.stack.core.security.TrustListManager;
 import org.eclipse.milo.opcua.stack.core.types.builtin.LocalizedText;
 import org.eclipse.milo.opcua.stack.core.types.builtin.NodeId;
+import org.eclipse.milo.opcua.stack.core.types.builtin.unsigned.Unsigned;
 import org.eclipse.milo.opcua.stack.core.types.enumerated.MessageSecurityMode;
 import org.eclipse.milo.opcua.stack.core.types.enumerated.UserTokenType;
 import org.eclipse.milo.opcua.stack.core.types.structured.UserTokenPolicy;
@@ -162,7 +163,10 @@ final class Server {
         new OpcUaServer(
             config,
             profile ->
-                new OpcTcpServerTransport(OpcTcpServerTransportConfig.newBuilder().build()));
+                new OpcTcpServerTransport(
+                    OpcTcpServerTransportConfig.newBuilder()
+                        .setMinimumSecureChannelLifetime(Unsigned.uint(1000))
+                        .build()));
     Nodes nodes = new Nodes(server);
     nodes.startup();
     server.startup().get();
