@@ -37,6 +37,12 @@ impl Checker {
         }
     }
 
+    /// Returns whether it gets a new Session on a secured channel after a restart of the server. async-opcua does not always: its
+    /// requests fail with BadSessionIdInvalid for a minute.
+    pub(crate) fn recovers_a_secured_session(self) -> bool {
+        self != Self::AsyncOpcua
+    }
+
     /// Returns the command that starts it.
     pub(crate) fn command(self) -> Command {
         let cache = repository().join(".cache").join(self.name());

@@ -18,8 +18,6 @@ pub(crate) struct Security {
     user_certificate: String,
     user_key: String,
     token: String,
-    /// Number of attempts to connect again; -1 means for ever.
-    attempts: i32,
 }
 
 impl Security {
@@ -36,8 +34,6 @@ impl Security {
             user_certificate: field("userCertificate"),
             user_key: field("userKey"),
             token: field("token"),
-            // A server that refuses the client is not asked for ever, but one that is started again is waited for.
-            attempts: if request["check"] == "restart" { -1 } else { 3 },
         }
     }
 
@@ -48,7 +44,8 @@ impl Security {
         }
         builder
             .application_uri(&self.application)
-            .session_retry_limit(self.attempts)
+            // A server that refuses the certificate is not asked for ever.
+            .session_retry_limit(3)
             .certificate_path(&self.certificate)
             .private_key_path(&self.key)
             .trust_server_certs(true)

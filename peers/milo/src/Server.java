@@ -28,6 +28,7 @@ import org.eclipse.milo.opcua.stack.core.security.SecurityPolicy;
 import org.eclipse.milo.opcua.stack.core.security.TrustListManager;
 import org.eclipse.milo.opcua.stack.core.types.builtin.LocalizedText;
 import org.eclipse.milo.opcua.stack.core.types.builtin.NodeId;
+import org.eclipse.milo.opcua.stack.core.types.builtin.unsigned.Unsigned;
 import org.eclipse.milo.opcua.stack.core.types.enumerated.MessageSecurityMode;
 import org.eclipse.milo.opcua.stack.core.types.enumerated.UserTokenType;
 import org.eclipse.milo.opcua.stack.core.types.structured.UserTokenPolicy;
@@ -94,8 +95,9 @@ final class Server {
     }
   }
 
-  private static UserTokenPolicy token(String id, UserTokenType type) {
-    return new UserTokenPolicy(id, type, null, null, null);
+  /** Returns a kind of users. Milo refuses passwords without a policy here. */
+  private static UserTokenPolicy token(String id, UserTokenType type, SecurityPolicy policy) {
+    return new UserTokenPolicy(id, type, null, null, policy.getUri());
   }
 
   /** Returns the endpoints: each policy in both modes, and none for GetEndpoints. */
@@ -106,16 +108,20 @@ final class Server {
             .setBindAddress("127.0.0.1")
             .setBindPort(port)
             .setHostname("127.0.0.1")
-            .setCertificate(certificate)
-            .addTokenPolicies(
-                token("anonymous", UserTokenType.Anonymous),
-                token("username", UserTokenType.UserName),
-                token("certificate", UserTokenType.Certificate));
+            .setCertificate(certificate);
     Set<EndpointConfig> endpoints = new LinkedHashSet<>();
     Matcher policies = Pattern.compile("\"policies\": *\\[([^\\]]*)").matcher(request);
     if (policies.find()) {
       for (String name : policies.group(1).replaceAll("[\" ]", "").split(",")) {
-        EndpointConfig.Builder one = builder.copy().setSecurityPolicy(SecurityPolicy.valueOf(name));
+        SecurityPolicy policy = SecurityPolicy.valueOf(name);
+        EndpointConfig.Builder one =
+            builder
+                .copy()
+                .setSecurityPolicy(policy)
+                .addTokenPolicies(
+                    token("anonymous", UserTokenType.Anonymous, SecurityPolicy.None),
+                    token("username", UserTokenType.UserName, policy),
+                    token("certificate", UserTokenType.Certificate, policy));
         for (MessageSecurityMode mode :
             List.of(MessageSecurityMode.Sign, MessageSecurityMode.SignAndEncrypt)) {
           endpoints.add(one.copy().setSecurityMode(mode).build());
@@ -157,7 +163,10 @@ final class Server {
         new OpcUaServer(
             config,
             profile ->
-                new OpcTcpServerTransport(OpcTcpServerTransportConfig.newBuilder().build()));
+                new OpcTcpServerTransport(
+                    OpcTcpServerTransportConfig.newBuilder()
+                        .setMinimumSecureChannelLifetime(Unsigned.uint(1000))
+                        .build()));
     Nodes nodes = new Nodes(server);
     nodes.startup();
     server.startup().get();

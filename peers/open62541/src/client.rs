@@ -149,6 +149,9 @@ impl Client {
     /// # Errors
     /// What the request was answered with as a whole (`serviceResult`), or what is wrong with the JSON.
     pub fn request<R: Service>(&mut self, request: &Value) -> Result<Value, Status> {
+        // The client has no thread: this is its opportunity to connect again.
+        // SAFETY: the client is alive.
+        unsafe { sys::UA_Client_run_iterate(self.client, 0) };
         let response = self.send(&Owned::<R>::from_json(request)?).to_json()?;
         let header = &response["ResponseHeader"]["ServiceResult"];
         let result = header

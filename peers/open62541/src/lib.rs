@@ -37,3 +37,11 @@ impl std::fmt::Display for Status {
 }
 
 impl std::error::Error for Status {}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_version_is_the_one_in_the_documents() {
+        assert_eq!(open62541_sys::UA_OPEN62541_VERSION, b"v1.5.10\0");
+    }
+}

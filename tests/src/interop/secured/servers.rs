@@ -196,12 +196,7 @@ impl Site {
             Token::Anonymous | Token::Jwt => return,
         };
         let refused = refused.expect_failure();
-        let expected = [
-            "BadUserAccessDenied",
-            "BadIdentityTokenRejected",
-            // Milo asks one validator after another, and answers with the error of the last one.
-            "BadSecurityPolicyRejected",
-        ];
+        let expected = ["BadUserAccessDenied", "BadIdentityTokenRejected"];
         assert!(
             expected.iter().any(|status| refused.contains(status)),
             "{case}: {refused}"
