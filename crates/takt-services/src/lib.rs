@@ -18,6 +18,7 @@
 mod access;
 mod audit;
 mod auditing;
+mod auditor;
 mod authentication;
 mod budgets;
 mod builder;

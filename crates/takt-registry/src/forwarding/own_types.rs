@@ -1,7 +1,7 @@
-//! Structures of a Provider's own types: the index of its namespace in their TypeIds is another one at the registry.
+//! Values with NodeIds of a Provider, and structures of its own types: the index of its namespace is another one at the registry.
 
 use takt_space::RemoteResults;
-use takt_ua::{Elements, ExtensionObject, Variant};
+use takt_ua::{Elements, NodeId, Variant};
 
 /// Indexes of a Provider's namespace at the sender and at the receiver of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,14 +35,24 @@ impl Indexes {
         }
     }
 
-    /// Replaces the index in the TypeIds of structures. Bodies stay as they are: only their type knows their fields.
+    /// Replaces the index in NodeIds, and in the TypeIds of structures. Bodies of structures stay as they are: only their type
+    /// knows their fields.
     pub(super) fn replace(self, value: &mut Variant) {
         match value {
-            Variant::ExtensionObject(object) => self.replace_type(object),
+            Variant::ExtensionObject(object) => self.replace_node(&mut object.type_id),
+            Variant::NodeId(node) => self.replace_node(node),
+            Variant::ExpandedNodeId(node) if node.is_local() => {
+                self.replace_node(&mut node.node_id);
+            }
             Variant::Array(array) => match &mut array.elements {
                 Elements::ExtensionObject(objects) => {
                     for object in objects {
-                        self.replace_type(object);
+                        self.replace_node(&mut object.type_id);
+                    }
+                }
+                Elements::NodeId(nodes) => {
+                    for node in nodes {
+                        self.replace_node(node);
                     }
                 }
                 Elements::Variant(values) => self.replace_in(values),
@@ -52,16 +62,16 @@ impl Indexes {
         }
     }
 
-    fn replace_type(self, object: &mut ExtensionObject) {
-        if object.type_id.namespace == self.from {
-            object.type_id.namespace = self.to;
+    fn replace_node(self, node: &mut NodeId) {
+        if node.namespace == self.from {
+            node.namespace = self.to;
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use takt_ua::{ExtensionObjectBody, NodeId};
+    use takt_ua::{ExtensionObject, ExtensionObjectBody};
 
     use super::*;
 
@@ -74,8 +84,10 @@ mod tests {
 
     #[test]
     fn type_ids_get_the_index_of_the_receiver() {
-        let both = |namespace: u16| -> [Variant; 4] {
+        let both = |namespace: u16| -> [Variant; 6] {
             [
+                NodeId::numeric(namespace, 5).into(),
+                vec![NodeId::numeric(namespace, 6)].into(),
                 structure(namespace).into(),
                 vec![structure(namespace); 2].into(),
                 vec![Variant::from(structure(namespace))].into(),
