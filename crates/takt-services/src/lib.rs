@@ -19,6 +19,7 @@ mod access;
 mod additional_header;
 mod audit;
 mod auditing;
+mod auditor;
 mod authentication;
 mod budgets;
 mod builder;

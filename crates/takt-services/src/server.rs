@@ -13,7 +13,7 @@ use takt_ua::structures::{ApplicationDescription, BuildInfo, EndpointDescription
 use takt_ua::{DateTime, LocalizedText, NodeId, StatusCode, UaString};
 
 use crate::audit::{AuditSink, AuditedAction};
-use crate::auditing::Auditor;
+use crate::auditor::Auditor;
 use crate::authentication::Authenticator;
 use crate::connection::{Connection, Connections};
 use crate::diagnostics::Diagnostics;

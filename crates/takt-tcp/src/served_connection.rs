@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, Shutdown, recv, send, shutdown};
-use takt_rt::readiness::{Event, Interest};
+use takt_rt::readiness::{Interest, ReadyEvent};
 use takt_ua::StatusCode;
 
 use crate::error::TransportError;
@@ -226,7 +226,7 @@ impl<C> ServedConnection<C> {
     }
 
     /// Handles a ready socket.
-    pub(crate) fn ready<H>(&mut self, event: Event, handler: &H, now: Instant) -> Fate
+    pub(crate) fn ready<H>(&mut self, event: ReadyEvent, handler: &H, now: Instant) -> Fate
     where
         H: RequestHandler<Connection = C>,
     {
@@ -240,7 +240,7 @@ impl<C> ServedConnection<C> {
         fate
     }
 
-    fn ready_now<H>(&mut self, event: Event, handler: &H, now: Instant) -> Fate
+    fn ready_now<H>(&mut self, event: ReadyEvent, handler: &H, now: Instant) -> Fate
     where
         H: RequestHandler<Connection = C>,
     {
@@ -465,7 +465,7 @@ impl<C> ServedConnection<C> {
     }
 
     /// Discards received bytes until the client closes its side.
-    fn linger(&mut self, event: Event, now: Instant) -> Fate {
+    fn linger(&mut self, event: ReadyEvent, now: Instant) -> Fate {
         if event.is_hangup() {
             return Fate::Remove;
         }

@@ -20,7 +20,9 @@ use std::time::{Duration, Instant};
 
 use takt_rt::affinity;
 use takt_rt::priority::{self, Policy};
-use takt_rt::readiness::{Alarm, Event, Events, Interest, Readiness, Waker, key_tag, tagged_key};
+use takt_rt::readiness::{
+    Alarm, Events, Interest, Readiness, ReadyEvent, Waker, key_tag, tagged_key,
+};
 use takt_rt::waiting::WaitStep;
 use takt_services::{EndpointConfig, SHARED_MEMORY_PROFILE, Server, TCP_PROFILE};
 use takt_shm::{ApplicationName, ServerConfig, ShmServer};
@@ -434,7 +436,7 @@ impl Transports {
     }
 
     /// Handles an event; returns true if a transport may have answered requests.
-    fn dispatch(&mut self, event: Event, now: Instant) -> bool {
+    fn dispatch(&mut self, event: ReadyEvent, now: Instant) -> bool {
         let (kind, number) = split_tag(key_tag(event.key));
         match kind {
             DEADLINE => {

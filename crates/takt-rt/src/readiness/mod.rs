@@ -236,8 +236,8 @@ impl Events {
     }
 
     /// Returns the events of the last wait.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = Event> + '_ {
-        self.list.iter().map(|event| Event {
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = ReadyEvent> + '_ {
+        self.list.iter().map(|event| ReadyEvent {
             key: event.data.u64(),
             flags: event.flags,
         })
@@ -264,13 +264,13 @@ impl fmt::Debug for Events {
 
 /// Event of a ready descriptor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Event {
+pub struct ReadyEvent {
     /// The key that the descriptor was added with.
     pub key: u64,
     flags: epoll::EventFlags,
 }
 
-impl Event {
+impl ReadyEvent {
     /// Returns whether a read will not block: there is data, an end of file or an error to collect.
     #[must_use]
     pub fn is_readable(&self) -> bool {

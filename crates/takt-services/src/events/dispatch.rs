@@ -24,7 +24,7 @@ const UNITS_PER_SESSION: u64 = 20_000;
 /// Events that are being delivered, and refreshes that clients have requested.
 pub(crate) struct Dispatch {
     queue: Arc<EventQueue>,
-    items: Arc<EventItems>,
+    items: Arc<EventItems<MonitoredItem>>,
     current: Option<Delivery>,
     refreshes: VecDeque<Refresh>,
     /// True if the next slice begins with refreshes.
@@ -57,7 +57,7 @@ struct Refresh {
 pub(crate) type OwnerOf<'o> = &'o dyn Fn(u32) -> Option<Arc<Caller>>;
 
 impl Dispatch {
-    pub(crate) fn new(queue: Arc<EventQueue>, items: Arc<EventItems>) -> Self {
+    pub(crate) fn new(queue: Arc<EventQueue>, items: Arc<EventItems<MonitoredItem>>) -> Self {
         use std::os::unix::fs::MetadataExt;
         let own = std::fs::metadata("/proc/self").ok();
         Self {
@@ -71,7 +71,7 @@ impl Dispatch {
     }
 
     /// Returns the items that monitor Events.
-    pub(crate) fn items(&self) -> &Arc<EventItems> {
+    pub(crate) fn items(&self) -> &Arc<EventItems<MonitoredItem>> {
         &self.items
     }
 

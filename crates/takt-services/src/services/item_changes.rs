@@ -13,6 +13,7 @@ use crate::fault::Fault;
 use crate::server::Server;
 use crate::session::Session;
 use crate::subscriptions::event_items::EventItems;
+use crate::subscriptions::item::MonitoredItem;
 use crate::subscriptions::sampler::Sampler;
 use crate::subscriptions::{Engine, Now, Removed, Subscription};
 
@@ -61,7 +62,7 @@ pub(super) struct Changing<'c> {
     /// Receiver of the samples that the items discard.
     pub(super) removed: &'c mut Removed,
     /// The items of the server that monitor Events.
-    pub(super) event_items: Arc<EventItems>,
+    pub(super) event_items: Arc<EventItems<MonitoredItem>>,
     /// True if the client may see audit Events.
     pub(super) is_auditor: bool,
     pub(super) now: Instant,

@@ -10,7 +10,7 @@ use takt_ua::views::RequestHeaderRef;
 use takt_ua::{DateTime, NodeIdRef, StatusCode, Structure};
 
 use crate::audit::{AuditRecord, AuditedAction};
-use crate::auditing::Auditor;
+use crate::auditor::Auditor;
 use crate::connection::Outcome;
 use crate::fault::Fault;
 use crate::message::response_header;

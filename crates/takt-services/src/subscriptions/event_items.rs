@@ -4,19 +4,18 @@ use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use super::item::MonitoredItem;
 use crate::events::queue::EventQueue;
 
 /// SubscriptionId and MonitoredItemId.
 pub(crate) type ItemKey = (u32, u32);
 
-/// The items that monitor Events.
-pub(crate) struct EventItems {
-    items: Mutex<BTreeMap<ItemKey, Weak<MonitoredItem>>>,
+/// The items that monitor Events. Their type is a parameter because each item holds its place here.
+pub(crate) struct EventItems<T> {
+    items: Mutex<BTreeMap<ItemKey, Weak<T>>>,
     queue: Arc<EventQueue>,
 }
 
-impl EventItems {
+impl<T> EventItems<T> {
     pub(crate) fn new(queue: Arc<EventQueue>) -> Arc<Self> {
         Arc::new(Self {
             items: Mutex::default(),
@@ -24,12 +23,12 @@ impl EventItems {
         })
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<ItemKey, Weak<MonitoredItem>>> {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<ItemKey, Weak<T>>> {
         self.items.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the place of a new item, of a client that may see audit Events or not.
-    pub(crate) fn place(self: &Arc<Self>, key: ItemKey, is_auditor: bool) -> EventPlace {
+    pub(crate) fn place(self: &Arc<Self>, key: ItemKey, is_auditor: bool) -> EventPlace<T> {
         EventPlace {
             key,
             is_auditor,
@@ -38,7 +37,7 @@ impl EventItems {
     }
 
     /// Adds an item: Events are offered to it from now on.
-    pub(crate) fn add(&self, key: ItemKey, item: &Arc<MonitoredItem>, is_auditor: bool) {
+    pub(crate) fn add(&self, key: ItemKey, item: &Arc<T>, is_auditor: bool) {
         if self.lock().insert(key, Arc::downgrade(item)).is_none() {
             self.queue.add_listener(is_auditor);
         }
@@ -49,7 +48,7 @@ impl EventItems {
         &self,
         last: Option<ItemKey>,
         subscription: Option<u32>,
-    ) -> Option<(ItemKey, Option<Arc<MonitoredItem>>)> {
+    ) -> Option<(ItemKey, Option<Arc<T>>)> {
         let from = match (last, subscription) {
             (Some(last), _) => Bound::Excluded(last),
             (None, Some(id)) => Bound::Included((id, 0)),
@@ -71,21 +70,21 @@ impl EventItems {
 }
 
 /// The place of an item among those that monitor Events.
-pub(crate) struct EventPlace {
+pub(crate) struct EventPlace<T> {
     key: ItemKey,
     /// True if the client may see audit Events.
     is_auditor: bool,
-    items: Arc<EventItems>,
+    items: Arc<EventItems<T>>,
 }
 
-impl EventPlace {
+impl<T> EventPlace<T> {
     /// Takes the item out: no more Events are offered to it.
     pub(super) fn leave(&self) {
         self.items.remove(self.key, self.is_auditor);
     }
 }
 
-impl Drop for EventPlace {
+impl<T> Drop for EventPlace<T> {
     fn drop(&mut self) {
         self.leave();
     }

@@ -58,7 +58,7 @@ pub(crate) struct MonitoredItem {
     /// The items of the Subscription that have values to publish.
     ready: Arc<Ready<Self>>,
     /// Place among the items that monitor Events, if it is one of them.
-    event_place: Option<EventPlace>,
+    event_place: Option<EventPlace<Self>>,
 }
 
 struct State {
@@ -107,7 +107,7 @@ impl MonitoredItem {
         range: Option<NumericRange>,
         mode: MonitoringMode,
         parameters: Parameters,
-        (ready, event_place): (Arc<Ready<Self>>, Option<EventPlace>),
+        (ready, event_place): (Arc<Ready<Self>>, Option<EventPlace<Self>>),
         charge: Charge,
     ) -> Self {
         let fixed = charge.bytes();

@@ -12,7 +12,9 @@ use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use takt_rt::readiness::{Alarm, Event, Events, Interest, Readiness, key_id, key_tag, tagged_key};
+use takt_rt::readiness::{
+    Alarm, Events, Interest, Readiness, ReadyEvent, key_id, key_tag, tagged_key,
+};
 use takt_ua::StatusCode;
 
 use crate::completions::Completions;
@@ -118,7 +120,7 @@ pub struct TcpServer<H: RequestHandler> {
     misbehaved: Arc<LogLimit>,
     /// Connections with large messages that are ready, or whose requests can be continued: they wait until all other
     /// connections have been served.
-    large: Vec<(u64, Option<Event>)>,
+    large: Vec<(u64, Option<ReadyEvent>)>,
     /// Place of the connection with large messages that began to wait last.
     last_large_place: u64,
     /// Connections that wait for their turn with asymmetric cryptography, the first in front.
@@ -228,7 +230,7 @@ impl<H: RequestHandler> TcpServer<H> {
     }
 
     /// Handles an event whose key has this server's tag. Call [`serve_large`](Self::serve_large) after the events of a wait.
-    pub fn ready(&mut self, event: Event, now: Instant) {
+    pub fn ready(&mut self, event: ReadyEvent, now: Instant) {
         match key_id(event.key) {
             LISTENER => self.accept(now),
             COMPLETIONS => self.complete(now),
@@ -296,7 +298,7 @@ impl<H: RequestHandler> TcpServer<H> {
         }
     }
 
-    fn serve_or_postpone(&mut self, id: u64, event: Option<Event>, now: Instant) {
+    fn serve_or_postpone(&mut self, id: u64, event: Option<ReadyEvent>, now: Instant) {
         match self.connections.get_mut(id) {
             Some(connection) if connection.has_large_messages() => {
                 if connection.large_place.is_none() {
@@ -310,7 +312,7 @@ impl<H: RequestHandler> TcpServer<H> {
     }
 
     /// Serves a connection that is ready, or whose requests can be continued.
-    fn serve(&mut self, id: u64, event: Option<Event>, now: Instant) {
+    fn serve(&mut self, id: u64, event: Option<ReadyEvent>, now: Instant) {
         if event.is_some() {
             self.keep_reserve(id, now);
         }

@@ -10,10 +10,12 @@ use takt_space::namespace0::Namespace0;
 use takt_ua::enumerations::{FilterOperator, NodeClass};
 use takt_ua::{LocalizedText, NodeId, Variant, ids};
 
-use super::STEP;
 use crate::arguments::WatchArguments;
 use crate::commands::connect::{connect, node};
 use crate::{explain, output};
+
+/// Longest wait for an Event before the next check for an interrupt.
+const STEP: Duration = Duration::from_millis(50);
 
 /// Columns of a line.
 const COLUMNS: usize = 80;
