@@ -63,13 +63,17 @@ fn is(pair: &KeyValuePair, name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use takt_ua::structures::EndpointDescription;
+    use takt_ua::binary::{Decode, Decoder, Encode};
+    use takt_ua::structures::{EndpointDescription, RequestHeader};
 
     fn requested(header: &ExtensionObject) -> Option<String> {
-        requested_policy(&RequestHeaderRef {
-            additional_header: header.as_ref(),
-            ..RequestHeaderRef::default()
-        })
+        let request = RequestHeader {
+            additional_header: header.clone(),
+            ..RequestHeader::default()
+        };
+        let encoded = request.encode_to_vec();
+        let mut decoder = Decoder::new(&encoded);
+        requested_policy(&RequestHeaderRef::decode(&mut decoder).unwrap())
     }
 
     fn parameters(value: Variant) -> ExtensionObject {
