@@ -121,12 +121,12 @@ const SERVICES_HEAD: &str = "
 
 The number of combinations of policy, mode and user in which the service has passed.
 
-* subscribe: a Subscription gets values as they are written.
-* renewal: security tokens are renewed at least twice while values are read, and, except with the clients of async-opcua,
-  gopcua and Milo, written and reported. It is about the channel, so it is done for the user with a name only.
-* reconnect: after the connection was cut, or, for the same three clients, the registry was killed and started again, the
-  client works again. It is done for the user with a name only. asyncua's client does not connect again by itself, the
-  test does that for it.
+* subscribe: a client gets values as they are written; `takt watch` shows the value of a server.
+* renewal: security tokens are renewed at least twice while values are written, read and reported by a Subscription. The
+  clients of async-opcua, gopcua and Milo only read meanwhile. It is done for the user with a name only.
+* reconnect: the client works again after the connection was cut; the clients of gopcua and Milo after the registry was
+  killed and started again. It is done for the user with a name only. asyncua's client does not connect again by itself,
+  the test does that for it.
 
 ";
 
