@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use takt_app::Client;
-use takt_crypto::{Certificate, NewCertificate, issue};
+use takt_crypto::{Certificate, KeyKind, NewCertificate, issue};
 use takt_tests::authority::Authority;
 use takt_tests::{Registry, Sandbox};
 use takt_ua::binary::Encode;
@@ -186,7 +186,7 @@ fn stranger(uri: &str) -> Certificate {
         validity: Duration::from_secs(24 * 3600),
         key_bits: 2048,
     };
-    new.create().unwrap().certificate().clone()
+    new.create(KeyKind::Rsa).unwrap().certificate().clone()
 }
 
 #[test]

@@ -7,7 +7,6 @@ use takt_app::audit::AuditTarget;
 use takt_app::serve::{EndpointSecurity, OfferedCurves};
 use takt_app::users::UserKind;
 use takt_app::{ClientSecurity, Identity, JwtOptions, SecurityChoice};
-use takt_crypto::KeyKind;
 use takt_space::{RoleSet, UserRole};
 
 use crate::explain;
