@@ -1,5 +1,7 @@
 //! History of a Provider: recorded, durable, read by clients directly and through the registry.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
