@@ -29,6 +29,7 @@ mod endpoint;
 mod fault;
 mod gate;
 mod history;
+mod history_nodes;
 mod limits;
 mod message;
 mod node_management;
