@@ -15,8 +15,9 @@ use takt_space::{
 use takt_ua::binary::Encode;
 use takt_ua::{DataValue, DateTime, NodeId, StatusCode};
 
+use super::limits::{COMMIT_INTERVAL, MAX_RECORDED};
+use super::recorded::{HistoryCounts, Recorded, RecordedVariables};
 use super::recording::Recording;
-use super::{COMMIT_INTERVAL, HistoryCounts, MAX_RECORDED, Recorded, RecordedVariables};
 
 /// Bytes of values that wait for a commit; more are lost.
 const MAX_WAITING: usize = 32 << 20;
