@@ -22,6 +22,9 @@ use super::recording::Recording;
 /// Bytes of values that wait for a commit; more are lost.
 const MAX_WAITING: usize = 32 << 20;
 
+/// The same after a failed commit: the next attempt shall fit a disk with little space.
+const MAX_ATTEMPT: usize = 1 << 20;
+
 /// Bytes of a waiting record beside its value.
 const RECORD: usize = size_of::<(VariableKey, HistoryRecord)>();
 
@@ -364,7 +367,12 @@ impl Worker {
 
     fn push(&mut self, key: VariableKey, record: HistoryRecord) {
         let bytes = record.value.len() + RECORD;
-        if self.waiting_bytes + bytes > MAX_WAITING {
+        let most = if self.failing {
+            MAX_ATTEMPT
+        } else {
+            MAX_WAITING
+        };
+        if self.waiting_bytes + bytes > most {
             self.shared.lost.fetch_add(1, Ordering::Relaxed);
             return;
         }
