@@ -1,5 +1,7 @@
 //! History of a Provider: recorded, durable, read by clients directly and through the registry.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -270,7 +272,7 @@ fn continuation_points_are_used_once_and_can_be_released() {
 }
 
 #[test]
-fn what_cannot_be_read_is_refused_with_its_reason() {
+fn each_refusal_has_its_reason() {
     let directory = tempfile::tempdir().unwrap();
     let _provider = builder(directory.path()).start().unwrap();
     let mut client = connect(directory.path(), "opc.iox2://Press");

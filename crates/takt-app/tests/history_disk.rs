@@ -2,6 +2,8 @@
 //!
 //! The disk is a small file system in memory, in a mount namespace of its own.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};

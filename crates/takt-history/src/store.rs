@@ -4,6 +4,7 @@
 //! counts. The key of a block is its Variable and the time of its first record, so a range of time is a range of keys.
 
 mod file;
+mod options;
 mod reader;
 mod retention;
 mod tables;
@@ -22,37 +23,11 @@ use file::Shared;
 use retention::Usage;
 use tables::{BLOCKS, VARIABLES};
 
+pub use options::{HistoryStoreOptions, VariableKey};
 pub use reader::{StoreReader, StoredRecords};
 
 /// Largest value in bytes that is recorded.
 pub const MAX_VALUE: usize = 64 << 10;
-
-/// Number of a Variable in the store.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct VariableKey(pub(crate) u32);
-
-/// Limits of a store.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct HistoryStoreOptions {
-    /// Bytes of all records in the file. If there are more, the Variable with the most gives up its oldest ones.
-    pub max_size: u64,
-    /// Age from which records are removed; `None`: only the size counts. The last block of a Variable is kept.
-    pub max_age: Option<Duration>,
-}
-
-impl HistoryStoreOptions {
-    /// Default of [`max_size`](Self::max_size).
-    pub const DEFAULT_SIZE: u64 = 256 << 20;
-}
-
-impl Default for HistoryStoreOptions {
-    fn default() -> Self {
-        Self {
-            max_size: Self::DEFAULT_SIZE,
-            max_age: None,
-        }
-    }
-}
 
 /// Records that [`Store::append`] has made durable, and records that it refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -241,7 +216,7 @@ fn insert(
         if let Some((start, block)) = target {
             table.remove((key.0, start))?;
             change -= tables::size(&block);
-            merged = tables::decode(&block)?;
+            merged = tables::decode(&block).map_err(file::Failure::Block)?;
         }
         let mut added = Vec::new();
         while let Some(record) =

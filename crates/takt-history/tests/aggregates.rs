@@ -1,5 +1,7 @@
 //! Aggregates against the examples of OPC 10000-13, Annex A, and against sums of our own.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod support;
 
 use support::*;

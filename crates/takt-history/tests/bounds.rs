@@ -1,5 +1,7 @@
 //! Size, age, order of time, and values that are too large.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod support;
 
 use std::time::Duration;

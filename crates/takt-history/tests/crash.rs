@@ -1,5 +1,7 @@
 //! A process that is killed again and again while it records: all records that it reported as durable are there.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod support;
 
 use std::io::{BufRead, BufReader, Write};

@@ -1,5 +1,7 @@
 //! Raw values and values at given times; queries over the store against a naive evaluation.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod support;
 
 use proptest::prelude::*;

@@ -1,14 +1,12 @@
-//! History of Variables: its source, its continuation points, and the nodes that say so.
+//! History of Variables: its source, and its continuation points.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use takt_rt::memory_budget::Charge;
-use takt_space::{AddressSpaceError, RemoteSource, Value};
+use takt_space::RemoteSource;
 use takt_ua::binary::Encode;
-use takt_ua::{ByteString, NodeId, UaString, ids};
-
-use crate::server::Server;
+use takt_ua::{ByteString, NodeId};
 
 /// The history that a server keeps, or forwards.
 pub trait Historian: Send + Sync {
@@ -83,69 +81,6 @@ impl HistoryPoints {
         let (_, point) = self.points.remove(index)?;
         self.charge.force(self.charge.bytes() - point.memory());
         Some(point)
-    }
-}
-
-impl Server {
-    /// Sets the history that the server keeps or forwards, and shows it in ServerCapabilities and HistoryServerCapabilities
-    /// (OPC 10000-11, 5.3). Only the first call has an effect.
-    ///
-    /// # Errors
-    /// A node of namespace 0 cannot be changed.
-    pub fn set_historian(&self, historian: Arc<dyn Historian>) -> Result<(), AddressSpaceError> {
-        let aggregates = historian.aggregates();
-        let max_values = historian.max_return_data_values();
-        if self.keep_historian(historian) {
-            self.show_history(&aggregates, max_values)?;
-        }
-        Ok(())
-    }
-
-    fn show_history(&self, aggregates: &[u32], max_values: u32) -> Result<(), AddressSpaceError> {
-        let mut edit = self.space.edit();
-        let mut set = |id: u32, value: Value| edit.set_value(&NodeId::from(id), value);
-        set(
-            ids::HISTORY_SERVER_CAPABILITIES_ACCESS_HISTORY_DATA_CAPABILITY,
-            Value::stored(true),
-        )?;
-        set(
-            ids::HISTORY_SERVER_CAPABILITIES_MAX_RETURN_DATA_VALUES,
-            Value::stored(max_values),
-        )?;
-        let limit = self.limits.operations.max_nodes_per_history_read_data;
-        set(
-            ids::SERVER_SERVER_CAPABILITIES_OPERATION_LIMITS_MAX_NODES_PER_HISTORY_READ_DATA,
-            Value::stored(limit),
-        )?;
-        set(
-            ids::SERVER_SERVER_CAPABILITIES_OPERATION_LIMITS_MAX_NODES_PER_HISTORY_UPDATE_DATA,
-            Value::stored(limit),
-        )?;
-        set(
-            ids::SERVER_SERVER_CAPABILITIES_MAX_HISTORY_CONTINUATION_POINTS,
-            Value::stored(self.limits.max_history_continuation_points),
-        )?;
-        // Current values and history (OPC 10000-12, Annex D).
-        let capabilities = vec![UaString::from("DA"), UaString::from("HD")];
-        set(
-            ids::SERVER_CONFIGURATION_SERVER_CAPABILITIES,
-            Value::stored(capabilities),
-        )?;
-        let folders = [
-            ids::HISTORY_SERVER_CAPABILITIES_AGGREGATE_FUNCTIONS,
-            ids::SERVER_SERVER_CAPABILITIES_AGGREGATE_FUNCTIONS,
-        ];
-        for folder in folders {
-            for aggregate in aggregates {
-                edit.add_reference(
-                    &NodeId::from(folder),
-                    &NodeId::from(ids::ORGANIZES),
-                    true,
-                    &NodeId::from(*aggregate).into(),
-                )?;
-            }
-        }
-        Ok(())
     }
 }
 

@@ -36,6 +36,7 @@ mod forwarded;
 mod forwarded_identity;
 mod gate;
 mod history;
+mod history_nodes;
 mod limits;
 mod message;
 mod node_management;

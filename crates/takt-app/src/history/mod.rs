@@ -5,43 +5,28 @@
 //!   writers of values wait for the disk.
 //! * [`query`]: HistoryReadDetails as queries over the store.
 
+mod limits;
 mod query;
 mod reader;
+mod recorded;
 mod recorder;
 mod recording;
 
-use std::collections::HashMap;
 use std::io;
 use std::path::Path;
-use std::sync::{Arc, PoisonError, RwLock};
-use std::time::Duration;
+use std::sync::Arc;
 
-use takt_history::{Aggregate, HistoryError, HistoryStoreOptions, Store, VariableKey};
+use takt_history::{Aggregate, HistoryError, HistoryStoreOptions, Store};
 use takt_services::{Historian, Server};
 use takt_space::{AddressSpaceError, RemoteSource};
 use takt_ua::NodeId;
 
+pub use limits::{COMMIT_INTERVAL, MAX_RECORDED, MAX_RETURN_DATA_VALUES};
 use reader::Reader;
+pub use recorded::HistoryCounts;
+use recorded::RecordedVariables;
 use recorder::Recorder;
 pub use recording::Recording;
-
-/// Time between two commits: a value is durable at the latest this long, and the time of the disk, after it was recorded.
-pub const COMMIT_INTERVAL: Duration = Duration::from_millis(500);
-
-/// Maximum number of values of a Variable in one response: MaxReturnDataValues.
-pub const MAX_RETURN_DATA_VALUES: u32 = 10_000;
-
-/// Largest number of Variables that one history records.
-pub const MAX_RECORDED: usize = 10_000;
-
-/// Numbers of records.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct HistoryCounts {
-    /// Records that are durable.
-    pub recorded: u64,
-    /// Records that are lost: the disk was full or failed, too many values came at once, or a value was too large.
-    pub lost: u64,
-}
 
 /// Error of a history that could not be started.
 #[derive(Debug, thiserror::Error)]
@@ -55,29 +40,6 @@ pub enum HistoryStartError {
     /// The capabilities could not be shown.
     #[error(transparent)]
     AddressSpace(#[from] AddressSpaceError),
-}
-
-/// A recorded Variable.
-#[derive(Debug, Clone, Copy)]
-struct Recorded {
-    key: VariableKey,
-    stepped: bool,
-}
-
-/// The recorded Variables by their NodeIds.
-#[derive(Debug, Default)]
-struct RecordedVariables(RwLock<HashMap<NodeId, Recorded>>);
-
-impl RecordedVariables {
-    fn get(&self, node: &NodeId) -> Option<Recorded> {
-        let variables = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        variables.get(node).copied()
-    }
-
-    fn set(&self, node: NodeId, recorded: Recorded) {
-        let mut variables = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        variables.insert(node, recorded);
-    }
 }
 
 /// The running history of a server. Dropping it commits what was recorded.

@@ -11,7 +11,7 @@ use takt_ua::structures::{
 };
 use takt_ua::{DateTime, NumericRange, StatusCode};
 
-use super::MAX_RETURN_DATA_VALUES;
+use super::limits::MAX_RETURN_DATA_VALUES;
 
 /// A query of the history of one Variable.
 pub(super) enum Query {

@@ -14,8 +14,8 @@ use takt_space::{RemoteHistoryRead, RemoteOperations, RemoteRequest, RemoteResul
 use takt_ua::structures::HistoryReadResult;
 use takt_ua::{ByteString, ExtensionObject, ExtensionObjectBody, NodeId, StatusCode, ids};
 
-use super::RecordedVariables;
 use super::query::{Begun, Query};
+use super::recorded::RecordedVariables;
 
 /// Requests that wait, of all clients; more get BadTooManyOperations.
 const MAX_WAITING: usize = 256;

@@ -15,11 +15,15 @@ use takt_space::{
 use takt_ua::binary::Encode;
 use takt_ua::{DataValue, DateTime, NodeId, StatusCode};
 
+use super::limits::{COMMIT_INTERVAL, MAX_RECORDED};
+use super::recorded::{HistoryCounts, Recorded, RecordedVariables};
 use super::recording::Recording;
-use super::{COMMIT_INTERVAL, HistoryCounts, MAX_RECORDED, Recorded, RecordedVariables};
 
 /// Bytes of values that wait for a commit; more are lost.
 const MAX_WAITING: usize = 32 << 20;
+
+/// The same after a failed commit: the next attempt shall fit a disk with little space.
+const MAX_ATTEMPT: usize = 1 << 20;
 
 /// Bytes of a waiting record beside its value.
 const RECORD: usize = size_of::<(VariableKey, HistoryRecord)>();
@@ -363,7 +367,12 @@ impl Worker {
 
     fn push(&mut self, key: VariableKey, record: HistoryRecord) {
         let bytes = record.value.len() + RECORD;
-        if self.waiting_bytes + bytes > MAX_WAITING {
+        let most = if self.failing {
+            MAX_ATTEMPT
+        } else {
+            MAX_WAITING
+        };
+        if self.waiting_bytes + bytes > most {
             self.shared.lost.fetch_add(1, Ordering::Relaxed);
             return;
         }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use redb::ReadOnlyTable;
 use takt_ua::DateTime;
 
-use super::VariableKey;
 use super::file::{Failure, Shared};
+use super::options::VariableKey;
 use super::tables::BLOCKS;
 use crate::block::Block;
 use crate::error::HistoryError;

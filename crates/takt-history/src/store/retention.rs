@@ -7,8 +7,8 @@ use redb::{ReadTransaction, ReadableTable, Table, WriteTransaction};
 use takt_ua::DateTime;
 
 use super::file::Failure;
+use super::options::{HistoryStoreOptions, VariableKey};
 use super::tables::{self, BLOCKS, SIZES};
-use super::{HistoryStoreOptions, VariableKey};
 use crate::TICKS_PER_SECOND;
 
 /// Ticks between two searches for old records of all Variables.

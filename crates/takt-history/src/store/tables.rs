@@ -2,8 +2,7 @@
 
 use redb::TableDefinition;
 
-use super::file::Failure;
-use crate::block::{Block, BlockEncoder};
+use crate::block::{Block, BlockEncoder, BlockError};
 use crate::record::HistoryRecord;
 
 /// Blocks by Variable and time of the first record.
@@ -36,8 +35,8 @@ pub(super) fn size(block: &[u8]) -> i64 {
 }
 
 /// Decodes the records of a block.
-pub(super) fn decode(block: &[u8]) -> Result<Vec<HistoryRecord>, Failure> {
-    let block = Block::decode(block).map_err(Failure::Block)?;
+pub(super) fn decode(block: &[u8]) -> Result<Vec<HistoryRecord>, BlockError> {
+    let block = Block::decode(block)?;
     Ok(block.iter().map(|record| record.to_owned()).collect())
 }
 

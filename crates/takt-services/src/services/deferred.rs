@@ -59,7 +59,7 @@ impl RemoteResults {
 pub(crate) struct Operations {
     groups: HashMap<u64, Group>,
     /// Results of operations that no source has to be asked for.
-    known: RemoteResults,
+    known: Option<Box<RemoteResults>>,
     patience: Patience,
     respond: Respond,
 }
@@ -85,7 +85,7 @@ impl Operations {
     pub(crate) fn new(request: &Request<'_>, respond: Respond) -> Self {
         Self {
             groups: HashMap::new(),
-            known: RemoteResults::default(),
+            known: None,
             patience: Patience::of(request),
             respond,
         }
@@ -135,12 +135,13 @@ impl Operations {
 
     /// Sets the result of a history operation that no source has to be asked for.
     pub(crate) fn know_history(&mut self, index: usize, result: HistoryReadResult) {
-        self.known.histories.insert(index, result);
+        let known = self.known.get_or_insert_default();
+        known.histories.insert(index, result);
     }
 
     /// Returns the results that are known without any source.
     pub(crate) fn into_known(self) -> RemoteResults {
-        self.known
+        self.known.map(|known| *known).unwrap_or_default()
     }
 
     /// Returns the operations for a source, to which that at `index` of the request is about to be added.
@@ -240,7 +241,7 @@ impl Operations {
             message,
             pending,
             respond: self.respond,
-            results: Mutex::new(self.known),
+            results: Mutex::new(self.known.map(|known| *known).unwrap_or_default()),
             outstanding: AtomicUsize::new(self.groups.len()),
             _charge: charge,
         });

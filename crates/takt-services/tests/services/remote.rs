@@ -76,6 +76,7 @@ impl Source {
                 };
                 RemoteResults::Call(calls.iter().map(echo).collect())
             }
+            RemoteOperations::History(_) => request.operations.failed(StatusCode::Good),
         };
         request.reply.answer(results);
     }
