@@ -5,7 +5,9 @@ use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
 use libfuzzer_sys::fuzz_target;
-use takt_crypto::{ApplicationSecurity, CertificateStore, NewCertificate, PolicyProfile};
+use takt_crypto::{
+    ApplicationSecurity, CertificateStore, Curve, KeyKind, NewCertificate, PolicyProfile,
+};
 use takt_fuzz::{choice, parts};
 use takt_tcp::{
     ClientConnection, ClientConnectionConfig, SecuredPolicy, ServerConnection,
@@ -13,7 +15,7 @@ use takt_tcp::{
 };
 use takt_ua::enumerations::MessageSecurityMode;
 
-/// One application plays both sides. Creating its key takes long.
+/// One application plays both sides. Creating its keys takes long.
 static APPLICATION: LazyLock<Arc<ApplicationSecurity>> = LazyLock::new(|| {
     let folder = std::env::temp_dir().join(format!("takt-fuzz-{}", std::process::id()));
     let store = CertificateStore::open(&folder).expect("a temporary folder can be made");
@@ -25,7 +27,9 @@ static APPLICATION: LazyLock<Arc<ApplicationSecurity>> = LazyLock::new(|| {
         validity: Duration::from_secs(24 * 3600),
         key_bits: 2048,
     };
-    let application = ApplicationSecurity::open(store, &new).expect("a certificate can be made");
+    let curves = Curve::ALL.map(KeyKind::Ec);
+    let application = ApplicationSecurity::open_with(store, &new, KeyKind::Rsa, &curves)
+        .expect("certificates can be made");
     // The trust list is kept in memory from now on.
     let _ = application.store().trust_list();
     Arc::new(application)
@@ -88,7 +92,7 @@ fuzz_target!(|bytes: &[u8]| {
     let Some((kind, rest)) = choice(bytes) else {
         return;
     };
-    let profile = PolicyProfile::ALL[usize::from(kind % 3)];
+    let profile = PolicyProfile::ALL[usize::from(kind >> 3) % PolicyProfile::ALL.len()];
     let application = &*APPLICATION;
     let now = Instant::now();
     let client = ClientConnectionConfig {
@@ -97,7 +101,10 @@ fuzz_target!(|bytes: &[u8]| {
             0 => MessageSecurityMode::Sign,
             _ => MessageSecurityMode::SignAndEncrypt,
         },
-        server_certificate: application.identity().chain_der().to_vec(),
+        server_certificate: application
+            .identity_of(profile.key_kind())
+            .map(|own| own.chain_der().to_vec())
+            .unwrap_or_default(),
         ..ClientConnectionConfig::default()
     };
     let server = ServerConnectionConfig {

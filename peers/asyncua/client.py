@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """An asyncua client that answers JSON lines: see peers/README.md for the requests.
 
-Usage: client.py ENDPOINT
+Usage: client.py ENDPOINT [SECURITY]
 """
 
 import asyncio
@@ -10,6 +10,7 @@ import logging
 import sys
 
 from asyncua import Client, ua
+from asyncua.crypto import security_policies
 
 import wire
 
@@ -239,22 +240,66 @@ def say(answer):
     print(json.dumps(answer, ensure_ascii=False), flush=True)
 
 
-async def answer(client, line):
-    """One request, whatever becomes of it."""
-    request = {}
-    try:
-        request = json.loads(line)
-        result = await OPERATIONS[request["op"]](client, request)
-        return {"id": request.get("id"), "ok": True, "result": result}
-    except Exception as error:  # the driver must see every failure, of whatever kind
-        return {"id": request.get("id"), "ok": False, "error": wire.error_text(error)}
-
-
-async def main(endpoint):
-    """Connect, then answer until the end of the input."""
+async def connected(endpoint, security):
+    """A client with a Session."""
     client = Client(endpoint, timeout=10)
+    if "policy" in security:
+        client.application_uri = security["application"]
+        if "lifetime" in security:
+            client.secure_channel_timeout = security["lifetime"]
+        await client.set_security(
+            getattr(security_policies, "SecurityPolicy" + security["policy"].replace("_", "")),
+            certificate=security["certificate"],
+            private_key=security["key"],
+            mode=ua.MessageSecurityMode[security["mode"]],
+        )
+    if "user" in security:
+        client.set_user(security["user"])
+        client.set_password(security["password"])
+    if "userCertificate" in security:
+        await client.load_client_certificate(security["userCertificate"])
+        await client.load_private_key(security["userKey"])
+    await client.connect()
+    return client
+
+
+class Peer:
+    """The present client."""
+
+    def __init__(self, client):
+        self.client = client
+
+    async def answer(self, line):
+        """One request, whatever becomes of it."""
+        request = {}
+        try:
+            request = json.loads(line)
+            if request["op"] == "connect":
+                result = await self.connect(request)
+            else:
+                result = await OPERATIONS[request["op"]](self.client, request)
+            return {"id": request.get("id"), "ok": True, "result": result}
+        except Exception as error:  # the driver must see every failure, of whatever kind
+            return {"id": request.get("id"), "ok": False, "error": wire.error_text(error)}
+
+    async def connect(self, request):
+        """Another Session instead of the present one."""
+        await self.close()
+        CHANGES.arrived = []
+        self.client = await connected(request["endpoint"], request["security"])
+
+    async def close(self):
+        """Closes the Session, whose connection may be lost."""
+        try:
+            await self.client.disconnect()
+        except (ConnectionError, asyncio.TimeoutError, ua.UaError):
+            pass
+
+
+async def main(endpoint, security):
+    """Connect, then answer until the end of the input."""
     try:
-        await client.connect()
+        peer = Peer(await connected(endpoint, security))
     except Exception as error:
         say({"ready": False, "error": wire.error_text(error)})
         return 1
@@ -262,13 +307,13 @@ async def main(endpoint):
     loop = asyncio.get_running_loop()
     while line := await loop.run_in_executor(None, sys.stdin.readline):
         if line.strip():
-            say(await answer(client, line))
-    await client.disconnect()
+            say(await peer.answer(line))
+    await peer.close()
     return 0
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
+    if len(sys.argv) not in (2, 3):
         sys.exit(__doc__)
     logging.basicConfig(level=logging.CRITICAL)
-    sys.exit(asyncio.run(main(sys.argv[1])))
+    sys.exit(asyncio.run(main(sys.argv[1], json.loads(sys.argv[2]) if len(sys.argv) == 3 else {})))

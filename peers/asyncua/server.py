@@ -85,25 +85,25 @@ async def add_nodes(server):
 
 
 class Users(UserManager):
-    """The anonymous user, anna, and the user with a certificate."""
-
-    def __init__(self, certificate):
-        self.certificate = certificate
+    """The anonymous user, the user anna, and users whose certificate is accepted already."""
 
     def get_user(self, iserver, username=None, password=None, certificate=None):
-        if username is not None:
-            is_known = (username, password) == ("anna", "hammer")
-        else:
-            is_known = certificate is None or certificate == self.certificate
+        # Without a token of a user, the certificate is that of the application.
+        is_known = username is None or (username, password) == ("anna", "hammer")
         return User(role=UserRole.Admin) if is_known else None
 
 
-def user_certificate(security):
-    """The certificate of users, in DER."""
-    if "userCertificate" not in security:
-        return None
-    pem = Path(security["userCertificate"]).read_bytes()
-    return x509.load_pem_x509_certificate(pem).public_bytes(Encoding.DER)
+def accept_one_user(server, file):
+    """Accepts one certificate of users: the library verifies the signature alone."""
+    accepted = x509.load_pem_x509_certificate(Path(file).read_bytes()).public_bytes(Encoding.DER)
+    verify = server.iserver.verify_x509_token
+
+    def verify_known(session, token, signature):
+        if token.CertificateData != accepted:
+            raise ua.UaStatusCodeError(ua.StatusCodes.BadIdentityTokenRejected)
+        return verify(session, token, signature)
+
+    server.iserver.verify_x509_token = verify_known
 
 
 async def secure(server, security):
@@ -111,6 +111,8 @@ async def secure(server, security):
     await server.set_application_uri(security["application"])
     await server.load_certificate(security["certificate"])
     await server.load_private_key(security["key"])
+    if "userCertificate" in security:
+        accept_one_user(server, security["userCertificate"])
     names = [policy.replace("_", "") for policy in security["policies"]]
     modes = ("Sign", "SignAndEncrypt")
     server.set_security_policy([getattr(ua.SecurityPolicyType, f"{name}_{mode}") for name in names for mode in modes])
@@ -119,7 +121,7 @@ async def secure(server, security):
 async def main(port, security):
     """Serve until the input ends or SIGTERM comes."""
     endpoint = f"opc.tcp://127.0.0.1:{port or free_port()}"
-    server = Server(user_manager=Users(user_certificate(security))) if security else Server()
+    server = Server(user_manager=Users()) if security else Server()
     await server.init()
     server.set_endpoint(endpoint)
     server.set_server_name("asyncua peer")

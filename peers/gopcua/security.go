@@ -20,6 +20,11 @@ type Security struct {
 	Key         string
 	User        string
 	Password    string
+	// Files of a user with a certificate.
+	UserCertificate string
+	UserKey         string
+	// JSON Web Token of a user.
+	Token string
 }
 
 // options returns the options of a client.
@@ -31,29 +36,46 @@ func (s Security) options(endpoint string) ([]opcua.Option, error) {
 	if err != nil {
 		return nil, err
 	}
-	certificate, err := read(s.Certificate)
-	if err != nil {
-		return nil, err
-	}
-	bytes, err := read(s.Key)
-	if err != nil {
-		return nil, err
-	}
-	key, err := x509.ParsePKCS8PrivateKey(bytes)
+	certificate, key, err := credentials(s.Certificate, s.Key)
 	if err != nil {
 		return nil, err
 	}
 	options := []opcua.Option{
 		opcua.ApplicationURI(s.Application),
 		opcua.Certificate(certificate),
-		opcua.PrivateKey(key.(*rsa.PrivateKey)),
+		opcua.PrivateKey(key),
 	}
-	if s.User == "" {
-		return append(options, opcua.AuthAnonymous(),
-			opcua.SecurityFromEndpoint(offered, ua.UserTokenTypeAnonymous)), nil
+	switch {
+	case s.UserCertificate != "":
+		certificate, key, err := credentials(s.UserCertificate, s.UserKey)
+		if err != nil {
+			return nil, err
+		}
+		return append(options, opcua.AuthCertificate(certificate), opcua.AuthPrivateKey(key),
+			opcua.SecurityFromEndpoint(offered, ua.UserTokenTypeCertificate)), nil
+	case s.Token != "":
+		return append(options, opcua.AuthIssuedToken([]byte(s.Token)),
+			opcua.SecurityFromEndpoint(offered, ua.UserTokenTypeIssuedToken)), nil
+	case s.User != "":
+		return append(options, opcua.AuthUsername(s.User, s.Password),
+			opcua.SecurityFromEndpoint(offered, ua.UserTokenTypeUserName)), nil
 	}
-	return append(options, opcua.AuthUsername(s.User, s.Password),
-		opcua.SecurityFromEndpoint(offered, ua.UserTokenTypeUserName)), nil
+	return append(options, opcua.AuthAnonymous(),
+		opcua.SecurityFromEndpoint(offered, ua.UserTokenTypeAnonymous)), nil
+}
+
+// credentials reads a certificate and its key.
+func credentials(certificate, key string) ([]byte, *rsa.PrivateKey, error) {
+	bytes, err := read(key)
+	if err != nil {
+		return nil, nil, err
+	}
+	parsed, err := x509.ParsePKCS8PrivateKey(bytes)
+	if err != nil {
+		return nil, nil, err
+	}
+	bytes, err = read(certificate)
+	return bytes, parsed.(*rsa.PrivateKey), err
 }
 
 // offered returns the endpoint of the server with this security.

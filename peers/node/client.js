@@ -4,6 +4,7 @@
 // Usage: client.js ENDPOINT [SECURITY], with SECURITY as peers/README.md describes it
 
 require("./setup.js");
+const fs = require("node:fs");
 const path = require("node:path");
 const readline = require("node:readline");
 const {
@@ -149,9 +150,11 @@ const operations = {
         return Promise.all(request.nodes.map((node) => monitor(subscription, node, request, changes)));
     },
 
-    /** How often the SecureChannel was renewed so far. */
-    async renewed({ counts }) {
-        return counts.renewed;
+    /** Another Session instead of the present one. */
+    async connect(peer, request) {
+        await close(peer);
+        Object.assign(peer, await open(request.endpoint, request.security));
+        return null;
     },
 
     /** What has changed: waits for a change if there is none yet. */
@@ -211,44 +214,67 @@ function securityOptions(security) {
         privateKeyFile: security.key,
         securityMode: MessageSecurityMode[security.mode],
         securityPolicy: SecurityPolicy[security.policy],
-        // Milliseconds; the client renews after three quarters of them.
-        defaultSecureTokenLifetime: 1500,
+        defaultSecureTokenLifetime: security.lifetime,
     };
 }
 
 /** The user of the Session. */
 function user(security) {
+    if (security.userCertificate) {
+        return {
+            type: UserTokenType.Certificate,
+            certificateData: wire.readCertificate(security.userCertificate),
+            privateKey: fs.readFileSync(security.userKey, "ascii"),
+        };
+    }
     if (!security.user) return { type: UserTokenType.Anonymous };
     return { type: UserTokenType.UserName, userName: security.user, password: security.password };
 }
 
-async function main(endpoint, security) {
-    const counts = { renewed: 0 };
+/** A client, its Session, and the changes that nobody has asked for yet. */
+async function open(endpoint, security) {
     const client = OPCUAClient.create({
         applicationName: "node-opcua peer",
         endpointMustExist: false,
         keepSessionAlive: false,
         ...securityOptions(security),
-        connectionStrategy: { maxRetry: 0, initialDelay: 100, maxDelay: 200 },
+        // With security, the client connects again by itself.
+        connectionStrategy: { maxRetry: security.policy ? 5 : 0, initialDelay: 100, maxDelay: 200 },
         transportTimeout: 10000,
         requestedSessionTimeout: 60000,
     });
-    client.on("security_token_renewed", () => { counts.renewed += 1; });
-    let session;
     try {
         await client.connect(endpoint);
-        session = await client.createSession(user(security));
+        return { client, session: await client.createSession(user(security)), changes: [] };
+    } catch (error) {
+        await client.disconnect();
+        throw error;
+    }
+}
+
+/** Closes the Session; it may be lost. */
+async function close({ client, session }) {
+    try {
+        await session.close();
+    } catch (_error) {
+        // There is nothing left to close.
+    }
+    await client.disconnect();
+}
+
+async function main(endpoint, security) {
+    let peer;
+    try {
+        peer = await open(endpoint, security);
     } catch (error) {
         say({ ready: false, error: wire.errorText(error) });
         process.exit(1);
     }
     say({ ready: true });
-    const changes = [];
     for await (const line of readline.createInterface({ input: process.stdin })) {
-        if (line.trim()) say(await answer({ client, session, changes, counts }, line));
+        if (line.trim()) say(await answer(peer, line));
     }
-    await session.close();
-    await client.disconnect();
+    await close(peer);
     process.exit(0);
 }
 

@@ -1,14 +1,15 @@
 #!/usr/bin/env node
 "use strict";
 // A node-opcua server with the nodes that peers/README.md lists.
-// Usage: server.js PORT [secure [FOLDER]]   (0 takes a free port; ends when standard input is closed)
-// `secure` offers Basic256Sha256 only. With a FOLDER for its certificate, it offers all three SecurityPolicies, accepts
-// every client, and knows the user `anna` with the password `hammer`.
+// Usage: server.js PORT [secure | SECURITY]   (0 takes a free port; ends when standard input is closed)
+// `secure` offers Basic256Sha256 only. With SECURITY, as peers/README.md describes it, it accepts every client, the user
+// `anna` with the password `hammer`, and one certificate of users.
 
 require("./setup.js");
 const net = require("node:net");
+const path = require("node:path");
 const {
-    DataType, LocalizedText, MessageSecurityMode, OPCUAServer, SecurityPolicy, StatusCodes, Variant, VariantArrayType,
+    DataType, LocalizedText, MessageSecurityMode, OPCUACertificateManager, OPCUAServer, SecurityPolicy, StatusCodes, Variant, VariantArrayType,
     nodesets,
 } = require("node-opcua");
 const wire = require("./wire.js");
@@ -77,38 +78,55 @@ function freePort() {
     });
 }
 
-/** Options of the security: none, Basic256Sha256 only, or everything. */
-function security(secure, folder) {
-    if (!secure) {
+/** Options of the security: none, Basic256Sha256 only, or as described. */
+function options(security) {
+    if (!security) {
         return { securityModes: [MessageSecurityMode.None], securityPolicies: [SecurityPolicy.None] };
     }
-    if (!folder) {
+    if (security === "secure") {
         return {
             securityModes: [MessageSecurityMode.SignAndEncrypt], securityPolicies: [SecurityPolicy.Basic256Sha256],
         };
     }
     return {
+        certificateFile: security.certificate,
+        privateKeyFile: security.key,
         securityModes: [MessageSecurityMode.Sign, MessageSecurityMode.SignAndEncrypt],
-        securityPolicies: [
-            SecurityPolicy.Basic256Sha256, SecurityPolicy.Aes128_Sha256_RsaOaep, SecurityPolicy.Aes256_Sha256_RsaPss,
-        ],
+        securityPolicies: security.policies.map((name) => SecurityPolicy[name]),
         userManager: { isValidUser: (name, password) => name === "anna" && password === "hammer" },
     };
 }
 
-async function main(requested, secure, folder) {
+/** The store of certificates of users: with the one that is accepted, or one that accepts all. */
+async function userCertificates(security) {
+    const certificate = security?.userCertificate;
+    if (!certificate) return wire.certificateManager("user");
+    const rootFolder = path.join(path.dirname(certificate), "node-opcua-users");
+    const manager = new OPCUACertificateManager({ rootFolder, automaticallyAcceptUnknownCertificate: false });
+    await manager.initialize();
+    await manager.trustCertificate(wire.readCertificate(certificate));
+    return manager;
+}
+
+async function main(requested, security) {
     const port = requested || (await freePort());
+    const folder = security?.certificate && path.dirname(security.certificate);
     const server = new OPCUAServer({
         port,
         host: "127.0.0.1",
         hostname: "127.0.0.1",
         allowAnonymous: true,
-        ...security(secure, folder),
+        ...options(security),
         disableDiscovery: false,
+        // Sessions whose connection was cut stay for a while.
+        serverCapabilities: { maxSessions: 100 },
         nodeset_filename: [nodesets.standard],
-        serverInfo: { applicationUri: "urn:takt:peer:node-opcua", applicationName: { text: "node-opcua peer" } },
+        serverInfo: {
+            applicationUri: security?.application ?? "urn:takt:peer:node-opcua",
+            applicationName: { text: "node-opcua peer" },
+        },
         serverCertificateManager: wire.certificateManager("server", folder),
-        userCertificateManager: wire.certificateManager("user", folder),
+        userCertificateManager: await userCertificates(security),
     });
     await server.initialize();
     const addressSpace = server.engine.addressSpace;
@@ -131,11 +149,12 @@ async function main(requested, secure, folder) {
     process.stdin.on("end", end).resume();
 }
 
-if (process.argv.length < 3 || process.argv.length > 5) {
-    console.error("usage: server.js PORT [secure [FOLDER]]");
+if (process.argv.length < 3 || process.argv.length > 4) {
+    console.error("usage: server.js PORT [secure | SECURITY]");
     process.exit(2);
 }
-main(Number(process.argv[2]), process.argv[3] === "secure", process.argv[4]).catch((error) => {
+const argument = process.argv[3];
+main(Number(process.argv[2]), argument?.startsWith("{") ? JSON.parse(argument) : argument).catch((error) => {
     console.error(error);
     process.exit(1);
 });

@@ -1,6 +1,8 @@
 "use strict";
 // Values of node-opcua as the JSON that peers/README.md describes, and back.
 
+const { X509Certificate } = require("node:crypto");
+const fs = require("node:fs");
 const path = require("node:path");
 const {
     DataType, LocalizedText, OPCUACertificateManager, QualifiedName, StatusCode, StatusCodes,
@@ -20,6 +22,11 @@ function certificateManager(whose, folder) {
         });
     }
     return new OPCUACertificateManager({ rootFolder: path.join(__dirname, "node_modules", ".cache", "pki", whose) });
+}
+
+/** A certificate in DER, from a file in PEM. */
+function readCertificate(file) {
+    return new X509Certificate(fs.readFileSync(file)).raw;
 }
 
 /** The StatusCode's standard name. */
@@ -162,6 +169,6 @@ function dataValueToJson(dataValue) {
 }
 
 module.exports = {
-    certificateManager, dataValueToJson, errorText, nameFromJson, nameToJson, nodeIdToJson, plainToJson, statusToJson,
-    textToJson, variantFromJson, variantToJson,
+    certificateManager, dataValueToJson, errorText, nameFromJson, nameToJson, nodeIdToJson, plainToJson, readCertificate,
+    statusToJson, textToJson, variantFromJson, variantToJson,
 };

@@ -27,8 +27,6 @@ pub enum Peer {
     Open62541,
     /// Rust's async-opcua; a server only.
     AsyncOpcua,
-    /// Go's gopcua; a server only.
-    Gopcua,
     /// Java's Milo; a server only.
     Milo,
 }
@@ -45,7 +43,6 @@ impl Peer {
             Self::NodeOpcua => "node-opcua",
             Self::Open62541 => "open62541",
             Self::AsyncOpcua => "async-opcua",
-            Self::Gopcua => "gopcua",
             Self::Milo => "milo",
         }
     }
@@ -75,7 +72,6 @@ impl Peer {
             }
             Self::Open62541 => Command::new(open62541(&format!("open62541-{role}"))),
             Self::AsyncOpcua => with_role(Checker::AsyncOpcua, role),
-            Self::Gopcua => with_role(Checker::Gopcua, role),
             Self::Milo => with_role(Checker::Milo, role),
         }
     }

@@ -20,6 +20,51 @@ const ALL: [Token; 4] = [
 const WITHOUT_JWT: [Token; 3] = [Token::Anonymous, Token::UserName, Token::Certificate];
 
 #[test]
+fn asyncua_is_a_client_on_secured_channels() {
+    client_on_secured_channels(Peer::Asyncua, &POLICIES, &WITHOUT_JWT);
+}
+
+#[test]
+fn asyncua_is_a_server_on_secured_channels() {
+    command_line_on_secured_channels(Peer::Asyncua, &POLICIES, &WITHOUT_JWT);
+}
+
+#[test]
+fn async_opcua_is_a_client_on_secured_channels() {
+    client_passes_secured_checks(Checker::AsyncOpcua, PROVIDER, &ALL);
+}
+
+#[test]
+fn async_opcua_is_a_server_on_secured_channels() {
+    command_line_on_secured_channels(Peer::AsyncOpcua, &POLICIES, &WITHOUT_JWT);
+}
+
+#[test]
+fn gopcua_is_a_client_on_secured_channels() {
+    client_passes_secured_checks(Checker::Gopcua, PROVIDER, &ALL);
+}
+
+#[test]
+fn milo_is_a_client_on_secured_channels() {
+    client_passes_secured_checks(Checker::Milo, PROVIDER, &ALL);
+}
+
+#[test]
+fn milo_is_a_server_on_secured_channels() {
+    command_line_on_secured_channels(Peer::Milo, &POLICIES, &WITHOUT_JWT);
+}
+
+#[test]
+fn node_opcua_is_a_client_on_secured_channels() {
+    client_on_secured_channels(Peer::NodeOpcua, &POLICIES, &WITHOUT_JWT);
+}
+
+#[test]
+fn node_opcua_is_a_server_on_secured_channels() {
+    command_line_on_secured_channels(Peer::NodeOpcua, &POLICIES, &WITHOUT_JWT);
+}
+
+#[test]
 fn open62541_is_a_client_on_secured_channels() {
     client_on_secured_channels(Peer::Open62541, &POLICIES, &ALL);
 }

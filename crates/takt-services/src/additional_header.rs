@@ -59,3 +59,68 @@ fn header(policy_uri: &str, key: Variant) -> ExtensionObject {
 fn is(pair: &KeyValuePair, name: &str) -> bool {
     pair.key.namespace == 0 && pair.key.name.as_str() == name
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use takt_ua::structures::EndpointDescription;
+
+    fn requested(header: &ExtensionObject) -> Option<String> {
+        requested_policy(&RequestHeaderRef {
+            additional_header: header.as_ref(),
+            ..RequestHeaderRef::default()
+        })
+    }
+
+    fn parameters(value: Variant) -> ExtensionObject {
+        ExtensionObject::from_structure(&AdditionalParametersType {
+            parameters: vec![KeyValuePair {
+                key: QualifiedName::new(0, POLICY_URI),
+                value,
+            }],
+        })
+    }
+
+    #[test]
+    fn a_policy_is_requested_by_its_uri() {
+        let uri = "http://opcfoundation.org/UA/SecurityPolicy#ECC_nistP256";
+        assert_eq!(
+            requested(&parameters(Variant::from(uri))).as_deref(),
+            Some(uri)
+        );
+        for other in [
+            ExtensionObject::default(),
+            parameters(Variant::from(7_u32)),
+            parameters(Variant::default()),
+            ExtensionObject::from_structure(&AdditionalParametersType::default()),
+            ExtensionObject::from_structure(&EndpointDescription::default()),
+            parameters(Variant::from("x".repeat(MAX_HEADER + 1).as_str())),
+        ] {
+            assert_eq!(requested(&other), None);
+        }
+    }
+
+    #[test]
+    fn responses_have_a_key_or_the_reason_why_there_is_none() {
+        let values = |header: ExtensionObject| -> Vec<Variant> {
+            let decoded: AdditionalParametersType = header.decode_as().unwrap();
+            decoded
+                .parameters
+                .into_iter()
+                .map(|pair| pair.value)
+                .collect()
+        };
+        let refused = StatusCode::BadSecurityPolicyRejected;
+        assert_eq!(
+            values(refusal("urn:x", refused)),
+            [Variant::from("urn:x"), Variant::StatusCode(refused)]
+        );
+        let found = values(key("urn:x", &[1, 2], &[3]));
+        let Some(Variant::ExtensionObject(key)) = found.last() else {
+            panic!("{found:?}");
+        };
+        let key: EphemeralKeyType = key.decode_as().unwrap();
+        assert_eq!(key.public_key.as_bytes(), [1, 2]);
+        assert_eq!(key.signature.as_bytes(), [3]);
+    }
+}

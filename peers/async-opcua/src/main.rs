@@ -2,6 +2,7 @@
 
 mod checks;
 mod security;
+mod server;
 mod session;
 mod subscriptions;
 
@@ -95,6 +96,15 @@ async fn run(task: Task) -> Value {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let [role, port, security] = arguments.as_slice()
+        && role == "server"
+    {
+        if let Err(Failed(error)) = server::run(port, security).await {
+            eprintln!("{error}");
+        }
+        return;
+    }
     while let Some(line) = next_line() {
         match serde_json::from_str(&line) {
             Ok(request) => println!("{}", run(Task { request }).await),

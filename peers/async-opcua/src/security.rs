@@ -1,7 +1,7 @@
 //! The security of a channel and the user of its Session, as a check asks for them.
 
 use opcua::client::{Client, ClientBuilder, IdentityToken};
-use opcua::types::{EndpointDescription, MessageSecurityMode, UserTokenPolicy};
+use opcua::types::{ByteString, EndpointDescription, MessageSecurityMode, UserTokenPolicy};
 use serde_json::Value;
 
 use crate::Failed;
@@ -15,6 +15,9 @@ pub(crate) struct Security {
     key: String,
     user: String,
     password: String,
+    user_certificate: String,
+    user_key: String,
+    token: String,
 }
 
 impl Security {
@@ -28,6 +31,9 @@ impl Security {
             key: field("key"),
             user: field("user"),
             password: field("password"),
+            user_certificate: field("userCertificate"),
+            user_key: field("userKey"),
+            token: field("token"),
         }
     }
 
@@ -70,10 +76,20 @@ impl Security {
         Ok(endpoint)
     }
 
-    pub(crate) fn identity(&self) -> IdentityToken {
-        if self.user.is_empty() {
-            return IdentityToken::Anonymous;
+    pub(crate) fn identity(&self) -> Result<IdentityToken, Failed> {
+        if !self.user_certificate.is_empty() {
+            return Ok(IdentityToken::new_x509_path(
+                &self.user_certificate,
+                &self.user_key,
+            )?);
         }
-        IdentityToken::new_user_name(self.user.clone(), self.password.clone())
+        if !self.token.is_empty() {
+            let token = ByteString::from(self.token.as_bytes());
+            return Ok(IdentityToken::new_issued_token(token));
+        }
+        Ok(match self.user.is_empty() {
+            true => IdentityToken::Anonymous,
+            false => IdentityToken::new_user_name(self.user.clone(), self.password.clone()),
+        })
     }
 }

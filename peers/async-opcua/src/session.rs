@@ -81,7 +81,7 @@ impl Session {
             .map_err(|errors| Failed(errors.join(", ")))?;
         let endpoint = security.endpoint(&client, endpoint).await?;
         let (session, event_loop) =
-            client.connect_to_endpoint_directly(endpoint, security.identity())?;
+            client.connect_to_endpoint_directly(endpoint, security.identity()?)?;
         let mut event_loop = event_loop.spawn();
         // The library waits on if it gives up.
         let is_connected = tokio::select! {

@@ -111,9 +111,13 @@ public final class Main {
     }
   }
 
-  public static void main(String[] arguments) throws IOException {
+  public static void main(String[] arguments) throws Exception {
     // Milo takes RSA-PSS from it, by the name SHA256withRSA/PSS.
     java.security.Security.addProvider(new BouncyCastleProvider());
+    if (arguments.length == 3 && arguments[0].equals("server")) {
+      Server.run(Integer.parseInt(arguments[1]), arguments[2]);
+      return;
+    }
     var input = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
     for (String line; (line = input.readLine()) != null; ) {
       System.out.println(run(new Task(line, input)));

@@ -20,12 +20,21 @@ pub(super) struct Relay {
 impl Relay {
     /// Starts a relay on a free port.
     pub(super) fn start(server: &str) -> Self {
-        let address = server
-            .strip_prefix("opc.tcp://")
-            .expect("an opc.tcp endpoint")
-            .to_owned();
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
-        let port = listener.local_addr().expect("it is bound").port();
+        Self::listening(listener, address_of(server))
+    }
+
+    /// Starts a relay with the port of the server at another address: some servers compare the port in the URLs of their clients.
+    pub(super) fn start_with_port_of(server: &str) -> Self {
+        let address = address_of(server);
+        let (_, port) = address.rsplit_once(':').expect("an endpoint with a port");
+        let beside = format!("127.0.0.2:{port}");
+        let listener = TcpListener::bind(beside).expect("the port is free at another address");
+        Self::listening(listener, address)
+    }
+
+    fn listening(listener: TcpListener, address: String) -> Self {
+        let own = listener.local_addr().expect("it is bound");
         let renewed = Arc::new(AtomicU64::new(0));
         let counter = Arc::clone(&renewed);
         let clients = Arc::new(Mutex::new(Vec::new()));
@@ -41,7 +50,7 @@ impl Relay {
             }
         });
         Self {
-            endpoint: format!("opc.tcp://127.0.0.1:{port}"),
+            endpoint: format!("opc.tcp://{own}"),
             renewed,
             clients,
         }
@@ -58,6 +67,11 @@ impl Relay {
     pub(super) fn renewed(&self) -> u64 {
         self.renewed.load(Ordering::Relaxed)
     }
+}
+
+fn address_of(server: &str) -> String {
+    let address = server.strip_prefix("opc.tcp://");
+    address.expect("an opc.tcp endpoint").to_owned()
 }
 
 fn connect(client: TcpStream, server: TcpStream, renewed: &Arc<AtomicU64>) {

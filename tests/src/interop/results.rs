@@ -33,16 +33,16 @@ pub(super) struct Results {
 }
 
 impl Results {
-    /// Begins a new file.
+    /// Begins a new file for these SecurityPolicies.
     ///
     /// # Panics
     /// If it cannot be written.
     #[must_use]
-    pub(super) fn new(peer: &str, role: Role) -> Self {
+    pub(super) fn new(peer: &str, role: Role, policies: &[&str]) -> Self {
         let folder = target_directory().join("interoperability");
         std::fs::create_dir_all(&folder).expect("a folder can be made");
-        let path = folder.join(format!("{peer}-{}.jsonl", role.name()));
-        let file = File::create(&path).expect("a file can be made");
+        let name = format!("{peer}-{}-{}.jsonl", role.name(), policies[0]);
+        let file = File::create(folder.join(name)).expect("a file can be made");
         Self {
             file,
             failed: String::new(),

@@ -20,34 +20,29 @@ pub(super) struct Foreign {
 }
 
 impl Foreign {
-    /// Makes the certificate of an application in a new folder of the sandbox, with a key for this SecurityPolicy.
+    /// Makes the certificate of an application in a new folder of the sandbox.
     ///
     /// # Panics
     /// If openssl fails.
+    /// `policy` is a SecurityPolicy for which it has to be.
     pub(super) fn new(sandbox: &Sandbox, name: &str, policy: &str) -> Self {
         let application = format!("urn:takt:peer:{name}");
         let folder = sandbox.data_directory().join(name);
         std::fs::create_dir(&folder).expect("a folder can be made");
-        let on_curve = "keyUsage=critical,digitalSignature,nonRepudiation".to_owned();
-        let (key, usage): (&[&str], String) = match policy {
-            "ECC_nistP256" => (&["ec", "-pkeyopt", "ec_paramgen_curve:P-256"], on_curve),
-            "ECC_nistP384" => (&["ec", "-pkeyopt", "ec_paramgen_curve:P-384"], on_curve),
-            _ => (
-                &["rsa:2048"],
-                format!("{on_curve},keyEncipherment,dataEncipherment"),
-            ),
-        };
         let extensions = [
             format!("subjectAltName=URI:{application},DNS:localhost,IP:127.0.0.1"),
             "basicConstraints=critical,CA:FALSE".to_owned(),
-            usage,
+            format!(
+                "keyUsage=critical,digitalSignature,nonRepudiation,{}",
+                usage_of(policy)
+            ),
             "extendedKeyUsage=serverAuth,clientAuth".to_owned(),
         ];
         let mut command = Command::new("openssl");
         command
             .current_dir(&folder)
-            .args(["req", "-x509", "-sha256", "-nodes", "-newkey"])
-            .args(key)
+            .args(["req", "-x509", "-sha256", "-nodes"])
+            .args(key_of(policy))
             .args(["-days", "30", "-subj", &format!("/CN={name}/O=Takt")])
             .args(["-keyout", "key.pem", "-out", "certificate.pem"]);
         for extension in &extensions {
@@ -94,6 +89,23 @@ impl Foreign {
         let _ = sandbox
             .run(&["trust", "add", thumbprint, "--certificates", folder])
             .expect_success();
+    }
+}
+
+/// Returns the options of openssl for a new key that a SecurityPolicy accepts.
+fn key_of(policy: &str) -> &'static [&'static str] {
+    match policy {
+        "ECC_nistP256" => &["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"],
+        "ECC_nistP384" => &["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:secp384r1"],
+        _ => &["-newkey", "rsa:2048"],
+    }
+}
+
+/// Returns the usage of such a key, besides signatures (OPC 10000-6, 6.2.2).
+fn usage_of(policy: &str) -> &'static str {
+    match policy.starts_with("ECC") {
+        true => "keyAgreement",
+        false => "keyEncipherment,dataEncipherment",
     }
 }
 

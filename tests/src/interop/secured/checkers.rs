@@ -45,7 +45,7 @@ pub fn client_passes_secured_checks(client: Checker, provider: &'static str, tok
     assert_eq!(refused["ok"], false, "it is not trusted yet: {refused}");
     site.client.is_trusted_now(&trusting, &certificates);
 
-    let mut results = Results::new(client.name(), Role::Client);
+    let mut results = Results::new(client.name(), Role::Client, &POLICIES);
     for case in &cases {
         let names = [case.policy, case.mode, &case.token.to_string()];
         for (service, name) in SERVICES {

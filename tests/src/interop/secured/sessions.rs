@@ -12,14 +12,14 @@ use crate::peer::{Peer, PeerClient};
 use crate::sandbox::{Provider, Registry, Sandbox};
 
 /// Time limit of changes, renewals and new connections on a loaded machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Renewals of the SecureChannel, and changes, that have to be seen.
 const RENEWED: u64 = 2;
 const CHANGES: usize = 5;
 
-/// Lifetime of a security token in milliseconds: the shortest one that Takt's server grants.
-const LIFETIME: u64 = 1000;
+/// Lifetime of a security token in milliseconds. A client that renews late on a loaded machine loses its channel: not less.
+const LIFETIME: u64 = 2000;
 
 /// Uses a registry and a Provider behind it with one foreign client: each policy and mode, each of these tokens. All policies need
 /// keys of one kind.
@@ -40,7 +40,7 @@ pub fn client_on_secured_channels(peer: Peer, policies: &'static [&str], tokens:
         .is_trusted_now(&sandbox, &sandbox.data_directory().join("pki"));
     let session = PeerClient::connect_secured(peer, &relay.endpoint, &first);
     let session = session.unwrap_or_else(|error| panic!("{error}"));
-    let mut results = Results::new(peer.name(), Role::Client);
+    let mut results = Results::new(peer.name(), Role::Client, policies);
     let mut use_of = Use {
         session,
         relay,

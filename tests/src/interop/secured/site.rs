@@ -19,7 +19,8 @@ pub(super) struct Site {
 }
 
 impl Site {
-    /// Makes certificates, and adds users to the file of a registry that is not started yet. All of them are operators.
+    /// Makes certificates for a SecurityPolicy, and adds users to the file of a registry that is not started yet. All of them are
+    /// operators.
     pub(super) fn new(sandbox: &Sandbox, name: &str, policy: &str) -> Self {
         let data = sandbox.data_directory();
         let user = Foreign::new(sandbox, "user", policy);
