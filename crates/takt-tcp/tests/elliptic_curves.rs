@@ -44,7 +44,7 @@ struct Attacker {
 }
 
 impl Attacker {
-    fn new(policy: Arc<dyn SecurityPolicy>, attack: Attack) -> Arc<dyn SecurityPolicy> {
+    fn with(policy: Arc<dyn SecurityPolicy>, attack: Attack) -> Arc<dyn SecurityPolicy> {
         Arc::new(Self {
             policy,
             attack,
@@ -125,14 +125,14 @@ fn client(profile: &'static PolicyProfile) -> ClientConnectionConfig {
 
 fn attacking_client(profile: &'static PolicyProfile, attack: Attack) -> Pair {
     let mut config = client(profile);
-    config.policy = Attacker::new(config.policy, attack);
+    config.policy = Attacker::with(config.policy, attack);
     Pair::new(config, PLANT.server_config())
 }
 
 fn attacking_server(profile: &'static PolicyProfile, attack: Attack) -> Pair {
     let policy = SecuredPolicy::for_server(profile, Arc::clone(&PLANT.server));
     let config = ServerConnectionConfig {
-        policies: vec![Attacker::new(policy, attack)],
+        policies: vec![Attacker::with(policy, attack)],
         ..PLANT.server_config()
     };
     Pair::new(client(profile), config)

@@ -70,6 +70,9 @@ pub fn client_on_secured_channels(peer: Peer, policies: &'static [&str], tokens:
     results.finish();
 }
 
+/// Use of one service.
+type Service = fn(&mut Use) -> Result<(), String>;
+
 /// A client with a Session.
 struct Use {
     session: PeerClient,
@@ -88,7 +91,7 @@ impl Use {
         if connected.is_err() {
             return;
         }
-        let services: [(&str, fn(&mut Self) -> Result<(), String>); 5] = [
+        let services: [(&str, Service); 5] = [
             ("browse", Self::browse),
             ("read", Self::read),
             ("write", Self::write),
