@@ -4,7 +4,8 @@
 use libfuzzer_sys::fuzz_target;
 use takt_history::block::{self, Block};
 use takt_history::{
-    Aggregate, AggregateSettings, Budget, MemoryRecords, ProcessedQuery, QueryOutput, RawQuery, ValueForm,
+    Aggregate, AggregateSettings, Budget, MemoryRecords, ProcessedQuery, QueryOutput, RawQuery,
+    ValueForm,
 };
 use takt_ua::DateTime;
 
@@ -19,7 +20,10 @@ fuzz_target!(|data: &[u8]| {
     let (Some(first), Some(last)) = (decoded.get(0), decoded.get(decoded.len() - 1)) else {
         return;
     };
-    let (start, end) = (first.source_timestamp, DateTime(last.source_timestamp.0.saturating_add(1)));
+    let (start, end) = (
+        first.source_timestamp,
+        DateTime(last.source_timestamp.0.saturating_add(1)),
+    );
     let output = || QueryOutput::new(ValueForm::default(), 1000, 1 << 20);
     if let Ok(mut raw) = RawQuery::new(Some(start), Some(end), 0, true) {
         let _ = raw.run(&mut records, &mut output(), &mut Budget::new(10_000));

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use libfuzzer_sys::fuzz_target;
 use takt_crypto::{
-    ApplicationSecurity, CertificateStore, Curve, KeyKind, NewCertificate, PolicyProfile,
+    ApplicationSecurity, CertificateStore, EllipticCurve, KeyKind, NewCertificate, PolicyProfile,
 };
 use takt_fuzz::{choice, parts};
 use takt_tcp::{
@@ -27,7 +27,7 @@ static APPLICATION: LazyLock<Arc<ApplicationSecurity>> = LazyLock::new(|| {
         validity: Duration::from_secs(24 * 3600),
         key_bits: 2048,
     };
-    let curves = Curve::ALL.map(KeyKind::Ec);
+    let curves = EllipticCurve::ALL.map(KeyKind::Ec);
     let application = ApplicationSecurity::open_with(store, &new, KeyKind::Rsa, &curves)
         .expect("certificates can be made");
     // The trust list is kept in memory from now on.

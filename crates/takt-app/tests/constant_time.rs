@@ -46,7 +46,7 @@ const WRONG_PASSWORD: &str = "correct house";
 
 #[inline(never)]
 fn measured_open(security: &dyn ChunkSecurity, chunk: &mut [u8]) -> bool {
-    security.open(chunk, HEADER).is_ok()
+    security.open(chunk, HEADER, 0).is_ok()
 }
 
 #[inline(never)]
@@ -115,7 +115,7 @@ fn subject() {
             let (client, server) = (token(Role::Client), token(Role::Server));
             // Once without counting: tables and functions are found at the first use.
             let mut right = message(&client, |_| {});
-            assert!(server.receive.open(&mut right, HEADER).is_ok());
+            assert!(server.receive.open(&mut right, HEADER, 0).is_ok());
             let mut wrong = message(&client, |plain| spoil(plain, mistake));
             assert!(!measured_open(&*server.receive, &mut wrong));
         }

@@ -21,7 +21,7 @@ use x509_parser::public_key::PublicKey as ParsedKey;
 use x509_parser::x509::SubjectPublicKeyInfo;
 
 use crate::certificate_error::CertificateError;
-use crate::policy::{Curve, KeyKind, PolicyProfile};
+use crate::policy::{EllipticCurve, KeyKind, PolicyProfile};
 use crate::public_key::kind_of;
 
 /// Largest size of a certificate chain in bytes.
@@ -468,8 +468,8 @@ fn verification(
     algorithm: &Oid<'_>,
     key: Option<KeyKind>,
 ) -> Option<&'static dyn VerificationAlgorithm> {
-    const P256: KeyKind = KeyKind::Ec(Curve::NistP256);
-    const P384: KeyKind = KeyKind::Ec(Curve::NistP384);
+    const P256: KeyKind = KeyKind::Ec(EllipticCurve::NistP256);
+    const P384: KeyKind = KeyKind::Ec(EllipticCurve::NistP384);
     let known: [(Oid<'_>, KeyKind, &'static dyn VerificationAlgorithm); 8] = [
         (
             OID_PKCS1_SHA256WITHRSA,
@@ -490,7 +490,11 @@ fn verification(
         (OID_SIG_ECDSA_WITH_SHA384, P256, &ECDSA_P256_SHA384_ASN1),
         (OID_SIG_ECDSA_WITH_SHA256, P384, &ECDSA_P384_SHA256_ASN1),
         (OID_SIG_ECDSA_WITH_SHA384, P384, &ECDSA_P384_SHA384_ASN1),
-        (OID_SIG_ED25519, KeyKind::Ec(Curve::Curve25519), &ED25519),
+        (
+            OID_SIG_ED25519,
+            KeyKind::Ec(EllipticCurve::Curve25519),
+            &ED25519,
+        ),
     ];
     let mut known = known.into_iter();
     let found = known.find(|(oid, kind, _)| oid == algorithm && Some(*kind) == key);

@@ -12,7 +12,7 @@ use rcgen::{
 use crate::certificate::Certificate;
 use crate::certificate_error::CertificateError;
 use crate::identity::OwnCertificate;
-use crate::policy::{Curve, KeyKind};
+use crate::policy::{EllipticCurve, KeyKind};
 use crate::private_key::{KeyError, PrivateKey};
 
 /// Time by which the validity begins before the creation: clocks differ.
@@ -143,9 +143,9 @@ impl PublicKeyData for Signer<'_> {
     fn algorithm(&self) -> &'static SignatureAlgorithm {
         match self.0.kind() {
             KeyKind::Rsa => &PKCS_RSA_SHA256,
-            KeyKind::Ec(Curve::NistP256) => &PKCS_ECDSA_P256_SHA256,
-            KeyKind::Ec(Curve::NistP384) => &PKCS_ECDSA_P384_SHA384,
-            KeyKind::Ec(Curve::Curve25519) => &PKCS_ED25519,
+            KeyKind::Ec(EllipticCurve::NistP256) => &PKCS_ECDSA_P256_SHA256,
+            KeyKind::Ec(EllipticCurve::NistP384) => &PKCS_ECDSA_P384_SHA384,
+            KeyKind::Ec(EllipticCurve::Curve25519) => &PKCS_ED25519,
         }
     }
 }

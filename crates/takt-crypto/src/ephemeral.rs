@@ -8,16 +8,16 @@ use aws_lc_rs::agreement::{
 use zeroize::Zeroizing;
 
 use crate::CryptoError;
-use crate::policy::Curve;
+use crate::policy::EllipticCurve;
 
 /// First byte of an uncompressed point (SEC 1, 2.3.3). OPC UA leaves it out.
 const UNCOMPRESSED: u8 = 4;
 
-const fn algorithm(curve: Curve) -> &'static Algorithm {
+const fn algorithm(curve: EllipticCurve) -> &'static Algorithm {
     match curve {
-        Curve::NistP256 => &ECDH_P256,
-        Curve::NistP384 => &ECDH_P384,
-        Curve::Curve25519 => &X25519,
+        EllipticCurve::NistP256 => &ECDH_P256,
+        EllipticCurve::NistP384 => &ECDH_P384,
+        EllipticCurve::Curve25519 => &X25519,
     }
 }
 
@@ -40,7 +40,7 @@ impl fmt::Debug for SharedSecret {
 
 /// A key pair on a curve for one agreement. The library sets the private part to zero when it is dropped.
 pub struct EphemeralKey {
-    curve: Curve,
+    curve: EllipticCurve,
     private: PrivateKey,
     public: Vec<u8>,
 }
@@ -50,7 +50,7 @@ impl EphemeralKey {
     ///
     /// # Errors
     /// [`CryptoError`] if the library fails.
-    pub fn generate(curve: Curve) -> Result<Self, CryptoError> {
+    pub fn generate(curve: EllipticCurve) -> Result<Self, CryptoError> {
         let private = PrivateKey::generate(algorithm(curve)).map_err(|_| CryptoError)?;
         Self::of(curve, private)
     }
@@ -59,15 +59,15 @@ impl EphemeralKey {
     ///
     /// # Errors
     /// [`CryptoError`] if it is no key of the curve.
-    pub fn from_bytes(curve: Curve, bytes: &[u8]) -> Result<Self, CryptoError> {
+    pub fn from_bytes(curve: EllipticCurve, bytes: &[u8]) -> Result<Self, CryptoError> {
         let private = PrivateKey::from_private_key(algorithm(curve), bytes);
         Self::of(curve, private.map_err(|_| CryptoError)?)
     }
 
-    fn of(curve: Curve, private: PrivateKey) -> Result<Self, CryptoError> {
+    fn of(curve: EllipticCurve, private: PrivateKey) -> Result<Self, CryptoError> {
         let public = private.compute_public_key().map_err(|_| CryptoError)?;
         let public = match curve {
-            Curve::Curve25519 => public.as_ref(),
+            EllipticCurve::Curve25519 => public.as_ref(),
             _ => public
                 .as_ref()
                 .strip_prefix(&[UNCOMPRESSED])
@@ -85,7 +85,7 @@ impl EphemeralKey {
 
     /// Returns the curve.
     #[must_use]
-    pub const fn curve(&self) -> Curve {
+    pub const fn curve(&self) -> EllipticCurve {
         self.curve
     }
 
@@ -105,7 +105,7 @@ impl EphemeralKey {
             return Err(CryptoError);
         }
         let encoded = match self.curve {
-            Curve::Curve25519 => peer.to_vec(),
+            EllipticCurve::Curve25519 => peer.to_vec(),
             _ => [&[UNCOMPRESSED], peer].concat(),
         };
         let peer = UnparsedPublicKey::new(algorithm(self.curve), encoded);
@@ -113,7 +113,7 @@ impl EphemeralKey {
             // The library refuses zeros of X25519; this does not depend on it.
             let is_zero = secret.iter().fold(0, |all, byte| all | byte) == 0;
             match self.curve {
-                Curve::Curve25519 if is_zero => Err(CryptoError),
+                EllipticCurve::Curve25519 if is_zero => Err(CryptoError),
                 _ => Ok(SharedSecret(Zeroizing::new(secret.to_vec()))),
             }
         })
@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn both_sides_get_the_same_secret_and_others_do_not() {
-        for curve in Curve::ALL {
+        for curve in EllipticCurve::ALL {
             let key = || EphemeralKey::generate(curve).unwrap();
             let (one, other, stranger) = (key(), key(), key());
             let secret = one.agree(other.public()).unwrap();
@@ -148,7 +148,7 @@ mod tests {
 
     #[test]
     fn points_that_are_not_on_the_curve_are_refused() {
-        for curve in Curve::ALL {
+        for curve in EllipticCurve::ALL {
             let key = EphemeralKey::generate(curve).unwrap();
             let length = curve.ephemeral_key_length();
             for wrong in [length - 1, length + 1, 0] {
@@ -157,7 +157,7 @@ mod tests {
             // Zero: the point at infinity, or a point of small order.
             assert!(key.agree(&vec![0; length]).is_err());
             assert!(key.agree(key.public()).is_err(), "a reflected key");
-            if curve != Curve::Curve25519 {
+            if curve != EllipticCurve::Curve25519 {
                 let other = EphemeralKey::generate(curve).unwrap();
                 let mut changed = other.public().to_vec();
                 changed[length - 1] ^= 1;
@@ -170,7 +170,7 @@ mod tests {
     /// The points of small order of Curve25519 (RFC 7748, 6.1): each leads to a secret of zeros.
     #[test]
     fn points_of_small_order_are_refused() {
-        let key = EphemeralKey::generate(Curve::Curve25519).unwrap();
+        let key = EphemeralKey::generate(EllipticCurve::Curve25519).unwrap();
         let mut one = [0; 32];
         one[0] = 1;
         let mut minus_one = [0xFF; 32];

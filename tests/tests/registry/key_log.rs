@@ -9,7 +9,9 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
 use rustix::process::Signal;
-use takt_crypto::{Cipher, Curve, KeyKind, PolicyProfile, SymmetricKeys, SymmetricSignature};
+use takt_crypto::{
+    Cipher, EllipticCurve, KeyKind, PolicyProfile, SymmetricKeys, SymmetricSignature,
+};
 use takt_tests::{Registry, Sandbox, process};
 
 use crate::PATIENCE;
@@ -132,7 +134,7 @@ fn contains(bytes: &[u8], part: &[u8]) -> bool {
 fn is_offered(profile: &PolicyProfile) -> bool {
     match profile.key_kind() {
         KeyKind::Rsa => true,
-        KeyKind::Ec(curve) => curve == Curve::NistP256,
+        KeyKind::Ec(curve) => curve == EllipticCurve::NistP256,
     }
 }
 

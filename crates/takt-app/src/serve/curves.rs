@@ -3,24 +3,24 @@
 use std::fmt;
 use std::str::FromStr;
 
-use takt_crypto::Curve;
+use takt_crypto::EllipticCurve;
 
 /// Elliptic curves whose SecurityPolicies a server offers, besides those with RSA.
 ///
 /// By default only nistP256: each curve needs a certificate of its own, which an administrator has to trust at the clients.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OfferedCurves(Vec<Curve>);
+pub struct OfferedCurves(Vec<EllipticCurve>);
 
 impl OfferedCurves {
     /// Returns the curves.
-    pub fn iter(&self) -> impl Iterator<Item = Curve> {
+    pub fn iter(&self) -> impl Iterator<Item = EllipticCurve> {
         self.0.iter().copied()
     }
 }
 
 impl Default for OfferedCurves {
     fn default() -> Self {
-        Self(vec![Curve::NistP256])
+        Self(vec![EllipticCurve::NistP256])
     }
 }
 
@@ -31,15 +31,15 @@ impl FromStr for OfferedCurves {
     fn from_str(text: &str) -> Result<Self, String> {
         match text.to_ascii_lowercase().as_str() {
             "none" => return Ok(Self(Vec::new())),
-            "all" => return Ok(Self(Curve::ALL.to_vec())),
+            "all" => return Ok(Self(EllipticCurve::ALL.to_vec())),
             _ => {}
         }
         let mut curves = Vec::new();
         for name in text.split(',') {
             let bare = name.strip_prefix("ECC_").unwrap_or(name);
-            let mut all = Curve::ALL.into_iter();
+            let mut all = EllipticCurve::ALL.into_iter();
             let found = all.find(|curve| curve.name().eq_ignore_ascii_case(bare));
-            let names = Curve::ALL.map(Curve::name).join(", ");
+            let names = EllipticCurve::ALL.map(EllipticCurve::name).join(", ");
             let curve =
                 found.ok_or_else(|| format!("`{name}` is not none, all or one of {names}"))?;
             if !curves.contains(&curve) {
@@ -52,7 +52,7 @@ impl FromStr for OfferedCurves {
 
 impl fmt::Display for OfferedCurves {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<&str> = self.iter().map(Curve::name).collect();
+        let names: Vec<&str> = self.iter().map(EllipticCurve::name).collect();
         match names.is_empty() {
             true => formatter.write_str("none"),
             false => formatter.write_str(&names.join(",")),

@@ -68,7 +68,7 @@ impl AsymmetricEncryption {
 
 /// Elliptic curve of EphemeralKeys and certificates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Curve {
+pub enum EllipticCurve {
     /// NIST P-256: ECDH and ECDSA.
     NistP256,
     /// NIST P-384: ECDH and ECDSA.
@@ -77,7 +77,7 @@ pub enum Curve {
     Curve25519,
 }
 
-impl Curve {
+impl EllipticCurve {
     /// All curves.
     pub const ALL: [Self; 3] = [Self::NistP256, Self::NistP384, Self::Curve25519];
 
@@ -128,16 +128,16 @@ pub enum KeyKind {
     /// RSA.
     Rsa,
     /// A key on an elliptic curve.
-    Ec(Curve),
+    Ec(EllipticCurve),
 }
 
 impl KeyKind {
     /// All kinds.
     pub const ALL: [Self; 4] = [
         Self::Rsa,
-        Self::Ec(Curve::NistP256),
-        Self::Ec(Curve::NistP384),
-        Self::Ec(Curve::Curve25519),
+        Self::Ec(EllipticCurve::NistP256),
+        Self::Ec(EllipticCurve::NistP384),
+        Self::Ec(EllipticCurve::Curve25519),
     ];
 }
 
@@ -170,7 +170,7 @@ pub enum KeyExchange {
     /// Secrets are encrypted with the key of the receiver's certificate.
     Encryption(AsymmetricEncryption),
     /// Both sides make an EphemeralKey on this curve for each token (OPC 10000-6, 6.8.1). Certificates only sign.
-    Agreement(Curve),
+    Agreement(EllipticCurve),
 }
 
 /// Algorithm of symmetric signatures.
@@ -295,7 +295,7 @@ impl PolicyProfile {
 
     /// Returns the curve of EphemeralKeys; `None` for RSA.
     #[must_use]
-    pub const fn curve(&self) -> Option<Curve> {
+    pub const fn curve(&self) -> Option<EllipticCurve> {
         match self.key_exchange {
             KeyExchange::Encryption(_) => None,
             KeyExchange::Agreement(curve) => Some(curve),

@@ -1,7 +1,7 @@
 //! SecurityPolicy ECC_curve25519 (OPC 10000-7).
 
 use super::algorithms::{
-    AsymmetricSignature, Cipher, Curve, KeyDerivation, KeyExchange, PolicyProfile,
+    AsymmetricSignature, Cipher, EllipticCurve, KeyDerivation, KeyExchange, PolicyProfile,
     SymmetricSignature,
 };
 
@@ -9,7 +9,7 @@ pub(super) const PROFILE: PolicyProfile = PolicyProfile {
     uri: "http://opcfoundation.org/UA/SecurityPolicy#ECC_curve25519",
     name: "ECC_curve25519",
     asymmetric_signature: AsymmetricSignature::Ed25519,
-    key_exchange: KeyExchange::Agreement(Curve::Curve25519),
+    key_exchange: KeyExchange::Agreement(EllipticCurve::Curve25519),
     key_derivation: KeyDerivation::HkdfSha256,
     cipher: Cipher::ChaCha20Poly1305,
     symmetric_signature: SymmetricSignature::Poly1305,

@@ -1,7 +1,7 @@
 //! SecurityPolicy ECC_nistP256 (OPC 10000-7).
 
 use super::algorithms::{
-    AsymmetricSignature, Cipher, Curve, KeyDerivation, KeyExchange, PolicyProfile,
+    AsymmetricSignature, Cipher, EllipticCurve, KeyDerivation, KeyExchange, PolicyProfile,
     SymmetricSignature,
 };
 
@@ -9,7 +9,7 @@ pub(super) const PROFILE: PolicyProfile = PolicyProfile {
     uri: "http://opcfoundation.org/UA/SecurityPolicy#ECC_nistP256",
     name: "ECC_nistP256",
     asymmetric_signature: AsymmetricSignature::EcdsaP256Sha256,
-    key_exchange: KeyExchange::Agreement(Curve::NistP256),
+    key_exchange: KeyExchange::Agreement(EllipticCurve::NistP256),
     key_derivation: KeyDerivation::HkdfSha256,
     cipher: Cipher::Aes128Cbc,
     symmetric_signature: SymmetricSignature::HmacSha256,

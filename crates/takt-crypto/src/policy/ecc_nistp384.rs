@@ -1,7 +1,7 @@
 //! SecurityPolicy ECC_nistP384 (OPC 10000-7).
 
 use super::algorithms::{
-    AsymmetricSignature, Cipher, Curve, KeyDerivation, KeyExchange, PolicyProfile,
+    AsymmetricSignature, Cipher, EllipticCurve, KeyDerivation, KeyExchange, PolicyProfile,
     SymmetricSignature,
 };
 
@@ -9,7 +9,7 @@ pub(super) const PROFILE: PolicyProfile = PolicyProfile {
     uri: "http://opcfoundation.org/UA/SecurityPolicy#ECC_nistP384",
     name: "ECC_nistP384",
     asymmetric_signature: AsymmetricSignature::EcdsaP384Sha384,
-    key_exchange: KeyExchange::Agreement(Curve::NistP384),
+    key_exchange: KeyExchange::Agreement(EllipticCurve::NistP384),
     key_derivation: KeyDerivation::HkdfSha384,
     cipher: Cipher::Aes256Cbc,
     symmetric_signature: SymmetricSignature::HmacSha384,

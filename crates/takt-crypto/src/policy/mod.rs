@@ -9,8 +9,8 @@ mod ecc_nistp256;
 mod ecc_nistp384;
 
 pub use algorithms::{
-    AsymmetricEncryption, AsymmetricSignature, Cipher, Curve, KeyDerivation, KeyExchange, KeyKind,
-    PolicyProfile, SymmetricSignature,
+    AsymmetricEncryption, AsymmetricSignature, Cipher, EllipticCurve, KeyDerivation, KeyExchange,
+    KeyKind, PolicyProfile, SymmetricSignature,
 };
 
 impl PolicyProfile {

@@ -9,27 +9,27 @@ use aws_lc_rs::signature::{
 };
 use zeroize::Zeroizing;
 
-use super::KeyError;
+use super::error::KeyError;
 use crate::CryptoError;
-use crate::policy::{AsymmetricSignature, Curve};
+use crate::policy::{AsymmetricSignature, EllipticCurve};
 
 /// A private key on an elliptic curve.
 pub(super) enum EllipticKey {
-    Ecdsa(EcdsaKeyPair, Curve),
+    Ecdsa(EcdsaKeyPair, EllipticCurve),
     Ed25519(Ed25519KeyPair),
 }
 
 /// Returns the algorithm with signatures as OPC UA has them; `None` for Ed25519.
-const fn fixed(curve: Curve) -> Option<&'static EcdsaSigningAlgorithm> {
+const fn fixed(curve: EllipticCurve) -> Option<&'static EcdsaSigningAlgorithm> {
     match curve {
-        Curve::NistP256 => Some(&ECDSA_P256_SHA256_FIXED_SIGNING),
-        Curve::NistP384 => Some(&ECDSA_P384_SHA384_FIXED_SIGNING),
-        Curve::Curve25519 => None,
+        EllipticCurve::NistP256 => Some(&ECDSA_P256_SHA256_FIXED_SIGNING),
+        EllipticCurve::NistP384 => Some(&ECDSA_P384_SHA384_FIXED_SIGNING),
+        EllipticCurve::Curve25519 => None,
     }
 }
 
 impl EllipticKey {
-    pub(super) fn generate(curve: Curve) -> Result<Self, KeyError> {
+    pub(super) fn generate(curve: EllipticCurve) -> Result<Self, KeyError> {
         Ok(match fixed(curve) {
             Some(algorithm) => {
                 let key = EcdsaKeyPair::generate(algorithm);
@@ -56,15 +56,15 @@ impl EllipticKey {
         der: &[u8],
         read: impl Fn(&'static EcdsaSigningAlgorithm, &[u8]) -> Result<EcdsaKeyPair, E>,
     ) -> Result<Self, KeyError> {
-        let mut curves = Curve::ALL.into_iter();
+        let mut curves = EllipticCurve::ALL.into_iter();
         let key = curves.find_map(|curve| Some(Self::Ecdsa(read(fixed(curve)?, der).ok()?, curve)));
         key.ok_or(KeyError::Content)
     }
 
-    pub(super) const fn curve(&self) -> Curve {
+    pub(super) const fn curve(&self) -> EllipticCurve {
         match self {
             Self::Ecdsa(_, curve) => *curve,
-            Self::Ed25519(_) => Curve::Curve25519,
+            Self::Ed25519(_) => EllipticCurve::Curve25519,
         }
     }
 
@@ -97,8 +97,8 @@ impl EllipticKey {
 
     pub(super) const fn signature_length(&self) -> usize {
         match self.curve() {
-            Curve::NistP256 | Curve::Curve25519 => 64,
-            Curve::NistP384 => 96,
+            EllipticCurve::NistP256 | EllipticCurve::Curve25519 => 64,
+            EllipticCurve::NistP384 => 96,
         }
     }
 
@@ -126,7 +126,7 @@ impl EllipticKey {
     /// Returns a signature as certificates have it: for ECDSA in DER (RFC 3279, 2.2.3).
     pub(super) fn sign_certificate(&self, data: &[u8]) -> Result<Vec<u8>, CryptoError> {
         let (key, algorithm) = match self {
-            Self::Ecdsa(key, Curve::NistP384) => (key, &ECDSA_P384_SHA384_ASN1_SIGNING),
+            Self::Ecdsa(key, EllipticCurve::NistP384) => (key, &ECDSA_P384_SHA384_ASN1_SIGNING),
             Self::Ecdsa(key, _) => (key, &ECDSA_P256_SHA256_ASN1_SIGNING),
             Self::Ed25519(key) => {
                 let signed = key.try_sign(data).map_err(|_| CryptoError)?;

@@ -1,6 +1,7 @@
 //! Private keys of certificates: signatures and decryption, PKCS#8 and PEM.
 
 mod elliptic;
+mod error;
 mod rsa;
 
 use std::fmt;
@@ -8,9 +9,10 @@ use std::fmt;
 use zeroize::{Zeroize, Zeroizing};
 
 use self::elliptic::EllipticKey;
+pub use self::error::KeyError;
 use self::rsa::RsaKey;
 use crate::CryptoError;
-use crate::policy::{AsymmetricEncryption, AsymmetricSignature, Curve, KeyKind};
+use crate::policy::{AsymmetricEncryption, AsymmetricSignature, EllipticCurve, KeyKind};
 
 /// Label of a private key in PEM (RFC 7468, section 10).
 const PEM_LABEL: &str = "PRIVATE KEY";
@@ -23,20 +25,6 @@ const PEM_LABEL_EC: &str = "EC PRIVATE KEY";
 
 /// Label of the curve that some tools write in front of such a key.
 const PEM_LABEL_CURVE: &str = "EC PARAMETERS";
-
-/// Error of a private key that cannot be made or read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum KeyError {
-    /// The library could not create a key.
-    #[error("no private key could be created")]
-    Creation,
-    /// The text is not PEM, or of another kind.
-    #[error("not a private key in PEM: it must begin with -----BEGIN PRIVATE KEY-----")]
-    Pem,
-    /// The key is of another kind, too short or too long, or it is damaged.
-    #[error("not a private key: RSA of 2048 to 8192 bits, P-256, P-384 or Ed25519")]
-    Content,
-}
 
 /// A private key. The library sets its memory to zero when it is dropped.
 pub struct PrivateKey(Kind);
@@ -59,7 +47,7 @@ impl PrivateKey {
     ///
     /// # Errors
     /// [`KeyError::Creation`].
-    pub fn generate_on(curve: Curve) -> Result<Self, KeyError> {
+    pub fn generate_on(curve: EllipticCurve) -> Result<Self, KeyError> {
         Ok(Self(Kind::Elliptic(EllipticKey::generate(curve)?)))
     }
 

@@ -6,7 +6,7 @@ use aws_lc_rs::rsa::{KeyPair, KeySize, OaepPrivateDecryptingKey, PrivateDecrypti
 use aws_lc_rs::signature::{KeyPair as _, RSA_PKCS1_SHA256, RSA_PSS_SHA256};
 use zeroize::Zeroizing;
 
-use super::KeyError;
+use super::error::KeyError;
 use crate::CryptoError;
 use crate::policy::{AsymmetricEncryption, AsymmetricSignature};
 use crate::public_key::oaep;

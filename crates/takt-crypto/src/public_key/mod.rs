@@ -18,7 +18,7 @@ use x509_parser::x509::SubjectPublicKeyInfo;
 use self::rsa::RsaPublicKey;
 pub(crate) use self::rsa::oaep;
 use crate::CryptoError;
-use crate::policy::{AsymmetricEncryption, AsymmetricSignature, Curve, KeyKind};
+use crate::policy::{AsymmetricEncryption, AsymmetricSignature, EllipticCurve, KeyKind};
 
 /// Returns the kind of a key; `None` for kinds that no SecurityPolicy here uses.
 pub(crate) fn kind_of(spki: &SubjectPublicKeyInfo<'_>) -> Option<KeyKind> {
@@ -27,16 +27,16 @@ pub(crate) fn kind_of(spki: &SubjectPublicKeyInfo<'_>) -> Option<KeyKind> {
         return Some(KeyKind::Rsa);
     }
     if algorithm.algorithm == OID_SIG_ED25519 {
-        return Some(KeyKind::Ec(Curve::Curve25519));
+        return Some(KeyKind::Ec(EllipticCurve::Curve25519));
     }
     if algorithm.algorithm != OID_KEY_TYPE_EC_PUBLIC_KEY {
         return None;
     }
     let curve = algorithm.parameters.as_ref()?.as_oid().ok()?;
     if curve == OID_EC_P256 {
-        Some(KeyKind::Ec(Curve::NistP256))
+        Some(KeyKind::Ec(EllipticCurve::NistP256))
     } else if curve == OID_NIST_EC_P384 {
-        Some(KeyKind::Ec(Curve::NistP384))
+        Some(KeyKind::Ec(EllipticCurve::NistP384))
     } else {
         None
     }
@@ -47,7 +47,7 @@ pub struct PublicKey(Kind);
 
 enum Kind {
     Rsa(Box<RsaPublicKey>),
-    Elliptic(Curve, Box<ParsedPublicKey>),
+    Elliptic(EllipticCurve, Box<ParsedPublicKey>),
 }
 
 impl PublicKey {
@@ -69,9 +69,9 @@ impl PublicKey {
             Some(KeyKind::Ec(curve)) => (
                 curve,
                 match curve {
-                    Curve::NistP256 => &ECDSA_P256_SHA256_FIXED,
-                    Curve::NistP384 => &ECDSA_P384_SHA384_FIXED,
-                    Curve::Curve25519 => &ED25519,
+                    EllipticCurve::NistP256 => &ECDSA_P256_SHA256_FIXED,
+                    EllipticCurve::NistP384 => &ECDSA_P384_SHA384_FIXED,
+                    EllipticCurve::Curve25519 => &ED25519,
                 },
             ),
         };
@@ -93,8 +93,8 @@ impl PublicKey {
     pub fn size(&self) -> usize {
         match &self.0 {
             Kind::Rsa(key) => key.size(),
-            Kind::Elliptic(Curve::NistP256 | Curve::Curve25519, _) => 64,
-            Kind::Elliptic(Curve::NistP384, _) => 96,
+            Kind::Elliptic(EllipticCurve::NistP256 | EllipticCurve::Curve25519, _) => 64,
+            Kind::Elliptic(EllipticCurve::NistP384, _) => 96,
         }
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use takt_crypto::{
-    ApplicationSecurity, CertificateStore, Curve, KeyKind, NewCertificate, PolicyProfile,
+    ApplicationSecurity, CertificateStore, EllipticCurve, KeyKind, NewCertificate, PolicyProfile,
 };
 use takt_tcp::{
     ClientConnectionConfig, NoSecurity, SecuredPolicy, ServerConnectionConfig, TransportLimits,
@@ -36,7 +36,7 @@ impl Plant {
         let application = |name, bits| {
             let store = CertificateStore::open(&folders.path().join(name)).unwrap();
             let new = certificate(name, bits);
-            let curves = Curve::ALL.map(KeyKind::Ec);
+            let curves = EllipticCurve::ALL.map(KeyKind::Ec);
             let opened = ApplicationSecurity::open_with(store, &new, KeyKind::Rsa, &curves);
             Arc::new(opened.unwrap())
         };
