@@ -4,9 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use takt_space::{ModellingRule, TypeMember, View};
 use takt_ua::enumerations::NodeClass;
-use takt_ua::structures::{
-    AddNodesItem, AddReferencesItem, ObjectAttributes, VariableAttributes,
-};
+use takt_ua::structures::{AddNodesItem, AddReferencesItem, ObjectAttributes, VariableAttributes};
 use takt_ua::{ExpandedNodeId, ExtensionObject, NodeId, QualifiedName, Variant, ids};
 
 use super::access;
