@@ -1,7 +1,11 @@
 //! Events with foreign products: their clients monitor, acknowledge, refresh and confirm an alarm of a Provider, at the Provider and
 //! through the registry; `takt watch --events` shows Events of their servers.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(
+    clippy::expect_used,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking"
+)]
 
 use std::net::TcpListener;
 use std::process::Command;

@@ -1,6 +1,10 @@
 //! History with foreign software: asyncua and node-opcua read what the registry records; the command line reads what asyncua records.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking"
+)]
 
 use std::process::Command;
 use std::time::{Duration, Instant};

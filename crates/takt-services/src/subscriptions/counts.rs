@@ -12,6 +12,7 @@ pub(crate) struct Counts {
     pub(crate) transferred: u32,
     pub(crate) publish_requests: u32,
     pub(crate) data_changes: u32,
+    pub(crate) events: u32,
 }
 
 /// Adds one to a count; a full one starts again.

@@ -174,6 +174,7 @@ impl Queue {
 
     /// Adds the fields of an EventQueueOverflowEvent, unless there is one.
     pub(crate) fn push_overflow(&mut self, overflow: impl FnOnce() -> Vec<u8>) {
+        self.overflows = self.overflows.wrapping_add(1);
         if self.has_overflow_event {
             return;
         }

@@ -375,7 +375,11 @@ impl Subscription {
             return (self.keep_alive(now), 0, false);
         }
         let sent = u32::try_from(count).unwrap_or(u32::MAX);
-        self.counts.data_changes = self.counts.data_changes.wrapping_add(sent);
+        let counted = match kind {
+            Kind::Events => &mut self.counts.events,
+            Kind::Values => &mut self.counts.data_changes,
+        };
+        *counted = counted.wrapping_add(sent);
         let (message, more) = self.keep(message);
         (message, count, more)
     }
@@ -389,14 +393,18 @@ impl Subscription {
         self.machine.set_publishing_enabled(enabled);
     }
 
-    /// Returns the diagnostics. There are no Events.
+    /// Returns the diagnostics.
     pub(crate) fn diagnostics(&self) -> SubscriptionDiagnosticsDataType {
         let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
         let counts = &self.counts;
-        let (mut disabled, mut overflows) = (0, 0_u32);
+        let (mut disabled, mut overflows, mut event_overflows) = (0, 0_u32, 0_u32);
         for entry in self.items.values() {
             disabled += usize::from(entry.item.is_disabled());
-            overflows = overflows.saturating_add(entry.item.overflows());
+            let of_kind = match entry.item.is_for_events() {
+                true => &mut event_overflows,
+                false => &mut overflows,
+            };
+            *of_kind = of_kind.saturating_add(entry.item.overflows());
         }
         SubscriptionDiagnosticsDataType {
             session_id: self.session.clone(),
@@ -415,12 +423,14 @@ impl Subscription {
             transferred_to_same_client_count: counts.transferred,
             publish_request_count: counts.publish_requests,
             data_change_notifications_count: counts.data_changes,
-            notifications_count: counts.data_changes,
+            event_notifications_count: counts.events,
+            notifications_count: counts.data_changes.wrapping_add(counts.events),
             unacknowledged_message_count: number(self.retransmission.sequence_numbers().len()),
             discarded_message_count: self.retransmission.discarded(),
             monitored_item_count: number(self.items.len()),
             disabled_monitored_item_count: number(disabled),
             monitoring_queue_overflow_count: overflows,
+            event_queue_overflow_count: event_overflows,
             next_sequence_number: self.next_sequence_number,
             ..self.machine.diagnostics()
         }
