@@ -73,6 +73,8 @@ const POLICIES: &[&str] = &[
     "Basic256Sha256",
     "Aes128_Sha256_RsaOaep",
     "Aes256_Sha256_RsaPss",
+    "ECC_nistP256",
+    "ECC_nistP384",
 ];
 
 /// Columns of the second table: services, as the tests name them.

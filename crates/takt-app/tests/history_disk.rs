@@ -61,10 +61,15 @@ fn on_the_small_disk() {
         }
     };
     let before = provider.history_counts();
+    client.write(&node, Variant::from(vec![1_u8])).unwrap();
+    let started = Instant::now();
+    while provider.history_counts().recorded == before.recorded {
+        assert!(started.elapsed() < PATIENCE, "nothing is recorded");
+        std::thread::sleep(Duration::from_millis(10));
+    }
     write_until("the disk is full", &mut client, &|| {
         provider.history_counts().lost > 0
     });
-    assert!(provider.history_counts().recorded > before.recorded);
     let lost = provider.history_counts().lost;
     write_until("more is lost", &mut client, &|| {
         provider.history_counts().lost > lost

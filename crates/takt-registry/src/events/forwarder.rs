@@ -15,7 +15,7 @@ use takt_ua::{NodeId, QualifiedName, Variant, ids};
 use super::upstream::Upstream;
 use crate::rules::Rules;
 
-/// Interval at which Providers and listeners are checked, and changes of nodes are reported.
+/// Interval at which Providers and listeners are checked, and changes of nodes are reported, while clients monitor Events.
 const INTERVAL: Duration = Duration::from_millis(100);
 
 /// Time after which a Provider is no longer subscribed to when no client monitors Events any more.
@@ -108,12 +108,16 @@ impl Forwarder {
             links: HashMap::new(),
             available: HashMap::new(),
             listened: None,
+            is_following: false,
         };
+        let sink = server.events();
         let thread = std::thread::Builder::new().name("events".to_owned());
         let thread = thread.spawn({
             let stop = Arc::clone(&stop);
             move || following.run(&stop)
         })?;
+        let sleeper = thread.thread().clone();
+        sink.on_first_listener(move || sleeper.unpark());
         Ok(Self {
             stop,
             thread: Some(thread),
@@ -141,6 +145,8 @@ struct Following {
     available: HashMap<String, (u16, bool)>,
     /// Last time at which a client monitored Events.
     listened: Option<Instant>,
+    /// True while Providers that come and go are reported.
+    is_following: bool,
 }
 
 impl Following {
@@ -149,16 +155,21 @@ impl Following {
             let Some(rules) = self.rules.upgrade() else {
                 break;
             };
-            self.follow(&rules);
+            let is_wanted = self.follow(&rules);
             drop(rules);
-            std::thread::park_timeout(INTERVAL);
+            match is_wanted {
+                true => std::thread::park_timeout(INTERVAL),
+                // The first listener wakes the thread.
+                false => std::thread::park(),
+            }
         }
         for (_, link) in self.links.drain() {
             link.end();
         }
     }
 
-    fn follow(&mut self, rules: &Rules) {
+    /// Brings everything up to date. Returns true if clients monitor Events, or did a short time ago.
+    fn follow(&mut self, rules: &Rules) -> bool {
         let now = Instant::now();
         if self.sink.has_listeners() {
             self.listened = Some(now);
@@ -169,7 +180,17 @@ impl Following {
         rules.model_changes.set_wanted(is_wanted);
         rules.model_changes.report(&self.sink);
         let upstreams = rules.providers.upstreams();
-        self.tell(&upstreams);
+        if self.is_following {
+            self.tell(&upstreams);
+        } else {
+            // Clients hear of changes from now on only.
+            let known = upstreams.iter().map(|upstream| {
+                let state = (upstream.namespace, upstream.endpoint.is_some());
+                (upstream.name.clone(), state)
+            });
+            self.available = known.collect();
+        }
+        self.is_following = is_wanted;
         self.links.retain(|name, link| {
             let upstream = upstreams.iter().find(|upstream| upstream.name == *name);
             let endpoint = upstream.and_then(|upstream| upstream.endpoint.as_ref());
@@ -188,7 +209,7 @@ impl Following {
             stays
         });
         if !is_wanted {
-            return;
+            return false;
         }
         for upstream in upstreams {
             let Some((endpoint, options)) = upstream.endpoint.clone() else {
@@ -206,6 +227,7 @@ impl Following {
                 }
             }
         }
+        true
     }
 
     /// Reports Providers that have come or gone.

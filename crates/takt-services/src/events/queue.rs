@@ -32,6 +32,8 @@ pub(crate) struct EventQueue {
     /// First half of the EventIds of this server.
     prefix: [u8; 8],
     wake: OnceLock<Wake>,
+    /// Called when the first item begins to monitor Events.
+    listened: OnceLock<Wake>,
     conditions: Mutex<BTreeMap<Vec<u8>, Arc<Event>>>,
 }
 
@@ -47,6 +49,7 @@ impl Default for EventQueue {
             // Without random numbers, EventIds are unique as long as the clock goes forward.
             prefix: crate::random::random().unwrap_or(DateTime::now().0.to_be_bytes()),
             wake: OnceLock::new(),
+            listened: OnceLock::new(),
             conditions: Mutex::default(),
         }
     }
@@ -76,9 +79,12 @@ impl EventQueue {
     }
 
     pub(crate) fn add_listener(&self, is_auditor: bool) {
-        self.listeners.fetch_add(1, Ordering::Relaxed);
+        let before = self.listeners.fetch_add(1, Ordering::Relaxed);
         self.auditors
             .fetch_add(usize::from(is_auditor), Ordering::Relaxed);
+        if let (0, Some(listened)) = (before, self.listened.get()) {
+            listened();
+        }
     }
 
     pub(crate) fn remove_listener(&self, is_auditor: bool) {
@@ -249,6 +255,12 @@ impl EventSink {
     #[must_use]
     pub fn has_listeners(&self) -> bool {
         self.0.has_listeners()
+    }
+
+    /// Sets a function that is called when a first client begins to monitor Events, after a time without any. Only the first call
+    /// has an effect. The function returns at once.
+    pub fn on_first_listener(&self, listened: impl Fn() + Send + Sync + 'static) {
+        let _ = self.0.listened.set(Box::new(listened));
     }
 
     /// Forgets the retained Events of Conditions for whose ConditionId `is_gone` returns true.
