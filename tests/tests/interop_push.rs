@@ -8,6 +8,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use takt_crypto::Certificate;
 use takt_tests::authority::Authority;
 use takt_tests::binary::repository;
 use takt_tests::interop::{Foreign, POLICIES, add_user_with};
@@ -124,7 +125,8 @@ fn node_opcua_replaces_certificate_and_trust_list() {
     plant.trust(&foreign.certificate());
     let folder = plant.authority.certificate.parent().unwrap();
     let other = Foreign::new(&plant.sandbox, "other", POLICIES[0]);
-    std::fs::copy(other.certificate(), folder.join("other.der")).unwrap();
+    let other = Certificate::from_file(&other.certificate()).unwrap();
+    std::fs::write(folder.join("other.der"), other.der()).unwrap();
     let before = plant.certificates();
     let mut security = foreign.described();
     for (field, value) in [
