@@ -287,10 +287,13 @@ impl Link {
     /// Both go on after their connections were cut.
     fn reconnect(&mut self, relay: &Relay) -> Result<(), String> {
         relay.cut();
-        // A Write is not sent twice by itself.
-        let _ = self.client.read(&self.node);
-        self.set(43)?;
         let started = Instant::now();
+        // A Write is not sent twice by itself.
+        while let Err(error) = self.set(43) {
+            if started.elapsed() > PATIENCE {
+                return Err(error);
+            }
+        }
         loop {
             let change = self.change(Duration::from_millis(100));
             if matches!(change, Ok(Some(Some(Variant::UInt32(43))))) {

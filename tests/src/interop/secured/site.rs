@@ -45,10 +45,12 @@ impl Site {
         let files = ["--certificate", text(&certificate), "--users", text(&users)];
         let _ = sandbox.run(&[&add[..], &files].concat()).expect_success();
         let service = AuthorizationService::new(data);
+        let mut registry_arguments = service.registry_arguments();
+        registry_arguments.extend(["--curves", "all"].map(str::to_owned));
         Self {
             client: Foreign::new(sandbox, name, policy),
             user,
-            registry_arguments: service.registry_arguments(),
+            registry_arguments,
             service,
         }
     }
