@@ -104,8 +104,9 @@ impl Consumer {
         })
     }
 
-    /// Returns the Objects and Variables of a type or a subtype of it, of all Providers. [`Client::find_by_type`] says how the
-    /// type is named; [`find`](Self::find) returns the Variables below them by their paths.
+    /// Returns the Objects and Variables of a type or a subtype of it, of all Providers.
+    /// [`find_by_type`](crate::Client::find_by_type) of a client says how the type is named; [`find`](Self::find) returns the
+    /// Variables below them by their paths.
     ///
     /// ```no_run
     /// # use takt_app::{ClientError, ClientOptions, Consumer};
