@@ -17,7 +17,8 @@ fuzz_target!(|data: &[u8]| {
     let encoded = block::encode(decoded.iter());
     assert_eq!(Block::decode(&encoded).as_ref(), Ok(&decoded));
     let mut records = MemoryRecords::new(decoded.iter().map(|record| record.to_owned()).collect());
-    let (Some(first), Some(last)) = (decoded.get(0), decoded.get(decoded.len() - 1)) else {
+    let last = decoded.len().checked_sub(1).and_then(|at| decoded.get(at));
+    let (Some(first), Some(last)) = (decoded.get(0), last) else {
         return;
     };
     let (start, end) = (
