@@ -6,6 +6,7 @@ use super::directory::Part;
 use super::error::BenchError;
 use super::idle::IdleConsumers;
 use super::serve::ServerAssignment;
+use super::sessions::CountingServer;
 use super::shm::waiting::Busy;
 
 /// Carries out an assignment of the kind `name`, a JSON text, until the standard input ends.
@@ -19,6 +20,7 @@ pub fn carry_out(name: &str, assignment: &str) -> Result<(), BenchError> {
         Busy::NAME => Busy::run,
         Part::NAME => Part::run,
         AttackAssignment::NAME => AttackAssignment::run,
+        CountingServer::NAME => CountingServer::run,
         _ => return Err(BenchError::Option(format!("no assignment: `{name}`"))),
     };
     // Connections take several descriptors each. With too few, each failure to open one is an error of its own.

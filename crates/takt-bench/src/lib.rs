@@ -6,6 +6,7 @@
 //! * [`shm`] prints those Tables 1 and 2: GetValue() and SetValue() as an application has them.
 //! * [`directory`] compares the SR-Server architecture of that paper with classical OPC UA.
 //! * [`pubsub`] measures messages without a cycle beside a bare echo of the same bytes.
+//! * [`sessions`] measures many sessions with Subscriptions at one server.
 //! * [`attack`] measures a client beside another one that attacks the server.
 //!
 //! Every figure has a floor beside it. Absolute values depend on the machine and its load; ratios within one run hold. The
@@ -34,6 +35,7 @@ pub mod pubsub;
 mod round_trip;
 mod seat;
 mod serve;
+pub mod sessions;
 pub mod shm;
 mod subject;
 pub mod transport;

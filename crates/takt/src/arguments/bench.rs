@@ -27,6 +27,12 @@ pub enum BenchCommand {
     )]
     #[command(name = "pubsub")]
     PubSub(takt_bench::pubsub::Options),
+    /// Many sessions with Subscriptions at one server: lost notifications, delays, processor time and memory.
+    #[command(
+        after_help = "Examples:\n  takt bench sessions\n  takt bench sessions --security none\n  takt bench sessions --sessions \
+                      100 --items 50 --seconds 5 --json"
+    )]
+    Sessions(takt_bench::sessions::Options),
     /// Latency of a client, memory and descriptors of a server, without and with an attack by another client.
     #[command(
         after_help = "Examples:\n  takt bench attack\n  takt bench attack --only translate,browse --seconds 3\n  takt bench attack \

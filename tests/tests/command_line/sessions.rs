@@ -1,0 +1,28 @@
+//! `takt bench sessions`: few sessions, for a second.
+
+use takt_tests::Sandbox;
+
+#[test]
+fn sessions_with_items_lose_nothing() {
+    for security in ["none", "encrypt", "ECC_nistP256"] {
+        let sandbox = Sandbox::new();
+        let arguments = [
+            "bench",
+            "sessions",
+            "--sessions",
+            "3",
+            "--items",
+            "2",
+            "--seconds",
+            "1",
+            "--security",
+            security,
+        ];
+        let rows = sandbox.rows(&arguments);
+        let row = rows.last().unwrap();
+        assert_eq!(row["lost"], 0, "{row}");
+        // Ten changes of each value in a second; a loaded machine is late, but not by half.
+        let notifications = row["notifications"].as_u64().unwrap();
+        assert!(notifications >= 30, "{row}");
+    }
+}
