@@ -150,9 +150,10 @@ async fn all_attributes(task: &Task) -> Counted {
             let missing = status == StatusCode::BadAttributeIdInvalid && number > 4;
             let empty = status == StatusCode::BadWaitingForInitialData && number == 13;
             let refused = withheld(node) == Some(status) && number > 4;
-            expect(status == StatusCode::Good || missing || empty || refused, || {
-                format!("{node}, {number}: {status}")
-            })?;
+            expect(
+                status == StatusCode::Good || missing || empty || refused,
+                || format!("{node}, {number}: {status}"),
+            )?;
             if number == 1 {
                 let own = Some(Variant::from(node.clone()));
                 expect(result.value == own, || {
