@@ -1,10 +1,10 @@
 //! A machine of the companion specification MachineTool (OPC 40501-1), in few lines.
 //!
-//! Usage: `cargo run --example machine_tool -- FOLDER`, with a folder that has the NodeSets of DI, IA, Machinery and MachineTool,
-//! and of what these require. The registry loads the same files: `takt registry --nodeset FILE` for each of them.
+//! Usage: `cargo run --example machine_tool -- FILE...`, with the NodeSets of MachineTool and of all that it requires, in any order.
+//! The registry loads the same files: `takt registry --nodeset FILE` for each of them.
 
 use std::error::Error;
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,11 +15,7 @@ use takt_ua::{DateTime, LocalizedText, StatusCode, Variant};
 const MACHINE_TOOL: &str = "http://opcfoundation.org/UA/MachineTool/";
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let folder = std::env::args()
-        .nth(1)
-        .ok_or("usage: machine_tool FOLDER")?;
-    let files = ["Di", "IA", "Machinery", "MachineTool"];
-    let files = files.map(|name| Path::new(&folder).join(format!("Opc.Ua.{name}.NodeSet2.xml")));
+    let files: Vec<PathBuf> = std::env::args_os().skip(1).map(PathBuf::from).collect();
     let nodesets = NodeSets::load(files)?;
 
     let feed = Arc::new(Cell::of(&Variant::Double(100.0)));

@@ -20,19 +20,19 @@ const MAX_TEXT: usize = 512;
 /// Reason why a server is not registered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum RegistrationError {
-    /// It has no ServerUri, or a text that is too long.
+    /// The ServerUri is missing, or a text is too long.
     #[error("the ServerUri is empty or too long")]
     Uri,
-    /// It has no name.
+    /// The name is missing, or too long.
     #[error("the server has no name, or one that is too long")]
     Name,
-    /// A client cannot register.
+    /// The ApplicationType is Client.
     #[error("a client cannot be registered as a server")]
     Type,
-    /// It has no DiscoveryUrl, or too many.
+    /// DiscoveryUrls are missing, too many, or too long.
     #[error("the server has no DiscoveryUrl, or more than {MAX_URLS}, or one that is too long")]
     Urls,
-    /// There are too many servers.
+    /// The list of servers is full.
     #[error("there are {MAX_SERVERS} servers already")]
     Full,
 }

@@ -5,7 +5,7 @@
 //! keeps registrations in a database, tracks which Providers are connected, and forwards Reads, Writes and Calls for
 //! clients that do not support `InteractionVia`. Values stay at the Providers.
 //!
-//! It also mirrors foreign servers: their nodes are in its address space, with their values ([`MirrorOptions`]).
+//! Mirrors of foreign servers ([`MirrorOptions`]) are part of its address space: their nodes, with their values.
 //!
 //! The registry is also a SecurityKeyService (OPC 10000-14, 8): it keeps SecurityGroups, returns their keys to authorized
 //! users and applications, and pushes them to configured ones.

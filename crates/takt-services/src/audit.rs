@@ -36,18 +36,23 @@ impl AuditRecord<'_> {
     /// Returns the ClientUserId: the authenticated user, or the one that the client claims to be, or a Unix user.
     #[must_use]
     pub fn client_user_id(&self) -> String {
-        if let Some(claimed) = self.claimed_user {
-            return claimed.to_owned();
+        match self.claimed_user {
+            Some(claimed) => claimed.to_owned(),
+            None => client_user_id(self.caller),
         }
-        match &self.caller.user {
-            UserIdentity::Anonymous => match self.caller.peer().user() {
-                Some(user) => format!("unix-user={user}"),
-                None => String::new(),
-            },
-            UserIdentity::UserName { name } | UserIdentity::Application { name } => name.clone(),
-            UserIdentity::Certificate { subject, .. } => subject.clone(),
-            UserIdentity::Issued { issuer, subject } => format!("{subject} of {issuer}"),
-        }
+    }
+}
+
+/// Returns the ClientUserId of an authenticated user or a Unix user; empty for others.
+pub(crate) fn client_user_id(caller: &Caller) -> String {
+    match &caller.user {
+        UserIdentity::Anonymous => match caller.peer().user() {
+            Some(user) => format!("unix-user={user}"),
+            None => String::new(),
+        },
+        UserIdentity::UserName { name } | UserIdentity::Application { name } => name.clone(),
+        UserIdentity::Certificate { subject, .. } => subject.clone(),
+        UserIdentity::Issued { issuer, subject } => format!("{subject} of {issuer}"),
     }
 }
 

@@ -14,6 +14,7 @@ use takt_ua::{
     ByteString, DataValue, DateTime, ExtensionObject, LocalizedText, NodeId, UaString, ids,
 };
 
+use crate::audit::client_user_id;
 use crate::server::Server;
 use crate::session::{Session, Sessions};
 use crate::subscriptions::{OfSession, Subscriptions};
@@ -110,14 +111,14 @@ fn before(date: DateTime, now: Instant, then: Instant) -> DateTime {
 
 fn security(session: &Session) -> SessionSecurityDiagnosticsDataType {
     let caller = session.caller.load();
-    let (user, mechanism) = user(&caller);
+    let user = UaString::from(client_user_id(&caller).as_str());
     let channel = &caller.channel.security;
     let leaf = takt_crypto::Certificate::leaf_of(&channel.client_certificate).unwrap_or_default();
     SessionSecurityDiagnosticsDataType {
         session_id: session.id.clone(),
         client_user_id_history: vec![user.clone()],
         client_user_id_of_session: user,
-        authentication_mechanism: mechanism.into(),
+        authentication_mechanism: mechanism(&caller).into(),
         encoding: "UA Binary".into(),
         transport_protocol: match caller.peer() {
             Peer::Tcp { .. } => "opc.tcp",
@@ -130,22 +131,13 @@ fn security(session: &Session) -> SessionSecurityDiagnosticsDataType {
     }
 }
 
-/// Returns the name of the user, and how it was authenticated.
-fn user(caller: &Caller) -> (UaString, &'static str) {
-    match &caller.user {
-        UserIdentity::Anonymous => match caller.peer() {
-            Peer::SharedMemory {
-                user: Some(user), ..
-            } => (
-                format!("unix-user={user}").as_str().into(),
-                "Unix credentials",
-            ),
-            _ => (UaString::null(), "Anonymous"),
-        },
-        UserIdentity::UserName { name } | UserIdentity::Application { name } => {
-            (name.as_str().into(), "UserName")
-        }
-        UserIdentity::Certificate { subject, .. } => (subject.as_str().into(), "Certificate"),
-        UserIdentity::Issued { subject, .. } => (subject.as_str().into(), "IssuedToken"),
+/// Returns the AuthenticationMechanism of the user of a Session.
+fn mechanism(caller: &Caller) -> &'static str {
+    match (&caller.user, caller.peer().user()) {
+        (UserIdentity::Anonymous, Some(_)) => "Unix credentials",
+        (UserIdentity::Anonymous, None) => "Anonymous",
+        (UserIdentity::UserName { .. } | UserIdentity::Application { .. }, _) => "UserName",
+        (UserIdentity::Certificate { .. }, _) => "Certificate",
+        (UserIdentity::Issued { .. }, _) => "IssuedToken",
     }
 }

@@ -22,10 +22,10 @@ pub fn start_tracing(verbose: u8) {
         .init();
 }
 
-/// Returns a text of a stranger without control characters, which could change the terminal.
+/// Returns a text of a stranger with spaces instead of control characters, which could change the terminal.
 pub fn printable(text: &str) -> String {
     text.chars()
-        .filter(|character| !character.is_control())
+        .map(|one| if one.is_control() { ' ' } else { one })
         .collect()
 }
 

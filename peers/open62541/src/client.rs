@@ -51,7 +51,7 @@ impl Client {
     /// user, or the description of `peers/README.md`.
     ///
     /// # Errors
-    /// What open62541 says if it cannot, or what is wrong with the description.
+    /// Error of open62541, or a mistake in the description.
     pub fn connect(endpoint: &str, timeout: u32, security: &Value) -> Result<Self, String> {
         let client = Self::new(endpoint, timeout).map_err(|status| status.to_string())?;
         if !security.is_null() {
@@ -93,7 +93,7 @@ impl Client {
     /// the StatusCode of each item. The changes are given to [`changes`](Self::changes), with the position of the item.
     ///
     /// # Errors
-    /// What open62541 says if it cannot.
+    /// Error of open62541.
     pub fn subscribe(&mut self, interval: f64, items: &[Value]) -> Result<Vec<String>, Status> {
         let request = Owned::<sys::UA_CreateSubscriptionRequest>::from_json(&json!({
             "RequestedPublishingInterval": interval, "RequestedLifetimeCount": 10_000,
@@ -165,7 +165,7 @@ impl Client {
     /// GetEndpoints.
     ///
     /// # Errors
-    /// What open62541 says if it fails.
+    /// Error of open62541.
     pub fn endpoints(&mut self) -> Result<Vec<Value>, Status> {
         let (mut count, mut found) = (0, null_mut());
         let url = self.endpoint.as_ptr();
@@ -181,7 +181,7 @@ impl Client {
     /// FindServers.
     ///
     /// # Errors
-    /// What open62541 says if it fails.
+    /// Error of open62541.
     pub fn servers(&mut self) -> Result<Vec<Value>, Status> {
         let (mut count, mut found) = (0, null_mut());
         let url = self.endpoint.as_ptr();

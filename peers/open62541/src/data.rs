@@ -120,7 +120,7 @@ impl<T: Described> Owned<T> {
     /// Its JSON.
     ///
     /// # Errors
-    /// What open62541 says if it cannot encode it.
+    /// Error of open62541.
     pub fn to_json(&self) -> Result<Value, Status> {
         to_json(&self.0)
     }
@@ -148,7 +148,7 @@ impl<T: Described> Drop for Owned<T> {
 /// The JSON of a structure.
 ///
 /// # Errors
-/// What open62541 says if it cannot encode it.
+/// Error of open62541.
 pub fn to_json<T: Described>(value: &T) -> Result<Value, Status> {
     let mut text = sys::UA_ByteString::default();
     let options = sys::UA_EncodeJsonOptions {

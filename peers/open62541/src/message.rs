@@ -42,7 +42,7 @@ impl NetworkMessage {
     /// Decodes another message, in place of this one.
     ///
     /// # Errors
-    /// What open62541 says.
+    /// Error of open62541.
     pub fn decode(&mut self, bytes: &[u8]) -> Result<(), Status> {
         let source = sys::UA_ByteString {
             length: bytes.len(),
@@ -64,7 +64,7 @@ impl NetworkMessage {
     /// Encodes the message; returns how many bytes that are.
     ///
     /// # Errors
-    /// What open62541 says, for example that there is not enough room.
+    /// Error of open62541, for example that there is not enough room.
     pub fn encode(&self, buffer: &mut [u8]) -> Result<usize, Status> {
         let mut target = sys::UA_ByteString {
             length: buffer.len(),

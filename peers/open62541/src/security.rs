@@ -117,7 +117,7 @@ impl Credentials {
 /// Lets a client use the policy, the mode and the user of a description.
 ///
 /// # Errors
-/// What is wrong with the description or with its files.
+/// Mistake in the description, or in one of its files.
 pub fn secure_client(config: &mut sys::UA_ClientConfig, wanted: &Value) -> Result<(), String> {
     let policy = text(wanted, "policy")?;
     let own = Credentials::read(wanted, "certificate", "key")?;
@@ -194,7 +194,7 @@ fn set_issued_token(config: &mut sys::UA_ClientConfig, token: &str) -> Result<()
 /// anonymous user, the user `anna`, and the certificate of a user that the description names.
 ///
 /// # Errors
-/// What is wrong with the description or with its files.
+/// Mistake in the description, or in one of its files.
 pub fn secure_server(config: &mut sys::UA_ServerConfig, wanted: &Value) -> Result<(), String> {
     let own = Credentials::read(wanted, "certificate", "key")?;
     let application = text(wanted, "application")?;

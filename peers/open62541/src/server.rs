@@ -22,7 +22,7 @@ impl Server {
     /// A server with all its nodes, not yet listening. `security` is null, or the description of `peers/README.md`.
     ///
     /// # Errors
-    /// What open62541 says if it cannot, or what is wrong with the description.
+    /// Error of open62541, or a mistake in the description.
     pub fn new(port: u16, security: &Value) -> Result<Self, String> {
         Self::configured(port, security)?
             .with_nodes()
@@ -77,7 +77,7 @@ impl Server {
     /// Serves until `ended` says so; `ready` is called once clients can connect.
     ///
     /// # Errors
-    /// What open62541 says, for example that the port is in use.
+    /// Error of open62541, for example that the port is in use.
     pub fn run(&mut self, ready: impl FnOnce(), ended: impl Fn() -> bool) -> Result<(), Status> {
         self.run_with(ready, ended, |_| Ok(()))
     }
@@ -85,7 +85,7 @@ impl Server {
     /// Serves as [`run`](Self::run) does, and calls `each` between two rounds.
     ///
     /// # Errors
-    /// What open62541 or `each` says.
+    /// Error of open62541 or of `each`.
     pub fn run_with(
         &mut self,
         ready: impl FnOnce(),
@@ -108,7 +108,7 @@ impl Server {
     /// the servers `large_server` of other peers have them.
     ///
     /// # Errors
-    /// What open62541 says if it cannot.
+    /// Error of open62541.
     pub fn add_lines(&mut self, variables: usize) -> Result<(), Status> {
         const PER_LINE: usize = 100;
         let scalar = json!([]);
@@ -133,7 +133,7 @@ impl Server {
     /// Sets `Counter`.
     ///
     /// # Errors
-    /// What open62541 says if there is none.
+    /// Error of open62541.
     pub fn count(&mut self, value: u32) -> Result<(), Status> {
         let variant = Owned::<sys::UA_Variant>::from_json(&json!({"UaType": 7, "Value": value}))?;
         // SAFETY: the server is alive, and copies the value.

@@ -6,7 +6,7 @@ use takt_app::{
     Variable,
 };
 use takt_tests::{Registry, Sandbox};
-use takt_ua::enumerations::{MonitoringMode, PermissionType as P, TimestampsToReturn};
+use takt_ua::enumerations::PermissionType as P;
 use takt_ua::structures::*;
 use takt_ua::{NodeId, StatusCode, Variant};
 
@@ -73,32 +73,7 @@ fn status<T>(result: Result<T, ClientError>) -> StatusCode {
 
 /// Returns the status of the first value that a MonitoredItem reports.
 fn monitored(client: &mut Client, node: &NodeId) -> StatusCode {
-    let subscription = client.call(CreateSubscriptionRequest {
-        requested_publishing_interval: 100.0,
-        requested_lifetime_count: 100,
-        requested_max_keep_alive_count: 10,
-        publishing_enabled: true,
-        ..CreateSubscriptionRequest::default()
-    });
-    let created = client.call(CreateMonitoredItemsRequest {
-        subscription_id: subscription.unwrap().subscription_id,
-        timestamps_to_return: TimestampsToReturn::Both,
-        items_to_create: vec![MonitoredItemCreateRequest {
-            item_to_monitor: ReadValueId {
-                node_id: node.clone(),
-                attribute_id: 13,
-                ..ReadValueId::default()
-            },
-            monitoring_mode: MonitoringMode::Reporting,
-            requested_parameters: MonitoringParameters {
-                sampling_interval: 50.0,
-                queue_size: 1,
-                ..MonitoringParameters::default()
-            },
-        }],
-        ..CreateMonitoredItemsRequest::default()
-    });
-    assert_eq!(created.unwrap().results[0].status_code, StatusCode::Good);
+    assert_eq!(crate::monitor(client, node), StatusCode::Good);
     loop {
         let published = client.call(PublishRequest::default()).unwrap();
         let data = published.notification_message.notification_data;

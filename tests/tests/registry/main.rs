@@ -33,9 +33,15 @@ use std::time::{Duration, Instant};
 
 use takt_app::serve::ServeOptions;
 use takt_app::{
-    Client, ClientOptions, Consumer, Identity, Method, Provider, ProviderBuilder, Unit, Variable,
+    Attribute, Client, ClientOptions, Consumer, Identity, Method, Provider, ProviderBuilder, Unit,
+    Variable,
 };
 use takt_tests::{Registry, Sandbox};
+use takt_ua::enumerations::{MonitoringMode, TimestampsToReturn};
+use takt_ua::structures::{
+    CreateMonitoredItemsRequest, CreateSubscriptionRequest, MonitoredItemCreateRequest,
+    MonitoringParameters, ReadValueId,
+};
 use takt_ua::{BuiltInType, NodeId, StatusCode, Variant};
 
 /// Time limit of required events, long enough for a loaded machine.
@@ -56,6 +62,36 @@ fn client_as(sandbox: &Sandbox, endpoint: &str, uri: &str, identity: Identity) -
 /// Returns a client like that of any product.
 fn client(sandbox: &Sandbox, endpoint: &str) -> Client {
     client_as(sandbox, endpoint, "", Identity::Anonymous)
+}
+
+/// Creates a Subscription with this item. Returns the status of the item.
+fn monitor(client: &mut Client, node: &NodeId) -> StatusCode {
+    let subscription = client.call(CreateSubscriptionRequest {
+        requested_publishing_interval: 100.0,
+        requested_lifetime_count: 100,
+        requested_max_keep_alive_count: 10,
+        publishing_enabled: true,
+        ..CreateSubscriptionRequest::default()
+    });
+    let created = client.call(CreateMonitoredItemsRequest {
+        subscription_id: subscription.unwrap().subscription_id,
+        timestamps_to_return: TimestampsToReturn::Both,
+        items_to_create: vec![MonitoredItemCreateRequest {
+            item_to_monitor: ReadValueId {
+                node_id: node.clone(),
+                attribute_id: Attribute::Value as u32,
+                ..ReadValueId::default()
+            },
+            monitoring_mode: MonitoringMode::Reporting,
+            requested_parameters: MonitoringParameters {
+                sampling_interval: 100.0,
+                queue_size: 1,
+                ..MonitoringParameters::default()
+            },
+        }],
+        ..CreateMonitoredItemsRequest::default()
+    });
+    created.unwrap().results[0].status_code
 }
 
 fn consumer(sandbox: &Sandbox, registry: &Registry) -> Consumer {

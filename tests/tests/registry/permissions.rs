@@ -2,9 +2,7 @@
 
 use takt_app::{Attribute, Client, ClientError, Method, Provider, UserRole, Variable};
 use takt_tests::{Registry, Sandbox};
-use takt_ua::enumerations::{
-    BrowseDirection, MonitoringMode, PermissionType as P, TimestampsToReturn,
-};
+use takt_ua::enumerations::{BrowseDirection, PermissionType as P};
 use takt_ua::structures::*;
 use takt_ua::{NodeId, QualifiedName, StatusCode, Variant, ids};
 
@@ -70,32 +68,7 @@ impl Nodes {
     }
 
     fn monitor(&self, client: &mut Client, path: &str) -> StatusCode {
-        let subscription = client.call(CreateSubscriptionRequest {
-            requested_publishing_interval: 100.0,
-            requested_lifetime_count: 100,
-            requested_max_keep_alive_count: 10,
-            publishing_enabled: true,
-            ..CreateSubscriptionRequest::default()
-        });
-        let created = client.call(CreateMonitoredItemsRequest {
-            subscription_id: subscription.unwrap().subscription_id,
-            timestamps_to_return: TimestampsToReturn::Both,
-            items_to_create: vec![MonitoredItemCreateRequest {
-                item_to_monitor: ReadValueId {
-                    node_id: self.node(path),
-                    attribute_id: Attribute::Value as u32,
-                    ..ReadValueId::default()
-                },
-                monitoring_mode: MonitoringMode::Reporting,
-                requested_parameters: MonitoringParameters {
-                    sampling_interval: 100.0,
-                    queue_size: 1,
-                    ..MonitoringParameters::default()
-                },
-            }],
-            ..CreateMonitoredItemsRequest::default()
-        });
-        created.unwrap().results[0].status_code
+        crate::monitor(client, &self.node(path))
     }
 
     fn browse(&self, client: &mut Client, of: NodeId) -> BrowseResult {

@@ -69,7 +69,7 @@ impl From<&Arc<Cell>> for MemberValue {
 
 /// An instance of an ObjectType or VariableType of the [`NodeSets`](crate::NodeSets) of a Provider.
 ///
-/// It has all mandatory members of the type, those of supertypes, interfaces and add-ins included, and the optional ones that
+/// The instance has all mandatory members of the type, of its supertypes, interfaces and add-ins, and the optional members that
 /// are bound or [wanted](Self::with). A member is named by its BrowsePath below the instance, without namespaces, for example
 /// `Identification/SerialNumber`; the empty path is the instance itself. A mandatory Variable that is not bound has the value
 /// that the type declares for it, or else the status `BadWaitingForInitialData`.

@@ -48,7 +48,7 @@ impl PubSub {
     /// A server with a Variable for each field, which publishes or subscribes.
     ///
     /// # Errors
-    /// What is wrong with the description, or what open62541 says.
+    /// Error of open62541, or a mistake in the description.
     pub fn start(role: &str, description: Value) -> Result<Self, String> {
         let server = new_server(&description["security"]).map_err(|error| error.to_string())?;
         let mut pubsub = Self {
@@ -86,7 +86,7 @@ impl PubSub {
     /// Sets `Count` to its next value.
     ///
     /// # Errors
-    /// What open62541 says.
+    /// Error of open62541.
     pub fn count(&mut self) -> Result<(), Status> {
         self.count += 1;
         let value = json!({"UaType": 7, "Value": self.count});
@@ -99,7 +99,7 @@ impl PubSub {
     /// Sends a message now, as real-time publishers do by a clock of their own.
     ///
     /// # Errors
-    /// What open62541 says.
+    /// Error of open62541.
     pub fn publish(&self) -> Result<(), Status> {
         let group = self.writer_group.as_ref();
         let group = group.ok_or(Status(sys::UA_STATUSCODE_BADNOTFOUND))?;
@@ -111,7 +111,7 @@ impl PubSub {
     /// A publisher's message of fixed layout, and where its parts are.
     ///
     /// # Errors
-    /// What open62541 says.
+    /// Error of open62541.
     pub fn offset_table(&self) -> Result<OffsetTable, Status> {
         let group = self.writer_group.as_ref();
         let group = group.ok_or(Status(sys::UA_STATUSCODE_BADNOTFOUND))?;
@@ -139,7 +139,7 @@ impl PubSub {
     /// The fields as they are now.
     ///
     /// # Errors
-    /// What open62541 says.
+    /// Error of open62541.
     pub fn values(&self) -> Result<BTreeMap<String, Value>, Status> {
         let mut values = BTreeMap::new();
         for name in self.fields().iter().map(name) {

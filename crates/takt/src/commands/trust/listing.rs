@@ -84,12 +84,9 @@ pub(super) fn key_of(certificate: &Certificate) -> String {
     }
 }
 
-/// Returns a text of a peer without characters that control a terminal.
+/// Returns the beginning of a text of a peer, without characters that control a terminal.
 pub(super) fn printable(text: &str) -> String {
-    text.chars()
-        .map(|c| if c.is_control() { '?' } else { c })
-        .take(80)
-        .collect()
+    output::printable(text).chars().take(80).collect()
 }
 
 pub(super) fn validity(certificate: &Certificate) -> String {

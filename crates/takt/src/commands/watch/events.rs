@@ -248,10 +248,7 @@ impl Line {
             // The states tell that it is a Condition.
             kind: if is_condition { String::new() } else { kind },
             // A message of a server must not write anywhere else on the terminal.
-            message: message
-                .chars()
-                .map(|one| if one.is_control() { ' ' } else { one })
-                .collect(),
+            message: output::printable(&message),
             states: states.join(", "),
         }
     }
