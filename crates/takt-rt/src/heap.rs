@@ -20,6 +20,20 @@ pub fn return_large_buffers() {
     }
 }
 
+/// Makes all threads of this process share one heap. It has to be called before the process starts its threads.
+///
+/// Otherwise glibc gives a thread a heap of its own, which takes 64 MiB of address space at once and returns it only as a
+/// whole. A process with few threads that allocate at the same time loses nothing: the shared heap is rarely locked. A
+/// limit of address space (`ulimit -v`) is then a limit of memory in use. Without glibc it does nothing.
+pub fn share_one_heap() {
+    #[cfg(all(target_env = "gnu", not(miri)))]
+    {
+        // SAFETY: mallopt has no preconditions, and is safe to call from any thread (mallopt(3)).
+        let done = unsafe { libc::mallopt(libc::M_ARENA_MAX, 1) };
+        debug_assert!(done != 0, "glibc knows the parameter");
+    }
+}
+
 /// Returns freed memory to the system, if the allocator holds whole pages of it.
 ///
 /// After a peak of many large buffers glibc keeps tens of MiB, since it expects another peak. This scans the heap,

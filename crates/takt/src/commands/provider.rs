@@ -11,6 +11,7 @@ use crate::commands::user::password;
 use crate::{explain, output};
 
 pub fn run(arguments: &ProviderArguments) -> miette::Result<()> {
+    takt_rt::heap::share_one_heap();
     let interrupt = Interrupt::install().into_diagnostic()?;
     let usual_name = match arguments.provider {
         DemoProvider::Host => host::NAME,

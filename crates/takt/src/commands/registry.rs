@@ -26,6 +26,7 @@ pub fn run(arguments: RegistryArguments) -> miette::Result<()> {
 }
 
 fn serve(arguments: RegistryServeArguments) -> miette::Result<()> {
+    takt_rt::heap::share_one_heap();
     let interrupt = Interrupt::install().into_diagnostic()?;
     // Everything that the registry keeps is in one folder.
     let audit = arguments.security.audit.clone();
