@@ -5,6 +5,7 @@ use super::attack::AttackAssignment;
 use super::directory::Part;
 use super::error::BenchError;
 use super::idle::IdleConsumers;
+use super::reads::{ReadFloor, ReadServer};
 use super::serve::ServerAssignment;
 use super::sessions::CountingServer;
 use super::shm::waiting::Busy;
@@ -21,6 +22,8 @@ pub fn carry_out(name: &str, assignment: &str) -> Result<(), BenchError> {
         Part::NAME => Part::run,
         AttackAssignment::NAME => AttackAssignment::run,
         CountingServer::NAME => CountingServer::run,
+        ReadServer::NAME => ReadServer::run,
+        ReadFloor::NAME => ReadFloor::run,
         _ => return Err(BenchError::Option(format!("no assignment: `{name}`"))),
     };
     // Connections take several descriptors each. With too few, each failure to open one is an error of its own.

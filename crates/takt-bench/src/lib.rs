@@ -6,6 +6,7 @@
 //! * [`shm`] prints those Tables 1 and 2: GetValue() and SetValue() as an application has them.
 //! * [`directory`] compares the SR-Server architecture of that paper with classical OPC UA.
 //! * [`pubsub`] measures messages without a cycle beside a bare echo of the same bytes.
+//! * [`reads`] measures Reads over opc.tcp with and without security, beside open62541 and the floor.
 //! * [`sessions`] measures many sessions with Subscriptions at one server.
 //! * [`attack`] measures a client beside another one that attacks the server.
 //!
@@ -32,6 +33,7 @@ mod parent;
 mod payload;
 mod process;
 pub mod pubsub;
+pub mod reads;
 mod round_trip;
 mod seat;
 mod serve;

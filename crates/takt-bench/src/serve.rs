@@ -77,7 +77,8 @@ pub(crate) fn serve(
                 .map_err(BenchError::system("listen"))?;
             seat::take(core)?;
             announce(&address.to_string());
-            floors::tcp::serve(&listener, longest, wait, stop).map_err(BenchError::system("echo"))
+            floors::tcp::serve(&listener, longest, wait, None, stop)
+                .map_err(BenchError::system("echo"))
         }
         Role::SharedMemory => {
             let server = floors::shared_memory::Server::new(longest)?;

@@ -281,6 +281,12 @@ impl Certificate {
         Ok(())
     }
 
+    /// Returns the certificate in PEM (RFC 7468).
+    #[must_use]
+    pub fn to_pem(&self) -> String {
+        pem::encode(&pem::Pem::new("CERTIFICATE", self.der()))
+    }
+
     /// Returns the encoding (DER).
     #[must_use]
     pub fn der(&self) -> &[u8] {

@@ -9,6 +9,7 @@ pub(crate) mod in_process;
 mod mapping;
 #[allow(unsafe_code, reason = "binding of a packet socket")]
 pub(crate) mod packet_socket;
+pub(crate) mod protection;
 pub(crate) mod shared_memory;
 pub(crate) mod tcp;
 

@@ -27,6 +27,11 @@ pub enum BenchCommand {
     )]
     #[command(name = "pubsub")]
     PubSub(takt_bench::pubsub::Options),
+    /// Reads over opc.tcp with and without security, of one and of 1000 nodes, beside open62541 and the floor.
+    #[command(
+        after_help = "Examples:\n  takt bench reads\n  takt bench reads --security Basic256Sha256 --reads 100000"
+    )]
+    Reads(takt_bench::reads::Options),
     /// Many sessions with Subscriptions at one server: lost notifications, delays, processor time and memory.
     #[command(
         after_help = "Examples:\n  takt bench sessions\n  takt bench sessions --security none\n  takt bench sessions --sessions \

@@ -1,7 +1,7 @@
 //! `takt bench …`
 
 use miette::IntoDiagnostic;
-use takt_bench::{BenchError, attack, directory, pubsub, sessions, shm, transport};
+use takt_bench::{BenchError, attack, directory, pubsub, reads, sessions, shm, transport};
 use takt_rt::interrupt::Interrupt;
 
 use crate::arguments::BenchCommand;
@@ -25,6 +25,10 @@ pub fn run(command: &BenchCommand) -> miette::Result<()> {
         BenchCommand::PubSub(options) => {
             let result = pubsub::run(options, &interrupt()?.flag(), output::line);
             ("pubsub", result)
+        }
+        BenchCommand::Reads(options) => {
+            let result = reads::run(options, &interrupt()?.flag(), output::line);
+            ("reads", result)
         }
         BenchCommand::Sessions(options) => {
             let result = sessions::run(options, &interrupt()?.flag(), output::line);

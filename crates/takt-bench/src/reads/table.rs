@@ -1,0 +1,193 @@
+//! Rows and the table of the benchmark.
+
+use serde::Serialize;
+use takt_report::number::measured;
+use takt_report::{Column, Table};
+
+use super::Series;
+use super::subjects::Subject;
+use crate::measure::Percentiles;
+
+/// A ratio of two series: the median of the ratios of their rounds, and the smallest and largest of these.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub(super) struct Ratio {
+    median: f64,
+    min: f64,
+    max: f64,
+}
+
+/// Result of one server.
+#[derive(Debug, Serialize)]
+pub(super) struct Row {
+    security: &'static str,
+    nodes: u32,
+    clients: u32,
+    server: &'static str,
+    reads_per_second: f64,
+    latency_us: Percentiles,
+    /// Median beside that of the floor.
+    over_floor: Option<Ratio>,
+    /// Reads per second beside those of open62541.
+    over_open62541: Option<Ratio>,
+}
+
+/// Returns the rows of all series.
+pub(super) fn rows(all: &[Series]) -> Vec<Row> {
+    all.iter().map(|series| row(series, all)).collect()
+}
+
+fn row(series: &Series, all: &[Series]) -> Row {
+    let other = |subject| {
+        all.iter().find(|other| {
+            other.subject == subject
+                && series.subject != subject
+                && other.case == series.case
+                && other.security == series.security
+        })
+    };
+    let floor = other(Subject::Floor);
+    let foreign = other(Subject::Open62541).filter(|_| series.subject == Subject::Takt);
+    Row {
+        security: series.security.name(),
+        nodes: series.case.nodes,
+        clients: series.case.clients,
+        server: series.subject.name(series.security),
+        reads_per_second: middle(series.rounds.iter().map(|round| round.1).collect()),
+        latency_us: series.durations.percentiles(),
+        over_floor: floor.and_then(|floor| ratio(series, floor, |round| round.0)),
+        over_open62541: foreign.and_then(|foreign| ratio(series, foreign, |round| round.1)),
+    }
+}
+
+/// Returns the ratio of a quantity of each round.
+fn ratio(series: &Series, other: &Series, quantity: impl Fn(&(f64, f64)) -> f64) -> Option<Ratio> {
+    let rounds = series.rounds.iter().zip(&other.rounds);
+    let ratios: Vec<f64> = rounds
+        .map(|(own, other)| quantity(own) / quantity(other))
+        .filter(|ratio| ratio.is_finite())
+        .collect();
+    let min = ratios.iter().copied().reduce(f64::min)?;
+    let max = ratios.iter().copied().reduce(f64::max)?;
+    Some(Ratio {
+        median: middle(ratios),
+        min,
+        max,
+    })
+}
+
+/// Returns the median; 0 of nothing.
+fn middle(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    let place = values.len() / 2;
+    match (values.len() % 2, values.get(place)) {
+        (0, Some(upper)) => {
+            let lower = place.checked_sub(1).and_then(|place| values.get(place));
+            lower.map_or(*upper, |lower| f64::midpoint(*lower, *upper))
+        }
+        (_, value) => value.copied().unwrap_or_default(),
+    }
+}
+
+/// Returns the table, with a section for each SecurityPolicy and case.
+pub(super) fn table(rows: &[Row]) -> Table {
+    let time = |name| Column::number(name).unit("µs");
+    let mut table = Table::new([
+        Column::text("server"),
+        Column::number("Reads").unit("1/s"),
+        time("p50"),
+        time("p99"),
+        time("p99.9"),
+        Column::number("p50 / floor"),
+        Column::number("1/s / open62541"),
+    ]);
+    let mut section = None;
+    for row in rows {
+        let now = (row.security, row.nodes, row.clients);
+        if section != Some(now) {
+            if section.is_some() {
+                table.text("");
+            }
+            table.text(title(row));
+            section = Some(now);
+        }
+        let ratio = |ratio: Option<Ratio>| {
+            ratio.map_or_else(String::new, |ratio| {
+                format!("{:.2} ({:.2}-{:.2})", ratio.median, ratio.min, ratio.max)
+            })
+        };
+        let latency = &row.latency_us;
+        table.row([
+            row.server.to_owned(),
+            format!("{:.0}", row.reads_per_second),
+            measured(latency.p50),
+            measured(latency.p99),
+            measured(latency.p999),
+            ratio(row.over_floor),
+            ratio(row.over_open62541),
+        ]);
+    }
+    table
+}
+
+fn title(row: &Row) -> String {
+    let Row {
+        security,
+        nodes,
+        clients,
+        ..
+    } = row;
+    let nodes = match nodes {
+        1 => "1 node".to_owned(),
+        nodes => format!("{nodes} nodes"),
+    };
+    match clients {
+        1 => format!("{security}: Reads of {nodes}"),
+        clients => format!("{security}: Reads of {nodes} by {clients} clients at once"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Case;
+    use super::super::subjects::Security;
+    use super::*;
+    use crate::measure::Samples;
+
+    fn series(subject: Subject, rounds: &[(f64, f64)]) -> Series {
+        Series {
+            security: Security(None),
+            case: Case {
+                nodes: 1,
+                clients: 1,
+            },
+            subject,
+            durations: Samples::nanos(),
+            rounds: rounds.to_vec(),
+        }
+    }
+
+    #[test]
+    fn ratios_are_those_of_rounds() {
+        let all = [
+            series(Subject::Floor, &[(10.0, 100.0), (20.0, 50.0)]),
+            series(Subject::Takt, &[(12.0, 90.0), (22.0, 45.0)]),
+            series(Subject::Open62541, &[(24.0, 45.0), (22.0, 45.0)]),
+        ];
+        let [floor, takt, foreign] = &rows(&all)[..] else {
+            panic!("three rows");
+        };
+        assert_eq!((floor.over_floor, floor.over_open62541), (None, None));
+        let over = takt.over_floor.unwrap();
+        assert!((over.median - 1.15).abs() < 1e-9 && (over.max - 1.2).abs() < 1e-9);
+        let faster = takt.over_open62541.unwrap();
+        assert!((faster.median - 1.5).abs() < 1e-9 && (faster.min - 1.0).abs() < 1e-9);
+        assert!(foreign.over_floor.is_some() && foreign.over_open62541.is_none());
+        assert_eq!(table(&rows(&all)).lines(Some(80)).len(), 6);
+    }
+
+    #[test]
+    fn the_median_of_an_even_number_is_between_two() {
+        assert!((middle(vec![3.0, 1.0]) - 2.0).abs() < 1e-9);
+        assert!((middle(vec![3.0, 1.0, 7.0]) - 3.0).abs() < 1e-9);
+    }
+}
