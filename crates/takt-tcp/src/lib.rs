@@ -23,6 +23,8 @@
 mod assembler;
 mod authenticated;
 mod chunk;
+#[cfg(feature = "async")]
+mod async_client;
 mod client;
 mod client_channel;
 mod client_connection;
@@ -56,6 +58,8 @@ mod token;
 mod trust_watch;
 mod waiting;
 
+#[cfg(feature = "async")]
+pub use async_client::{AsyncResponse, AsyncTcpClient};
 pub use client::{TcpClient, TcpClientConfig, WaitMode};
 pub use client_connection::{ClientConnection, ClientEvent, SendRequestError};
 pub use client_error::TcpClientError;
