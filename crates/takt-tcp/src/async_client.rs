@@ -139,7 +139,9 @@ impl AsyncTcpClient {
         let (sender, receiver) = oneshot::channel();
         state.waiting.insert(id, sender);
         // A lone request is sent at once; requests of many tasks are sent together by the driver.
-        if state.waiting.len() > 1 || !self.shared.flush(&mut state) {
+        let is_lone = state.waiting.len() == 1;
+        let is_sent = is_lone && self.shared.flush(&mut state).is_ok();
+        if !is_sent || !state.machine.transmit().is_empty() {
             self.shared.work.notify_one();
         }
         drop(state);
@@ -156,7 +158,7 @@ impl AsyncTcpClient {
         if state.ended.is_none() {
             state.machine.close();
             // Unsent bytes are not waited for: the server sees the socket close.
-            self.shared.flush(&mut state);
+            let _ = self.shared.flush(&mut state);
             self.shared.end(&mut state, &TransportError::Closed);
         }
     }
@@ -215,15 +217,17 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Sends bytes; returns false if the driver has to go on.
-    fn flush(&self, state: &mut State) -> bool {
+    /// Sends the bytes for which there is room.
+    fn flush(&self, state: &mut State) -> Result<(), TransportError> {
         while !state.machine.transmit().is_empty() {
             match self.socket.try_write(state.machine.transmit()) {
                 Ok(count) => state.machine.transmitted(count),
-                Err(_) => return false,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(_) => return Err(TransportError::Closed),
             }
         }
-        true
+        Ok(())
     }
 
     /// Ends the connection with an error for all requests without a response.
@@ -307,8 +311,9 @@ impl Driver {
             let was_full = state.machine.transmit().len() >= MOST_UNSENT;
             let received = shared.receive(&mut state);
             let tended = received.and_then(|()| state.machine.handle_timeout(Instant::now()));
-            shared.flush(&mut state);
-            if let Err(error) = tended {
+            if let Err(error) = tended.and_then(|()| shared.flush(&mut state)) {
+                // The reason of an end is sent, if there is one.
+                let _ = shared.flush(&mut state);
                 return shared.end(&mut state, &error);
             }
             if was_full && state.machine.transmit().len() < MOST_UNSENT {
