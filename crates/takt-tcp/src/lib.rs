@@ -21,10 +21,10 @@
 #![forbid(unsafe_code)]
 
 mod assembler;
-mod authenticated;
-mod chunk;
 #[cfg(feature = "async")]
 mod async_client;
+mod authenticated;
+mod chunk;
 mod client;
 mod client_channel;
 mod client_connection;

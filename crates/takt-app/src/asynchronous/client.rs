@@ -33,7 +33,7 @@ pub struct AsyncClient {
 struct Shared {
     endpoint: Endpoint,
     options: ClientOptions,
-    link: tokio::sync::Mutex<Link<AsyncTransport>>,
+    link: Arc<tokio::sync::Mutex<Link<AsyncTransport>>>,
     current: Mutex<Option<Arc<Current>>>,
     /// Number of the connection whose session is of no more use.
     abandoned: AtomicU64,
@@ -79,7 +79,7 @@ impl AsyncClient {
             shared: Arc::new(Shared {
                 endpoint: endpoint.clone(),
                 options,
-                link: tokio::sync::Mutex::new(link),
+                link: Arc::new(tokio::sync::Mutex::new(link)),
                 current: Mutex::new(None),
                 abandoned: AtomicU64::new(0),
                 request_handle: AtomicU32::new(0),
@@ -193,36 +193,49 @@ impl AsyncClient {
         if let Some(current) = self.open_now() {
             return Ok(current);
         }
-        let shared = &*self.shared;
+        let timeout = remaining(deadline);
         let opened = async {
-            let mut link = shared.link.lock().await;
+            let link = Arc::clone(&self.shared.link).lock_owned().await;
             if let Some(current) = self.open_now() {
                 return Ok(current);
             }
-            link.disconnect();
-            if link.connections == shared.abandoned.load(Ordering::Relaxed) {
-                link.lost = None;
-            }
-            link.open(&shared.endpoint, &shared.options, deadline)
-                .await?;
-            let Some((transport, session)) = &link.connected else {
-                return Err(ClientError::unreachable(
-                    &shared.endpoint,
-                    ConnectionError::NoSession,
-                ));
-            };
-            let current = Arc::new(Current {
-                client: Arc::clone(transport.client()),
-                token: session.authentication_token().clone(),
-                epoch: link.epoch,
-                connections: link.connections,
-            });
-            shared.set_current(Some(Arc::clone(&current)));
-            Ok(current)
+            // The attempt goes on if this future is dropped, so that futures with short lives do not stop it.
+            let opening = tokio::spawn(self.clone().reopen(link, deadline));
+            opening
+                .await
+                .unwrap_or_else(|_| Err(self.without_session()))
         };
-        let timeout = remaining(deadline);
         let opened = tokio::time::timeout(timeout, opened).await;
-        opened.unwrap_or_else(|_| Err(timed_out(&shared.endpoint, timeout)))
+        opened.unwrap_or_else(|_| Err(timed_out(self.endpoint(), timeout)))
+    }
+
+    async fn reopen(
+        self,
+        mut link: tokio::sync::OwnedMutexGuard<Link<AsyncTransport>>,
+        deadline: Instant,
+    ) -> Result<Arc<Current>, ClientError> {
+        let shared = &*self.shared;
+        link.disconnect();
+        if link.connections == shared.abandoned.load(Ordering::Relaxed) {
+            link.lost = None;
+        }
+        link.open(&shared.endpoint, &shared.options, deadline)
+            .await?;
+        let Some((transport, session)) = &link.connected else {
+            return Err(self.without_session());
+        };
+        let current = Arc::new(Current {
+            client: Arc::clone(transport.client()),
+            token: session.authentication_token().clone(),
+            epoch: link.epoch,
+            connections: link.connections,
+        });
+        shared.set_current(Some(Arc::clone(&current)));
+        Ok(current)
+    }
+
+    fn without_session(&self) -> ClientError {
+        ClientError::unreachable(self.endpoint(), ConnectionError::NoSession)
     }
 
     /// Returns the last session, open or not.
@@ -259,7 +272,8 @@ impl Shared {
 impl Drop for Shared {
     /// Closes the session without waiting for the answer.
     fn drop(&mut self) {
-        if let Some((transport, session)) = self.link.get_mut().connected.take() {
+        let link = Arc::get_mut(&mut self.link).map(tokio::sync::Mutex::get_mut);
+        if let Some((transport, session)) = link.and_then(|link| link.connected.take()) {
             let request = session.close_request(Duration::from_millis(200));
             let _ = transport
                 .client()

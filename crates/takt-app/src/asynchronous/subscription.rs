@@ -4,7 +4,7 @@ use std::future::{Future, poll_fn};
 use std::ops::DerefMut;
 use std::pin::Pin;
 use std::task::{Context, Poll};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures_core::Stream;
 use takt_tcp::AsyncResponse;
@@ -29,8 +29,8 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 /// [`Subscription`](crate::Subscription) is. Each future and each stream may be dropped: no notification is lost with it.
 pub struct AsyncSubscription {
     core: Core<Publisher>,
-    /// Pause before the next attempt, after an error of the connection.
-    pause: Option<Duration>,
+    /// Pause after an error of the connection, and time of the next attempt.
+    pause: Option<(Duration, Instant)>,
 }
 
 impl AsyncClient {
@@ -150,14 +150,15 @@ impl AsyncSubscription {
             if let Some(taken) = take(&mut self.core) {
                 return Ok(taken);
             }
-            if let Some(pause) = self.pause {
-                tokio::time::sleep(pause).await;
+            if let Some((_, next)) = self.pause {
+                tokio::time::sleep_until(next.into()).await;
             }
             let patience = self.core.patience();
             let received = self.core.receive(patience).await;
             let is_lost = received.as_ref().is_err_and(ClientError::is_connection);
-            let longer = self.pause.map_or(SHORTEST_PAUSE, |pause| 2 * pause);
-            self.pause = is_lost.then(|| longer.min(LONGEST_PAUSE));
+            let longer = self.pause.map_or(SHORTEST_PAUSE, |(pause, _)| 2 * pause);
+            let longer = longer.min(LONGEST_PAUSE);
+            self.pause = is_lost.then(|| (longer, Instant::now() + longer));
             received?;
         }
     }
