@@ -9,6 +9,8 @@
 //! ([`WorkerOptions`]), so a slow one delays no other client. One that is quick is declared inline ([`Method::inline`],
 //! [`Variable::inline`]) and runs on the serving thread. Cells and stored values need no worker.
 //!
+//! Asynchronous programs use the module `asynchronous`, with the feature `async`.
+//!
 //! A Provider with one cell, and a Consumer that reads it. The registry runs in the same process here; otherwise it is
 //! `takt registry`. Directories are temporary; without them, applications use those of the user.
 //!
@@ -57,6 +59,8 @@
 #![forbid(unsafe_code)]
 
 mod alarms;
+#[cfg(feature = "async")]
+pub mod asynchronous;
 pub mod audit;
 pub mod certificates;
 pub mod client;

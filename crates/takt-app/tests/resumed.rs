@@ -1,106 +1,17 @@
 //! A Subscription whose connection is cut continues on another one, without a lost value.
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic)]
 
-use std::net::{Shutdown, TcpListener, TcpStream};
-use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use takt_app::serve::{EndpointSecurity, ServeOptions};
-use takt_app::{
-    Client, ClientError, ClientOptions, ClientSecurity, Endpoint, MonitoredItemOptions, Provider,
-    Subscription, SubscriptionOptions, Variable,
-};
+#[path = "support/relay.rs"]
+mod relay;
+
+use relay::{PATIENCE, Relay, count, options, start};
+use takt_app::{Client, ClientError, MonitoredItemOptions, Subscription, SubscriptionOptions};
 use takt_cell::Cell;
 use takt_ua::{DateTime, NodeId, StatusCode, Variant};
-
-/// Time limit of required events.
-const PATIENCE: Duration = Duration::from_secs(60);
-
-/// A relay that cuts its connections on demand, and counts them.
-struct Relay {
-    endpoint: Endpoint,
-    connections: Arc<Mutex<Vec<TcpStream>>>,
-}
-
-impl Relay {
-    fn start(server: &Endpoint) -> Self {
-        let address = server.to_string().replace("opc.tcp://", "");
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let endpoint = format!("opc.tcp://{}", listener.local_addr().unwrap());
-        let connections = Arc::new(Mutex::new(Vec::new()));
-        let kept = Arc::clone(&connections);
-        thread::spawn(move || {
-            for client in listener.incoming().map_while(Result::ok) {
-                let Ok(server) = TcpStream::connect(&address) else {
-                    continue;
-                };
-                kept.lock().unwrap().push(client.try_clone().unwrap());
-                for (mut from, mut to) in [
-                    (client.try_clone().unwrap(), server.try_clone().unwrap()),
-                    (server, client),
-                ] {
-                    thread::spawn(move || {
-                        let _ = std::io::copy(&mut from, &mut to);
-                        let _ = to.shutdown(Shutdown::Both);
-                    });
-                }
-            }
-        });
-        Self {
-            endpoint: endpoint.parse().unwrap(),
-            connections,
-        }
-    }
-
-    fn cut(&self) {
-        for connection in self.connections.lock().unwrap().iter() {
-            let _ = connection.shutdown(Shutdown::Both);
-        }
-    }
-}
-
-fn options(directory: &Path, security: &str) -> ClientOptions {
-    ClientOptions {
-        timeout: PATIENCE,
-        security: ClientSecurity {
-            choice: security.parse().unwrap(),
-            certificates: Some(directory.join("pki")),
-            any_host: true,
-            ..ClientSecurity::default()
-        },
-        ..ClientOptions::named("Test")
-    }
-}
-
-fn start(directory: &Path, cell: &Arc<Cell>) -> Provider {
-    Provider::builder("Resumed")
-        .without_registry()
-        .endpoint("opc.tcp://127.0.0.1:0")
-        .serve(ServeOptions {
-            runtime_directory: Some(directory.join("runtime")),
-            security: EndpointSecurity {
-                certificates: Some(directory.join("pki")),
-                secured_loopback: true,
-                ..EndpointSecurity::default()
-            },
-            ..ServeOptions::default()
-        })
-        .variable(Variable::cell("Count", cell))
-        .start()
-        .unwrap()
-}
-
-/// Sets the numbers of `range` one by one, slowly enough to be sampled each.
-fn count(cell: &Cell, range: std::ops::Range<u32>) {
-    for number in range {
-        let value = f64::from(number);
-        cell.set_f64(value, StatusCode::Good, DateTime::now())
-            .unwrap();
-        thread::sleep(Duration::from_millis(50));
-    }
-}
 
 /// Returns the next values up to `last`. Errors of the connection are passed over.
 fn values(subscription: &mut Subscription, last: f64) -> (Vec<f64>, usize) {

@@ -21,6 +21,8 @@
 #![forbid(unsafe_code)]
 
 mod assembler;
+#[cfg(feature = "async")]
+mod async_client;
 mod authenticated;
 mod chunk;
 mod client;
@@ -56,6 +58,8 @@ mod token;
 mod trust_watch;
 mod waiting;
 
+#[cfg(feature = "async")]
+pub use async_client::{AsyncResponse, AsyncTcpClient};
 pub use client::{TcpClient, TcpClientConfig, WaitMode};
 pub use client_connection::{ClientConnection, ClientEvent, SendRequestError};
 pub use client_error::TcpClientError;

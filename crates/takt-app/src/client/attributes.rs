@@ -8,7 +8,8 @@ use takt_ua::structures::*;
 use takt_ua::{DataValue, NodeId, StatusCode, Variant};
 
 use super::Client;
-use crate::error::{ClientError, ProtocolError};
+use super::requests::{Requests, ready};
+use crate::error::ClientError;
 
 macro_rules! attributes {
     ($($name:ident = $id:literal,)*) => {
@@ -65,7 +66,7 @@ attributes! {
 impl Client {
     /// Returns the Value of `node`.
     pub fn read(&mut self, node: &NodeId) -> Result<DataValue, ClientError> {
-        self.read_attribute(node, Attribute::Value)
+        ready(AttributeServices::read(self, node))
     }
 
     /// Reads one attribute of `node`. The StatusCode of the result is not an error.
@@ -74,8 +75,7 @@ impl Client {
         node: &NodeId,
         attribute: Attribute,
     ) -> Result<DataValue, ClientError> {
-        let mut values = self.read_attributes(&[(node.clone(), attribute)])?;
-        Ok(values.swap_remove(0))
+        ready(AttributeServices::read_attribute(self, node, attribute))
     }
 
     /// Returns the Value of `node`, at most `max_age` old: a server with a cached value need not ask its source.
@@ -86,9 +86,7 @@ impl Client {
         node: &NodeId,
         max_age: Duration,
     ) -> Result<DataValue, ClientError> {
-        let wanted = [(node.clone(), Attribute::Value)];
-        let mut values = self.read_attributes_within(&wanted, max_age)?;
-        Ok(values.swap_remove(0))
+        ready(AttributeServices::read_within(self, node, max_age))
     }
 
     /// Reads many attributes at once; the results are in the order of the items.
@@ -96,7 +94,7 @@ impl Client {
         &mut self,
         attributes: &[(NodeId, Attribute)],
     ) -> Result<Vec<DataValue>, ClientError> {
-        self.read_attributes_within(attributes, Duration::ZERO)
+        ready(AttributeServices::read_attributes(self, attributes))
     }
 
     /// Reads many attributes at once, at most `max_age` old: see [`read_within`](Self::read_within).
@@ -105,53 +103,19 @@ impl Client {
         attributes: &[(NodeId, Attribute)],
         max_age: Duration,
     ) -> Result<Vec<DataValue>, ClientError> {
-        if attributes.is_empty() {
-            return Ok(Vec::new());
-        }
-        // OPC 10000-4, 5.11.2.2: maxAge is in milliseconds, and values above the largest Int32 are equivalent to it.
-        let max_age = max_age.min(Reading::ANY_AGE).as_secs_f64() * 1000.0;
-        let response = self.call(ReadRequest {
-            max_age,
-            timestamps_to_return: TimestampsToReturn::Both,
-            nodes_to_read: attributes
-                .iter()
-                .map(|(node, attribute)| ReadValueId {
-                    node_id: node.clone(),
-                    attribute_id: *attribute as u32,
-                    ..ReadValueId::default()
-                })
-                .collect(),
-            ..ReadRequest::default()
-        })?;
-        self.expect_count("ReadResponse", attributes.len(), response.results.len())?;
-        Ok(response.results)
+        ready(AttributeServices::read_attributes_within(
+            self, attributes, max_age,
+        ))
     }
 
     /// Returns the Value of `node`; a bad StatusCode is an error.
     pub fn read_good(&mut self, node: &NodeId) -> Result<Variant, ClientError> {
-        let data_value = self.read(node)?;
-        match data_value.status {
-            Some(status) if status.is_bad() => Err(ClientError::operation(node, status)),
-            _ => Ok(data_value.value.unwrap_or_default()),
-        }
+        ready(AttributeServices::read_good(self, node))
     }
 
     /// Writes the Value of `node`.
     pub fn write(&mut self, node: &NodeId, value: Variant) -> Result<(), ClientError> {
-        let response = self.call(WriteRequest {
-            nodes_to_write: vec![WriteValue {
-                node_id: node.clone(),
-                attribute_id: Attribute::Value as u32,
-                value: DataValue {
-                    value: Some(value),
-                    ..DataValue::default()
-                },
-                ..WriteValue::default()
-            }],
-            ..WriteRequest::default()
-        })?;
-        self.expect_count("WriteResponse", 1, response.results.len())?;
-        good(node, response.results[0])
+        ready(AttributeServices::write(self, node, value))
     }
 
     /// Calls `method` on `object` and returns the output arguments (OPC 10000-4, 5.12).
@@ -161,14 +125,137 @@ impl Client {
         method: &NodeId,
         inputs: Vec<Variant>,
     ) -> Result<Vec<Variant>, ClientError> {
-        let mut response = self.call(CallRequest {
-            methods_to_call: vec![CallMethodRequest {
-                object_id: object.clone(),
-                method_id: method.clone(),
-                input_arguments: inputs,
-            }],
-            ..CallRequest::default()
-        })?;
+        ready(AttributeServices::call_method(self, object, method, inputs))
+    }
+
+    pub(crate) fn protocol(&self, reason: impl Into<String>) -> ClientError {
+        Requests::protocol(self, reason)
+    }
+
+    /// Checks that a response has a result for every operation of its request.
+    pub(crate) fn expect_count(
+        &self,
+        response: &str,
+        expected: usize,
+        got: usize,
+    ) -> Result<(), ClientError> {
+        Requests::expect_count(self, response, expected, got)
+    }
+}
+
+/// Read, Write and Call of any client.
+pub(crate) trait AttributeServices: Requests {
+    /// Does the work of [`Client::read`].
+    async fn read(&mut self, node: &NodeId) -> Result<DataValue, ClientError> {
+        self.read_attribute(node, Attribute::Value).await
+    }
+
+    /// Does the work of [`Client::read_attribute`].
+    async fn read_attribute(
+        &mut self,
+        node: &NodeId,
+        attribute: Attribute,
+    ) -> Result<DataValue, ClientError> {
+        let mut values = self.read_attributes(&[(node.clone(), attribute)]).await?;
+        Ok(values.swap_remove(0))
+    }
+
+    /// Does the work of [`Client::read_within`].
+    async fn read_within(
+        &mut self,
+        node: &NodeId,
+        max_age: Duration,
+    ) -> Result<DataValue, ClientError> {
+        let wanted = [(node.clone(), Attribute::Value)];
+        let mut values = self.read_attributes_within(&wanted, max_age).await?;
+        Ok(values.swap_remove(0))
+    }
+
+    /// Does the work of [`Client::read_attributes`].
+    async fn read_attributes(
+        &mut self,
+        attributes: &[(NodeId, Attribute)],
+    ) -> Result<Vec<DataValue>, ClientError> {
+        self.read_attributes_within(attributes, Duration::ZERO)
+            .await
+    }
+
+    /// Does the work of [`Client::read_attributes_within`].
+    async fn read_attributes_within(
+        &mut self,
+        attributes: &[(NodeId, Attribute)],
+        max_age: Duration,
+    ) -> Result<Vec<DataValue>, ClientError> {
+        if attributes.is_empty() {
+            return Ok(Vec::new());
+        }
+        // OPC 10000-4, 5.11.2.2: maxAge is in milliseconds, and values above the largest Int32 are equivalent to it.
+        let max_age = max_age.min(Reading::ANY_AGE).as_secs_f64() * 1000.0;
+        let response = self
+            .call(ReadRequest {
+                max_age,
+                timestamps_to_return: TimestampsToReturn::Both,
+                nodes_to_read: attributes
+                    .iter()
+                    .map(|(node, attribute)| ReadValueId {
+                        node_id: node.clone(),
+                        attribute_id: *attribute as u32,
+                        ..ReadValueId::default()
+                    })
+                    .collect(),
+                ..ReadRequest::default()
+            })
+            .await?;
+        self.expect_count("ReadResponse", attributes.len(), response.results.len())?;
+        Ok(response.results)
+    }
+
+    /// Does the work of [`Client::read_good`].
+    async fn read_good(&mut self, node: &NodeId) -> Result<Variant, ClientError> {
+        let data_value = self.read(node).await?;
+        match data_value.status {
+            Some(status) if status.is_bad() => Err(ClientError::operation(node, status)),
+            _ => Ok(data_value.value.unwrap_or_default()),
+        }
+    }
+
+    /// Does the work of [`Client::write`].
+    async fn write(&mut self, node: &NodeId, value: Variant) -> Result<(), ClientError> {
+        let response = self
+            .call(WriteRequest {
+                nodes_to_write: vec![WriteValue {
+                    node_id: node.clone(),
+                    attribute_id: Attribute::Value as u32,
+                    value: DataValue {
+                        value: Some(value),
+                        ..DataValue::default()
+                    },
+                    ..WriteValue::default()
+                }],
+                ..WriteRequest::default()
+            })
+            .await?;
+        self.expect_count("WriteResponse", 1, response.results.len())?;
+        good(node, response.results[0])
+    }
+
+    /// Does the work of [`Client::call_method`].
+    async fn call_method(
+        &mut self,
+        object: &NodeId,
+        method: &NodeId,
+        inputs: Vec<Variant>,
+    ) -> Result<Vec<Variant>, ClientError> {
+        let mut response = self
+            .call(CallRequest {
+                methods_to_call: vec![CallMethodRequest {
+                    object_id: object.clone(),
+                    method_id: method.clone(),
+                    input_arguments: inputs,
+                }],
+                ..CallRequest::default()
+            })
+            .await?;
         self.expect_count("CallResponse", 1, response.results.len())?;
         let result = response.results.swap_remove(0);
         if result.status_code.is_bad() {
@@ -187,27 +274,9 @@ impl Client {
         }
         Ok(result.output_arguments)
     }
-
-    pub(crate) fn protocol(&self, reason: impl Into<String>) -> ClientError {
-        ClientError::protocol(&self.endpoint, ProtocolError::Content(reason.into()))
-    }
-
-    /// Checks that a response has a result for every operation of its request.
-    pub(crate) fn expect_count(
-        &self,
-        response: &str,
-        expected: usize,
-        got: usize,
-    ) -> Result<(), ClientError> {
-        if expected == got {
-            Ok(())
-        } else {
-            Err(self.protocol(format!(
-                "{response} has {got} results for {expected} operations"
-            )))
-        }
-    }
 }
+
+impl<C: Requests> AttributeServices for C {}
 
 /// Returns an error if `status` is bad.
 pub(crate) fn good(subject: impl ToString, status: StatusCode) -> Result<(), ClientError> {

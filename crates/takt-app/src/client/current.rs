@@ -148,12 +148,12 @@ impl Client {
     ) -> Result<Option<takt_shm::CurrentValuePlace>, ClientError> {
         let deadline = self.deadline();
         self.open(deadline)?;
-        let Some((transport, _)) = self.connected.as_mut() else {
+        let Some((transport, _)) = self.link.connected.as_mut() else {
             return Err(not_connected(&self.endpoint));
         };
         let located = transport.locate(&node_id.encode_to_vec(), remaining(deadline));
         if matches!(located, Err(ClientError::Closed { .. })) {
-            self.connected = None;
+            self.link.connected = None;
         }
         located
     }

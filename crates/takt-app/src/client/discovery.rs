@@ -5,9 +5,11 @@ use std::time::{Duration, Instant};
 use takt_ua::structures::*;
 use takt_ua::{ExtensionObject, NodeId, UaString};
 
+use super::link;
 use super::message::{remaining, request_header, text};
 use super::options::ClientOptions;
 use super::request::ServiceRequest;
+use super::requests::ready;
 use super::transport::Transport;
 use crate::endpoint::Endpoint;
 use crate::error::ClientError;
@@ -33,7 +35,7 @@ impl DiscoveryClient {
         options: &ClientOptions,
     ) -> Result<Self, ClientError> {
         let deadline = Instant::now() + options.timeout;
-        let transport = Transport::connect(endpoint, options, false, deadline)?;
+        let transport = ready(link::connect(endpoint, options, false, deadline))?;
         Ok(Self::with(transport, endpoint, options))
     }
 

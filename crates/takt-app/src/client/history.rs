@@ -9,6 +9,7 @@ use takt_ua::{ByteString, DataValue, DateTime, ExtensionObject, NodeId};
 
 use super::Client;
 use super::attributes::good;
+use super::requests::{Requests, ready};
 use crate::error::ClientError;
 
 /// Range of raw values: at least two of its fields are given (OPC 10000-11, 6.5.3).
@@ -40,12 +41,7 @@ impl Client {
         node: &NodeId,
         range: HistoryRange,
     ) -> Result<Vec<DataValue>, ClientError> {
-        let mut values = Vec::new();
-        self.history_raw_with(node, range, |page| {
-            values.extend(page);
-            values.len() < MAX_VALUES
-        })?;
-        Ok(values)
+        ready(HistoryServices::history_raw(self, node, range))
     }
 
     /// Passes the recorded values of a Variable to `take`, one response after another, until it returns false.
@@ -53,6 +49,66 @@ impl Client {
     /// # Errors
     /// See [`history_raw`](Self::history_raw).
     pub fn history_raw_with(
+        &mut self,
+        node: &NodeId,
+        range: HistoryRange,
+        take: impl FnMut(Vec<DataValue>) -> bool,
+    ) -> Result<(), ClientError> {
+        ready(HistoryServices::history_raw_with(self, node, range, take))
+    }
+
+    /// Returns the values of a Variable at these times, interpolated where nothing was recorded.
+    ///
+    /// # Errors
+    /// See [`history_raw`](Self::history_raw).
+    pub fn history_at(
+        &mut self,
+        node: &NodeId,
+        times: &[DateTime],
+    ) -> Result<Vec<DataValue>, ClientError> {
+        ready(HistoryServices::history_at(self, node, times))
+    }
+
+    /// Returns an aggregate of each interval between two times (OPC 10000-13), with the defaults of the server.
+    ///
+    /// # Errors
+    /// See [`history_raw`](Self::history_raw).
+    pub fn history_processed(
+        &mut self,
+        node: &NodeId,
+        aggregate: Aggregate,
+        (start, end): (DateTime, DateTime),
+        interval: Duration,
+    ) -> Result<Vec<DataValue>, ClientError> {
+        ready(HistoryServices::history_processed(
+            self,
+            node,
+            aggregate,
+            (start, end),
+            interval,
+        ))
+    }
+}
+
+/// HistoryRead of any client.
+pub(crate) trait HistoryServices: Requests {
+    /// Does the work of [`Client::history_raw`].
+    async fn history_raw(
+        &mut self,
+        node: &NodeId,
+        range: HistoryRange,
+    ) -> Result<Vec<DataValue>, ClientError> {
+        let mut values = Vec::new();
+        self.history_raw_with(node, range, |page| {
+            values.extend(page);
+            values.len() < MAX_VALUES
+        })
+        .await?;
+        Ok(values)
+    }
+
+    /// Does the work of [`Client::history_raw_with`].
+    async fn history_raw_with(
         &mut self,
         node: &NodeId,
         range: HistoryRange,
@@ -73,13 +129,11 @@ impl Client {
             left -= page.len();
             take(page) && left > 0
         })
+        .await
     }
 
-    /// Returns the values of a Variable at these times, interpolated where nothing was recorded.
-    ///
-    /// # Errors
-    /// See [`history_raw`](Self::history_raw).
-    pub fn history_at(
+    /// Does the work of [`Client::history_at`].
+    async fn history_at(
         &mut self,
         node: &NodeId,
         times: &[DateTime],
@@ -93,13 +147,11 @@ impl Client {
             &ExtensionObject::from_structure(&details),
             TimestampsToReturn::Both,
         )
+        .await
     }
 
-    /// Returns an aggregate of each interval between two times (OPC 10000-13), with the defaults of the server.
-    ///
-    /// # Errors
-    /// See [`history_raw`](Self::history_raw).
-    pub fn history_processed(
+    /// Does the work of [`Client::history_processed`].
+    async fn history_processed(
         &mut self,
         node: &NodeId,
         aggregate: Aggregate,
@@ -118,9 +170,10 @@ impl Client {
         };
         let details = ExtensionObject::from_structure(&details);
         self.history_of(node, &details, TimestampsToReturn::Source)
+            .await
     }
 
-    fn history_of(
+    async fn history_of(
         &mut self,
         node: &NodeId,
         details: &ExtensionObject,
@@ -130,12 +183,13 @@ impl Client {
         self.history(node, details, timestamps, |page| {
             values.extend(page);
             values.len() < MAX_VALUES
-        })?;
+        })
+        .await?;
         Ok(values)
     }
 
     /// Reads until there is no continuation point, or until `take` returns false.
-    fn history(
+    async fn history(
         &mut self,
         node: &NodeId,
         details: &ExtensionObject,
@@ -145,7 +199,9 @@ impl Client {
         let mut point = ByteString::default();
         let mut empty = 0;
         loop {
-            let mut response = self.history_request(node, details, timestamps, point, false)?;
+            let mut response = self
+                .history_request(node, details, timestamps, point, false)
+                .await?;
             self.expect_count("HistoryReadResponse", 1, response.results.len())?;
             let result = response.results.swap_remove(0);
             good(node, result.status_code)?;
@@ -168,7 +224,9 @@ impl Client {
             }
             if !goes_on {
                 // The values are there; a server that does not release the point forgets it with the Session.
-                let _ = self.history_request(node, details, timestamps, point, true);
+                let _ = self
+                    .history_request(node, details, timestamps, point, true)
+                    .await;
                 return Ok(());
             }
             if empty > MAX_EMPTY {
@@ -177,7 +235,7 @@ impl Client {
         }
     }
 
-    fn history_request(
+    async fn history_request(
         &mut self,
         node: &NodeId,
         details: &ExtensionObject,
@@ -196,5 +254,8 @@ impl Client {
             }],
             ..HistoryReadRequest::default()
         })
+        .await
     }
 }
+
+impl<C: Requests> HistoryServices for C {}

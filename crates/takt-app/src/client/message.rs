@@ -11,13 +11,13 @@ use crate::endpoint::Endpoint;
 use crate::error::{ClientError, ProtocolError};
 
 /// Returns the time until `deadline`, at least a millisecond: a timeout of zero would not wait.
-pub(super) fn remaining(deadline: Instant) -> Duration {
+pub(crate) fn remaining(deadline: Instant) -> Duration {
     deadline
         .saturating_duration_since(Instant::now())
         .max(Duration::from_millis(1))
 }
 
-pub(super) fn request_header(
+pub(crate) fn request_header(
     token: &NodeId,
     request_handle: u32,
     timeout: Duration,
@@ -32,7 +32,7 @@ pub(super) fn request_header(
 }
 
 /// Writes a message body: the NodeId of the structure's binary encoding, then the structure (OPC 10000-6, 5.2.9).
-pub(super) fn encode_message<S: Structure + Encode>(
+pub(crate) fn encode_message<S: Structure + Encode>(
     message: &S,
     encoder: &mut Encoder<'_>,
 ) -> Result<(), takt_ua::binary::EncodeError> {
@@ -41,7 +41,7 @@ pub(super) fn encode_message<S: Structure + Encode>(
 }
 
 /// Decodes a message body that is an `S` or a ServiceFault.
-pub(super) fn decode_message<S: ServiceResponse>(
+pub(crate) fn decode_message<S: ServiceResponse>(
     service: &'static str,
     endpoint: &Endpoint,
     body: &[u8],

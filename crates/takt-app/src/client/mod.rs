@@ -16,10 +16,12 @@ mod ephemeral_key;
 mod find_by_type;
 mod history;
 mod in_place;
+mod link;
 mod message;
 mod namespaces;
 mod options;
 mod request;
+mod requests;
 mod security;
 mod security_keys;
 mod session;
@@ -38,7 +40,17 @@ use takt_ua::NodeId;
 use takt_ua::binary::Encoder;
 use takt_ua::structures::RequestHeader;
 
+#[cfg(feature = "async")]
+pub(crate) use self::{
+    history::HistoryServices,
+    link::Connection,
+    message::encode_message,
+    security::Secured,
+    transport::{tcp_error, timed_out, untrusted},
+    views::ViewServices,
+};
 pub use attributes::Attribute;
+pub(crate) use attributes::AttributeServices;
 pub use choice::{ClientSecurity, SecurityChoice};
 pub use current::CurrentValue;
 pub use data_types::ValueType;
@@ -48,13 +60,15 @@ pub use history::HistoryRange;
 pub use in_place::OutputsInPlace;
 pub use options::{ClientOptions, Identity, Waiting};
 pub use request::{ServiceRequest, ServiceResponse};
+pub(crate) use requests::{Requests, ready};
 pub use transport::EncodedResponse;
 pub use value_in_place::ValueInPlace;
 pub use views::Follow;
 
 use crate::endpoint::Endpoint;
 use crate::error::{ClientError, ConnectionError};
-use message::{decode_message, remaining, request_header};
+pub(crate) use link::{Link, is_repeatable};
+pub(crate) use message::{decode_message, remaining, request_header};
 use namespaces::Namespaces;
 use session::Session;
 use transport::Transport;
@@ -63,12 +77,7 @@ use transport::Transport;
 pub struct Client {
     endpoint: Endpoint,
     options: ClientOptions,
-    connected: Option<(Transport, Session)>,
-    /// Session whose connection was lost, if sessions are resumed.
-    lost: Option<Session>,
-    resumes: bool,
-    epoch: u64,
-    connections: u64,
+    link: Link<Transport>,
     request_handle: u32,
     namespaces: Namespaces,
     interrupt: Option<Waker>,
@@ -100,11 +109,7 @@ impl Client {
         Self {
             endpoint: endpoint.clone(),
             options,
-            connected: None,
-            lost: None,
-            resumes: false,
-            epoch: 0,
-            connections: 0,
+            link: Link::default(),
             request_handle: 0,
             namespaces: Namespaces::default(),
             interrupt: None,
@@ -134,24 +139,24 @@ impl Client {
 
     /// Returns whether a session is open, as far as this side knows.
     pub fn is_connected(&self) -> bool {
-        self.connected.is_some()
+        self.link.connected.is_some()
     }
 
     /// Returns the number of sessions so far. Information from the server (its NamespaceArray, registered nodes) is
     /// valid for one epoch.
     pub fn epoch(&self) -> u64 {
-        self.epoch
+        self.link.epoch
     }
 
     /// Resumes the session on a new connection after the loss of one, if the server still has it (OPC 10000-4, 5.7.3):
     /// its Subscriptions go on, and the [epoch](Self::epoch) stays.
     pub(crate) fn resume_sessions(&mut self) {
-        self.resumes = true;
+        self.link.resumes = true;
     }
 
     /// Returns the number of connections so far. Responses that a connection still owes are lost with it.
     pub(crate) fn connections(&self) -> u64 {
-        self.connections
+        self.link.connections
     }
 
     /// Opens the connection and the session if there are none.
@@ -170,25 +175,20 @@ impl Client {
                 Ok(response) => return Ok(response),
                 Err(error) => error,
             };
-            // A request that the server refused without a session was not executed.
-            let again = match &error {
-                ClientError::Closed { .. } => Q::IDEMPOTENT,
-                error => error.is_session_lost(),
-            };
-            if !again || attempts_left == 0 || Instant::now() >= deadline {
+            if !is_repeatable::<Q>(&error) || attempts_left == 0 || Instant::now() >= deadline {
                 return Err(error);
             }
             if error.is_session_lost() {
-                self.connected = None;
+                self.link.connected = None;
             }
         }
     }
 
     /// Closes the session and the connection. The next request opens new ones.
     pub fn close(&mut self) {
-        self.lost = None;
-        if let Some((mut transport, session)) = self.connected.take() {
-            session.close(&mut transport, Duration::from_millis(200));
+        self.link.lost = None;
+        if let Some((mut transport, session)) = self.link.connected.take() {
+            ready(session.close(&mut transport, Duration::from_millis(200)));
         }
     }
 
@@ -203,7 +203,7 @@ impl Client {
         let mut descriptors: Vec<PollFd<'_>> = interrupt
             .map(|waker| PollFd::from_borrowed_fd(waker.as_fd(), PollFlags::IN))
             .collect();
-        if let Some((transport, _)) = &self.connected {
+        if let Some((transport, _)) = &self.link.connected {
             descriptors.push(PollFd::new(transport, PollFlags::RDHUP));
         }
         let timeout = Timespec::try_from(timeout).ok();
@@ -213,7 +213,7 @@ impl Client {
 
     /// Returns whether the other side has closed the connection, or died.
     pub(crate) fn is_hung_up(&self) -> bool {
-        let Some((transport, _)) = &self.connected else {
+        let Some((transport, _)) = &self.link.connected else {
             return false;
         };
         let mut descriptors = [PollFd::new(transport, PollFlags::RDHUP)];
@@ -233,7 +233,7 @@ impl Client {
         self.open(deadline)?;
         let timeout = remaining(deadline);
         self.request_handle = self.request_handle.wrapping_add(1);
-        let Some((transport, session)) = self.connected.as_mut() else {
+        let Some((transport, session)) = self.link.connected.as_mut() else {
             return Err(not_connected(&self.endpoint));
         };
         let header = request.header_mut();
@@ -277,12 +277,12 @@ impl Client {
     fn session(&mut self) -> Result<(&mut Transport, &Session, Duration), ClientError> {
         // With an open session no time has passed yet, so the clock is not read.
         let mut timeout = self.options.timeout.max(Duration::from_millis(1));
-        if self.connected.is_none() {
+        if self.link.connected.is_none() {
             let deadline = self.deadline();
             self.open(deadline)?;
             timeout = remaining(deadline);
         }
-        match self.connected.as_mut() {
+        match self.link.connected.as_mut() {
             Some((transport, session)) => Ok((transport, session, timeout)),
             None => Err(not_connected(&self.endpoint)),
         }
@@ -290,41 +290,23 @@ impl Client {
 
     /// Opens a session if there is none, in one attempt.
     fn open(&mut self, deadline: Instant) -> Result<(), ClientError> {
-        if self.connected.is_some() {
+        if self.link.connected.is_some() {
             return Ok(());
         }
-        match self.open_with(false, deadline) {
-            // A server on the loopback interface may offer secured endpoints only.
-            Err(ClientError::SecurityRequired { .. })
-                if self.options.security.choice == SecurityChoice::Automatic =>
-            {
-                self.open_with(true, deadline)
-            }
-            other => other,
-        }
+        ready(self.link.open(&self.endpoint, &self.options, deadline))
+    }
+}
+
+impl Requests for Client {
+    fn endpoint(&self) -> &Endpoint {
+        &self.endpoint
     }
 
-    fn open_with(&mut self, insist: bool, deadline: Instant) -> Result<(), ClientError> {
-        let (endpoint, options) = (&self.endpoint, &self.options);
-        let mut transport = Transport::connect(endpoint, options, insist, deadline)?;
-        self.connections += 1;
-        if let Some(mut session) = self.lost.take() {
-            match session.resume(&mut transport, endpoint, options, remaining(deadline)) {
-                Ok(()) => {
-                    self.connected = Some((transport, session));
-                    return Ok(());
-                }
-                Err(error) if error.is_connection() => return Err(error),
-                // The server has no such session any more, or refuses it: a new one may have other results.
-                Err(error) => {
-                    tracing::debug!(%endpoint, %error, "the session cannot be resumed");
-                }
-            }
-        }
-        let session = Session::open(&mut transport, endpoint, options, remaining(deadline))?;
-        self.connected = Some((transport, session));
-        self.epoch += 1;
-        Ok(())
+    async fn call<Q: ServiceRequest + Send>(
+        &mut self,
+        request: Q,
+    ) -> Result<Q::Response, ClientError> {
+        Self::call(self, request)
     }
 }
 

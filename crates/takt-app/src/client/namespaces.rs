@@ -26,14 +26,14 @@ impl Client {
         let uris: Vec<String> = uris.iter().map(|uri| uri.as_str().to_owned()).collect();
         self.namespaces = Namespaces {
             uris: uris.clone(),
-            epoch: self.epoch,
+            epoch: self.link.epoch,
         };
         Ok(uris)
     }
 
     /// Returns the NamespaceArray as it was last read in this session; it is read if it was not.
     pub fn known_namespaces(&mut self) -> Result<&[String], ClientError> {
-        if !self.is_connected() || self.namespaces.epoch != self.epoch {
+        if !self.is_connected() || self.namespaces.epoch != self.link.epoch {
             self.namespace_array()?;
         }
         Ok(&self.namespaces.uris)
@@ -43,7 +43,7 @@ impl Client {
     /// again if it does not contain the URI, because it only grows.
     pub fn namespace_index(&mut self, uri: &str) -> Result<Option<u16>, ClientError> {
         if self.is_connected()
-            && self.namespaces.epoch == self.epoch
+            && self.namespaces.epoch == self.link.epoch
             && let Some(index) = self.namespaces.index(uri)
         {
             return Ok(Some(index));
@@ -55,7 +55,7 @@ impl Client {
     /// Returns the URI of the namespace with this index at this server.
     pub fn namespace_uri(&mut self, index: u16) -> Result<String, ClientError> {
         let position = usize::from(index);
-        let known = self.is_connected() && self.namespaces.epoch == self.epoch;
+        let known = self.is_connected() && self.namespaces.epoch == self.link.epoch;
         if !known || position >= self.namespaces.uris.len() {
             self.namespace_array()?;
         }

@@ -20,7 +20,7 @@ pub(super) const SECURITY_POLICY_NONE: &str = "http://opcfoundation.org/UA/Secur
 const TCP_PROFILE: &str = "http://opcfoundation.org/UA-Profile/Transport/uatcp-uasc-uabinary";
 
 /// Everything that a secured connection to a server needs.
-pub(super) struct Secured {
+pub(crate) struct Secured {
     pub(super) profile: &'static PolicyProfile,
     pub(super) mode: MessageSecurityMode,
     pub(super) application: Arc<ApplicationSecurity>,
@@ -82,7 +82,7 @@ impl Secured {
     }
 
     /// Returns the configuration of the connection.
-    pub(super) fn config(
+    pub(crate) fn config(
         &self,
         url: &EndpointUrl,
         options: &ClientOptions,

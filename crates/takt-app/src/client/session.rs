@@ -8,11 +8,11 @@ use takt_ua::structures::*;
 use takt_ua::{ByteString, LocalizedText, NodeId, StatusCode};
 
 use super::ephemeral_key;
+use super::link::Connection;
 use super::message::{request_header, text};
 use super::options::ClientOptions;
 use super::security::{SECURITY_POLICY_NONE, Secured, names};
 use super::tokens::Tokens;
-use super::transport::Transport;
 use crate::endpoint::Endpoint;
 use crate::error::ClientError;
 
@@ -20,15 +20,15 @@ use crate::error::ClientError;
 const NONCE_LENGTH: usize = 32;
 
 /// An activated session.
-pub(super) struct Session {
+pub(crate) struct Session {
     authentication_token: NodeId,
     /// Response that created it, with the endpoints of its channel only; its nonce is the newest one.
     created: CreateSessionResponse,
 }
 
 impl Session {
-    pub(super) fn open(
-        transport: &mut Transport,
+    pub(super) async fn open<T: Connection>(
+        transport: &mut T,
         endpoint: &Endpoint,
         options: &ClientOptions,
         timeout: Duration,
@@ -42,33 +42,36 @@ impl Session {
             (uri, ByteString::from(secured.identity.chain_der()))
         });
         let (uri, client_certificate) = own.unwrap_or_else(|| (options.uri(), ByteString::null()));
-        let response: Result<CreateSessionResponse, ClientError> = transport.call(
-            &CreateSessionRequest {
-                request_header: RequestHeader {
-                    additional_header: ephemeral_key::request(transport.secured()),
-                    ..request_header(&NodeId::NULL, 1, timeout)
+        let response: Result<CreateSessionResponse, ClientError> = transport
+            .exchange_one(
+                &CreateSessionRequest {
+                    request_header: RequestHeader {
+                        additional_header: ephemeral_key::request(transport.secured()),
+                        ..request_header(&NodeId::NULL, 1, timeout)
+                    },
+                    client_description: ApplicationDescription {
+                        application_uri: text(&uri),
+                        product_uri: text("urn:takt"),
+                        application_name: LocalizedText::from(options.application_name.as_str()),
+                        application_type: ApplicationType::Client,
+                        ..ApplicationDescription::default()
+                    },
+                    endpoint_url: text(&endpoint.to_string()),
+                    session_name: text(&options.application_name),
+                    client_nonce: ByteString::from(&*nonce),
+                    client_certificate,
+                    requested_session_timeout: options.session_timeout.as_secs_f64() * 1000.0,
+                    ..CreateSessionRequest::default()
                 },
-                client_description: ApplicationDescription {
-                    application_uri: text(&uri),
-                    product_uri: text("urn:takt"),
-                    application_name: LocalizedText::from(options.application_name.as_str()),
-                    application_type: ApplicationType::Client,
-                    ..ApplicationDescription::default()
-                },
-                endpoint_url: text(&endpoint.to_string()),
-                session_name: text(&options.application_name),
-                client_nonce: ByteString::from(&*nonce),
-                client_certificate,
-                requested_session_timeout: options.session_timeout.as_secs_f64() * 1000.0,
-                ..CreateSessionRequest::default()
-            },
-            timeout,
-        );
+                timeout,
+            )
+            .await;
         let mut created = match response {
             Err(error)
                 if concerns_security(error.status_code()) && transport.secured().is_none() =>
             {
-                return Err(security_required(transport, endpoint, timeout).unwrap_or(error));
+                let required = security_required(transport, endpoint, timeout).await;
+                return Err(required.unwrap_or(error));
             }
             other => other?,
         };
@@ -86,7 +89,9 @@ impl Session {
             authentication_token: created.authentication_token.clone(),
             created,
         };
-        session.activate(transport, endpoint, options, client_signature, timeout)?;
+        session
+            .activate(transport, endpoint, options, client_signature, timeout)
+            .await?;
         Ok(session)
     }
 
@@ -94,9 +99,9 @@ impl Session {
     ///
     /// # Errors
     /// [`ClientError::Service`] if the server has no such session any more, or refuses it: a new one is needed.
-    pub(super) fn resume(
+    pub(super) async fn resume<T: Connection>(
         &mut self,
-        transport: &mut Transport,
+        transport: &mut T,
         endpoint: &Endpoint,
         options: &ClientOptions,
         timeout: Duration,
@@ -121,11 +126,12 @@ impl Session {
             None => return Err(refused),
         };
         self.activate(transport, endpoint, options, client_signature, timeout)
+            .await
     }
 
-    fn activate(
+    async fn activate<T: Connection>(
         &mut self,
-        transport: &mut Transport,
+        transport: &mut T,
         endpoint: &Endpoint,
         options: &ClientOptions,
         client_signature: SignatureData,
@@ -133,33 +139,38 @@ impl Session {
     ) -> Result<(), ClientError> {
         let tokens = Tokens::new(endpoint, transport.secured(), &self.created);
         let (user_identity_token, user_token_signature) = tokens.of(&options.identity)?;
-        let activated: ActivateSessionResponse = transport.call(
-            &ActivateSessionRequest {
-                request_header: request_header(&self.authentication_token, 2, timeout),
-                client_signature,
-                user_identity_token,
-                user_token_signature,
-                ..ActivateSessionRequest::default()
-            },
-            timeout,
-        )?;
+        let activated: ActivateSessionResponse = transport
+            .exchange_one(
+                &ActivateSessionRequest {
+                    request_header: request_header(&self.authentication_token, 2, timeout),
+                    client_signature,
+                    user_identity_token,
+                    user_token_signature,
+                    ..ActivateSessionRequest::default()
+                },
+                timeout,
+            )
+            .await?;
         self.created.server_nonce = activated.server_nonce;
         Ok(())
     }
 
-    pub(super) fn authentication_token(&self) -> &NodeId {
+    pub(crate) fn authentication_token(&self) -> &NodeId {
         &self.authentication_token
     }
 
     /// Closes the session at the server. A server that does not respond is not waited for.
-    pub(super) fn close(&self, transport: &mut Transport, timeout: Duration) {
-        let _: Result<CloseSessionResponse, _> = transport.call(
-            &CloseSessionRequest {
-                request_header: request_header(&self.authentication_token, 3, timeout),
-                delete_subscriptions: true,
-            },
-            timeout,
-        );
+    pub(crate) async fn close<T: Connection>(&self, transport: &mut T, timeout: Duration) {
+        let request = self.close_request(timeout);
+        let _: Result<CloseSessionResponse, _> = transport.exchange_one(&request, timeout).await;
+    }
+
+    /// Returns the request that closes the session and deletes its Subscriptions.
+    pub(crate) fn close_request(&self, timeout: Duration) -> CloseSessionRequest {
+        CloseSessionRequest {
+            request_header: request_header(&self.authentication_token, 3, timeout),
+            delete_subscriptions: true,
+        }
     }
 }
 
@@ -178,13 +189,13 @@ fn concerns_security(status: StatusCode) -> bool {
 
 /// Asks a server that refused a session which endpoints it has. GetEndpoints needs no session and no security
 /// (OPC 10000-4, 5.5.4).
-fn security_required(
-    transport: &mut Transport,
+async fn security_required<T: Connection>(
+    transport: &mut T,
     endpoint: &Endpoint,
     timeout: Duration,
 ) -> Option<ClientError> {
     let response: GetEndpointsResponse = transport
-        .call(
+        .exchange_one(
             &GetEndpointsRequest {
                 request_header: request_header(&NodeId::NULL, 2, timeout),
                 endpoint_url: text(&endpoint.to_string()),
@@ -192,6 +203,7 @@ fn security_required(
             },
             timeout,
         )
+        .await
         .ok()?;
     expect_unsecured(endpoint, &response.endpoints).err()
 }

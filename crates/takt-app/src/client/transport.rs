@@ -11,15 +11,14 @@ use takt_tcp::{
     EndpointUrl, SecurityError as TransportSecurityError, TcpClient, TcpClientConfig,
     TcpClientError as TcpError, TransportError, WaitMode,
 };
+use takt_ua::StatusCode;
 use takt_ua::binary::{EncodeError, Encoder};
-use takt_ua::structures::{EndpointDescription, GetEndpointsRequest, GetEndpointsResponse};
-use takt_ua::{NodeId, StatusCode};
 
-use super::choice::SecurityChoice;
-use super::message::{decode_message, encode_message, remaining, request_header, text};
+use super::link;
+use super::message::{decode_message, encode_message};
 use super::options::{ClientOptions, Waiting};
 use super::request::{ServiceRequest, ServiceResponse};
-use super::security::{Secured, is_loopback, thumbprint};
+use super::security::{Secured, thumbprint};
 use crate::endpoint::Endpoint;
 use crate::error::ClientError;
 
@@ -62,53 +61,6 @@ impl Connection {
 }
 
 impl Transport {
-    /// Connects with the security that `options` choose. With `insist`, a server on the loopback interface has refused a
-    /// connection without security.
-    pub(super) fn connect(
-        endpoint: &Endpoint,
-        options: &ClientOptions,
-        insist: bool,
-        deadline: Instant,
-    ) -> Result<Self, ClientError> {
-        let url = match endpoint {
-            Endpoint::Tcp(url) if is_secured(url, &options.security.choice, insist) => url,
-            _ => return Self::connect_unsecured(endpoint, options, remaining(deadline)),
-        };
-        let endpoints = Self::endpoints(endpoint, options, remaining(deadline))?;
-        let secured = Secured::of(url, options, &endpoints)?;
-        let config = TcpClientConfig {
-            connection: secured.config(url, options),
-            wait: wait_mode(options.waiting),
-        };
-        let client = TcpClient::connect(url, config, remaining(deadline));
-        let client = client.map_err(|error| untrusted(endpoint, &secured, error))?;
-        Ok(Self {
-            endpoint: endpoint.clone(),
-            connection: Connection::Tcp(Box::new(client)),
-            secured: Some(Box::new(secured)),
-            unanswered: Vec::new(),
-            early: VecDeque::new(),
-        })
-    }
-
-    /// Returns the endpoints of a server. GetEndpoints needs neither a session nor security (OPC 10000-4, 5.5.4).
-    fn endpoints(
-        endpoint: &Endpoint,
-        options: &ClientOptions,
-        timeout: Duration,
-    ) -> Result<Vec<EndpointDescription>, ClientError> {
-        let mut discovery = Self::connect_unsecured(endpoint, options, timeout)?;
-        let found: GetEndpointsResponse = discovery.call(
-            &GetEndpointsRequest {
-                request_header: request_header(&NodeId::NULL, 1, timeout),
-                endpoint_url: text(&endpoint.to_string()),
-                ..GetEndpointsRequest::default()
-            },
-            timeout,
-        )?;
-        Ok(found.endpoints)
-    }
-
     /// Connects without security: over shared memory, for discovery, or because that was chosen.
     pub(super) fn connect_unsecured(
         endpoint: &Endpoint,
@@ -155,11 +107,6 @@ impl Transport {
             unanswered: Vec::new(),
             early: VecDeque::new(),
         })
-    }
-
-    /// Returns the security of the connection, unless it has none.
-    pub(super) fn secured(&self) -> Option<&Secured> {
-        self.secured.as_deref()
     }
 
     /// Sends `request` and decodes its response.
@@ -231,6 +178,56 @@ impl Transport {
                 .map_err(|error| shm_error(&self.endpoint, timeout, error)),
             _ => self.exchange(encode, |body| decode(SharedBytes::of_slice(body)), timeout),
         }
+    }
+}
+
+impl link::Connection for Transport {
+    async fn connect_unsecured(
+        endpoint: &Endpoint,
+        options: &ClientOptions,
+        timeout: Duration,
+    ) -> Result<Self, ClientError> {
+        Self::connect_unsecured(endpoint, options, timeout)
+    }
+
+    async fn connect_secured(
+        url: &EndpointUrl,
+        options: &ClientOptions,
+        secured: Secured,
+        timeout: Duration,
+    ) -> Result<Self, ClientError> {
+        let endpoint = Endpoint::Tcp(url.clone());
+        let config = TcpClientConfig {
+            connection: secured.config(url, options),
+            wait: wait_mode(options.waiting),
+        };
+        let client = TcpClient::connect(url, config, timeout);
+        let client = client.map_err(|error| untrusted(&endpoint, &secured, error))?;
+        Ok(Self {
+            endpoint,
+            connection: Connection::Tcp(Box::new(client)),
+            secured: Some(Box::new(secured)),
+            unanswered: Vec::new(),
+            early: VecDeque::new(),
+        })
+    }
+
+    async fn wait_for<T: Send + 'static>(
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T, ClientError> {
+        Ok(work())
+    }
+
+    fn secured(&self) -> Option<&Secured> {
+        self.secured.as_deref()
+    }
+
+    async fn exchange_one<Q: ServiceRequest + Sync>(
+        &mut self,
+        request: &Q,
+        timeout: Duration,
+    ) -> Result<Q::Response, ClientError> {
+        self.call(request, timeout)
     }
 }
 
@@ -407,17 +404,8 @@ impl Transport {
     }
 }
 
-/// Returns true if a connection is to be secured. With `insist`, a server on the loopback interface has refused another one.
-fn is_secured(url: &EndpointUrl, choice: &SecurityChoice, insist: bool) -> bool {
-    match choice {
-        SecurityChoice::None => false,
-        SecurityChoice::Automatic => insist || !is_loopback(url),
-        SecurityChoice::Secured { .. } => true,
-    }
-}
-
 /// Returns the error of a secured connection that could not be opened. If one side does not trust the other, it tells which.
-fn untrusted(endpoint: &Endpoint, secured: &Secured, error: TcpError) -> ClientError {
+pub(crate) fn untrusted(endpoint: &Endpoint, secured: &Secured, error: TcpError) -> ClientError {
     let refused = match &error {
         TcpError::Transport(TransportError::Security(TransportSecurityError::Certificate(
             cause,
@@ -470,7 +458,7 @@ fn wait_mode(waiting: Waiting) -> WaitMode {
     }
 }
 
-fn tcp_error(endpoint: &Endpoint, timeout: Duration, error: TcpError) -> ClientError {
+pub(crate) fn tcp_error(endpoint: &Endpoint, timeout: Duration, error: TcpError) -> ClientError {
     match error {
         TcpError::Timeout => timed_out(endpoint, timeout),
         TcpError::Encode(error) => ClientError::TooLarge(error),
@@ -504,7 +492,7 @@ fn shm_error(endpoint: &Endpoint, timeout: Duration, error: ShmError) -> ClientE
     }
 }
 
-fn timed_out(endpoint: &Endpoint, timeout: Duration) -> ClientError {
+pub(crate) fn timed_out(endpoint: &Endpoint, timeout: Duration) -> ClientError {
     ClientError::Timeout {
         endpoint: endpoint.to_string(),
         timeout,

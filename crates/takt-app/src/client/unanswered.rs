@@ -6,7 +6,7 @@ use std::time::Duration;
 use takt_ua::structures::RequestHeader;
 
 use super::{Client, EncodedResponse, ServiceRequest, not_connected, remaining, request_header};
-use crate::error::{ClientError, ConnectionError};
+use crate::error::ClientError;
 
 impl Client {
     /// Sends `request` without waiting for its response, and returns its id. Other requests can be made meanwhile.
@@ -23,7 +23,7 @@ impl Client {
         let deadline = self.deadline();
         self.open(deadline)?;
         self.request_handle = self.request_handle.wrapping_add(1);
-        let Some((transport, session)) = self.connected.as_mut() else {
+        let Some((transport, session)) = self.link.connected.as_mut() else {
             return Err(not_connected(&self.endpoint));
         };
         let token = session.authentication_token();
@@ -46,7 +46,7 @@ impl Client {
         timeout: Duration,
         take: impl FnOnce(EncodedResponse<'_>) -> T,
     ) -> Result<T, ClientError> {
-        let Some((transport, _)) = self.connected.as_mut() else {
+        let Some((transport, _)) = self.link.connected.as_mut() else {
             return Err(not_connected(&self.endpoint));
         };
         let result = transport.receive(timeout, take);
@@ -63,7 +63,7 @@ impl Client {
         interrupt: BorrowedFd<'_>,
         timeout: Duration,
     ) -> Result<(), ClientError> {
-        let Some((transport, _)) = self.connected.as_mut() else {
+        let Some((transport, _)) = self.link.connected.as_mut() else {
             return Err(not_connected(&self.endpoint));
         };
         let result = transport.wait_or(interrupt, timeout);
@@ -77,7 +77,7 @@ impl Client {
     ) -> Result<T, ClientError> {
         match result {
             Err(ClientError::Closed { .. }) => self.disconnect(),
-            Err(ClientError::Protocol { .. }) => self.connected = None,
+            Err(ClientError::Protocol { .. }) => self.link.connected = None,
             _ => {}
         }
         result
@@ -85,15 +85,6 @@ impl Client {
 
     /// Gives up the connection without closing the session, for a server that does not answer.
     pub fn disconnect(&mut self) {
-        if let Some((_, session)) = self.connected.take()
-            && self.resumes
-        {
-            self.lost = Some(session);
-        }
-    }
-
-    /// Returns the error of a server that was silent for longer than it promised.
-    pub(crate) fn silent(&self) -> ClientError {
-        ClientError::closed(&self.endpoint, ConnectionError::Silent)
+        self.link.disconnect();
     }
 }

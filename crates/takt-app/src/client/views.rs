@@ -7,6 +7,7 @@ use takt_ua::{ByteString, NodeId, QualifiedName, ids};
 use super::Client;
 use super::attributes::good;
 use super::browse_path;
+use super::requests::{Requests, ready};
 use crate::error::ClientError;
 
 /// References to follow from a node.
@@ -58,8 +59,7 @@ impl Client {
         node: &NodeId,
         follow: &Follow,
     ) -> Result<Vec<ReferenceDescription>, ClientError> {
-        let mut results = self.browse_many(std::slice::from_ref(node), follow)?;
-        results.swap_remove(0)
+        ready(ViewServices::browse(self, node, follow))
     }
 
     /// Returns the references of many nodes in one request, in the order of the nodes.
@@ -72,7 +72,7 @@ impl Client {
         nodes: &[NodeId],
         follow: &Follow,
     ) -> Result<Vec<Result<Vec<ReferenceDescription>, ClientError>>, ClientError> {
-        self.browse_many_within(nodes, follow, usize::MAX)
+        ready(ViewServices::browse_many(self, nodes, follow))
     }
 
     /// Returns the references of many nodes as [`browse_many`](Self::browse_many) does, at most `limit` of all nodes together.
@@ -89,41 +89,98 @@ impl Client {
         follow: &Follow,
         limit: usize,
     ) -> Result<Vec<Result<Vec<ReferenceDescription>, ClientError>>, ClientError> {
+        ready(ViewServices::browse_many_within(self, nodes, follow, limit))
+    }
+
+    /// Returns the node that `path` leads to from `start` along hierarchical references.
+    pub fn translate(
+        &mut self,
+        start: &NodeId,
+        path: &[QualifiedName],
+    ) -> Result<NodeId, ClientError> {
+        ready(ViewServices::translate(self, start, path))
+    }
+
+    /// Returns the node that `path` names: segments divided by `/`, each a BrowseName whose namespace may be left
+    /// out. The path begins at the Objects folder. `&/` is a slash in a name (OPC 10000-4, A.2).
+    pub fn find(&mut self, path: &str) -> Result<ReferenceDescription, ClientError> {
+        ready(ViewServices::find(self, path))
+    }
+}
+
+/// Browse and TranslateBrowsePathsToNodeIds of any client.
+pub(crate) trait ViewServices: Requests {
+    /// Does the work of [`Client::browse`].
+    async fn browse(
+        &mut self,
+        node: &NodeId,
+        follow: &Follow,
+    ) -> Result<Vec<ReferenceDescription>, ClientError> {
+        let mut results = self.browse_many(std::slice::from_ref(node), follow).await?;
+        results.swap_remove(0)
+    }
+
+    /// Does the work of [`Client::browse_many`].
+    #[allow(
+        clippy::type_complexity,
+        reason = "one outcome a node, in one outcome of the request"
+    )]
+    async fn browse_many(
+        &mut self,
+        nodes: &[NodeId],
+        follow: &Follow,
+    ) -> Result<Vec<Result<Vec<ReferenceDescription>, ClientError>>, ClientError> {
+        self.browse_many_within(nodes, follow, usize::MAX).await
+    }
+
+    /// Does the work of [`Client::browse_many_within`].
+    #[allow(
+        clippy::type_complexity,
+        reason = "one outcome a node, in one outcome of the request"
+    )]
+    async fn browse_many_within(
+        &mut self,
+        nodes: &[NodeId],
+        follow: &Follow,
+        limit: usize,
+    ) -> Result<Vec<Result<Vec<ReferenceDescription>, ClientError>>, ClientError> {
         if nodes.is_empty() {
             return Ok(Vec::new());
         }
-        let response = self.call(BrowseRequest {
-            nodes_to_browse: nodes
-                .iter()
-                .map(|node| BrowseDescription {
-                    node_id: node.clone(),
-                    browse_direction: follow.direction,
-                    reference_type_id: follow.reference_type.clone(),
-                    include_subtypes: true,
-                    node_class_mask: 0,
-                    result_mask: ALL_FIELDS,
-                })
-                .collect(),
-            ..BrowseRequest::default()
-        })?;
+        let response = self
+            .call(BrowseRequest {
+                nodes_to_browse: nodes
+                    .iter()
+                    .map(|node| BrowseDescription {
+                        node_id: node.clone(),
+                        browse_direction: follow.direction,
+                        reference_type_id: follow.reference_type.clone(),
+                        include_subtypes: true,
+                        node_class_mask: 0,
+                        result_mask: ALL_FIELDS,
+                    })
+                    .collect(),
+                ..BrowseRequest::default()
+            })
+            .await?;
         self.expect_count("BrowseResponse", nodes.len(), response.results.len())?;
         let mut left = limit;
-        nodes
-            .iter()
-            .zip(response.results)
-            .map(|(node, result)| match good(node, result.status_code) {
+        let mut found = Vec::with_capacity(nodes.len());
+        for (node, result) in nodes.iter().zip(response.results) {
+            found.push(match good(node, result.status_code) {
                 Ok(()) => {
-                    let references = self.browse_rest(result, left)?;
+                    let references = self.browse_rest(result, left).await?;
                     left = left.saturating_sub(references.len());
-                    Ok(Ok(references))
+                    Ok(references)
                 }
-                Err(error) => Ok(Err(error)),
-            })
-            .collect()
+                Err(error) => Err(error),
+            });
+        }
+        Ok(found)
     }
 
     /// Returns the references in `result` and those behind its continuation points, at most `limit`.
-    fn browse_rest(
+    async fn browse_rest(
         &mut self,
         mut result: BrowseResult,
         limit: usize,
@@ -136,11 +193,13 @@ impl Client {
             return Err(self.protocol(format!("there are more than {limit} references")));
         }
         while !continuation_point.is_empty() {
-            let mut next = self.call(BrowseNextRequest {
-                release_continuation_points: false,
-                continuation_points: vec![continuation_point],
-                ..BrowseNextRequest::default()
-            })?;
+            let mut next = self
+                .call(BrowseNextRequest {
+                    release_continuation_points: false,
+                    continuation_points: vec![continuation_point],
+                    ..BrowseNextRequest::default()
+                })
+                .await?;
             self.expect_count("BrowseNextResponse", 1, next.results.len())?;
             let mut result = next.results.swap_remove(0);
             good("BrowseNext", result.status_code)?;
@@ -157,29 +216,31 @@ impl Client {
         Ok(references)
     }
 
-    /// Returns the node that `path` leads to from `start` along hierarchical references.
-    pub fn translate(
+    /// Does the work of [`Client::translate`].
+    async fn translate(
         &mut self,
         start: &NodeId,
         path: &[QualifiedName],
     ) -> Result<NodeId, ClientError> {
-        let mut response = self.call(TranslateBrowsePathsToNodeIdsRequest {
-            browse_paths: vec![BrowsePath {
-                starting_node: start.clone(),
-                relative_path: RelativePath {
-                    elements: path
-                        .iter()
-                        .map(|name| RelativePathElement {
-                            reference_type_id: NodeId::numeric(0, ids::HIERARCHICAL_REFERENCES),
-                            is_inverse: false,
-                            include_subtypes: true,
-                            target_name: name.clone(),
-                        })
-                        .collect(),
-                },
-            }],
-            ..TranslateBrowsePathsToNodeIdsRequest::default()
-        })?;
+        let mut response = self
+            .call(TranslateBrowsePathsToNodeIdsRequest {
+                browse_paths: vec![BrowsePath {
+                    starting_node: start.clone(),
+                    relative_path: RelativePath {
+                        elements: path
+                            .iter()
+                            .map(|name| RelativePathElement {
+                                reference_type_id: NodeId::numeric(0, ids::HIERARCHICAL_REFERENCES),
+                                is_inverse: false,
+                                include_subtypes: true,
+                                target_name: name.clone(),
+                            })
+                            .collect(),
+                    },
+                }],
+                ..TranslateBrowsePathsToNodeIdsRequest::default()
+            })
+            .await?;
         self.expect_count(
             "TranslateBrowsePathsToNodeIdsResponse",
             1,
@@ -194,9 +255,8 @@ impl Client {
             .ok_or_else(|| self.protocol("a good TranslateBrowsePaths result without a target"))
     }
 
-    /// Returns the node that `path` names: segments divided by `/`, each a BrowseName whose namespace may be left
-    /// out. The path begins at the Objects folder. `&/` is a slash in a name (OPC 10000-4, A.2).
-    pub fn find(&mut self, path: &str) -> Result<ReferenceDescription, ClientError> {
+    /// Does the work of [`Client::find`].
+    async fn find(&mut self, path: &str) -> Result<ReferenceDescription, ClientError> {
         let objects = NodeId::numeric(0, ids::OBJECTS_FOLDER);
         let mut found = ReferenceDescription {
             node_id: objects.into(),
@@ -207,7 +267,8 @@ impl Client {
         segments.next_if(|segment| segment.any_namespace && segment.name.name == "Objects");
         for segment in segments {
             found = self
-                .browse(&found.node_id.node_id, &Follow::children())?
+                .browse(&found.node_id.node_id, &Follow::children())
+                .await?
                 .into_iter()
                 .find(|child| {
                     child.browse_name.name == segment.name.name
@@ -224,6 +285,8 @@ impl Client {
         Ok(found)
     }
 }
+
+impl<C: Requests> ViewServices for C {}
 
 fn path_text(path: &[QualifiedName]) -> String {
     path.iter().map(|name| format!("/{name}")).collect()

@@ -71,7 +71,7 @@ impl Default for MonitoredItemOptions {
 
 /// Content of the notifications of an item.
 #[derive(Debug, Clone)]
-pub(super) enum Monitored {
+pub(crate) enum Monitored {
     Values(MonitoredItemOptions),
     Events(EventQuery),
 }

@@ -6,20 +6,30 @@ use takt_ua::StatusCode;
 use takt_ua::binary::DecodeError;
 use takt_ua::structures::*;
 
-use super::{DataChange, EventNotification, Subscription};
-use crate::error::ClientError;
+use super::core::{Core, Publishing};
+use super::{DataChange, EventNotification};
+use crate::error::{ClientError, ConnectionError};
 
 /// Largest number of missing messages that are requested at a time.
 const MOST_MISSING: u32 = 64;
 
-impl Subscription {
+/// A message that is handled in its turn.
+pub(super) enum Pending {
+    /// A received message.
+    Message(NotificationMessage),
+    /// A missing one, which the server can send again.
+    Missing(u32),
+}
+
+impl<C: Publishing> Core<C> {
     /// Waits for one message from the server.
-    pub(super) fn receive(&mut self, timeout: Duration) -> Result<(), ClientError> {
-        self.created()?;
+    pub(crate) async fn receive(&mut self, timeout: Duration) -> Result<(), ClientError> {
+        self.created().await?;
+        if !self.pending.is_empty() {
+            return self.handle_pending().await;
+        }
         self.request()?;
-        let answer = self
-            .client
-            .receive(timeout, |response| response.decode::<PublishResponse>());
+        let answer = self.client.receive_publish(timeout).await;
         let Some(created) = &mut self.created else {
             return Ok(());
         };
@@ -28,7 +38,10 @@ impl Subscription {
             Err(ClientError::Timeout { .. }) => {
                 if created.last_message.elapsed() > created.patience {
                     self.client.disconnect();
-                    return Err(self.client.silent());
+                    return Err(ClientError::closed(
+                        self.client.endpoint(),
+                        ConnectionError::Silent,
+                    ));
                 }
                 return Ok(());
             }
@@ -37,7 +50,10 @@ impl Subscription {
         created.outstanding = created.outstanding.saturating_sub(1);
         created.last_message = Instant::now();
         match answered {
-            Ok(response) => self.take(response),
+            Ok(response) => {
+                self.take(response);
+                self.handle_pending().await
+            }
             Err(ClientError::Service { status, .. })
                 if status == StatusCode::BadTooManyPublishRequests =>
             {
@@ -80,7 +96,7 @@ impl Subscription {
                 subscription_acknowledgements,
                 ..PublishRequest::default()
             };
-            let sent = self.client.send(request, Duration::ZERO);
+            let sent = self.client.send_publish(request);
             match sent {
                 Ok(_) => created.outstanding += 1,
                 // The server has not accepted the previous requests yet.
@@ -95,14 +111,14 @@ impl Subscription {
         Ok(())
     }
 
-    /// Handles a message, after requesting the missing ones before it.
-    fn take(&mut self, response: PublishResponse) -> Result<(), ClientError> {
+    /// Takes a message, and notes the missing ones before it.
+    fn take(&mut self, response: PublishResponse) {
         let Some(created) = &mut self.created else {
-            return Ok(());
+            return;
         };
         if response.subscription_id != created.id {
             // A message of a previous Subscription.
-            return Ok(());
+            return;
         }
         let message = response.notification_message;
         let (expected, number) = (created.next_sequence_number, message.sequence_number);
@@ -117,34 +133,58 @@ impl Subscription {
                 break;
             }
             if response.available_sequence_numbers.contains(&missing) {
-                self.republish(missing)?;
+                self.pending.push_back(Pending::Missing(missing));
             } else {
                 self.lost_messages += 1;
             }
             missing = next(missing);
         }
-        self.notify(message)
+        self.pending.push_back(Pending::Message(message));
     }
 
-    fn republish(&mut self, number: u32) -> Result<(), ClientError> {
-        let Some(created) = &mut self.created else {
+    /// Handles messages, and requests missing ones, in their order. One that fails with the connection is requested again.
+    async fn handle_pending(&mut self) -> Result<(), ClientError> {
+        while let Some(first) = self.pending.front() {
+            if let Pending::Missing(number) = first {
+                let number = *number;
+                self.republish(number).await?;
+            } else if let Some(Pending::Message(message)) = self.pending.pop_front() {
+                self.notify(message)?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn republish(&mut self, number: u32) -> Result<(), ClientError> {
+        let Some(created) = &self.created else {
+            self.pending.pop_front();
+            self.lost_messages += 1;
             return Ok(());
         };
-        created.to_acknowledge.push(number);
-        let response = self.client.call(RepublishRequest {
+        let request = RepublishRequest {
             subscription_id: created.id,
             retransmit_sequence_number: number,
             ..RepublishRequest::default()
-        });
+        };
+        let response = self.client.call(request).await;
+        if response.as_ref().is_err_and(ClientError::is_connection) {
+            return response.map(|_| ());
+        }
+        self.pending.pop_front();
         match response {
-            Ok(response) => self.notify(response.notification_message),
-            Err(ClientError::Service { status, .. })
-                if status == StatusCode::BadMessageNotAvailable =>
-            {
-                self.lost_messages += 1;
-                Ok(())
+            Ok(response) => {
+                if let Some(created) = &mut self.created {
+                    created.to_acknowledge.push(number);
+                }
+                self.notify(response.notification_message)
             }
-            Err(error) => Err(error),
+            Err(error) => {
+                self.lost_messages += 1;
+                match error.status_code() {
+                    StatusCode::BadMessageNotAvailable => Ok(()),
+                    _ => Err(error),
+                }
+            }
         }
     }
 

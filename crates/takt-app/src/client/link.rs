@@ -1,0 +1,196 @@
+//! Opening of connections and sessions, for blocking and asynchronous clients.
+
+use std::future::Future;
+use std::time::{Duration, Instant};
+
+use takt_tcp::EndpointUrl;
+use takt_ua::NodeId;
+use takt_ua::structures::{EndpointDescription, GetEndpointsRequest, GetEndpointsResponse};
+
+use super::choice::SecurityChoice;
+use super::message::{remaining, request_header, text};
+use super::options::ClientOptions;
+use super::request::ServiceRequest;
+use super::security::{Secured, is_loopback};
+use super::session::Session;
+use crate::endpoint::Endpoint;
+use crate::error::ClientError;
+
+/// A connection without a session.
+pub(crate) trait Connection: Sized {
+    /// Connects without security: over shared memory, for discovery, or because that was chosen.
+    fn connect_unsecured(
+        endpoint: &Endpoint,
+        options: &ClientOptions,
+        timeout: Duration,
+    ) -> impl Future<Output = Result<Self, ClientError>>;
+
+    /// Connects with the chosen security.
+    fn connect_secured(
+        url: &EndpointUrl,
+        options: &ClientOptions,
+        secured: Secured,
+        timeout: Duration,
+    ) -> impl Future<Output = Result<Self, ClientError>>;
+
+    /// Does work that may wait: for files, for names, or for a new key.
+    fn wait_for<T: Send + 'static>(
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> impl Future<Output = Result<T, ClientError>>;
+
+    /// Returns the security of the connection, unless it has none.
+    fn secured(&self) -> Option<&Secured>;
+
+    /// Sends `request` and decodes its response.
+    fn exchange_one<Q: ServiceRequest + Sync>(
+        &mut self,
+        request: &Q,
+        timeout: Duration,
+    ) -> impl Future<Output = Result<Q::Response, ClientError>>;
+}
+
+/// Connects with the security that `options` choose. With `insist`, a server on the loopback interface has refused a
+/// connection without security.
+pub(super) async fn connect<T: Connection>(
+    endpoint: &Endpoint,
+    options: &ClientOptions,
+    insist: bool,
+    deadline: Instant,
+) -> Result<T, ClientError> {
+    let url = match endpoint {
+        Endpoint::Tcp(url) if is_secured::<T>(url, &options.security.choice, insist).await? => url,
+        _ => return T::connect_unsecured(endpoint, options, remaining(deadline)).await,
+    };
+    let endpoints = endpoints::<T>(endpoint, options, remaining(deadline)).await?;
+    let (there, wanted) = (url.clone(), options.clone());
+    let secured = T::wait_for(move || Secured::of(&there, &wanted, &endpoints)).await??;
+    T::connect_secured(url, options, secured, remaining(deadline)).await
+}
+
+/// Returns true if a connection is to be secured. With `insist`, a server on the loopback interface has refused another one.
+async fn is_secured<T: Connection>(
+    url: &EndpointUrl,
+    choice: &SecurityChoice,
+    insist: bool,
+) -> Result<bool, ClientError> {
+    Ok(match choice {
+        SecurityChoice::None => false,
+        SecurityChoice::Automatic if insist => true,
+        SecurityChoice::Automatic => {
+            let url = url.clone();
+            !T::wait_for(move || is_loopback(&url)).await?
+        }
+        SecurityChoice::Secured { .. } => true,
+    })
+}
+
+/// Returns the endpoints of a server. GetEndpoints needs neither a session nor security (OPC 10000-4, 5.5.4).
+async fn endpoints<T: Connection>(
+    endpoint: &Endpoint,
+    options: &ClientOptions,
+    timeout: Duration,
+) -> Result<Vec<EndpointDescription>, ClientError> {
+    let mut discovery = T::connect_unsecured(endpoint, options, timeout).await?;
+    let request = GetEndpointsRequest {
+        request_header: request_header(&NodeId::NULL, 1, timeout),
+        endpoint_url: text(&endpoint.to_string()),
+        ..GetEndpointsRequest::default()
+    };
+    let found: GetEndpointsResponse = discovery.exchange_one(&request, timeout).await?;
+    Ok(found.endpoints)
+}
+
+/// The connection of a client with its session, and what is left of previous ones.
+pub(crate) struct Link<T> {
+    pub(crate) connected: Option<(T, Session)>,
+    /// Session whose connection was lost, if sessions are resumed.
+    pub(crate) lost: Option<Session>,
+    pub(crate) resumes: bool,
+    /// Number of sessions so far.
+    pub(crate) epoch: u64,
+    /// Number of connections so far.
+    pub(crate) connections: u64,
+}
+
+impl<T> Default for Link<T> {
+    fn default() -> Self {
+        Self {
+            connected: None,
+            lost: None,
+            resumes: false,
+            epoch: 0,
+            connections: 0,
+        }
+    }
+}
+
+impl<T: Connection> Link<T> {
+    /// Opens a session if there is none, in one attempt. If the future is dropped, nothing is lost.
+    pub(crate) async fn open(
+        &mut self,
+        endpoint: &Endpoint,
+        options: &ClientOptions,
+        deadline: Instant,
+    ) -> Result<(), ClientError> {
+        if self.connected.is_some() {
+            return Ok(());
+        }
+        match self.open_with(endpoint, options, false, deadline).await {
+            // A server on the loopback interface may offer secured endpoints only.
+            Err(ClientError::SecurityRequired { .. })
+                if options.security.choice == SecurityChoice::Automatic =>
+            {
+                self.open_with(endpoint, options, true, deadline).await
+            }
+            other => other,
+        }
+    }
+
+    async fn open_with(
+        &mut self,
+        endpoint: &Endpoint,
+        options: &ClientOptions,
+        insist: bool,
+        deadline: Instant,
+    ) -> Result<(), ClientError> {
+        let mut transport: T = connect(endpoint, options, insist, deadline).await?;
+        self.connections += 1;
+        if let Some(session) = &mut self.lost {
+            let resumed = session.resume(&mut transport, endpoint, options, remaining(deadline));
+            match resumed.await {
+                Ok(()) => {
+                    self.connected = self.lost.take().map(|session| (transport, session));
+                    return Ok(());
+                }
+                Err(error) if error.is_connection() => return Err(error),
+                // The server has no such session any more, or refuses it: a new one may have other results.
+                Err(error) => {
+                    tracing::debug!(%endpoint, %error, "the session cannot be resumed");
+                    self.lost = None;
+                }
+            }
+        }
+        let session = Session::open(&mut transport, endpoint, options, remaining(deadline)).await?;
+        self.connected = Some((transport, session));
+        self.epoch += 1;
+        Ok(())
+    }
+
+    /// Gives up the connection without closing the session, for a server that does not answer.
+    pub(crate) fn disconnect(&mut self) {
+        if let Some((_, session)) = self.connected.take()
+            && self.resumes
+        {
+            self.lost = Some(session);
+        }
+    }
+}
+
+/// Returns true if a request can be sent once more after this error.
+pub(crate) fn is_repeatable<Q: ServiceRequest>(error: &ClientError) -> bool {
+    match error {
+        ClientError::Closed { .. } => Q::IDEMPOTENT,
+        // A request that the server refused without a session was not executed.
+        error => error.is_session_lost(),
+    }
+}

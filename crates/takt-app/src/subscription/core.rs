@@ -1,0 +1,331 @@
+//! A Subscription with its items, for blocking and asynchronous clients: creation, and restoration after a lost connection.
+//!
+//! A future of this module may be dropped at any point: what it has begun is continued or repeated by the next one, and no
+//! notification is lost with it.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::future::Future;
+use std::time::{Duration, Instant};
+
+use takt_ua::enumerations::{MonitoringMode, TimestampsToReturn};
+use takt_ua::structures::*;
+use takt_ua::{DataValue, NodeId, StatusCode, Variant, ids};
+
+use super::options::{MOST_REQUESTS, Monitored, Wanted};
+use super::receive::Pending;
+use super::{DataChange, EventNotification, MonitoredItemOptions, SubscriptionOptions};
+use crate::client::{AttributeServices, Requests};
+use crate::error::ClientError;
+
+/// A session with Publish requests that wait at the server.
+pub(crate) trait Publishing: Requests {
+    /// Returns the time limit of a request.
+    fn timeout(&self) -> Duration;
+    /// Returns whether a session is open, as far as this side knows.
+    fn is_connected(&self) -> bool;
+    /// Returns the number of sessions so far.
+    fn epoch(&self) -> u64;
+    /// Returns the number of connections so far.
+    fn connections(&self) -> u64;
+    /// Opens the connection and the session if there are none.
+    fn reopen(&mut self) -> impl Future<Output = Result<(), ClientError>>;
+    /// Sends a request whose response is [received](Self::receive_publish) later.
+    fn send_publish(&mut self, request: PublishRequest) -> Result<(), ClientError>;
+    /// Waits for the next response. The outer error concerns the connection or the time.
+    fn receive_publish(
+        &mut self,
+        timeout: Duration,
+    ) -> impl Future<Output = Result<Result<PublishResponse, ClientError>, ClientError>>;
+    /// Gives up the connection, but not the session.
+    fn disconnect(&mut self);
+    /// Closes session and connection.
+    fn close(&mut self);
+}
+
+/// A Subscription with its items.
+pub(crate) struct Core<C> {
+    pub(crate) client: C,
+    pub(super) options: SubscriptionOptions,
+    items: BTreeMap<u32, Wanted>,
+    last_handle: u32,
+    /// The Subscription at the server; `None` if the next call has to create it.
+    pub(super) created: Option<Created>,
+    /// Received and missing messages, in their order.
+    pub(super) pending: VecDeque<Pending>,
+    pub(crate) changes: VecDeque<DataChange>,
+    pub(crate) events: VecDeque<EventNotification>,
+    pub(crate) lost_messages: u64,
+}
+
+/// State of a Subscription that exists at the server.
+pub(super) struct Created {
+    pub(super) id: u32,
+    /// Session in which it was created.
+    epoch: u64,
+    /// Connection on which the Publish requests wait.
+    connection: u64,
+    publishing_interval: Duration,
+    /// Time without a message after which the server is considered dead.
+    pub(super) patience: Duration,
+    pub(super) last_message: Instant,
+    /// Number of unanswered Publish requests, and its target.
+    pub(super) outstanding: usize,
+    pub(super) wanted: usize,
+    /// SequenceNumber of the next message.
+    pub(super) next_sequence_number: u32,
+    pub(super) to_acknowledge: Vec<u32>,
+}
+
+impl Created {
+    /// Continues on another connection: the Publish requests of the previous one are lost, and so are their
+    /// acknowledgements, perhaps. A message that is acknowledged twice does no harm.
+    fn resume(&mut self, connection: u64) {
+        self.connection = connection;
+        self.outstanding = 0;
+        self.last_message = Instant::now();
+    }
+}
+
+impl<C: Publishing> Core<C> {
+    pub(crate) async fn create(
+        client: C,
+        options: SubscriptionOptions,
+    ) -> Result<Self, ClientError> {
+        let mut core = Self {
+            client,
+            options,
+            items: BTreeMap::new(),
+            last_handle: 0,
+            created: None,
+            pending: VecDeque::new(),
+            changes: VecDeque::new(),
+            events: VecDeque::new(),
+            lost_messages: 0,
+        };
+        core.created().await?;
+        Ok(core)
+    }
+
+    pub(crate) fn publishing_interval(&self) -> Duration {
+        let created = self.created.as_ref();
+        created.map_or(self.options.publishing_interval, |created| {
+            created.publishing_interval
+        })
+    }
+
+    /// Returns the time after which the server is considered dead if it sends nothing.
+    #[cfg(feature = "async")]
+    pub(crate) fn patience(&self) -> Duration {
+        let created = self.created.as_ref();
+        created.map_or(Duration::ZERO, |created| {
+            let silent = created.last_message.elapsed();
+            created.patience.saturating_sub(silent) + Duration::from_millis(1)
+        })
+    }
+
+    pub(crate) async fn monitor_one(
+        &mut self,
+        node: &NodeId,
+        monitored: Monitored,
+    ) -> Result<u32, ClientError> {
+        let mut handles = self.monitor_wanted(vec![(node.clone(), monitored)]).await?;
+        handles
+            .pop()
+            .unwrap_or(Err(StatusCode::BadUnexpectedError))
+            .map_err(|status| ClientError::operation(node, status))
+    }
+
+    pub(crate) async fn monitor_values(
+        &mut self,
+        items: Vec<(NodeId, MonitoredItemOptions)>,
+    ) -> Result<Vec<Result<u32, StatusCode>>, ClientError> {
+        let items = items.into_iter();
+        let items = items.map(|(node, options)| (node, Monitored::Values(options)));
+        self.monitor_wanted(items.collect()).await
+    }
+
+    async fn monitor_wanted(
+        &mut self,
+        items: Vec<(NodeId, Monitored)>,
+    ) -> Result<Vec<Result<u32, StatusCode>>, ClientError> {
+        self.created().await?;
+        let mut wanted = Vec::new();
+        for (node, monitored) in items {
+            self.last_handle += 1;
+            let item = Wanted {
+                node,
+                monitored,
+                id: 0,
+            };
+            wanted.push((self.last_handle, item));
+        }
+        let results = self.create_items(&mut wanted).await?;
+        let mut handles = Vec::with_capacity(wanted.len());
+        for ((handle, item), status) in wanted.into_iter().zip(results) {
+            if status.is_bad() {
+                handles.push(Err(status));
+            } else {
+                self.items.insert(handle, item);
+                handles.push(Ok(handle));
+            }
+        }
+        Ok(handles)
+    }
+
+    pub(crate) async fn refresh_conditions(&mut self) -> Result<(), ClientError> {
+        let id = self.created().await?.id;
+        let condition_type = NodeId::from(ids::CONDITION_TYPE);
+        let method = NodeId::from(ids::CONDITION_TYPE_CONDITION_REFRESH);
+        let inputs = vec![Variant::from(id)];
+        let client = &mut self.client;
+        client.call_method(&condition_type, &method, inputs).await?;
+        Ok(())
+    }
+
+    pub(crate) async fn forget(&mut self, handle: u32) -> Result<(), ClientError> {
+        let Some(item) = self.items.remove(&handle) else {
+            let status = StatusCode::BadMonitoredItemIdInvalid;
+            return Err(ClientError::operation(handle, status));
+        };
+        let Some(created) = &self.created else {
+            return Ok(());
+        };
+        let request = DeleteMonitoredItemsRequest {
+            subscription_id: created.id,
+            monitored_item_ids: vec![item.id],
+            ..DeleteMonitoredItemsRequest::default()
+        };
+        let response = self.client.call(request).await?;
+        let name = "DeleteMonitoredItemsResponse";
+        self.client.expect_count(name, 1, response.results.len())
+    }
+
+    /// Creates the Subscription with all items if there is none.
+    pub(super) async fn created(&mut self) -> Result<&mut Created, ClientError> {
+        if !self.client.is_connected() {
+            self.client.reopen().await?;
+        }
+        let (epoch, connection) = (self.client.epoch(), self.client.connections());
+        self.created.take_if(|created| created.epoch != epoch);
+        match &mut self.created {
+            Some(created) if created.connection != connection => created.resume(connection),
+            Some(_) => {}
+            None => self.recreate().await?,
+        }
+        self.created
+            .as_mut()
+            .ok_or(ClientError::Invalid("no Subscription".to_owned()))
+    }
+
+    async fn recreate(&mut self) -> Result<(), ClientError> {
+        let options = self.options;
+        let response = self
+            .client
+            .call(CreateSubscriptionRequest {
+                requested_publishing_interval: options.publishing_interval.as_secs_f64() * 1000.0,
+                requested_lifetime_count: options.lifetime_count,
+                requested_max_keep_alive_count: options.max_keep_alive_count,
+                max_notifications_per_publish: options.max_notifications_per_publish,
+                publishing_enabled: true,
+                priority: options.priority,
+                ..CreateSubscriptionRequest::default()
+            })
+            .await?;
+        let interval = response.revised_publishing_interval / 1000.0;
+        let publishing_interval =
+            Duration::try_from_secs_f64(interval).unwrap_or(options.publishing_interval);
+        // The server sends a message after this number of intervals; the limit is twice that, plus the time limit of
+        // a request.
+        let silence = publishing_interval
+            .saturating_mul(response.revised_max_keep_alive_count.saturating_mul(2));
+        // The server has no messages of the previous Subscription any more.
+        let count = self.pending.len();
+        self.pending
+            .retain(|one| matches!(one, Pending::Message(_)));
+        self.lost_messages += (count - self.pending.len()) as u64;
+        self.created = Some(Created {
+            id: response.subscription_id,
+            epoch: self.client.epoch(),
+            connection: self.client.connections(),
+            publishing_interval,
+            patience: silence.saturating_add(self.client.timeout()),
+            last_message: Instant::now(),
+            outstanding: 0,
+            wanted: options.publish_requests.clamp(1, MOST_REQUESTS),
+            next_sequence_number: 1,
+            to_acknowledge: Vec::new(),
+        });
+        let wanted = self.items.iter();
+        let mut items: Vec<_> = wanted
+            .map(|(handle, item)| (*handle, item.clone()))
+            .collect();
+        let results = if items.is_empty() {
+            Ok(Vec::new())
+        } else {
+            self.create_items(&mut items).await
+        };
+        // Items that cannot be monitored now are requested again later.
+        self.items.extend(items.iter().cloned());
+        let results = results.inspect_err(|_| self.created = None)?;
+        for ((handle, item), status) in items.into_iter().zip(results) {
+            if let (true, Monitored::Events(_)) = (status.is_bad(), &item.monitored) {
+                tracing::warn!(node = %item.node, %status, "Events cannot be monitored any more");
+            } else if status.is_bad() {
+                let value = DataValue::status(status);
+                self.changes.push_back(DataChange {
+                    client_handle: handle,
+                    value,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Calls CreateMonitoredItems in requests of a size that servers accept.
+    async fn create_items(
+        &mut self,
+        items: &mut [(u32, Wanted)],
+    ) -> Result<Vec<StatusCode>, ClientError> {
+        let Some(created) = &self.created else {
+            return Err(ClientError::Invalid("no Subscription".to_owned()));
+        };
+        let (id, epoch) = (created.id, created.epoch);
+        let mut statuses = Vec::with_capacity(items.len());
+        for items in items.chunks_mut(ITEMS_PER_CALL) {
+            let items_to_create = items
+                .iter()
+                .map(|(handle, item)| MonitoredItemCreateRequest {
+                    item_to_monitor: ReadValueId {
+                        node_id: item.node.clone(),
+                        attribute_id: item.monitored.attribute() as u32,
+                        ..ReadValueId::default()
+                    },
+                    monitoring_mode: MonitoringMode::Reporting,
+                    requested_parameters: item.monitored.parameters(*handle),
+                });
+            let response = self
+                .client
+                .call(CreateMonitoredItemsRequest {
+                    subscription_id: id,
+                    timestamps_to_return: TimestampsToReturn::Both,
+                    items_to_create: items_to_create.collect(),
+                    ..CreateMonitoredItemsRequest::default()
+                })
+                .await?;
+            let name = "CreateMonitoredItemsResponse";
+            self.client
+                .expect_count(name, items.len(), response.results.len())?;
+            if self.client.epoch() != epoch {
+                return Err(self.client.protocol("the session was replaced meanwhile"));
+            }
+            for ((_, item), result) in items.iter_mut().zip(response.results) {
+                item.id = result.monitored_item_id;
+                statuses.push(result.status_code);
+            }
+        }
+        Ok(statuses)
+    }
+}
+
+/// Number of items in one CreateMonitoredItems request.
+const ITEMS_PER_CALL: usize = 1000;
