@@ -151,7 +151,7 @@ async def run_client(endpoint, condition):
         await events.next(lambda shown: shown.get("ConfirmedState/Id") is True)
         say(step="confirmed")
         machine = await alarm.get_child("0:ShelvingState")
-        await machine.call_method("0:TimedShelve", ua.Variant(60_000.0, ua.VariantType.Double))
+        await machine.call_method("0:TimedShelve", ua.Variant(600_000.0, ua.VariantType.Double))
         await events.next(lambda shown: shown.get("SuppressedOrShelved") is True)
         left = await (await machine.get_child("0:UnshelveTime")).read_value()
         say(step="shelved", left=left)

@@ -27,7 +27,7 @@ func eventFilter(fields ...string) *ua.ExtensionObject {
 	return ua.NewExtensionObject(filter)
 }
 
-// event monitors Events, and refreshes: the alarm with the ConditionName `Start`, which is active, comes between the marks.
+// event monitors Events, and refreshes: the alarm with the ConditionName `Start`, which is active, comes, and both marks.
 func event(task *Task) int {
 	session := task.session()
 	notifications := make(chan *opcua.PublishNotificationData, 100)
@@ -48,9 +48,9 @@ func event(task *Task) int {
 	})
 	check(err)
 	expect(called.StatusCode == ua.StatusOK, "ConditionRefresh: %v", called.StatusCode)
-	// RefreshStartEvent, the alarm, and RefreshEndEvent.
-	steps, end := 0, time.After(patience)
-	for steps < 3 {
+	// The registry knows an alarm when it has subscribed to its Provider, which may be after the refresh.
+	begun, shown, ended, end := false, false, false, time.After(patience)
+	for !(begun && shown && ended) {
 		select {
 		case notification := <-notifications:
 			check(notification.Error)
@@ -59,19 +59,22 @@ func event(task *Task) int {
 				fields := list.Events[i].EventFields
 				kind := fields[0].NodeID().IntID()
 				switch {
-				case steps == 0 && kind == 2787, steps == 2 && kind == 2788:
-					steps++
-				case steps == 1 && fields[1].Value() == task.Start:
+				case kind == 2787:
+					begun = true
+				case kind == 2788:
+					expect(begun, "a refresh ends that has not begun")
+					ended = true
+				case fields[1].Value() == task.Start:
 					expect(fields[2].Value().(uint16) >= 500 && fields[3].Value() == true, "the alarm: %v", fields)
-					steps++
+					shown = true
 				}
 			}
 		case <-end:
-			expect(false, "%d of 3 Events", steps)
+			expect(false, "begun %v, shown %v, ended %v", begun, shown, ended)
 		}
 	}
 	check(subscription.Cancel(background))
-	return steps
+	return 3
 }
 
 // history reads the raw values of the Variable `Start`: the last three are 100, 200 and 300.

@@ -146,7 +146,7 @@ async function runClient(endpoint, condition) {
         const found = await session.translateBrowsePath(makeBrowsePath(condition, path));
         return found.targets[0].targetId;
     };
-    const time = new Variant({ dataType: DataType.Double, value: 60_000 });
+    const time = new Variant({ dataType: DataType.Double, value: 600_000 });
     say({ step: "call", status: await call(session, await target("/ShelvingState"), ids.timedShelve, time) });
     await events.next((event) => event.SuppressedOrShelved === true);
     const left = await session.read({ nodeId: await target("/ShelvingState/UnshelveTime"), attributeId: AttributeIds.Value });

@@ -96,7 +96,8 @@ fn client_handles_an_alarm(peer: Peer, command: Command, through_registry: bool)
     step("confirmed");
     let shelved: Value = serde_json::from_str(&step("shelved")).unwrap();
     let left = shelved["left"].as_f64().unwrap();
-    assert!((1.0..=60_000.0).contains(&left), "{shelved}");
+    // Longer than the client waits: only Unshelve ends it in time.
+    assert!((100_000.0..=600_000.0).contains(&left), "{shelved}");
     step("unshelved");
     let _ = client.finish(PATIENCE).expect_success();
     if through_registry {

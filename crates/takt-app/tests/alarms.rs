@@ -296,9 +296,8 @@ fn operators_shelve_a_non_exclusive_alarm_at_the_provider_and_at_the_registry() 
         assert_eq!(read("HighHighState/Id"), true.into());
         assert_eq!(read("MaxTimeShelved"), 3_600_000.0.into());
         // The ConditionId stands for the machine, and the Methods of AlarmConditionType for those of the machine.
-        let one_shot = NodeId::numeric(0, 9212);
-        let mut client = connect(directory, name);
-        assert!(client.call_method(condition, &one_shot, Vec::new()).is_ok());
+        let one_shot = 9212;
+        assert_eq!(call(condition, one_shot, Vec::new()), Ok(()), "{name}");
         watch.next("Shelved until it is inactive");
         set(directory, 100.0);
         let normal = watch.next("Chamber/Temperature 100.0 normal");

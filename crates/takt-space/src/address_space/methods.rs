@@ -20,7 +20,7 @@ impl View<'_> {
             _ => self.supertype(object.node_id()),
         };
         for _ in 0..MAX_TYPE_DEPTH {
-            let Some(type_id) = current else { return false };
+            let Some(type_id) = current else { break };
             if self.is_owned_by(method, |owner| owner == type_id.as_ref()) {
                 return true;
             }
