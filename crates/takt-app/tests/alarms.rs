@@ -264,7 +264,7 @@ fn operators_shelve_a_non_exclusive_alarm_at_the_provider_and_at_the_registry() 
         let own = condition.namespace;
         let node = |path: &str| NodeId::string(own, &format!("Chamber/Hot/{path}"));
         let machine = node("ShelvingState");
-        let mut call = |object: &NodeId, method: u32, inputs: Vec<Variant>| {
+        let call = |object: &NodeId, method: u32, inputs: Vec<Variant>| {
             let called = connect(directory, name).call_method(object, &method.into(), inputs);
             called.map(drop).map_err(|error| error.status_code())
         };
@@ -290,7 +290,7 @@ fn operators_shelve_a_non_exclusive_alarm_at_the_provider_and_at_the_registry() 
             shelved.fields[2],
             LocalizedText::from("Timed Shelved").into()
         );
-        let mut read = |path: &str| connect(directory, name).read_good(&node(path)).unwrap();
+        let read = |path: &str| connect(directory, name).read_good(&node(path)).unwrap();
         let left = read("ShelvingState/UnshelveTime").as_f64().unwrap();
         assert!((1.0..=60_000.0).contains(&left), "{left}");
         assert_eq!(read("HighHighState/Id"), true.into());
