@@ -14,7 +14,7 @@ import sys
 
 from asyncua import Client, Server, ua
 
-FIELDS = ["EventId", "EventType", "SourceName", "Message", "Severity", "Retain"]
+FIELDS = ["EventId", "EventType", "SourceName", "Message", "Severity", "Retain", "SuppressedOrShelved"]
 STATES = ["ActiveState", "AckedState", "ConfirmedState"]
 
 # Time limit of each step, for a loaded machine.
@@ -150,6 +150,14 @@ async def run_client(endpoint, condition):
         await alarm.call_method(ua.NodeId(ua.ObjectIds.AcknowledgeableConditionType_Confirm), event_id, comment)
         await events.next(lambda shown: shown.get("ConfirmedState/Id") is True)
         say(step="confirmed")
+        machine = await alarm.get_child("0:ShelvingState")
+        await machine.call_method("0:TimedShelve", ua.Variant(600_000.0, ua.VariantType.Double))
+        await events.next(lambda shown: shown.get("SuppressedOrShelved") is True)
+        left = await (await machine.get_child("0:UnshelveTime")).read_value()
+        say(step="shelved", left=left)
+        await machine.call_method("0:Unshelve")
+        await events.next(lambda shown: shown.get("SuppressedOrShelved") is False)
+        say(step="unshelved")
         await subscription.delete()
 
 

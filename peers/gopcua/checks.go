@@ -26,6 +26,8 @@ var checks = map[string]func(*Task) int{
 	"triggering":          triggering,
 	"republish":           republish,
 	"transfer":            transfer,
+	"event":               event,
+	"history":             history,
 }
 
 var server = ua.NewNumericNodeID(0, 2253)

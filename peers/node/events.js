@@ -9,16 +9,17 @@ require("./setup.js");
 const {
     AttributeIds, ClientMonitoredItem, DataType, ElementOperand, EventFilter, FilterOperator, LiteralOperand, NodeId,
     OPCUAClient, OPCUAServer, SimpleAttributeOperand, TimestampsToReturn, Variant, coerceNodeId, coerceQualifiedName,
+    makeBrowsePath,
 } = require("node-opcua");
 
-const FIELDS = [["EventId"], ["EventType"], ["SourceName"], ["Message"], ["Severity"], ["Retain"],
+const FIELDS = [["EventId"], ["EventType"], ["SourceName"], ["Message"], ["Severity"], ["Retain"], ["SuppressedOrShelved"],
     ["ActiveState", "Id"], ["AckedState", "Id"], ["ConfirmedState", "Id"]];
 /** Time limit of each step, for a loaded machine. */
 const PATIENCE = 60_000;
 /** NodeIds of the standard. */
 const ids = {
     acknowledge: "i=9111", confirm: "i=9113", conditionType: "i=2782", refresh: "i=3875", limitAlarm: "i=2955",
-    refreshStart: "ns=0;i=2787", refreshEnd: "ns=0;i=2788", baseEvent: "i=2041", server: "i=2253",
+    refreshStart: "ns=0;i=2787", refreshEnd: "ns=0;i=2788", timedShelve: "i=2949", unshelve: "i=2947", baseEvent: "i=2041", server: "i=2253",
 };
 
 function say(fields) {
@@ -141,6 +142,19 @@ async function runClient(endpoint, condition) {
     say({ step: "call", status: await respond(session, condition, ids.confirm, acknowledged.eventId) });
     await events.next((event) => event["ConfirmedState/Id"] === true);
     say({ step: "confirmed" });
+    const target = async (path) => {
+        const found = await session.translateBrowsePath(makeBrowsePath(condition, path));
+        return found.targets[0].targetId;
+    };
+    const time = new Variant({ dataType: DataType.Double, value: 600_000 });
+    say({ step: "call", status: await call(session, await target("/ShelvingState"), ids.timedShelve, time) });
+    await events.next((event) => event.SuppressedOrShelved === true);
+    const left = await session.read({ nodeId: await target("/ShelvingState/UnshelveTime"), attributeId: AttributeIds.Value });
+    say({ step: "shelved", left: left.value.value });
+    // The ConditionId stands for its ShelvingState.
+    say({ step: "call", status: await call(session, condition, ids.unshelve) });
+    await events.next((event) => event.SuppressedOrShelved === false);
+    say({ step: "unshelved" });
     await subscription.terminate();
     await session.close();
     await client.disconnect();

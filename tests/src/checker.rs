@@ -1,8 +1,12 @@
 //! The foreign clients with checks (`peers/README.md`).
 
 use std::process::Command;
+use std::time::Duration;
+
+use serde_json::Value;
 
 use crate::binary::{async_opcua, repository};
+use crate::process::Process;
 
 /// A foreign client that knows the checks of `peers/README.md`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,6 +45,19 @@ impl Checker {
     /// requests fail with BadSessionIdInvalid for a minute.
     pub(crate) fn recovers_a_secured_session(self) -> bool {
         self != Self::AsyncOpcua
+    }
+
+    /// Lets a new process of it answer one request.
+    ///
+    /// # Panics
+    /// If it does not answer in time, or not in JSON.
+    #[must_use]
+    pub fn answer(self, request: &Value, within: Duration) -> Value {
+        let mut process = Process::spawn(self.name(), &mut self.command());
+        process.send_line(&request.to_string());
+        let line = process.wait_for(self.name(), within, |line| line.starts_with('{'));
+        process.close_input();
+        serde_json::from_str(&line).expect("the line is JSON")
     }
 
     /// Returns the command that starts it.

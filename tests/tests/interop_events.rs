@@ -1,4 +1,4 @@
-//! Events with foreign products: their clients monitor, acknowledge, refresh and confirm an alarm of a Provider, at the Provider and
+//! Events with foreign products: their clients monitor, acknowledge, refresh, confirm and shelve an alarm of a Provider, at the Provider and
 //! through the registry; `takt watch --events` shows Events of their servers.
 
 #![allow(
@@ -9,13 +9,14 @@
 
 use std::net::TcpListener;
 use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use serde_json::Value;
-use takt_tests::Sandbox;
+use serde_json::{Value, json};
 use takt_tests::binary::repository;
+use takt_tests::interop::{Checker, Role, passed};
 use takt_tests::process::Process;
 use takt_tests::sandbox::{Provider, Registry};
+use takt_tests::{Peer, Sandbox};
 
 /// Time limit of each step on a loaded machine.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -48,7 +49,7 @@ fn heat(sandbox: &Sandbox, provider: &Provider) {
 }
 
 /// Runs a client through all steps, with the alarm of a Provider at this endpoint.
-fn client_handles_an_alarm(command: Command, through_registry: bool) {
+fn client_handles_an_alarm(peer: Peer, command: Command, through_registry: bool) {
     let sandbox = Sandbox::new();
     let registry = Registry::start(&sandbox, &[]);
     let provider = Provider::start(&sandbox, &registry, "machine");
@@ -93,27 +94,35 @@ fn client_handles_an_alarm(command: Command, through_registry: bool) {
     assert_eq!(again["status"], "BadConditionBranchAlreadyAcked");
     step("refreshed");
     step("confirmed");
+    let shelved: Value = serde_json::from_str(&step("shelved")).unwrap();
+    let left = shelved["left"].as_f64().unwrap();
+    // Longer than the client waits: only Unshelve ends it in time.
+    assert!((100_000.0..=600_000.0).contains(&left), "{shelved}");
+    step("unshelved");
     let _ = client.finish(PATIENCE).expect_success();
+    if through_registry {
+        passed(peer.name(), Role::Client, "event");
+    }
 }
 
 #[test]
 fn asyncua_handles_an_alarm_of_a_provider() {
-    client_handles_an_alarm(asyncua(), false);
+    client_handles_an_alarm(Peer::Asyncua, asyncua(), false);
 }
 
 #[test]
 fn asyncua_handles_an_alarm_through_the_registry() {
-    client_handles_an_alarm(asyncua(), true);
+    client_handles_an_alarm(Peer::Asyncua, asyncua(), true);
 }
 
 #[test]
 fn node_opcua_handles_an_alarm_of_a_provider() {
-    client_handles_an_alarm(node_opcua(), false);
+    client_handles_an_alarm(Peer::NodeOpcua, node_opcua(), false);
 }
 
 #[test]
 fn node_opcua_handles_an_alarm_through_the_registry() {
-    client_handles_an_alarm(node_opcua(), true);
+    client_handles_an_alarm(Peer::NodeOpcua, node_opcua(), true);
 }
 
 fn free_port() -> u16 {
@@ -122,7 +131,7 @@ fn free_port() -> u16 {
 }
 
 /// Shows Events of a foreign server whose Severity goes from 100 to 1000.
-fn watch_shows_events(mut command: Command) {
+fn watch_shows_events(peer: Peer, mut command: Command) {
     let sandbox = Sandbox::new();
     let port = free_port().to_string();
     command.args(["server", &port]);
@@ -149,14 +158,44 @@ fn watch_shows_events(mut command: Command) {
     watch.signal(rustix::process::Signal::INT);
     watch.finish(PATIENCE);
     server.close_input();
+    passed(peer.name(), Role::Server, "event");
 }
 
 #[test]
 fn the_command_line_shows_events_of_asyncua() {
-    watch_shows_events(asyncua());
+    watch_shows_events(Peer::Asyncua, asyncua());
 }
 
 #[test]
 fn the_command_line_shows_events_of_node_opcua() {
-    watch_shows_events(node_opcua());
+    watch_shows_events(Peer::NodeOpcua, node_opcua());
+}
+
+#[test]
+fn gopcua_refreshes_an_alarm_through_the_registry() {
+    let sandbox = Sandbox::new();
+    let registry = Registry::start(&sandbox, &[]);
+    let provider = Provider::start(&sandbox, &registry, "machine");
+    let namespace = format!("urn:takt:provider:{}", provider.name);
+    let machine = provider.shared_memory();
+    heat(&sandbox, &provider);
+    let condition = format!("{ALARM}/ActiveState/Id");
+    let started = Instant::now();
+    while !sandbox
+        .run(&["read", &machine, &format!("ns=1;s={condition}")])
+        .stdout
+        .contains("true")
+    {
+        assert!(started.elapsed() < PATIENCE, "the alarm is not active");
+    }
+    let request = json!({
+        "check": "event", "endpoint": registry.endpoint, "namespace": namespace, "start": "Overtemperature",
+    });
+    let answer = Checker::Gopcua.answer(&request, PATIENCE);
+    assert_eq!(
+        (&answer["ok"], &answer["counted"]),
+        (&json!(true), &json!(3)),
+        "{answer}"
+    );
+    passed(Checker::Gopcua.name(), Role::Client, "event");
 }

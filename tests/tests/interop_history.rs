@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use takt_tests::Sandbox;
 use takt_tests::binary::repository;
+use takt_tests::interop::{Checker, Role, passed};
 use takt_tests::process::{self, Process};
 use takt_tests::sandbox::{Provider, Registry};
 
@@ -125,6 +126,7 @@ fn asyncua_reads_raw_values() {
     backward.reverse();
     assert_eq!(backward, forward);
     assert_eq!(read["historizing"], json!(true));
+    passed("asyncua", Role::Client, "history");
 }
 
 #[test]
@@ -162,6 +164,19 @@ fn node_opcua_reads_raw_values_and_aggregates() {
     assert_eq!(number("Maximum"), raw.iter().copied().fold(0.0, f64::max));
     assert!((100.0..=3000.0).contains(&number("TimeAverage")), "{read}");
     assert!((0.0..100.0).contains(&number("PercentGood")), "{read}");
+    passed("node-opcua", Role::Client, "history");
+}
+
+#[test]
+fn gopcua_reads_raw_values() {
+    let recorded = Recorded::start();
+    let namespace = format!("urn:takt:provider:{}", recorded.provider.name);
+    let request = json!({
+        "check": "history", "endpoint": recorded.registry.endpoint, "namespace": namespace, "start": recorded.node,
+    });
+    let answer = Checker::Gopcua.answer(&request, PATIENCE);
+    assert_eq!(answer["ok"], true, "{answer}");
+    passed("gopcua", Role::Client, "history");
 }
 
 #[test]
@@ -190,6 +205,7 @@ fn the_command_line_reads_the_history_of_asyncua() {
         lines[1].ends_with(",48.0,Good") && lines[2].ends_with(",49.0,Good"),
         "{csv}"
     );
+    passed("asyncua", Role::Server, "history");
 }
 
 #[test]

@@ -86,6 +86,8 @@ const SERVICES: &[&str] = &[
     "subscribe",
     "renewal",
     "reconnect",
+    "event",
+    "history",
 ];
 
 /// Modes and tokens of users, with their letters in the first table.
@@ -129,6 +131,9 @@ The number of combinations of policy, mode and user in which the service has pas
 * reconnect: the client works again after the connection was cut; the clients of gopcua and Milo after the registry was
   killed and started again. It is done for the user with a name only. asyncua's client does not connect again by itself,
   the test does that for it.
+* event and history: 1 is a test without a secured channel, – is none. A client monitors an alarm through the
+  registry, acknowledges, refreshes, confirms and shelves it, and reads raw values that the registry has recorded.
+  `takt watch --events` and `takt history` show what a server has.
 
 ";
 
@@ -144,7 +149,8 @@ const TAIL: &str = "
   that of Takt, which leaves it to the endpoint. So this user is not in its row.
 * asyncua and node-opcua have no client for issued tokens. No server of a peer is tested with them.
 * asyncua's server does not verify whose certificate a user has; the test program does that.
-* Events and history are not tested on secured channels.
+* Events and history are not tested on secured channels, and not with async-opcua, Milo and open62541.
+  node-opcua's server is tested without history. gopcua's client refreshes an alarm and does not respond to it.
 ";
 
 /// Results of one peer in one role.

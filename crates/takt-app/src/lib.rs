@@ -84,6 +84,7 @@ mod subscription;
 pub mod users;
 mod workers;
 
+pub use alarms::CONDITION_METHODS;
 pub use client::{
     Attribute, Client, ClientOptions, ClientSecurity, CurrentValue, HistoryRange, Identity,
     OutputsInPlace, SecurityChoice, TypedNode, ValueInPlace, Waiting,

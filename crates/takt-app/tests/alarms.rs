@@ -216,3 +216,106 @@ fn contradictions_of_an_alarm_are_refused() {
     let crossed = alarm(LimitAlarm::new("A", TEMPERATURE).high(1.0, 1).low(2.0, 1));
     assert!(crossed.contains("order"), "{crossed}");
 }
+
+/// Fields of an Event of a shelved alarm.
+const SHELVING: [&str; 5] = [
+    "Message",
+    "SuppressedOrShelved",
+    "ShelvingState/CurrentState",
+    "HighHighState/Id",
+    "HighState/Id",
+];
+
+#[test]
+fn operators_shelve_a_non_exclusive_alarm_at_the_provider_and_at_the_registry() {
+    for name in ["Oven", "SemanticRegistryServer"] {
+        let directory = tempfile::tempdir().unwrap();
+        let directory = directory.path();
+        let _registry = registry(directory);
+        let provider = Provider::builder("Oven")
+            .variable(Variable::stored(TEMPERATURE, 20.0).writable())
+            .alarm(
+                LimitAlarm::new("Chamber/Hot", TEMPERATURE)
+                    .high(180.0, 500)
+                    .high_high(200.0, 900)
+                    .non_exclusive()
+                    .shelvable(Duration::from_secs(3600)),
+            )
+            .serve(options(directory))
+            .start()
+            .unwrap();
+        eventually("it registers", || provider.is_registered());
+        let subscription = SubscriptionOptions {
+            publishing_interval: Duration::from_millis(10),
+            ..SubscriptionOptions::default()
+        };
+        let subscription = Subscription::create(connect(directory, name), subscription).unwrap();
+        let mut watch = Watch(subscription);
+        let query = EventQuery::new(SHELVING)
+            .condition_id()
+            .of_type(ids::NON_EXCLUSIVE_LIMIT_ALARM_TYPE);
+        watch.0.monitor_events(&ids::SERVER.into(), query).unwrap();
+        set(directory, 210.0);
+        let active = watch.next("Chamber/Temperature 210.0 above limit 200");
+        assert_eq!(active.fields[3..5], [true.into(), true.into()]);
+        let Variant::NodeId(condition) = &active.fields[5] else {
+            panic!("no ConditionId: {active:?}");
+        };
+        let own = condition.namespace;
+        let node = |path: &str| NodeId::string(own, &format!("Chamber/Hot/{path}"));
+        let machine = node("ShelvingState");
+        let call = |object: &NodeId, method: u32, inputs: Vec<Variant>| {
+            let called = connect(directory, name).call_method(object, &method.into(), inputs);
+            called.map(drop).map_err(|error| error.status_code())
+        };
+        let timed = ids::SHELVED_STATE_MACHINE_TYPE_TIMED_SHELVE;
+        assert_eq!(
+            call(&machine, timed, vec![1e9.into()]),
+            Err(StatusCode::BadShelvingTimeOutOfRange)
+        );
+        // Neither another Object nor the machine has Methods of each other.
+        let acknowledge = ids::ACKNOWLEDGEABLE_CONDITION_TYPE_ACKNOWLEDGE;
+        assert_eq!(
+            call(&machine, acknowledge, Vec::new()),
+            Err(StatusCode::BadMethodInvalid)
+        );
+        assert_eq!(
+            call(&ids::SERVER.into(), timed, vec![1000.0.into()]),
+            Err(StatusCode::BadMethodInvalid)
+        );
+        assert_eq!(call(&machine, timed, vec![60_000.0.into()]), Ok(()));
+        let shelved = watch.next("Shelved for a time");
+        assert_eq!(shelved.fields[1], true.into());
+        assert_eq!(
+            shelved.fields[2],
+            LocalizedText::from("Timed Shelved").into()
+        );
+        let read = |path: &str| connect(directory, name).read_good(&node(path)).unwrap();
+        let left = read("ShelvingState/UnshelveTime").as_f64().unwrap();
+        assert!((1.0..=60_000.0).contains(&left), "{left}");
+        assert_eq!(read("HighHighState/Id"), true.into());
+        assert_eq!(read("MaxTimeShelved"), 3_600_000.0.into());
+        // The ConditionId stands for the machine, and the Methods of AlarmConditionType for those of the machine.
+        let one_shot = 9212;
+        assert_eq!(call(condition, one_shot, Vec::new()), Ok(()), "{name}");
+        watch.next("Shelved until it is inactive");
+        set(directory, 100.0);
+        let normal = watch.next("Chamber/Temperature 100.0 normal");
+        assert_eq!(
+            normal.fields[1..4],
+            [
+                false.into(),
+                LocalizedText::from("Unshelved").into(),
+                false.into()
+            ]
+        );
+        let unshelve = ids::SHELVED_STATE_MACHINE_TYPE_UNSHELVE;
+        assert_eq!(
+            call(&machine, unshelve, Vec::new()),
+            Err(StatusCode::BadConditionNotShelved)
+        );
+        assert_eq!(call(condition, timed, vec![200.0.into()]), Ok(()));
+        watch.next("Shelved for a time");
+        assert_eq!(watch.next("Unshelved").fields[1], false.into());
+    }
+}

@@ -22,6 +22,7 @@ pub use foreign::{
 pub use nodesets::{CompanionNodeSets, assert_same_nodes};
 pub use ours::{command_line_against_server, command_line_against_special_servers};
 pub use python::{client_decodes_own_types, provider_of_the_guide};
+pub use results::{Role, passed};
 pub use secured::{
     CURVE_POLICIES, Foreign, POLICIES, Token, add_user_with, client_on_secured_channels,
     client_passes_secured_checks, command_line_on_secured_channels,

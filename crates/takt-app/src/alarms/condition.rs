@@ -1,13 +1,15 @@
-//! State of an acknowledgeable Condition with an exclusive limit alarm (OPC 10000-9, 5.5 to 5.8), and its Events.
+//! State of an acknowledgeable Condition with a limit alarm (OPC 10000-9, 5.5 to 5.8), and its Events.
 
 use std::collections::VecDeque;
+use std::time::Instant;
 
 use takt_space::Event;
-use takt_ua::{
-    ByteString, DateTime, LocalizedText, NodeId, QualifiedName, StatusCode, UaString, Variant, ids,
-};
+use takt_ua::{ByteString, DateTime, LocalizedText, NodeId, StatusCode, UaString, ids};
 
+use super::Kind;
+use super::fields::{exclusive_state, non_exclusive_states, two_state};
 use super::limits::{LimitState, Limits};
+use super::shelving::Shelving;
 
 /// Number of EventIds that are remembered for Acknowledge, Confirm and AddComment.
 const REMEMBERED: usize = 64;
@@ -22,6 +24,7 @@ pub(super) struct Identity {
     pub(super) source: NodeId,
     pub(super) source_name: String,
     pub(super) needs_confirmation: bool,
+    pub(super) kind: Kind,
 }
 
 /// A Condition.
@@ -29,6 +32,8 @@ pub(super) struct Identity {
 pub(super) struct Condition {
     identity: Identity,
     limits: Limits,
+    /// None if it cannot be shelved.
+    shelving: Option<Shelving>,
     is_enabled: bool,
     active: Option<LimitState>,
     is_acked: bool,
@@ -50,10 +55,11 @@ pub(super) struct Condition {
 const NORMAL: u16 = 1;
 
 impl Condition {
-    pub(super) fn new(identity: Identity, limits: Limits) -> Self {
+    pub(super) fn new(identity: Identity, limits: Limits, shelving: Option<Shelving>) -> Self {
         Self {
             identity,
             limits,
+            shelving,
             is_enabled: true,
             active: None,
             is_acked: true,
@@ -74,17 +80,53 @@ impl Condition {
         self.is_enabled
     }
 
-    /// Sets the state that follows from the value. Each new limit has to be acknowledged.
+    /// Returns the ShelvedStateMachine.
+    pub(super) fn shelving(&mut self) -> Result<&mut Shelving, StatusCode> {
+        if !self.is_enabled {
+            return Err(StatusCode::BadConditionDisabled);
+        }
+        self.shelving.as_mut().ok_or(StatusCode::BadMethodInvalid)
+    }
+
+    /// Returns the UnshelveTime, in milliseconds.
+    pub(super) fn unshelve_time(&self, now: Instant) -> f64 {
+        let shelving = self.shelving.as_ref();
+        shelving.map_or(0.0, |shelving| shelving.unshelve_time(now))
+    }
+
+    /// Ends shelving whose time has passed. Returns true if it has.
+    pub(super) fn expire(&mut self, now: Instant) -> bool {
+        let is_over = self
+            .shelving
+            .as_mut()
+            .is_some_and(|shelving| shelving.expire(now));
+        if is_over {
+            self.say("Unshelved");
+        }
+        is_over
+    }
+
+    /// Sets the state that follows from the value. Each new limit has to be acknowledged: in an exclusive alarm each new state, in
+    /// another one each limit that becomes active.
     pub(super) fn set_active(&mut self, active: Option<LimitState>, value: f64) {
-        self.active = active;
+        let before = std::mem::replace(&mut self.active, active);
+        if let (None, Some(shelving)) = (active, &mut self.shelving) {
+            shelving.alarm_is_over();
+        }
+        let is_new = match (self.identity.kind, before, active) {
+            (Kind::NonExclusive, Some(before), Some(active)) => !before.includes(active),
+            _ => true,
+        };
         self.last_severity = self.severity;
         let limit = active.and_then(|state| self.limits.limit(state));
         let source = &self.identity.source_name;
         match (active, limit) {
             (Some(state), Some(limit)) => {
-                self.is_acked = false;
-                self.is_confirmed = !self.identity.needs_confirmation;
-                self.current_ids = 0;
+                if is_new {
+                    self.is_acked = false;
+                    self.is_confirmed = !self.identity.needs_confirmation;
+                    self.current_ids = 0;
+                }
                 self.severity = limit.severity;
                 let (relation, limit) = (relation(state), limit.value);
                 self.message = format!("{source} {value:.1} {relation} limit {limit}");
@@ -177,8 +219,9 @@ impl Condition {
         }
         self.event_ids.push_back(event_id.clone());
         self.current_ids = (self.current_ids + 1).min(self.event_ids.len());
+        let is_shelved = self.shelving.as_ref().is_some_and(Shelving::is_shelved);
         let identity = &self.identity;
-        let event = Event::new(ids::EXCLUSIVE_LIMIT_ALARM_TYPE, identity.source.clone())
+        let event = Event::new(identity.kind.event_type(), identity.source.clone())
             .of_condition(identity.id.clone())
             .event_id(event_id)
             .time(now)
@@ -232,7 +275,10 @@ impl Condition {
         );
         event = event
             .field("InputNode", identity.source.clone())
-            .field("SuppressedOrShelved", false);
+            .field("SuppressedOrShelved", is_shelved);
+        if let Some(shelving) = &self.shelving {
+            event = shelving.fields(event, Instant::now());
+        }
         let limits = [
             ("HighHighLimit", self.limits.high_high),
             ("HighLimit", self.limits.high),
@@ -244,9 +290,9 @@ impl Condition {
                 event = event.field(name, limit.value);
             }
         }
-        match self.active {
-            Some(state) => limit_state(event, state),
-            None => event,
+        match identity.kind {
+            Kind::Exclusive => exclusive_state(event, self.active),
+            Kind::NonExclusive => non_exclusive_states(event, &self.limits, self.active),
         }
     }
 }
@@ -258,54 +304,43 @@ fn relation(state: LimitState) -> &'static str {
     }
 }
 
-/// Sets a TwoStateVariable (OPC 10000-9, 5.2).
-fn two_state(event: Event, name: &str, value: bool, [yes, no]: [&str; 2]) -> Event {
-    let text = if value { yes } else { no };
-    event
-        .field(name, LocalizedText::from(text))
-        .subfield(name, "Id", value)
-}
-
-/// Sets the current state of the ExclusiveLimitStateMachine (OPC 10000-9, 5.8.18).
-fn limit_state(event: Event, state: LimitState) -> Event {
-    let (text, id) = match state {
-        LimitState::HighHigh => (
-            "HighHigh",
-            ids::EXCLUSIVE_LIMIT_STATE_MACHINE_TYPE_HIGH_HIGH,
-        ),
-        LimitState::High => ("High", ids::EXCLUSIVE_LIMIT_STATE_MACHINE_TYPE_HIGH),
-        LimitState::Low => ("Low", ids::EXCLUSIVE_LIMIT_STATE_MACHINE_TYPE_LOW),
-        LimitState::LowLow => ("LowLow", ids::EXCLUSIVE_LIMIT_STATE_MACHINE_TYPE_LOW_LOW),
-    };
-    let path = ["LimitState", "CurrentState", "Id"];
-    let path = path.map(|name| QualifiedName::new(0, name)).to_vec();
-    event
-        .subfield("LimitState", "CurrentState", LocalizedText::from(text))
-        .field_at(path, Variant::from(NodeId::from(id)))
-}
-
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
+    use takt_ua::QualifiedName;
+
     use super::super::limits::Limit;
     use super::*;
 
     fn condition() -> Condition {
+        condition_of(Kind::Exclusive)
+    }
+
+    fn condition_of(kind: Kind) -> Condition {
         let identity = Identity {
             id: NodeId::string(1, "Oven/Overtemperature"),
             name: "Overtemperature".to_owned(),
             source: NodeId::string(1, "Oven/Temperature"),
             source_name: "Oven/Temperature".to_owned(),
             needs_confirmation: true,
+            kind,
         };
         let high = Some(Limit {
             value: 180.0,
             severity: 700,
         });
+        let high_high = Some(Limit {
+            value: 200.0,
+            severity: 900,
+        });
         let limits = Limits {
             high,
+            high_high,
             ..Limits::default()
         };
-        Condition::new(identity, limits)
+        let shelving = Shelving::new(Duration::from_secs(60));
+        Condition::new(identity, limits, Some(shelving))
     }
 
     fn id(number: u8) -> ByteString {
@@ -376,6 +411,56 @@ mod tests {
         assert_eq!(
             condition.set_enabled(false),
             Err(StatusCode::BadConditionAlreadyDisabled)
+        );
+    }
+
+    #[test]
+    fn limits_of_a_non_exclusive_alarm_are_active_together() {
+        let mut condition = condition_of(Kind::NonExclusive);
+        let states = |event: &Event| {
+            let [high_high, high] = ["HighHighState", "HighState"].map(|name| truth(event, name));
+            (high_high, high, truth(event, "LowState"))
+        };
+        let event = condition.event(id(1), DateTime(1));
+        assert_eq!(
+            event.event_type(),
+            &NodeId::from(ids::NON_EXCLUSIVE_LIMIT_ALARM_TYPE)
+        );
+        assert_eq!(states(&event), (Some(false), Some(false), None));
+        condition.set_active(Some(LimitState::HighHigh), 210.0);
+        let event = condition.event(id(2), DateTime(2));
+        assert_eq!(states(&event), (Some(true), Some(true), None));
+        assert_eq!(event.named("Severity"), Some(&900_u16.into()));
+        assert_eq!(condition.acknowledge(&id(2)), Ok(()));
+        // A limit that ends needs no other acknowledgement; one that begins does.
+        condition.set_active(Some(LimitState::High), 190.0);
+        let event = condition.event(id(3), DateTime(3));
+        assert_eq!(states(&event), (Some(false), Some(true), None));
+        assert_eq!(truth(&event, "AckedState"), Some(true));
+        condition.set_active(Some(LimitState::HighHigh), 210.0);
+        let event = condition.event(id(4), DateTime(4));
+        assert_eq!(truth(&event, "AckedState"), Some(false));
+    }
+
+    #[test]
+    fn a_shelved_alarm_says_so_until_its_time_is_over() {
+        let mut condition = condition();
+        let now = Instant::now();
+        assert_eq!(condition.shelving().unwrap().shelve_for(50.0, now), Ok(()));
+        condition.set_active(Some(LimitState::High), 190.0);
+        let shelved = condition.event(id(1), DateTime(1));
+        assert_eq!(shelved.named("SuppressedOrShelved"), Some(&true.into()));
+        assert!(shelved.is_retained());
+        assert!(condition.expire(now + Duration::from_millis(50)));
+        let event = condition.event(id(2), DateTime(2));
+        assert_eq!(event.named("SuppressedOrShelved"), Some(&false.into()));
+        let path = ["ShelvingState", "CurrentState"].map(|name| QualifiedName::new(0, name));
+        let state = LocalizedText::from("Unshelved");
+        assert_eq!(event.get(&path), Some(&state.into()));
+        condition.set_enabled(false).unwrap();
+        assert_eq!(
+            condition.shelving().err(),
+            Some(StatusCode::BadConditionDisabled)
         );
     }
 }

@@ -1,16 +1,27 @@
-//! Limits of an exclusive limit alarm (OPC 10000-9, 5.8.19): the state that follows from a value, with deadband and delays.
+//! Limits of a limit alarm (OPC 10000-9, 5.8.18 to 5.8.20): the state that follows from a value, with deadband and delays.
 //!
 //! The module has no clock: its owner passes the time.
 
 use std::time::{Duration, Instant};
 
-/// State of an exclusive limit alarm: the limit that the value has exceeded.
+/// State of a limit alarm: the outermost limit that the value has exceeded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LimitState {
     HighHigh,
     High,
     Low,
     LowLow,
+}
+
+impl LimitState {
+    /// Returns true if a value in this state exceeds the limit of the other state as well.
+    pub(crate) fn includes(self, other: Self) -> bool {
+        self == other
+            || matches!(
+                (self, other),
+                (Self::HighHigh, Self::High) | (Self::LowLow, Self::Low)
+            )
+    }
 }
 
 /// A limit, and the Severity of its Events.

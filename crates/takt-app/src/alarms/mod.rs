@@ -4,7 +4,10 @@
 //! [`condition`] that changes. The Methods of the Conditions are those of their types.
 
 mod condition;
+pub(crate) mod fields;
 pub(crate) mod limits;
+mod methods;
+pub(crate) mod shelving;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,20 +16,14 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use takt_services::EventSink;
-use takt_space::{
-    AddressSpace, AddressSpaceError, CallError, Caller, Event, MethodHandler, StoredValue,
-    UserIdentity, Value,
-};
-use takt_ua::enumerations::PermissionType;
-use takt_ua::{
-    ByteString, DataValue, DateTime, LocalizedText, NodeId, QualifiedName, StatusCode, Variant, ids,
-};
+use takt_space::{AddressSpace, AddressSpaceError, Event, StoredValue, Value};
+use takt_ua::{DataValue, DateTime, NodeId, QualifiedName, StatusCode, Variant, ids};
 
 use condition::{Condition, Identity};
 use limits::{LimitMonitor, Limits};
+use shelving::Shelving;
 
-/// Maximum number of bytes of a comment.
-const LONGEST_COMMENT: usize = 4096;
+pub use methods::CONDITION_METHODS;
 
 /// Interval at which values are compared with their limits.
 const INTERVAL: Duration = Duration::from_millis(50);
@@ -40,13 +37,35 @@ pub(crate) struct Watched {
     pub(crate) source: (NodeId, String, Value),
     pub(crate) needs_confirmation: bool,
     pub(crate) limits: Limits,
+    pub(crate) kind: Kind,
+    /// MaxTimeShelved, if it can be shelved.
+    pub(crate) max_time_shelved: Option<Duration>,
+}
+
+/// Kind of a limit alarm.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// One state at a time (OPC 10000-9, 5.8.19).
+    Exclusive,
+    /// A state for each limit (OPC 10000-9, 5.8.20).
+    NonExclusive,
+}
+
+impl Kind {
+    /// Returns the EventType, which is the type of the Condition.
+    pub(crate) fn event_type(self) -> u32 {
+        match self {
+            Self::Exclusive => ids::EXCLUSIVE_LIMIT_ALARM_TYPE,
+            Self::NonExclusive => ids::NON_EXCLUSIVE_LIMIT_ALARM_TYPE,
+        }
+    }
 }
 
 /// A Condition with its value.
 struct Alarm {
     value: Value,
     monitor: Mutex<LimitMonitor>,
-    condition: Mutex<Condition>,
+    condition: Arc<Mutex<Condition>>,
     /// Components of the Condition in the address space, by BrowsePath.
     shown: Vec<Component>,
 }
@@ -58,6 +77,8 @@ type Component = (Vec<QualifiedName>, Arc<StoredValue>);
 struct Alarms {
     sink: EventSink,
     alarms: HashMap<NodeId, Alarm>,
+    /// ConditionIds by the NodeId of their ShelvingState.
+    shelving_states: HashMap<NodeId, NodeId>,
 }
 
 /// The thread that watches the alarms of a Provider. Dropping it stops it.
@@ -81,7 +102,7 @@ impl AlarmWatch {
         sink: EventSink,
         watched: Vec<Watched>,
     ) -> std::io::Result<Self> {
-        let mut alarms = HashMap::new();
+        let (mut alarms, mut shelving_states) = (HashMap::new(), HashMap::new());
         for one in watched {
             let (source, source_name, value) = one.source;
             let identity = Identity {
@@ -90,19 +111,29 @@ impl AlarmWatch {
                 source,
                 source_name,
                 needs_confirmation: one.needs_confirmation,
+                kind: one.kind,
             };
-            let mut condition = Condition::new(identity, one.limits);
+            let shelving = one.max_time_shelved.map(Shelving::new);
+            let mut condition = Condition::new(identity, one.limits, shelving);
             let first = condition.event(sink.new_event_id(), DateTime::now());
             let alarm = Alarm {
                 value,
                 monitor: Mutex::new(LimitMonitor::new(one.limits)),
                 shown: show(space, &first).map_err(std::io::Error::other)?,
-                condition: Mutex::new(condition),
+                condition: Arc::new(Mutex::new(condition)),
             };
+            let shelving_state = methods::shelving_state(space, &one.id, &alarm.condition);
+            if let Some(node) = shelving_state.map_err(std::io::Error::other)? {
+                shelving_states.insert(node, one.id.clone());
+            }
             alarms.insert(one.id, alarm);
         }
-        let alarms = Arc::new(Alarms { sink, alarms });
-        bind_methods(space, &alarms).map_err(std::io::Error::other)?;
+        let alarms = Arc::new(Alarms {
+            sink,
+            alarms,
+            shelving_states,
+        });
+        methods::bind(space, &alarms).map_err(std::io::Error::other)?;
         let stop = Arc::new(AtomicBool::new(false));
         let thread = std::thread::Builder::new().name("alarms".to_owned());
         let thread = thread.spawn({
@@ -141,6 +172,7 @@ impl Alarms {
             let mut monitor = lock(&alarm.monitor);
             let status = value.status_code();
             let mut changed = condition.set_quality(status);
+            changed |= condition.expire(now);
             let number = value.value.as_ref().and_then(Variant::as_f64);
             if let Some(number) = number.filter(|_| !status.is_bad())
                 && let Some(state) = monitor.update(number, now)
@@ -162,97 +194,6 @@ impl Alarms {
         }
         self.sink.report(event);
     }
-
-    /// Carries out a Method of a Condition on behalf of a client.
-    fn call(
-        &self,
-        method: Call,
-        caller: &Caller,
-        condition: &NodeId,
-        inputs: &[Variant],
-    ) -> Result<Vec<Variant>, CallError> {
-        if caller.roles.permissions() & PermissionType::Call == 0 {
-            return Err(StatusCode::BadUserAccessDenied.into());
-        }
-        let alarm = self.alarms.get(condition);
-        let alarm = alarm.ok_or(StatusCode::BadNodeIdUnknown)?;
-        let mut condition = lock(&alarm.condition);
-        match (method, inputs) {
-            (Call::Enable, []) => {
-                condition.set_enabled(true)?;
-                condition.say("Enabled");
-            }
-            (Call::Disable, []) => {
-                condition.set_enabled(false)?;
-                condition.say("Disabled");
-            }
-            (method, [Variant::ByteString(event), Variant::LocalizedText(comment)]) => {
-                self.comment(method, caller, &mut condition, (event, comment))?;
-            }
-            _ => return Err(StatusCode::BadInvalidArgument.into()),
-        }
-        self.report(alarm, &mut condition);
-        Ok(Vec::new())
-    }
-
-    fn comment(
-        &self,
-        method: Call,
-        caller: &Caller,
-        condition: &mut Condition,
-        (event, comment): (&ByteString, &LocalizedText),
-    ) -> Result<(), StatusCode> {
-        if comment.text.as_str().len() > LONGEST_COMMENT {
-            return Err(StatusCode::BadEncodingLimitsExceeded);
-        }
-        condition.check(event)?;
-        match method {
-            Call::Acknowledge => {
-                condition.acknowledge(event)?;
-                condition.say("Acknowledged");
-            }
-            Call::Confirm => {
-                condition.confirm(event)?;
-                condition.say("Confirmed");
-            }
-            _ => condition.say("Commented"),
-        }
-        condition.set_comment(comment, &user(caller), DateTime::now());
-        Ok(())
-    }
-}
-
-/// A Method of a Condition.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Call {
-    Acknowledge,
-    Confirm,
-    AddComment,
-    Enable,
-    Disable,
-}
-
-/// NodeIds of the Methods of ConditionType and AcknowledgeableConditionType.
-const METHODS: [(u32, Call); 5] = [
-    (
-        ids::ACKNOWLEDGEABLE_CONDITION_TYPE_ACKNOWLEDGE,
-        Call::Acknowledge,
-    ),
-    (ids::ACKNOWLEDGEABLE_CONDITION_TYPE_CONFIRM, Call::Confirm),
-    (ids::CONDITION_TYPE_ADD_COMMENT, Call::AddComment),
-    (ids::CONDITION_TYPE_ENABLE, Call::Enable),
-    (ids::CONDITION_TYPE_DISABLE, Call::Disable),
-];
-
-fn bind_methods(space: &AddressSpace, alarms: &Arc<Alarms>) -> Result<(), AddressSpaceError> {
-    for (id, method) in METHODS {
-        let alarms = Arc::clone(alarms);
-        let handler = move |caller: &Caller, object: &NodeId, inputs: &[Variant]| {
-            alarms.call(method, caller, object, inputs)
-        };
-        space.set_method(&NodeId::from(id), MethodHandler::local(handler))?;
-    }
-    Ok(())
 }
 
 /// Shows the fields of an Event in the components of its Condition that exist in the address space.
@@ -274,16 +215,6 @@ fn show(space: &AddressSpace, event: &Event) -> Result<Vec<Component>, AddressSp
         space.set_value(&node, value)?;
     }
     Ok(shown)
-}
-
-/// Returns the name of a user for the field ClientUserId.
-fn user(caller: &Caller) -> String {
-    match &caller.user {
-        UserIdentity::UserName { name } | UserIdentity::Application { name } => name.clone(),
-        UserIdentity::Certificate { subject, .. } => subject.clone(),
-        UserIdentity::Issued { subject, .. } => subject.clone(),
-        UserIdentity::Anonymous => caller.application_name.as_str().to_owned(),
-    }
 }
 
 fn current(value: &Value) -> DataValue {

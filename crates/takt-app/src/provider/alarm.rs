@@ -5,11 +5,12 @@ use std::time::Duration;
 use takt_space::Value;
 use takt_ua::NodeId;
 
-use crate::alarms::Watched;
 use crate::alarms::limits::{Limit, Limits};
+use crate::alarms::{Kind, Watched};
 use crate::model::OWN_NAMESPACE;
 
-/// An exclusive limit alarm on a Variable (ExclusiveLimitAlarmType, OPC 10000-9, 5.8.19).
+/// A limit alarm on a Variable: an ExclusiveLimitAlarmType (OPC 10000-9, 5.8.19), or with [`non_exclusive`](Self::non_exclusive) a
+/// NonExclusiveLimitAlarmType (OPC 10000-9, 5.8.20).
 ///
 /// The alarm is active while the value of the Variable exceeds a limit. Each limit has a Severity, from 1 to 1000, and has to be
 /// acknowledged when it is exceeded. Clients monitor its Events at the Server Object of the Provider or of the registry.
@@ -32,6 +33,8 @@ pub struct LimitAlarm {
     pub(super) variable: String,
     pub(super) limits: Limits,
     pub(super) needs_confirmation: bool,
+    pub(super) kind: Kind,
+    pub(super) max_time_shelved: Option<Duration>,
 }
 
 impl LimitAlarm {
@@ -43,6 +46,8 @@ impl LimitAlarm {
             variable: variable.into(),
             limits: Limits::default(),
             needs_confirmation: false,
+            kind: Kind::Exclusive,
+            max_time_shelved: None,
         }
     }
 
@@ -105,7 +110,25 @@ impl LimitAlarm {
             source: (source, self.variable.clone(), value),
             needs_confirmation: self.needs_confirmation,
             limits: self.limits,
+            kind: self.kind,
+            max_time_shelved: self.max_time_shelved,
         }
+    }
+
+    /// Gives each limit a state of its own: above HighHighLimit, HighHighState and HighState are both active. An exclusive alarm has
+    /// one state at a time.
+    #[must_use]
+    pub fn non_exclusive(mut self) -> Self {
+        self.kind = Kind::NonExclusive;
+        self
+    }
+
+    /// Lets operators shelve the alarm (OPC 10000-9, 5.8.17): for a time, or until it is inactive, in both cases for at most `longest`,
+    /// its MaxTimeShelved.
+    #[must_use]
+    pub fn shelvable(mut self, longest: Duration) -> Self {
+        self.max_time_shelved = Some(longest);
+        self
     }
 
     /// Requires that operators confirm the alarm after they have acknowledged it (OPC 10000-9, 5.7.2, ConfirmedState).

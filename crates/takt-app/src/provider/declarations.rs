@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use takt_ua::BuiltInType;
 
 use super::alarm::LimitAlarm;
+use super::alarm_nodes;
 use super::error::{DeclarationMistake, ProviderError};
 use super::instance::Instance;
 use super::method::Method;
@@ -79,6 +80,12 @@ impl Declarations {
             variable.ok_or_else(|| DeclarationMistake::NoVariable(alarm.variable.clone()))?;
         if !is_number(variable.built_in_type) {
             return Err(DeclarationMistake::NotANumber(variable.built_in_type));
+        }
+        if alarm
+            .max_time_shelved
+            .is_some_and(|longest| longest.is_zero() || longest > alarm_nodes::LONGEST_SHELVED)
+        {
+            return Err(DeclarationMistake::ShelvingTime);
         }
         match alarm.limits.is_valid() {
             true => Ok(()),

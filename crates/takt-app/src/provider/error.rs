@@ -114,6 +114,9 @@ pub enum DeclarationMistake {
     /// An alarm needs limits in their order.
     #[error("its limits are missing, or not in the order low-low, low, high, high-high")]
     Limits,
+    /// MaxTimeShelved is a time.
+    #[error("it can be shelved for a time above zero, and for one year at most")]
+    ShelvingTime,
     /// Names of states need an unsigned integer.
     #[error("it has names of states, but its type {0} is not an unsigned integer")]
     NotUnsigned(BuiltInType),

@@ -7,6 +7,7 @@
 
 mod access;
 mod alarm;
+mod alarm_nodes;
 mod declarations;
 mod enumeration;
 mod error;

@@ -15,6 +15,7 @@ use takt_ua::{
 
 use super::access;
 use super::alarm::LimitAlarm;
+use super::alarm_nodes;
 use super::declarations::Declarations;
 use super::expansion::Expanded;
 use super::historical_configuration;
@@ -340,8 +341,10 @@ impl Builder {
             browse_name: self.name(name),
             node_class: NodeClass::Object,
             node_attributes: object_attributes(name, &Texts::default()),
-            type_definition: NodeId::numeric(0, ids::EXCLUSIVE_LIMIT_ALARM_TYPE).into(),
+            type_definition: NodeId::numeric(0, alarm.kind.event_type()).into(),
         });
+        let components = alarm_nodes::components(alarm, self.namespaces.own);
+        self.data.extend(components);
     }
 
     /// Returns the references to the source of an alarm from its notifier, and from the source to the alarm

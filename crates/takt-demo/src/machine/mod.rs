@@ -20,6 +20,9 @@ pub const NAME: &str = "Machine";
 /// Cycle of the simulation of the physics.
 const CYCLE: Duration = Duration::from_millis(10);
 
+/// Longest time for which operators can shelve the alarm.
+const LONGEST_SHELVED: Duration = Duration::from_secs(8 * 3600);
+
 /// Cells that the cyclic thread sets and clients read.
 struct Actuals {
     speed: Arc<Cell>,
@@ -98,6 +101,7 @@ pub fn start(builder: ProviderBuilder) -> Result<Provider, MachineError> {
             LimitAlarm::new("Spindle/Overtemperature", "Spindle/Temperature")
                 .high(spindle::TEMPERATURE_WARNING, 500)
                 .high_high(spindle::TEMPERATURE_ALARM, 800)
+                .shelvable(LONGEST_SHELVED)
                 .deadband(2.0)
                 .needs_confirmation(),
         )

@@ -1,28 +1,21 @@
-//! Methods of the Conditions of Providers: Acknowledge, Confirm, AddComment, Enable and Disable (OPC 10000-9, 5.5 and 5.7).
+//! Methods of the Conditions of Providers: Acknowledge, Confirm, AddComment, Enable, Disable and those of shelving (OPC 10000-9,
+//! 5.5, 5.7 and 5.8.17).
 //!
 //! Conditions share the Methods of their types, so one source takes all calls, and passes each to the Provider of its Object.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
+use takt_app::CONDITION_METHODS;
 use takt_space::{
     AddressSpace, AddressSpaceError, MethodHandler, RemoteMethod, RemoteOperations, RemoteReply,
     RemoteRequest, RemoteResults, RemoteSource,
 };
 use takt_ua::enumerations::PermissionType;
 use takt_ua::structures::CallMethodResult;
-use takt_ua::{NodeId, StatusCode, ids};
+use takt_ua::{NodeId, StatusCode};
 
 use crate::rules::Rules;
-
-/// The Methods that are forwarded.
-const METHODS: [u32; 5] = [
-    ids::ACKNOWLEDGEABLE_CONDITION_TYPE_ACKNOWLEDGE,
-    ids::ACKNOWLEDGEABLE_CONDITION_TYPE_CONFIRM,
-    ids::CONDITION_TYPE_ADD_COMMENT,
-    ids::CONDITION_TYPE_ENABLE,
-    ids::CONDITION_TYPE_DISABLE,
-];
 
 /// Key of the source. Those of Providers are hashes.
 const KEY: u64 = 1;
@@ -33,7 +26,7 @@ pub(crate) fn bind_methods(
     rules: &Arc<Rules>,
 ) -> Result<(), AddressSpaceError> {
     let source: Arc<dyn RemoteSource> = Arc::new(ConditionMethods(Arc::downgrade(rules)));
-    for id in METHODS {
+    for id in CONDITION_METHODS {
         let method = NodeId::from(id);
         let handler = MethodHandler::Remote(RemoteMethod {
             source: Arc::clone(&source),

@@ -35,7 +35,7 @@ const COMES: u16 = 100;
 const GOES: u16 = 500;
 
 /// Fields that are forwarded: those of the EventTypes that Providers report (OPC 10000-5, 6.4; OPC 10000-9, 5).
-const FIELDS: [&str; 45] = [
+const FIELDS: [&str; 52] = [
     "EventId",
     "EventType",
     "SourceNode",
@@ -77,10 +77,17 @@ const FIELDS: [&str; 45] = [
     "LimitState/CurrentState",
     "LimitState/CurrentState/Id",
     "LimitState/LastTransition",
+    "HighHighState",
     "HighHighState/Id",
+    "HighState",
     "HighState/Id",
+    "LowState",
     "LowState/Id",
+    "LowLowState",
     "LowLowState/Id",
+    "ShelvingState/CurrentState",
+    "ShelvingState/CurrentState/Id",
+    "ShelvingState/UnshelveTime",
 ];
 
 /// The thread that follows Providers and listeners. Dropping it stops it, and all Subscriptions.

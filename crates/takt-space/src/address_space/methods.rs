@@ -20,13 +20,30 @@ impl View<'_> {
             _ => self.supertype(object.node_id()),
         };
         for _ in 0..MAX_TYPE_DEPTH {
-            let Some(type_id) = current else { return false };
+            let Some(type_id) = current else { break };
             if self.is_owned_by(method, |owner| owner == type_id.as_ref()) {
                 return true;
             }
             current = self.supertype(&type_id);
         }
-        false
+        self.is_shelving(method, object)
+    }
+
+    /// Returns true if the Method shelves, and the Object is an alarm or its ShelvingState: ConditionIds are accepted in place of the
+    /// ShelvingState, and Methods of the AlarmConditionType in place of those of the machine (OPC 10000-9, 5.8.17.3).
+    fn is_shelving(&self, method: &NodeRef<'_>, object: &NodeRef<'_>) -> bool {
+        let declared = NodeIdRef::from(ids::ALARM_CONDITION_TYPE_SHELVING_STATE);
+        let machine = NodeIdRef::from(ids::SHELVED_STATE_MACHINE_TYPE);
+        if object.node_class() != NodeClass::Object
+            || !self.is_owned_by(method, |owner| owner == declared || owner == machine)
+        {
+            return false;
+        }
+        let of_object = self.type_definition(object.node_id());
+        of_object.is_some_and(|of_object| {
+            of_object.as_ref() == machine
+                || self.is_subtype_of(&of_object, ids::ALARM_CONDITION_TYPE)
+        })
     }
 
     #[inline]

@@ -21,7 +21,7 @@ const STEP: Duration = Duration::from_millis(50);
 const COLUMNS: usize = 80;
 
 /// Fields that are requested, in the order of [`Line`].
-const FIELDS: [&str; 10] = [
+const FIELDS: [&str; 11] = [
     "EventType",
     "Time",
     "Severity",
@@ -32,6 +32,7 @@ const FIELDS: [&str; 10] = [
     "AckedState/Id",
     "ConfirmedState/Id",
     "Retain",
+    "SuppressedOrShelved",
 ];
 
 pub fn run(arguments: &WatchArguments) -> miette::Result<()> {
@@ -236,10 +237,9 @@ impl Line {
             (Variant::Boolean(true), _) => Some("acked"),
             _ => None,
         };
-        let states: Vec<&str> = [state(6, "active", "inactive"), response]
-            .into_iter()
-            .flatten()
-            .collect();
+        let shelved = matches!(field(10), Variant::Boolean(true)).then_some("shelved");
+        let states = [state(6, "active", "inactive"), response, shelved];
+        let states: Vec<&str> = states.into_iter().flatten().collect();
         let is_condition = !states.is_empty();
         Self {
             time: time.get(11..23).unwrap_or(&time).to_owned(),
