@@ -19,7 +19,7 @@ use super::choice::SecurityChoice;
 use super::message::{decode_message, encode_message, remaining, request_header, text};
 use super::options::{ClientOptions, Waiting};
 use super::request::{ServiceRequest, ServiceResponse};
-use super::security::{Secured, is_loopback, thumbprint};
+use super::security::{Secured, thumbprint};
 use crate::endpoint::Endpoint;
 use crate::error::ClientError;
 
@@ -71,7 +71,7 @@ impl Transport {
         deadline: Instant,
     ) -> Result<Self, ClientError> {
         let url = match endpoint {
-            Endpoint::Tcp(url) if is_secured(url, &options.security.choice, insist) => url,
+            Endpoint::Tcp(url) if is_secured(url, options, insist) => url,
             _ => return Self::connect_unsecured(endpoint, options, remaining(deadline)),
         };
         let endpoints = Self::endpoints(endpoint, options, remaining(deadline))?;
@@ -80,7 +80,7 @@ impl Transport {
             connection: secured.config(url, options),
             wait: wait_mode(options.waiting),
         };
-        let client = TcpClient::connect(url, config, remaining(deadline));
+        let client = tcp_client(endpoint, url, options, config, remaining(deadline))?;
         let client = client.map_err(|error| untrusted(endpoint, &secured, error))?;
         Ok(Self {
             endpoint: endpoint.clone(),
@@ -121,7 +121,7 @@ impl Transport {
                     wait: wait_mode(options.waiting),
                     ..TcpClientConfig::default()
                 };
-                TcpClient::connect(url, config, timeout)
+                tcp_client(endpoint, url, options, config, timeout)?
                     .map(|client| Connection::Tcp(Box::new(client)))
                     .map_err(|error| ClientError::unreachable(endpoint, error))
             }
@@ -407,11 +407,39 @@ impl Transport {
     }
 }
 
+/// Connects to a server, or takes a connection that the server has opened.
+fn tcp_client(
+    endpoint: &Endpoint,
+    url: &EndpointUrl,
+    options: &ClientOptions,
+    config: TcpClientConfig,
+    timeout: Duration,
+) -> Result<Result<TcpClient, TcpError>, ClientError> {
+    let Some(reverse) = &options.reverse else {
+        return Ok(TcpClient::connect(url, config, timeout));
+    };
+    let deadline = Instant::now() + timeout;
+    let taken = reverse.listener.take(
+        &options.expected(url),
+        deadline.min(Instant::now() + reverse.wait),
+    );
+    let (socket, url_of_server) =
+        taken.map_err(|error| ClientError::unreachable(endpoint, error))?;
+    let timeout = remaining(deadline).min(options.timeout);
+    Ok(TcpClient::accept(
+        socket,
+        url,
+        &url_of_server,
+        config,
+        timeout,
+    ))
+}
+
 /// Returns true if a connection is to be secured. With `insist`, a server on the loopback interface has refused another one.
-fn is_secured(url: &EndpointUrl, choice: &SecurityChoice, insist: bool) -> bool {
-    match choice {
+fn is_secured(url: &EndpointUrl, options: &ClientOptions, insist: bool) -> bool {
+    match options.security.choice {
         SecurityChoice::None => false,
-        SecurityChoice::Automatic => insist || !is_loopback(url),
+        SecurityChoice::Automatic => insist || !options.is_loopback(url),
         SecurityChoice::Secured { .. } => true,
     }
 }
