@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use takt_ua::StatusCode;
 
-use crate::chunk::{self, ChunkHeader, MessageType, SYMMETRIC_HEADER_SIZE};
+use crate::chunk::{self, ChunkHeader, HEADER_SIZE, MessageType, SYMMETRIC_HEADER_SIZE};
 use crate::config::ServerConnectionConfig;
 use crate::error::TransportError;
 use crate::fault;
@@ -215,6 +215,13 @@ impl ServerConnection {
             let chunk = self.inbound.take_chunk(header);
             match (self.state, chunk.header.message_type) {
                 (State::AwaitHello, MessageType::Hello) => self.hello(&chunk, now)?,
+                // OPC 10000-6, 7.1.2.6: the client refuses the ReverseHello.
+                (State::AwaitHello, MessageType::Error) if self.waits_for_client => {
+                    let body = &self.inbound.chunk(&chunk)[HEADER_SIZE..];
+                    let (status, reason) = hello::decode_reason(body)?;
+                    self.state = State::Closed;
+                    return Err(TransportError::Peer { status, reason });
+                }
                 (State::AwaitOpen | State::Open, MessageType::OpenSecureChannel) => {
                     match self.open(&chunk, now)? {
                         true => return Ok(Step::Opened),
