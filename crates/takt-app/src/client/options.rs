@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 use takt_tcp::{EndpointUrl, ExpectedServer, ReverseListener};
 
 use super::choice::ClientSecurity;
-use super::security::is_loopback;
 
 /// Way in which a thread waits for the other side: [`takt_shm::WaitPolicy`], for both transports.
 pub type Waiting = takt_shm::WaitPolicy;
@@ -135,12 +134,6 @@ impl ClientOptions {
             url: url.clone(),
             server_uri: self.server_uri.clone(),
         }
-    }
-
-    /// Returns true if nobody beyond the loopback interface can be the server at `url`.
-    pub(super) fn is_loopback(&self, url: &EndpointUrl) -> bool {
-        let reverse = self.reverse.as_ref();
-        is_loopback(url) && reverse.is_none_or(|one| one.listener.address().ip().is_loopback())
     }
 
     pub(super) fn uri(&self) -> String {
