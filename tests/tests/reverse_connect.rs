@@ -51,7 +51,8 @@ fn a_client_waits_for_the_server_with_and_without_security() {
     assert!(secured.expect_success().contains("Server"));
 
     // Without --listen there is no way to the server.
-    let direct = sandbox.run(&["browse", URL, "--security", "none"]);
+    let direct = ["browse", URL, "--security", "none", "--timeout", "2s"];
+    let direct = sandbox.run(&direct);
     assert!(direct.expect_failure().contains("plc.invalid"));
 }
 
@@ -60,7 +61,16 @@ fn another_server_is_refused_and_named() {
     let sandbox = Sandbox::new();
     let listening = format!("127.0.0.1:{}", free_port());
     let registry = registry(&sandbox, &listening, &["--no-certificate"]);
-    let browse = ["browse", URL, "--listen", &listening, "--listen-for", "12s"];
+    let browse = [
+        "browse",
+        URL,
+        "--listen",
+        &listening,
+        "--listen-for",
+        "12s",
+        "--timeout",
+        "2s",
+    ];
     let other = [
         &browse[..],
         &["--server-uri", "urn:another", "--security", "none"],
