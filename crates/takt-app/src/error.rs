@@ -197,6 +197,9 @@ pub enum ConnectionError {
     /// Error of the connection over TCP.
     #[error("{0}")]
     Tcp(#[from] takt_tcp::TcpClientError),
+    /// The server has not connected to this client.
+    #[error("{0}")]
+    Reverse(#[from] takt_tcp::ReverseError),
     /// Error of the connection over shared memory.
     #[error("{0}")]
     SharedMemory(#[from] ShmError),

@@ -87,7 +87,7 @@ mod workers;
 pub use alarms::CONDITION_METHODS;
 pub use client::{
     Attribute, Client, ClientOptions, ClientSecurity, CurrentValue, HistoryRange, Identity,
-    OutputsInPlace, SecurityChoice, TypedNode, ValueInPlace, Waiting,
+    OutputsInPlace, ReverseClient, SecurityChoice, TypedNode, ValueInPlace, Waiting,
 };
 pub use consumer::{Consumer, Item, ProviderEntry};
 pub use endpoint::{Endpoint, EndpointError, loopback};
@@ -116,6 +116,7 @@ pub use subscription::{
 pub use takt_history::{Aggregate, HistoryStoreOptions};
 pub use takt_services::EventSink;
 pub use takt_space::{Event, UserRole};
+pub use takt_tcp::{EndpointUrl, EndpointUrlError, ReverseListener};
 /// Value of a field of a [`StructureFields`].
 pub use takt_ua::Variant as FieldValue;
 pub use workers::WorkerOptions;

@@ -32,7 +32,7 @@ pub(crate) enum MessageType {
     Acknowledge,
     /// `ERR`: the reason for which the connection is being closed.
     Error,
-    /// `RHE`: a server that connects to a client. Recognised, never accepted.
+    /// `RHE`: the first message of a server that connects to a client.
     ReverseHello,
     /// `OPN`: OpenSecureChannel.
     OpenSecureChannel,

@@ -71,7 +71,36 @@ impl TcpClient {
             url: url.clone(),
             error,
         })?;
-        let machine = ClientConnection::new(config.connection, &url.to_string());
+        Self::open(socket, url, &url.to_string(), config, &wait)
+    }
+
+    /// Opens a SecureChannel over a connection that the server has opened, with the EndpointUrl of its ReverseHello: see
+    /// [`ReverseListener::take`](crate::ReverseListener::take).
+    ///
+    /// # Errors
+    /// [`TcpClientError`]; a server's refusal is a [`TransportError::Peer`].
+    pub fn accept(
+        socket: TcpStream,
+        url: &EndpointUrl,
+        endpoint_url: &str,
+        config: TcpClientConfig,
+        timeout: Duration,
+    ) -> Result<Self, TcpClientError> {
+        let wait = Wait::begin(timeout);
+        let failed = |_| TransportError::Closed;
+        socket.set_nonblocking(false).map_err(failed)?;
+        socket.set_nodelay(true).map_err(failed)?;
+        Self::open(socket, url, endpoint_url, config, &wait)
+    }
+
+    fn open(
+        socket: TcpStream,
+        url: &EndpointUrl,
+        endpoint_url: &str,
+        config: TcpClientConfig,
+        wait: &Wait,
+    ) -> Result<Self, TcpClientError> {
+        let machine = ClientConnection::new(config.connection, endpoint_url);
         let mut client = Self {
             socket,
             machine,
@@ -80,8 +109,8 @@ impl TcpClient {
             receive_timeout: Duration::ZERO,
         };
         while !client.machine.is_open() {
-            client.flush(&wait)?;
-            client.receive_bytes(&wait)?;
+            client.flush(wait)?;
+            client.receive_bytes(wait)?;
             client.discard_all()?;
         }
         Ok(client)

@@ -46,9 +46,13 @@ pub enum TransportError {
         /// RequestId of the received chunk.
         found: u32,
     },
-    /// The EndpointUrl of a Hello is longer than 4096 bytes, not valid UTF-8, or not served here.
-    #[error("the EndpointUrl of the Hello is too long or not served here")]
+    /// The EndpointUrl of a Hello or ReverseHello is longer than 4096 bytes, not valid UTF-8, or not served here.
+    #[error("the EndpointUrl is too long or not served here")]
     EndpointUrl,
+    /// The ServerUri of a ReverseHello is longer than 4096 bytes, not valid UTF-8, or names another server than the
+    /// expected one.
+    #[error("the ServerUri of the ReverseHello is too long or not expected here")]
+    ServerUri,
     /// A buffer size is below the 8192 bytes that the standard requires.
     #[error("a buffer size of {0} bytes; OPC UA requires at least 8192")]
     BufferSize(u32),
@@ -139,7 +143,7 @@ impl TransportError {
             Self::ChunkSize { .. } | Self::MessageTooLarge { .. } | Self::TooManyChunks { .. } => {
                 StatusCode::BadTcpMessageTooLarge
             }
-            Self::EndpointUrl => StatusCode::BadTcpEndpointUrlInvalid,
+            Self::EndpointUrl | Self::ServerUri => StatusCode::BadTcpEndpointUrlInvalid,
             Self::BufferSize(_) => StatusCode::BadConnectionRejected,
             Self::SecureChannelUnknown(_) => StatusCode::BadTcpSecureChannelUnknown,
             Self::SecureChannelIdInvalid(_) => StatusCode::BadSecureChannelIdInvalid,
@@ -181,6 +185,7 @@ impl TransportError {
         !matches!(
             self,
             Self::EndpointUrl
+                | Self::ServerUri
                 | Self::BufferSize(_)
                 | Self::SecurityPolicy(_)
                 | Self::SecurityMode(_)

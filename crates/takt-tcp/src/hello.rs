@@ -173,7 +173,7 @@ impl Hello {
 
 /// Appends a Hello.
 pub(crate) fn emit_hello(out: &mut Vec<u8>, limits: &TransportLimits, endpoint_url: &str) {
-    emit(out, MessageType::Hello, |e| {
+    emit(out, MessageType::Hello, MAX_CONTROL_MESSAGE, |e| {
         PeerLimits::of(limits).encode(e)?;
         e.string(Some(endpoint_url))
     });
@@ -181,7 +181,7 @@ pub(crate) fn emit_hello(out: &mut Vec<u8>, limits: &TransportLimits, endpoint_u
 
 /// Appends the Acknowledge that states `negotiated`.
 pub(crate) fn emit_acknowledge(out: &mut Vec<u8>, negotiated: &NegotiatedLimits) {
-    emit(out, MessageType::Acknowledge, |e| {
+    emit(out, MessageType::Acknowledge, MAX_CONTROL_MESSAGE, |e| {
         PeerLimits::of(&negotiated.local).encode(e)
     });
 }
@@ -196,7 +196,7 @@ pub(crate) fn decode_acknowledge(
 
 /// Appends an Error message.
 pub(crate) fn emit_error(out: &mut Vec<u8>, status: StatusCode, reason: &str) {
-    emit(out, MessageType::Error, |e| {
+    emit(out, MessageType::Error, MAX_CONTROL_MESSAGE, |e| {
         encode_reason(e, status, reason)
     });
 }
@@ -228,14 +228,15 @@ pub(crate) fn decode_reason(body: &[u8]) -> Result<(StatusCode, String), Transpo
 }
 
 /// Appends a message of the connection layer: header and body.
-fn emit(
+pub(crate) fn emit(
     out: &mut Vec<u8>,
     message_type: MessageType,
+    limit: usize,
     body: impl FnOnce(&mut Encoder<'_>) -> Result<(), EncodeError>,
 ) {
     let start = out.len();
     out.extend_from_slice(&[0; HEADER_SIZE]);
-    let written = body(&mut Encoder::growing(out, MAX_CONTROL_MESSAGE));
+    let written = body(&mut Encoder::growing(out, limit));
     debug_assert!(written.is_ok(), "all strings are cut to length before");
     let header = ChunkHeader {
         message_type,

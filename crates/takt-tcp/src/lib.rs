@@ -16,7 +16,9 @@
 //! its response is encoded behind its headers in the send buffer, and each takes one system call.
 //!
 //! [`NoSecurity`] is SecurityPolicy None, [`SecuredPolicy`] any other one, with the primitives of `takt-crypto`.
-//! ReverseHello is refused.
+//!
+//! Reverse connect: a [`TcpServer`] connects to clients ([`ReverseConnect`]), which accept it with a
+//! [`ReverseListener`].
 
 #![forbid(unsafe_code)]
 
@@ -44,6 +46,8 @@ mod memory;
 mod open_channel;
 mod outbound;
 mod receive_buffer;
+mod reverse_hello;
+mod reverse_listener;
 mod secured_policy;
 mod security;
 mod security_error;
@@ -70,12 +74,14 @@ pub use handler::{RequestHandler, TcpCompletionWaker, TcpOutcome};
 pub use hello::{MAX_REASON_LENGTH, MIN_BUFFER_SIZE, NegotiatedLimits, TransportLimits};
 pub use key_log::{KeyLog, KeyLogError, LoggedKeys};
 pub use listener::BindError;
+pub use reverse_hello::{MAX_SERVER_URI_LENGTH, ReverseHello, ReverseOutcome, ReversePauses};
+pub use reverse_listener::{ExpectedServer, ReverseError, ReverseListener};
 pub use secured_policy::SecuredPolicy;
 pub use security::{
     AsymmetricSecurity, ChunkSecurity, MAX_SECURITY_POLICY_URI_LENGTH, NoSecurity, Role,
     SECURITY_POLICY_NONE, SecurityPolicy, SecuritySizes, TokenSecurity,
 };
 pub use security_error::SecurityError;
-pub use server::{TcpServer, TcpServerConfig};
+pub use server::{ReverseConnect, TcpServer, TcpServerConfig};
 pub use server_connection::ServerConnection;
 pub use server_event::{ChannelDescription, Request, RequestBody, ServerEvent};

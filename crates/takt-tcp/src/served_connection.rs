@@ -117,6 +117,11 @@ impl<C> ServedConnection<C> {
         self.number
     }
 
+    /// Returns whether the client has sent its Hello.
+    pub(crate) fn has_said_hello(&self) -> bool {
+        self.machine.has_said_hello()
+    }
+
     /// Returns the size of its buffers in bytes.
     pub(crate) fn memory(&self) -> usize {
         self.machine.memory()

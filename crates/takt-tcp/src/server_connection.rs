@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use takt_ua::StatusCode;
 
-use crate::chunk::{self, ChunkHeader, MessageType, SYMMETRIC_HEADER_SIZE};
+use crate::chunk::{self, ChunkHeader, HEADER_SIZE, MessageType, SYMMETRIC_HEADER_SIZE};
 use crate::config::ServerConnectionConfig;
 use crate::error::TransportError;
 use crate::fault;
@@ -19,6 +19,7 @@ use crate::inbound::{Body, Chunk, Inbound, Message};
 use crate::memory::{ConnectionMemory, Refused, SMALL_RESPONSES};
 use crate::open_channel;
 use crate::outbound::{AHEAD, Outbound};
+use crate::reverse_hello::ReverseHello;
 use crate::server_channel::ServerChannel;
 use crate::server_event::{Request, RequestBody, ServerEvent};
 
@@ -57,6 +58,8 @@ pub struct ServerConnection {
     turns: Turns,
     /// True if polling stopped because the next message needs a turn.
     waits_for_turn: bool,
+    /// True if the server has opened the connection and the client has not sent its Hello.
+    waits_for_client: bool,
     /// Deadline for Hello and OpenSecureChannel.
     handshake_deadline: Instant,
     chunk_deadline: Option<Instant>,
@@ -92,11 +95,29 @@ impl ServerConnection {
             held_back: false,
             turns: Turns::Free,
             waits_for_turn: false,
+            waits_for_client: false,
             handshake_deadline: now + config.handshake_timeout,
             chunk_deadline: None,
             send_deadline: None,
             config,
         }
+    }
+
+    /// Creates a connection that the server has opened: it begins with `hello` and waits for the client's Hello without a
+    /// time limit (OPC 10000-6, 7.1.3).
+    ///
+    /// # Errors
+    /// [`TransportError`] if a text of `hello` is too long.
+    pub fn reverse(
+        config: Arc<ServerConnectionConfig>,
+        channel_id: u32,
+        hello: &ReverseHello,
+        now: Instant,
+    ) -> Result<Self, TransportError> {
+        let mut connection = Self::new(config, channel_id, now);
+        hello.write(connection.outbound.raw())?;
+        connection.waits_for_client = true;
+        Ok(connection)
     }
 
     /// Returns the buffer for received bytes. It is empty while complete requests have to be [polled](Self::poll)
@@ -194,6 +215,13 @@ impl ServerConnection {
             let chunk = self.inbound.take_chunk(header);
             match (self.state, chunk.header.message_type) {
                 (State::AwaitHello, MessageType::Hello) => self.hello(&chunk, now)?,
+                // OPC 10000-6, 7.1.2.6: the client refuses the ReverseHello.
+                (State::AwaitHello, MessageType::Error) if self.waits_for_client => {
+                    let body = &self.inbound.chunk(&chunk)[HEADER_SIZE..];
+                    let (status, reason) = hello::decode_reason(body)?;
+                    self.state = State::Closed;
+                    return Err(TransportError::Peer { status, reason });
+                }
                 (State::AwaitOpen | State::Open, MessageType::OpenSecureChannel) => {
                     match self.open(&chunk, now)? {
                         true => return Ok(Step::Opened),
@@ -238,6 +266,7 @@ impl ServerConnection {
         self.inbound.set_limits(&hello.limits.local);
         hello::emit_acknowledge(self.outbound.raw(), &hello.limits);
         self.handshake_deadline = now + self.config.handshake_timeout;
+        self.waits_for_client = false;
         self.state = State::AwaitOpen;
         Ok(())
     }
@@ -441,6 +470,7 @@ impl ServerConnection {
     pub fn next_timeout(&self) -> Option<Instant> {
         let state = match (self.state, &self.channel) {
             (State::Closed, _) => None,
+            (State::AwaitHello, _) if self.waits_for_client => None,
             (State::Open, Some(channel)) => Some(channel.tokens.accepted_until()),
             _ => Some(self.handshake_deadline),
         };
@@ -463,7 +493,9 @@ impl ServerConnection {
             (State::Open, Some(channel)) if over(Some(channel.tokens.accepted_until())) => {
                 TransportError::TokenExpired
             }
-            (State::AwaitHello, _) if over(Some(self.handshake_deadline)) => {
+            (State::AwaitHello, _)
+                if !self.waits_for_client && over(Some(self.handshake_deadline)) =>
+            {
                 TransportError::Timeout("say Hello")
             }
             (State::AwaitOpen, _) if over(Some(self.handshake_deadline)) => {

@@ -52,6 +52,7 @@ pub use serving::{
 };
 pub use simulate::{SimulateArguments, SimulationLoopback, SimulationModel};
 pub use trust::{TrustArguments, TrustCommand, TrustServerArguments};
+pub(crate) use values::listening;
 
 pub use tsn::{
     TsnApplyArguments, TsnClearArguments, TsnCommand, TsnDiscipline, TsnOffload, TsnParameters,

@@ -6,9 +6,8 @@ use std::time::Instant;
 use takt_space::Event;
 use takt_ua::{ByteString, DateTime, LocalizedText, NodeId, StatusCode, UaString, ids};
 
-use super::Kind;
 use super::fields::{exclusive_state, non_exclusive_states, two_state};
-use super::limits::{LimitState, Limits};
+use super::limits::{Kind, LimitState, Limits};
 use super::shelving::Shelving;
 
 /// Number of EventIds that are remembered for Acknowledge, Confirm and AddComment.

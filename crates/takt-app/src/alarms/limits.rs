@@ -4,6 +4,27 @@
 
 use std::time::{Duration, Instant};
 
+use takt_ua::ids;
+
+/// Kind of a limit alarm.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// One state at a time (OPC 10000-9, 5.8.19).
+    Exclusive,
+    /// A state for each limit (OPC 10000-9, 5.8.20).
+    NonExclusive,
+}
+
+impl Kind {
+    /// Returns the EventType, which is the type of the Condition.
+    pub(crate) fn event_type(self) -> u32 {
+        match self {
+            Self::Exclusive => ids::EXCLUSIVE_LIMIT_ALARM_TYPE,
+            Self::NonExclusive => ids::NON_EXCLUSIVE_LIMIT_ALARM_TYPE,
+        }
+    }
+}
+
 /// State of a limit alarm: the outermost limit that the value has exceeded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LimitState {

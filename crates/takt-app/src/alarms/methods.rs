@@ -12,7 +12,7 @@ use takt_ua::{
 };
 
 use super::condition::Condition;
-use super::{Alarms, lock};
+use super::provider_alarms::{Alarms, lock};
 
 /// Maximum number of bytes of a comment.
 const LONGEST_COMMENT: usize = 4096;

@@ -7,22 +7,25 @@ mod condition;
 pub(crate) mod fields;
 pub(crate) mod limits;
 mod methods;
+mod provider_alarms;
 pub(crate) mod shelving;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use takt_services::EventSink;
-use takt_space::{AddressSpace, AddressSpaceError, Event, StoredValue, Value};
-use takt_ua::{DataValue, DateTime, NodeId, QualifiedName, StatusCode, Variant, ids};
+use takt_space::{AddressSpace, Value};
+use takt_ua::{DateTime, NodeId};
 
 use condition::{Condition, Identity};
 use limits::{LimitMonitor, Limits};
+use provider_alarms::{Alarm, Alarms, show};
 use shelving::Shelving;
 
+pub(crate) use limits::Kind;
 pub use methods::CONDITION_METHODS;
 
 /// Interval at which values are compared with their limits.
@@ -42,54 +45,10 @@ pub(crate) struct Watched {
     pub(crate) max_time_shelved: Option<Duration>,
 }
 
-/// Kind of a limit alarm.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
-    /// One state at a time (OPC 10000-9, 5.8.19).
-    Exclusive,
-    /// A state for each limit (OPC 10000-9, 5.8.20).
-    NonExclusive,
-}
-
-impl Kind {
-    /// Returns the EventType, which is the type of the Condition.
-    pub(crate) fn event_type(self) -> u32 {
-        match self {
-            Self::Exclusive => ids::EXCLUSIVE_LIMIT_ALARM_TYPE,
-            Self::NonExclusive => ids::NON_EXCLUSIVE_LIMIT_ALARM_TYPE,
-        }
-    }
-}
-
-/// A Condition with its value.
-struct Alarm {
-    value: Value,
-    monitor: Mutex<LimitMonitor>,
-    condition: Arc<Mutex<Condition>>,
-    /// Components of the Condition in the address space, by BrowsePath.
-    shown: Vec<Component>,
-}
-
-/// A component of a Condition: its BrowsePath and its value.
-type Component = (Vec<QualifiedName>, Arc<StoredValue>);
-
-/// The alarms of one Provider.
-struct Alarms {
-    sink: EventSink,
-    alarms: HashMap<NodeId, Alarm>,
-    /// ConditionIds by the NodeId of their ShelvingState.
-    shelving_states: HashMap<NodeId, NodeId>,
-}
-
 /// The thread that watches the alarms of a Provider. Dropping it stops it.
 pub(crate) struct AlarmWatch {
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Every state is consistent, even after a panic.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl AlarmWatch {
@@ -160,70 +119,5 @@ impl Drop for AlarmWatch {
             // A thread that panicked has nothing left to do.
             let _ = thread.join();
         }
-    }
-}
-
-impl Alarms {
-    /// Compares all values with their limits.
-    fn look(&self, now: Instant) {
-        for alarm in self.alarms.values() {
-            let value = current(&alarm.value);
-            let mut condition = lock(&alarm.condition);
-            let mut monitor = lock(&alarm.monitor);
-            let status = value.status_code();
-            let mut changed = condition.set_quality(status);
-            changed |= condition.expire(now);
-            let number = value.value.as_ref().and_then(Variant::as_f64);
-            if let Some(number) = number.filter(|_| !status.is_bad())
-                && let Some(state) = monitor.update(number, now)
-            {
-                condition.set_active(state, number);
-                changed = true;
-            }
-            if changed && condition.is_enabled() {
-                self.report(alarm, &mut condition);
-            }
-        }
-    }
-
-    fn report(&self, alarm: &Alarm, condition: &mut Condition) {
-        let event = condition.event(self.sink.new_event_id(), DateTime::now());
-        for (path, shown) in &alarm.shown {
-            // A field that the Event does not have is null.
-            shown.set(event.get(path).cloned().unwrap_or_default());
-        }
-        self.sink.report(event);
-    }
-}
-
-/// Shows the fields of an Event in the components of its Condition that exist in the address space.
-fn show(space: &AddressSpace, event: &Event) -> Result<Vec<Component>, AddressSpaceError> {
-    let mut shown = Vec::new();
-    for field in event.fields() {
-        let mut node = Some(event.condition().clone());
-        for name in &field.path {
-            node = node.and_then(|node| {
-                let view = space.view();
-                view.child(&node, ids::HIERARCHICAL_REFERENCES, name.as_ref())
-            });
-        }
-        let Some(node) = node else { continue };
-        let value = Value::stored(field.value.clone());
-        if let Value::Stored(stored) = &value {
-            shown.push((field.path.clone(), Arc::clone(stored)));
-        }
-        space.set_value(&node, value)?;
-    }
-    Ok(shown)
-}
-
-fn current(value: &Value) -> DataValue {
-    match value {
-        Value::Cell(cell) => cell
-            .get()
-            .unwrap_or_else(|_| DataValue::status(StatusCode::BadNoData)),
-        Value::Stored(stored) => stored.get(),
-        Value::Callback(source) => source.read(),
-        Value::Remote(_) => DataValue::status(StatusCode::BadNotSupported),
     }
 }

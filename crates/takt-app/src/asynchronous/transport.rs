@@ -28,7 +28,7 @@ impl AsyncTransport {
 impl Connection for AsyncTransport {
     async fn connect_unsecured(
         endpoint: &Endpoint,
-        _options: &ClientOptions,
+        options: &ClientOptions,
         timeout: Duration,
     ) -> Result<Self, ClientError> {
         let Endpoint::Tcp(url) = endpoint else {
@@ -36,6 +36,12 @@ impl Connection for AsyncTransport {
                 "{endpoint} is shared memory, which asynchronous clients do not use: give an endpoint opc.tcp://host:port"
             )));
         };
+        if options.reverse.is_some() {
+            return Err(ClientError::Invalid(
+                "asynchronous clients do not wait for connections of servers: use a blocking client"
+                    .to_owned(),
+            ));
+        }
         let config = ClientConnectionConfig::default();
         let client = AsyncTcpClient::connect(url, config, timeout).await;
         let client = client.map_err(|error| ClientError::unreachable(endpoint, error))?;

@@ -25,7 +25,8 @@ pub struct DiscoveryClient {
 impl DiscoveryClient {
     /// Connects without security: every server answers questions so.
     pub fn connect(endpoint: &Endpoint, options: &ClientOptions) -> Result<Self, ClientError> {
-        let transport = Transport::connect_unsecured(endpoint, options, options.timeout)?;
+        let transport =
+            Transport::connect_unsecured(endpoint, options, remaining(options.connect_deadline()))?;
         Ok(Self::with(transport, endpoint, options))
     }
 
@@ -34,7 +35,7 @@ impl DiscoveryClient {
         endpoint: &Endpoint,
         options: &ClientOptions,
     ) -> Result<Self, ClientError> {
-        let deadline = Instant::now() + options.timeout;
+        let deadline = options.connect_deadline();
         let transport = ready(link::connect(endpoint, options, false, deadline))?;
         Ok(Self::with(transport, endpoint, options))
     }

@@ -11,7 +11,7 @@ use super::choice::SecurityChoice;
 use super::message::{remaining, request_header, text};
 use super::options::ClientOptions;
 use super::request::ServiceRequest;
-use super::security::{Secured, is_loopback};
+use super::security::Secured;
 use super::session::Session;
 use crate::endpoint::Endpoint;
 use crate::error::ClientError;
@@ -58,7 +58,7 @@ pub(super) async fn connect<T: Connection>(
     deadline: Instant,
 ) -> Result<T, ClientError> {
     let url = match endpoint {
-        Endpoint::Tcp(url) if is_secured::<T>(url, &options.security.choice, insist).await? => url,
+        Endpoint::Tcp(url) if is_secured::<T>(url, options, insist).await? => url,
         _ => return T::connect_unsecured(endpoint, options, remaining(deadline)).await,
     };
     let endpoints = endpoints::<T>(endpoint, options, remaining(deadline)).await?;
@@ -70,15 +70,15 @@ pub(super) async fn connect<T: Connection>(
 /// Returns true if a connection is to be secured. With `insist`, a server on the loopback interface has refused another one.
 async fn is_secured<T: Connection>(
     url: &EndpointUrl,
-    choice: &SecurityChoice,
+    options: &ClientOptions,
     insist: bool,
 ) -> Result<bool, ClientError> {
-    Ok(match choice {
+    Ok(match options.security.choice {
         SecurityChoice::None => false,
         SecurityChoice::Automatic if insist => true,
         SecurityChoice::Automatic => {
-            let url = url.clone();
-            !T::wait_for(move || is_loopback(&url)).await?
+            let (url, options) = (url.clone(), options.clone());
+            !T::wait_for(move || options.is_loopback(&url)).await?
         }
         SecurityChoice::Secured { .. } => true,
     })

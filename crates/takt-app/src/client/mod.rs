@@ -58,7 +58,7 @@ pub use discovery::DiscoveryClient;
 pub use find_by_type::TypedNode;
 pub use history::HistoryRange;
 pub use in_place::OutputsInPlace;
-pub use options::{ClientOptions, Identity, Waiting};
+pub use options::{ClientOptions, Identity, ReverseClient, Waiting};
 pub use request::{ServiceRequest, ServiceResponse};
 pub(crate) use requests::{Requests, ready};
 pub use transport::EncodedResponse;
@@ -106,6 +106,9 @@ impl Client {
 
     /// Creates a Client that connects with its first request.
     pub fn new(endpoint: &Endpoint, options: ClientOptions) -> Self {
+        if let (Endpoint::Tcp(url), Some(reverse)) = (endpoint, &options.reverse) {
+            reverse.listener.expect(&options.expected(url));
+        }
         Self {
             endpoint: endpoint.clone(),
             options,
@@ -222,7 +225,10 @@ impl Client {
     }
 
     fn deadline(&self) -> Instant {
-        Instant::now() + self.options.timeout
+        match self.link.connected {
+            Some(_) => Instant::now() + self.options.timeout,
+            None => self.options.connect_deadline(),
+        }
     }
 
     fn call_once<Q: ServiceRequest>(

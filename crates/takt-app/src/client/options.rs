@@ -1,7 +1,9 @@
 //! Options of a Client.
 
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+use takt_tcp::{EndpointUrl, ExpectedServer, ReverseListener};
 
 use super::choice::ClientSecurity;
 
@@ -65,6 +67,28 @@ pub struct ClientOptions {
     pub server_uri: Option<String>,
     /// Security of connections over TCP.
     pub security: ClientSecurity,
+    /// Socket at which the server connects to this application, instead of being connected to (reverse connect,
+    /// OPC 10000-6, 7.1.3). The host of the endpoint is that of the EndpointUrl that the server sends.
+    pub reverse: Option<ReverseClient>,
+}
+
+/// Socket of a client to which servers connect.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReverseClient {
+    /// The socket. Clients of several servers may share it.
+    pub listener: ReverseListener,
+    /// Longest wait for a connection of the server.
+    pub wait: Duration,
+}
+
+impl ReverseClient {
+    /// Waits up to 20 s at this socket: servers that were refused, or found no client, pause before they connect again.
+    pub fn new(listener: ReverseListener) -> Self {
+        Self {
+            listener,
+            wait: Duration::from_secs(20),
+        }
+    }
 }
 
 impl Default for ClientOptions {
@@ -81,6 +105,7 @@ impl Default for ClientOptions {
             server_user: None,
             server_uri: None,
             security: ClientSecurity::default(),
+            reverse: None,
         }
     }
 }
@@ -91,6 +116,23 @@ impl ClientOptions {
         Self {
             application_name: application_name.into(),
             ..Self::default()
+        }
+    }
+
+    /// Returns the end of a connection attempt that begins now.
+    pub(super) fn connect_deadline(&self) -> Instant {
+        let wait = self
+            .reverse
+            .as_ref()
+            .map_or(Duration::ZERO, |reverse| reverse.wait);
+        Instant::now() + self.timeout + wait
+    }
+
+    /// Returns the server that has to connect.
+    pub(super) fn expected(&self, url: &EndpointUrl) -> ExpectedServer {
+        ExpectedServer {
+            url: url.clone(),
+            server_uri: self.server_uri.clone(),
         }
     }
 

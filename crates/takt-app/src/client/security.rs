@@ -112,8 +112,16 @@ impl Secured {
     }
 }
 
+impl ClientOptions {
+    /// Returns true if nobody beyond the loopback interface can be the server at `url`.
+    pub(super) fn is_loopback(&self, url: &EndpointUrl) -> bool {
+        let reverse = self.reverse.as_ref();
+        is_loopback(url) && reverse.is_none_or(|one| one.listener.address().ip().is_loopback())
+    }
+}
+
 /// Returns true if all addresses of the host are those of the loopback interface.
-pub(super) fn is_loopback(url: &EndpointUrl) -> bool {
+fn is_loopback(url: &EndpointUrl) -> bool {
     url.resolve()
         .is_ok_and(|addresses| addresses.iter().all(|address| address.ip().is_loopback()))
 }

@@ -137,7 +137,7 @@ impl Session {
         client_signature: SignatureData,
         timeout: Duration,
     ) -> Result<(), ClientError> {
-        let tokens = Tokens::new(endpoint, transport.secured(), &self.created);
+        let tokens = Tokens::new(endpoint, options, transport.secured(), &self.created);
         let (user_identity_token, user_token_signature) = tokens.of(&options.identity)?;
         let activated: ActivateSessionResponse = transport
             .exchange_one(

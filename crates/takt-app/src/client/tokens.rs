@@ -8,8 +8,8 @@ use zeroize::Zeroizing;
 
 use super::ephemeral_key;
 use super::message::text;
-use super::options::Identity;
-use super::security::{SECURITY_POLICY_NONE, Secured, is_loopback};
+use super::options::{ClientOptions, Identity};
+use super::security::{SECURITY_POLICY_NONE, Secured};
 use crate::endpoint::Endpoint;
 use crate::error::ClientError;
 
@@ -23,6 +23,8 @@ pub(super) struct Tokens<'a> {
     /// SecurityPolicy of the endpoint.
     channel: Option<&'static PolicyProfile>,
     encrypts: bool,
+    /// True if nobody beyond this host can be the server.
+    is_on_this_host: bool,
     /// The server's certificate (DER); empty if it has none.
     certificate: &'a [u8],
     server_nonce: &'a [u8],
@@ -34,6 +36,7 @@ pub(super) struct Tokens<'a> {
 impl<'a> Tokens<'a> {
     pub(super) fn new(
         endpoint: &'a Endpoint,
+        options: &ClientOptions,
         secured: Option<&'a Secured>,
         created: &'a CreateSessionResponse,
     ) -> Self {
@@ -70,6 +73,10 @@ impl<'a> Tokens<'a> {
                 .flat_map(|offer| &offer.user_identity_tokens)
                 .collect(),
             channel: secured.map(|secured| secured.profile),
+            is_on_this_host: match endpoint {
+                Endpoint::Tcp(url) => options.is_loopback(url),
+                Endpoint::SharedMemory(_) => true,
+            },
             encrypts: mode == MessageSecurityMode::SignAndEncrypt,
             certificate: Certificate::leaf_of(certificate).unwrap_or_default(),
             server_nonce: created.server_nonce.as_bytes(),
@@ -136,11 +143,7 @@ impl<'a> Tokens<'a> {
                 (ByteString::from(encrypted), encryption_of(profile))
             }
             None => {
-                let is_private = match self.endpoint {
-                    Endpoint::Tcp(url) => self.encrypts || is_loopback(url),
-                    Endpoint::SharedMemory(_) => true,
-                };
-                if !is_private {
+                if !self.encrypts && !self.is_on_this_host {
                     return Err(self.failed("the password would cross the network unencrypted"));
                 }
                 (ByteString::from(password.as_bytes()), text(""))

@@ -15,7 +15,7 @@ use takt_ua::StatusCode;
 use takt_ua::binary::{EncodeError, Encoder};
 
 use super::link;
-use super::message::{decode_message, encode_message};
+use super::message::{decode_message, encode_message, remaining};
 use super::options::{ClientOptions, Waiting};
 use super::request::{ServiceRequest, ServiceResponse};
 use super::security::{Secured, thumbprint};
@@ -73,7 +73,7 @@ impl Transport {
                     wait: wait_mode(options.waiting),
                     ..TcpClientConfig::default()
                 };
-                TcpClient::connect(url, config, timeout)
+                tcp_client(endpoint, url, options, config, timeout)?
                     .map(|client| Connection::Tcp(Box::new(client)))
                     .map_err(|error| ClientError::unreachable(endpoint, error))
             }
@@ -201,7 +201,7 @@ impl link::Connection for Transport {
             connection: secured.config(url, options),
             wait: wait_mode(options.waiting),
         };
-        let client = TcpClient::connect(url, config, timeout);
+        let client = tcp_client(&endpoint, url, options, config, timeout)?;
         let client = client.map_err(|error| untrusted(&endpoint, &secured, error))?;
         Ok(Self {
             endpoint,
@@ -402,6 +402,34 @@ impl Transport {
             .located(&body)
             .map_err(|error| shm_error(&self.endpoint, timeout, error))
     }
+}
+
+/// Connects to a server, or takes a connection that the server has opened.
+fn tcp_client(
+    endpoint: &Endpoint,
+    url: &EndpointUrl,
+    options: &ClientOptions,
+    config: TcpClientConfig,
+    timeout: Duration,
+) -> Result<Result<TcpClient, TcpError>, ClientError> {
+    let Some(reverse) = &options.reverse else {
+        return Ok(TcpClient::connect(url, config, timeout));
+    };
+    let deadline = Instant::now() + timeout;
+    let taken = reverse.listener.take(
+        &options.expected(url),
+        deadline.min(Instant::now() + reverse.wait),
+    );
+    let (socket, url_of_server) =
+        taken.map_err(|error| ClientError::unreachable(endpoint, error))?;
+    let timeout = remaining(deadline).min(options.timeout);
+    Ok(TcpClient::accept(
+        socket,
+        url,
+        &url_of_server,
+        config,
+        timeout,
+    ))
 }
 
 /// Returns the error of a secured connection that could not be opened. If one side does not trust the other, it tells which.

@@ -21,6 +21,8 @@ pub(super) struct Services {
     pub(super) counters: Arc<Counters>,
     /// False if channels with SecurityPolicy None are for discovery only.
     pub(super) allows_none: bool,
+    /// True if they are for discovery only when the client is beyond the loopback interface.
+    pub(super) none_on_loopback_only: bool,
 }
 
 impl Services {
@@ -109,7 +111,9 @@ impl takt_tcp::RequestHandler for Services {
             server_certificate: channel.server_certificate.to_vec(),
         };
         let endpoint_url = channel.endpoint_url.to_owned();
-        let is_restricted = !self.allows_none && security.mode == MessageSecurityMode::None;
+        let is_beyond = self.none_on_loopback_only && !address.ip().to_canonical().is_loopback();
+        let is_restricted =
+            (!self.allows_none || is_beyond) && security.mode == MessageSecurityMode::None;
         let peer = Peer::Tcp { address };
         let mut connection = self.server.connect(peer, security, endpoint_url, waker);
         if is_restricted {

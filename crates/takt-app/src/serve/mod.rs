@@ -26,7 +26,9 @@ use takt_rt::readiness::{
 use takt_rt::waiting::WaitStep;
 use takt_services::{EndpointConfig, SHARED_MEMORY_PROFILE, Server, TCP_PROFILE};
 use takt_shm::{ApplicationName, ServerConfig, ShmServer};
-use takt_tcp::{EndpointUrl, ServerConnectionConfig, TcpServer, TcpServerConfig};
+use takt_tcp::{
+    EndpointUrl, ReverseConnect, ReverseHello, ServerConnectionConfig, TcpServer, TcpServerConfig,
+};
 use takt_ua::large_memory;
 
 use crate::audit::{AuditLog, AuditTarget};
@@ -75,6 +77,9 @@ pub struct ServeOptions {
     pub audit: Vec<AuditTarget>,
     /// Host under which clients reach the endpoints over TCP. By default each client gets URLs with the host that it used.
     pub advertise: Option<Advertised>,
+    /// Clients to which the server connects, where they listen: reverse connect (OPC 10000-6, 7.1.3). The first endpoint over
+    /// TCP is served there.
+    pub reverse_connect: Vec<EndpointUrl>,
 }
 
 impl Default for ServeOptions {
@@ -89,6 +94,7 @@ impl Default for ServeOptions {
             security: EndpointSecurity::default(),
             audit: Vec::new(),
             advertise: None,
+            reverse_connect: Vec::new(),
         }
     }
 }
@@ -177,6 +183,7 @@ impl Serving {
                 server: Arc::clone(server),
                 counters: Arc::clone(&counters),
                 allows_none: true,
+                none_on_loopback_only: false,
             };
             let stop = Arc::clone(&stop);
             let wanted = endpoints.to_vec();
@@ -316,9 +323,11 @@ impl Transports {
         let allows_none = is_loopback || options.security.allow_none;
         let services = Services {
             allows_none,
+            // A client beyond the loopback interface reaches such an endpoint through reverse connect.
+            none_on_loopback_only: !options.security.allow_none,
             ..self.services.clone()
         };
-        let tcp = TcpServer::bind_on(url, config, services, Arc::clone(&self.readiness), tag)?;
+        let mut tcp = TcpServer::bind_on(url, config, services, Arc::clone(&self.readiness), tag)?;
         let url = tcp.url().clone();
         if allows_none && !is_loopback {
             tracing::warn!(
@@ -329,6 +338,15 @@ impl Transports {
         let server = &self.services.server;
         let (announced, rule) = advertised::announced(&url, options.advertise.as_ref());
         let text = announced.to_string();
+        if self.tcp.is_empty() && !options.reverse_connect.is_empty() {
+            tcp.connect_to(ReverseConnect {
+                hello: ReverseHello {
+                    server_uri: server.application_uri().to_owned(),
+                    endpoint_url: text.clone(),
+                },
+                clients: options.reverse_connect.clone(),
+            })?;
+        }
         let none = allows_none.then(|| EndpointConfig::without_security(&text, TCP_PROFILE));
         let secured = server.security();
         let secured = secured.map(|security| security::endpoints(security, &text));

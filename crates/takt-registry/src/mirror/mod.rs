@@ -55,6 +55,8 @@ impl Mirrors {
             }
             let client = ClientOptions {
                 identity: options.identity.clone(),
+                server_uri: options.server_uri.clone(),
+                reverse: options.reverse.clone(),
                 security,
                 ..client.clone()
             };

@@ -3,7 +3,7 @@
 use std::str::FromStr;
 use std::time::Duration;
 
-use takt_app::{ClientSecurity, Endpoint, EndpointError, Identity};
+use takt_app::{ClientSecurity, Endpoint, EndpointError, Identity, ReverseClient};
 
 /// A foreign server that the registry mirrors.
 ///
@@ -19,6 +19,10 @@ pub struct MirrorOptions {
     pub identity: Identity,
     /// Security of the connections.
     pub security: ClientSecurity,
+    /// ApplicationUri of the server; by default the one that it names itself.
+    pub server_uri: Option<String>,
+    /// Socket at which the server connects, if the registry does not connect to it (reverse connect, OPC 10000-6, 7.1.3).
+    pub reverse: Option<ReverseClient>,
     /// Interval at which values are sampled and sent by the server.
     pub interval: Duration,
 }
@@ -65,6 +69,8 @@ impl MirrorOptions {
             endpoint,
             identity: Identity::Anonymous,
             security: ClientSecurity::default(),
+            server_uri: None,
+            reverse: None,
             interval: Duration::from_millis(250),
         })
     }

@@ -59,6 +59,11 @@ impl<H: RequestHandler> TcpServer<H> {
                 Err(_) => {}
             }
         }
+        self.limit_connections(now);
+    }
+
+    /// Closes connections beyond the largest number.
+    pub(super) fn limit_connections(&mut self, now: Instant) {
         let ended = self.connections.iter();
         let ended = ended.filter(|(_, connection)| connection.is_lingering());
         let open = self.connections.len() - ended.count();
@@ -79,17 +84,32 @@ impl<H: RequestHandler> TcpServer<H> {
     }
 
     fn accepted(&mut self, socket: OwnedFd, address: SocketAddr, now: Instant) {
+        let config = Arc::clone(&self.connection_config);
+        let machine = ServerConnection::new(config, self.next_channel_id(), now);
+        self.serve_socket(socket, address, machine, now);
+    }
+
+    pub(super) fn next_channel_id(&mut self) -> u32 {
+        self.next_channel_id = self.next_channel_id.wrapping_add(1).max(1);
+        self.next_channel_id
+    }
+
+    /// Serves a connected socket; returns false if that is not possible.
+    pub(super) fn serve_socket(
+        &mut self,
+        socket: OwnedFd,
+        address: SocketAddr,
+        machine: ServerConnection,
+        now: Instant,
+    ) -> bool {
         // A response must not wait for the acknowledgement of the one before. Peers that vanish without closing the
         // connection are found by the keep-alive: their tokens may be valid for an hour.
         let options = sockopt::set_tcp_nodelay(&socket, true)
             .and_then(|()| sockopt::set_socket_keepalive(&socket, true))
             .and_then(|()| sockopt::set_tcp_keepidle(&socket, Duration::from_secs(60)));
         if options.is_err() {
-            return;
+            return false;
         }
-        self.next_channel_id = self.next_channel_id.wrapping_add(1).max(1);
-        let config = Arc::clone(&self.connection_config);
-        let machine = ServerConnection::new(config, self.next_channel_id, now);
         let id = self.connections.next_id();
         let waker = self.completions.waker(id);
         let place = (self.accepted, Arc::clone(&self.misbehaved));
@@ -98,10 +118,11 @@ impl<H: RequestHandler> TcpServer<H> {
         let key = tagged_key(self.tag, id + FIRST_CONNECTION);
         if let Err(error) = self.readiness.add(connection.fd(), key, Interest::READ) {
             tracing::warn!(client = %address, %error, "cannot wait for a connection: dropped");
-            return;
+            return false;
         }
         self.connections.insert(connection);
         self.settle(id, Fate::Stay, now);
+        true
     }
 
     /// Closes up to `count` connections without an activated Session, to make room for others; returns their number.

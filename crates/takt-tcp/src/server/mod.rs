@@ -2,6 +2,7 @@
 
 mod accept;
 mod relief;
+mod reverse;
 mod trust;
 
 use std::collections::VecDeque;
@@ -27,11 +28,15 @@ use crate::log_limit::LogLimit;
 use crate::served_connection::{Fate, ServedConnection};
 use crate::slots::Slots;
 use crate::trust_watch::TrustWatch;
+use reverse::ReverseConnections;
+
+pub use reverse::ReverseConnect;
 
 const LISTENER: u64 = 0;
 const COMPLETIONS: u64 = 1;
 const ALARM: u64 = 2;
-const FIRST_CONNECTION: u64 = 3;
+const REVERSE: u64 = 3;
+const FIRST_CONNECTION: u64 = 4;
 
 /// Configuration of a [`TcpServer`].
 #[derive(Debug, Clone)]
@@ -126,6 +131,7 @@ pub struct TcpServer<H: RequestHandler> {
     /// Connections that wait for their turn with asymmetric cryptography, the first in front.
     line: VecDeque<u64>,
     trust: TrustWatch,
+    reverse: Option<ReverseConnections>,
 }
 
 impl<H: RequestHandler> TcpServer<H> {
@@ -182,6 +188,7 @@ impl<H: RequestHandler> TcpServer<H> {
             last_large_place: 0,
             line: VecDeque::new(),
             trust: TrustWatch::default(),
+            reverse: None,
             readiness,
         })
     }
@@ -235,6 +242,7 @@ impl<H: RequestHandler> TcpServer<H> {
             LISTENER => self.accept(now),
             COMPLETIONS => self.complete(now),
             ALARM => self.handle_timeouts(now),
+            REVERSE => self.take_reverse(now),
             id => {
                 self.serve_or_postpone(id - FIRST_CONNECTION, Some(event), now);
             }
@@ -423,6 +431,13 @@ impl<H: RequestHandler> TcpServer<H> {
                 self.watch_trust(now);
             }
         }
+        if let Some(reverse) = &mut self.reverse {
+            let open = (fate == Fate::Stay).then(|| self.connections.get_mut(id));
+            let open = open
+                .flatten()
+                .filter(|connection| !connection.is_lingering());
+            reverse.settled(id, open.map(|connection| connection.has_said_hello()));
+        }
         if fate == Fate::Remove
             && let Some(mut connection) = self.connections.remove(id)
         {
@@ -464,5 +479,8 @@ impl<H: RequestHandler> Drop for TcpServer<H> {
         let _ = self.readiness.remove(self.listener.as_fd());
         let _ = self.readiness.remove(self.completions.fd());
         let _ = self.readiness.remove(self.alarm.as_fd());
+        if let Some(reverse) = &self.reverse {
+            let _ = self.readiness.remove(reverse.fd());
+        }
     }
 }

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use clap::Args;
-use takt_app::Endpoint;
+use takt_app::{Endpoint, EndpointUrl};
 
-use super::values::{attribute, duration, endpoint};
+use super::values::{attribute, duration, endpoint, listening};
 use super::{ClientSecurityArguments, GroupArguments};
 
 /// Application to use, with its endpoint and the longest time for a request.
@@ -18,12 +18,29 @@ pub struct ConnectArguments {
     #[arg(long, value_name = "TIME", default_value = "2s", value_parser = duration)]
     pub timeout: Duration,
     #[command(flatten)]
+    pub reverse: ReverseArguments,
+    #[command(flatten)]
     pub share: GroupArguments,
     #[command(flatten)]
     pub security: ClientSecurityArguments,
     /// Print JSON, one object for each row.
     #[arg(long)]
     pub json: bool,
+}
+
+/// Reverse connect: the server connects to this command.
+#[derive(Debug, Args)]
+pub struct ReverseArguments {
+    /// Do not connect: wait at this address until the server connects (reverse connect). ENDPOINT is the EndpointUrl that it sends
+    /// then. For example `takt browse opc.tcp://plc:4840 --listen 0.0.0.0:4841`.
+    #[arg(long, value_name = "HOST:PORT", value_parser = listening)]
+    pub listen: Option<EndpointUrl>,
+    /// ApplicationUri of the server, which it sends and which has to be in its certificate [default: any one with the EndpointUrl].
+    #[arg(long, value_name = "URI", requires = "listen")]
+    pub server_uri: Option<String>,
+    /// Longest wait for the server.
+    #[arg(long, value_name = "TIME", default_value = "20s", value_parser = duration, requires = "listen")]
+    pub listen_for: Duration,
 }
 
 #[derive(Debug, Args)]

@@ -6,11 +6,11 @@ use std::time::Duration;
 use clap::{Args, Subcommand, ValueEnum};
 use takt_app::model::DEFAULT_REGISTRY;
 use takt_app::serve::Advertised;
-use takt_app::{Endpoint, HistoryStoreOptions, SecurityChoice};
+use takt_app::{Endpoint, EndpointUrl, HistoryStoreOptions, SecurityChoice};
 use takt_registry::{MirrorOptions, NameLimits, PushTargetOptions, SecurityGroupOptions};
 use takt_services::ServerLimits;
 
-use super::values::{default_registry, duration, endpoint};
+use super::values::{default_registry, duration, endpoint, listening};
 use super::{GroupArguments, IdentityArguments, ServeSecurityArguments};
 
 /// Smallest budget in MiB: enough for a few clients and their messages.
@@ -53,6 +53,10 @@ pub struct RegistryServeArguments {
     /// client used, and so does the certificate that is created at the first start.
     #[arg(long, value_name = "HOST[:PORT]")]
     pub advertise: Option<Advertised>,
+    /// Connect to this OPC UA client, which listens there (reverse connect); can be given several times. For example
+    /// `--reverse-connect opc.tcp://10.0.0.9:4841`.
+    #[arg(long, value_name = "URL", value_parser = listening)]
+    pub reverse_connect: Vec<EndpointUrl>,
     /// ApplicationName. The registry has the endpoint opc.iox2://NAME as well.
     #[arg(long, default_value = DEFAULT_REGISTRY)]
     pub name: String,
@@ -128,6 +132,12 @@ pub struct MirrorArguments {
     /// Security of connections to the mirrored server: see `takt browse --help`, --security [default: auto].
     #[arg(long, value_name = "[MIRROR=]CHOICE", requires = "mirror")]
     pub mirror_security: Vec<String>,
+    /// Wait at this address until the mirrored server connects (reverse connect); URL is the EndpointUrl that it sends then.
+    #[arg(long, value_name = "[MIRROR=]HOST:PORT", requires = "mirror")]
+    pub mirror_listen: Vec<String>,
+    /// ApplicationUri of the mirrored server [default: any one with the EndpointUrl].
+    #[arg(long, value_name = "[MIRROR=]URI", requires = "mirror")]
+    pub mirror_server_uri: Vec<String>,
     /// Interval at which the mirrored servers sample and send values.
     #[arg(long, value_name = "TIME", default_value = "250ms", value_parser = duration)]
     pub mirror_interval: Duration,
@@ -169,6 +179,10 @@ pub struct ProviderArguments {
     /// client used, and so does the certificate that is created at the first start.
     #[arg(long, value_name = "HOST[:PORT]")]
     pub advertise: Option<Advertised>,
+    /// Connect to this OPC UA client, which listens there (reverse connect); can be given several times. For example
+    /// `--reverse-connect opc.tcp://10.0.0.9:4841`.
+    #[arg(long, value_name = "URL", value_parser = listening)]
+    pub reverse_connect: Vec<EndpointUrl>,
     /// ApplicationName, instead of that of the demonstration.
     #[arg(long)]
     pub name: Option<String>,

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use takt_app::Endpoint;
 use takt_app::model::DEFAULT_REGISTRY;
+use takt_app::{Endpoint, EndpointUrl, EndpointUrlError};
 
 pub(super) fn default_registry() -> Endpoint {
     #[allow(clippy::expect_used, reason = "a constant, covered by a test")]
@@ -15,6 +15,15 @@ pub(super) fn default_registry() -> Endpoint {
 pub(super) fn endpoint(text: &str) -> Result<Endpoint, String> {
     text.parse()
         .map_err(|error: takt_app::EndpointError| error.to_string())
+}
+
+/// Parses the address of a client for reverse connect: with or without `opc.tcp://`.
+pub(crate) fn listening(text: &str) -> Result<EndpointUrl, String> {
+    let url = match text.contains("://") {
+        true => text.parse(),
+        false => format!("opc.tcp://{text}").parse(),
+    };
+    url.map_err(|error: EndpointUrlError| error.to_string())
 }
 
 pub(super) fn attribute(text: &str) -> Result<takt_app::Attribute, String> {

@@ -1,7 +1,7 @@
 //! Session and nodes of the commands that use a server.
 
-use takt_app::client::{Client, ClientOptions};
-use takt_app::{ClientError, model};
+use takt_app::client::{Client, ClientOptions, ReverseClient};
+use takt_app::{ClientError, Endpoint, ReverseListener, model};
 use takt_ua::{NodeId, StatusCode};
 
 use crate::arguments::ConnectArguments;
@@ -10,7 +10,28 @@ use crate::explain;
 
 /// Opens a session.
 pub fn connect(arguments: &ConnectArguments) -> miette::Result<Client> {
+    let reverse = arguments.reverse.listen.as_ref();
+    let reverse = reverse
+        .map(
+            |url| match (ReverseListener::bind(url), &arguments.endpoint) {
+                (_, Endpoint::SharedMemory(_)) => Err(explain::with_help(
+                    "--listen is for a server over opc.tcp",
+                    "Name the EndpointUrl of the server: opc.tcp://HOST:PORT.",
+                )),
+                (Err(error), _) => Err(explain::with_help(
+                    error,
+                    "See --listen in `takt browse --help`.",
+                )),
+                (Ok(listener), _) => Ok(ReverseClient {
+                    listener,
+                    wait: arguments.reverse.listen_for,
+                }),
+            },
+        )
+        .transpose()?;
     let options = ClientOptions {
+        reverse,
+        server_uri: arguments.reverse.server_uri.clone(),
         timeout: arguments.timeout,
         group: arguments.share.group.clone(),
         security: arguments.security.options(),

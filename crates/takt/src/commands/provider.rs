@@ -32,6 +32,7 @@ pub fn run(arguments: &ProviderArguments) -> miette::Result<()> {
             group: arguments.share.group.clone(),
             security: arguments.security.clone().options(None),
             audit: arguments.security.audit.clone(),
+            reverse_connect: arguments.reverse_connect.clone(),
             advertise: arguments.advertise.clone(),
             ..ServeOptions::default()
         });

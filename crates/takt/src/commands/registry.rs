@@ -1,16 +1,21 @@
 //! `takt registry`: the SemanticRegistryServer.
 
+use std::collections::HashMap;
+use std::time::Duration;
+
 use miette::IntoDiagnostic;
 use takt_app::client::{Client, ClientOptions};
 use takt_app::serve::ServeOptions;
-use takt_app::{Endpoint, HistoryStoreOptions, Identity, model};
+use takt_app::{
+    Endpoint, EndpointUrl, HistoryStoreOptions, Identity, ReverseClient, ReverseListener, model,
+};
 use takt_registry::{MirrorOptions, NameLimits, Registry, RegistryHistoryOptions, RegistryOptions};
 use takt_rt::interrupt::Interrupt;
 use takt_ua::{NodeId, StatusCode, Variant};
 
 use super::user::password;
 use crate::arguments::{
-    MirrorArguments, RegistryArguments, RegistryCommand, RegistryServeArguments,
+    MirrorArguments, RegistryArguments, RegistryCommand, RegistryServeArguments, listening,
 };
 use crate::{explain, output};
 
@@ -67,6 +72,7 @@ fn serve(arguments: RegistryServeArguments) -> miette::Result<()> {
             group: arguments.share.group,
             security,
             audit,
+            reverse_connect: arguments.reverse_connect,
             advertise: arguments.advertise,
             ..ServeOptions::default()
         },
@@ -94,6 +100,7 @@ fn mirrors(arguments: &MirrorArguments) -> miette::Result<Vec<MirrorOptions>> {
         .map(|mirror| mirror.name.as_str())
         .collect();
     let mut mirrors = arguments.mirror.clone();
+    let mut listeners: HashMap<EndpointUrl, ReverseListener> = HashMap::new();
     for (position, mirror) in mirrors.iter_mut().enumerate() {
         let name = mirror.name.clone();
         if names.iter().take(position).any(|other| **other == name) {
@@ -108,6 +115,11 @@ fn mirrors(arguments: &MirrorArguments) -> miette::Result<Vec<MirrorOptions>> {
                 explain::with_help(error, "See --security in `takt browse --help`.")
             })?;
         }
+        let uri = of_mirror(&arguments.mirror_server_uri, &name, &names);
+        mirror.server_uri = uri.map(str::to_owned);
+        if let Some(address) = of_mirror(&arguments.mirror_listen, &name, &names) {
+            mirror.reverse = Some(reverse_client(address, &mut listeners)?);
+        }
         if let Some(user) = of_mirror(&arguments.mirror_user, &name, &names) {
             let file = of_mirror(&arguments.mirror_password_file, &name, &names);
             mirror.identity = Identity::UserName {
@@ -117,6 +129,27 @@ fn mirrors(arguments: &MirrorArguments) -> miette::Result<Vec<MirrorOptions>> {
         }
     }
     Ok(mirrors)
+}
+
+/// Returns the socket at an address. Mirrors with the same address share it.
+fn reverse_client(
+    address: &str,
+    listeners: &mut HashMap<EndpointUrl, ReverseListener>,
+) -> miette::Result<ReverseClient> {
+    const HELP: &str = "Write --mirror-listen HOST:PORT, for example 0.0.0.0:4841.";
+    let url = listening(address).map_err(|error| explain::with_help(error, HELP))?;
+    let listener = match listeners.get(&url) {
+        Some(listener) => listener.clone(),
+        None => {
+            let opened = ReverseListener::bind(&url);
+            let opened = opened.map_err(|error| explain::with_help(error, HELP))?;
+            listeners.insert(url, opened.clone());
+            opened
+        }
+    };
+    // Mirrors try again, and see in between whether the registry ends.
+    let wait = Duration::from_secs(1);
+    Ok(ReverseClient { listener, wait })
 }
 
 /// Returns the value of an option for a mirror: the one with its name, or the one without a name.

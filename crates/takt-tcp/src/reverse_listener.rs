@@ -1,0 +1,202 @@
+//! The client's side of reverse connect: a listening socket at which servers connect (OPC 10000-6, 7.1.3).
+//!
+//! One thread accepts connections and reads their ReverseHello. Connections of expected servers wait there for a client.
+//! Others get an Error message and are closed. The thread sleeps while nothing happens.
+
+mod waiting_room;
+
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use takt_rt::readiness::Waker;
+
+use crate::endpoint_url::EndpointUrl;
+use crate::listener::{BindError, listen};
+use crate::reverse_hello::ReverseHello;
+use waiting_room::WaitingRoom;
+
+/// Error of a client that waits for a server.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ReverseError {
+    /// The expected server has not connected in time.
+    #[error("the server has not connected to {listening} in time")]
+    Timeout {
+        /// Address at which the client listens.
+        listening: SocketAddr,
+    },
+    /// Only other servers have connected.
+    #[error(
+        "the server has not connected to {listening} in time; ServerUri {:?} with EndpointUrl {:?} has", .refused.server_uri,
+        .refused.endpoint_url
+    )]
+    OtherServer {
+        /// Address at which the client listens.
+        listening: SocketAddr,
+        /// ReverseHello of the server that was refused last.
+        refused: ReverseHello,
+    },
+}
+
+/// Server for which a client waits.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct ExpectedServer {
+    /// EndpointUrl in its ReverseHello.
+    pub url: EndpointUrl,
+    /// ServerUri in its ReverseHello; any one if `None`.
+    pub server_uri: Option<String>,
+}
+
+impl ExpectedServer {
+    /// Returns whether a ReverseHello is that of this server. Upper and lower case in the host are the same.
+    #[must_use]
+    pub fn fits(&self, hello: &ReverseHello) -> bool {
+        let uri = self.server_uri.as_ref();
+        let url = hello.endpoint_url.parse::<EndpointUrl>();
+        uri.is_none_or(|uri| *uri == hello.server_uri)
+            && url.is_ok_and(|url| {
+                url.host().eq_ignore_ascii_case(self.url.host())
+                    && url.port() == self.url.port()
+                    && url.path() == self.url.path()
+            })
+    }
+}
+
+/// Socket at which servers connect. Copies are the same socket; it is closed with the last one.
+#[derive(Debug, Clone)]
+pub struct ReverseListener {
+    shared: Arc<Shared>,
+    _open: Arc<Open>,
+}
+
+impl PartialEq for ReverseListener {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.shared, &other.shared)
+    }
+}
+
+impl Eq for ReverseListener {}
+
+/// State that the thread and the clients share.
+#[derive(Debug)]
+struct Shared {
+    address: SocketAddr,
+    state: Mutex<State>,
+    arrived: Condvar,
+    waker: Waker,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    ended: bool,
+    expected: Vec<ExpectedServer>,
+    /// Connections of expected servers, the oldest first.
+    arrived: Vec<Arrived>,
+    refused: Option<ReverseHello>,
+}
+
+/// Connection of an expected server, before the client's Hello.
+#[derive(Debug)]
+struct Arrived {
+    socket: TcpStream,
+    address: SocketAddr,
+    hello: ReverseHello,
+}
+
+impl Shared {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Ends the thread when the last copy of the listener is dropped.
+#[derive(Debug)]
+struct Open(Arc<Shared>);
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.0.state().ended = true;
+        self.0.waker.wake();
+    }
+}
+
+impl ReverseListener {
+    /// Listens at `url`, whose path is ignored.
+    ///
+    /// # Errors
+    /// [`BindError`], which names the fix.
+    pub fn bind(url: &EndpointUrl) -> Result<Self, BindError> {
+        let (socket, address) = listen(url)?;
+        let other = |error| BindError::new(url, error);
+        let shared = Arc::new(Shared {
+            address,
+            state: Mutex::default(),
+            arrived: Condvar::new(),
+            waker: Waker::new().map_err(other)?,
+        });
+        Self::start(socket, &shared).map_err(other)?;
+        let open = Arc::new(Open(Arc::clone(&shared)));
+        Ok(Self {
+            shared,
+            _open: open,
+        })
+    }
+
+    fn start(socket: TcpListener, shared: &Arc<Shared>) -> std::io::Result<()> {
+        let mut room = WaitingRoom::new(socket, Arc::clone(shared));
+        std::thread::Builder::new()
+            .name("reverse-listen".to_owned())
+            .spawn(move || room.run())?;
+        Ok(())
+    }
+
+    /// Returns the address of the socket, with its actual port.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.shared.address
+    }
+
+    /// Lets connections of `server` wait from now on, until a client takes them.
+    pub fn expect(&self, server: &ExpectedServer) {
+        let mut state = self.shared.state();
+        if !state.expected.contains(server) {
+            state.expected.push(server.clone());
+        }
+    }
+
+    /// Waits until `server` has connected, and returns the oldest connection with its EndpointUrl, as the Hello has to
+    /// repeat it.
+    ///
+    /// # Errors
+    /// [`ReverseError`] at the deadline.
+    pub fn take(
+        &self,
+        server: &ExpectedServer,
+        deadline: Instant,
+    ) -> Result<(TcpStream, String), ReverseError> {
+        self.expect(server);
+        let mut state = self.shared.state();
+        loop {
+            let mut arrived = state.arrived.iter();
+            if let Some(at) = arrived.position(|one| server.fits(&one.hello)) {
+                let taken = state.arrived.remove(at);
+                // The thread does not watch the socket any more.
+                self.shared.waker.wake();
+                return Ok((taken.socket, taken.hello.endpoint_url));
+            }
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                let listening = self.shared.address;
+                return Err(match state.refused.clone() {
+                    Some(refused) => ReverseError::OtherServer { listening, refused },
+                    None => ReverseError::Timeout { listening },
+                });
+            }
+            let waited = self.shared.arrived.wait_timeout(state, left);
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
