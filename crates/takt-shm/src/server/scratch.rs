@@ -115,8 +115,13 @@ impl Scratch {
             self.free();
             return Err(exhausted);
         }
-        // Pages that it has are moved: freeing them takes longer.
-        self.bytes.reserve_exact(capacity);
+        // Pages that it has are moved: freeing them takes longer. The process may have less memory than its budget, under a limit
+        // of address space: the request is refused then, and the process goes on.
+        if self.bytes.try_reserve_exact(capacity).is_err() {
+            self.free();
+            let limit = self.charge.budget().limit();
+            return Err(BudgetExhausted { limit });
+        }
         Ok(())
     }
 }
@@ -124,6 +129,18 @@ impl Scratch {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn memory_that_the_process_cannot_have_is_refused() {
+        let memory = MemoryBudget::unlimited();
+        let mut scratch = Scratch::new(&memory);
+        scratch.copy_slice(&vec![1; 900_000]).unwrap();
+        // More than any allocation may have.
+        assert!(scratch.begin(1 << 63).is_err());
+        assert_eq!((scratch.capacity(), memory.used()), (0, 0));
+        scratch.copy_slice(b"short").unwrap();
+        assert_eq!(scratch.bytes(), b"short");
+    }
 
     #[test]
     fn memory_is_given_back_in_slices() {
