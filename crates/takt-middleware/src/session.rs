@@ -338,21 +338,6 @@ impl Session {
         server.memory = of(&self.server).memory + broker.memory;
         [of(&self.client), server]
     }
-
-    /// Kills client and server (SIGKILL).
-    pub(crate) fn kill(&mut self) {
-        for child in [&mut self.client, &mut self.server] {
-            if let Some(child) = child.take() {
-                kill_group(child.id());
-            }
-        }
-    }
-
-    /// Returns the ports that cannot be bound.
-    pub(crate) fn taken_ports(&self) -> Vec<u16> {
-        let ports = (0..PORTS).map(|place| self.port + place);
-        ports.filter(|port| !is_free(*port)).collect()
-    }
 }
 
 impl Drop for Session {

@@ -74,7 +74,7 @@ impl SortedTimes {
 /// Returns the ratio of the medians of two cases with a 95 % confidence interval of a bootstrap, which draws the rounds and not
 /// single requests: requests of one round share the state of the machine. With one round it draws requests.
 #[must_use]
-pub fn ratio(above: &[Vec<f64>], below: &[Vec<f64>], seed: u64) -> Option<Estimate> {
+pub(crate) fn ratio(above: &[Vec<f64>], below: &[Vec<f64>], seed: u64) -> Option<Estimate> {
     let value = pooled(above)? / pooled(below)?;
     let mut random = Random::new(seed);
     let mut ratios = Vec::with_capacity(DRAWS);

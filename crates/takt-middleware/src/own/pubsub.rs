@@ -62,8 +62,8 @@ impl Link {
     }
 }
 
-/// Bytes of the longest payload over shared memory, and of its headers.
-const LARGEST_SHARED: u32 = (1 << 20) + 256;
+/// Bytes of the longest message over shared memory.
+const LARGEST_SHARED: u32 = 65_000;
 /// Bytes of the longest payload.
 const PAYLOAD: usize = 1 << 20;
 /// Interval at which a server that waits looks at its end.
