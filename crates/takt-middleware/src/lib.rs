@@ -19,7 +19,7 @@ mod table;
 mod usage;
 
 pub use error::MiddlewareError;
-pub use options::Options;
+pub use options::MiddlewareOptions;
 pub use row::MiddlewareRow;
 pub use run::run;
 pub use statistics::{Estimate, SortedTimes};

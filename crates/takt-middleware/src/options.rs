@@ -1,12 +1,12 @@
-//! Options of `takt bench middleware`.
+//! MiddlewareOptions of `takt bench middleware`.
 
 use std::path::PathBuf;
 
 use clap::Args;
 
-/// Options of the comparison.
+/// MiddlewareOptions of the comparison.
 #[derive(Debug, Clone, Args)]
-pub struct Options {
+pub struct MiddlewareOptions {
     /// Measure only the peers whose label contains one of these texts.
     #[arg(long, value_name = "TEXT,...", value_delimiter = ',')]
     pub only: Vec<String>,
@@ -36,7 +36,7 @@ pub struct Options {
     pub json: bool,
 }
 
-impl Options {
+impl MiddlewareOptions {
     /// Returns the sizes in ascending order.
     pub(crate) fn all_sizes(&self) -> Vec<u32> {
         let mut sizes = match (self.sizes.is_empty(), self.quick) {

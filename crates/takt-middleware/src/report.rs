@@ -8,7 +8,7 @@ use takt_report::{
 
 use crate::error::MiddlewareError;
 use crate::goals::{Goal, goals};
-use crate::options::Options;
+use crate::options::MiddlewareOptions;
 use crate::own::Mode;
 use crate::row::{MiddlewareRow, Subject};
 
@@ -17,7 +17,7 @@ pub(crate) fn show(
     report: &mut Report<impl FnMut(String)>,
     subjects: &[Subject],
     rows: &[MiddlewareRow],
-    options: &Options,
+    options: &MiddlewareOptions,
 ) -> Result<(), MiddlewareError> {
     let output = |error: &dyn std::fmt::Display| MiddlewareError::Output(error.to_string());
     let goals = goals(rows, options.seed);

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use takt_report::Report;
 
 use crate::error::MiddlewareError;
-use crate::options::Options;
+use crate::options::MiddlewareOptions;
 use crate::own::Mode;
 use crate::report;
 use crate::row::{MiddlewareRow, Subject};
@@ -23,7 +23,7 @@ const LOAD: f64 = 0.2;
 /// # Errors
 /// [`MiddlewareError`]: a table or file that cannot be used, an interrupt, or a required peer that was not measured.
 pub fn run(
-    options: &Options,
+    options: &MiddlewareOptions,
     interrupted: &AtomicBool,
     line: impl FnMut(String),
 ) -> Result<(), MiddlewareError> {
@@ -96,7 +96,10 @@ pub fn run(
 }
 
 /// Returns the variants of all wanted peers.
-fn subjects(table: &PeerTable, options: &Options) -> Result<Vec<Subject>, MiddlewareError> {
+fn subjects(
+    table: &PeerTable,
+    options: &MiddlewareOptions,
+) -> Result<Vec<Subject>, MiddlewareError> {
     let mut subjects = Vec::new();
     for (place, peer) in table.peers.iter().enumerate() {
         let plain = [Vec::new()];
@@ -148,7 +151,7 @@ fn show(done: usize, total: usize, begin: Instant) {
 fn round(
     table: &PeerTable,
     subject: &mut Subject,
-    (options, count, seed): (&Options, u32, u64),
+    (options, count, seed): (&MiddlewareOptions, u32, u64),
     interrupted: &AtomicBool,
     rows: &mut Vec<MiddlewareRow>,
 ) -> Result<(), SessionError> {

@@ -127,7 +127,8 @@ fn serve_client(
             return Err(ErrorKind::InvalidData.into());
         };
         if fault == Fault::Early {
-            // These are bytes of an earlier request.
+            // Memory that no request has filled yet.
+            request.fill(0);
             answer_to(mode, request, &mut answer);
         }
         if fault != Fault::Early && !fill(&mut stream, request, is_over)? {

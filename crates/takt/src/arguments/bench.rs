@@ -43,7 +43,7 @@ pub enum BenchCommand {
     #[command(
         after_help = "Examples:\n  takt bench middleware --quick\n  takt bench middleware --only tcp,udp --sizes 2,1024 --samples 1000"
     )]
-    Middleware(takt_middleware::Options),
+    Middleware(takt_middleware::MiddlewareOptions),
     /// One side of a peer of the comparison of middleware, which speaks its line protocol.
     #[command(hide = true)]
     Peer {
