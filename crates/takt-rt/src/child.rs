@@ -173,12 +173,22 @@ impl ChildProcess {
     /// # Errors
     /// [`ChildError`].
     pub fn ask(&mut self, within: Duration) -> Result<String, ChildError> {
-        let asked = match &mut self.input {
-            Some(input) => input.write_all(b"\n").and_then(|()| input.flush()),
+        self.tell("")?;
+        self.line(within, &AtomicBool::new(false))
+    }
+
+    /// Sends the process a line. The process must have [`Ending::Input`].
+    ///
+    /// # Errors
+    /// [`ChildError::Input`].
+    pub fn tell(&mut self, line: &str) -> Result<(), ChildError> {
+        let told = match &mut self.input {
+            Some(input) => input
+                .write_all(format!("{line}\n").as_bytes())
+                .and_then(|()| input.flush()),
             None => Err(io::ErrorKind::BrokenPipe.into()),
         };
-        asked.map_err(ChildError::Input)?;
-        self.line(within, &AtomicBool::new(false))
+        told.map_err(ChildError::Input)
     }
 
     /// Waits until the process has ended by itself. Returns the rest of its output and its exit status.

@@ -44,6 +44,20 @@ pub enum BenchCommand {
                       --json\n  takt bench attack --list"
     )]
     Attack(takt_bench::attack::Options),
+    /// Round trips of OPC UA, MQTT, DDS, ROS and other middleware, in real processes and one run.
+    #[command(
+        after_help = "Examples:\n  takt bench middleware --quick\n  takt bench middleware --only tcp,udp --sizes 2,1024 --samples 1000"
+    )]
+    Middleware(takt_middleware::MiddlewareOptions),
+    /// One side of a peer of the comparison of middleware, which speaks its line protocol.
+    #[command(hide = true)]
+    Peer {
+        /// Middleware.
+        peer: takt_middleware::own::OwnPeer,
+        /// Side.
+        #[command(subcommand)]
+        side: takt_middleware::own::PeerSide,
+    },
     /// Carry out an assignment of another benchmark, which starts this process.
     #[command(hide = true)]
     Process {

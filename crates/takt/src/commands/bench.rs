@@ -2,6 +2,7 @@
 
 use miette::IntoDiagnostic;
 use takt_bench::{BenchError, attack, directory, pubsub, reads, sessions, shm, transport};
+use takt_middleware::MiddlewareError;
 use takt_rt::interrupt::Interrupt;
 
 use crate::arguments::BenchCommand;
@@ -37,6 +38,23 @@ pub fn run(command: &BenchCommand) -> miette::Result<()> {
         BenchCommand::Attack(options) => {
             let result = attack::run(options, &interrupt()?.flag(), output::line);
             ("attack", result)
+        }
+        BenchCommand::Middleware(options) => {
+            let result = takt_middleware::run(options, &interrupt()?.flag(), output::line);
+            return match result {
+                Err(MiddlewareError::Interrupted) => std::process::exit(130),
+                result => result.map_err(|error| {
+                    let help = "`takt bench middleware --help` lists the options.";
+                    explain::with_help(error, help.to_owned())
+                }),
+            };
+        }
+        BenchCommand::Peer { peer, side } => {
+            if let Err(error) = peer.run(side) {
+                output::complain(&error);
+                std::process::exit(error.exit_status());
+            }
+            return Ok(());
         }
         // The process ends with its input, and by signals as usual.
         BenchCommand::Process { name, assignment } => {

@@ -1,0 +1,27 @@
+//! Comparison of middleware: round trips of OPC UA, MQTT, DDS, ROS and others, measured in one run.
+//!
+//! The experiments are those of the paper `opcua-vs-ros-dds-mqtt`, section V: echo and ACK with payloads of several sizes. A peer is a
+//! program that speaks a line protocol (`docs/add-a-peer.md`); the table of peers names its command line. [`own`] has Takt's peers and
+//! the floors. Each peer runs as real processes. This crate knows no foreign stack, and draws no conclusion beyond its intervals.
+
+#![forbid(unsafe_code)]
+
+mod error;
+mod goals;
+mod options;
+pub mod own;
+mod report;
+mod row;
+mod run;
+mod session;
+mod statistics;
+mod table;
+mod usage;
+
+pub use error::MiddlewareError;
+pub use options::MiddlewareOptions;
+pub use row::MiddlewareRow;
+pub use run::run;
+pub use statistics::{Estimate, SortedTimes};
+pub use table::{PeerBroker, PeerEntry, PeerGroup, PeerNetwork, PeerTable};
+pub use usage::PeerUsage;

@@ -1,0 +1,60 @@
+//! MiddlewareOptions of `takt bench middleware`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+/// MiddlewareOptions of the comparison.
+#[derive(Debug, Clone, Args)]
+pub struct MiddlewareOptions {
+    /// Measure only the peers whose label contains one of these texts.
+    #[arg(long, value_name = "TEXT,...", value_delimiter = ',')]
+    pub only: Vec<String>,
+    /// Sizes of the payload in bytes; by default those of the paper.
+    #[arg(long, value_name = "BYTES,...", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(2..=1 << 20))]
+    pub sizes: Vec<u32>,
+    /// Requests of each peer, kind and size; by default 5000.
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(10..=1_000_000))]
+    pub samples: Option<u32>,
+    /// Three sizes and 200 requests: some minutes.
+    #[arg(long)]
+    pub quick: bool,
+    /// Folder of the results.
+    #[arg(long, value_name = "FOLDER", default_value = "results")]
+    pub output: PathBuf,
+    /// Table of foreign peers; by default that of the repository.
+    #[arg(long, value_name = "FILE")]
+    pub peers: Option<PathBuf>,
+    /// Seed of the order of measurements.
+    #[arg(long, value_name = "NUMBER", default_value = "1")]
+    pub seed: u64,
+    /// Fail if a required peer was not measured, or not without fault.
+    #[arg(long)]
+    pub require: bool,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl MiddlewareOptions {
+    /// Returns the sizes in ascending order.
+    pub(crate) fn all_sizes(&self) -> Vec<u32> {
+        let mut sizes = match (self.sizes.is_empty(), self.quick) {
+            (false, _) => self.sizes.clone(),
+            (true, true) => vec![2, 1024, 32_768],
+            (true, false) => (1..=15).map(|power| 1 << power).collect(),
+        };
+        sizes.sort_unstable();
+        sizes.dedup();
+        sizes
+    }
+
+    /// Returns the number of requests of each case, and the number of rounds that they are spread over.
+    pub(crate) fn requests(&self) -> (u32, u32) {
+        match (self.samples, self.quick) {
+            (Some(samples), quick) => (samples, if quick { 2 } else { 5 }),
+            (None, true) => (200, 2),
+            (None, false) => (5000, 5),
+        }
+    }
+}

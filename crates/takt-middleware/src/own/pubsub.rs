@@ -1,0 +1,300 @@
+//! Takt's PubSub over UDP, Ethernet and shared memory: a message with the kind of the request and the payload, and one back.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use takt_cell::Cell;
+use takt_link::{LinkOptions, Receiver, Sender, open_receiver, open_sender};
+use takt_pubsub::Now;
+use takt_pubsub::configuration::from_toml;
+use takt_pubsub::publisher::{FieldSource, PublishedField, WriterGroup};
+use takt_pubsub::runtime::{LinkOutput, reader_links, writer_group_link};
+use takt_pubsub::subscriber::{FieldTarget, SubscribedField, Subscriber};
+use takt_ua::enumerations::PubSubState;
+use takt_ua::{BuiltInType, StatusCode};
+
+use super::client::{Exchange, serve_commands};
+use super::error::OwnPeerError;
+use super::payload::{Mode, answer_to};
+use super::server::until_input_ends;
+use super::setting::{Given, PeerSetting};
+
+/// Link of the messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Link {
+    /// `opc.udp`.
+    Udp,
+    /// `opc.eth`.
+    Ethernet,
+    /// `opc.iox2`.
+    SharedMemory,
+}
+
+impl Link {
+    fn options(self) -> &'static [&'static str] {
+        match self {
+            Self::Ethernet => &["poll", "interface", "peer-interface"],
+            _ => &["poll"],
+        }
+    }
+
+    /// Returns the addresses of both topics: of requests and of answers.
+    fn addresses(self, setting: &PeerSetting) -> [String; 2] {
+        let port = setting.port;
+        match self {
+            Self::Udp => [0, 1].map(|place| format!("opc.udp://{}", setting.socket(place))),
+            // Group addresses, so that no interface needs an address.
+            Self::Ethernet => ["01", "02"].map(|last| format!("opc.eth://01-00-5E-00-54-{last}")),
+            Self::SharedMemory => {
+                ["request", "reply"].map(|topic| format!("opc.iox2://TaktEcho{port}-{topic}"))
+            }
+        }
+    }
+
+    /// Returns the largest size of a NetworkMessage; longer ones are sent in chunks. 0: the largest size of the link.
+    fn largest(self) -> u32 {
+        match self {
+            Self::Udp => 65_000,
+            Self::Ethernet => 1_490,
+            Self::SharedMemory => LARGEST_SHARED,
+        }
+    }
+}
+
+/// Bytes of the longest message over shared memory.
+const LARGEST_SHARED: u32 = 65_000;
+/// Bytes of the longest payload.
+const PAYLOAD: usize = 1 << 20;
+/// Interval at which a server that waits looks at its end.
+const LOOK: Duration = Duration::from_millis(500);
+
+fn configuration(link: Link, [own, peer]: [u16; 2], to: &str, at: &str) -> String {
+    let largest = link.largest();
+    format!(
+        r#"
+        [[published_data_sets]]
+        name = "Message"
+        fields = [
+            {{ name = "mode", data_type = "Byte", published_variable = "ns=1;i=1" }},
+            {{ name = "payload", data_type = "ByteString", published_variable = "ns=1;i=2" }},
+        ]
+
+        [[connections]]
+        publisher_id = {own}
+        address = "{at}"
+
+        [[connections.writer_groups]]
+        writer_group_id = 1
+        publishing_interval = 1
+        max_network_message_size = {largest}
+        transport_settings = {{ "$type" = "DatagramWriterGroupTransport2DataType", Address = {{ "$type" = "NetworkAddressUrlDataType", Url = "{to}" }} }}
+
+        [[connections.writer_groups.data_set_writers]]
+        data_set_writer_id = 1
+        data_set_name = "Message"
+        field_encoding = "Variant"
+
+        [[connections.reader_groups]]
+        [[connections.reader_groups.data_set_readers]]
+        publisher_id = {peer}
+        writer_group_id = 1
+        data_set_writer_id = 1
+        field_encoding = "Variant"
+        fields = [
+            {{ name = "mode", data_type = "Byte", target_node_id = "ns=1;i=1" }},
+            {{ name = "payload", data_type = "ByteString", target_node_id = "ns=1;i=2" }},
+        ]
+        "#
+    )
+}
+
+/// Cells of the fields.
+struct Fields {
+    mode: Arc<Cell>,
+    payload: Arc<Cell>,
+}
+
+impl Fields {
+    fn new() -> Self {
+        let cell = |data_type, bytes| Arc::new(Cell::for_type(data_type, None, bytes));
+        Self {
+            mode: cell(BuiltInType::Byte, 0),
+            payload: cell(BuiltInType::ByteString, PAYLOAD),
+        }
+    }
+
+    fn find(&self, name: &str) -> Option<Arc<Cell>> {
+        match name {
+            "mode" => Some(self.mode.clone()),
+            "payload" => Some(self.payload.clone()),
+            _ => None,
+        }
+    }
+}
+
+/// One side.
+struct End {
+    group: WriterGroup,
+    sender: Box<dyn Sender>,
+    subscriber: Subscriber,
+    receiver: Box<dyn Receiver>,
+    input: Fields,
+    output: Fields,
+    poll: bool,
+    /// Encoded value of a received payload.
+    encoded: Vec<u8>,
+}
+
+impl End {
+    /// Opens a side. Links cannot move to another thread.
+    fn open(
+        link: Link,
+        setting: &PeerSetting,
+        given: &Given,
+        is_server: bool,
+    ) -> Result<Self, OwnPeerError> {
+        let [requests, answers] = link.addresses(setting);
+        let text = match is_server {
+            true => configuration(link, [2, 1], &answers, &requests),
+            false => configuration(link, [1, 2], &requests, &answers),
+        };
+        let file = from_toml(&text).map_err(OwnPeerError::failed)?;
+        let configuration = file.configuration;
+        let broken = || OwnPeerError::Failed("the configuration lacks a part".to_owned());
+        let connection = configuration.connections.first().ok_or_else(broken)?;
+        let group = connection.writer_groups.first().ok_or_else(broken)?;
+        let options = LinkOptions {
+            interface: given.interface.clone(),
+            runtime_directory: Some(setting.folder.join("runtime")),
+            max_message_size: (link == Link::SharedMemory)
+                .then(|| usize::try_from(LARGEST_SHARED).ok())
+                .flatten(),
+            poll_only: given.poll,
+            ..LinkOptions::default()
+        };
+        let to = writer_group_link(connection, group, &options).map_err(OwnPeerError::failed)?;
+        let at = reader_links(connection, &options).map_err(OwnPeerError::failed)?;
+        let at = at.first().ok_or_else(broken)?;
+        let (input, output) = (Fields::new(), Fields::new());
+        let mut source = |field: PublishedField<'_>| {
+            output
+                .find(field.meta_data.name.as_str())
+                .map(FieldSource::Cell)
+        };
+        let mut target = |field: SubscribedField<'_>| {
+            input
+                .find(field.meta_data.name.as_str())
+                .map(FieldTarget::Cell)
+        };
+        let data_sets = &configuration.published_data_sets;
+        let group = WriterGroup::new(connection, group, data_sets, &mut source);
+        let subscriber = Subscriber::new(connection, &[], &mut target);
+        Ok(Self {
+            group: group.map_err(OwnPeerError::failed)?,
+            subscriber: subscriber.map_err(OwnPeerError::failed)?,
+            receiver: open_receiver(&at.address, &at.options).map_err(OwnPeerError::failed)?,
+            sender: open_sender(&to.address, &to.options).map_err(OwnPeerError::failed)?,
+            input,
+            output,
+            poll: given.poll,
+            encoded: Vec::new(),
+        })
+    }
+
+    fn send(&mut self, mode: Mode, payload: &[u8]) -> Result<(), OwnPeerError> {
+        let now = Now::read();
+        let (good, time) = (StatusCode::Good, now.date_time);
+        let set = self.output.mode.set_u8(mode.code(), good, time);
+        set.map_err(OwnPeerError::failed)?;
+        let set = self
+            .output
+            .payload
+            .set_byte_string(Some(payload), good, time);
+        set.map_err(OwnPeerError::failed)?;
+        let mut output = LinkOutput::new(self.sender.as_mut());
+        let published = self
+            .group
+            .publish(now, PubSubState::Operational, &mut output);
+        published.map_err(OwnPeerError::failed)?;
+        self.sender.flush().map_err(OwnPeerError::failed)?;
+        Ok(())
+    }
+
+    /// Waits for a message and copies its payload. Returns the kind of the request; `None` if there was no message.
+    fn receive(
+        &mut self,
+        timeout: Duration,
+        payload: &mut Vec<u8>,
+    ) -> Result<Option<Mode>, OwnPeerError> {
+        let begin = Instant::now();
+        let mut accepted = 0;
+        while accepted == 0 {
+            let left = timeout.saturating_sub(begin.elapsed());
+            if left.is_zero() {
+                return Ok(None);
+            }
+            let wait = if self.poll { Duration::ZERO } else { left };
+            let subscriber = &mut self.subscriber;
+            let received = self.receiver.receive(wait, &mut |received| {
+                let operational = PubSubState::Operational;
+                let outcome = subscriber.receive(Now::read(), operational, received.bytes, &mut ());
+                accepted += outcome.map_or(0, |reception| reception.accepted);
+            });
+            received.map_err(OwnPeerError::failed)?;
+        }
+        let mode = self.input.mode.read_scalar::<u8>();
+        let (mode, _) = mode.map_err(OwnPeerError::failed)?;
+        self.encoded.resize(PAYLOAD + 8, 0);
+        let reading = self.input.payload.read_into(&mut self.encoded);
+        let length = reading.map_err(OwnPeerError::failed)?.length;
+        // The type of a Variant and the length precede the bytes (OPC 10000-6, 5.2.2.16).
+        let bytes = self.encoded.get(5..length).unwrap_or_default();
+        payload.clear();
+        payload.extend_from_slice(bytes);
+        Ok(mode.map(Mode::of_code))
+    }
+}
+
+/// Runs the server.
+pub(super) fn serve(setting: &PeerSetting, link: Link) -> Result<(), OwnPeerError> {
+    let given = setting.given(link.options())?;
+    let setting = setting.clone();
+    until_input_ends(
+        move |ready, stop| {
+            let mut end = End::open(link, &setting, &given, true)?;
+            ready();
+            let (mut request, mut answer) = (Vec::new(), Vec::new());
+            while !stop.load(Ordering::Relaxed) {
+                if let Some(mode) = end.receive(LOOK, &mut request)? {
+                    answer_to(mode, &request, &mut answer);
+                    end.send(mode, &answer)?;
+                }
+            }
+            Ok(())
+        },
+        || (),
+    )
+}
+
+/// Runs the client.
+pub(super) fn connect(setting: &PeerSetting, link: Link) -> Result<(), OwnPeerError> {
+    let given = setting.given(link.options())?;
+    // Both sides get the same options. The interfaces of the client are the other way round.
+    let given = Given {
+        interface: given.peer_interface.clone(),
+        peer_interface: given.interface.clone(),
+        ..given
+    };
+    serve_commands(&mut End::open(link, setting, &given, false)?)
+}
+
+impl Exchange for End {
+    fn send(&mut self, mode: Mode, request: &[u8]) -> Result<(), OwnPeerError> {
+        End::send(self, mode, request)
+    }
+
+    fn receive(&mut self, timeout: Duration, answer: &mut Vec<u8>) -> Result<bool, OwnPeerError> {
+        Ok(End::receive(self, timeout, answer)?.is_some())
+    }
+}

@@ -1,0 +1,119 @@
+//! Tests of `takt bench middleware` with the real programs: rows of Takt's peers, exposed wrong peers, and Ctrl-C.
+
+mod support;
+
+use std::path::Path;
+
+use serde_json::Value;
+
+/// Delay of the slow peer in µs.
+const DELAY: f64 = 300.0;
+
+/// Writes a table of two wrong peers.
+fn wrong_peers(folder: &Path) -> String {
+    let path = folder.join("peers.toml");
+    let row = |name: &str, variants: &str| {
+        format!(
+            "[[peer]]\nname = \"{name}\"\ntitle = \"{name}\"\ngroup = \"floor\"\nprogram = [\"{{takt}}\", \"bench\", \"peer\", \
+             \"{name}\"]\nvariants = [{variants}]\n"
+        )
+    };
+    let slow = format!("[\"delay-us={DELAY}\"]");
+    let text = row("wrong-early", "") + &row("wrong-slow", &slow);
+    std::fs::write(&path, text).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+fn rows(arguments: &[&str]) -> Vec<Value> {
+    let folder = tempfile::tempdir().unwrap();
+    let table = wrong_peers(folder.path());
+    let results = folder.path().join("results");
+    let common = [
+        "--peers",
+        &table,
+        "--output",
+        results.to_str().unwrap(),
+        "--json",
+    ];
+    let rows = support::objects(support::bench("middleware", &[&common, arguments].concat()));
+    for name in ["samples.csv", "rows.jsonl", "summary.txt", "index.html"] {
+        let length = std::fs::metadata(results.join(name)).unwrap().len();
+        assert!(length > 100, "{name}: {length}");
+    }
+    rows
+}
+
+#[test]
+fn own_peers_answer_each_request_right() {
+    let peers = [
+        "tcp",
+        "udp",
+        "iceoryx2",
+        "takt-tcp",
+        "takt-iox2",
+        "takt-pubsub-udp",
+        "takt-pubsub-iox2",
+    ];
+    let arguments = [
+        "--only",
+        &peers.join(","),
+        "--sizes",
+        "2,32768",
+        "--samples",
+        "20",
+        "--quick",
+    ];
+    let rows = rows(&arguments);
+    for peer in peers {
+        for (mode, bytes) in [("echo", 2), ("echo", 32_768), ("ack", 2), ("ack", 32_768)] {
+            let same =
+                |row: &&Value| row["peer"] == peer && row["mode"] == mode && row["bytes"] == bytes;
+            let row = rows
+                .iter()
+                .find(same)
+                .unwrap_or_else(|| panic!("{peer} {mode} {bytes}"));
+            assert_eq!(row["answered"], 20, "{row}");
+            assert_eq!(row["faults"], serde_json::json!([0, 0, 0, 0]), "{row}");
+            let median = &row["median_us"];
+            assert!(median["low"].as_f64() <= median["high"].as_f64(), "{row}");
+        }
+    }
+}
+
+#[test]
+fn wrong_peers_are_exposed() {
+    let rows = rows(&[
+        "--only",
+        "wrong,tcp",
+        "--sizes",
+        "64",
+        "--samples",
+        "200",
+        "--quick",
+    ]);
+    let find = |peer: &str| {
+        let same = |row: &&Value| row["peer"] == peer && row["mode"] == "echo";
+        rows.iter().find(same).unwrap_or_else(|| panic!("{peer}"))
+    };
+    let early = find("wrong-early");
+    assert!(early["faults"][0].as_u64().unwrap() >= 190, "{early}");
+    let median = |peer: &str| find(peer)["median_us"]["value"].as_f64().unwrap();
+    let slower = median(&format!("wrong-slow delay-us={DELAY}")) - median("wrong-slow");
+    // Other tests share the processors.
+    assert!((0.8 * DELAY..2.0 * DELAY).contains(&slower), "{slower}");
+}
+
+#[test]
+fn an_interrupt_leaves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = folder.path().join("results");
+    let arguments = [
+        "--only",
+        "takt-tcp",
+        "--samples",
+        "1000000",
+        "--output",
+        output.to_str().unwrap(),
+    ];
+    support::interrupt_leaves_nothing(support::bench("middleware", &arguments), 2);
+}
