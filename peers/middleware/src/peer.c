@@ -21,6 +21,8 @@
 #define SECOND 1000000000ll
 // Time after which a request counts as lost.
 #define ANSWER_TIMEOUT (2 * SECOND)
+// Time that discovery may take.
+#define DISCOVERY_TIMEOUT (10 * SECOND)
 // Largest number of requests of one run.
 #define MOST_REQUESTS 1000000ul
 // Seconds that a peer has to end itself.
@@ -371,6 +373,48 @@ static void run(const struct peer_options *options, const struct peer_client *cl
     pthread_mutex_lock(&request.mutex);
     request.running = false;
     print_run(count);
+    pthread_mutex_unlock(&request.mutex);
+}
+
+void peer_discover(const struct peer_options *options, const struct peer_client *client) {
+    static const uint8_t data[2] = {0, 0};
+    static int64_t sample;
+    int64_t end = peer_now() + DISCOVERY_TIMEOUT;
+    bool repeated = false;
+    for (int mode = PEER_ECHO; mode <= PEER_ACK; mode++) {
+        for (;;) {
+            pthread_mutex_lock(&request.mutex);
+            request.mode = (enum peer_mode)mode;
+            request.size = sizeof data;
+            request.samples = &sample;
+            request.running = true;
+            request.start = peer_now();
+            __atomic_store_n(&request.answered, 0, __ATOMIC_RELEASE);
+            pthread_mutex_unlock(&request.mutex);
+            if (request.start > end || peer_stopped()) peer_fail("no answer of the server within 10 s");
+            if (!client->send(client->context, (enum peer_mode)mode, data, sizeof data)) {
+                peer_fail("the connection is lost");
+            }
+            int64_t deadline = request.start + SECOND / 5;
+            if (client->receive == NULL) wait_answer(options, deadline);
+            while (client->receive != NULL && !peer_answered() && peer_now() < deadline) {
+                if (!client->receive(client->context, deadline)) peer_fail("the connection is lost");
+            }
+            if (peer_answered()) break;
+            repeated = true;
+        }
+    }
+    // Answers of repeated requests shall not come during the first run.
+    for (int64_t quiet = peer_now() + SECOND / 2; repeated && peer_now() < quiet;) {
+        if (client->receive == NULL) {
+            usleep(100000);
+        } else if (!client->receive(client->context, quiet)) {
+            peer_fail("the connection is lost");
+        }
+    }
+    pthread_mutex_lock(&request.mutex);
+    request.running = false;
+    request.samples = NULL;
     pthread_mutex_unlock(&request.mutex);
 }
 

@@ -53,6 +53,9 @@ void peer_fail(const char *format, ...) __attribute__((format(printf, 1, 2), nor
 // Time of CLOCK_MONOTONIC in nanoseconds.
 int64_t peer_now(void);
 
+// Sends requests in both modes until each has an answer: discovery is complete on both sides then. Fails after 10 s.
+void peer_discover(const struct peer_options *options, const struct peer_client *client);
+
 // Prints `ready` and serves the commands on stdin until `quit`, its end, or SIGTERM.
 void peer_run_client(const struct peer_options *options, const struct peer_client *client);
 
@@ -80,6 +83,9 @@ void peer_run_program(const struct peer_options *options, const char *log, const
 
 // Writes a file in the folder; returns its path, which the caller keeps.
 char *peer_write_file(const struct peer_options *options, const char *name, const char *text);
+
+// Address of this side on the way to the server, as text.
+const char *peer_local_address(const struct peer_options *options);
 
 // Path of a file in the folder.
 char *peer_path(const struct peer_options *options, const char *name);
