@@ -75,6 +75,11 @@ static void serve(const struct connection *connection) {
     }
 }
 
+// The broker has TLS on its second port.
+static int broker_port(const struct peer_options *options) {
+    return options->port + (strcmp(options->security, "tls") == 0);
+}
+
 // Sets TCP_NODELAY on the socket of the connection. Paho C 1.3 has no option for it, and without it each acknowledgement
 // of QoS 1 and 2, and each large TLS record, waits for the broker's delayed TCP acknowledgement (40 ms).
 static void set_no_delay(const struct peer_options *options) {
@@ -82,7 +87,7 @@ static void set_no_delay(const struct peer_options *options) {
         struct sockaddr_in address;
         socklen_t size = sizeof address;
         if (getpeername(candidate, (struct sockaddr *)&address, &size) != 0 || address.sin_family != AF_INET ||
-            ntohs(address.sin_port) != options->port) {
+            ntohs(address.sin_port) != broker_port(options)) {
             continue;
         }
         int on = 1;
@@ -96,7 +101,7 @@ static void set_no_delay(const struct peer_options *options) {
 static void connect_broker(struct connection *connection, const struct peer_options *options) {
     bool encrypted = strcmp(options->security, "tls") == 0;
     char url[96];
-    snprintf(url, sizeof url, "%s://%s:%d", encrypted ? "ssl" : "tcp", options->address, options->port);
+    snprintf(url, sizeof url, "%s://%s:%d", encrypted ? "ssl" : "tcp", options->address, broker_port(options));
     const char *identity = options->role == PEER_SERVER ? "server" : "client";
     check(MQTTClient_create(&connection->client, url, identity, MQTTCLIENT_PERSISTENCE_NONE, NULL), "client");
     MQTTClient_connectOptions settings = MQTTClient_connectOptions_initializer;
