@@ -11,6 +11,8 @@
 
 #define NO_SERVER_PORT 9
 #define GROUP 1
+// Largest ByteString that fits into a datagram with all headers.
+#define LARGEST_DATAGRAM 65000
 
 // Value that is published, and its WriterGroup, for a mode.
 struct output {
@@ -192,6 +194,7 @@ static void start(const struct peer_options *options) {
 
 static bool send_request(void *context, enum peer_mode mode, const uint8_t *data, size_t size) {
     (void)context;
+    if (size > LARGEST_DATAGRAM) peer_fail("open62541 sends a message as one UDP datagram: at most %d bytes", LARGEST_DATAGRAM);
     outputs[mode].data = (UA_ByteString){size, (UA_Byte *)(uintptr_t)data};
     return UA_Server_triggerWriterGroupPublish(server, outputs[mode].group) == UA_STATUSCODE_GOOD;
 }
