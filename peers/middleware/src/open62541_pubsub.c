@@ -206,7 +206,7 @@ static bool receive_answer(void *context, int64_t deadline) {
 }
 
 int main(int argc, char **argv) {
-    struct peer_options options = peer_parse(argc, argv, "poll interface peer-interface");
+    struct peer_options options = peer_parse(argc, argv, "poll interface");
     peer_info("version", "%s", &UA_OPEN62541_VERSION[1]);
     peer_info("setting", "multithreading 0, build type Release");
     peer_info("setting", "publish on change, not by a timer");

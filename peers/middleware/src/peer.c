@@ -2,7 +2,6 @@
 #include "peer.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/futex.h>
 #include <poll.h>
 #include <pthread.h>
@@ -14,7 +13,6 @@
 #include <sys/eventfd.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -42,7 +40,7 @@ static struct {
     uint8_t answer[PEER_LARGEST];
     size_t answer_size;
     unsigned long wrong, lost, late, duplicate;
-} request = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+} request = {.mutex = PTHREAD_MUTEX_INITIALIZER, .answered = 1};
 
 static int stop_event = -1;
 static int stop_flag;

@@ -78,12 +78,6 @@ void peer_wait_stopped(void);
 // Sum of all bytes: the answer of an ACK.
 uint8_t peer_sum(const void *data, size_t size);
 
-// Runs a program and waits for it; its output goes to `log` in the folder. Fails if the program fails.
-void peer_run_program(const struct peer_options *options, const char *log, const char *const *arguments);
-
-// Writes a file in the folder; returns its path, which the caller keeps.
-char *peer_write_file(const struct peer_options *options, const char *name, const char *text);
-
 // Address of this side on the way to the server, as text.
 const char *peer_local_address(const struct peer_options *options);
 
