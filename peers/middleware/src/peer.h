@@ -44,6 +44,9 @@ struct peer_client {
 // Ends the process with code 2 if the command line is wrong. Blocks SIGTERM and SIGINT: call it before any thread starts.
 struct peer_options peer_parse(int argc, char **argv, const char *known);
 
+// Blocks SIGTERM and SIGINT; a part of peer_parse.
+void peer_prepare(void);
+
 // Prints `info KEY VALUE`.
 void peer_info(const char *key, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
