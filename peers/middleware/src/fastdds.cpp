@@ -1,5 +1,5 @@
-// Fast DDS. Each mode has two topics, for request and reply; their type is a sequence of octets. The transport is pinned:
-// Fast DDS uses UDP and shared memory at once otherwise.
+// Fast DDS. Each mode has two topics, for request and reply; their type is a sequence of octets. The transport is
+// pinned: Fast DDS uses UDP and shared memory at once otherwise.
 #include <atomic>
 #include <cstring>
 #include <fastdds/dds/domain/DomainParticipant.hpp>
@@ -165,7 +165,8 @@ int main(int argc, char **argv) {
     const bool server = options.role == PEER_SERVER;
     Log::SetVerbosity(Log::Error);
     peer_info("version", "%s", FASTRTPS_VERSION_STR);
-    peer_info("setting", "transport %s only, data sharing off", std::strcmp(options.transport, "shm") == 0 ? "shm" : "udp");
+    const bool shared = std::strcmp(options.transport, "shm") == 0;
+    peer_info("setting", "transport %s only, data sharing off", shared ? "shm" : "udp");
     peer_info("setting", "synchronous publishing, reliable, keep last 1, listener, unicast discovery");
     auto *factory = DomainParticipantFactory::get_instance();
     DomainParticipant *participant = factory->create_participant(0, participant_qos(options));

@@ -26,7 +26,8 @@ static void check(int code, const char *action) {
 }
 
 static bool publish(const struct connection *connection, const char *topic, const void *data, size_t size) {
-    return MQTTClient_publish(connection->client, topic, (int)size, data, connection->qos, 0, NULL) == MQTTCLIENT_SUCCESS;
+    int code = MQTTClient_publish(connection->client, topic, (int)size, data, connection->qos, 0, NULL);
+    return code == MQTTCLIENT_SUCCESS;
 }
 
 static bool send_request(void *context, enum peer_mode mode, const uint8_t *data, size_t size) {
@@ -38,7 +39,8 @@ static bool receive(const struct connection *connection, char **topic, MQTTClien
     int length = 0;
     *message = NULL;
     int code = MQTTClient_receive(connection->client, topic, &length, message, connection->poll ? 0 : ms);
-    return (code == MQTTCLIENT_SUCCESS || code == MQTTCLIENT_TOPICNAME_TRUNCATED) && MQTTClient_isConnected(connection->client);
+    bool good = code == MQTTCLIENT_SUCCESS || code == MQTTCLIENT_TOPICNAME_TRUNCATED;
+    return good && MQTTClient_isConnected(connection->client);
 }
 
 static bool receive_answer(void *context, int64_t deadline) {
@@ -80,8 +82,9 @@ static int broker_port(const struct peer_options *options) {
     return options->port + (strcmp(options->security, "tls") == 0);
 }
 
-// Sets TCP_NODELAY on the socket of the connection. Paho C 1.3 has no option for it, and without it each acknowledgement
-// of QoS 1 and 2, and each large TLS record, waits for the broker's delayed TCP acknowledgement (40 ms).
+// Sets TCP_NODELAY on the socket of the connection. Paho C 1.3 has no option for it, and without it each
+// acknowledgement of QoS 1 and 2, and each large TLS record, waits for the broker's delayed TCP acknowledgement (40
+// ms).
 static void set_no_delay(const struct peer_options *options) {
     for (int candidate = 3; candidate < 64; candidate++) {
         struct sockaddr_in address;
@@ -91,7 +94,9 @@ static void set_no_delay(const struct peer_options *options) {
             continue;
         }
         int on = 1;
-        if (setsockopt(candidate, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) != 0) peer_fail("TCP_NODELAY cannot be set");
+        if (setsockopt(candidate, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) != 0) {
+            peer_fail("TCP_NODELAY cannot be set");
+        }
         peer_info("setting", "TCP_NODELAY set on Paho's socket");
         return;
     }

@@ -34,7 +34,8 @@ static void make_certificate(const char *uri, UA_ByteString *key, UA_ByteString 
     UA_UInt16 bits = 2048;
     UA_KeyValueMap *parameters = UA_KeyValueMap_new();
     UA_KeyValueMap_setScalar(parameters, UA_QUALIFIEDNAME(0, "key-size-bits"), &bits, &UA_TYPES[UA_TYPES_UINT16]);
-    check(UA_CreateCertificate(UA_Log_Stdout, subject, 2, names, 2, UA_CERTIFICATEFORMAT_DER, parameters, key, certificate),
+    check(UA_CreateCertificate(UA_Log_Stdout, subject, 2, names, 2, UA_CERTIFICATEFORMAT_DER, parameters, key,
+                               certificate),
           "certificate");
     UA_KeyValueMap_delete(parameters);
     UA_String_clear(&names[1]);
@@ -77,7 +78,8 @@ static void serve(const struct peer_options *options) {
     if (encrypted(options)) {
         UA_ByteString key = UA_BYTESTRING_NULL, certificate = UA_BYTESTRING_NULL;
         make_certificate("URI:urn:open62541.unconfigured.application", &key, &certificate);
-        check(UA_ServerConfig_setDefaultWithSecurityPolicies(&config, port, &certificate, &key, NULL, 0, NULL, 0, NULL, 0),
+        check(UA_ServerConfig_setDefaultWithSecurityPolicies(&config, port, &certificate, &key, NULL, 0, NULL, 0, NULL,
+                                                             0),
               "configuration");
         UA_CertificateGroup_AcceptAll(&config.secureChannelPKI);
         UA_CertificateGroup_AcceptAll(&config.sessionPKI);

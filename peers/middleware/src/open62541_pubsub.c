@@ -32,7 +32,8 @@ static void check(UA_StatusCode status, const char *action) {
 }
 
 static UA_StatusCode read_value(UA_Server *of, const UA_NodeId *session, void *session_context, const UA_NodeId *node,
-                                void *context, UA_Boolean source_time, const UA_NumericRange *range, UA_DataValue *value) {
+                                void *context, UA_Boolean source_time, const UA_NumericRange *range,
+                                UA_DataValue *value) {
     (void)of, (void)session, (void)session_context, (void)node, (void)source_time, (void)range;
     struct output *output = context;
     value->hasValue = true;
@@ -73,8 +74,9 @@ static UA_NodeId add_variable(UA_UInt32 number, const char *name, struct output 
     UA_CallbackValueSource source = {read_value, write_value};
     UA_NodeId node = UA_NODEID_NUMERIC(1, number);
     check(UA_Server_addCallbackValueSourceVariableNode(server, node, UA_NS0ID(OBJECTSFOLDER), UA_NS0ID(ORGANIZES),
-                                                       UA_QUALIFIEDNAME(1, (char *)(uintptr_t)name), UA_NS0ID(BASEDATAVARIABLETYPE),
-                                                       attributes, source, output, NULL),
+                                                       UA_QUALIFIEDNAME(1, (char *)(uintptr_t)name),
+                                                       UA_NS0ID(BASEDATAVARIABLETYPE), attributes, source, output,
+                                                       NULL),
           "Variable");
     return node;
 }
@@ -184,8 +186,10 @@ static void start(const struct peer_options *options) {
     if (server == NULL) peer_fail("no server");
     for (int mode = 0; mode < 2; mode++) {
         int out = options->port + mode + (is_client ? 0 : 2), in = options->port + mode + (is_client ? 2 : 0);
-        add_writer(options, out, &outputs[mode], add_variable(1 + (UA_UInt32)mode, mode == PEER_ECHO ? "EchoOut" : "AckOut", &outputs[mode]));
-        add_reader(options, in, add_variable(3 + (UA_UInt32)mode, mode == PEER_ECHO ? "EchoIn" : "AckIn", &outputs[mode]));
+        static const char *const names[2][2] = {{"EchoOut", "EchoIn"}, {"AckOut", "AckIn"}};
+        UA_UInt32 number = 1 + 2 * (UA_UInt32)mode;
+        add_writer(options, out, &outputs[mode], add_variable(number, names[mode][0], &outputs[mode]));
+        add_reader(options, in, add_variable(number + 1, names[mode][1], &outputs[mode]));
     }
     check(UA_Server_run_startup(server), "start");
     check(UA_Server_enableAllPubSubComponents(server), "PubSub");
@@ -194,7 +198,7 @@ static void start(const struct peer_options *options) {
 
 static bool send_request(void *context, enum peer_mode mode, const uint8_t *data, size_t size) {
     (void)context;
-    if (size > LARGEST_DATAGRAM) peer_fail("open62541 sends a message as one UDP datagram: at most %d bytes", LARGEST_DATAGRAM);
+    if (size > LARGEST_DATAGRAM) peer_fail("a message is one UDP datagram: at most %d bytes", LARGEST_DATAGRAM);
     outputs[mode].data = (UA_ByteString){size, (UA_Byte *)(uintptr_t)data};
     return UA_Server_triggerWriterGroupPublish(server, outputs[mode].group) == UA_STATUSCODE_GOOD;
 }

@@ -32,16 +32,16 @@ struct peer_options {
     const char *peer_network;
 };
 
-// Functions of a client. `send` returns false if the connection is lost. `receive` waits until it has called peer_answer,
-// or until `deadline` (CLOCK_MONOTONIC, nanoseconds); it is null if another thread calls peer_answer.
+// Functions of a client. `send` returns false if the connection is lost. `receive` waits until it has called
+// peer_answer, or until `deadline` (CLOCK_MONOTONIC, nanoseconds); it is null if another thread calls peer_answer.
 struct peer_client {
     void *context;
     bool (*send)(void *context, enum peer_mode mode, const uint8_t *data, size_t size);
     bool (*receive)(void *context, int64_t deadline);
 };
 
-// Reads the command line. `known` names the options that the peer has, with their values: "poll qos=0,1,2".
-// Ends the process with code 2 if the command line is wrong. Blocks SIGTERM and SIGINT: call it before any thread starts.
+// Reads the command line. `known` names the options that the peer has, with their values: "poll qos=0,1,2". Ends the
+// process with code 2 if the command line is wrong. Blocks SIGTERM and SIGINT: call it before any thread starts.
 struct peer_options peer_parse(int argc, char **argv, const char *known);
 
 // Blocks SIGTERM and SIGINT; a part of peer_parse.
@@ -68,8 +68,8 @@ void peer_answer(const void *data, size_t size);
 // True once the current request has its answer.
 bool peer_answered(void);
 
-// Prints `ready`; from now on the end of stdin or SIGTERM stops the server. `wake` may be null: it interrupts the loop of
-// the peer, in another thread.
+// Prints `ready`; from now on the end of stdin or SIGTERM stops the server. `wake` may be null: it interrupts the
+// loop of the peer, in another thread.
 void peer_start_server(void (*wake)(void *context), void *context);
 
 // True once the process has to end.

@@ -20,7 +20,7 @@ const char *peer_local_address(const struct peer_options *options) {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)options->port)};
     socklen_t size = sizeof address;
     int probe = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    if (inet_pton(AF_INET, options->address, &address.sin_addr) != 1) peer_fail("%s: no IPv4 address", options->address);
+    if (inet_pton(AF_INET, options->address, &address.sin_addr) != 1) peer_fail("%s: no address", options->address);
     // Connecting a UDP socket sends nothing: it chooses the route.
     if (probe < 0 || connect(probe, (struct sockaddr *)&address, size) != 0 ||
         getsockname(probe, (struct sockaddr *)&address, &size) != 0) {

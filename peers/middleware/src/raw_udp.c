@@ -19,7 +19,7 @@ struct floor {
 
 static int open_socket(const struct peer_options *options, int offset) {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)(options->port + offset))};
-    if (inet_pton(AF_INET, options->address, &address.sin_addr) != 1) peer_fail("%s: no IPv4 address", options->address);
+    if (inet_pton(AF_INET, options->address, &address.sin_addr) != 1) peer_fail("%s: no address", options->address);
     int opened = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     bool server = options->role == PEER_SERVER;
     int (*place)(int, const struct sockaddr *, socklen_t) = server ? bind : connect;
@@ -72,7 +72,8 @@ int main(int argc, char **argv) {
     }
     peer_start_server(NULL, NULL);
     while (!peer_stopped()) {
-        struct pollfd events[2] = {{.fd = floor.sockets[0], .events = POLLIN}, {.fd = floor.sockets[1], .events = POLLIN}};
+        struct pollfd events[2] = {{.fd = floor.sockets[0], .events = POLLIN},
+                                   {.fd = floor.sockets[1], .events = POLLIN}};
         if (!options.poll) poll(events, 2, 100);
         for (int mode = 0; mode < 2; mode++) {
             if (options.poll || events[mode].revents != 0) answer(floor.sockets[mode], (enum peer_mode)mode);

@@ -75,7 +75,8 @@ int main(int argc, char **argv) {
             const std::string name = mode == PEER_ECHO ? "echo" : "ack";
             publishers[mode] = node.advertise<Message>(name + (server ? "_reply" : "_request"), 1);
             const auto callback = !server ? take_answer : mode == PEER_ECHO ? answer_echo : answer_ack;
-            subscribers[mode] = node.subscribe<Message>(name + (server ? "_request" : "_reply"), 1, callback, {}, hints);
+            const std::string topic = name + (server ? "_request" : "_reply");
+            subscribers[mode] = node.subscribe<Message>(topic, 1, callback, {}, hints);
         }
         if (server) {
             peer_start_server(nullptr, nullptr);

@@ -1,4 +1,5 @@
-//! Line protocol of a peer of `takt bench middleware` for Rust libraries: options, commands, payload, timing and output.
+//! Line protocol of a peer of `takt bench middleware` for Rust libraries: options, commands, payload, timing and
+//! output.
 
 use std::collections::HashSet;
 use std::fmt::Display;

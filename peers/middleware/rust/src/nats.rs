@@ -1,4 +1,5 @@
-//! NATS with async-nats and nats-server. Each mode has two subjects, for request and reply. Each publication is flushed.
+//! NATS with async-nats and nats-server. Each mode has two subjects, for request and reply. Each publication is
+//! flushed.
 
 use async_nats::{Message, Subscriber};
 use futures_util::StreamExt;

@@ -1,5 +1,5 @@
-//! Wire protocol of ROS 2 with ros2-client (RustDDS): not ROS 2's own libraries. Each mode has two topics, for request and
-//! reply; their type is `std_msgs/UInt8MultiArray`.
+//! Wire protocol of ROS 2 with ros2-client (RustDDS): not ROS 2's own libraries. Each mode has two topics, for
+//! request and reply; their type is `std_msgs/UInt8MultiArray`.
 
 use futures_util::future::{Either, select};
 use ros2_client::ros2::QosPolicyBuilder;
