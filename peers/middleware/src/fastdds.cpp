@@ -1,0 +1,218 @@
+// Fast DDS. Each mode has two topics, for request and reply; their type is a sequence of octets. The transport is
+// pinned: Fast DDS uses UDP and shared memory at once otherwise.
+#include <atomic>
+#include <cstring>
+#include <fastdds/dds/domain/DomainParticipant.hpp>
+#include <fastdds/dds/domain/DomainParticipantFactory.hpp>
+#include <fastdds/dds/log/Log.hpp>
+#include <fastdds/dds/publisher/DataWriter.hpp>
+#include <fastdds/dds/publisher/Publisher.hpp>
+#include <fastdds/dds/subscriber/DataReader.hpp>
+#include <fastdds/dds/subscriber/DataReaderListener.hpp>
+#include <fastdds/dds/subscriber/SampleInfo.hpp>
+#include <fastdds/dds/subscriber/Subscriber.hpp>
+#include <fastdds/dds/topic/TopicDataType.hpp>
+#include <fastdds/rtps/transport/UDPv4TransportDescriptor.h>
+#include <fastdds/rtps/transport/shared_mem/SharedMemTransportDescriptor.h>
+#include <fastrtps/config.h>
+#include <fastrtps/utils/IPLocator.h>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "peer.h"
+
+using namespace eprosima::fastdds::dds;
+using eprosima::fastrtps::rtps::IPLocator;
+using eprosima::fastrtps::rtps::Locator_t;
+using eprosima::fastrtps::rtps::SerializedPayload_t;
+
+namespace {
+
+// Payload that is lent to a writer, or received by a reader.
+struct Message {
+    std::vector<uint8_t> owned;
+    const uint8_t *data = nullptr;
+    size_t size = 0;
+};
+
+// CDR, little endian: encapsulation (4 bytes), length (4 bytes), octets (DDS-XTypes, 7.4.3).
+class MessageType : public TopicDataType {
+  public:
+    MessageType() {
+        setName("Message");
+        m_typeSize = 8 + PEER_LARGEST;
+        m_isGetKeyDefined = false;
+    }
+
+    bool serialize(void *of, SerializedPayload_t *payload) override {
+        const auto *message = static_cast<const Message *>(of);
+        const uint8_t header[4] = {0, 1, 0, 0};
+        const auto length = static_cast<uint32_t>(message->size);
+        std::memcpy(payload->data, header, sizeof header);
+        std::memcpy(payload->data + 4, &length, sizeof length);
+        std::memcpy(payload->data + 8, message->data, length);
+        payload->encapsulation = CDR_LE;
+        payload->length = 8 + length;
+        return true;
+    }
+
+    bool deserialize(SerializedPayload_t *payload, void *into) override {
+        auto *message = static_cast<Message *>(into);
+        uint32_t length = 0;
+        if (payload->length < 8) return false;
+        std::memcpy(&length, payload->data + 4, sizeof length);
+        if (length > payload->length - 8) return false;
+        message->owned.assign(payload->data + 8, payload->data + 8 + length);
+        return true;
+    }
+
+    std::function<uint32_t()> getSerializedSizeProvider(void *of) override {
+        const size_t size = static_cast<const Message *>(of)->size;
+        return [size] { return static_cast<uint32_t>(8 + size); };
+    }
+
+    void *createData() override { return new Message; }
+    void deleteData(void *data) override { delete static_cast<Message *>(data); }
+    bool getKey(void *, eprosima::fastrtps::rtps::InstanceHandle_t *, bool) override { return false; }
+};
+
+bool write(DataWriter *writer, const void *data, size_t size) {
+    Message message;
+    message.data = static_cast<const uint8_t *>(data);
+    message.size = size;
+    return writer->write(&message);
+}
+
+// Takes messages in Fast DDS's thread that received them.
+class Listener : public DataReaderListener {
+  public:
+    void on_data_available(DataReader *reader) override {
+        SampleInfo info;
+        while (reader->take_next_sample(&message_, &info) == ReturnCode_t::RETCODE_OK) {
+            if (info.valid_data) take(message_.owned);
+        }
+    }
+
+    bool server = false;
+    peer_mode mode = PEER_ECHO;
+    DataWriter *writer = nullptr;
+
+  private:
+    void take(const std::vector<uint8_t> &data) {
+        if (!server) {
+            peer_answer(data.data(), data.size());
+        } else if (mode == PEER_ECHO) {
+            write(writer, data.data(), data.size());
+        } else {
+            const uint8_t sum = peer_sum(data.data(), data.size());
+            write(writer, &sum, 1);
+        }
+    }
+
+    Message message_;
+};
+
+void check(const void *made, const char *name) {
+    if (made == nullptr) peer_fail("no %s", name);
+}
+
+// Ports, all within the ten of the peer: discovery at 1 (server) and 3 (client), data at 2 and 4.
+DomainParticipantQos participant_qos(const peer_options &options) {
+    DomainParticipantQos qos = PARTICIPANT_QOS_DEFAULT;
+    auto &wire = qos.wire_protocol();
+    wire.port.portBase = static_cast<uint16_t>(options.port);
+    wire.port.domainIDGain = 0;
+    wire.port.participantIDGain = 2;
+    wire.port.offsetd0 = 0;
+    wire.port.offsetd1 = 1;
+    wire.port.offsetd2 = 6;
+    wire.port.offsetd3 = 2;
+    const bool server = options.role == PEER_SERVER;
+    wire.participant_id = server ? 0 : 1;
+    wire.builtin.discovery_config.leaseDuration_announcementperiod = {1, 0};
+    qos.transport().use_builtin_transports = false;
+    if (std::strcmp(options.transport, "shm") == 0) {
+        auto shared = std::make_shared<eprosima::fastdds::rtps::SharedMemTransportDescriptor>();
+        shared->segment_size(8 * PEER_LARGEST);
+        qos.transport().user_transports.push_back(shared);
+        return qos;
+    }
+    auto udp = std::make_shared<eprosima::fastdds::rtps::UDPv4TransportDescriptor>();
+    udp->interfaceWhiteList.emplace_back(peer_local_address(&options));
+    qos.transport().user_transports.push_back(udp);
+    Locator_t own;
+    own.kind = LOCATOR_KIND_UDPv4;
+    IPLocator::setIPv4(own, peer_local_address(&options));
+    own.port = static_cast<uint32_t>(options.port + (server ? 1 : 3));
+    wire.builtin.metatrafficUnicastLocatorList.push_back(own);
+    Locator_t peer;
+    peer.kind = LOCATOR_KIND_UDPv4;
+    IPLocator::setIPv4(peer, options.address);
+    peer.port = static_cast<uint32_t>(options.port + (server ? 3 : 1));
+    wire.builtin.initialPeersList.push_back(peer);
+    return qos;
+}
+
+DataWriter *writers[2];
+
+bool send_request(void *, peer_mode mode, const uint8_t *data, size_t size) { return write(writers[mode], data, size); }
+
+}  // namespace
+
+int main(int argc, char **argv) {
+    const peer_options options = peer_parse(argc, argv, "transport=udp,shm");
+    const bool server = options.role == PEER_SERVER;
+    Log::SetVerbosity(Log::Error);
+    peer_info("version", "%s", FASTRTPS_VERSION_STR);
+    const bool shared = std::strcmp(options.transport, "shm") == 0;
+    peer_info("setting", "transport %s only, data sharing off", shared ? "shm" : "udp");
+    peer_info("setting", "synchronous publishing, reliable, keep last 1, listener, unicast discovery");
+    auto *factory = DomainParticipantFactory::get_instance();
+    DomainParticipant *participant = factory->create_participant(0, participant_qos(options));
+    check(participant, "participant");
+    TypeSupport type(new MessageType);
+    type.register_type(participant);
+    Publisher *publisher = participant->create_publisher(PUBLISHER_QOS_DEFAULT);
+    Subscriber *subscriber = participant->create_subscriber(SUBSCRIBER_QOS_DEFAULT);
+    check(publisher, "publisher");
+    check(subscriber, "subscriber");
+    DataWriterQos out = DATAWRITER_QOS_DEFAULT;
+    out.reliability().kind = RELIABLE_RELIABILITY_QOS;
+    out.history().kind = KEEP_LAST_HISTORY_QOS;
+    out.history().depth = 1;
+    out.publish_mode().kind = SYNCHRONOUS_PUBLISH_MODE;
+    out.endpoint().history_memory_policy = eprosima::fastrtps::rtps::PREALLOCATED_WITH_REALLOC_MEMORY_MODE;
+    out.data_sharing().off();
+    DataReaderQos in = DATAREADER_QOS_DEFAULT;
+    in.reliability().kind = RELIABLE_RELIABILITY_QOS;
+    in.history().kind = KEEP_LAST_HISTORY_QOS;
+    in.history().depth = 1;
+    in.endpoint().history_memory_policy = eprosima::fastrtps::rtps::PREALLOCATED_WITH_REALLOC_MEMORY_MODE;
+    in.data_sharing().off();
+    Listener listeners[2];
+    for (int mode = 0; mode < 2; mode++) {
+        const std::string name = mode == PEER_ECHO ? "echo" : "ack";
+        Topic *request = participant->create_topic(name + "_request", "Message", TOPIC_QOS_DEFAULT);
+        Topic *reply = participant->create_topic(name + "_reply", "Message", TOPIC_QOS_DEFAULT);
+        check(request, "topic");
+        check(reply, "topic");
+        writers[mode] = publisher->create_datawriter(server ? reply : request, out);
+        check(writers[mode], "writer");
+        listeners[mode].server = server;
+        listeners[mode].mode = static_cast<peer_mode>(mode);
+        listeners[mode].writer = writers[mode];
+        check(subscriber->create_datareader(server ? request : reply, in, &listeners[mode]), "reader");
+    }
+    if (server) {
+        peer_start_server(nullptr, nullptr);
+        peer_wait_stopped();
+    } else {
+        const peer_client client = {nullptr, send_request, nullptr};
+        peer_discover(&options, &client);
+        peer_run_client(&options, &client);
+    }
+    participant->delete_contained_entities();
+    factory->delete_participant(participant);
+    return 0;
+}
