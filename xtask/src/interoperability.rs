@@ -284,10 +284,15 @@ fn table(
     let _ = writeln!(document, "| peer | role | {} |", columns.join(" | "));
     let _ = writeln!(document, "|---|---|{}", "---|".repeat(columns.len()));
     for (name, results) in rows {
-        let cells = columns.iter().map(|column| match results.is_finished {
-            true => cell(results, column),
-            false => "missing".to_owned(),
-        });
+        let cells =
+            columns
+                .iter()
+                .enumerate()
+                .map(|(place, column)| match (results.is_finished, place) {
+                    (true, _) => cell(results, column),
+                    (false, 0) => "missing".to_owned(),
+                    (false, _) => String::new(),
+                });
         let cells: Vec<String> = cells.collect();
         let _ = writeln!(document, "| {name} | {} |", cells.join(" | "));
     }

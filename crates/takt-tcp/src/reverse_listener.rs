@@ -3,10 +3,12 @@
 //! One thread accepts connections and reads their ReverseHello. Connections of expected servers wait there for a client.
 //! Others get an Error message and are closed. The thread sleeps while nothing happens.
 
+mod expected;
+mod shared;
 mod waiting_room;
 
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Instant;
 
 use takt_rt::readiness::Waker;
@@ -14,6 +16,8 @@ use takt_rt::readiness::Waker;
 use crate::endpoint_url::EndpointUrl;
 use crate::listener::{BindError, listen};
 use crate::reverse_hello::ReverseHello;
+pub use expected::ExpectedServer;
+use shared::Shared;
 use waiting_room::WaitingRoom;
 
 /// Error of a client that waits for a server.
@@ -38,30 +42,6 @@ pub enum ReverseError {
     },
 }
 
-/// Server for which a client waits.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct ExpectedServer {
-    /// EndpointUrl in its ReverseHello.
-    pub url: EndpointUrl,
-    /// ServerUri in its ReverseHello; any one if `None`.
-    pub server_uri: Option<String>,
-}
-
-impl ExpectedServer {
-    /// Returns whether a ReverseHello is that of this server. Upper and lower case in the host are the same.
-    #[must_use]
-    pub fn fits(&self, hello: &ReverseHello) -> bool {
-        let uri = self.server_uri.as_ref();
-        let url = hello.endpoint_url.parse::<EndpointUrl>();
-        uri.is_none_or(|uri| *uri == hello.server_uri)
-            && url.is_ok_and(|url| {
-                url.host().eq_ignore_ascii_case(self.url.host())
-                    && url.port() == self.url.port()
-                    && url.path() == self.url.path()
-            })
-    }
-}
-
 /// Socket at which servers connect. Copies are the same socket; it is closed with the last one.
 #[derive(Debug, Clone)]
 pub struct ReverseListener {
@@ -76,38 +56,6 @@ impl PartialEq for ReverseListener {
 }
 
 impl Eq for ReverseListener {}
-
-/// State that the thread and the clients share.
-#[derive(Debug)]
-struct Shared {
-    address: SocketAddr,
-    state: Mutex<State>,
-    arrived: Condvar,
-    waker: Waker,
-}
-
-#[derive(Debug, Default)]
-struct State {
-    ended: bool,
-    expected: Vec<ExpectedServer>,
-    /// Connections of expected servers, the oldest first.
-    arrived: Vec<Arrived>,
-    refused: Option<ReverseHello>,
-}
-
-/// Connection of an expected server, before the client's Hello.
-#[derive(Debug)]
-struct Arrived {
-    socket: TcpStream,
-    address: SocketAddr,
-    hello: ReverseHello,
-}
-
-impl Shared {
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
 
 /// Ends the thread when the last copy of the listener is dropped.
 #[derive(Debug)]

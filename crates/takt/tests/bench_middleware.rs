@@ -1,4 +1,10 @@
 //! Tests of `takt bench middleware` with the real programs: rows of Takt's peers, exposed wrong peers, and Ctrl-C.
+#![allow(
+    clippy::expect_used,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking"
+)]
 
 mod support;
 

@@ -9,6 +9,7 @@ mod attributes;
 mod browse_path;
 mod certificates;
 mod choice;
+mod connection;
 mod current;
 mod data_types;
 mod discovery;
@@ -42,8 +43,8 @@ use takt_ua::structures::RequestHeader;
 
 #[cfg(feature = "async")]
 pub(crate) use self::{
+    connection::Connection,
     history::HistoryServices,
-    link::Connection,
     message::encode_message,
     security::Secured,
     transport::{tcp_error, timed_out, untrusted},

@@ -7,8 +7,8 @@ use takt_ua::enumerations::{ApplicationType, MessageSecurityMode};
 use takt_ua::structures::*;
 use takt_ua::{ByteString, LocalizedText, NodeId, StatusCode};
 
+use super::connection::Connection;
 use super::ephemeral_key;
-use super::link::Connection;
 use super::message::{request_header, text};
 use super::options::ClientOptions;
 use super::security::{SECURITY_POLICY_NONE, Secured, names};

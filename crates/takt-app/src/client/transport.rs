@@ -14,7 +14,6 @@ use takt_tcp::{
 use takt_ua::StatusCode;
 use takt_ua::binary::{EncodeError, Encoder};
 
-use super::link;
 use super::message::{decode_message, encode_message, remaining};
 use super::options::{ClientOptions, Waiting};
 use super::request::{ServiceRequest, ServiceResponse};
@@ -181,7 +180,7 @@ impl Transport {
     }
 }
 
-impl link::Connection for Transport {
+impl super::connection::Connection for Transport {
     async fn connect_unsecured(
         endpoint: &Endpoint,
         options: &ClientOptions,

@@ -11,9 +11,10 @@ use takt_ua::enumerations::{MonitoringMode, TimestampsToReturn};
 use takt_ua::structures::*;
 use takt_ua::{DataValue, NodeId, StatusCode, Variant, ids};
 
+use super::change::DataChange;
+use super::events::EventNotification;
 use super::options::{MOST_REQUESTS, Monitored, Wanted};
-use super::receive::Pending;
-use super::{DataChange, EventNotification, MonitoredItemOptions, SubscriptionOptions};
+use super::options::{MonitoredItemOptions, SubscriptionOptions};
 use crate::client::{AttributeServices, Requests};
 use crate::error::ClientError;
 
@@ -40,6 +41,14 @@ pub(crate) trait Publishing: Requests {
     fn disconnect(&mut self);
     /// Closes session and connection.
     fn close(&mut self);
+}
+
+/// A message that is handled in its turn.
+pub(super) enum Pending {
+    /// A received message.
+    Message(NotificationMessage),
+    /// A missing one, which the server can send again.
+    Missing(u32),
 }
 
 /// A Subscription with its items.

@@ -8,6 +8,7 @@
 //! resumed there, and the Subscription goes on: changes meanwhile arrive, as far as its queues hold them. Otherwise the
 //! Subscription is created anew with all items, whose values are then sent again.
 
+mod change;
 mod core;
 mod events;
 mod options;
@@ -16,8 +17,9 @@ mod receive;
 use std::time::{Duration, Instant};
 
 use takt_ua::structures::{PublishRequest, PublishResponse};
-use takt_ua::{DataValue, NodeId, StatusCode};
+use takt_ua::{NodeId, StatusCode};
 
+pub use change::DataChange;
 pub use events::{EventNotification, EventQuery};
 pub use options::{MonitoredItemOptions, SubscriptionOptions};
 
@@ -26,23 +28,6 @@ pub(crate) use options::Monitored;
 
 use crate::client::{Client, ready};
 use crate::error::ClientError;
-
-/// A changed value.
-#[derive(Debug, Clone, PartialEq)]
-pub struct DataChange {
-    /// Handle of the item, which [`Subscription::monitor`] returned.
-    pub client_handle: u32,
-    /// Its value, StatusCode and timestamps.
-    pub value: DataValue,
-}
-
-impl DataChange {
-    /// Returns whether other values were lost, because the item's queue was too short (OPC 10000-4, 7.39.1).
-    pub fn is_overflow(&self) -> bool {
-        const OVERFLOW: u32 = 0x0480;
-        self.value.status_code().0 & OVERFLOW == OVERFLOW
-    }
-}
 
 /// A Subscription with its items, on its own connection. It is used by one thread.
 pub struct Subscription {

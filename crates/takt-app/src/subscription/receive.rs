@@ -6,20 +6,13 @@ use takt_ua::StatusCode;
 use takt_ua::binary::DecodeError;
 use takt_ua::structures::*;
 
-use super::core::{Core, Publishing};
-use super::{DataChange, EventNotification};
+use super::change::DataChange;
+use super::core::{Core, Pending, Publishing};
+use super::events::EventNotification;
 use crate::error::{ClientError, ConnectionError};
 
 /// Largest number of missing messages that are requested at a time.
 const MOST_MISSING: u32 = 64;
-
-/// A message that is handled in its turn.
-pub(super) enum Pending {
-    /// A received message.
-    Message(NotificationMessage),
-    /// A missing one, which the server can send again.
-    Missing(u32),
-}
 
 impl<C: Publishing> Core<C> {
     /// Waits for one message from the server.

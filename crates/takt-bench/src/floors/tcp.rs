@@ -183,8 +183,9 @@ mod tests {
                 client.round_trip().unwrap();
                 assert!(client.answer.len() >= operation.sizes.response + 24 + 32);
             }
-            // A request that is not secured ends the connection.
+            // A request that was changed on its way ends the connection.
             client.protection = None;
+            client.request[HEADER + HEADER] ^= 1;
             client.round_trip().unwrap_err();
             drop(client);
             server.join().unwrap().unwrap_err();

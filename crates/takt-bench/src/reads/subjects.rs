@@ -13,8 +13,9 @@ use takt_ua::enumerations::{MessageSecurityMode, TimestampsToReturn};
 use takt_ua::structures::{ReadRequest, ReadResponse, ReadValueId};
 use takt_ua::{NodeId, Variant};
 
+use super::case::{CLIENTS, LONGEST, NODES};
 use super::server::{ReadFloor, ReadServer, variable};
-use super::{CLIENTS, LONGEST, NODES};
+
 use crate::assignment::Assignment;
 use crate::error::BenchError;
 use crate::floors::protection::Protection;

@@ -4,7 +4,7 @@ use serde::Serialize;
 use takt_report::number::measured;
 use takt_report::{Column, Table};
 
-use super::Series;
+use super::series::Series;
 use super::subjects::Subject;
 use crate::measure::Percentiles;
 
@@ -148,7 +148,7 @@ fn title(row: &Row) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Case;
+    use super::super::case::Case;
     use super::super::subjects::Security;
     use super::*;
     use crate::measure::Samples;

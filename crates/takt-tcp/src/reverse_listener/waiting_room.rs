@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use super::{Arrived, Shared};
+use super::shared::{Arrived, Shared};
 use crate::error::TransportError;
 use crate::hello::emit_error;
 use crate::reverse_hello::ReverseHello;

@@ -3,6 +3,7 @@
 mod accept;
 mod relief;
 mod reverse;
+mod reversed;
 mod trust;
 
 use std::collections::VecDeque;

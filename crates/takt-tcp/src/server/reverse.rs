@@ -5,19 +5,15 @@
 
 use std::io;
 use std::net::TcpStream;
-use std::os::fd::{BorrowedFd, OwnedFd};
+use std::os::fd::BorrowedFd;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use takt_rt::readiness::{Interest, Waker, tagged_key};
+use takt_rt::readiness::Waker;
 
 use crate::endpoint_url::EndpointUrl;
-use crate::handler::RequestHandler;
 use crate::reverse_hello::{ReverseHello, ReverseOutcome, ReversePauses};
-use crate::server_connection::ServerConnection;
-
-use super::{REVERSE, TcpServer};
 
 /// Time limit of an attempt to connect to one address of a client.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -76,12 +72,31 @@ impl ReverseConnections {
         })
     }
 
+    /// Takes the sockets that the threads have connected, with the positions of their clients.
+    pub(super) fn take(&self) -> Vec<(usize, TcpStream)> {
+        self.established.waker.drain();
+        let sockets = self.established.sockets.lock();
+        std::mem::take(&mut *sockets.unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Returns the ReverseHello of all connections.
+    pub(super) fn hello(&self) -> ReverseHello {
+        self.hello.clone()
+    }
+
+    /// Notes the connection that waits at a client.
+    pub(super) fn waits(&mut self, position: usize, id: u64) {
+        if let Some(client) = self.clients.get_mut(position) {
+            client.waiting = Some(id);
+        }
+    }
+
     pub(super) fn fd(&self) -> BorrowedFd<'_> {
         self.established.waker.as_fd()
     }
 
     /// Tells the thread of a client that its connection is used or has ended.
-    fn end(&mut self, position: usize, outcome: ReverseOutcome) {
+    pub(super) fn end(&mut self, position: usize, outcome: ReverseOutcome) {
         if let Some(client) = self.clients.get_mut(position) {
             client.waiting = None;
             // The thread ends only with this server.
@@ -158,62 +173,4 @@ fn connect(url: &EndpointUrl) -> io::Result<TcpStream> {
         }
     }
     Err(last)
-}
-
-impl<H: RequestHandler> TcpServer<H> {
-    /// Connects to clients from now on, and serves the connections like accepted ones (OPC 10000-6, 7.1.3). One connection waits
-    /// at each client; the next one is opened when the client uses it.
-    ///
-    /// # Errors
-    /// Those of the operating system: there are no descriptors or threads left.
-    pub fn connect_to(&mut self, clients: ReverseConnect) -> io::Result<()> {
-        let reverse = ReverseConnections::start(clients)?;
-        let key = tagged_key(self.tag, REVERSE);
-        self.readiness.add(reverse.fd(), key, Interest::READ)?;
-        self.reverse = Some(reverse);
-        Ok(())
-    }
-
-    /// Serves the connections that the threads have established.
-    pub(super) fn take_reverse(&mut self, now: Instant) {
-        let Some(reverse) = &mut self.reverse else {
-            return;
-        };
-        reverse.established.waker.drain();
-        let sockets = reverse.established.sockets.lock();
-        let sockets = std::mem::take(&mut *sockets.unwrap_or_else(PoisonError::into_inner));
-        let hello = reverse.hello.clone();
-        for (position, socket) in sockets {
-            let id = self.connections.next_id();
-            if let Some(client) = self
-                .reverse
-                .as_mut()
-                .and_then(|all| all.clients.get_mut(position))
-            {
-                client.waiting = Some(id);
-            }
-            if !self.reversed(socket, &hello, now)
-                && let Some(reverse) = &mut self.reverse
-            {
-                reverse.end(position, ReverseOutcome::Unused);
-            }
-        }
-        self.limit_connections(now);
-    }
-
-    /// Serves a connection that begins with `hello`; returns false if it cannot be served.
-    fn reversed(&mut self, socket: TcpStream, hello: &ReverseHello, now: Instant) -> bool {
-        let Ok(address) = socket.peer_addr() else {
-            return false;
-        };
-        let config = Arc::clone(&self.connection_config);
-        let channel_id = self.next_channel_id();
-        match ServerConnection::reverse(config, channel_id, hello, now) {
-            Ok(machine) => self.serve_socket(OwnedFd::from(socket), address, machine, now),
-            Err(error) => {
-                tracing::error!(%error, "no ReverseHello can be sent");
-                false
-            }
-        }
-    }
 }
