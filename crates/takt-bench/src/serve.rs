@@ -1,19 +1,24 @@
 //! Servers of round trips: Takt's own, and those of the floors.
 
 use std::net::TcpListener;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use takt_app::Endpoint;
 use takt_app::serve::{ServeOptions, Serving};
+use takt_services::Server;
 
 use super::assignment::Assignment;
 use super::error::BenchError;
-use super::floors::iceoryx2::{Pattern, PubSub, ReqRes, Server};
+use super::floors::iceoryx2::{self, Pattern, PubSub, ReqRes};
 use super::payload::Payload;
 use super::round_trip::Wait;
 use super::{floors, parent, seat, subject};
+
+/// Endpoint at a free port of the loopback interface.
+pub(crate) const LOOPBACK: &str = "opc.tcp://127.0.0.1:0";
 
 /// Longest wait for the end of a server's thread. A floor that waits for a client in vain has nothing to clean up.
 const END: Duration = Duration::from_secs(1);
@@ -87,9 +92,9 @@ pub(crate) fn serve(
             server.serve(wait, stop);
             Ok(())
         }
-        Role::Iceoryx2 => iceoryx2::<PubSub>(assignment, announce, stop),
-        Role::Iceoryx2Request => iceoryx2::<ReqRes>(assignment, announce, stop),
-        Role::TaktTcp => takt(assignment, "opc.tcp://127.0.0.1:0", announce, stop),
+        Role::Iceoryx2 => pattern::<PubSub>(assignment, announce, stop),
+        Role::Iceoryx2Request => pattern::<ReqRes>(assignment, announce, stop),
+        Role::TaktTcp => takt(assignment, LOOPBACK, announce, stop),
         Role::TaktSharedMemory => {
             let name = format!("opc.iox2://TaktBench-{}", std::process::id());
             takt(assignment, &name, announce, stop)
@@ -98,13 +103,13 @@ pub(crate) fn serve(
 }
 
 /// Serves a pattern of iceoryx2.
-fn iceoryx2<P: Pattern>(
+fn pattern<P: Pattern>(
     assignment: &ServerAssignment,
     announce: impl FnOnce(&str),
     stop: &AtomicBool,
 ) -> Result<(), BenchError> {
     let name = format!("takt-bench/{}", std::process::id());
-    let server = Server::<P>::new(&name, assignment.longest)?;
+    let server = iceoryx2::Server::<P>::new(&name, assignment.longest)?;
     seat::take(assignment.core)?;
     announce(&name);
     server.serve(stop)
@@ -118,21 +123,31 @@ fn takt(
     stop: &AtomicBool,
 ) -> Result<(), BenchError> {
     let server = subject::server(&assignment.payloads, true)?;
-    let endpoint: Endpoint = endpoint
-        .parse()
-        .map_err(BenchError::round_trip("the server"))?;
     let options = ServeOptions {
         waiting: assignment.wait.policy(),
         core: Some(assignment.core),
         policy: (!assignment.ordinary).then(seat::policy),
         ..ServeOptions::default()
     };
-    let serving = Serving::start(&server, &[endpoint], options)
-        .map_err(BenchError::round_trip("the server"))?;
-    let endpoint = serving.endpoints().first().map(ToString::to_string);
-    announce(&endpoint.unwrap_or_default());
+    let _serving = start(&server, endpoint, options, announce)?;
     while !stop.load(Ordering::Acquire) {
         std::thread::park();
     }
     Ok(())
+}
+
+/// Starts to serve at an endpoint, and announces the endpoint that clients use.
+pub(crate) fn start(
+    server: &Arc<Server>,
+    endpoint: &str,
+    options: ServeOptions,
+    announce: impl FnOnce(&str),
+) -> Result<Serving, BenchError> {
+    const SERVER: &str = "the server";
+    let endpoint: Endpoint = endpoint.parse().map_err(BenchError::round_trip(SERVER))?;
+    let serving =
+        Serving::start(server, &[endpoint], options).map_err(BenchError::round_trip(SERVER))?;
+    let endpoint = serving.endpoints().first().map(ToString::to_string);
+    announce(&endpoint.unwrap_or_default());
+    Ok(serving)
 }

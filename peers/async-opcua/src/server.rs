@@ -1,6 +1,7 @@
 //! A server of async-opcua with secured endpoints, as `peers/README.md` describes it.
 
 use std::net::TcpListener;
+use std::path::Path;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -103,7 +104,8 @@ pub(crate) async fn run(port: &str, security: &str) -> Result<(), Failed> {
         .port(port)
         .certificate_path(field("certificate"))
         .private_key_path(field("key"))
-        .pki_dir("pki-server")
+        // Beside its certificate, not in the folder where this process was started.
+        .pki_dir(Path::new(&field("certificate")).with_file_name("pki-server"))
         .trust_client_certs(true)
         .with_authenticator(Arc::new(users))
         .with_node_manager(simple_node_manager(

@@ -6,8 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use takt_app::Endpoint;
-use takt_app::serve::{EndpointSecurity, ServeOptions, Serving};
+use takt_app::serve::{EndpointSecurity, ServeOptions};
 use takt_crypto::PolicyProfile;
 use takt_services::Server;
 use takt_space::Value;
@@ -17,7 +16,7 @@ use crate::assignment::Assignment;
 use crate::error::BenchError;
 use crate::floors::protection::Protection;
 use crate::round_trip::Wait;
-use crate::{floors, parent, seat};
+use crate::{floors, parent, seat, serve};
 
 /// Subject in errors.
 const SERVER: &str = "the server of the Reads";
@@ -78,13 +77,7 @@ impl ReadServer {
             },
             ..ServeOptions::default()
         };
-        let endpoint: Endpoint = "opc.tcp://127.0.0.1:0"
-            .parse()
-            .map_err(BenchError::round_trip(SERVER))?;
-        let serving = Serving::start(&server, &[endpoint], options)
-            .map_err(BenchError::round_trip(SERVER))?;
-        let endpoint = serving.endpoints().first().map(ToString::to_string);
-        announce(&endpoint.unwrap_or_default());
+        let _serving = serve::start(&server, serve::LOOPBACK, options, announce)?;
         while !stop.load(Ordering::Acquire) {
             std::thread::park();
         }

@@ -5,15 +5,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
-use takt_app::Endpoint;
-use takt_app::serve::{EndpointSecurity, ServeOptions, Serving};
+use takt_app::serve::{EndpointSecurity, ServeOptions};
 use takt_services::{Server, ServerLimits};
 use takt_space::Value;
 use takt_ua::NodeId;
 
 use crate::assignment::Assignment;
 use crate::error::BenchError;
-use crate::parent;
+use crate::{parent, serve};
 
 /// Subject in errors.
 const SERVER: &str = "the server of the sessions";
@@ -80,13 +79,7 @@ impl CountingServer {
             },
             ..ServeOptions::default()
         };
-        let endpoint: Endpoint = "opc.tcp://127.0.0.1:0"
-            .parse()
-            .map_err(BenchError::round_trip(SERVER))?;
-        let serving = Serving::start(&server, &[endpoint], options)
-            .map_err(BenchError::round_trip(SERVER))?;
-        let endpoint = serving.endpoints().first().map(ToString::to_string);
-        announce(&endpoint.unwrap_or_default());
+        let _serving = serve::start(&server, serve::LOOPBACK, options, announce)?;
         let interval = Duration::from_millis(u64::from(self.interval));
         let (mut count, mut next) = (0_u32, Instant::now() + interval);
         while !stop.load(Ordering::Acquire) {

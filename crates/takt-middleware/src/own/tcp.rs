@@ -15,11 +15,11 @@ use super::setting::{Given, PeerSetting};
 /// Fault of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fault {
-    /// It has none.
+    /// No fault.
     None,
-    /// It answers as soon as it has the header of a request, before it has read the payload.
+    /// Answer before the payload of the request was read.
     Early,
-    /// Each answer takes longer by the time of the option `delay-us`.
+    /// Delay of each answer, by the time of the option `delay-us`.
     Slow,
 }
 
