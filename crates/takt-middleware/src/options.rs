@@ -1,10 +1,10 @@
-//! MiddlewareOptions of `takt bench middleware`.
+//! Options of `takt bench middleware`.
 
 use std::path::PathBuf;
 
 use clap::Args;
 
-/// MiddlewareOptions of the comparison.
+/// Options of the comparison.
 #[derive(Debug, Clone, Args)]
 pub struct MiddlewareOptions {
     /// Measure only the peers whose label contains one of these texts.

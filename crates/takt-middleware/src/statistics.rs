@@ -1,5 +1,7 @@
 //! Statistics: medians with confidence intervals, and ratios of medians.
 
+use rand_core::{Rng, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 
 /// Number of samples that a bootstrap draws.
@@ -123,21 +125,17 @@ fn median_of(times: &mut [f64]) -> Option<f64> {
     Some(*median)
 }
 
-/// Random numbers that a seed repeats: SplitMix64.
+/// Random numbers that a seed repeats.
 #[derive(Debug, Clone)]
-pub(crate) struct Random(u64);
+pub(crate) struct Random(Xoshiro256PlusPlus);
 
 impl Random {
     pub(crate) fn new(seed: u64) -> Self {
-        Self(seed)
+        Self(Xoshiro256PlusPlus::seed_from_u64(seed))
     }
 
     pub(crate) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut word = self.0;
-        word = (word ^ (word >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        word = (word ^ (word >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        word ^ (word >> 31)
+        self.0.next_u64()
     }
 
     /// Returns a number below `end`; 0 if `end` is 0.

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::error::OwnPeerError;
 use super::payload::{Mode, answer_to, fill};
+use crate::statistics::Random;
 
 /// Time after which a request counts as lost.
 const TIMEOUT: Duration = Duration::from_secs(2);
@@ -108,10 +109,10 @@ fn carry_out(run: Run, exchange: &mut dyn Exchange) -> Result<(Times, Faults), O
     let mut request = vec![0; run.size];
     let (mut expected, mut answer) = (Vec::new(), Vec::new());
     let mut outstanding = Outstanding::default();
-    let mut random = run.seed | 1;
+    let mut random = Random::new(run.seed);
     for number in 0..run.count {
         if run.wait_ms > 0 {
-            std::thread::sleep(Duration::from_millis(next(&mut random) % (run.wait_ms + 1)));
+            std::thread::sleep(Duration::from_millis(random.next() % (run.wait_ms + 1)));
         }
         let number = number as u16;
         fill(&mut request, number);
@@ -147,14 +148,6 @@ fn carry_out(run: Run, exchange: &mut dyn Exchange) -> Result<(Times, Faults), O
         times.push(time);
     }
     Ok((times, faults))
-}
-
-/// Next number of a xorshift generator.
-fn next(state: &mut u64) -> u64 {
-    *state ^= *state << 13;
-    *state ^= *state >> 7;
-    *state ^= *state << 17;
-    *state
 }
 
 /// Request to which an unexpected answer belongs.
