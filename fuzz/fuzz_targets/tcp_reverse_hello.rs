@@ -9,10 +9,15 @@ fuzz_target!(|data: &[u8]| {
         return;
     };
     // A message is complete at its last byte, and not before.
-    assert_eq!(ReverseHello::read(&data[..size]), Ok(Some((hello.clone(), size))));
+    assert_eq!(
+        ReverseHello::read(&data[..size]),
+        Ok(Some((hello.clone(), size)))
+    );
     assert_eq!(ReverseHello::read(&data[..size - 1]), Ok(None));
     let mut again = Vec::new();
-    hello.write(&mut again).expect("its texts have been checked");
+    hello
+        .write(&mut again)
+        .expect("its texts have been checked");
     let length = again.len();
     assert_eq!(ReverseHello::read(&again), Ok(Some((hello, length))));
 });
