@@ -6,7 +6,7 @@
 //! and sends the bytes of [`transmit`](ServerConnection::transmit). The time is always an argument.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use takt_ua::StatusCode;
 
@@ -22,6 +22,9 @@ use crate::outbound::{AHEAD, Outbound};
 use crate::reverse_hello::ReverseHello;
 use crate::server_channel::ServerChannel;
 use crate::server_event::{Request, RequestBody, ServerEvent};
+
+/// Time without received bytes after which a connection keeps no memory for buffers.
+const IDLE: Duration = Duration::from_secs(5);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
@@ -64,6 +67,8 @@ pub struct ServerConnection {
     handshake_deadline: Instant,
     chunk_deadline: Option<Instant>,
     send_deadline: Option<Instant>,
+    /// Time at which the memory of buffers is freed, if nothing is received until then.
+    idle_at: Option<Instant>,
 }
 
 enum Step {
@@ -99,6 +104,7 @@ impl ServerConnection {
             handshake_deadline: now + config.handshake_timeout,
             chunk_deadline: None,
             send_deadline: None,
+            idle_at: None,
             config,
         }
     }
@@ -200,6 +206,7 @@ impl ServerConnection {
                     None => Some(now + self.config.chunk_timeout),
                     begun => begun,
                 };
+                self.idle_at = Some(now + IDLE);
                 return Ok(Step::Nothing);
             };
             self.chunk_deadline = None;
@@ -474,13 +481,14 @@ impl ServerConnection {
             (State::Open, Some(channel)) => Some(channel.tokens.accepted_until()),
             _ => Some(self.handshake_deadline),
         };
-        [state, self.chunk_deadline, self.send_deadline]
+        let idle_at = self.idle_at.filter(|_| self.state != State::Closed);
+        [state, self.chunk_deadline, self.send_deadline, idle_at]
             .into_iter()
             .flatten()
             .min()
     }
 
-    /// Ends the connection if the client has missed a deadline.
+    /// Ends the connection if the client has missed a deadline, and frees the memory of buffers if it is idle.
     ///
     /// # Errors
     /// The missed deadline; as for [`poll`](Self::poll).
@@ -501,7 +509,13 @@ impl ServerConnection {
             (State::AwaitOpen, _) if over(Some(self.handshake_deadline)) => {
                 TransportError::Timeout("open a SecureChannel")
             }
-            _ => return Ok(()),
+            _ => {
+                if over(self.idle_at) {
+                    self.idle_at = None;
+                    self.release_memory();
+                }
+                return Ok(());
+            }
         };
         self.fail(&error);
         Err(error)
@@ -517,6 +531,7 @@ impl ServerConnection {
         if self.state != State::Closed {
             self.state = State::Closed;
             self.chunk_deadline = None;
+            self.idle_at = None;
             self.outbound.forget_waiting();
             hello::emit_error(self.outbound.raw(), status, reason);
             // Nothing more is received.

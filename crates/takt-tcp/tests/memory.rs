@@ -214,6 +214,33 @@ fn respond(server: &mut ServerConnection, sequence: u32, length: usize) -> bool 
 }
 
 #[test]
+fn an_idle_connection_keeps_no_buffers() {
+    let config = Arc::new(budgets(8 << 10, 8 << 10, 8 << 10, 8 << 10));
+    let mut server = connection(&config);
+    assert!(respond(&mut server, 52, 1000));
+    let now = Instant::now();
+    let sent = server.transmit().len();
+    server.transmitted(sent, now);
+    assert!(config.memory.used() > 0);
+    let idle_at = server.next_timeout().unwrap();
+    server.handle_timeout(idle_at).unwrap();
+    assert_eq!(config.memory.used(), 0);
+    // Nothing wakes the server for this connection until its token expires.
+    assert!(server.next_timeout().unwrap() > now + PATIENCE);
+    // The beginning of a message is kept.
+    let message = chunk(b"MSGF", CHANNEL, 1, 53, 53, &[7; 5000]);
+    feed(&mut server, &message[..3000]);
+    assert!(matches!(server.poll(idle_at), Ok(None)));
+    let idle_at = server.next_timeout().unwrap();
+    server.handle_timeout(idle_at).unwrap();
+    feed(&mut server, &message[3000..]);
+    assert!(matches!(
+        server.poll(idle_at),
+        Ok(Some(ServerEvent::Request(_)))
+    ));
+}
+
+#[test]
 fn unread_responses_stop_at_the_budget() {
     let config = Arc::new(budgets(2 << 10, 1 << 10, 2 << 10, 1 << 10));
     let mut connections: Vec<_> = (0..20).map(|_| connection(&config)).collect();

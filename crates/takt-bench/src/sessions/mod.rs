@@ -36,6 +36,10 @@ const QUEUE: u32 = 10;
 /// Time after the beginning until which first values may still be on their way.
 const SETTLED: Duration = Duration::from_secs(2);
 
+/// Time after the last request until the memory of idle sessions is measured: the server frees the buffers of a
+/// connection after 5 s without a request.
+const UNTIL_IDLE: Duration = Duration::from_secs(6);
+
 /// Result of a run.
 #[derive(Debug, Serialize)]
 struct Row {
@@ -115,13 +119,20 @@ pub fn run(
         let client = Client::connect(&endpoint, client_options.clone());
         clients.push(client.map_err(BenchError::round_trip(SESSION))?);
     }
+    let mut connect = begin.elapsed();
+    let until = Instant::now() + UNTIL_IDLE;
+    while Instant::now() < until {
+        check_interrupt(interrupted)?;
+        std::thread::sleep(Duration::from_millis(100));
+    }
     let idle = memory(server.id());
+    let begin = Instant::now();
     let mut observed = Vec::new();
     for client in clients {
         check_interrupt(interrupted)?;
         observed.push(subscribe(client, options)?);
     }
-    let connect = begin.elapsed();
+    connect += begin.elapsed();
     let subscribed = memory(server.id());
     let run = observe(&mut observed, server.id(), options, interrupted)?;
     let each = |bytes: i64| bytes / i64::from(options.sessions);
