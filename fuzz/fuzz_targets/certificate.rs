@@ -1,10 +1,9 @@
 //! Certificates, chains and revocation lists of peers, and every check on them.
-#![no_main]
+#![cfg_attr(not(feature = "together"), no_main)]
 
-use libfuzzer_sys::fuzz_target;
 use takt_crypto::{Certificate, Expectations, PolicyProfile, RevocationList, TrustList};
 
-fuzz_target!(|bytes: &[u8]| {
+takt_fuzz::fuzz_target!(|bytes: &[u8]| {
     let list = RevocationList::from_der(bytes);
     let Ok(chain) = Certificate::chain_from_der(bytes) else {
         return;

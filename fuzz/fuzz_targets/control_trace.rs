@@ -1,11 +1,10 @@
 //! Trace files: what is read is written again with the same bytes.
-#![no_main]
+#![cfg_attr(not(feature = "together"), no_main)]
 
-use libfuzzer_sys::fuzz_target;
 use takt_control::Trace;
 use takt_control::trace_file::{TraceReader, write};
 
-fuzz_target!(|data: &[u8]| {
+takt_fuzz::fuzz_target!(|data: &[u8]| {
     let Ok(mut reader) = TraceReader::new(data) else {
         return;
     };

@@ -1,8 +1,6 @@
 //! Records of the registry's database.
-#![no_main]
+#![cfg_attr(not(feature = "together"), no_main)]
 
-use libfuzzer_sys::fuzz_target;
-
-fuzz_target!(|data: &[u8]| {
+takt_fuzz::fuzz_target!(|data: &[u8]| {
     let _ = takt_registry::fuzzing::record(data);
 });

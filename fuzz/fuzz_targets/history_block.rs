@@ -1,7 +1,6 @@
 //! Blocks of records of history, and queries over them.
-#![no_main]
+#![cfg_attr(not(feature = "together"), no_main)]
 
-use libfuzzer_sys::fuzz_target;
 use takt_history::block::{self, Block};
 use takt_history::{
     Aggregate, AggregateSettings, Budget, MemoryRecords, ProcessedQuery, QueryOutput, RawQuery,
@@ -9,7 +8,7 @@ use takt_history::{
 };
 use takt_ua::DateTime;
 
-fuzz_target!(|data: &[u8]| {
+takt_fuzz::fuzz_target!(|data: &[u8]| {
     let Ok(decoded) = Block::decode(data) else {
         return;
     };

@@ -1,9 +1,8 @@
 //! JSON messages and the fields in them, with and without metadata; and values of the JSON DataEncoding.
-#![no_main]
+#![cfg_attr(not(feature = "together"), no_main)]
 
 use std::sync::OnceLock;
 
-use libfuzzer_sys::fuzz_target;
 use takt_fuzz::choice;
 use takt_ua::json_encoding::{JsonContext, JsonDecoder, JsonEncoder, JsonEncoding, parse};
 use takt_ua::structures::DataSetMetaDataType;
@@ -82,7 +81,7 @@ fn check_payload(payload: &JsonPayload) {
     }
 }
 
-fuzz_target!(|data: &[u8]| {
+takt_fuzz::fuzz_target!(|data: &[u8]| {
     let Some((kind, text)) = choice(data) else {
         return;
     };

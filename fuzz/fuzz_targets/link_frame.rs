@@ -1,11 +1,10 @@
 //! Ethernet frames, and the ancillary data that the kernel passes with them.
-#![no_main]
+#![cfg_attr(not(feature = "together"), no_main)]
 
-use libfuzzer_sys::fuzz_target;
 use takt_fuzz::choice;
 use takt_link::fuzzing;
 
-fuzz_target!(|data: &[u8]| {
+takt_fuzz::fuzz_target!(|data: &[u8]| {
     match choice(data) {
         Some((kind, bytes)) if kind % 2 == 0 => {
             let mut frame = bytes.to_vec();

@@ -1,10 +1,9 @@
 //! NodeSet2 XML.
-#![no_main]
+#![cfg_attr(not(feature = "together"), no_main)]
 
-use libfuzzer_sys::fuzz_target;
 use takt_nodeset::{NodeSet, ParseLimits};
 
-fuzz_target!(|data: &[u8]| {
+takt_fuzz::fuzz_target!(|data: &[u8]| {
     let Ok(xml) = std::str::from_utf8(data) else {
         return;
     };

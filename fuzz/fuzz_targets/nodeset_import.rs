@@ -1,8 +1,7 @@
 //! NodeSet2 documents, imported into an address space: types, instances and references that may contradict each
 //! other.
-#![no_main]
+#![cfg_attr(not(feature = "together"), no_main)]
 
-use libfuzzer_sys::fuzz_target;
 use std::cell::RefCell;
 use takt_rt::memory_budget::MemoryBudget;
 use takt_space::AddressSpace;
@@ -18,7 +17,7 @@ fn space() -> AddressSpace {
     AddressSpace::new("urn:takt:fuzz", 4096, 20_000, MemoryBudget::new(64 << 20))
 }
 
-fuzz_target!(|data: &[u8]| {
+takt_fuzz::fuzz_target!(|data: &[u8]| {
     let Ok(xml) = std::str::from_utf8(data) else {
         return;
     };

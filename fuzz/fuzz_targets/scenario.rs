@@ -1,7 +1,6 @@
 //! Scenario files: every error has a position, and accepted files give scenarios.
-#![no_main]
+#![cfg_attr(not(feature = "together"), no_main)]
 
-use libfuzzer_sys::fuzz_target;
 use takt_scenario::{ScenarioError, ScenarioFile};
 
 fn check(text: &str, error: &ScenarioError) {
@@ -11,7 +10,7 @@ fn check(text: &str, error: &ScenarioError) {
     }
 }
 
-fuzz_target!(|data: &[u8]| {
+takt_fuzz::fuzz_target!(|data: &[u8]| {
     let Ok(text) = std::str::from_utf8(data) else {
         return;
     };

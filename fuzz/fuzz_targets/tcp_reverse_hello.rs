@@ -1,10 +1,9 @@
 //! The first message of a server that connects to a client: arbitrary bytes, and pieces of them.
-#![no_main]
+#![cfg_attr(not(feature = "together"), no_main)]
 
-use libfuzzer_sys::fuzz_target;
 use takt_tcp::ReverseHello;
 
-fuzz_target!(|data: &[u8]| {
+takt_fuzz::fuzz_target!(|data: &[u8]| {
     let Ok(Some((hello, size))) = ReverseHello::read(data) else {
         return;
     };

@@ -1,7 +1,6 @@
 //! Generated structures: the messages of every service, and ExtensionObjects of any kind by their descriptions.
-#![no_main]
+#![cfg_attr(not(feature = "together"), no_main)]
 
-use libfuzzer_sys::fuzz_target;
 use takt_fuzz::round_trip;
 use takt_ua::structures::{
     ActivateSessionRequest, ActivateSessionResponse, AddNodesRequest, AddNodesResponse,
@@ -27,7 +26,7 @@ macro_rules! known {
     };
 }
 
-fuzz_target!(|data: &[u8]| {
+takt_fuzz::fuzz_target!(|data: &[u8]| {
     let Some((id, body)) = data.split_first_chunk::<2>() else {
         return;
     };

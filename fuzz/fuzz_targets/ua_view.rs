@@ -1,7 +1,6 @@
 //! The borrowed messages of the hot paths accept the same bytes as the owned ones, and can be read to the end.
-#![no_main]
+#![cfg_attr(not(feature = "together"), no_main)]
 
-use libfuzzer_sys::fuzz_target;
 use takt_fuzz::{choice, decode};
 use takt_ua::structures::{
     CallRequest, CallResponse, ReadRequest, ReadResponse, WriteRequest, WriteResponse,
@@ -23,7 +22,7 @@ macro_rules! both {
     }};
 }
 
-fuzz_target!(|data: &[u8]| {
+takt_fuzz::fuzz_target!(|data: &[u8]| {
     let Some((kind, bytes)) = choice(data) else {
         return;
     };

@@ -1,11 +1,10 @@
 //! Discovery announcements and probes, behind a proper header.
-#![no_main]
+#![cfg_attr(not(feature = "together"), no_main)]
 
-use libfuzzer_sys::fuzz_target;
 use takt_fuzz::choice;
 use takt_wire::{NetworkMessage, PayloadParameters};
 
-fuzz_target!(|data: &[u8]| {
+takt_fuzz::fuzz_target!(|data: &[u8]| {
     let Some((kind, payload)) = choice(data) else {
         return;
     };

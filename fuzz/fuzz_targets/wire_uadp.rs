@@ -1,10 +1,9 @@
 //! UADP NetworkMessages: every accepted message can be read to its last field, and is encoded and decoded again
 //! unchanged.
-#![no_main]
+#![cfg_attr(not(feature = "together"), no_main)]
 
 use std::sync::LazyLock;
 
-use libfuzzer_sys::fuzz_target;
 use takt_fuzz::choice;
 use takt_ua::{DateTime, StatusCode, Variant};
 use takt_wire::{
@@ -84,7 +83,7 @@ fn look_at_tree(bytes: &[u8], payload: PayloadParameters<'_>) {
     }
 }
 
-fuzz_target!(|data: &[u8]| {
+takt_fuzz::fuzz_target!(|data: &[u8]| {
     let Some((signature_length, bytes)) = choice(data) else {
         return;
     };

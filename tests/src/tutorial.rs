@@ -106,7 +106,39 @@ fn clean_clone(sandbox: &Sandbox) -> PathBuf {
         .expect("target/<profile>/deps/<test>");
     fs::create_dir_all(clone.join("target")).expect("a folder can be made");
     symlink(target.join("debug"), clone.join("target/debug")).expect("a link can be made");
+    copy_times(&clone);
+    copy_profile(&clone);
     clone
+}
+
+/// Gives the files of `clone` that are as in the repository the same times, so that nothing is compiled twice.
+fn copy_times(clone: &Path) {
+    let mut git = Command::new("git");
+    git.arg("-C").arg(clone).arg("ls-files");
+    let files = process::run("git ls-files", &mut git, Duration::from_secs(60)).expect_success();
+    for file in files.lines() {
+        let (original, copy) = (repository().join(file), clone.join(file));
+        let (Ok(text), Ok(copied)) = (fs::read(&original), fs::read(&copy)) else {
+            continue;
+        };
+        if text == copied {
+            let time = fs::metadata(&original).and_then(|file| file.modified());
+            let copy = fs::File::options().write(true).open(&copy);
+            let time = time.expect("a file has a time");
+            copy.and_then(|copy| copy.set_modified(time))
+                .expect("the clone can be changed");
+        }
+    }
+}
+
+/// Gives packages beside `clone` the profile of Takt, so that they share its compiled dependencies.
+fn copy_profile(clone: &Path) {
+    let manifest = fs::read_to_string(clone.join("Cargo.toml")).expect("the clone has a manifest");
+    let begin = manifest.find("[profile.dev]").expect("it has a profile");
+    let end = manifest.find("[profile.release]").expect("it has two");
+    let folder = clone.with_file_name(".cargo");
+    fs::create_dir_all(&folder).expect("a folder can be made");
+    fs::write(folder.join("config.toml"), &manifest[begin..end]).expect("a file can be written");
 }
 
 /// Returns a search path for programs that begins with a folder for installed ones, in which `takt` is.

@@ -2,7 +2,7 @@
 //!
 //! Times on a shared machine vary, so instructions are counted, by callgrind: they are the same in each run. Each case runs in a
 //! process of its own. A comparison that ends at the first difference is counted as well: if the method did not notice it, it would
-//! notice nothing. `./test instructions` runs this with the optimization of a release.
+//! notice nothing. Without optimization the tests are ignored: `./test instructions` runs them with that of a release.
 
 #![allow(
     clippy::unwrap_used,
@@ -252,6 +252,10 @@ fn counts(folder: &Path, cases: &[String]) -> Option<Vec<u64>> {
 }
 
 #[test]
+#[cfg_attr(
+    debug_assertions,
+    ignore = "./test instructions runs it, with optimization"
+)]
 fn a_leaky_comparison_is_noticed() {
     let folder = prepared();
     let cases = ["leaky 0", "leaky 31"].map(str::to_owned);
@@ -262,6 +266,10 @@ fn a_leaky_comparison_is_noticed() {
 }
 
 #[test]
+#[cfg_attr(
+    debug_assertions,
+    ignore = "./test instructions runs it, with optimization"
+)]
 fn wrong_signatures_and_paddings_take_the_same_instructions() {
     let folder = prepared();
     let signatures = ["first byte", "last byte", "all bytes", "body"];
@@ -286,6 +294,10 @@ fn wrong_signatures_and_paddings_take_the_same_instructions() {
 
 /// The results of a check are remembered by name, which takes a few instructions more or less.
 #[test]
+#[cfg_attr(
+    debug_assertions,
+    ignore = "./test instructions runs it, with optimization"
+)]
 fn an_unknown_name_takes_as_long_as_a_wrong_password() {
     let folder = prepared();
     let cases = ["password anna", "password none", "password cert"].map(str::to_owned);
