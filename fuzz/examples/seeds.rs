@@ -503,7 +503,7 @@ fn security() {
     let caller = takt_space::Caller::local();
     let header = takt_services::ForwardedUser::of(&caller).header(1);
     let header: AdditionalParametersType = header.decode_as().expect("a header");
-    write("forwarded_header", "local", &header.encode_to_vec());
+    write("forwarded_header", "other", &header.encode_to_vec());
 
     let pem = own.key().to_pem().expect("a key");
     write("stored_keys", "pem", &chosen(1, pem.as_bytes()));

@@ -295,14 +295,13 @@ impl PeerClient {
         Self::connect_with(peer, endpoint, &[&security.to_string()])
     }
 
-    /// Starts a client of open62541 that waits for a server at this port of 127.0.0.1, and returns when it has a Session.
+    /// Starts a client of open62541 that waits for a server at this port of 127.0.0.1, and returns when it has a Session without
+    /// security.
     ///
     /// # Errors
     /// The message of the client if no server has connected.
-    pub fn listen(port: u16, security: Option<&Value>) -> Result<Self, String> {
-        let security = security.map(Value::to_string);
-        let arguments: Vec<&str> = security.as_deref().into_iter().collect();
-        Self::connect_with(Peer::Open62541, &format!("listen:{port}"), &arguments)
+    pub fn listen(port: u16) -> Result<Self, String> {
+        Self::connect_with(Peer::Open62541, &format!("listen:{port}"), &[])
     }
 
     /// Returns the product.

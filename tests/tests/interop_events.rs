@@ -215,8 +215,10 @@ impl Heated {
             provider,
         };
         let started = Instant::now();
-        while !heated.read("ActiveState/Id").contains("true") {
+        // Then its state does not change any more by itself.
+        while !heated.read("Severity").starts_with("800") {
             assert!(started.elapsed() < PATIENCE, "the alarm is not active");
+            std::thread::sleep(Duration::from_millis(50));
         }
         heated
     }
@@ -277,7 +279,7 @@ fn open62541_handles_an_alarm_through_the_registry() {
     let mut client = PeerClient::connect(Peer::Open62541, &heated.registry.endpoint).unwrap();
     let request = json!({"op": "subscribe_events", "node": "i=2253", "fields": FIELDS});
     let subscription = client.expect(request);
-    let mut wait = |client: &mut PeerClient, what: &str, wanted: &dyn Fn(&Value) -> bool| {
+    let wait = |client: &mut PeerClient, what: &str, wanted: &dyn Fn(&Value) -> bool| {
         let started = Instant::now();
         loop {
             let events = client.expect(json!({"op": "events"}));

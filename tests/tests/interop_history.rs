@@ -214,7 +214,15 @@ fn the_command_line_reads_the_history_of_milo_and_open62541() {
 /// Reads the values 0 to 49 of a Variable, and the last two of them.
 fn reads_the_history(peer: Peer, endpoint: &str, node: &str) {
     let sandbox = Sandbox::new();
-    let rows = sandbox.rows(&["history", endpoint, node, "--from", "1h"]);
+    let rows = sandbox.rows(&[
+        "history",
+        endpoint,
+        node,
+        "--from",
+        "1h",
+        "--timeout",
+        "60s",
+    ]);
     let all: Vec<f64> = rows
         .iter()
         .filter_map(|row| row["value"].as_f64())
@@ -222,7 +230,16 @@ fn reads_the_history(peer: Peer, endpoint: &str, node: &str) {
     let expected: Vec<f64> = (0..50).map(f64::from).collect();
     assert!(all.ends_with(&expected), "{all:?}");
     let csv = sandbox
-        .run(&["history", endpoint, node, "--last", "2", "--csv"])
+        .run(&[
+            "history",
+            endpoint,
+            node,
+            "--last",
+            "2",
+            "--csv",
+            "--timeout",
+            "60s",
+        ])
         .expect_success();
     let lines: Vec<_> = csv.lines().collect();
     assert_eq!(lines[0], "time,value,status");

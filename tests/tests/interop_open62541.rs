@@ -59,23 +59,16 @@ fn trusted(sandbox: &Sandbox) -> (String, Value) {
 #[test]
 fn a_foreign_client_waits_for_the_registry() {
     let sandbox = Sandbox::new();
-    let (certificates, mut secured) = trusted(&sandbox);
-    secured["policy"] = POLICY.into();
-    secured["mode"] = "SignAndEncrypt".into();
-    let ports = [free_port(), free_port()];
-    let urls = ports.map(|port| format!("opc.tcp://127.0.0.1:{port}"));
-    let arguments = ["--reverse-connect", &urls[0], "--reverse-connect", &urls[1]];
-    let certificates = ["--certificates", &certificates];
-    let registry = Registry::start(&sandbox, &[&arguments[..], &certificates].concat());
-    for (port, security) in ports.into_iter().zip([None, Some(&secured)]) {
-        let mut client = PeerClient::listen(port, security).unwrap();
-        let servers = client.read("i=2254");
-        assert_eq!(
-            servers["value"],
-            json!([format!("urn:takt:registry:{}", registry.name)]),
-            "{servers}"
-        );
-    }
+    let port = free_port();
+    let url = format!("opc.tcp://127.0.0.1:{port}");
+    let registry = Registry::start(&sandbox, &["--reverse-connect", &url]);
+    let mut client = PeerClient::listen(port).unwrap();
+    let servers = client.read("i=2254");
+    assert_eq!(
+        servers["value"],
+        json!([format!("urn:takt:registry:{}", registry.name)]),
+        "{servers}"
+    );
 }
 
 #[test]

@@ -107,15 +107,22 @@ pub(crate) async fn event(task: &Task) -> Counted {
         |fields: &[Variant], kind: ObjectTypeId| fields[0] == Variant::from(NodeId::from(kind));
     let name = Variant::from(task.field("start"));
     let is_alarm = |fields: &[Variant]| fields[1] == name;
-    wait(&mut events, |fields| {
-        is(fields, ObjectTypeId::RefreshStartEventType)
-    })
-    .await?;
-    let alarm = wait(&mut events, is_alarm).await?;
-    wait(&mut events, |fields| {
-        is(fields, ObjectTypeId::RefreshEndEventType)
-    })
-    .await?;
+    // The registry knows an alarm when it has subscribed to its Provider, which may be after the refresh.
+    let (mut begun, mut ended, mut alarm) = (false, false, None);
+    let alarm = loop {
+        let fields = wait(&mut events, |_| true).await?;
+        begun |= is(&fields, ObjectTypeId::RefreshStartEventType);
+        ended |= begun && is(&fields, ObjectTypeId::RefreshEndEventType);
+        if is_alarm(&fields) {
+            alarm = Some(fields);
+        }
+        if begun
+            && ended
+            && let Some(alarm) = alarm.take()
+        {
+            break alarm;
+        }
+    };
     let is_active =
         matches!(alarm[2], Variant::UInt16(500..)) && alarm[3] == Variant::Boolean(true);
     expect(is_active, || format!("the alarm: {alarm:?}"))?;

@@ -98,9 +98,16 @@ final class Alarms {
     subscription.synchronizeMonitoredItems();
     Variant id = new Variant(subscription.getSubscriptionId().orElseThrow());
     alarms.call(NodeIds.ConditionType, NodeIds.ConditionType_ConditionRefresh, id);
-    alarms.waitFor("RefreshStart", fields -> NodeIds.RefreshStartEventType.equals(fields[0].value()));
-    Variant[] alarm = alarms.waitFor("the alarm", alarms::isOf);
-    alarms.waitFor("RefreshEnd", fields -> NodeIds.RefreshEndEventType.equals(fields[0].value()));
+    // The registry knows an alarm when it has subscribed to its Provider, which may be after the refresh.
+    boolean begun = false;
+    boolean ended = false;
+    Variant[] alarm = null;
+    while (!begun || !ended || alarm == null) {
+      Variant[] next = alarms.waitFor("the alarm, or of a refresh", fields -> true);
+      begun |= NodeIds.RefreshStartEventType.equals(next[0].value());
+      ended |= begun && NodeIds.RefreshEndEventType.equals(next[0].value());
+      alarm = alarms.isOf(next) ? next : alarm;
+    }
     boolean isActive =
         alarm[2].value() instanceof UShort severity
             && severity.intValue() >= 500

@@ -65,22 +65,13 @@ impl Client {
         Ok(client)
     }
 
-    /// Waits at this port of 127.0.0.1 until a server connects, and creates a Session there.
+    /// Waits at this port of 127.0.0.1 until a server connects, and creates a Session without security there. open62541 cannot
+    /// secure it: after GetEndpoints it connects to the server itself.
     ///
     /// # Errors
-    /// Error of open62541, or a mistake in the description.
-    pub fn listen(
-        port: u16,
-        timeout: u32,
-        security: &Value,
-        wait: Duration,
-    ) -> Result<Self, String> {
+    /// Error of open62541.
+    pub fn listen(port: u16, timeout: u32, wait: Duration) -> Result<Self, String> {
         let client = Self::new("", timeout).map_err(|status| status.to_string())?;
-        if !security.is_null() {
-            // SAFETY: the client is alive, and its configuration with it.
-            let config = unsafe { &mut *sys::UA_Client_getConfig(client.client) };
-            secure_client(config, security)?;
-        }
         let address = Owned::<sys::UA_String>::from_json(&"127.0.0.1".into());
         let address = address.map_err(|status| status.to_string())?;
         // SAFETY: the client is alive, and the function copies the address.

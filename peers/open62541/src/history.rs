@@ -97,9 +97,8 @@ impl Store {
             context: null_mut(),
         };
         // SAFETY: as above.
-        let registered = unsafe {
-            (self.0.register)(server, self.0.context, from_ref(node.get()), settings)
-        };
+        let registered =
+            unsafe { (self.0.register)(server, self.0.context, from_ref(node.get()), settings) };
         Status::check(registered)?;
         // SAFETY: no preconditions.
         let now = unsafe { sys::UA_DateTime_now() };

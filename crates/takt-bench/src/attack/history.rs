@@ -13,10 +13,7 @@ use crate::subject;
 const PIPELINED: usize = 8;
 
 /// Writes 5000 values of a recorded Variable, and reads them 1000 times in each request.
-pub(super) fn read(
-    attacker: &mut Attacker<'_>,
-    is_under_way: impl FnOnce(),
-) -> Result<(), Lost> {
+pub(super) fn read(attacker: &mut Attacker<'_>, is_under_way: impl FnOnce()) -> Result<(), Lost> {
     let mut session = Session::open(attacker, Way::Tcp)?;
     record(attacker, &mut session)?;
     is_under_way();
@@ -80,7 +77,9 @@ fn record(attacker: &mut Attacker<'_>, session: &mut Session) -> Result<(), Lost
             request_header: session.header(),
             nodes_to_write: (0..500).map(write).collect(),
         };
-        session.channel.push(attacker, &subject::message(&request))?;
+        session
+            .channel
+            .push(attacker, &subject::message(&request))?;
         session.channel.receive(attacker, PATIENCE)?;
     }
     Ok(())

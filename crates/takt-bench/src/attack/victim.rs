@@ -40,7 +40,9 @@ impl Victim {
             .args(["-c", &format!("{few}exec \"$0\" \"$@\"")])
             .arg(program);
         match attack {
-            Attack::LargeValues | Attack::HistoryReads => command.args(["bench", "attack", "--serve", &name]),
+            Attack::LargeValues | Attack::HistoryReads => {
+                command.args(["bench", "attack", "--serve", &name])
+            }
             _ => command
                 .args(["registry", "--endpoint", "opc.tcp://127.0.0.1:0", "--name"])
                 .args([&name, "--data"])

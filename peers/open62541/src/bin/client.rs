@@ -15,7 +15,7 @@ use takt_peer_open62541::convert::{
 
 const USAGE: &str = "\
 usage: open62541-client ENDPOINT [SECURITY]
-       open62541-client listen:PORT [SECURITY]
+       open62541-client listen:PORT
        open62541-client ENDPOINT --bench NODE [--samples N] [--warmup N] [--core N] [--fifo PRIORITY]";
 
 /// Milliseconds for one request.
@@ -47,7 +47,7 @@ fn main() -> ExitCode {
     };
     let client = match endpoint.strip_prefix("listen:").map(str::parse) {
         None => Client::connect(endpoint, TIMEOUT, &security),
-        Some(Ok(port)) => Client::listen(port, TIMEOUT, &security, WAIT),
+        Some(Ok(port)) => Client::listen(port, TIMEOUT, WAIT),
         Some(Err(_)) => Err(format!("{endpoint}: no port")),
     };
     let client = match client {
@@ -330,7 +330,9 @@ fn events(client: &mut Client, request: &Value) -> Value {
 
 /// The raw values of a node in the last hour, in pages.
 fn history(client: &mut Client, request: &Value) -> Result<Value, String> {
-    let page = request["page"].as_u64().and_then(|page| u32::try_from(page).ok());
+    let page = request["page"]
+        .as_u64()
+        .and_then(|page| u32::try_from(page).ok());
     let pages = client.history(&request["node"], page.unwrap_or(0));
     let values = |page: &Value| -> Value {
         let values = page["DataValues"].as_array().into_iter().flatten();
