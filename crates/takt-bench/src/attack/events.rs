@@ -15,19 +15,21 @@ const EVENT_NOTIFIER: u32 = 12;
 const MANY: usize = 250;
 const TOO_MANY: usize = 4_000;
 
-/// Creates 100 MonitoredItems with such filters, one half of which the server refuses, and deletes them with their Subscription,
+/// Creates 60 MonitoredItems with such filters, 10 of which the server refuses, and deletes them with their Subscription,
 /// repeatedly. A refresh lets the server apply the filters.
 pub(super) fn filters(attacker: &mut Attacker<'_>) -> Result<(), Lost> {
     let mut session = Session::open(attacker, Way::Tcp)?;
-    let filters = [(MANY, MANY / 4), (TOO_MANY, TOO_MANY)].map(|(fields, depth)| EventFilter {
-        select_clauses: vec![field(16); fields],
-        where_clause: nested(depth),
+    let filters = [(50, MANY, MANY / 4), (10, TOO_MANY, TOO_MANY)].map(|(count, fields, depth)| {
+        let filter = EventFilter {
+            select_clauses: vec![field(16); fields],
+            where_clause: nested(depth),
+        };
+        (count, ExtensionObject::from_structure(&filter))
     });
-    let filters = filters.map(|filter| ExtensionObject::from_structure(&filter));
     while attacker.goes_on() {
         let subscription = subscribe(attacker, &mut session)?;
-        for filter in &filters {
-            let count = attacker.count(50);
+        for (count, filter) in &filters {
+            let count = attacker.count(*count);
             monitor(attacker, &mut session, subscription, filter, count)?;
         }
         let refresh = refreshes(&session, subscription, 1);

@@ -48,7 +48,7 @@ attacks! {
     AbandonedItems "abandoned-items" "the same, then the connection is closed";
     DeletedItems "deleted-items" "100 000 MonitoredItems, deleted with their Subscription, again and again";
     ClosedItems "closed-items" "the same, deleted with their Session";
-    EventFilters "event-filters" "100 MonitoredItems with large and deep EventFilters, deleted again and again";
+    EventFilters "event-filters" "60 MonitoredItems with large and deep EventFilters, deleted again and again";
     RefreshStorm "refresh-storm" "ConditionRefresh of 10 000 MonitoredItems, 800 calls pipelined";
     HistoryReads "history-reads" "HistoryRead of a Variable 1000 times in each request, 8 pipelined";
     AddNodes "add-nodes" "100 000 nodes added below a Provider and deleted with it, over TCP";
@@ -61,7 +61,7 @@ attacks! {
     UnreadEndpoints "unread-endpoints" "GetEndpoints on 200 connections without Session, answers unread";
     LargeValues "large-values" "a value of 16 MiB, written and read over 4 connections";
     RegisterServers "register-servers" "RegisterServer2 with names of their own and 1000 URLs, without Session";
-    FindServers "find-servers" "FindServers with 500 000 ServerUris, without Session";
+    FindServers "find-servers" "FindServers with 200 000 ServerUris, 8 pipelined, without Session";
     HalfOpen "half-open" "900 connections that say nothing";
     HelloOnly "hello-only" "900 connections that say Hello and nothing more";
     ConnectFlood "connect-flood" "connections that are opened and closed";

@@ -83,7 +83,7 @@ fn serve(arguments: &[String]) -> Result<(), String> {
         let _ = writeln!(out, "{line}").and_then(|()| out.flush());
     };
     let begin = Instant::now();
-    let mut counted = 0;
+    let (mut counted, mut reported) = (0, 0);
     server
         .run_with(
             ready,
@@ -97,7 +97,8 @@ fn serve(arguments: &[String]) -> Result<(), String> {
                 counted = now;
                 if recorded.is_some() {
                     // From 100 to 1000.
-                    server.report(u16::try_from(now % 10).unwrap_or(0) * 100 + 100)?;
+                    reported = reported % 1000 + 100;
+                    server.report(reported)?;
                 }
                 match variables {
                     Some(_) => server.count(now),
