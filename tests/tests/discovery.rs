@@ -283,7 +283,7 @@ fn announced(number: u32) -> Vec<u8> {
 /// A host sends thousands of announcements, and messages that are none, to a registry whose clients go on.
 fn a_flood_of_announcements_keeps_no_client_out() {
     /// Messages, one half of which are damaged.
-    const MESSAGES: u32 = 20_000;
+    const MESSAGES: u32 = 10_000;
     /// Bytes by which the registry may grow.
     const MEMORY: u64 = 32 << 20;
     let hosts = HostPair::new();

@@ -250,7 +250,7 @@ fn a_server_without_a_way_to_it_is_read_through_reverse_connect() {
     let mut registry = Process::spawn("takt registry", &mut plant.takt(&sandbox, &registry));
     let said = registry.wait_for("its endpoint", PATIENCE, |line| line.contains("opc.tcp://"));
     let endpoint = said.split_whitespace().find(|word| word.contains(ADDRESS));
-    let endpoint = endpoint.unwrap_or_else(|| panic!("{said}"));
+    let endpoint = endpoint.unwrap();
 
     let uri = format!("urn:takt:registry:{name}");
     let read = |more: &[&str]| {
