@@ -153,8 +153,8 @@ const TAIL: &str = "
   confirm an alarm, but do not shelve it. gopcua's client refreshes an alarm and does not respond to it.
 * async-opcua's server has no history: its own node managers refuse HistoryRead. node-opcua's server is tested without
   history.
-* Reverse connect is tested with open62541: its client without security, which it cannot have there, its server also with
-  SignAndEncrypt. async-opcua and node-opcua have reverse connect, too, and are not tested with it. Milo has none.
+* Reverse connect is tested with open62541: its client without security, which it cannot have there, its server also
+  with SignAndEncrypt. async-opcua and node-opcua have reverse connect, too, and are not tested with it. Milo has none.
 ";
 
 /// Results of one peer in one role.

@@ -43,7 +43,7 @@ pub(super) fn register(attacker: &mut Attacker<'_>) -> Result<(), Lost> {
     Ok(())
 }
 
-/// Registers as many servers as it may, and searches them for 200 000 ServerUris again and again, over a channel without Session.
+/// Registers as many servers as it may, and searches them for 50 000 ServerUris again and again, over a channel without Session.
 pub(super) fn find(attacker: &mut Attacker<'_>) -> Result<(), Lost> {
     let mut channel = Channel::open(attacker, Way::Tcp)?;
     for number in 0..attacker.count(1000) {
@@ -62,7 +62,7 @@ pub(super) fn find(attacker: &mut Attacker<'_>) -> Result<(), Lost> {
     }
     let request = FindServersRequest {
         request_header: subject::header(&NodeId::NULL),
-        server_uris: vec!["urn:attack:x".into(); attacker.count(200_000)],
+        server_uris: vec!["urn:attack:x".into(); attacker.count(50_000)],
         ..FindServersRequest::default()
     };
     let message = subject::message(&request);
@@ -70,7 +70,7 @@ pub(super) fn find(attacker: &mut Attacker<'_>) -> Result<(), Lost> {
     while attacker.goes_on() {
         channel.push(attacker, &message)?;
         waiting += 1;
-        if waiting >= PIPELINED {
+        if waiting >= PIPELINED / 2 {
             channel.receive(attacker, PATIENCE)?;
             waiting -= 1;
         }

@@ -61,7 +61,7 @@ attacks! {
     UnreadEndpoints "unread-endpoints" "GetEndpoints on 200 connections without Session, answers unread";
     LargeValues "large-values" "a value of 16 MiB, written and read over 4 connections";
     RegisterServers "register-servers" "RegisterServer2 with names of their own and 1000 URLs, without Session";
-    FindServers "find-servers" "FindServers with 200 000 ServerUris, 8 pipelined, without Session";
+    FindServers "find-servers" "FindServers with 50 000 ServerUris, 4 pipelined, without Session";
     HalfOpen "half-open" "900 connections that say nothing";
     HelloOnly "hello-only" "900 connections that say Hello and nothing more";
     ConnectFlood "connect-flood" "connections that are opened and closed";
