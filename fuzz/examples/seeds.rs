@@ -7,9 +7,11 @@
 
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
 
 use takt_capture::CaptureWriter;
 use takt_cell::{Cell, CellLocation, shared};
+use takt_crypto::{EllipticCurve, KeyKind, NewCertificate};
 use takt_layout::LaidOut;
 use takt_pubsub::configuration::{from_toml, to_binary_file};
 use takt_tcp::{
@@ -477,8 +479,51 @@ fn rest() {
     write("shm_peer", "server", &[1, 1, 2, 3, 4, 5, 6, 7]);
 }
 
+/// Trust lists, forwarded Roles and files of keys.
+fn security() {
+    let new = NewCertificate {
+        application_name: "Seed".to_owned(),
+        application_uri: "urn:seed".to_owned(),
+        host_names: vec!["localhost".to_owned()],
+        addresses: Vec::new(),
+        validity: Duration::from_secs(24 * 3600),
+        key_bits: 2048,
+    };
+    let own = new.create(KeyKind::Ec(EllipticCurve::NistP256));
+    let own = own.expect("a certificate");
+    let certificate = ByteString::from(own.certificate().der());
+    let list = TrustListDataType {
+        specified_lists: 15,
+        trusted_certificates: vec![certificate.clone()],
+        issuer_certificates: vec![certificate],
+        ..TrustListDataType::default()
+    };
+    write("trust_list", "list", &list.encode_to_vec());
+
+    let caller = takt_space::Caller::local();
+    let header = takt_services::ForwardedUser::of(&caller).header(1);
+    let header: AdditionalParametersType = header.decode_as().expect("a header");
+    write("forwarded_header", "other", &header.encode_to_vec());
+
+    let pem = own.key().to_pem().expect("a key");
+    write("stored_keys", "pem", &chosen(1, pem.as_bytes()));
+    let keys: [Variant; 8] = [
+        "Plant".into(),
+        "http://opcfoundation.org/UA/SecurityPolicy#PubSub-Aes128-CTR".into(),
+        7_u32.into(),
+        ByteString::from(&[1_u8; 52]).into(),
+        vec![ByteString::from(&[2_u8; 52])].into(),
+        50_000.0.into(),
+        100_000.0.into(),
+        DateTime::now().into(),
+    ];
+    let keys: Vec<u8> = keys.iter().flat_map(Encode::encode_to_vec).collect();
+    write("stored_keys", "push_target", &chosen(0, &keys));
+}
+
 fn main() {
     ua();
+    security();
     services();
     event_filter();
     tcp();

@@ -164,6 +164,32 @@ impl PeerServer {
         Self::start_with(peer, &[&security.to_string()])
     }
 
+    /// Starts a server of async-opcua, Milo or open62541 without security that reports Events. The last two have 50 recorded
+    /// values.
+    ///
+    /// # Panics
+    /// If it does not serve in time.
+    #[must_use]
+    pub fn start_with_records(peer: Peer) -> Self {
+        match peer {
+            Peer::Open62541 => Self::start_with(peer, &["--recorded", "50"]),
+            _ => Self::start_with(peer, &[]),
+        }
+    }
+
+    /// Starts a server of open62541 on a free port that connects to a client, which listens at this port of 127.0.0.1.
+    ///
+    /// # Panics
+    /// If it does not serve in time.
+    #[must_use]
+    pub fn start_reversed(port: u16, security: Option<&Value>) -> Self {
+        let client = format!("opc.tcp://127.0.0.1:{port}");
+        let security = security.map(Value::to_string);
+        let mut arguments: Vec<&str> = security.as_deref().into_iter().collect();
+        arguments.extend(["--reverse-connect", &client]);
+        Self::start_with(Peer::Open62541, &arguments)
+    }
+
     /// Starts a server with this many Variables, as `peers/asyncua/large_server.py` describes them, on this port or on a free one.
     ///
     /// # Panics
@@ -267,6 +293,15 @@ impl PeerClient {
     /// The message of the client if it could not connect.
     pub fn connect_secured(peer: Peer, endpoint: &str, security: &Value) -> Result<Self, String> {
         Self::connect_with(peer, endpoint, &[&security.to_string()])
+    }
+
+    /// Starts a client of open62541 that waits for a server at this port of 127.0.0.1, and returns when it has a Session without
+    /// security.
+    ///
+    /// # Errors
+    /// The message of the client if no server has connected.
+    pub fn listen(port: u16) -> Result<Self, String> {
+        Self::connect_with(Peer::Open62541, &format!("listen:{port}"), &[])
     }
 
     /// Returns the product.

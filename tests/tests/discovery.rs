@@ -9,6 +9,7 @@
     reason = "a test fails by panicking"
 )]
 
+use std::net::UdpSocket;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -16,6 +17,7 @@ use rustix::process::Signal;
 use serde_json::Value;
 use takt_app::client::DiscoveryClient;
 use takt_app::{ClientError, ClientOptions};
+use takt_bench::attack::Usage;
 use takt_tests::network::{HostPair, NETWORKS, NamespaceHost};
 use takt_tests::privileged::{self, Test};
 use takt_tests::{Process, Sandbox, process};
@@ -30,11 +32,18 @@ const FIRST: &str = "10.84.79.1";
 const SECOND: &str = "10.84.79.2";
 
 fn main() -> ExitCode {
-    privileged::main(&[Test {
-        name: "servers_are_found_on_the_host_and_on_the_network",
-        needs: NETWORKS,
-        run: servers_are_found_on_the_host_and_on_the_network,
-    }])
+    privileged::main(&[
+        Test {
+            name: "servers_are_found_on_the_host_and_on_the_network",
+            needs: NETWORKS,
+            run: servers_are_found_on_the_host_and_on_the_network,
+        },
+        Test {
+            name: "a_flood_of_announcements_keeps_no_client_out",
+            needs: NETWORKS,
+            run: a_flood_of_announcements_keeps_no_client_out,
+        },
+    ])
 }
 
 /// A host with a folder for its applications.
@@ -240,4 +249,82 @@ fn servers_are_found_on_the_host_and_on_the_network() {
         process.signal(Signal::INT);
         let _ = process.finish(PATIENCE);
     }
+}
+
+/// Returns a DNS name.
+fn dns_name(labels: &[&str]) -> Vec<u8> {
+    let label = |label: &&str| {
+        let length = u8::try_from(label.len()).unwrap();
+        [&[length], label.as_bytes()].concat()
+    };
+    let labels = labels.iter().flat_map(label);
+    labels.chain([0]).collect()
+}
+
+/// Returns a message that announces a server: PTR, SRV, TXT and A (RFC 6762, RFC 6763).
+fn announced(number: u32) -> Vec<u8> {
+    let name = format!("Flood{number}");
+    let service = ["_opcua-tcp", "_tcp", "local"];
+    let instance = dns_name(&[&[name.as_str()], &service[..]].concat());
+    let host = dns_name(&["flood", "local"]);
+    let record = |name: &[u8], kind: u8, data: &[u8]| {
+        let length = u16::try_from(data.len()).unwrap().to_be_bytes();
+        [name, &[0, kind, 0, 1, 0, 0, 0, 120], &length, data].concat()
+    };
+    let mut message = vec![0, 0, 0x84, 0, 0, 0, 0, 4, 0, 0, 0, 0];
+    message.extend(record(&dns_name(&service), 12, &instance));
+    let port = 4840_u16.to_be_bytes();
+    message.extend(record(&instance, 33, &[&[0; 4], &port[..], &host].concat()));
+    message.extend(record(&instance, 16, b"\x06path=/\x07caps=DA"));
+    message.extend(record(&host, 1, &[10, 84, 79, 2]));
+    message
+}
+
+/// A host sends thousands of announcements, and messages that are none, to a registry whose clients go on.
+fn a_flood_of_announcements_keeps_no_client_out() {
+    /// Messages, one half of which are damaged.
+    const MESSAGES: u32 = 10_000;
+    /// Bytes by which the registry may grow.
+    const MEMORY: u64 = 32 << 20;
+    let hosts = HostPair::new();
+    let first = Host::new(&hosts.first, FIRST);
+    let second = Host::new(&hosts.second, SECOND);
+    let endpoint = "opc.tcp://127.0.0.1:4840";
+    let registry = first.serve(&["registry", "--endpoint", endpoint, "--mdns"]);
+    let resident = || Usage::of(registry.id()).unwrap().resident;
+    let before = resident();
+    let entrance = second.host.entrance();
+    let flood = std::thread::spawn(move || {
+        entrance.enter();
+        let socket = UdpSocket::bind((SECOND, 5353)).unwrap();
+        for number in 0..MESSAGES {
+            let mut message = announced(number);
+            if number % 2 == 0 {
+                let at = number as usize % message.len();
+                message[at] ^= 0xC0;
+                message.truncate(message.len() - at / 2);
+            }
+            // A full queue of the interface is no failure.
+            let _ = socket.send_to(&message, ("224.0.0.251", 5353));
+            if number % 100 == 0 {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+        }
+    });
+    let found = first.connected(endpoint, |client| {
+        while !flood.is_finished() {
+            let begin = Instant::now();
+            let _ = client.servers_on_network().unwrap();
+            let took = begin.elapsed();
+            assert!(took < Duration::from_secs(5), "an answer took {took:?}");
+        }
+        client.servers_on_network().unwrap()
+    });
+    flood.join().unwrap();
+    // There were more than the registry keeps.
+    assert!((100..=1_000).contains(&found.len()), "{}", found.len());
+    let grown = resident().saturating_sub(before);
+    assert!(grown < MEMORY, "it has grown by {grown} bytes");
+    let own = first.discover(&[]);
+    assert_eq!(names(&own), ["SemanticRegistryServer"]);
 }

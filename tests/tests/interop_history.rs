@@ -1,4 +1,4 @@
-//! History with foreign software: asyncua and node-opcua read what the registry records; the command line reads what asyncua records.
+//! History with foreign software: clients read what the registry records; the command line reads what servers have recorded.
 
 #![allow(
     clippy::panic,
@@ -10,11 +10,11 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use takt_tests::Sandbox;
 use takt_tests::binary::repository;
 use takt_tests::interop::{Checker, Role, passed};
 use takt_tests::process::{self, Process};
 use takt_tests::sandbox::{Provider, Registry};
+use takt_tests::{Peer, PeerClient, PeerServer, Sandbox};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -168,15 +168,27 @@ fn node_opcua_reads_raw_values_and_aggregates() {
 }
 
 #[test]
-fn gopcua_reads_raw_values() {
+fn async_opcua_gopcua_milo_and_open62541_read_raw_values() {
     let recorded = Recorded::start();
     let namespace = format!("urn:takt:provider:{}", recorded.provider.name);
     let request = json!({
         "check": "history", "endpoint": recorded.registry.endpoint, "namespace": namespace, "start": recorded.node,
     });
-    let answer = Checker::Gopcua.answer(&request, PATIENCE);
-    assert_eq!(answer["ok"], true, "{answer}");
-    passed("gopcua", Role::Client, "history");
+    for checker in [Checker::AsyncOpcua, Checker::Gopcua, Checker::Milo] {
+        let answer = checker.answer(&request, PATIENCE);
+        assert_eq!(answer["ok"], true, "{answer}");
+        passed(checker.name(), Role::Client, "history");
+    }
+    let mut client = PeerClient::connect(Peer::Open62541, &recorded.registry.endpoint).unwrap();
+    let mut read = |page: u32| -> Vec<Vec<f64>> {
+        let request = json!({"op": "history", "node": recorded.node, "page": page});
+        let pages = client.expect(request);
+        pages.as_array().unwrap().iter().map(values).collect()
+    };
+    let (whole, pages) = (read(0).concat(), read(2));
+    assert!(whole.ends_with(&[100.0, 200.0, 300.0]), "{whole:?}");
+    assert!(pages.len() > 1 && pages.concat() == whole, "{pages:?}");
+    passed("open62541", Role::Client, "history");
 }
 
 #[test]
@@ -188,8 +200,29 @@ fn the_command_line_reads_the_history_of_asyncua() {
         served["endpoint"].as_str().unwrap(),
         served["node"].as_str().unwrap(),
     );
+    reads_the_history(Peer::Asyncua, endpoint, node);
+}
+
+#[test]
+fn the_command_line_reads_the_history_of_milo_and_open62541() {
+    for peer in [Peer::Milo, Peer::Open62541] {
+        let server = PeerServer::start_with_records(peer);
+        reads_the_history(peer, &server.endpoint, &server.node("Recorded"));
+    }
+}
+
+/// Reads the values 0 to 49 of a Variable, and the last two of them.
+fn reads_the_history(peer: Peer, endpoint: &str, node: &str) {
     let sandbox = Sandbox::new();
-    let rows = sandbox.rows(&["history", endpoint, node, "--from", "1h"]);
+    let rows = sandbox.rows(&[
+        "history",
+        endpoint,
+        node,
+        "--from",
+        "1h",
+        "--timeout",
+        "60s",
+    ]);
     let all: Vec<f64> = rows
         .iter()
         .filter_map(|row| row["value"].as_f64())
@@ -197,7 +230,16 @@ fn the_command_line_reads_the_history_of_asyncua() {
     let expected: Vec<f64> = (0..50).map(f64::from).collect();
     assert!(all.ends_with(&expected), "{all:?}");
     let csv = sandbox
-        .run(&["history", endpoint, node, "--last", "2", "--csv"])
+        .run(&[
+            "history",
+            endpoint,
+            node,
+            "--last",
+            "2",
+            "--csv",
+            "--timeout",
+            "60s",
+        ])
         .expect_success();
     let lines: Vec<_> = csv.lines().collect();
     assert_eq!(lines[0], "time,value,status");
@@ -205,7 +247,7 @@ fn the_command_line_reads_the_history_of_asyncua() {
         lines[1].ends_with(",48.0,Good") && lines[2].ends_with(",49.0,Good"),
         "{csv}"
     );
-    passed("asyncua", Role::Server, "history");
+    passed(peer.name(), Role::Server, "history");
 }
 
 #[test]

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use rustix::thread::{UnshareFlags, unshare_unsafe};
 use takt_app::{Client, ClientOptions};
+use takt_tests::network::{HostPair, NETWORKS};
 use takt_tests::privileged::{self, Test};
 use takt_tests::{Process, Registry, Sandbox, process};
 use takt_ua::structures::GetEndpointsRequest;
@@ -34,6 +35,11 @@ fn main() -> ExitCode {
             name: "an_endpoint_at_all_addresses_repeats_the_host_of_the_client",
             needs,
             run: || in_namespace(an_endpoint_at_all_addresses_repeats_the_host_of_the_client),
+        },
+        Test {
+            name: "a_server_without_a_way_to_it_is_read_through_reverse_connect",
+            needs: NETWORKS,
+            run: a_server_without_a_way_to_it_is_read_through_reverse_connect,
         },
     ])
 }
@@ -209,4 +215,59 @@ fn an_endpoint_at_all_addresses_repeats_the_host_of_the_client() {
         !unusable.contains("0.0.0.0") && !unusable.contains('<'),
         "{unusable}"
     );
+}
+
+/// Two hosts, joined by a cable. The server has its endpoint in a network to which the client has no route, so only the server can
+/// open a connection.
+fn a_server_without_a_way_to_it_is_read_through_reverse_connect() {
+    const CLIENT: &str = "10.84.78.2:4841";
+    let hosts = HostPair::new();
+    let (plant, office) = (&hosts.first, &hosts.second);
+    plant.run("ip", "link set lo up");
+    plant.run("ip", &format!("address add {ADDRESS}/32 dev lo"));
+    plant.run("ip", "address add 10.84.78.1/24 dev takt0");
+    office.run("ip", "address add 10.84.78.2/24 dev takt1");
+
+    let sandbox = Sandbox::new();
+    let (data, name) = (sandbox.data_directory(), sandbox.application("Registry"));
+    // Both trust the certificates of their common folder.
+    let certificates = data.join("pki");
+    let shared = ["--certificates", certificates.to_str().unwrap()];
+    let endpoint = format!("opc.tcp://{ADDRESS}:0");
+    let client = format!("opc.tcp://{CLIENT}");
+    let registry = [
+        "registry",
+        "--name",
+        &name,
+        "--data",
+        data.to_str().unwrap(),
+        "--endpoint",
+        &endpoint,
+        "--reverse-connect",
+        &client,
+    ];
+    let registry = [&registry[..], &shared].concat();
+    let mut registry = Process::spawn("takt registry", &mut plant.takt(&sandbox, &registry));
+    let said = registry.wait_for("its endpoint", PATIENCE, |line| line.contains("opc.tcp://"));
+    let endpoint = said.split_whitespace().find(|word| word.contains(ADDRESS));
+    let endpoint = endpoint.unwrap();
+
+    let uri = format!("urn:takt:registry:{name}");
+    let read = |more: &[&str]| {
+        let read = ["read", endpoint, "i=2259", "--any-host"];
+        let read = [&read[..], &shared, more].concat();
+        process::run("takt read", &mut office.takt(&sandbox, &read), PATIENCE)
+    };
+    let refused = read(&["--timeout", "2s"]).expect_failure();
+    assert!(refused.contains("unreachable"), "{refused}");
+    let reversed = ["--listen", CLIENT, "--server-uri", &uri, "--timeout", "60s"];
+    for security in ["Basic256Sha256,encrypt", "Basic256Sha256,sign"] {
+        let shown = read(&[&reversed[..], &["--security", security]].concat());
+        let shown = shown.expect_success();
+        // Running.
+        assert!(shown.starts_with("0 "), "{security}: {shown}");
+    }
+    // Sessions without security are for the loopback interface.
+    let open = read(&[&reversed[..], &["--security", "none"]].concat());
+    let _ = open.expect_failure();
 }

@@ -149,8 +149,12 @@ const TAIL: &str = "
   that of Takt, which leaves it to the endpoint. So this user is not in its row.
 * asyncua and node-opcua have no client for issued tokens. No server of a peer is tested with them.
 * asyncua's server does not verify whose certificate a user has; the test program does that.
-* Events and history are not tested on secured channels, and not with async-opcua, Milo and open62541.
-  node-opcua's server is tested without history. gopcua's client refreshes an alarm and does not respond to it.
+* Events and history are not tested on secured channels. The clients of async-opcua, Milo and open62541 acknowledge and
+  confirm an alarm, but do not shelve it. gopcua's client refreshes an alarm and does not respond to it.
+* async-opcua's server has no history: its own node managers refuse HistoryRead. node-opcua's server is tested without
+  history.
+* Reverse connect is tested with open62541: its client without security, which it cannot have there, its server also
+  with SignAndEncrypt. async-opcua and node-opcua have reverse connect, too, and are not tested with it. Milo has none.
 ";
 
 /// Results of one peer in one role.

@@ -120,3 +120,10 @@ pub use takt_tcp::{EndpointUrl, EndpointUrlError, ReverseListener};
 /// Value of a field of a [`StructureFields`].
 pub use takt_ua::Variant as FieldValue;
 pub use workers::WorkerOptions;
+
+/// Functions for fuzz targets.
+#[doc(hidden)]
+pub mod fuzzing {
+    pub use crate::keys::stored_keys;
+    pub use crate::server_configuration::trust_list_contents;
+}

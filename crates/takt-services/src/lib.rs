@@ -84,10 +84,23 @@ pub use users::{IssuedUser, Users};
 /// Functions for fuzz targets and property tests.
 #[doc(hidden)]
 pub mod fuzzing {
-    use takt_space::{AddressSpace, Event};
+    use takt_space::{AddressSpace, Caller, Event, RoleSet};
     use takt_ua::ExtensionObject;
 
+    use crate::ForwardedUser;
     use crate::events::filter::CheckedFilter;
+
+    /// Reads an additionalHeader of a request from `forwarder`. Returns the Roles with which the request is carried out. `None`: the
+    /// request is not forwarded.
+    ///
+    /// # Panics
+    /// If the user is not read again from the header that is written for it.
+    pub fn forwarded_roles(header: &ExtensionObject, forwarder: &Caller) -> Option<RoleSet> {
+        let user = ForwardedUser::read(&header.as_ref())?;
+        let again = ForwardedUser::read(&user.header(1).as_ref());
+        assert_eq!(again.as_ref(), Some(&user), "another user is read");
+        Some(user.caller(forwarder, None).roles)
+    }
 
     /// Validates an EventFilter and evaluates it for an Event. `None`: the filter is refused.
     pub fn event_filter(

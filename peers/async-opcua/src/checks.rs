@@ -9,7 +9,7 @@ use opcua::types::{
 };
 
 use crate::session::{Session, attribute, first, status};
-use crate::{Counted, Failed, Task, expect, expect_status, subscriptions};
+use crate::{Counted, Failed, Task, alarms, expect, expect_status, subscriptions};
 
 /// Runs the check with this name, if there is one.
 pub(crate) async fn run(name: &str, task: &Task) -> Option<Counted> {
@@ -30,6 +30,8 @@ pub(crate) async fn run(name: &str, task: &Task) -> Option<Counted> {
         "transfer" => subscriptions::transfer(task).await,
         "restart" => subscriptions::restart(task).await,
         "machine" => subscriptions::machine(task).await,
+        "event" => alarms::event(task).await,
+        "history" => alarms::history(task).await,
         _ => return None,
     })
 }

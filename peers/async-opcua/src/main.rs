@@ -1,5 +1,6 @@
 //! The checks of `peers/README.md`, by async-opcua: one JSON line for each line of the input.
 
+mod alarms;
 mod checks;
 mod security;
 mod server;
@@ -48,7 +49,7 @@ pub(crate) struct Task {
 }
 
 impl Task {
-    fn field(&self, name: &str) -> &str {
+    pub(crate) fn field(&self, name: &str) -> &str {
         self.request[name].as_str().unwrap_or_default()
     }
 
@@ -97,9 +98,10 @@ async fn run(task: Task) -> Value {
 #[tokio::main(flavor = "current_thread")]
 async fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    if let [role, port, security] = arguments.as_slice()
+    if let [role, port, security @ ..] = arguments.as_slice()
         && role == "server"
     {
+        let security = security.first().map(String::as_str);
         if let Err(Failed(error)) = server::run(port, security).await {
             eprintln!("{error}");
         }

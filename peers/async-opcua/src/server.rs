@@ -3,19 +3,20 @@
 use std::net::TcpListener;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use opcua::crypto::{SecurityPolicy, Thumbprint, X509};
-use opcua::nodes::{MethodBuilder, VariableBuilder};
+use opcua::nodes::{BaseEventType, Event, MethodBuilder, VariableBuilder};
 use opcua::server::authenticator::{
     AuthManager, Password, UserToken, user_pass_security_policy_id,
 };
 use opcua::server::diagnostics::NamespaceMetadata;
 use opcua::server::node_manager::memory::{SimpleNodeManager, simple_node_manager};
-use opcua::server::{ServerBuilder, ServerEndpoint};
+use opcua::server::{ServerBuilder, ServerEndpoint, SubscriptionCache};
 use opcua::types::{
-    Argument, DataTypeId, Error, MessageSecurityMode, NodeId, ObjectId, StatusCode, UAString,
-    UserTokenPolicy, UserTokenType, Variant,
+    Argument, DataTypeId, Error, MessageSecurityMode, NodeId, ObjectId, ObjectTypeId, StatusCode,
+    UAString, UserTokenPolicy, UserTokenType, Variant,
 };
 use serde_json::{Value, json};
 
@@ -25,7 +26,7 @@ const NAMESPACE: &str = "urn:takt:peer";
 
 /// The anonymous user, anna, and a user with a certificate.
 struct Users {
-    certificate: Thumbprint,
+    certificate: Option<Thumbprint>,
 }
 
 fn refused() -> Error {
@@ -55,7 +56,7 @@ impl AuthManager for Users {
         _endpoint: &ServerEndpoint,
         signing_thumbprint: &Thumbprint,
     ) -> Result<UserToken, Error> {
-        let is_known = *signing_thumbprint == self.certificate;
+        let is_known = Some(signing_thumbprint) == self.certificate.as_ref();
         is_known
             .then(|| UserToken("certificate".to_owned()))
             .ok_or_else(refused)
@@ -83,30 +84,42 @@ impl AuthManager for Users {
     }
 }
 
-/// Serves until the input ends.
-pub(crate) async fn run(port: &str, security: &str) -> Result<(), Failed> {
+/// Serves until the input ends. Without a description of security, there is none, and the server reports Events.
+pub(crate) async fn run(port: &str, security: Option<&str>) -> Result<(), Failed> {
     let mut port: u16 = port.parse()?;
     if port == 0 {
         // The library cannot say which port it got for 0.
         port = TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port();
     }
-    let security: Value = serde_json::from_str(security)?;
+    let is_secured = security.is_some();
+    let security: Value = security.map_or(Ok(Value::Null), serde_json::from_str)?;
     let field = |name: &str| security[name].as_str().unwrap_or_default().to_owned();
-    let user = X509::from_pem(&std::fs::read(field("userCertificate"))?)?;
-    let users = Users {
-        certificate: user.thumbprint(),
+    let application = match is_secured {
+        true => field("application"),
+        false => "urn:takt:peers:async-opcua".to_owned(),
     };
     let mut builder = ServerBuilder::new()
         .application_name("async-opcua peer")
-        .application_uri(field("application"))
-        .product_uri(field("application"))
+        .application_uri(application.clone())
+        .product_uri(application)
         .host("127.0.0.1")
-        .port(port)
-        .certificate_path(field("certificate"))
-        .private_key_path(field("key"))
-        // Beside its certificate, not in the folder where this process was started.
-        .pki_dir(Path::new(&field("certificate")).with_file_name("pki-server"))
-        .trust_client_certs(true)
+        .port(port);
+    let mut users = Users { certificate: None };
+    if is_secured {
+        let user = X509::from_pem(&std::fs::read(field("userCertificate"))?)?;
+        users.certificate = Some(user.thumbprint());
+        builder = builder
+            .certificate_path(field("certificate"))
+            .private_key_path(field("key"))
+            // Beside its certificate, not in the folder where this process was started.
+            .pki_dir(Path::new(&field("certificate")).with_file_name("pki-server"))
+            .trust_client_certs(true);
+    } else {
+        builder = builder
+            .pki_dir(std::env::temp_dir().join("takt-async-opcua-server"))
+            .add_endpoint("none", ServerEndpoint::new_none("/", &[]));
+    }
+    let mut builder = builder
         .with_authenticator(Arc::new(users))
         .with_node_manager(simple_node_manager(
             NamespaceMetadata {
@@ -139,12 +152,36 @@ pub(crate) async fn run(port: &str, security: &str) -> Result<(), Failed> {
         "{}",
         json!({"ready": true, "endpoint": endpoint, "namespace": namespace})
     );
+    if !is_secured {
+        let subscriptions = Arc::clone(handle.subscriptions());
+        tokio::spawn(async move {
+            for number in 0_u32.. {
+                tokio::time::sleep(Duration::from_millis(100)).await;
+                report(&subscriptions, number);
+            }
+        });
+    }
     tokio::task::spawn_blocking(move || {
         // Nothing is ever sent to us: the end of the input is the end.
         while crate::next_line().is_some() {}
         handle.cancel();
     });
     Ok(server.run_with(listener).await?)
+}
+
+/// Reports an Event of the server, whose Severity goes from 100 to 1000.
+fn report(subscriptions: &SubscriptionCache, number: u32) {
+    let severity = u16::try_from(number % 10).unwrap_or(0) * 100 + 100;
+    let server = NodeId::from(ObjectId::Server);
+    let event = BaseEventType::new_now(
+        ObjectTypeId::BaseEventType,
+        number.to_le_bytes().to_vec().into(),
+        format!("Severity {severity}"),
+    )
+    .set_source_node(server.clone())
+    .set_source_name("Server".into())
+    .set_severity(severity);
+    subscriptions.notify_events(std::iter::once((&event as &dyn Event, &server)));
 }
 
 /// Adds a part of the nodes of `peers/README.md`.

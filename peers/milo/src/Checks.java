@@ -48,6 +48,8 @@ final class Checks {
     ALL.put("transfer", Subscriptions::transfer);
     ALL.put("restart", Subscriptions::restart);
     ALL.put("machine", Subscriptions::machine);
+    ALL.put("event", Alarms::event);
+    ALL.put("history", Alarms::history);
   }
 
   private static final NodeId SERVER = new NodeId(0, 2253);

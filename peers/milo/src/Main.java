@@ -100,7 +100,7 @@ public final class Main {
       StackTraceElement[] trace = error.getStackTrace();
       String place = "";
       for (StackTraceElement element : trace) {
-        if (element.getClassName().matches("Checks|Subscriptions|Watch")) {
+        if (element.getClassName().matches("Checks|Subscriptions|Watch|Alarms")) {
           place = " at " + element;
           break;
         }
@@ -114,8 +114,8 @@ public final class Main {
   public static void main(String[] arguments) throws Exception {
     // Milo takes RSA-PSS from it, by the name SHA256withRSA/PSS.
     java.security.Security.addProvider(new BouncyCastleProvider());
-    if (arguments.length == 3 && arguments[0].equals("server")) {
-      Server.run(Integer.parseInt(arguments[1]), arguments[2]);
+    if (arguments.length >= 2 && arguments[0].equals("server")) {
+      Server.run(Integer.parseInt(arguments[1]), arguments.length > 2 ? arguments[2] : "");
       return;
     }
     var input = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));

@@ -3,11 +3,14 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.security.GeneralSecurityException;
 import java.security.KeyPair;
+import java.security.PrivateKey;
 import java.security.cert.X509Certificate;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.eclipse.milo.opcua.sdk.server.EndpointConfig;
@@ -35,7 +38,7 @@ import org.eclipse.milo.opcua.stack.core.types.structured.UserTokenPolicy;
 import org.eclipse.milo.opcua.stack.transport.server.tcp.OpcTcpServerTransport;
 import org.eclipse.milo.opcua.stack.transport.server.tcp.OpcTcpServerTransportConfig;
 
-/** A server of Milo with secured endpoints, as peers/README.md describes it. */
+/** A server of Milo, as peers/README.md describes it: with secured endpoints, or with Events and without security. */
 final class Server {
   /** The certificate of the server, which accepts those of all clients. */
   private static final class Group implements CertificateGroup {
@@ -100,7 +103,7 @@ final class Server {
     return new UserTokenPolicy(id, type, null, null, policy.getUri());
   }
 
-  /** Returns the endpoints: each policy in both modes, and none for GetEndpoints. */
+  /** Returns the endpoints: each policy in both modes, or one without security if nothing is requested. */
   private static Set<EndpointConfig> endpoints(
       String request, int port, X509Certificate certificate) {
     EndpointConfig.Builder builder =
@@ -110,6 +113,10 @@ final class Server {
             .setHostname("127.0.0.1")
             .setCertificate(certificate);
     Set<EndpointConfig> endpoints = new LinkedHashSet<>();
+    if (request.isEmpty()) {
+      UserTokenPolicy anonymous = token("anonymous", UserTokenType.Anonymous, SecurityPolicy.None);
+      endpoints.add(builder.addTokenPolicies(anonymous).build());
+    }
     Matcher policies = Pattern.compile("\"policies\": *\\[([^\\]]*)").matcher(request);
     if (policies.find()) {
       for (String name : policies.group(1).replaceAll("[\" ]", "").split(",")) {
@@ -139,13 +146,20 @@ final class Server {
         port = probe.getLocalPort();
       }
     }
-    X509Certificate certificate = Security.certificate(Main.field(security, "certificate"));
-    KeyPair keys =
-        new KeyPair(certificate.getPublicKey(), Security.key(Main.field(security, "key")));
+    boolean isSecured = !security.isEmpty();
+    X509Certificate certificate = null;
+    List<CertificateGroup> groups = List.of();
+    if (isSecured) {
+      certificate = Security.certificate(Main.field(security, "certificate"));
+      PrivateKey key = Security.key(Main.field(security, "key"));
+      KeyPair keys = new KeyPair(certificate.getPublicKey(), key);
+      groups = List.of(new Group(certificate, keys));
+    }
     OpcUaServerConfig config =
         OpcUaServerConfig.builder()
             .setApplicationName(LocalizedText.english("Milo peer"))
-            .setApplicationUri(Main.field(security, "application"))
+            .setApplicationUri(
+                isSecured ? Main.field(security, "application") : "urn:takt:peers:milo")
             .setEndpoints(endpoints(security, port, certificate))
             .setIdentityValidator(
                 new CompositeValidator(
@@ -156,8 +170,7 @@ final class Server {
                                 && "hammer".equals(user.getPassword())),
                     new X509IdentityValidator(user -> isUser(security, user))))
             .setCertificateManager(
-                new DefaultCertificateManager(
-                    new MemoryCertificateQuarantine(), new Group(certificate, keys)))
+                new DefaultCertificateManager(new MemoryCertificateQuarantine(), groups))
             .build();
     OpcUaServer server =
         new OpcUaServer(
@@ -170,6 +183,11 @@ final class Server {
     Nodes nodes = new Nodes(server);
     nodes.startup();
     server.startup().get();
+    if (!isSecured) {
+      AtomicInteger number = new AtomicInteger();
+      Runnable report = () -> nodes.report(number.getAndIncrement());
+      server.getScheduledExecutorService().scheduleAtFixedRate(report, 50, 50, TimeUnit.MILLISECONDS);
+    }
     System.out.printf(
         "{\"ready\":true,\"endpoint\":\"opc.tcp://127.0.0.1:%d\",\"namespace\":%s}%n",
         port, nodes.getNamespaceIndex());

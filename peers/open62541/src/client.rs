@@ -65,6 +65,49 @@ impl Client {
         Ok(client)
     }
 
+    /// Waits at this port of 127.0.0.1 until a server connects, and creates a Session without security there. open62541 cannot
+    /// secure it: after GetEndpoints it connects to the server itself.
+    ///
+    /// # Errors
+    /// Error of open62541.
+    pub fn listen(port: u16, timeout: u32, wait: Duration) -> Result<Self, String> {
+        let client = Self::new("", timeout).map_err(|status| status.to_string())?;
+        let address = Owned::<sys::UA_String>::from_json(&"127.0.0.1".into());
+        let address = address.map_err(|status| status.to_string())?;
+        // SAFETY: the client is alive, and the function copies the address.
+        let listening = unsafe {
+            sys::UA_Client_startListeningForReverseConnect(client.client, address.get(), 1, port)
+        };
+        Status::check(listening).map_err(|status| status.to_string())?;
+        let started = Instant::now();
+        loop {
+            let mut session = sys::UA_SessionState::UA_SESSIONSTATE_CLOSED;
+            let mut status = 0;
+            // SAFETY: the client is alive, and the results are ours to write.
+            unsafe {
+                sys::UA_Client_run_iterate(client.client, 10);
+                sys::UA_Client_getState(
+                    client.client,
+                    null_mut(),
+                    &raw mut session,
+                    &raw mut status,
+                );
+            }
+            Status::check(status).map_err(|status| status.to_string())?;
+            if session == sys::UA_SessionState::UA_SESSIONSTATE_ACTIVATED {
+                return Ok(client);
+            }
+            if started.elapsed() > wait {
+                return Err("no server has connected".to_owned());
+            }
+        }
+    }
+
+    /// The client of open62541.
+    pub(crate) fn as_ptr(&self) -> *mut sys::UA_Client {
+        self.client
+    }
+
     /// A client that is not yet connected.
     fn new(endpoint: &str, timeout: u32) -> Result<Self, Status> {
         let endpoint = CString::new(endpoint)

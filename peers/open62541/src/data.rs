@@ -36,6 +36,7 @@ described! {
     UA_Variant = UA_TYPES_VARIANT,
     UA_DataValue = UA_TYPES_DATAVALUE,
     UA_ExtensionObject = UA_TYPES_EXTENSIONOBJECT,
+    UA_LocalizedText = UA_TYPES_LOCALIZEDTEXT,
     UA_QualifiedName = UA_TYPES_QUALIFIEDNAME,
     UA_NetworkAddressUrlDataType = UA_TYPES_NETWORKADDRESSURLDATATYPE,
     UA_ReadValueId = UA_TYPES_READVALUEID,

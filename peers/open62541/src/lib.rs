@@ -9,6 +9,8 @@ pub mod bench;
 pub mod client;
 pub mod convert;
 pub mod data;
+mod events;
+mod history;
 pub mod message;
 mod packet_socket;
 pub mod publish;

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::Status;
 use crate::data::{Owned, elements};
+use crate::history::Store;
 use crate::security::secure_server;
 
 const NAMESPACE_URI: &std::ffi::CStr = c"urn:takt:peer";
@@ -16,6 +17,7 @@ const NAMESPACE_URI: &std::ffi::CStr = c"urn:takt:peer";
 pub struct Server {
     server: *mut sys::UA_Server,
     namespace: u16,
+    store: Store,
 }
 
 impl Server {
@@ -53,6 +55,9 @@ impl Server {
         }
         listen_on_loopback(&mut config, port);
         config.maxReferencesPerNode = 0;
+        // Milliseconds: the default are 15 s.
+        config.reverseReconnectInterval = 100;
+        let store = Store::add(&mut config);
         // SAFETY: the configuration is complete; the server takes over what it owns.
         let server = unsafe { sys::UA_Server_newWithConfig(&raw mut config) };
         if server.is_null() {
@@ -60,7 +65,11 @@ impl Server {
         }
         // SAFETY: the server is alive, the text zero-terminated.
         let namespace = unsafe { sys::UA_Server_addNamespace(server, NAMESPACE_URI.as_ptr()) };
-        Ok(Self { server, namespace })
+        Ok(Self {
+            server,
+            namespace,
+            store,
+        })
     }
 
     fn with_nodes(mut self) -> Result<Self, Status> {
@@ -139,6 +148,59 @@ impl Server {
         // SAFETY: the server is alive, and copies the value.
         Status::check(unsafe {
             sys::UA_Server_writeValue(self.server, self.node_id("Counter")?.lend(), variant.lend())
+        })
+    }
+
+    /// Adds the Variable `Recorded` with a history of this many values: 0, 1, … each a second after the one before.
+    ///
+    /// # Errors
+    /// Error of open62541.
+    pub fn add_recorded(&mut self, count: u32) -> Result<(), Status> {
+        let last = json!(count.saturating_sub(1));
+        self.add_variable("Recorded", 11, last, &json!([]))?;
+        let node = self.node_id("Recorded")?;
+        // SAFETY: the server is alive, and the store is that of its configuration.
+        unsafe { self.store.record(self.server, &node, count) }
+    }
+
+    /// Reports an Event of the server with this Severity.
+    ///
+    /// # Errors
+    /// Error of open62541.
+    pub fn report(&mut self, severity: u16) -> Result<(), Status> {
+        let text = json!({"Locale": "en", "Text": format!("Severity {severity}")});
+        let text = Owned::<sys::UA_LocalizedText>::from_json(&text)?;
+        // SAFETY: the server is alive, and copies what it is lent; null pointers are for no further fields and no EventId.
+        Status::check(unsafe {
+            sys::UA_Server_createEvent(
+                self.server,
+                standard("i=2253")?.lend(),
+                standard("i=2041")?.lend(),
+                severity,
+                text.lend(),
+                null(),
+                null(),
+                null_mut(),
+            )
+        })
+    }
+
+    /// Connects to a client that listens at this URL.
+    ///
+    /// # Errors
+    /// Error of open62541.
+    pub fn connect_to(&mut self, url: &str) -> Result<(), Status> {
+        let url = Owned::<sys::UA_String>::from_json(&url.into())?;
+        let mut handle = 0;
+        // SAFETY: the server is alive, and copies the URL; without a callback there is no context.
+        Status::check(unsafe {
+            sys::UA_Server_addReverseConnect(
+                self.server,
+                url.lend(),
+                None,
+                null_mut(),
+                &raw mut handle,
+            )
         })
     }
 
@@ -252,7 +314,12 @@ impl Server {
         dimensions: &Value,
     ) -> Result<(), Status> {
         let rank = dimensions.as_array().map_or(0, Vec::len);
-        let access_level = if name == "ReadOnly" { 1 } else { 3 };
+        let access_level = match name {
+            "ReadOnly" => 1,
+            // With HistoryRead.
+            "Recorded" => 5,
+            _ => 3,
+        };
         let mut variant = json!({"UaType": built_in_type, "Value": value});
         if rank > 1 {
             variant["Dimensions"] = dimensions.clone();
@@ -265,6 +332,7 @@ impl Server {
             "ArrayDimensions": dimensions,
             "AccessLevel": access_level,
             "UserAccessLevel": access_level,
+            "Historizing": name == "Recorded",
         }))?;
         // SAFETY: the server is alive; it copies everything that it is lent.
         Status::check(unsafe {

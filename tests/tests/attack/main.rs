@@ -153,6 +153,11 @@ attacks! {
     monitored_items_left_behind: AbandonedItems on Registry / 10;
     monitored_items_deleted_with_their_subscription: DeletedItems on Registry / 10;
     monitored_items_deleted_with_their_session: ClosedItems on Registry / 10;
+    event_filters: EventFilters on Registry / 1;
+    refreshes_of_many_items: RefreshStorm on Registry / 1;
+    reads_of_a_history: HistoryReads on Values / 1;
+    registrations_of_servers: RegisterServers on Registry / 1;
+    searches_for_servers: FindServers on Registry / 1;
     nodes_added_and_deleted: AddNodes on Registry / 20;
     nodes_added_and_deleted_over_shared_memory: AddNodesShm on Registry / 20;
     answers_that_nobody_reads: Unread on Registry / 10;

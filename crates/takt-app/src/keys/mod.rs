@@ -12,3 +12,4 @@ mod stored;
 pub use keeper::KeyKeeper;
 pub use news::{KeyNews, MissingKeys};
 pub use receiver::{KeyReceiver, KeyReceiverError, KeyReceiverOptions};
+pub use stored::fuzz as stored_keys;

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use takt_pubsub::security::SecurityKeyUpdate;
-use takt_ua::binary::{Decode, Decoder, Encode, Encoder};
+use takt_ua::binary::{Decode, Decoder, Encode, EncodeError, Encoder};
 use takt_ua::{ByteString, DateTime, Variant};
 use zeroize::Zeroizing;
 
@@ -45,13 +45,7 @@ impl StoredKeys {
         &self,
         groups: impl Iterator<Item = (&'a String, &'a ReceivedKeys)>,
     ) -> std::io::Result<()> {
-        let mut bytes = Zeroizing::new(Vec::new());
-        let mut encoder = Encoder::growing(&mut bytes, usize::MAX);
-        for (id, keys) in groups {
-            for value in values(id, keys) {
-                value.encode(&mut encoder).map_err(std::io::Error::other)?;
-            }
-        }
+        let bytes = encode(groups).map_err(std::io::Error::other)?;
         crate::private_file::write(&self.0, &bytes)
     }
 
@@ -90,6 +84,19 @@ fn values(id: &str, keys: &ReceivedKeys) -> [Variant; VALUES] {
     ]
 }
 
+fn encode<'a>(
+    groups: impl Iterator<Item = (&'a String, &'a ReceivedKeys)>,
+) -> Result<Zeroizing<Vec<u8>>, EncodeError> {
+    let mut bytes = Zeroizing::new(Vec::new());
+    let mut encoder = Encoder::growing(&mut bytes, usize::MAX);
+    for (id, keys) in groups {
+        for value in values(id, keys) {
+            value.encode(&mut encoder)?;
+        }
+    }
+    Ok(bytes)
+}
+
 fn decode(bytes: &[u8]) -> Option<Vec<(String, ReceivedKeys)>> {
     let mut decoder = Decoder::new(bytes);
     let mut groups = Vec::new();
@@ -124,6 +131,34 @@ impl ReceivedKeys {
         update.time_to_next_key = update.time_to_next_key.saturating_sub(left);
         Some((update, over))
     }
+}
+
+/// Reads a file with these bytes, and lets the keys age. Returns whether it has keys.
+///
+/// # Panics
+/// If the keys are not read again from the file that is written with them.
+pub fn fuzz(bytes: &[u8], now: SystemTime) -> bool {
+    let Some(groups) = decode(bytes) else {
+        return false;
+    };
+    for (_, keys) in &groups {
+        let Some((update, over)) = keys.aged(now) else {
+            continue;
+        };
+        assert!(!update.keys.is_empty(), "the last key stays");
+        assert!(over.is_zero() || update.time_to_next_key.is_zero());
+    }
+    let again = encode(groups.iter().map(|(id, keys)| (id, keys)));
+    let again = again.ok().and_then(|bytes| decode(&bytes));
+    let known = |groups: &[(String, ReceivedKeys)]| -> Vec<_> {
+        let parts = |(id, keys): &(String, ReceivedKeys)| {
+            let update = &keys.update;
+            (id.clone(), update.first_token_id, update.keys.clone())
+        };
+        groups.iter().map(parts).collect()
+    };
+    assert_eq!(again.as_deref().map(known), Some(known(&groups)));
+    !groups.is_empty()
 }
 
 #[cfg(test)]

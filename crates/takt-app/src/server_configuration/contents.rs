@@ -122,3 +122,11 @@ pub(super) fn check(store: &CertificateStore, new: &StoredLists) -> Result<(), S
     }
     Ok(())
 }
+
+/// Does what CloseAndUpdate does with these bytes of a client, except for the change. Returns whether they are accepted.
+pub fn fuzz(store: &CertificateStore, bytes: &[u8]) -> bool {
+    let Ok(lists) = decoded(bytes) else {
+        return false;
+    };
+    check(store, &lists).is_ok()
+}

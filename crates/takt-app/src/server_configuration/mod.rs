@@ -32,6 +32,7 @@ use takt_ua::structures::CallMethodResult;
 use takt_ua::{DataValue, NodeId, StatusCode, UaString, Variant, ids};
 
 use administration::Administration;
+pub use contents::fuzz as trust_list_contents;
 
 /// Requests that wait for the thread at once; further ones get `BadTooManyOperations`.
 const WAITING: usize = 16;

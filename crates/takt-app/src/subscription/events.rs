@@ -31,11 +31,21 @@ pub struct EventNotification {
 ///     .of_type(ids::ALARM_CONDITION_TYPE)
 ///     .compare("Severity", FilterOperator::GreaterThanOrEqual, 500_u16);
 /// ```
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct EventQuery {
     select: Vec<SimpleAttributeOperand>,
     conditions: Vec<ContentFilterElement>,
     queue_size: u32,
+}
+
+impl Default for EventQuery {
+    fn default() -> Self {
+        Self {
+            select: Vec::new(),
+            conditions: Vec::new(),
+            queue_size: 1_000,
+        }
+    }
 }
 
 impl EventQuery {
@@ -75,7 +85,8 @@ impl EventQuery {
         self.require(operator, vec![operand(&field(path)), literal(value.into())])
     }
 
-    /// Sets the number of Events that the server queues between two messages; by default the server chooses.
+    /// Sets the number of Events that the server queues between two messages; the default is 1000. For 0 the server chooses
+    /// (OPC 10000-4, 7.21): some queue one Event then, and lose the others.
     #[must_use]
     pub fn queue_size(mut self, events: u32) -> Self {
         self.queue_size = events;

@@ -19,7 +19,7 @@ use crate::subject;
 pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Interval at which an attacker checks for the end of the attack.
-const STEP: Duration = Duration::from_millis(50);
+pub(super) const STEP: Duration = Duration::from_millis(50);
 
 /// Session timeout of attackers. It is short, so that resources left behind by closed connections differ from resources still
 /// held.

@@ -3,7 +3,10 @@
 use super::channel::{Lost, Way};
 use super::kind::Attack;
 use super::target::Attacker;
-use super::{connections, items, messages, nodes, secured, shared_memory, values, walking};
+use super::{
+    connections, discovery, events, history, items, messages, nodes, secured, shared_memory,
+    values, walking,
+};
 
 impl Attack {
     /// Carries out the attack until it has to end. Calls `is_under_way` once the attack has begun.
@@ -15,6 +18,7 @@ impl Attack {
         // These begin after their preparation.
         match self {
             Self::ShmInFlight => return shared_memory::in_flight(attacker, is_under_way),
+            Self::HistoryReads => return history::read(attacker, is_under_way),
             Self::SecureStorm => return secured::storm(attacker, is_under_way),
             Self::SecureStrangers => return secured::strangers(attacker, is_under_way),
             Self::SecureRenewals => return secured::renewals(attacker, is_under_way),
@@ -36,6 +40,10 @@ impl Attack {
             Self::AbandonedItems => items::abandon(attacker),
             Self::DeletedItems => items::delete(attacker),
             Self::ClosedItems => items::close(attacker),
+            Self::EventFilters => events::filters(attacker),
+            Self::RefreshStorm => events::refresh(attacker),
+            Self::RegisterServers => discovery::register(attacker),
+            Self::FindServers => discovery::find(attacker),
             Self::AddNodes => nodes::add_and_delete(attacker, Way::Tcp),
             Self::AddNodesShm => nodes::add_and_delete(attacker, Way::SharedMemory),
             Self::Names => nodes::names(attacker, Way::Tcp),

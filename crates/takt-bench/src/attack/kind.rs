@@ -48,6 +48,9 @@ attacks! {
     AbandonedItems "abandoned-items" "the same, then the connection is closed";
     DeletedItems "deleted-items" "100 000 MonitoredItems, deleted with their Subscription, again and again";
     ClosedItems "closed-items" "the same, deleted with their Session";
+    EventFilters "event-filters" "60 MonitoredItems with large and deep EventFilters, deleted again and again";
+    RefreshStorm "refresh-storm" "ConditionRefresh of 10 000 MonitoredItems, 800 calls pipelined";
+    HistoryReads "history-reads" "HistoryRead of a Variable 1000 times in each request, 8 pipelined";
     AddNodes "add-nodes" "100 000 nodes added below a Provider and deleted with it, over TCP";
     AddNodesShm "add-nodes-shm" "the same over shared memory";
     Names "names" "4092 registrations under names of their own, over TCP";
@@ -57,6 +60,8 @@ attacks! {
     Unread "unread" "Reads of 10 000 structures on 64 connections, answers unread";
     UnreadEndpoints "unread-endpoints" "GetEndpoints on 200 connections without Session, answers unread";
     LargeValues "large-values" "a value of 16 MiB, written and read over 4 connections";
+    RegisterServers "register-servers" "RegisterServer2 with names of their own and 1000 URLs, without Session";
+    FindServers "find-servers" "FindServers with 50 000 ServerUris, 4 pipelined, without Session";
     HalfOpen "half-open" "900 connections that say nothing";
     HelloOnly "hello-only" "900 connections that say Hello and nothing more";
     ConnectFlood "connect-flood" "connections that are opened and closed";
@@ -93,6 +98,8 @@ impl Attack {
             Self::Unfinished
                 | Self::SlowChunks
                 | Self::UnreadEndpoints
+                | Self::RegisterServers
+                | Self::FindServers
                 | Self::HalfOpen
                 | Self::HelloOnly
                 | Self::ConnectFlood

@@ -9,7 +9,10 @@
 mod attack_assignment;
 mod channel;
 mod connections;
+mod discovery;
 mod dispatch;
+mod events;
+mod history;
 mod items;
 mod kind;
 mod messages;

@@ -1,9 +1,9 @@
-//! Large values: a server that has one, and clients that write and read it.
+//! Large values: a server that has one, and a Variable with a history; clients that write and read the value.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use takt_app::{Provider, Variable};
+use takt_app::{Provider, Recording, Variable};
 use takt_ua::structures::{WriteRequest, WriteValue};
 use takt_ua::{ByteString, DataValue, NodeId, Variant};
 
@@ -21,6 +21,14 @@ const BYTES: usize = LONGEST;
 
 /// Interval at which the server checks for its end.
 const STEP: Duration = Duration::from_millis(20);
+
+/// BrowsePath of a Variable with a history.
+const RECORDED: &str = "Recorded";
+
+/// Returns the Variable with a history.
+pub(super) fn recorded() -> NodeId {
+    NodeId::string(1, RECORDED)
+}
 
 fn node() -> NodeId {
     NodeId::string(1, VARIABLE)
@@ -40,6 +48,11 @@ pub(super) fn serve(
         .without_registry()
         .endpoint("opc.tcp://127.0.0.1:0")
         .variable(Variable::stored(VARIABLE, value()).writable())
+        .variable(
+            Variable::stored(RECORDED, 0.0)
+                .writable()
+                .historized(Recording::changes()),
+        )
         .start()
         .map_err(BenchError::round_trip("the server of a large value"))?;
     let endpoints = provider.endpoints().iter();

@@ -40,14 +40,18 @@ impl Victim {
             .args(["-c", &format!("{few}exec \"$0\" \"$@\"")])
             .arg(program);
         match attack {
-            Attack::LargeValues => command.args(["bench", "attack", "--serve", &name]),
+            Attack::LargeValues | Attack::HistoryReads => {
+                command.args(["bench", "attack", "--serve", &name])
+            }
             _ => command
                 .args(["registry", "--endpoint", "opc.tcp://127.0.0.1:0", "--name"])
                 .args([&name, "--data"])
                 .arg(directory.data())
                 .args(allow_registration(program)),
         };
-        command.env("TAKT_RUNTIME_DIR", directory.runtime());
+        command
+            .env("TAKT_RUNTIME_DIR", directory.runtime())
+            .env("XDG_STATE_HOME", directory.data());
         let what = format!("{} for {}", program.display(), attack.name());
         let child = ChildProcess::start(&what, &mut command, Ending::Signal);
         let child = child.map_err(failed(&what))?.with_grace(PATIENCE);

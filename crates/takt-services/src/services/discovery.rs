@@ -12,6 +12,17 @@ use super::request::{Handled, Request, decode, encode};
 use crate::connection::Connection;
 use crate::requested_url::RequestedUrl;
 
+/// Number of elements that a filter may have. Each is compared with each known server, for clients without a Session.
+const MAX_FILTER: usize = 1_000;
+
+/// Refuses a filter with too many elements.
+fn check_filter<T>(filter: &[T]) -> Result<(), StatusCode> {
+    match filter.len() <= MAX_FILTER {
+        true => Ok(()),
+        false => Err(StatusCode::BadTooManyOperations),
+    }
+}
+
 /// Returns the URL that the client used: that of its request, or else that of its connection.
 fn url_of<'u>(requested: &'u str, connection: &'u Connection) -> &'u str {
     match requested {
@@ -28,6 +39,7 @@ pub(crate) fn find_servers(
     response: &mut Encoder<'_>,
 ) -> Handled {
     let find: FindServersRequest = decode(structure)?;
+    check_filter(&find.server_uris)?;
     let url = url_of(find.endpoint_url.as_str(), connection);
     let mut servers = vec![request.server.application(url)];
     if let Some(discovery) = request.server.discovery() {
@@ -52,6 +64,7 @@ pub(crate) fn get_endpoints(
     response: &mut Encoder<'_>,
 ) -> Handled {
     let get: GetEndpointsRequest = decode(structure)?;
+    check_filter(&get.profile_uris)?;
     let url = url_of(get.endpoint_url.as_str(), connection);
     let mut endpoints = request.server.describe_endpoints(url);
     if !get.profile_uris.is_empty() {
@@ -116,6 +129,7 @@ pub(crate) fn find_servers_on_network(
     let discovery = request.server.discovery();
     let discovery = discovery.ok_or(StatusCode::BadServiceUnsupported)?;
     let find: FindServersOnNetworkRequest = decode(structure)?;
+    check_filter(&find.server_capability_filter)?;
     let (last_counter_reset_time, mut servers) = discovery.on_network()?;
     let has_all = |server: &ServerOnNetwork| {
         let mut wanted = find.server_capability_filter.iter();

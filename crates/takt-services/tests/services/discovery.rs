@@ -1,6 +1,7 @@
 //! FindServers and GetEndpoints (OPC 10000-4, 5.5).
 
 use crate::common::{Client, server};
+use takt_ua::StatusCode;
 use takt_ua::structures::*;
 
 #[test]
@@ -62,6 +63,29 @@ fn discovery_needs_no_session() {
     );
     let created = client.create().unwrap();
     assert_eq!(created.server_endpoints.len(), 2);
+}
+
+#[test]
+fn filters_are_limited() {
+    let server = server();
+    let mut client = Client::connect(&server);
+    for (count, expected) in [
+        (1_000, None),
+        (1_001, Some(StatusCode::BadTooManyOperations)),
+    ] {
+        let find = FindServersRequest {
+            server_uris: vec!["urn:other".into(); count],
+            ..FindServersRequest::default()
+        };
+        let found = client.call::<_, FindServersResponse>(find);
+        assert_eq!(found.err(), expected);
+        let get = GetEndpointsRequest {
+            profile_uris: vec!["urn:unknown".into(); count],
+            ..GetEndpointsRequest::default()
+        };
+        let got = client.call::<_, GetEndpointsResponse>(get);
+        assert_eq!(got.err(), expected);
+    }
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! `takt history ENDPOINT NODE`
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use takt_app::{ClientError, HistoryRange};
 use takt_ua::{DataValue, DateTime, StatusCode};
@@ -58,8 +58,11 @@ pub fn run(arguments: &HistoryArguments) -> miette::Result<()> {
             let last = arguments
                 .last
                 .map_or(LAST, |last| u32::try_from(last).unwrap_or(u32::MAX));
+            // Backwards from the end. A request without a start means the same (OPC 10000-11, 6.5.3.2), but some servers, such
+            // as open62541, take it for the year 1601, and return the first values.
             let range = HistoryRange {
-                end: Some(to),
+                start: Some(to),
+                end: Some(DateTime::from(SystemTime::UNIX_EPOCH)),
                 limit: last,
                 ..HistoryRange::default()
             };

@@ -15,10 +15,14 @@ use takt_peer_open62541::convert::{
 
 const USAGE: &str = "\
 usage: open62541-client ENDPOINT [SECURITY]
+       open62541-client listen:PORT
        open62541-client ENDPOINT --bench NODE [--samples N] [--warmup N] [--core N] [--fifo PRIORITY]";
 
 /// Milliseconds for one request.
 const TIMEOUT: u32 = 10_000;
+
+/// Time to wait for a server that connects.
+const WAIT: Duration = Duration::from_secs(60);
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -41,7 +45,12 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    let client = match Client::connect(endpoint, TIMEOUT, &security) {
+    let client = match endpoint.strip_prefix("listen:").map(str::parse) {
+        None => Client::connect(endpoint, TIMEOUT, &security),
+        Some(Ok(port)) => Client::listen(port, TIMEOUT, WAIT),
+        Some(Err(_)) => Err(format!("{endpoint}: no port")),
+    };
+    let client = match client {
         Ok(client) => client,
         Err(error) => {
             say(&json!({"ready": false, "error": error}));
@@ -117,6 +126,13 @@ fn operate(
         }
         "subscribe" => subscribe(client, subscribed, request),
         "changes" => Ok(changes(client, subscribed, request)),
+        "subscribe_events" => {
+            let fields = request["fields"].as_array().into_iter().flatten();
+            let fields: Vec<&str> = fields.filter_map(Value::as_str).collect();
+            Ok(client.subscribe_events(&request["node"], &fields)?.into())
+        }
+        "events" => Ok(events(client, request)),
+        "history" => history(client, request),
         other => Err(format!("no operation `{other}`")),
     }
 }
@@ -300,6 +316,29 @@ fn changes(client: &mut Client, subscribed: &[Value], request: &Value) -> Value 
             change
         })
         .collect()
+}
+
+/// The fields of the Events since the last time.
+fn events(client: &mut Client, request: &Value) -> Value {
+    let timeout = Duration::from_secs_f64(request["timeout"].as_f64().unwrap_or(10.0));
+    let fields = |event: &Value| -> Value {
+        let fields = event.as_array().into_iter().flatten();
+        fields.map(from_variant).collect()
+    };
+    client.events(timeout).iter().map(fields).collect()
+}
+
+/// The raw values of a node in the last hour, in pages.
+fn history(client: &mut Client, request: &Value) -> Result<Value, String> {
+    let page = request["page"]
+        .as_u64()
+        .and_then(|page| u32::try_from(page).ok());
+    let pages = client.history(&request["node"], page.unwrap_or(0));
+    let values = |page: &Value| -> Value {
+        let values = page["DataValues"].as_array().into_iter().flatten();
+        values.map(from_data_value).collect()
+    };
+    Ok(pages.map_err(text)?.iter().map(values).collect())
 }
 
 /// The server's NamespaceArray.

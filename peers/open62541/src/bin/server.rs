@@ -10,8 +10,9 @@ use serde_json::{Value, json};
 use takt_peer_open62541::bench::prepare_thread;
 use takt_peer_open62541::server::Server;
 
-const USAGE: &str =
-    "usage: open62541-server PORT [SECURITY] [--core N] [--fifo PRIORITY] [--variables COUNT]";
+const USAGE: &str = "\
+usage: open62541-server PORT [SECURITY] [--core N] [--fifo PRIORITY] [--variables COUNT]
+       open62541-server PORT [SECURITY] [--recorded COUNT] [--reverse-connect URL]";
 
 static ENDED: AtomicBool = AtomicBool::new(false);
 
@@ -37,6 +38,7 @@ fn serve(arguments: &[String]) -> Result<(), String> {
         options = rest;
     }
     let (mut core, mut fifo, mut variables) = (None, None, None);
+    let (mut recorded, mut clients) = (None, None);
     for pair in options.chunks(2) {
         match pair {
             [name, value] if name == "--core" => core = Some(value.parse().map_err(|_| USAGE)?),
@@ -44,6 +46,10 @@ fn serve(arguments: &[String]) -> Result<(), String> {
             [name, value] if name == "--variables" => {
                 variables = Some(value.parse().map_err(|_| USAGE)?);
             }
+            [name, value] if name == "--recorded" => {
+                recorded = Some(value.parse().map_err(|_| USAGE)?);
+            }
+            [name, value] if name == "--reverse-connect" => clients = Some(value),
             _ => return Err(USAGE.to_owned()),
         }
     }
@@ -53,6 +59,14 @@ fn serve(arguments: &[String]) -> Result<(), String> {
     let mut server = Server::new(port, &security)?;
     if let Some(count) = variables {
         let added = server.add_lines(count);
+        added.map_err(|error| error.to_string())?;
+    }
+    if let Some(count) = recorded {
+        let added = server.add_recorded(count);
+        added.map_err(|error| error.to_string())?;
+    }
+    if let Some(url) = clients {
+        let added = server.connect_to(url);
         added.map_err(|error| error.to_string())?;
     }
     let namespace = server.namespace();
@@ -69,7 +83,7 @@ fn serve(arguments: &[String]) -> Result<(), String> {
         let _ = writeln!(out, "{line}").and_then(|()| out.flush());
     };
     let begin = Instant::now();
-    let mut counted = 0;
+    let (mut counted, mut reported) = (0, 0);
     server
         .run_with(
             ready,
@@ -77,11 +91,19 @@ fn serve(arguments: &[String]) -> Result<(), String> {
             |server| {
                 // Tenths of seconds.
                 let now = u32::try_from(begin.elapsed().as_millis() / 100).unwrap_or(u32::MAX);
-                if variables.is_none() || now == counted {
+                if now == counted {
                     return Ok(());
                 }
                 counted = now;
-                server.count(now)
+                if recorded.is_some() {
+                    // From 100 to 1000.
+                    reported = reported % 1000 + 100;
+                    server.report(reported)?;
+                }
+                match variables {
+                    Some(_) => server.count(now),
+                    None => Ok(()),
+                }
             },
         )
         .map_err(|error| error.to_string())
