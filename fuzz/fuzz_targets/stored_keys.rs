@@ -1,13 +1,12 @@
 //! Files of keys: the PubSub keys of a push target, and private keys in PEM and PKCS #8.
-#![no_main]
+#![cfg_attr(not(feature = "together"), no_main)]
 
 use std::time::{Duration, SystemTime};
 
-use libfuzzer_sys::fuzz_target;
 use takt_crypto::PrivateKey;
 use takt_fuzz::choice;
 
-fuzz_target!(|data: &[u8]| {
+takt_fuzz::fuzz_target!(|data: &[u8]| {
     let Some((kind, bytes)) = choice(data) else {
         return;
     };
