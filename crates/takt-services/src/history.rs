@@ -1,4 +1,4 @@
-//! History of Variables: its source, and its continuation points.
+//! History of Variables and Events: its source, and its continuation points.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -14,6 +14,17 @@ pub trait Historian: Send + Sync {
     /// another server.
     fn source(&self, node_id: &NodeId) -> Option<Arc<dyn RemoteSource>>;
 
+    /// Returns the source of the history of Events that this server keeps of a notifier.
+    fn event_source(&self, notifier: &NodeId) -> Option<Arc<dyn RemoteSource>> {
+        let _ = notifier;
+        None
+    }
+
+    /// Returns the maximum number of Events of a notifier in one response; 0: there is no history of Events.
+    fn max_return_event_values(&self) -> u32 {
+        0
+    }
+
     /// Returns the AggregateFunctions of namespace 0 that all its sources support (OPC 10000-13, 4.2.2).
     fn aggregates(&self) -> Vec<u32>;
 
@@ -24,7 +35,7 @@ pub trait Historian: Send + Sync {
 /// Position from which a HistoryRead continues.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct HistoryPoint {
-    /// The Variable, as the client names it.
+    /// The Variable or notifier, as the client names it.
     pub(crate) node_id: NodeId,
     /// Continuation point of the source.
     pub(crate) of_source: ByteString,

@@ -17,8 +17,40 @@ impl Server {
     pub fn set_historian(&self, historian: Arc<dyn Historian>) -> Result<(), AddressSpaceError> {
         let aggregates = historian.aggregates();
         let max_values = historian.max_return_data_values();
+        let max_events = historian.max_return_event_values();
         if self.keep_historian(historian) {
             self.show_history(&aggregates, max_values)?;
+            if max_events > 0 {
+                self.show_event_history(max_events)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn show_event_history(&self, max_events: u32) -> Result<(), AddressSpaceError> {
+        let mut edit = self.space.edit();
+        let limit = self.limits.operations.max_nodes_per_history_read_events;
+        let values = [
+            (
+                ids::HISTORY_SERVER_CAPABILITIES_ACCESS_HISTORY_EVENTS_CAPABILITY,
+                Value::stored(true),
+            ),
+            (
+                ids::HISTORY_SERVER_CAPABILITIES_MAX_RETURN_EVENT_VALUES,
+                Value::stored(max_events),
+            ),
+            (
+                ids::SERVER_SERVER_CAPABILITIES_OPERATION_LIMITS_MAX_NODES_PER_HISTORY_READ_EVENTS,
+                Value::stored(limit),
+            ),
+            // Current values, history, and history of Events (OPC 10000-12, Annex D).
+            (
+                ids::SERVER_CONFIGURATION_SERVER_CAPABILITIES,
+                Value::stored(["DA", "HD", "HE"].map(UaString::from).to_vec()),
+            ),
+        ];
+        for (id, value) in values {
+            edit.set_value(&NodeId::from(id), value)?;
         }
         Ok(())
     }

@@ -8,5 +8,8 @@ pub const COMMIT_INTERVAL: Duration = Duration::from_millis(500);
 /// Maximum number of values of a Variable in one response: MaxReturnDataValues.
 pub const MAX_RETURN_DATA_VALUES: u32 = 10_000;
 
+/// Maximum number of Events of a notifier in one response: MaxReturnEventValues.
+pub const MAX_RETURN_EVENT_VALUES: u32 = 10_000;
+
 /// Largest number of Variables that one history records.
 pub const MAX_RECORDED: usize = 10_000;

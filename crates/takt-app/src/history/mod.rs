@@ -1,10 +1,12 @@
-//! History of Variables of a server: recorded in a [`Store`], and read with HistoryRead.
+//! History of Variables and Events of a server: recorded in a [`Store`], and read with HistoryRead.
 //!
 //! * [`recorder`]: the thread that samples values and commits them, every [`COMMIT_INTERVAL`].
 //! * [`reader`]: the thread that answers HistoryRead, in slices, one client after another. Neither the serving thread nor the
 //!   writers of values wait for the disk.
 //! * [`query`]: HistoryReadDetails as queries over the store.
 
+mod event_query;
+mod event_tap;
 mod limits;
 mod query;
 mod reader;
@@ -17,11 +19,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use takt_history::{Aggregate, HistoryError, HistoryStoreOptions, Store};
-use takt_services::{Historian, Server};
+use takt_services::{EventSink, Historian, Server};
 use takt_space::{AddressSpaceError, RemoteSource};
 use takt_ua::NodeId;
 
-pub use limits::{COMMIT_INTERVAL, MAX_RECORDED, MAX_RETURN_DATA_VALUES};
+pub use limits::{COMMIT_INTERVAL, MAX_RECORDED, MAX_RETURN_DATA_VALUES, MAX_RETURN_EVENT_VALUES};
 use reader::Reader;
 pub use recorded::HistoryCounts;
 use recorded::RecordedVariables;
@@ -47,6 +49,8 @@ pub struct History {
     /// Reading ends before the file is closed.
     reader: Arc<Reader>,
     recorder: Recorder,
+    sink: EventSink,
+    notifiers: Arc<RecordedVariables>,
 }
 
 impl Drop for History {
@@ -67,22 +71,43 @@ impl History {
     ) -> Result<Self, HistoryStartError> {
         let store = Store::open(path, options)?;
         let variables = Arc::new(RecordedVariables::default());
-        let reader = Reader::start(store.reader(), Arc::clone(&variables));
+        let notifiers = Arc::new(RecordedVariables::default());
+        let recorded = (Arc::clone(&variables), Arc::clone(&notifiers));
+        let reader = Reader::start(store.reader(), server.address_space(), recorded);
         let reader = reader.map_err(HistoryStartError::Thread)?;
-        let recorder = Recorder::start(server.address_space(), store, Arc::clone(&variables));
+        let recorder = Recorder::start(
+            server.address_space(),
+            store,
+            Arc::clone(&variables),
+            Arc::clone(&notifiers),
+        );
         let recorder = recorder.map_err(HistoryStartError::Thread)?;
         let kept = Kept {
             reader: Arc::clone(&reader),
             variables,
+            notifiers: Arc::clone(&notifiers),
         };
         server.set_historian(Arc::new(kept))?;
-        Ok(Self { reader, recorder })
+        Ok(Self {
+            reader,
+            recorder,
+            sink: server.events(),
+            notifiers,
+        })
     }
 
     /// Records a Variable from now on. `name` is its name in the file: the same after each start. The thread of the history begins
     /// with it; its AccessLevel then has HistoryRead. More than [`MAX_RECORDED`] Variables are not recorded, with a warning.
     pub fn record(&self, node: NodeId, name: impl Into<String>, recording: Recording) {
         self.recorder.add(node, name.into(), recording);
+    }
+
+    /// Records the Events that clients receive at a notifier from now on, but no audit Events. `name` is its name in the file: the
+    /// same after each start. Its EventNotifier then has HistoryRead.
+    pub fn record_events(&self, notifier: NodeId, name: impl Into<String>) {
+        let tap = self.recorder.event_tap(&self.notifiers);
+        self.sink.set_recorder(Arc::new(tap));
+        self.recorder.add_notifier(notifier, name.into());
     }
 
     /// Returns the numbers of records since the start.
@@ -104,9 +129,19 @@ pub fn forward_history(server: &Server) -> Result<(), AddressSpaceError> {
 struct Kept {
     reader: Arc<Reader>,
     variables: Arc<RecordedVariables>,
+    notifiers: Arc<RecordedVariables>,
 }
 
 impl Historian for Kept {
+    fn event_source(&self, notifier: &NodeId) -> Option<Arc<dyn RemoteSource>> {
+        self.notifiers.get(notifier)?;
+        Some(Arc::clone(&self.reader) as _)
+    }
+
+    fn max_return_event_values(&self) -> u32 {
+        MAX_RETURN_EVENT_VALUES
+    }
+
     fn source(&self, node_id: &NodeId) -> Option<Arc<dyn RemoteSource>> {
         self.variables.get(node_id)?;
         Some(Arc::clone(&self.reader) as _)

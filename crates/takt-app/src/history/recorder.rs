@@ -15,6 +15,7 @@ use takt_space::{
 use takt_ua::binary::Encode;
 use takt_ua::{DataValue, DateTime, NodeId, StatusCode};
 
+use super::event_tap::{EventTap, EventTimes};
 use super::limits::{COMMIT_INTERVAL, MAX_RECORDED};
 use super::recorded::{HistoryCounts, Recorded, RecordedVariables};
 use super::recording::Recording;
@@ -41,7 +42,7 @@ pub(super) struct Recorder {
 }
 
 #[derive(Default)]
-struct Shared {
+pub(super) struct Shared {
     state: Mutex<State>,
     /// Notified of new Variables, and of the end.
     changed: Condvar,
@@ -55,8 +56,24 @@ struct State {
     added: Vec<(NodeId, String, Recording)>,
     /// Samples that came from other threads.
     arrived: Vec<(usize, Sample)>,
-    /// Bytes of `arrived`.
+    /// Notifiers that the thread has not begun with.
+    notifiers: Vec<(NodeId, String)>,
+    /// Events that arrived.
+    events: Vec<ArrivedEvent>,
+    /// Bytes of `arrived` and `events`.
     bytes: usize,
+    is_ending: bool,
+}
+
+/// The notifier, the time and the record of an Event.
+pub(super) type ArrivedEvent = (VariableKey, DateTime, Vec<u8>);
+
+/// Work that other threads have left for the thread.
+struct Left {
+    added: Vec<(NodeId, String, Recording)>,
+    arrived: Vec<(usize, Sample)>,
+    notifiers: Vec<(NodeId, String)>,
+    events: Vec<ArrivedEvent>,
     is_ending: bool,
 }
 
@@ -100,6 +117,22 @@ impl Shared {
         state.bytes += bytes;
         state.arrived.push((index, sample));
     }
+
+    /// Takes an Event from another thread.
+    pub(super) fn event_arrives(&self, event: ArrivedEvent) {
+        let mut state = self.state();
+        let bytes = event.2.len() + RECORD;
+        if state.bytes + bytes > MAX_WAITING {
+            return self.lose();
+        }
+        state.bytes += bytes;
+        state.events.push(event);
+    }
+
+    /// Counts a lost record.
+    pub(super) fn lose(&self) {
+        self.lost.fetch_add(1, Ordering::Relaxed);
+    }
 }
 
 impl Recorder {
@@ -107,6 +140,7 @@ impl Recorder {
         space: &Arc<AddressSpace>,
         store: Store,
         variables: Arc<RecordedVariables>,
+        notifiers: Arc<RecordedVariables>,
     ) -> io::Result<Self> {
         let shared = Arc::new(Shared::default());
         let worker = Worker {
@@ -114,6 +148,8 @@ impl Recorder {
             space: Arc::downgrade(space),
             store,
             variables,
+            notifiers,
+            times: EventTimes::default(),
             sampled: Vec::new(),
             by_node: HashMap::new(),
             waiting: Vec::new(),
@@ -132,6 +168,20 @@ impl Recorder {
     pub(super) fn add(&self, node: NodeId, name: String, recording: Recording) {
         self.shared.state().added.push((node, name, recording));
         self.shared.changed.notify_one();
+    }
+
+    /// Adds a notifier.
+    pub(super) fn add_notifier(&self, node: NodeId, name: String) {
+        self.shared.state().notifiers.push((node, name));
+        self.shared.changed.notify_one();
+    }
+
+    /// Returns the recorder of the Events of the server.
+    pub(super) fn event_tap(&self, notifiers: &Arc<RecordedVariables>) -> EventTap {
+        EventTap {
+            shared: Arc::clone(&self.shared),
+            notifiers: Arc::clone(notifiers),
+        }
     }
 
     pub(super) fn counts(&self) -> HistoryCounts {
@@ -175,6 +225,9 @@ struct Worker {
     space: Weak<AddressSpace>,
     store: Store,
     variables: Arc<RecordedVariables>,
+    notifiers: Arc<RecordedVariables>,
+    /// Times of the records of Events.
+    times: EventTimes,
     sampled: Vec<Sampled>,
     by_node: HashMap<NodeId, usize>,
     /// Records that wait for a commit.
@@ -190,9 +243,21 @@ impl Worker {
         loop {
             let due = self.sampled.iter().map(|sampled| sampled.due).min();
             let until = due.map_or(commit, |due| due.min(commit));
-            let (added, arrived, is_ending) = self.wait(until);
+            let Left {
+                added,
+                arrived,
+                notifiers,
+                events,
+                is_ending,
+            } = self.wait(until);
             for (node, name, recording) in added {
                 self.begin(node, &name, recording);
+            }
+            for (node, name) in notifiers {
+                self.begin_notifier(node, &name);
+            }
+            for event in events {
+                self.take_event(event);
             }
             for (index, sample) in arrived {
                 self.take(index, sample);
@@ -209,13 +274,9 @@ impl Worker {
         }
     }
 
-    #[allow(clippy::type_complexity, reason = "the parts of the shared state")]
-    fn wait(
-        &self,
-        until: Instant,
-    ) -> (Vec<(NodeId, String, Recording)>, Vec<(usize, Sample)>, bool) {
+    fn wait(&self, until: Instant) -> Left {
         let mut state = self.shared.state();
-        while state.added.is_empty() && !state.is_ending {
+        while state.added.is_empty() && state.notifiers.is_empty() && !state.is_ending {
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 break;
@@ -224,11 +285,46 @@ impl Worker {
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
         state.bytes = 0;
-        let (added, arrived) = (
-            std::mem::take(&mut state.added),
-            std::mem::take(&mut state.arrived),
-        );
-        (added, arrived, state.is_ending)
+        Left {
+            added: std::mem::take(&mut state.added),
+            arrived: std::mem::take(&mut state.arrived),
+            notifiers: std::mem::take(&mut state.notifiers),
+            events: std::mem::take(&mut state.events),
+            is_ending: state.is_ending,
+        }
+    }
+
+    /// Begins to record the Events of a notifier.
+    fn begin_notifier(&mut self, node: NodeId, name: &str) {
+        let Some(space) = self.space.upgrade() else {
+            return;
+        };
+        // No path of a Variable begins with a slash.
+        let key = match self.store.variable(&format!("/events/{name}"), None) {
+            Ok(key) => key,
+            Err(error) => {
+                tracing::warn!(%node, %error, "history: Events are not recorded");
+                return;
+            }
+        };
+        self.times.begin(key, &self.store.reader());
+        if let Err(error) = space.set_historized(&node, true) {
+            tracing::warn!(%node, %error, "history: Events are not recorded");
+            return;
+        }
+        let stepped = true;
+        self.notifiers.set(node, Recorded { key, stepped });
+    }
+
+    fn take_event(&mut self, (key, time, value): ArrivedEvent) {
+        let time = self.times.free(key, time, &self.store.reader());
+        let record = HistoryRecord {
+            source_timestamp: time,
+            server_timestamp: DateTime::now(),
+            status: StatusCode::Good,
+            value,
+        };
+        self.push(key, record);
     }
 
     /// Begins to record a Variable.
@@ -385,7 +481,9 @@ impl Worker {
         let waiting = std::mem::take(&mut self.waiting);
         self.waiting_bytes = 0;
         let count = waiting.len() as u64;
-        match self.store.append(waiting, DateTime::now()) {
+        let committed = self.store.append(waiting, DateTime::now());
+        self.times.committed();
+        match committed {
             Ok(appended) => {
                 self.shared
                     .recorded

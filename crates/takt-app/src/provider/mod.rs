@@ -41,7 +41,7 @@ use std::thread::JoinHandle;
 
 use takt_history::HistoryStoreOptions;
 use takt_services::{EventSink, Server, ServerLimits};
-use takt_ua::NodeId;
+use takt_ua::{NodeId, ids};
 
 pub use alarm::LimitAlarm;
 pub use enumeration::Enumeration;
@@ -86,6 +86,7 @@ pub struct ProviderBuilder {
     serve: ServeOptions,
     workers: WorkerOptions,
     history: HistoryStoreOptions,
+    historized_events: bool,
     kind: Kind,
 }
 
@@ -221,7 +222,15 @@ impl ProviderBuilder {
         self
     }
 
-    /// Sets the limits of the file with the history of its Variables: see [`Variable::historized`].
+    /// Records all Events of the Provider except audit Events. Clients read them with HistoryRead at the Server Object.
+    #[must_use]
+    pub fn historized_events(mut self) -> Self {
+        self.historized_events = true;
+        self
+    }
+
+    /// Sets the limits of the file with the history of its Variables and Events: see [`Variable::historized`] and
+    /// [`historized_events`](Self::historized_events).
     #[must_use]
     pub fn history(mut self, options: HistoryStoreOptions) -> Self {
         self.history = options;
@@ -278,13 +287,20 @@ impl ProviderBuilder {
             Some(_) => RegistryState::NotRegistered { reason: None },
             None => RegistryState::Disabled,
         }));
-        let history_file = history_file(&offer, self.state_directory.as_deref())?;
+        let history_file = history_file(
+            &offer,
+            self.historized_events,
+            self.state_directory.as_deref(),
+        )?;
         let nodes = Nodes::new(&mut offer, self.kind, self.limits, self.registry.as_deref())?;
         let watched = nodes.bind(&offer, &registry_state, &workers)?;
         let history = match history_file {
             Some(path) => Some(record(&offer, nodes.server(), &path, self.history)?),
             None => None,
         };
+        if let Some(history) = history.as_ref().filter(|_| self.historized_events) {
+            history.record_events(NodeId::from(ids::SERVER), "Server");
+        }
         let runtime_directory = self.serve.runtime_directory.clone();
         let group = self.serve.group.clone();
         let certificates = self.registry_security.certificates.take();
@@ -350,6 +366,7 @@ impl Provider {
             serve: ServeOptions::default(),
             workers: WorkerOptions::default(),
             history: HistoryStoreOptions::default(),
+            historized_events: false,
             kind: Kind::Complete,
         }
     }
@@ -434,13 +451,14 @@ impl Provider {
     }
 }
 
-/// Returns the file of the history, if a Variable has one.
+/// Returns the file of the history, if Events or a Variable have one.
 fn history_file(
     offer: &Offer,
+    has_events: bool,
     directory: Option<&Path>,
 ) -> Result<Option<PathBuf>, StateDirectoryError> {
     let mut variables = offer.declarations.variables.iter();
-    if !variables.any(|variable| variable.recording.is_some()) {
+    if !has_events && !variables.any(|variable| variable.recording.is_some()) {
         return Ok(None);
     }
     let directory = directory.map_or_else(state_directory, |path| Ok(path.to_owned()))?;
