@@ -94,7 +94,7 @@ fn notifier_bits(client: &mut Client, wanted: u8) {
         let bits = client
             .read_attribute(&SERVER, Attribute::EventNotifier)
             .unwrap();
-        if bits == Variant::Byte(wanted) {
+        if bits.value == Some(Variant::Byte(wanted)) {
             return;
         }
         assert!(Instant::now() < until, "{bits:?}");

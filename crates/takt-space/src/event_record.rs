@@ -104,3 +104,61 @@ impl Event {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use takt_ua::{DateTime, LocalizedText, ids};
+
+    use super::*;
+
+    fn event() -> Event {
+        Event::new(
+            ids::EXCLUSIVE_LIMIT_ALARM_TYPE,
+            NodeId::string(1, "Spindle"),
+        )
+        .severity(700)
+        .time(DateTime(1234))
+        .message(LocalizedText::from("hot"))
+        .subfield("AckedState", "Id", false)
+        .of_condition(NodeId::numeric(1, 7))
+    }
+
+    #[test]
+    fn a_record_has_the_whole_event() {
+        let record = event().to_record(1 << 16).unwrap();
+        assert_eq!(Event::of_record(&record), Ok(event()));
+        assert_eq!(event().to_record(record.len() - 1), None, "too large");
+    }
+
+    #[test]
+    fn damaged_records_are_errors_or_other_events() {
+        let record = event().to_record(1 << 16).unwrap();
+        for length in 0..record.len() {
+            let cut = record.get(..length).unwrap();
+            assert!(Event::of_record(cut).is_err(), "{length} bytes");
+        }
+        let mut longer = record.clone();
+        longer.push(0);
+        assert_eq!(Event::of_record(&longer), Err(EventRecordError::Rest));
+        for at in 0..record.len() {
+            for bit in 0..8 {
+                let mut damaged = record.clone();
+                *damaged.get_mut(at).unwrap() ^= 1 << bit;
+                // What can be decoded can be encoded and decoded again. A NaN is not equal to itself, a record of it is.
+                if let Ok(event) = Event::of_record(&damaged) {
+                    let again = event.to_record(1 << 20).unwrap();
+                    let decoded = Event::of_record(&again).unwrap();
+                    assert_eq!(decoded.to_record(1 << 20), Some(again));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn large_events_have_no_record() {
+        let long = vec![QualifiedName::new(0, "a"); MAX_PATH + 1];
+        assert_eq!(event().field_at(long, true).to_record(1 << 16), None);
+        let many = (0..=MAX_FIELDS).fold(event(), |event, at| event.field(&at.to_string(), true));
+        assert_eq!(many.to_record(1 << 20), None);
+    }
+}

@@ -85,17 +85,21 @@ pub struct RegistryServeArguments {
     pub max_namespaces: Option<usize>,
     /// Record the history of Variables: PROVIDER/PATH, where * stands for any characters; can be given several times. It is read with
     /// `takt history`.
-    #[arg(long, value_name = "PATTERN")]
+    #[arg(long, value_name = "PATTERN", group = "records")]
     pub history: Vec<String>,
+    /// Record Events: Server for all Events, or PROVIDER for those of Providers, where * stands for any characters; can be given several
+    /// times. They are read with `takt history --events`.
+    #[arg(long, value_name = "NOTIFIER", group = "records")]
+    pub history_events: Vec<String>,
     /// Time between two samples of a recorded Variable; changes of its value are recorded.
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = duration, requires = "history")]
     pub history_interval: Duration,
     /// Size in MiB of all records. The Variable with the most records gives up its oldest ones.
-    #[arg(long, value_name = "MIB", default_value_t = HistoryStoreOptions::DEFAULT_SIZE >> 20, requires = "history",
+    #[arg(long, value_name = "MIB", default_value_t = HistoryStoreOptions::DEFAULT_SIZE >> 20, requires = "records",
         value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
     pub history_max_size: u64,
     /// Age from which records are removed, for example 720h [default: only the size counts].
-    #[arg(long, value_name = "TIME", value_parser = duration, requires = "history")]
+    #[arg(long, value_name = "TIME", value_parser = duration, requires = "records")]
     pub history_max_age: Option<Duration>,
     #[command(flatten)]
     pub memory: MemoryArguments,

@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use takt_app::{ClientError, HistoryRange};
-use takt_ua::{DataValue, DateTime, StatusCode};
+use takt_ua::{DataValue, DateTime, StatusCode, Variant};
 
 use super::connect::{connect, node};
+use super::watch::events::{line_query, show_fields};
 use crate::arguments::HistoryArguments;
 use crate::{explain, output};
 
@@ -19,6 +20,10 @@ pub fn run(arguments: &HistoryArguments) -> miette::Result<()> {
     let mut client = connect(&arguments.connect)?;
     let explained = |error: ClientError| explain(&arguments.node, &error);
     let node = node(&mut client, &arguments.node).map_err(|error| explain::client(&error))?;
+    if arguments.events {
+        let read = client.history_events(&node, event_range(arguments), &line_query());
+        return show_events(arguments, read.map_err(explained)?);
+    }
     if arguments.csv {
         output::line("time,value,status");
     }
@@ -70,6 +75,35 @@ pub fn run(arguments: &HistoryArguments) -> miette::Result<()> {
     }
     if count == 0 && !arguments.csv && !arguments.connect.json {
         output::complain("no values were recorded in this time");
+    }
+    Ok(())
+}
+
+/// Returns the range of Events, the last ones without `--from`.
+fn event_range(arguments: &HistoryArguments) -> HistoryRange {
+    let now = DateTime::now();
+    let last = || {
+        let last = arguments.last.map(u32::try_from);
+        last.map_or(LAST, |last| last.unwrap_or(u32::MAX))
+    };
+    HistoryRange {
+        start: arguments.from.map(|from| from.from(now)),
+        end: Some(arguments.to.map_or(now, |to| to.from(now))),
+        limit: if arguments.from.is_some() { 0 } else { last() },
+        bounds: false,
+    }
+}
+
+/// Prints Events, the oldest first.
+fn show_events(arguments: &HistoryArguments, mut events: Vec<Vec<Variant>>) -> miette::Result<()> {
+    if arguments.from.is_none() {
+        events.reverse();
+    }
+    for fields in &events {
+        show_fields(fields, arguments.connect.json);
+    }
+    if events.is_empty() && !arguments.connect.json {
+        output::complain("no Events were recorded in this time");
     }
     Ok(())
 }
@@ -158,6 +192,7 @@ fn explain(node: &str, error: &ClientError) -> miette::Report {
         return explain::with_help(
             format!("the server keeps no history of {node}"),
             "A Provider records a Variable that is `historized`, a registry those of --history.\n\
+             Events are recorded with `historized_events` or --history-events.\n\
              docs/history.md describes both.",
         );
     }

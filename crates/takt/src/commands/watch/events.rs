@@ -46,7 +46,7 @@ pub fn run(arguments: &WatchArguments) -> miette::Result<()> {
     if notifiers.is_empty() {
         notifiers.push(NodeId::from(ids::SERVER));
     }
-    let mut query = EventQuery::new(FIELDS).condition_id();
+    let mut query = line_query();
     if let Some(text) = &arguments.event_type {
         query = query.of_type(event_type(text)?);
     }
@@ -174,14 +174,24 @@ fn literal(operator: FilterOperator, text: &str) -> Variant {
 }
 
 fn show(event: &EventNotification, arguments: &WatchArguments) {
-    let line = Line::of(&event.fields);
-    if arguments.event_type.is_none() && line.kind.starts_with("Audit") {
-        return;
+    let is_audit = Line::of(&event.fields).kind.starts_with("Audit");
+    if arguments.event_type.is_some() || !is_audit {
+        show_fields(&event.fields, arguments.connect.json);
     }
-    if arguments.connect.json {
+}
+
+/// Returns the query of the fields of a line.
+pub(in crate::commands) fn line_query() -> EventQuery {
+    EventQuery::new(FIELDS).condition_id()
+}
+
+/// Prints the fields of [`line_query`]: one line of a terminal, or JSON.
+pub(in crate::commands) fn show_fields(fields: &[Variant], is_json: bool) {
+    let line = Line::of(fields);
+    if is_json {
         let names = FIELDS.into_iter().chain(["ConditionId"]);
         let fields: Map<String, Value> = names
-            .zip(&event.fields)
+            .zip(fields)
             .filter(|(_, value)| !value.is_empty())
             .map(|(name, value)| (name.to_owned(), takt_ua::json::to_value(value)))
             .collect();
