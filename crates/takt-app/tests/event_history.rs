@@ -234,3 +234,130 @@ fn wrong_requests_are_refused() {
     let refused = client.history_events(&SERVER, ALL, &query).unwrap_err();
     assert_eq!(refused.status_code(), StatusCode::BadServiceUnsupported);
 }
+
+#[test]
+fn the_registry_records_events_of_providers() {
+    use takt_registry::{Registry, RegistryHistoryOptions, RegistryOptions};
+    let directory = tempfile::tempdir().unwrap();
+    let serve = ServeOptions {
+        runtime_directory: Some(directory.path().join("runtime")),
+        ..ServeOptions::default()
+    };
+    let _registry = Registry::start(RegistryOptions {
+        endpoint: "opc.tcp://127.0.0.1:0".parse().unwrap(),
+        database: directory.path().join("registry.redb"),
+        history: RegistryHistoryOptions {
+            events: vec!["Server".to_owned(), "Pr*".to_owned()],
+            ..RegistryHistoryOptions::default()
+        },
+        serve: serve.clone(),
+        ..RegistryOptions::default()
+    })
+    .unwrap();
+    let provider = Provider::builder("Press")
+        .variable(Variable::stored("Level", 0_i32))
+        .serve(serve)
+        .state_directory(directory.path().join("state"))
+        .start()
+        .unwrap();
+    let options = ClientOptions {
+        runtime_directory: Some(directory.path().join("runtime")),
+        ..ClientOptions::named("test")
+    };
+    let registry = "opc.iox2://SemanticRegistryServer".parse().unwrap();
+    let mut client = Client::connect(&registry, options).unwrap();
+    let query = EventQuery::new(["Severity", "SourceName"]).compare(
+        "SourceName",
+        FilterOperator::Equals,
+        "Press/test",
+    );
+    // Events before the registry subscribes to the Provider are not seen.
+    let until = Instant::now() + PATIENCE;
+    loop {
+        let event = Event::new(ids::SYSTEM_EVENT_TYPE, ids::SERVER)
+            .source_name("Press/test")
+            .severity(321);
+        assert!(provider.events().report(event));
+        let found = client.history_events(&SERVER, ALL, &query).unwrap();
+        if let Some(fields) = found.first() {
+            assert_eq!(fields[0], Variant::from(321_u16));
+            break;
+        }
+        assert!(Instant::now() < until, "no Event is recorded");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    // The Events about the Provider itself are recorded at its Object.
+    let object = client.find("Press").unwrap().node_id.node_id;
+    let bits = client.read_attribute(&object, Attribute::EventNotifier);
+    assert_eq!(bits.unwrap().value, Some(Variant::Byte(0b101)));
+    drop(provider);
+    let query = EventQuery::new(["SourceName"]);
+    let until = Instant::now() + PATIENCE;
+    while client
+        .history_events(&object, ALL, &query)
+        .unwrap()
+        .is_empty()
+    {
+        assert!(
+            Instant::now() < until,
+            "the end of the Provider is not recorded"
+        );
+        std::thread::sleep(Duration::from_millis(100));
+    }
+}
+
+const FOLDER: &str = "TAKT_TEST_EVENT_HISTORY";
+
+/// The recording process: it runs only if the other test starts it.
+#[test]
+fn record_until_killed() {
+    let Some(folder) = std::env::var_os(FOLDER) else {
+        return;
+    };
+    let provider = start(Path::new(&folder), true);
+    let mut client = connect(Path::new(&folder));
+    notifier_bits(&mut client, 0b101);
+    loop {
+        let before = provider.history_counts().recorded;
+        report(&provider, 10);
+        // A reader sees durable Events only, and so does the number of records.
+        while provider.history_counts().recorded < before + 10 {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        println!("durable");
+    }
+}
+
+#[test]
+fn durable_events_survive_kill_9() {
+    use std::io::{BufRead, BufReader};
+    use std::process::{Command, Stdio};
+    let directory = tempfile::tempdir().unwrap();
+    let mut durable = 0;
+    for round in 1..=3_u64 {
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .args(["record_until_killed", "--exact", "--nocapture"])
+            .env(FOLDER, directory.path())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        for _ in 0..round {
+            let found = lines.any(|line| line.unwrap().contains("durable"));
+            assert!(found, "the process records nothing");
+            durable += 10;
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+    let _provider = start(directory.path(), true);
+    let mut client = connect(directory.path());
+    notifier_bits(&mut client, 0b101);
+    let query = EventQuery::new(["Severity"]);
+    let found = severities(&mut client, ALL, &query);
+    assert!(found.len() >= durable, "{} of {durable}", found.len());
+    // In the order of the reports; a process that was killed may have begun the next ten.
+    for pair in found.windows(2) {
+        assert!(pair[1] == pair[0] % 10 + 1 || pair[1] == 1, "{found:?}");
+    }
+}
