@@ -14,10 +14,6 @@ pub struct HistoryArguments {
     #[command(flatten)]
     pub connect: ConnectArguments,
     /// Variable, or notifier of --events: a NodeId or a path below the Objects folder.
-    #[arg(
-        required_unless_present = "events",
-        default_value_if("events", "true", "i=2253")
-    )]
     pub node: String,
     /// Begin of the values: a time such as 2026-05-01T12:00:00Z, or an age such as 10min.
     #[arg(long, value_name = "TIME", value_parser = moment)]
@@ -37,7 +33,7 @@ pub struct HistoryArguments {
     /// Length of the intervals [default: one interval from the begin to the end].
     #[arg(long, value_name = "TIME", value_parser = duration, requires = "aggregate")]
     pub interval: Option<Duration>,
-    /// Print recorded Events; the node is a notifier, Server by default.
+    /// Print recorded Events; the node is a notifier, Server for all Events.
     #[arg(long, conflicts_with_all = ["aggregate", "at", "csv"])]
     pub events: bool,
     /// Print CSV: time, value, status.
