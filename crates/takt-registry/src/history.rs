@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use takt_app::{History, HistoryStartError, HistoryStoreOptions, Recording};
 use takt_services::Server;
+use takt_space::RoleSet;
 use takt_ua::{Identifier, NodeId, ids};
 
 /// Name of the Server Object among the notifiers.
@@ -20,6 +21,8 @@ pub struct RegistryHistoryOptions {
     /// Notifiers whose Events are recorded: `Server` for all Events of the registry and of all Providers, or patterns of the names of
     /// Providers, in which `*` stands for any characters.
     pub events: Vec<String>,
+    /// Roles that may read recorded Events; `None`: all.
+    pub event_roles: Option<RoleSet>,
     /// Time between two samples of a Variable. Changes of value and StatusCode are recorded.
     pub interval: Duration,
     /// Limits of the file.
@@ -31,6 +34,7 @@ impl Default for RegistryHistoryOptions {
         Self {
             patterns: Vec::new(),
             events: Vec::new(),
+            event_roles: None,
             interval: Duration::from_secs(1),
             store: HistoryStoreOptions::default(),
         }
@@ -58,8 +62,11 @@ impl RegistryHistory {
         }
         let path = database.with_file_name("history.redb");
         let history = History::start(server, &path, options.store)?;
+        if let Some(roles) = options.event_roles {
+            history.let_read_events(roles);
+        }
         if options.events.iter().any(|name| name == SERVER) {
-            history.record_events(NodeId::from(ids::SERVER), SERVER);
+            history.record_events(NodeId::from(ids::SERVER), SERVER)?;
         }
         Ok(Some(Self {
             events: options.events.clone(),
@@ -74,7 +81,10 @@ impl RegistryHistory {
         let is_chosen = |pattern: &String| pattern != SERVER && matches(pattern, provider);
         if self.events.iter().any(is_chosen) {
             let name = format!("Providers/{provider}");
-            self.history.record_events(object.clone(), name);
+            let recorded = self.history.record_events(object.clone(), name);
+            if let Err(error) = recorded {
+                tracing::warn!(%provider, %error, "history: Events are not recorded");
+            }
         }
     }
 

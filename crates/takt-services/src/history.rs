@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use takt_rt::memory_budget::Charge;
-use takt_space::RemoteSource;
+use takt_space::{RemoteSource, RoleSet};
 use takt_ua::binary::Encode;
 use takt_ua::{ByteString, NodeId};
 
@@ -20,9 +20,10 @@ pub trait Historian: Send + Sync {
         None
     }
 
-    /// Returns the maximum number of Events of a notifier in one response; 0: there is no history of Events.
-    fn max_return_event_values(&self) -> u32 {
-        0
+    /// Returns true if callers with these Roles may read Events, besides the permission ReadHistory of the notifier.
+    fn may_read_events(&self, roles: RoleSet) -> bool {
+        let _ = roles;
+        true
     }
 
     /// Returns the AggregateFunctions of namespace 0 that all its sources support (OPC 10000-13, 4.2.2).

@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use takt_space::{AddressSpaceError, Value};
-use takt_ua::{NodeId, UaString, ids};
+use takt_ua::structures::{EventFilter, SimpleAttributeOperand};
+use takt_ua::{ExtensionObject, NodeId, QualifiedName, UaString, ids};
 
 use crate::history::Historian;
+use crate::reading::attributes::VALUE;
 use crate::server::Server;
 
 impl Server {
@@ -17,17 +19,18 @@ impl Server {
     pub fn set_historian(&self, historian: Arc<dyn Historian>) -> Result<(), AddressSpaceError> {
         let aggregates = historian.aggregates();
         let max_values = historian.max_return_data_values();
-        let max_events = historian.max_return_event_values();
         if self.keep_historian(historian) {
             self.show_history(&aggregates, max_values)?;
-            if max_events > 0 {
-                self.show_event_history(max_events)?;
-            }
         }
         Ok(())
     }
 
-    fn show_event_history(&self, max_events: u32) -> Result<(), AddressSpaceError> {
+    /// Shows that the history has Events, and all their fields: HistoryServerCapabilities (OPC 10000-11, 5.5.2) and
+    /// HistoricalEventFilter (5.4.2). `max_events` is the maximum number of Events of a notifier in one response.
+    ///
+    /// # Errors
+    /// A node of namespace 0 cannot be changed.
+    pub fn show_event_history(&self, max_events: u32) -> Result<(), AddressSpaceError> {
         let mut edit = self.space.edit();
         let limit = self.limits.operations.max_nodes_per_history_read_events;
         let values = [
@@ -47,6 +50,10 @@ impl Server {
             (
                 ids::SERVER_CONFIGURATION_SERVER_CAPABILITIES,
                 Value::stored(["DA", "HD", "HE"].map(UaString::from).to_vec()),
+            ),
+            (
+                ids::HISTORICAL_EVENT_FILTER,
+                Value::stored(ExtensionObject::from_structure(&fields_of_events())),
             ),
         ];
         for (id, value) in values {
@@ -100,5 +107,29 @@ impl Server {
             }
         }
         Ok(())
+    }
+}
+
+/// Returns the fields of BaseEventType. Fields of subtypes are recorded as well, but have no common list.
+fn fields_of_events() -> EventFilter {
+    const FIELDS: [&str; 8] = [
+        "EventId",
+        "EventType",
+        "SourceNode",
+        "SourceName",
+        "Time",
+        "ReceiveTime",
+        "Message",
+        "Severity",
+    ];
+    let clause = |name| SimpleAttributeOperand {
+        type_definition_id: NodeId::from(ids::BASE_EVENT_TYPE),
+        browse_path: vec![QualifiedName::new(0, name)],
+        attribute_id: VALUE,
+        ..SimpleAttributeOperand::default()
+    };
+    EventFilter {
+        select_clauses: FIELDS.map(clause).to_vec(),
+        ..EventFilter::default()
     }
 }

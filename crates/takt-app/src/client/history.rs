@@ -5,7 +5,7 @@ use std::time::Duration;
 use takt_history::Aggregate;
 use takt_ua::enumerations::TimestampsToReturn;
 use takt_ua::structures::*;
-use takt_ua::{ByteString, DataValue, DateTime, ExtensionObject, NodeId, Variant};
+use takt_ua::{ByteString, DataValue, DateTime, ExtensionObject, NodeId, Structure, Variant};
 
 use super::Client;
 use super::attributes::good;
@@ -249,7 +249,7 @@ pub(crate) trait HistoryServices: Requests {
     }
 
     /// Passes the data of each response to `take`, which returns its number of values, and whether more are wanted.
-    async fn pages<T: ReadableStructure + Default>(
+    async fn pages<T: Structure + Default>(
         &mut self,
         node: &NodeId,
         details: &ExtensionObject,
@@ -267,9 +267,10 @@ pub(crate) trait HistoryServices: Requests {
             good(node, result.status_code)?;
             let page = match result.history_data.is_null() {
                 true => T::default(),
-                false => result.history_data.decode_as::<T>().map_err(|_| {
-                    self.protocol("HistoryRead returns another kind of history")
-                })?,
+                false => result
+                    .history_data
+                    .decode_as::<T>()
+                    .map_err(|_| self.protocol("HistoryRead returns another kind of history"))?,
             };
             let (count, goes_on) = take(page);
             empty = if count == 0 { empty + 1 } else { 0 };

@@ -10,6 +10,7 @@ use takt_ua::{
     ByteString, DateTime, ExtensionObject, ExtensionObjectBody, NodeId, StatusCode, ids,
 };
 
+use super::event_times::{SPREAD, time_of};
 use super::limits::MAX_RETURN_EVENT_VALUES;
 
 /// Units of work of one slice: a few milliseconds.
@@ -21,6 +22,11 @@ const RECORD: u64 = 10;
 /// Kind of the continuation points of Events, different from those of values.
 const POINT: u8 = 4;
 
+/// Returns the latest time of a record of an Event at `time`.
+fn later(time: DateTime) -> DateTime {
+    DateTime(time.0.saturating_add(SPREAD))
+}
+
 /// A query of the recorded Events of one notifier.
 pub(super) struct EventsQuery {
     selection: EventSelection,
@@ -28,6 +34,8 @@ pub(super) struct EventsQuery {
     is_forward: bool,
     /// End of the range, which is not part of it; `None`: after a number of Events.
     end: Option<DateTime>,
+    /// Time of the first Event.
+    begin: DateTime,
     /// Time from which the next record is searched; `None`: nothing follows.
     next: Option<DateTime>,
     /// Events that are still wanted, if only one time and a number were given.
@@ -67,7 +75,12 @@ impl EventsQuery {
                 true => DateTime(end.0.saturating_add(1)),
                 false => end,
             }),
-            next: Some(begin),
+            begin,
+            // A record may be later than its Event.
+            next: Some(match is_forward {
+                true => begin,
+                false => later(begin),
+            }),
             left: if end.is_some() { u32::MAX } else { number },
             output: Vec::new(),
             count: 0,
@@ -116,12 +129,12 @@ impl EventsQuery {
                 true => records.at_or_after(time)?,
                 false => records.at_or_before(time)?,
             };
-            let is_inside = |time: DateTime| match (self.end, self.is_forward) {
+            let may_follow = |record: DateTime| match (self.end, self.is_forward) {
                 (None, _) => true,
-                (Some(end), true) => time < end,
-                (Some(end), false) => time > end,
+                (Some(end), true) => record < later(end),
+                (Some(end), false) => record > end,
             };
-            let Some(record) = found.filter(|record| is_inside(record.source_timestamp)) else {
+            let Some(record) = found.filter(|record| may_follow(record.source_timestamp)) else {
                 self.next = None;
                 return Ok(true);
             };
@@ -143,6 +156,9 @@ impl EventsQuery {
                     continue;
                 }
             };
+            if !self.is_inside(time_of(&event).unwrap_or(DateTime(at))) {
+                continue;
+            }
             let (fields, work) = self.selection.select(&event, &self.caller, view);
             units = units.saturating_sub(work);
             if let Some(fields) = fields {
@@ -154,6 +170,15 @@ impl EventsQuery {
             }
         }
         Ok(false)
+    }
+
+    /// Returns true if the Time of an Event is in the range.
+    fn is_inside(&self, time: DateTime) -> bool {
+        let (begin, end) = (self.begin, self.end);
+        match self.is_forward {
+            true => time >= begin && end.is_none_or(|end| time < end),
+            false => time <= begin && end.is_none_or(|end| time > end),
+        }
     }
 
     /// Returns the result, with a continuation point if more follows.

@@ -1,19 +1,18 @@
-//! Events of a server on their way to the recorder, and the times of their records.
+//! Events of a server on their way to the recorder.
 
-use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use takt_history::{Records, StoreReader, VariableKey};
 use takt_services::EventRecorder;
 use takt_space::Event;
-use takt_ua::{DateTime, NodeId, Variant};
+use takt_ua::{DateTime, NodeId};
 
+use super::event_times::time_of;
+use super::inbox::Inbox;
 use super::recorded::RecordedVariables;
-use super::recorder::Shared;
 
 /// Takes the Events of the server, on its serving thread: it only encodes them.
 pub(super) struct EventTap {
-    pub(super) shared: Arc<Shared>,
+    pub(super) inbox: Arc<Inbox>,
     pub(super) notifiers: Arc<RecordedVariables>,
 }
 
@@ -24,81 +23,12 @@ impl EventRecorder for EventTap {
         if keys.peek().is_none() {
             return;
         }
-        let time = match event.named("Time") {
-            Some(Variant::DateTime(time)) => *time,
-            _ => DateTime::now(),
-        };
+        let time = time_of(event).unwrap_or_else(DateTime::now);
         match event.to_record(takt_history::MAX_VALUE) {
             Some(record) => keys.for_each(|key| {
-                self.shared.event_arrives((key, time, record.clone()));
+                self.inbox.event_arrives((key, time, record.clone()));
             }),
-            None => self.shared.lose(),
-        }
-    }
-}
-
-/// Times of the records of Events. The store has one record of a notifier at a time, and several Events may have the same Time: a
-/// later one gets the next free tick of 100 ns.
-#[derive(Default)]
-pub(super) struct EventTimes {
-    notifiers: HashMap<VariableKey, Times>,
-}
-
-#[derive(Default)]
-struct Times {
-    /// Latest time of all records.
-    last: i64,
-    /// Times of records that wait for a commit.
-    waiting: BTreeSet<i64>,
-    /// Time of the last Event, and the time that its record got.
-    given: (i64, i64),
-}
-
-impl EventTimes {
-    /// Begins with a notifier, whose records are in the store.
-    pub(super) fn begin(&mut self, key: VariableKey, store: &StoreReader) {
-        let last = store.records(key).ok().and_then(|mut records| {
-            let last = records.at_or_before(DateTime(i64::MAX)).ok()??;
-            Some(last.source_timestamp.0)
-        });
-        let times = self.notifiers.entry(key).or_default();
-        times.last = last.unwrap_or(i64::MIN);
-    }
-
-    /// Returns a free time for a record, `time` or later.
-    pub(super) fn free(
-        &mut self,
-        key: VariableKey,
-        time: DateTime,
-        store: &StoreReader,
-    ) -> DateTime {
-        let times = self.notifiers.entry(key).or_default();
-        let mut free = match times.given.0 == time.0 {
-            true => times.given.1.saturating_add(1),
-            false => time.0,
-        };
-        if free <= times.last {
-            let mut stored = store.records(key).ok();
-            let mut is_stored = |at: i64| {
-                let found = stored
-                    .as_mut()
-                    .and_then(|records| records.at_or_after(DateTime(at)).ok().flatten());
-                found.is_some_and(|record| record.source_timestamp.0 == at)
-            };
-            while times.waiting.contains(&free) || is_stored(free) {
-                free = free.saturating_add(1);
-            }
-        }
-        times.given = (time.0, free);
-        times.last = times.last.max(free);
-        times.waiting.insert(free);
-        DateTime(free)
-    }
-
-    /// Forgets the records that wait: they are in the store now, or lost.
-    pub(super) fn committed(&mut self) {
-        for times in self.notifiers.values_mut() {
-            times.waiting.clear();
+            None => self.inbox.lose(1),
         }
     }
 }

@@ -7,6 +7,8 @@
 
 mod event_query;
 mod event_tap;
+mod event_times;
+mod inbox;
 mod limits;
 mod query;
 mod reader;
@@ -16,13 +18,14 @@ mod recording;
 
 use std::io;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock, Weak};
 
 use takt_history::{Aggregate, HistoryError, HistoryStoreOptions, Store};
-use takt_services::{EventSink, Historian, Server};
-use takt_space::{AddressSpaceError, RemoteSource};
+use takt_services::{Historian, Server};
+use takt_space::{AddressSpaceError, RemoteSource, RoleSet};
 use takt_ua::NodeId;
 
+use event_tap::EventTap;
 pub use limits::{COMMIT_INTERVAL, MAX_RECORDED, MAX_RETURN_DATA_VALUES, MAX_RETURN_EVENT_VALUES};
 use reader::Reader;
 pub use recorded::HistoryCounts;
@@ -49,8 +52,8 @@ pub struct History {
     /// Reading ends before the file is closed.
     reader: Arc<Reader>,
     recorder: Recorder,
-    sink: EventSink,
-    notifiers: Arc<RecordedVariables>,
+    server: Weak<Server>,
+    kept: Arc<Kept>,
 }
 
 impl Drop for History {
@@ -82,17 +85,18 @@ impl History {
             Arc::clone(&notifiers),
         );
         let recorder = recorder.map_err(HistoryStartError::Thread)?;
-        let kept = Kept {
+        let kept = Arc::new(Kept {
             reader: Arc::clone(&reader),
             variables,
-            notifiers: Arc::clone(&notifiers),
-        };
-        server.set_historian(Arc::new(kept))?;
+            notifiers,
+            event_roles: OnceLock::new(),
+        });
+        server.set_historian(Arc::clone(&kept) as _)?;
         Ok(Self {
             reader,
             recorder,
-            sink: server.events(),
-            notifiers,
+            server: Arc::downgrade(server),
+            kept,
         })
     }
 
@@ -103,17 +107,36 @@ impl History {
     }
 
     /// Records the Events that clients receive at a notifier from now on, but no audit Events. `name` is its name in the file: the
-    /// same after each start. Its EventNotifier then has HistoryRead.
-    pub fn record_events(&self, notifier: NodeId, name: impl Into<String>) {
-        let tap = self.recorder.event_tap(&self.notifiers);
-        self.sink.set_recorder(Arc::new(tap));
+    /// same after each start. Its EventNotifier then has HistoryRead, and the server has the capability AccessHistoryEvents.
+    ///
+    /// # Errors
+    /// A node of namespace 0 cannot be changed.
+    pub fn record_events(
+        &self,
+        notifier: NodeId,
+        name: impl Into<String>,
+    ) -> Result<(), AddressSpaceError> {
+        let Some(server) = self.server.upgrade() else {
+            return Ok(());
+        };
+        server.show_event_history(MAX_RETURN_EVENT_VALUES)?;
+        server.events().set_recorder(Arc::new(EventTap {
+            inbox: Arc::clone(self.recorder.inbox()),
+            notifiers: Arc::clone(&self.kept.notifiers),
+        }));
         self.recorder.add_notifier(notifier, name.into());
+        Ok(())
+    }
+
+    /// Lets only callers with one of these Roles read Events; others get BadUserAccessDenied. Only the first call has an effect.
+    pub fn let_read_events(&self, roles: RoleSet) {
+        let _ = self.kept.event_roles.set(roles);
     }
 
     /// Returns the numbers of records since the start.
     #[must_use]
     pub fn counts(&self) -> HistoryCounts {
-        self.recorder.counts()
+        self.recorder.inbox().counts()
     }
 }
 
@@ -130,6 +153,8 @@ struct Kept {
     reader: Arc<Reader>,
     variables: Arc<RecordedVariables>,
     notifiers: Arc<RecordedVariables>,
+    /// Roles that may read Events; without them, every Role with the permission ReadHistory may.
+    event_roles: OnceLock<RoleSet>,
 }
 
 impl Historian for Kept {
@@ -138,8 +163,9 @@ impl Historian for Kept {
         Some(Arc::clone(&self.reader) as _)
     }
 
-    fn max_return_event_values(&self) -> u32 {
-        MAX_RETURN_EVENT_VALUES
+    fn may_read_events(&self, roles: RoleSet) -> bool {
+        let readers = self.event_roles.get();
+        readers.is_none_or(|readers| readers.iter().any(|role| roles.contains(role)))
     }
 
     fn source(&self, node_id: &NodeId) -> Option<Arc<dyn RemoteSource>> {

@@ -2,137 +2,40 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Weak};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use takt_history::{HistoryRecord, Records, Store, VariableKey};
 use takt_space::{
-    AddressSpace, ChangeObserver, RemoteOperations, RemoteRead, RemoteReply, RemoteRequest,
-    RemoteResults, StoredValue, Value,
+    AddressSpace, AddressSpaceError, ChangeObserver, RemoteOperations, RemoteRead, RemoteReply,
+    RemoteRequest, RemoteResults, StoredValue, Value,
 };
-use takt_ua::binary::Encode;
-use takt_ua::{DataValue, DateTime, NodeId, StatusCode};
+use takt_ua::{DataValue, DateTime, NodeId, StatusCode, ids};
 
-use super::event_tap::{EventTap, EventTimes};
+use super::event_times::EventTimes;
+use super::inbox::{ArrivedEvent, Inbox, MAX_WAITING, RECORD, Sample};
 use super::limits::{COMMIT_INTERVAL, MAX_RECORDED};
-use super::recorded::{HistoryCounts, Recorded, RecordedVariables};
+use super::recorded::{Recorded, RecordedVariables};
 use super::recording::Recording;
 
-/// Bytes of values that wait for a commit; more are lost.
-const MAX_WAITING: usize = 32 << 20;
-
-/// The same after a failed commit: the next attempt shall fit a disk with little space.
+/// Bytes of values that wait for a commit after a failed one: the next attempt shall fit a disk with little space.
 const MAX_ATTEMPT: usize = 1 << 20;
-
-/// Bytes of a waiting record beside its value.
-const RECORD: usize = size_of::<(VariableKey, HistoryRecord)>();
 
 /// Time after a failed commit until the next attempt.
 const PAUSE: Duration = Duration::from_secs(2);
+
+/// Time between two commits without new records, if there are old ones to remove.
+const EXPIRY: Duration = Duration::from_secs(60);
 
 /// Longest time that a value of another server or a worker is waited for.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The thread. Dropping this commits what was recorded, and ends it.
 pub(super) struct Recorder {
-    shared: Arc<Shared>,
+    inbox: Arc<Inbox>,
     thread: Option<JoinHandle<()>>,
-}
-
-#[derive(Default)]
-pub(super) struct Shared {
-    state: Mutex<State>,
-    /// Notified of new Variables, and of the end.
-    changed: Condvar,
-    recorded: AtomicU64,
-    lost: AtomicU64,
-}
-
-#[derive(Default)]
-struct State {
-    /// Variables that the thread has not begun with.
-    added: Vec<(NodeId, String, Recording)>,
-    /// Samples that came from other threads.
-    arrived: Vec<(usize, Sample)>,
-    /// Notifiers that the thread has not begun with.
-    notifiers: Vec<(NodeId, String)>,
-    /// Events that arrived.
-    events: Vec<ArrivedEvent>,
-    /// Bytes of `arrived` and `events`.
-    bytes: usize,
-    is_ending: bool,
-}
-
-/// The notifier, the time and the record of an Event.
-pub(super) type ArrivedEvent = (VariableKey, DateTime, Vec<u8>);
-
-/// Work that other threads have left for the thread.
-struct Left {
-    added: Vec<(NodeId, String, Recording)>,
-    arrived: Vec<(usize, Sample)>,
-    notifiers: Vec<(NodeId, String)>,
-    events: Vec<ArrivedEvent>,
-    is_ending: bool,
-}
-
-/// A value at the time of its arrival.
-struct Sample {
-    /// Encoded Variant; empty without a value.
-    value: Vec<u8>,
-    status: StatusCode,
-    source_timestamp: Option<DateTime>,
-    arrived: DateTime,
-}
-
-impl Sample {
-    fn of(value: &DataValue) -> Self {
-        Self {
-            value: value
-                .value
-                .as_ref()
-                .map(Encode::encode_to_vec)
-                .unwrap_or_default(),
-            status: value.status_code(),
-            source_timestamp: value.source_timestamp,
-            arrived: DateTime::now(),
-        }
-    }
-}
-
-impl Shared {
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Takes a sample from another thread.
-    fn arrive(&self, index: usize, sample: Sample) {
-        let mut state = self.state();
-        let bytes = sample.value.len() + RECORD;
-        if state.bytes + bytes > MAX_WAITING {
-            self.lost.fetch_add(1, Ordering::Relaxed);
-            return;
-        }
-        state.bytes += bytes;
-        state.arrived.push((index, sample));
-    }
-
-    /// Takes an Event from another thread.
-    pub(super) fn event_arrives(&self, event: ArrivedEvent) {
-        let mut state = self.state();
-        let bytes = event.2.len() + RECORD;
-        if state.bytes + bytes > MAX_WAITING {
-            return self.lose();
-        }
-        state.bytes += bytes;
-        state.events.push(event);
-    }
-
-    /// Counts a lost record.
-    pub(super) fn lose(&self) {
-        self.lost.fetch_add(1, Ordering::Relaxed);
-    }
 }
 
 impl Recorder {
@@ -142,9 +45,9 @@ impl Recorder {
         variables: Arc<RecordedVariables>,
         notifiers: Arc<RecordedVariables>,
     ) -> io::Result<Self> {
-        let shared = Arc::new(Shared::default());
+        let inbox = Arc::new(Inbox::default());
         let worker = Worker {
-            shared: Arc::clone(&shared),
+            inbox: Arc::clone(&inbox),
             space: Arc::downgrade(space),
             store,
             variables,
@@ -159,43 +62,30 @@ impl Recorder {
         let thread = std::thread::Builder::new().name("history".to_owned());
         let thread = thread.spawn(move || worker.run())?;
         Ok(Self {
-            shared,
+            inbox,
             thread: Some(thread),
         })
     }
 
     /// Adds a Variable.
     pub(super) fn add(&self, node: NodeId, name: String, recording: Recording) {
-        self.shared.state().added.push((node, name, recording));
-        self.shared.changed.notify_one();
+        self.inbox.add(node, name, recording);
     }
 
     /// Adds a notifier.
     pub(super) fn add_notifier(&self, node: NodeId, name: String) {
-        self.shared.state().notifiers.push((node, name));
-        self.shared.changed.notify_one();
+        self.inbox.add_notifier(node, name);
     }
 
-    /// Returns the recorder of the Events of the server.
-    pub(super) fn event_tap(&self, notifiers: &Arc<RecordedVariables>) -> EventTap {
-        EventTap {
-            shared: Arc::clone(&self.shared),
-            notifiers: Arc::clone(notifiers),
-        }
-    }
-
-    pub(super) fn counts(&self) -> HistoryCounts {
-        HistoryCounts {
-            recorded: self.shared.recorded.load(Ordering::Relaxed),
-            lost: self.shared.lost.load(Ordering::Relaxed),
-        }
+    /// Returns the place for Events of the server.
+    pub(super) fn inbox(&self) -> &Arc<Inbox> {
+        &self.inbox
     }
 }
 
 impl Drop for Recorder {
     fn drop(&mut self) {
-        self.shared.state().is_ending = true;
-        self.shared.changed.notify_one();
+        self.inbox.end();
         if let Some(thread) = self.thread.take() {
             // A thread that panicked has nothing left to commit.
             let _ = thread.join();
@@ -221,7 +111,7 @@ struct Sampled {
 
 /// State of the thread.
 struct Worker {
-    shared: Arc<Shared>,
+    inbox: Arc<Inbox>,
     space: Weak<AddressSpace>,
     store: Store,
     variables: Arc<RecordedVariables>,
@@ -239,58 +129,39 @@ struct Worker {
 
 impl Worker {
     fn run(mut self) {
-        let mut commit = Instant::now() + COMMIT_INTERVAL;
+        // Without records that wait, there is no commit, and the thread sleeps.
+        let mut commit: Option<Instant> = None;
+        let mut last = Instant::now();
         loop {
-            let due = self.sampled.iter().map(|sampled| sampled.due).min();
-            let until = due.map_or(commit, |due| due.min(commit));
-            let Left {
-                added,
-                arrived,
-                notifiers,
-                events,
-                is_ending,
-            } = self.wait(until);
-            for (node, name, recording) in added {
+            let sample = self.sampled.iter().map(|sampled| sampled.due).min();
+            let expiry = self.store.has_ages().then(|| last + EXPIRY);
+            let due = commit.or(expiry);
+            let work = self.inbox.wait([sample, due].into_iter().flatten().min());
+            for (node, name, recording) in work.added {
                 self.begin(node, &name, recording);
             }
-            for (node, name) in notifiers {
+            for (node, name) in work.notifiers {
                 self.begin_notifier(node, &name);
             }
-            for event in events {
+            for event in work.events {
                 self.take_event(event);
             }
-            for (index, sample) in arrived {
+            for (index, sample) in work.arrived {
                 self.take(index, sample);
             }
             self.sample(Instant::now());
             let now = Instant::now();
-            if now >= commit || is_ending {
+            if due.is_some_and(|due| now >= due) || work.is_ending {
                 self.commit();
-                commit = now + if self.failing { PAUSE } else { COMMIT_INTERVAL };
+                (commit, last) = (None, now);
             }
-            if is_ending {
+            if work.is_ending {
                 return;
             }
-        }
-    }
-
-    fn wait(&self, until: Instant) -> Left {
-        let mut state = self.shared.state();
-        while state.added.is_empty() && state.notifiers.is_empty() && !state.is_ending {
-            let left = until.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                break;
+            if !self.waiting.is_empty() {
+                let pause = if self.failing { PAUSE } else { COMMIT_INTERVAL };
+                commit.get_or_insert(now + pause);
             }
-            let waited = self.shared.changed.wait_timeout(state, left);
-            state = waited.unwrap_or_else(PoisonError::into_inner).0;
-        }
-        state.bytes = 0;
-        Left {
-            added: std::mem::take(&mut state.added),
-            arrived: std::mem::take(&mut state.arrived),
-            notifiers: std::mem::take(&mut state.notifiers),
-            events: std::mem::take(&mut state.events),
-            is_ending: state.is_ending,
         }
     }
 
@@ -308,7 +179,20 @@ impl Worker {
             }
         };
         self.times.begin(key, &self.store.reader());
-        if let Err(error) = space.set_historized(&node, true) {
+        let is_shown = space.set_historized(&node, true).and_then(|()| {
+            // All notifiers have the same fields.
+            let added = space.edit().add_reference(
+                &node,
+                &NodeId::from(ids::HAS_PROPERTY),
+                true,
+                &NodeId::from(ids::HISTORICAL_EVENT_FILTER).into(),
+            );
+            match added {
+                Err(AddressSpaceError::DuplicateReference { .. }) => Ok(()),
+                added => added,
+            }
+        });
+        if let Err(error) = is_shown {
             tracing::warn!(%node, %error, "history: Events are not recorded");
             return;
         }
@@ -317,7 +201,9 @@ impl Worker {
     }
 
     fn take_event(&mut self, (key, time, value): ArrivedEvent) {
-        let time = self.times.free(key, time, &self.store.reader());
+        let Some(time) = self.times.free(key, time, &self.store.reader()) else {
+            return self.inbox.lose(1);
+        };
         let record = HistoryRecord {
             source_timestamp: time,
             server_timestamp: DateTime::now(),
@@ -412,13 +298,13 @@ impl Worker {
                     Err(error) => Sample::of(&DataValue::status(error.status_code())),
                 },
                 Some(Value::Stored(stored)) if sampled.recording.changes_only => {
-                    sampled.observe(index, &stored, &self.shared);
+                    sampled.observe(index, &stored, &self.inbox);
                     continue;
                 }
                 Some(Value::Stored(stored)) => Sample::of(&stored.get()),
                 Some(Value::Callback(source)) => Sample::of(&source.read()),
                 Some(Value::Remote(remote)) => {
-                    sampled.ask(index, &remote, &self.shared);
+                    sampled.ask(index, &remote, &self.inbox);
                     continue;
                 }
                 // The node is gone, perhaps for a while.
@@ -469,8 +355,7 @@ impl Worker {
             MAX_WAITING
         };
         if self.waiting_bytes + bytes > most {
-            self.shared.lost.fetch_add(1, Ordering::Relaxed);
-            return;
+            return self.inbox.lose(1);
         }
         self.waiting_bytes += bytes;
         self.waiting.push((key, record));
@@ -485,20 +370,16 @@ impl Worker {
         self.times.committed();
         match committed {
             Ok(appended) => {
-                self.shared
-                    .recorded
-                    .fetch_add(appended.recorded, Ordering::Relaxed);
-                self.shared
-                    .lost
-                    .fetch_add(appended.refused, Ordering::Relaxed);
+                self.inbox.recorded(appended.recorded);
+                self.inbox.lose(appended.refused);
                 if self.failing && count > 0 {
                     self.failing = false;
-                    let lost = self.shared.lost.load(Ordering::Relaxed);
+                    let lost = self.inbox.counts().lost;
                     tracing::warn!(lost, "history: values are recorded again");
                 }
             }
             Err(error) => {
-                self.shared.lost.fetch_add(count, Ordering::Relaxed);
+                self.inbox.lose(count);
                 if !self.failing {
                     self.failing = true;
                     tracing::warn!(%error, "history: values are not recorded; serving goes on");
@@ -510,21 +391,21 @@ impl Worker {
 
 impl Sampled {
     /// Observes a stored value, unless it is observed already.
-    fn observe(&mut self, index: usize, stored: &Arc<StoredValue>, shared: &Arc<Shared>) {
+    fn observe(&mut self, index: usize, stored: &Arc<StoredValue>, inbox: &Arc<Inbox>) {
         let known = self.observer.as_ref();
         if known.is_some_and(|(_, known)| std::ptr::eq(known.as_ptr(), Arc::as_ptr(stored))) {
             return;
         }
         let observer = Arc::new(Observer {
             index,
-            shared: Arc::clone(shared),
+            inbox: Arc::clone(inbox),
         });
         stored.observe(&observer);
         self.observer = Some((observer, Arc::downgrade(stored)));
     }
 
     /// Asks another server or a worker for the value.
-    fn ask(&mut self, index: usize, remote: &takt_space::RemoteValue, shared: &Arc<Shared>) {
+    fn ask(&mut self, index: usize, remote: &takt_space::RemoteValue, inbox: &Arc<Inbox>) {
         if self.is_asked.swap(true, Ordering::AcqRel) {
             return;
         }
@@ -541,7 +422,7 @@ impl Sampled {
             hint: None,
             reply: Box::new(Asked {
                 index,
-                shared: Arc::clone(shared),
+                inbox: Arc::clone(inbox),
                 is_asked: Arc::clone(&self.is_asked),
                 answer: None,
             }),
@@ -552,7 +433,7 @@ impl Sampled {
 /// Observer of a stored value.
 struct Observer {
     index: usize,
-    shared: Arc<Shared>,
+    inbox: Arc<Inbox>,
 }
 
 impl ChangeObserver for Observer {
@@ -569,7 +450,7 @@ impl ChangeObserver for Observer {
             source_timestamp: Some(source_timestamp),
             arrived: DateTime::now(),
         };
-        self.shared.arrive(self.index, sample);
+        self.inbox.arrive(self.index, sample);
         true
     }
 }
@@ -577,7 +458,7 @@ impl ChangeObserver for Observer {
 /// A value that another thread is asked for. It becomes a sample at the latest when this is dropped.
 struct Asked {
     index: usize,
-    shared: Arc<Shared>,
+    inbox: Arc<Inbox>,
     is_asked: Arc<AtomicBool>,
     answer: Option<DataValue>,
 }
@@ -598,7 +479,7 @@ impl Drop for Asked {
     fn drop(&mut self) {
         let no_answer = || DataValue::status(StatusCode::BadNoCommunication);
         let value = self.answer.take().unwrap_or_else(no_answer);
-        self.shared.arrive(self.index, Sample::of(&value));
+        self.inbox.arrive(self.index, Sample::of(&value));
         self.is_asked.store(false, Ordering::Release);
     }
 }

@@ -41,6 +41,7 @@ use std::thread::JoinHandle;
 
 use takt_history::HistoryStoreOptions;
 use takt_services::{EventSink, Server, ServerLimits};
+use takt_space::RoleSet;
 use takt_ua::{NodeId, ids};
 
 pub use alarm::LimitAlarm;
@@ -61,7 +62,7 @@ pub use variable::{Unit, Variable};
 use crate::alarms::AlarmWatch;
 use crate::client::{ClientSecurity, Identity};
 use crate::endpoint::Endpoint;
-use crate::history::{History, HistoryCounts};
+use crate::history::{History, HistoryCounts, HistoryStartError};
 use crate::model::{self, DEFAULT_REGISTRY};
 use crate::serve::{Advertised, ServeOptions, Serving, Traffic};
 use crate::state_directory::{StateDirectoryError, prepare_state_directory, state_directory};
@@ -87,6 +88,7 @@ pub struct ProviderBuilder {
     workers: WorkerOptions,
     history: HistoryStoreOptions,
     historized_events: bool,
+    event_history_roles: Option<RoleSet>,
     kind: Kind,
 }
 
@@ -229,6 +231,14 @@ impl ProviderBuilder {
         self
     }
 
+    /// Lets only clients with one of these Roles read the recorded Events, instead of all that may read. Others get
+    /// BadUserAccessDenied.
+    #[must_use]
+    pub fn event_history_roles(mut self, roles: impl Into<RoleSet>) -> Self {
+        self.event_history_roles = Some(roles.into());
+        self
+    }
+
     /// Sets the limits of the file with the history of its Variables and Events: see [`Variable::historized`] and
     /// [`historized_events`](Self::historized_events).
     #[must_use]
@@ -299,7 +309,11 @@ impl ProviderBuilder {
             None => None,
         };
         if let Some(history) = history.as_ref().filter(|_| self.historized_events) {
-            history.record_events(NodeId::from(ids::SERVER), "Server");
+            let events = history.record_events(NodeId::from(ids::SERVER), "Server");
+            events.map_err(HistoryStartError::from)?;
+            if let Some(roles) = self.event_history_roles {
+                history.let_read_events(roles);
+            }
         }
         let runtime_directory = self.serve.runtime_directory.clone();
         let group = self.serve.group.clone();
@@ -367,6 +381,7 @@ impl Provider {
             workers: WorkerOptions::default(),
             history: HistoryStoreOptions::default(),
             historized_events: false,
+            event_history_roles: None,
             kind: Kind::Complete,
         }
     }

@@ -1,4 +1,5 @@
-//! HistoryRead (OPC 10000-4, 5.11.3; OPC 10000-11, 6.5): the source of the history of each Variable or notifier is asked, and answers later.
+//! HistoryRead (OPC 10000-4, 5.11.3; OPC 10000-11, 6.5): the source of the history of each Variable or notifier is asked, and
+//! answers later.
 //!
 //! Continuation points are those of the Session: each keeps the one of its source.
 
@@ -239,7 +240,11 @@ impl HistoryRead {
             }
             access::check(caller, &node, PermissionType::ReadHistory)?;
             let historian = server.historian();
-            let source = historian.and_then(|historian| historian.event_source(node_id));
+            let historian = historian.ok_or(StatusCode::BadHistoryOperationUnsupported)?;
+            if !historian.may_read_events(caller.roles) {
+                return Err(StatusCode::BadUserAccessDenied);
+            }
+            let source = historian.event_source(node_id);
             let source = source.ok_or(StatusCode::BadHistoryOperationUnsupported)?;
             return Ok((source, node_id.clone()));
         }

@@ -36,6 +36,12 @@ pub struct HistoryArguments {
     /// Print recorded Events; the node is a notifier, Server for all Events.
     #[arg(long, conflicts_with_all = ["aggregate", "at", "csv"])]
     pub events: bool,
+    /// Only Events of this type and its subtypes: a NodeId, or a name such as AlarmConditionType.
+    #[arg(long = "type", value_name = "TYPE", requires = "events")]
+    pub event_type: Option<String>,
+    /// Only Events for which this holds: FIELD, one of = > >= < <= ~ (like), and VALUE. Repeatable; all must hold.
+    #[arg(long = "where", value_name = "CONDITION", requires = "events")]
+    pub conditions: Vec<String>,
     /// Print CSV: time, value, status.
     #[arg(long, conflicts_with = "json")]
     pub csv: bool,
