@@ -11,7 +11,10 @@ use std::time::{Duration, Instant};
 
 use takt_app::client::Client;
 use takt_app::serve::ServeOptions;
-use takt_app::{Attribute, ClientOptions, Event, EventQuery, HistoryRange, Provider, Variable};
+use takt_app::{
+    Attribute, ClientOptions, Event, EventQuery, HistoryRange, HistoryStoreOptions, Provider,
+    ProviderBuilder, Variable,
+};
 use takt_ua::enumerations::{FilterOperator, TimestampsToReturn};
 use takt_ua::structures::*;
 use takt_ua::{ByteString, DateTime, ExtensionObject, NodeId, StatusCode, Variant, ids};
@@ -27,28 +30,41 @@ const ALL: HistoryRange = HistoryRange {
     bounds: false,
 };
 
-fn start(directory: &Path, has_history: bool) -> Provider {
-    let builder = Provider::builder("Press")
+/// A Provider without history of Events.
+fn plain(directory: &Path) -> ProviderBuilder {
+    Provider::builder("Press")
         .without_registry()
         .variable(Variable::stored("Level", 0_i32))
-        .serve(ServeOptions {
-            runtime_directory: Some(directory.join("runtime")),
-            ..ServeOptions::default()
-        })
-        .state_directory(directory.join("state"));
-    let builder = match has_history {
-        true => builder.historized_events(),
-        false => builder,
-    };
-    builder.start().unwrap()
+        .serve(serve(directory))
+        .state_directory(directory.join("state"))
+}
+
+fn serve(directory: &Path) -> ServeOptions {
+    ServeOptions {
+        runtime_directory: Some(directory.join("runtime")),
+        ..ServeOptions::default()
+    }
+}
+
+fn start(directory: &Path) -> Provider {
+    plain(directory).historized_events().start().unwrap()
 }
 
 fn connect(directory: &Path) -> Client {
+    connect_to(directory, "opc.iox2://Press")
+}
+
+fn connect_to(directory: &Path, endpoint: &str) -> Client {
     let options = ClientOptions {
         runtime_directory: Some(directory.join("runtime")),
         ..ClientOptions::named("test")
     };
-    Client::connect(&"opc.iox2://Press".parse().unwrap(), options).unwrap()
+    Client::connect(&endpoint.parse().unwrap(), options).unwrap()
+}
+
+fn value(client: &mut Client, id: u32) -> Option<Variant> {
+    let value = client.read_attribute(&NodeId::from(id), Attribute::Value);
+    value.unwrap().value
 }
 
 /// Reports Events with the severities 1 to `count`, all at the same time.
@@ -105,7 +121,7 @@ fn notifier_bits(client: &mut Client, wanted: u8) {
 #[test]
 fn events_are_recorded_filtered_and_survive_a_restart() {
     let directory = tempfile::tempdir().unwrap();
-    let provider = start(directory.path(), true);
+    let provider = start(directory.path());
     let mut client = connect(directory.path());
     notifier_bits(&mut client, 0b101);
     let time = report(&provider, 50);
@@ -131,6 +147,26 @@ fn events_are_recorded_filtered_and_survive_a_restart() {
         ..ALL
     };
     assert_eq!(severities(&mut client, before, &query), [] as [u16; 0]);
+    // The Time counts, not that of the record: one point in time has all Events, and nothing is a tick later.
+    let at = |ticks| HistoryRange {
+        start: Some(DateTime(time.0 + ticks)),
+        end: Some(DateTime(time.0 + ticks)),
+        ..ALL
+    };
+    assert_eq!(severities(&mut client, at(0), &query), all);
+    assert_eq!(severities(&mut client, at(1), &query), [] as [u16; 0]);
+    let backwards = HistoryRange {
+        start: Some(time),
+        end: Some(DateTime(time.0 - 1)),
+        ..ALL
+    };
+    assert_eq!(severities(&mut client, backwards, &query), reversed);
+    let from = HistoryRange {
+        end: None,
+        limit: 2,
+        ..ALL
+    };
+    assert_eq!(severities(&mut client, from, &query), [1, 2]);
 
     let high = query
         .clone()
@@ -145,7 +181,7 @@ fn events_are_recorded_filtered_and_survive_a_restart() {
     assert_eq!(first[3], Variant::from(provider.node_id("Level")));
 
     drop((client, provider));
-    let provider = start(directory.path(), true);
+    let provider = start(directory.path());
     let mut client = connect(directory.path());
     recorded(&mut client, 50);
     // A Time that the store has already.
@@ -158,7 +194,7 @@ fn events_are_recorded_filtered_and_survive_a_restart() {
 #[test]
 fn pages_continue_and_points_are_bound_to_their_notifier() {
     let directory = tempfile::tempdir().unwrap();
-    let provider = start(directory.path(), true);
+    let provider = start(directory.path());
     let mut client = connect(directory.path());
     notifier_bits(&mut client, 0b101);
     report(&provider, 5);
@@ -198,6 +234,8 @@ fn pages_continue_and_points_are_bound_to_their_notifier() {
     assert_eq!(status, StatusCode::BadContinuationPointInvalid, "used");
     let (status, end, count) = read(SERVER, next);
     assert_eq!((status, count, end.is_empty()), (StatusCode::Good, 1, true));
+    let (status, ..) = read(NodeId::string(1, "none"), ByteString::default());
+    assert_eq!(status, StatusCode::BadNodeIdUnknown);
     let (status, ..) = read(NodeId::from(ids::OBJECTS_FOLDER), ByteString::default());
     assert_eq!(status, StatusCode::BadHistoryOperationUnsupported);
     let (status, ..) = read(NodeId::string(1, "Level"), ByteString::default());
@@ -207,7 +245,7 @@ fn pages_continue_and_points_are_bound_to_their_notifier() {
 #[test]
 fn wrong_requests_are_refused() {
     let directory = tempfile::tempdir().unwrap();
-    let provider = start(directory.path(), true);
+    let provider = start(directory.path());
     let mut client = connect(directory.path());
     notifier_bits(&mut client, 0b101);
     report(&provider, 1);
@@ -224,25 +262,184 @@ fn wrong_requests_are_refused() {
     assert_eq!(status(ALL, &no_fields), StatusCode::BadEventFilterInvalid);
     let no_type = query.of_type(NodeId::string(1, "none"));
     assert_eq!(status(ALL, &no_type), StatusCode::BadEventFilterInvalid);
-    drop(client);
-    drop(provider);
+    // A clause that is not valid is null, and the others are answered.
+    let half = ReadEventDetails {
+        start_time: DateTime(1),
+        end_time: DateTime(2),
+        filter: EventQuery::new(["Severity", ""]).filter(),
+        ..ReadEventDetails::default()
+    };
+    let response = client.call(HistoryReadRequest {
+        history_read_details: ExtensionObject::from_structure(&half),
+        timestamps_to_return: TimestampsToReturn::Both,
+        nodes_to_read: vec![HistoryReadValueId {
+            node_id: SERVER,
+            ..HistoryReadValueId::default()
+        }],
+        ..HistoryReadRequest::default()
+    });
+    let result = response.unwrap().results.swap_remove(0);
+    assert_eq!(result.status_code, StatusCode::GoodNoData);
+    assert!(result.continuation_point.is_empty());
+}
 
-    let _provider = start(directory.path(), false);
+#[test]
+fn only_a_server_that_records_events_says_so() {
+    use takt_app::Recording;
+    use takt_ua::ids::{
+        HISTORY_SERVER_CAPABILITIES_ACCESS_HISTORY_EVENTS_CAPABILITY,
+        HISTORY_SERVER_CAPABILITIES_MAX_RETURN_EVENT_VALUES,
+    };
+    const CAPABILITY: u32 = HISTORY_SERVER_CAPABILITIES_ACCESS_HISTORY_EVENTS_CAPABILITY;
+    let directory = tempfile::tempdir().unwrap();
+    let refusal = |client: &mut Client| {
+        let refused = client.history_events(&SERVER, ALL, &EventQuery::new(["Severity"]));
+        refused.unwrap_err().status_code()
+    };
+    let provider = plain(directory.path()).start().unwrap();
     let mut client = connect(directory.path());
     notifier_bits(&mut client, 0b001);
+    assert_eq!(refusal(&mut client), StatusCode::BadServiceUnsupported);
+    drop((client, provider));
+
+    let recording = Variable::stored("Other", 0_i32).historized(Recording::changes());
+    let builder = plain(directory.path()).variable(recording);
+    let provider = builder.start().unwrap();
+    let mut client = connect(directory.path());
+    notifier_bits(&mut client, 0b001);
+    assert_eq!(value(&mut client, CAPABILITY), Some(Variant::from(false)));
+    let unsupported = StatusCode::BadHistoryOperationUnsupported;
+    assert_eq!(refusal(&mut client), unsupported);
+    drop((client, provider));
+
+    let _provider = start(directory.path());
+    let mut client = connect(directory.path());
+    notifier_bits(&mut client, 0b101);
+    assert_eq!(value(&mut client, CAPABILITY), Some(Variant::from(true)));
+    let most = value(
+        &mut client,
+        HISTORY_SERVER_CAPABILITIES_MAX_RETURN_EVENT_VALUES,
+    );
+    assert_eq!(most, Some(Variant::from(10_000_u32)));
+    let filter = client.find("Server/HistoricalEventFilter").unwrap();
+    let filter = client.read_attribute(&filter.node_id.node_id, Attribute::Value);
+    let Some(Variant::ExtensionObject(filter)) = filter.unwrap().value else {
+        panic!("no filter");
+    };
+    let filter = filter.decode_as::<EventFilter>().unwrap();
+    assert_eq!(filter.select_clauses.len(), 8);
+}
+
+#[test]
+fn only_users_with_the_right_read_events() {
+    use takt_registry::{Registry, RegistryHistoryOptions, RegistryOptions};
+    use takt_space::UserRole;
+    let directory = tempfile::tempdir().unwrap();
+    let registry = Registry::start(RegistryOptions {
+        endpoint: "opc.tcp://127.0.0.1:0".parse().unwrap(),
+        database: directory.path().join("registry.redb"),
+        history: RegistryHistoryOptions {
+            events: vec!["Server".to_owned()],
+            event_roles: Some(UserRole::SecurityAdmin.into()),
+            ..RegistryHistoryOptions::default()
+        },
+        serve: serve(directory.path()),
+        ..RegistryOptions::default()
+    })
+    .unwrap();
+    let provider = plain(directory.path())
+        .endpoint("opc.tcp://127.0.0.1:0")
+        .historized_events()
+        .event_history_roles(UserRole::SecurityAdmin)
+        .start()
+        .unwrap();
     let query = EventQuery::new(["Severity"]);
-    let refused = client.history_events(&SERVER, ALL, &query).unwrap_err();
-    assert_eq!(refused.status_code(), StatusCode::BadServiceUnsupported);
+    for endpoints in [registry.endpoints(), provider.endpoints()] {
+        for endpoint in endpoints {
+            let endpoint = endpoint.to_string();
+            let mut client = connect_to(directory.path(), &endpoint);
+            notifier_bits(&mut client, 0b101);
+            let read = client.history_events(&SERVER, ALL, &query);
+            // An anonymous client over TCP is an operator; the user of the server has all roles.
+            match endpoint.starts_with("opc.tcp") {
+                true => assert_eq!(
+                    read.unwrap_err().status_code(),
+                    StatusCode::BadUserAccessDenied
+                ),
+                false => assert!(read.is_ok(), "{endpoint}"),
+            }
+        }
+    }
+}
+
+/// Reports 600 Events of 2 KB with increasing Times after this one.
+fn report_large(provider: &Provider, time: DateTime) {
+    for number in 1..=600_u16 {
+        let event = Event::new(ids::SYSTEM_EVENT_TYPE, provider.node_id("Level"))
+            .severity(number)
+            .time(DateTime(time.0 + i64::from(number)))
+            .message("high ".repeat(400));
+        assert!(provider.events().report(event));
+    }
+}
+
+#[test]
+fn the_size_and_the_age_of_events_are_bounded() {
+    let directory = tempfile::tempdir().unwrap();
+    let bounded = |name: &str, options: HistoryStoreOptions| {
+        let directory = directory.path().join(name);
+        let builder = plain(&directory).historized_events().history(options);
+        let provider = builder.start().unwrap();
+        let mut client = connect(&directory);
+        notifier_bits(&mut client, 0b101);
+        (provider, client)
+    };
+    let query = EventQuery::new(["Severity"]);
+    let size = HistoryStoreOptions {
+        max_size: 256 << 10,
+        ..HistoryStoreOptions::default()
+    };
+    let (provider, mut client) = bounded("size", size);
+    report_large(&provider, DateTime::now());
+    eventually("all are recorded", || {
+        provider.history_counts().recorded >= 600
+    });
+    let kept = severities(&mut client, ALL, &query);
+    assert!((60..=130).contains(&kept.len()), "{kept:?}");
+    let newest: Vec<u16> = (1..=600).skip(600 - kept.len()).collect();
+    assert_eq!(kept, newest);
+    drop((client, provider));
+
+    let age = HistoryStoreOptions {
+        max_age: Some(Duration::from_secs(3600)),
+        ..HistoryStoreOptions::default()
+    };
+    let (provider, mut client) = bounded("age", age);
+    report_large(&provider, DateTime(DateTime::now().0 - 72_000_000_000));
+    // Old records are searched for at the first commit, and each 10 s.
+    eventually("old Events are removed", || {
+        report(&provider, 1);
+        std::thread::sleep(Duration::from_millis(200));
+        let counts = provider.history_counts();
+        let left = severities(&mut client, ALL, &query);
+        counts.recorded > 600 && left.len() < 100
+    });
+    assert_eq!(severities(&mut client, ALL, &query).last(), Some(&1));
+}
+
+fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
+    let until = Instant::now() + PATIENCE;
+    while !is_so() {
+        assert!(Instant::now() < until, "never: {what}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
 }
 
 #[test]
 fn the_registry_records_events_of_providers() {
     use takt_registry::{Registry, RegistryHistoryOptions, RegistryOptions};
     let directory = tempfile::tempdir().unwrap();
-    let serve = ServeOptions {
-        runtime_directory: Some(directory.path().join("runtime")),
-        ..ServeOptions::default()
-    };
+    let serve = serve(directory.path());
     let _registry = Registry::start(RegistryOptions {
         endpoint: "opc.tcp://127.0.0.1:0".parse().unwrap(),
         database: directory.path().join("registry.redb"),
@@ -314,7 +511,7 @@ fn record_until_killed() {
     let Some(folder) = std::env::var_os(FOLDER) else {
         return;
     };
-    let provider = start(Path::new(&folder), true);
+    let provider = start(Path::new(&folder));
     let mut client = connect(Path::new(&folder));
     notifier_bits(&mut client, 0b101);
     loop {
@@ -350,7 +547,7 @@ fn durable_events_survive_kill_9() {
         child.kill().unwrap();
         child.wait().unwrap();
     }
-    let _provider = start(directory.path(), true);
+    let _provider = start(directory.path());
     let mut client = connect(directory.path());
     notifier_bits(&mut client, 0b101);
     let query = EventQuery::new(["Severity"]);

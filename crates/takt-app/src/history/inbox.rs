@@ -32,7 +32,7 @@ struct State {
     work: Work,
     /// Bytes of samples and Events.
     bytes: usize,
-    /// True while the thread waits without an end.
+    /// True while the thread waits for the first record after a commit.
     is_asleep: bool,
 }
 
@@ -126,8 +126,9 @@ impl Inbox {
         }
     }
 
-    /// Waits until this time, or without it until there is any work, and takes all work.
-    pub(super) fn wait(&self, until: Option<Instant>) -> Work {
+    /// Waits until this time, until there is work that does not wait for a commit, or, without a commit ahead, until there is any work;
+    /// takes all work.
+    pub(super) fn wait(&self, until: Option<Instant>, has_commit: bool) -> Work {
         let mut state = self.state();
         loop {
             let Work {
@@ -139,13 +140,14 @@ impl Inbox {
             } = &state.work;
             let has_records = !arrived.is_empty() || !events.is_empty();
             let is_urgent = !added.is_empty() || !notifiers.is_empty() || *is_ending;
+            if is_urgent || has_records && !has_commit {
+                break;
+            }
+            state.is_asleep = !has_commit;
             let left = until.map(|until| until.saturating_duration_since(Instant::now()));
             state = match left {
-                _ if is_urgent => break,
-                None if has_records => break,
                 Some(left) if left.is_zero() => break,
                 None => {
-                    state.is_asleep = true;
                     let waited = self.changed.wait(state);
                     waited.unwrap_or_else(PoisonError::into_inner)
                 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// Time between two commits: a value is durable at the latest this long, and the time of the disk, after it was recorded.
+/// Time from the first new record to the commit: a value is durable at the latest this long, and the time of the disk, after it was recorded.
 pub const COMMIT_INTERVAL: Duration = Duration::from_millis(500);
 
 /// Maximum number of values of a Variable in one response: MaxReturnDataValues.

@@ -1,6 +1,6 @@
 //! History of Variables and Events of a server: recorded in a [`Store`], and read with HistoryRead.
 //!
-//! * [`recorder`]: the thread that samples values and commits them, every [`COMMIT_INTERVAL`].
+//! * [`recorder`]: the thread that samples values and commits records, [`COMMIT_INTERVAL`] after the first of them.
 //! * [`reader`]: the thread that answers HistoryRead, in slices, one client after another. Neither the serving thread nor the
 //!   writers of values wait for the disk.
 //! * [`query`]: HistoryReadDetails as queries over the store.

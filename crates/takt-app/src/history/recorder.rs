@@ -136,7 +136,8 @@ impl Worker {
             let sample = self.sampled.iter().map(|sampled| sampled.due).min();
             let expiry = self.store.has_ages().then(|| last + EXPIRY);
             let due = commit.or(expiry);
-            let work = self.inbox.wait([sample, due].into_iter().flatten().min());
+            let until = [sample, due].into_iter().flatten().min();
+            let work = self.inbox.wait(until, commit.is_some());
             for (node, name, recording) in work.added {
                 self.begin(node, &name, recording);
             }

@@ -107,7 +107,8 @@ fn show_events(arguments: &HistoryArguments, mut events: Vec<Vec<Variant>>) {
     if events.is_empty() && !arguments.connect.json {
         output::complain(match arguments.conditions.first() {
             Some(_) => {
-                "no recorded Event of this time meets the conditions; one without the field never does"
+                "no recorded Event of this time meets the conditions\n\
+                        An Event without the field of a condition never does."
             }
             None => "no Events were recorded in this time",
         });
