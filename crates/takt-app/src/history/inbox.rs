@@ -32,7 +32,7 @@ struct State {
     work: Work,
     /// Bytes of samples and Events.
     bytes: usize,
-    /// True while the thread waits for the first record after a commit.
+    /// True while the thread waits for the first sample or Event after a commit.
     is_asleep: bool,
 }
 
@@ -48,6 +48,13 @@ pub(super) struct Work {
     /// Events that arrived.
     pub(super) events: Vec<ArrivedEvent>,
     pub(super) is_ending: bool,
+}
+
+impl Work {
+    /// Returns true if there are samples or Events.
+    pub(super) fn has_records(&self) -> bool {
+        !self.arrived.is_empty() || !self.events.is_empty()
+    }
 }
 
 /// The notifier, the time and the record of an Event.
@@ -131,16 +138,9 @@ impl Inbox {
     pub(super) fn wait(&self, until: Option<Instant>, has_commit: bool) -> Work {
         let mut state = self.state();
         loop {
-            let Work {
-                added,
-                arrived,
-                notifiers,
-                events,
-                is_ending,
-            } = &state.work;
-            let has_records = !arrived.is_empty() || !events.is_empty();
-            let is_urgent = !added.is_empty() || !notifiers.is_empty() || *is_ending;
-            if is_urgent || has_records && !has_commit {
+            let work = &state.work;
+            let is_urgent = !work.added.is_empty() || !work.notifiers.is_empty() || work.is_ending;
+            if is_urgent || work.has_records() && !has_commit {
                 break;
             }
             state.is_asleep = !has_commit;

@@ -129,15 +129,15 @@ struct Worker {
 
 impl Worker {
     fn run(mut self) {
-        // Without records that wait, there is no commit, and the thread sleeps.
+        // Without new samples or Events there is no commit ahead, and the thread sleeps.
         let mut commit: Option<Instant> = None;
         let mut last = Instant::now();
         loop {
             let sample = self.sampled.iter().map(|sampled| sampled.due).min();
             let expiry = self.store.has_ages().then(|| last + EXPIRY);
-            let due = commit.or(expiry);
-            let until = [sample, due].into_iter().flatten().min();
+            let until = [sample, commit, expiry].into_iter().flatten().min();
             let work = self.inbox.wait(until, commit.is_some());
+            let has_records = work.has_records();
             for (node, name, recording) in work.added {
                 self.begin(node, &name, recording);
             }
@@ -152,14 +152,18 @@ impl Worker {
             }
             self.sample(Instant::now());
             let now = Instant::now();
-            if due.is_some_and(|due| now >= due) || work.is_ending {
+            let is_over = commit.is_some_and(|commit| now >= commit);
+            let is_expiry = expiry.is_some_and(|expiry| now >= expiry);
+            if is_over && !self.waiting.is_empty() || is_expiry || work.is_ending {
                 self.commit();
-                (commit, last) = (None, now);
+                last = now;
             }
             if work.is_ending {
                 return;
             }
-            if !self.waiting.is_empty() {
+            if is_over {
+                commit = None;
+            } else if has_records || !self.waiting.is_empty() {
                 let pause = if self.failing { PAUSE } else { COMMIT_INTERVAL };
                 commit.get_or_insert(now + pause);
             }
