@@ -27,6 +27,7 @@ targets! {
     database_record,
     encrypted_secret,
     event_filter,
+    event_record,
     forwarded_header,
     history_block,
     json_message,

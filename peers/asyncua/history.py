@@ -1,6 +1,7 @@
 """History with asyncua.
 
 Usage: history.py read ENDPOINT NODE    prints raw values in three ways, as JSON
+       history.py events ENDPOINT       prints Events of the Server Object in three ways, as JSON
        history.py serve                 serves the Variable ns=2;s=Level with history, until the input ends
 """
 
@@ -44,6 +45,45 @@ async def read(endpoint, name):
         )
 
 
+def row_of(time, severity, message):
+    """Fields of an Event."""
+    return {"time": time.isoformat(), "severity": severity, "message": message.Text}
+
+
+async def events(endpoint):
+    """Events in the order of time, the newest two, and alarms. The fields of all EventTypes would take asyncua many requests."""
+    details = ua.ReadEventDetails()
+    for field in ["Time", "Severity", "Message"]:
+        clause = ua.SimpleAttributeOperand()
+        clause.TypeDefinitionId = ua.NodeId(ua.ObjectIds.BaseEventType)
+        clause.BrowsePath = [ua.QualifiedName(field)]
+        clause.AttributeId = ua.AttributeIds.Value
+        details.Filter.SelectClauses.append(clause)
+    async with Client(endpoint) as client:
+        server = client.nodes.server
+        now = datetime.now(timezone.utc)
+        start = now - timedelta(hours=1)
+
+        async def read(start, end, count):
+            details.StartTime = start
+            details.EndTime = end
+            details.NumValuesPerNode = count
+            result = await server.history_read_events(details)
+            result.StatusCode.check()
+            return [row_of(*[field.Value for field in event.EventFields]) for event in result.HistoryData.Events]
+
+        alarms = await server.read_event_history(start, now, 0, ua.ObjectIds.ExclusiveLimitAlarmType)
+        print(
+            json.dumps(
+                {
+                    "forward": await read(start, now, 0),
+                    "newest": await read(ua.get_win_epoch(), now, 2),
+                    "alarms": [row_of(event.Time, event.Severity, event.Message) for event in alarms],
+                }
+            )
+        )
+
+
 async def serve():
     """Values 0 to 49, recorded in memory."""
     with socket.socket() as probe:
@@ -66,5 +106,7 @@ async def serve():
 
 if sys.argv[1] == "read":
     asyncio.run(read(*sys.argv[2:]))
+elif sys.argv[1] == "events":
+    asyncio.run(events(*sys.argv[2:]))
 else:
     asyncio.run(serve())

@@ -343,9 +343,23 @@ impl Provider {
     /// If it does not serve in time.
     #[must_use]
     pub fn start_with(sandbox: &Sandbox, registry: &str, kind: &str) -> Self {
+        Self::start_with_options(sandbox, registry, kind, &[])
+    }
+
+    /// Starts `host` or `machine`, registered at this endpoint of a registry, with further options.
+    ///
+    /// # Panics
+    /// If it does not serve in time.
+    #[must_use]
+    pub fn start_with_options(
+        sandbox: &Sandbox,
+        registry: &str,
+        kind: &str,
+        options: &[&str],
+    ) -> Self {
         let name = sandbox.application(kind);
-        let mut command =
-            sandbox.takt(&["provider", kind, "--name", &name, "--registry", registry]);
+        let usual = ["provider", kind, "--name", &name, "--registry", registry];
+        let mut command = sandbox.takt(&[&usual, options].concat());
         let mut process = Process::spawn(&format!("takt provider {kind}"), &mut command);
         let endpoint = tcp_endpoint(&mut process);
         Self {

@@ -122,6 +122,7 @@ fn start_provider(sandbox: &Sandbox, registry: &Registry) -> Provider {
     Provider::builder(sandbox.application("Sleeper"))
         .variable(Variable::stored("Speed", 1.0))
         .registry(registry.shared_memory())
+        .historized_events()
         .state_directory(sandbox.data_directory())
         .serve(ServeOptions {
             runtime_directory: Some(sandbox.runtime_directory()),
@@ -148,7 +149,7 @@ fn an_idle_provider_sleeps_and_so_does_its_registry() {
     eventually("registered", || provider.is_registered());
     // Every ten seconds it checks that the registry responds.
     let (ours, theirs) = (std::process::id(), registry.process.id());
-    let threads = ["serve", "registration"];
+    let threads = ["serve", "registration", "history", "history reader"];
     assert_sleeps(ours, &threads, ALARMS + 2, "the Provider");
     assert_sleeps(theirs, &[], ALARMS + 2, "its registry");
 

@@ -1,4 +1,5 @@
-//! History with foreign software: clients read what the registry records; the command line reads what servers have recorded.
+//! History with foreign software: clients read Variables and Events that the registry and a Provider record; the command line reads
+//! what servers have recorded.
 
 #![allow(
     clippy::panic,
@@ -289,4 +290,84 @@ fn output_fits_a_terminal() {
         .run(&["history", at, &speed])
         .expect_failure();
     assert!(refused.contains("keeps no history"), "{refused}");
+}
+
+/// Asserts that foreign clients and the command line read the same Events at an endpoint, and returns their messages.
+fn events(sandbox: &Sandbox, endpoint: &str) -> Vec<String> {
+    let rows = sandbox.rows(&["history", endpoint, "Server", "--events", "--from", "1h"]);
+    let field = |rows: &[Value], name: &str| -> Vec<String> {
+        let fields = rows.iter().map(|row| row[name].to_string());
+        fields.collect()
+    };
+    let messages = field(&rows, "Message");
+    let mut node = Command::new("node");
+    node.arg(repository().join("peers/node/history.js"));
+    for (name, mut command) in [("asyncua", python()), ("node-opcua", node)] {
+        let read = answer(name, command.args(["events", endpoint]));
+        let list = |part: &str| read[part].as_array().unwrap_or_else(|| panic!("{read}"));
+        let forward = list("forward");
+        // An Event may have been reported in between.
+        let read_messages = field(forward, "message");
+        assert!(read_messages.starts_with(&messages), "{read}");
+        assert_eq!(
+            field(forward, "severity")[..rows.len()],
+            field(&rows, "Severity")
+        );
+        let mut newest = field(list("newest"), "message");
+        newest.reverse();
+        assert!(field(forward, "message").ends_with(&newest), "{read}");
+        assert_eq!(newest.len(), forward.len().min(2), "{read}");
+        // The alarm may have ended meanwhile.
+        let alarms = field(list("alarms"), "message");
+        assert!(!alarms.is_empty(), "{read}");
+        assert!(
+            alarms
+                .iter()
+                .all(|alarm| alarm.contains("Spindle/Temperature")),
+            "{read}"
+        );
+    }
+    messages
+}
+
+#[test]
+fn clients_read_the_events_of_a_provider_and_of_the_registry() {
+    let sandbox = Sandbox::new();
+    let registry = Registry::start(&sandbox, &["--history-events", "Server"]);
+    let options = ["--history-events"];
+    let at_registry = registry.shared_memory();
+    let provider = Provider::start_with_options(&sandbox, &at_registry, "machine", &options);
+    let machine = provider.shared_memory();
+    for arguments in [
+        ["write", &machine, "Spindle/SpeedSetpoint", "12000"].as_slice(),
+        &["write", &machine, "Spindle/Override", "120"],
+        &["call", &machine, "Start"],
+    ] {
+        let _ = sandbox.run(arguments).expect_success();
+    }
+    let alarms = ["--events", "--type", "AlarmCondition"];
+    for endpoint in [&machine, &at_registry] {
+        let started = Instant::now();
+        let read = [&["history", endpoint, "Server"], &alarms[..]].concat();
+        while sandbox.rows(&read).is_empty() {
+            assert!(started.elapsed() < PATIENCE, "no alarm at {endpoint}");
+            std::thread::sleep(Duration::from_millis(200));
+        }
+    }
+    let at_provider = events(&sandbox, &provider.endpoint);
+    let at_registry = events(&sandbox, &registry.endpoint);
+    let is_alarm = |message: &&String| message.contains("above limit");
+    let alarm = at_provider.iter().find(is_alarm);
+    assert_eq!(at_registry.iter().find(is_alarm), alarm);
+
+    let shown = sandbox.run(&["history", &machine, "Server", "--events"]);
+    let shown = shown.expect_success();
+    assert!(shown.contains("[active, unacked]"), "{shown}");
+    assert!(
+        shown.lines().all(|line| line.chars().count() <= 80),
+        "{shown}"
+    );
+    let refused = sandbox.run(&["history", &machine, "Spindle", "--events"]);
+    let refused = refused.expect_failure();
+    assert!(refused.contains("no history of the Events"), "{refused}");
 }

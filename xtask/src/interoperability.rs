@@ -132,7 +132,8 @@ The number of combinations of policy, mode and user in which the service has pas
   killed and started again. It is done for the user with a name only. asyncua's client does not connect again by itself,
   the test does that for it.
 * event and history: 1 is a test without a secured channel, – is none. A client monitors an alarm through the
-  registry, acknowledges, refreshes, confirms and shelves it, and reads raw values that the registry has recorded.
+  registry, acknowledges, refreshes, confirms and shelves it, and reads raw values that the registry has recorded. The
+  clients of asyncua and node-opcua also read recorded Events of a Provider and of the registry.
   `takt watch --events` and `takt history` show what a server has.
 
 ";

@@ -94,7 +94,7 @@ pub use endpoint::{Endpoint, EndpointError, loopback};
 pub use error::{ClientError, ConnectionError, ProtocolError};
 pub use history::{
     COMMIT_INTERVAL, History, HistoryCounts, HistoryStartError, MAX_RECORDED,
-    MAX_RETURN_DATA_VALUES, Recording, forward_history,
+    MAX_RETURN_DATA_VALUES, MAX_RETURN_EVENT_VALUES, Recording, forward_history,
 };
 pub use issued_tokens::{JwtOptions, JwtOptionsError};
 pub use keys::{

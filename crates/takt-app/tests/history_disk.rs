@@ -9,8 +9,10 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use takt_app::serve::ServeOptions;
-use takt_app::{Client, ClientOptions, Provider, Recording, Variable};
-use takt_ua::{DateTime, NodeId, Variant};
+use takt_app::{
+    Client, ClientOptions, Event, EventQuery, HistoryRange, Provider, Recording, Variable,
+};
+use takt_ua::{DateTime, NodeId, Variant, ids};
 
 /// Environment variable of the process in the namespace, with its folder.
 const FOLDER: &str = "TAKT_TEST_SMALL_DISK";
@@ -34,6 +36,7 @@ fn on_the_small_disk() {
                 .writable()
                 .historized(Recording::changes()),
         )
+        .historized_events()
         .serve(ServeOptions {
             runtime_directory: runtime.clone(),
             ..ServeOptions::default()
@@ -57,6 +60,8 @@ fn on_the_small_disk() {
             value[..8].copy_from_slice(&number.to_le_bytes());
             // Serving goes on.
             client.write(&node, Variant::from(value)).unwrap();
+            let event = Event::new(ids::SYSTEM_EVENT_TYPE, ids::SERVER).message("x".repeat(500));
+            assert!(provider.events().report(event));
             std::thread::sleep(Duration::from_millis(2));
         }
     };
@@ -75,18 +80,26 @@ fn on_the_small_disk() {
         provider.history_counts().lost > lost
     });
     // What was durable before can be read.
-    let last = takt_app::HistoryRange {
-        end: Some(DateTime::now()),
+    let last = HistoryRange {
+        end: Some(DateTime(i64::MAX)),
         limit: 1,
-        ..takt_app::HistoryRange::default()
+        ..HistoryRange::default()
     };
     assert_eq!(client.history_raw(&node, last).unwrap().len(), 1);
+    let newest = |client: &mut Client| {
+        let server = NodeId::from(ids::SERVER);
+        let events = client.history_events(&server, last, &EventQuery::new(["Time"]));
+        events.unwrap().swap_remove(0).swap_remove(0)
+    };
+    let before = newest(&mut client);
 
     std::fs::remove_file(filler).unwrap();
     let recorded = provider.history_counts().recorded;
     write_until("values are recorded again", &mut client, &|| {
         provider.history_counts().recorded > recorded
     });
+    let after = newest(&mut client);
+    assert_ne!(after, before, "Events are recorded again");
     println!("passed on the small disk");
 }
 

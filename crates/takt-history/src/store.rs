@@ -118,6 +118,12 @@ impl Store {
         Ok(key)
     }
 
+    /// Returns true if records have a limit of age.
+    #[must_use]
+    pub fn has_ages(&self) -> bool {
+        self.options.max_age.is_some() || !self.ages.is_empty()
+    }
+
     /// Returns a reader of the same file, for any thread.
     #[must_use]
     pub fn reader(&self) -> StoreReader {

@@ -1,4 +1,4 @@
-//! History that the registry records of the Variables of its Providers, by patterns of their paths.
+//! History that the registry records of the Variables and Events of its Providers, by patterns of their paths.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -6,14 +6,23 @@ use std::time::Duration;
 
 use takt_app::{History, HistoryStartError, HistoryStoreOptions, Recording};
 use takt_services::Server;
-use takt_ua::{Identifier, NodeId};
+use takt_space::RoleSet;
+use takt_ua::{Identifier, NodeId, ids};
 
-/// Variables that the registry records.
+/// Name of the Server Object among the notifiers.
+const SERVER: &str = "Server";
+
+/// Variables and Events that the registry records.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RegistryHistoryOptions {
     /// Patterns of `PROVIDER/PATH`, in which `*` stands for any characters. Without any, nothing is recorded, and HistoryRead is
     /// forwarded to the Providers.
     pub patterns: Vec<String>,
+    /// Notifiers whose Events are recorded: `Server` for all Events of the registry and of all Providers, or patterns of the names of
+    /// Providers, in which `*` stands for any characters.
+    pub events: Vec<String>,
+    /// Roles that may read recorded Events; `None`: all.
+    pub event_roles: Option<RoleSet>,
     /// Time between two samples of a Variable. Changes of value and StatusCode are recorded.
     pub interval: Duration,
     /// Limits of the file.
@@ -24,6 +33,8 @@ impl Default for RegistryHistoryOptions {
     fn default() -> Self {
         Self {
             patterns: Vec::new(),
+            events: Vec::new(),
+            event_roles: None,
             interval: Duration::from_secs(1),
             store: HistoryStoreOptions::default(),
         }
@@ -33,6 +44,7 @@ impl Default for RegistryHistoryOptions {
 /// The running history of the registry.
 pub(crate) struct RegistryHistory {
     patterns: Vec<String>,
+    events: Vec<String>,
     recording: Recording,
     history: History,
 }
@@ -44,16 +56,36 @@ impl RegistryHistory {
         database: &Path,
         options: &RegistryHistoryOptions,
     ) -> Result<Option<Self>, HistoryStartError> {
-        if options.patterns.is_empty() {
+        if options.patterns.is_empty() && options.events.is_empty() {
             takt_app::forward_history(server)?;
             return Ok(None);
         }
         let path = database.with_file_name("history.redb");
+        let history = History::start(server, &path, options.store)?;
+        if let Some(roles) = options.event_roles {
+            history.let_read_events(roles);
+        }
+        if options.events.iter().any(|name| name == SERVER) {
+            history.record_events(NodeId::from(ids::SERVER), SERVER)?;
+        }
         Ok(Some(Self {
+            events: options.events.clone(),
             patterns: options.patterns.clone(),
             recording: Recording::changes().interval(options.interval),
-            history: History::start(server, &path, options.store)?,
+            history,
         }))
+    }
+
+    /// Records the Events of a Provider at its Object, if its name matches a pattern. Returns at once.
+    pub(crate) fn provider_added(&self, provider: &str, object: &NodeId) {
+        let is_chosen = |pattern: &String| pattern != SERVER && matches(pattern, provider);
+        if self.events.iter().any(is_chosen) {
+            let name = format!("Providers/{provider}");
+            let recorded = self.history.record_events(object.clone(), name);
+            if let Err(error) = recorded {
+                tracing::warn!(%provider, %error, "history: Events are not recorded");
+            }
+        }
     }
 
     /// Records a Variable of a Provider, if it matches a pattern. Returns at once.

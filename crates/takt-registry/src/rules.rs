@@ -96,6 +96,17 @@ impl Rules {
         drop(ended);
     }
 
+    /// Records the Events of a Provider if it is chosen.
+    fn provider_added(&self, object: &NodeId) {
+        let name = |state: &ProviderState| state.record.name.clone();
+        let history = self.history.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(history) = &*history
+            && let Some(provider) = self.providers.with_namespace(object.namespace, name)
+        {
+            history.provider_added(&provider, object);
+        }
+    }
+
     /// Records the history of a Variable if it is chosen.
     fn variable_bound(&self, node: &NodeId) {
         let name = |state: &ProviderState| state.record.name.clone();

@@ -70,6 +70,9 @@ pub(crate) fn is_readable(access_level: u32) -> bool {
     access_level & access_level::CURRENT_READ != 0
 }
 
+/// Bit HistoryRead of an EventNotifier (OPC 10000-3, 8.59).
+pub(crate) const EVENT_HISTORY_READ: u8 = 0b100;
+
 /// Returns true if the AccessLevel of a Variable has HistoryRead (OPC 10000-3, 8.57).
 pub(crate) fn has_history(node: &NodeRef<'_>) -> bool {
     let variable = node.variable();

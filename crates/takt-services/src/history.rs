@@ -1,10 +1,10 @@
-//! History of Variables: its source, and its continuation points.
+//! History of Variables and Events: its source, and its continuation points.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use takt_rt::memory_budget::Charge;
-use takt_space::RemoteSource;
+use takt_space::{RemoteSource, RoleSet};
 use takt_ua::binary::Encode;
 use takt_ua::{ByteString, NodeId};
 
@@ -13,6 +13,18 @@ pub trait Historian: Send + Sync {
     /// Returns the source of the history that this server keeps of a Variable. `None`: the source of its value is asked, if that is
     /// another server.
     fn source(&self, node_id: &NodeId) -> Option<Arc<dyn RemoteSource>>;
+
+    /// Returns the source of the history of Events that this server keeps of a notifier.
+    fn event_source(&self, notifier: &NodeId) -> Option<Arc<dyn RemoteSource>> {
+        let _ = notifier;
+        None
+    }
+
+    /// Returns true if callers with these Roles may read Events, besides the permission ReadHistory of the notifier.
+    fn may_read_events(&self, roles: RoleSet) -> bool {
+        let _ = roles;
+        true
+    }
 
     /// Returns the AggregateFunctions of namespace 0 that all its sources support (OPC 10000-13, 4.2.2).
     fn aggregates(&self) -> Vec<u32>;
@@ -24,7 +36,7 @@ pub trait Historian: Send + Sync {
 /// Position from which a HistoryRead continues.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct HistoryPoint {
-    /// The Variable, as the client names it.
+    /// The Variable or notifier, as the client names it.
     pub(crate) node_id: NodeId,
     /// Continuation point of the source.
     pub(crate) of_source: ByteString,

@@ -70,7 +70,8 @@ pub use discovery_server::DiscoveryServer;
 pub use endpoint::{
     AnnouncedHost, EndpointConfig, SECURITY_POLICY_NONE, SHARED_MEMORY_PROFILE, TCP_PROFILE,
 };
-pub use events::queue::EventSink;
+pub use events::queue::{EventRecorder, EventSink};
+pub use events::selection::EventSelection;
 pub use forwarded::ForwardedUser;
 pub use forwarded_identity::ForwardedIdentity;
 pub use history::Historian;

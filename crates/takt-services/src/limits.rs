@@ -118,6 +118,7 @@ pub struct OperationLimits {
     pub max_nodes_per_node_management: u32,
     pub max_monitored_items_per_call: u32,
     pub max_nodes_per_history_read_data: u32,
+    pub max_nodes_per_history_read_events: u32,
 }
 
 impl Default for OperationLimits {
@@ -132,6 +133,7 @@ impl Default for OperationLimits {
             max_nodes_per_node_management: 1_000,
             max_monitored_items_per_call: 10_000,
             max_nodes_per_history_read_data: 100,
+            max_nodes_per_history_read_events: 100,
         }
     }
 }

@@ -51,6 +51,17 @@ impl Event {
             .severity(1)
     }
 
+    /// Creates an Event without any field.
+    pub(crate) fn bare(event_type: NodeId, source: NodeId) -> Self {
+        Self {
+            event_type,
+            source,
+            condition: NodeId::NULL,
+            audience: Audience::Everybody,
+            fields: Vec::new(),
+        }
+    }
+
     /// Sets the Message, a text for people.
     #[must_use]
     pub fn message(self, text: impl Into<LocalizedText>) -> Self {

@@ -17,6 +17,7 @@ mod address_space;
 mod caller;
 mod change;
 mod event;
+mod event_record;
 mod method;
 pub mod namespace0;
 mod nodeset_import;
@@ -36,6 +37,7 @@ pub use address_space::{
 pub use caller::{Caller, Channel, ChannelSecurity, Peer, UserIdentity};
 pub use change::Change;
 pub use event::{Audience, Event, EventField};
+pub use event_record::EventRecordError;
 pub use method::{
     CallError, InputArguments, LocalMethod, MethodCall, MethodHandler, OutputArguments, Spans,
 };

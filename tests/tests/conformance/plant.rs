@@ -64,6 +64,7 @@ pub(crate) fn server() -> Arc<Server> {
         max_nodes_per_node_management: MAX_OPERATIONS,
         max_monitored_items_per_call: MAX_OPERATIONS,
         max_nodes_per_history_read_data: MAX_OPERATIONS,
+        max_nodes_per_history_read_events: MAX_OPERATIONS,
     };
     let encoding = Limits {
         max_string_length: MAX_STRING,

@@ -11,6 +11,7 @@ use crate::client::{
     Attribute, AttributeServices, Follow, HistoryRange, HistoryServices, ViewServices,
 };
 use crate::error::ClientError;
+use crate::subscription::EventQuery;
 
 macro_rules! services {
     ($($(#[$doc:meta])* $trait:ident::$name:ident($($argument:ident: $type:ty),*) -> $result:ty;)*) => {
@@ -58,4 +59,6 @@ services! {
     HistoryServices::history_processed(
         node: &NodeId, aggregate: Aggregate, range: (DateTime, DateTime), interval: Duration
     ) -> Vec<DataValue>;
+    /// Returns the recorded Events of a notifier in a range, with the selected fields. The bounds of the range are not used.
+    HistoryServices::history_events(notifier: &NodeId, range: HistoryRange, query: &EventQuery) -> Vec<Vec<Variant>>;
 }

@@ -5,12 +5,13 @@ use std::time::Duration;
 use takt_history::Aggregate;
 use takt_ua::enumerations::TimestampsToReturn;
 use takt_ua::structures::*;
-use takt_ua::{ByteString, DataValue, DateTime, ExtensionObject, NodeId};
+use takt_ua::{ByteString, DataValue, DateTime, ExtensionObject, NodeId, Structure, Variant};
 
 use super::Client;
 use super::attributes::good;
 use super::requests::{Requests, ready};
 use crate::error::ClientError;
+use crate::subscription::EventQuery;
 
 /// Range of raw values: at least two of its fields are given (OPC 10000-11, 6.5.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -86,6 +87,21 @@ impl Client {
             aggregate,
             (start, end),
             interval,
+        ))
+    }
+
+    /// Returns the recorded Events of a notifier in a range, with the selected fields. The bounds of the range are not used.
+    ///
+    /// # Errors
+    /// See [`history_raw`](Self::history_raw).
+    pub fn history_events(
+        &mut self,
+        notifier: &NodeId,
+        range: HistoryRange,
+        query: &EventQuery,
+    ) -> Result<Vec<Vec<Variant>>, ClientError> {
+        ready(HistoryServices::history_events(
+            self, notifier, range, query,
         ))
     }
 }
@@ -173,6 +189,36 @@ pub(crate) trait HistoryServices: Requests {
             .await
     }
 
+    /// Does the work of [`Client::history_events`].
+    async fn history_events(
+        &mut self,
+        notifier: &NodeId,
+        range: HistoryRange,
+        query: &EventQuery,
+    ) -> Result<Vec<Vec<Variant>>, ClientError> {
+        let details = ReadEventDetails {
+            num_values_per_node: range.limit,
+            start_time: range.start.unwrap_or_default(),
+            end_time: range.end.unwrap_or_default(),
+            filter: query.filter(),
+        };
+        let details = ExtensionObject::from_structure(&details);
+        let limit = match range.limit {
+            0 => MAX_VALUES,
+            limit => usize::try_from(limit).unwrap_or(usize::MAX),
+        };
+        let mut events = Vec::new();
+        let timestamps = TimestampsToReturn::Both;
+        self.pages(notifier, &details, timestamps, |page: HistoryEvent| {
+            let count = page.events.len();
+            events.extend(page.events.into_iter().map(|event| event.event_fields));
+            events.truncate(limit);
+            (count, events.len() < limit)
+        })
+        .await?;
+        Ok(events)
+    }
+
     async fn history_of(
         &mut self,
         node: &NodeId,
@@ -196,6 +242,20 @@ pub(crate) trait HistoryServices: Requests {
         timestamps: TimestampsToReturn,
         mut take: impl FnMut(Vec<DataValue>) -> bool,
     ) -> Result<(), ClientError> {
+        self.pages(node, details, timestamps, |page: HistoryData| {
+            (page.data_values.len(), take(page.data_values))
+        })
+        .await
+    }
+
+    /// Passes the data of each response to `take`, which returns its number of values, and whether more are wanted.
+    async fn pages<T: Structure + Default>(
+        &mut self,
+        node: &NodeId,
+        details: &ExtensionObject,
+        timestamps: TimestampsToReturn,
+        mut take: impl FnMut(T) -> (usize, bool),
+    ) -> Result<(), ClientError> {
         let mut point = ByteString::default();
         let mut empty = 0;
         loop {
@@ -205,19 +265,15 @@ pub(crate) trait HistoryServices: Requests {
             self.expect_count("HistoryReadResponse", 1, response.results.len())?;
             let result = response.results.swap_remove(0);
             good(node, result.status_code)?;
-            let data = match result.history_data.is_null() {
-                true => HistoryData::default(),
+            let page = match result.history_data.is_null() {
+                true => T::default(),
                 false => result
                     .history_data
-                    .decode_as::<HistoryData>()
-                    .map_err(|_| self.protocol("HistoryRead returns no HistoryData"))?,
+                    .decode_as::<T>()
+                    .map_err(|_| self.protocol("HistoryRead returns another kind of history"))?,
             };
-            empty = if data.data_values.is_empty() {
-                empty + 1
-            } else {
-                0
-            };
-            let goes_on = take(data.data_values);
+            let (count, goes_on) = take(page);
+            empty = if count == 0 { empty + 1 } else { 0 };
             point = result.continuation_point;
             if point.is_empty() {
                 return Ok(());

@@ -1,10 +1,14 @@
-//! History of Variables of a server: recorded in a [`Store`], and read with HistoryRead.
+//! History of Variables and Events of a server: recorded in a [`Store`], and read with HistoryRead.
 //!
-//! * [`recorder`]: the thread that samples values and commits them, every [`COMMIT_INTERVAL`].
+//! * [`recorder`]: the thread that samples values and commits records, [`COMMIT_INTERVAL`] after the first of them.
 //! * [`reader`]: the thread that answers HistoryRead, in slices, one client after another. Neither the serving thread nor the
 //!   writers of values wait for the disk.
 //! * [`query`]: HistoryReadDetails as queries over the store.
 
+mod event_query;
+mod event_tap;
+mod event_times;
+mod inbox;
 mod limits;
 mod query;
 mod reader;
@@ -14,14 +18,15 @@ mod recording;
 
 use std::io;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock, Weak};
 
 use takt_history::{Aggregate, HistoryError, HistoryStoreOptions, Store};
 use takt_services::{Historian, Server};
-use takt_space::{AddressSpaceError, RemoteSource};
+use takt_space::{AddressSpaceError, RemoteSource, RoleSet};
 use takt_ua::NodeId;
 
-pub use limits::{COMMIT_INTERVAL, MAX_RECORDED, MAX_RETURN_DATA_VALUES};
+use event_tap::EventTap;
+pub use limits::{COMMIT_INTERVAL, MAX_RECORDED, MAX_RETURN_DATA_VALUES, MAX_RETURN_EVENT_VALUES};
 use reader::Reader;
 pub use recorded::HistoryCounts;
 use recorded::RecordedVariables;
@@ -47,6 +52,8 @@ pub struct History {
     /// Reading ends before the file is closed.
     reader: Arc<Reader>,
     recorder: Recorder,
+    server: Weak<Server>,
+    kept: Arc<Kept>,
 }
 
 impl Drop for History {
@@ -67,16 +74,30 @@ impl History {
     ) -> Result<Self, HistoryStartError> {
         let store = Store::open(path, options)?;
         let variables = Arc::new(RecordedVariables::default());
-        let reader = Reader::start(store.reader(), Arc::clone(&variables));
+        let notifiers = Arc::new(RecordedVariables::default());
+        let recorded = (Arc::clone(&variables), Arc::clone(&notifiers));
+        let reader = Reader::start(store.reader(), server.address_space(), recorded);
         let reader = reader.map_err(HistoryStartError::Thread)?;
-        let recorder = Recorder::start(server.address_space(), store, Arc::clone(&variables));
+        let recorder = Recorder::start(
+            server.address_space(),
+            store,
+            Arc::clone(&variables),
+            Arc::clone(&notifiers),
+        );
         let recorder = recorder.map_err(HistoryStartError::Thread)?;
-        let kept = Kept {
+        let kept = Arc::new(Kept {
             reader: Arc::clone(&reader),
             variables,
-        };
-        server.set_historian(Arc::new(kept))?;
-        Ok(Self { reader, recorder })
+            notifiers,
+            event_roles: OnceLock::new(),
+        });
+        server.set_historian(Arc::clone(&kept) as _)?;
+        Ok(Self {
+            reader,
+            recorder,
+            server: Arc::downgrade(server),
+            kept,
+        })
     }
 
     /// Records a Variable from now on. `name` is its name in the file: the same after each start. The thread of the history begins
@@ -85,10 +106,37 @@ impl History {
         self.recorder.add(node, name.into(), recording);
     }
 
+    /// Records the Events that clients receive at a notifier from now on, but no audit Events. `name` is its name in the file: the
+    /// same after each start. Its EventNotifier then has HistoryRead, and the server has the capability AccessHistoryEvents.
+    ///
+    /// # Errors
+    /// A node of namespace 0 cannot be changed.
+    pub fn record_events(
+        &self,
+        notifier: NodeId,
+        name: impl Into<String>,
+    ) -> Result<(), AddressSpaceError> {
+        let Some(server) = self.server.upgrade() else {
+            return Ok(());
+        };
+        server.show_event_history(MAX_RETURN_EVENT_VALUES)?;
+        server.events().set_recorder(Arc::new(EventTap {
+            inbox: Arc::clone(self.recorder.inbox()),
+            notifiers: Arc::clone(&self.kept.notifiers),
+        }));
+        self.recorder.add_notifier(notifier, name.into());
+        Ok(())
+    }
+
+    /// Lets only callers with one of these Roles read Events; others get BadUserAccessDenied. Only the first call has an effect.
+    pub fn let_read_events(&self, roles: RoleSet) {
+        let _ = self.kept.event_roles.set(roles);
+    }
+
     /// Returns the numbers of records since the start.
     #[must_use]
     pub fn counts(&self) -> HistoryCounts {
-        self.recorder.counts()
+        self.recorder.inbox().counts()
     }
 }
 
@@ -104,9 +152,22 @@ pub fn forward_history(server: &Server) -> Result<(), AddressSpaceError> {
 struct Kept {
     reader: Arc<Reader>,
     variables: Arc<RecordedVariables>,
+    notifiers: Arc<RecordedVariables>,
+    /// Roles that may read Events; without them, every Role with the permission ReadHistory may.
+    event_roles: OnceLock<RoleSet>,
 }
 
 impl Historian for Kept {
+    fn event_source(&self, notifier: &NodeId) -> Option<Arc<dyn RemoteSource>> {
+        self.notifiers.get(notifier)?;
+        Some(Arc::clone(&self.reader) as _)
+    }
+
+    fn may_read_events(&self, roles: RoleSet) -> bool {
+        let readers = self.event_roles.get();
+        readers.is_none_or(|readers| readers.iter().any(|role| roles.contains(role)))
+    }
+
     fn source(&self, node_id: &NodeId) -> Option<Arc<dyn RemoteSource>> {
         self.variables.get(node_id)?;
         Some(Arc::clone(&self.reader) as _)

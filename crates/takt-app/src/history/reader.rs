@@ -5,15 +5,18 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread::JoinHandle;
 use std::time::Instant;
 
 use takt_history::{Budget, QueryOutput, QueryProgress, StoreReader, StoredRecords};
-use takt_space::{RemoteHistoryRead, RemoteOperations, RemoteRequest, RemoteResults, RemoteSource};
-use takt_ua::structures::HistoryReadResult;
+use takt_space::{
+    AddressSpace, RemoteHistoryRead, RemoteOperations, RemoteRequest, RemoteResults, RemoteSource,
+};
+use takt_ua::structures::{HistoryReadResult, ReadEventDetails};
 use takt_ua::{ByteString, ExtensionObject, ExtensionObjectBody, NodeId, StatusCode, ids};
 
+use super::event_query::EventsQuery;
 use super::query::{Begun, Query};
 use super::recorded::RecordedVariables;
 
@@ -96,14 +99,17 @@ impl Queue {
 impl Reader {
     pub(super) fn start(
         store: StoreReader,
-        variables: Arc<RecordedVariables>,
+        space: &Arc<AddressSpace>,
+        (variables, notifiers): (Arc<RecordedVariables>, Arc<RecordedVariables>),
     ) -> io::Result<Arc<Self>> {
         let queue = Arc::new(Queue::default());
         let thread = std::thread::Builder::new().name("history reader".to_owned());
         let worker = Worker {
             queue: Arc::clone(&queue),
             store,
+            space: Arc::downgrade(space),
             variables,
+            notifiers,
         };
         let thread = thread.spawn(move || worker.run())?;
         Ok(Arc::new(Self {
@@ -171,10 +177,16 @@ struct Job {
 }
 
 /// The operation in progress.
-struct Running {
-    query: Query,
-    records: StoredRecords,
-    output: QueryOutput,
+enum Running {
+    Values {
+        query: Query,
+        records: StoredRecords,
+        output: QueryOutput,
+    },
+    Events {
+        query: Box<EventsQuery>,
+        records: StoredRecords,
+    },
 }
 
 impl Job {
@@ -195,7 +207,9 @@ impl Job {
 struct Worker {
     queue: Arc<Queue>,
     store: StoreReader,
+    space: Weak<AddressSpace>,
     variables: Arc<RecordedVariables>,
+    notifiers: Arc<RecordedVariables>,
 }
 
 impl Worker {
@@ -226,42 +240,80 @@ impl Worker {
             return true;
         };
         while let Some(read) = reads.get(job.results.len()) {
-            let result = match job.running.take() {
+            let running = match job.running.take() {
                 Some(running) => Ok(running),
-                None => self.begin(read, job.bytes),
+                None => self.begin(read, &job.request, job.bytes),
             };
-            let mut running = match result {
-                Ok(running) => running,
-                Err(status) => {
-                    job.results.push(refused(status));
-                    continue;
-                }
+            let result = match running {
+                Ok(running) => self.run_one(running, &mut job.bytes, &mut budget),
+                Err(status) => Ok(refused(status)),
             };
-            let Running {
-                query,
-                records,
-                output,
-            } = &mut running;
-            match query.run(records, output, &mut budget) {
-                Ok(QueryProgress::Unfinished) => {
-                    job.running = Some(running);
+            match result {
+                Ok(result) => job.results.push(result),
+                Err(running) => {
+                    job.running = Some(*running);
                     return false;
-                }
-                Ok(QueryProgress::Full | QueryProgress::Complete) => {
-                    job.bytes = job.bytes.saturating_sub(output.encoded().len());
-                    job.results.push(result_of(query, output));
-                }
-                Err(error) => {
-                    tracing::warn!(%error, "history cannot be read");
-                    job.results.push(refused(error.status_code()));
                 }
             }
         }
         true
     }
 
-    fn begin(&self, read: &RemoteHistoryRead, bytes: usize) -> Result<Running, StatusCode> {
-        let recorded = self.variables.get(&read.node.node_id);
+    /// Runs one slice of an operation. Returns the operation if it is unfinished.
+    fn run_one(
+        &self,
+        mut running: Running,
+        bytes: &mut usize,
+        budget: &mut Budget,
+    ) -> Result<HistoryReadResult, Box<Running>> {
+        let found = match &mut running {
+            Running::Values {
+                query,
+                records,
+                output,
+            } => query.run(records, output, budget).map(|progress| {
+                let is_done = progress != QueryProgress::Unfinished;
+                is_done.then(|| (output.encoded().len(), result_of(query, output)))
+            }),
+            Running::Events { query, records } => match self.space.upgrade() {
+                Some(space) => query
+                    .run(records, &space.view())
+                    .map(|is_done| is_done.then(|| (query.bytes(), query.result()))),
+                None => return Ok(refused(StatusCode::BadShutdown)),
+            },
+        };
+        match found {
+            Ok(Some((used, result))) => {
+                *bytes = bytes.saturating_sub(used);
+                Ok(result)
+            }
+            Ok(None) => Err(Box::new(running)),
+            Err(error) => {
+                tracing::warn!(%error, "history cannot be read");
+                Ok(refused(error.status_code()))
+            }
+        }
+    }
+
+    fn begin(
+        &self,
+        read: &RemoteHistoryRead,
+        request: &RemoteRequest,
+        bytes: usize,
+    ) -> Result<Running, StatusCode> {
+        let node = &read.node.node_id;
+        if read.details.is::<ReadEventDetails>() {
+            let notifier = self.notifiers.get(node);
+            let notifier = notifier.ok_or(StatusCode::BadHistoryOperationUnsupported)?;
+            let space = self.space.upgrade().ok_or(StatusCode::BadShutdown)?;
+            let query = EventsQuery::begin(read, request.caller.as_ref(), &space.view(), bytes)?;
+            let records = self.store.records(notifier.key);
+            return Ok(Running::Events {
+                query: Box::new(query),
+                records: records.map_err(|error| error.status_code())?,
+            });
+        }
+        let recorded = self.variables.get(node);
         let recorded = recorded.ok_or(StatusCode::BadHistoryOperationUnsupported)?;
         let Begun {
             query,
@@ -269,7 +321,7 @@ impl Worker {
             max_values,
         } = Query::begin(read, recorded.stepped)?;
         let records = self.store.records(recorded.key);
-        Ok(Running {
+        Ok(Running::Values {
             query,
             records: records.map_err(|error| error.status_code())?,
             output: QueryOutput::new(form, max_values, bytes),

@@ -2,104 +2,40 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Weak};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use takt_history::{HistoryRecord, Records, Store, VariableKey};
 use takt_space::{
-    AddressSpace, ChangeObserver, RemoteOperations, RemoteRead, RemoteReply, RemoteRequest,
-    RemoteResults, StoredValue, Value,
+    AddressSpace, AddressSpaceError, ChangeObserver, RemoteOperations, RemoteRead, RemoteReply,
+    RemoteRequest, RemoteResults, StoredValue, Value,
 };
-use takt_ua::binary::Encode;
-use takt_ua::{DataValue, DateTime, NodeId, StatusCode};
+use takt_ua::{DataValue, DateTime, NodeId, StatusCode, ids};
 
+use super::event_times::EventTimes;
+use super::inbox::{ArrivedEvent, Inbox, MAX_WAITING, RECORD, Sample};
 use super::limits::{COMMIT_INTERVAL, MAX_RECORDED};
-use super::recorded::{HistoryCounts, Recorded, RecordedVariables};
+use super::recorded::{Recorded, RecordedVariables};
 use super::recording::Recording;
 
-/// Bytes of values that wait for a commit; more are lost.
-const MAX_WAITING: usize = 32 << 20;
-
-/// The same after a failed commit: the next attempt shall fit a disk with little space.
+/// Bytes of values that wait for a commit after a failed one: the next attempt shall fit a disk with little space.
 const MAX_ATTEMPT: usize = 1 << 20;
-
-/// Bytes of a waiting record beside its value.
-const RECORD: usize = size_of::<(VariableKey, HistoryRecord)>();
 
 /// Time after a failed commit until the next attempt.
 const PAUSE: Duration = Duration::from_secs(2);
+
+/// Time between two commits without new records, if there are old ones to remove.
+const EXPIRY: Duration = Duration::from_secs(60);
 
 /// Longest time that a value of another server or a worker is waited for.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The thread. Dropping this commits what was recorded, and ends it.
 pub(super) struct Recorder {
-    shared: Arc<Shared>,
+    inbox: Arc<Inbox>,
     thread: Option<JoinHandle<()>>,
-}
-
-#[derive(Default)]
-struct Shared {
-    state: Mutex<State>,
-    /// Notified of new Variables, and of the end.
-    changed: Condvar,
-    recorded: AtomicU64,
-    lost: AtomicU64,
-}
-
-#[derive(Default)]
-struct State {
-    /// Variables that the thread has not begun with.
-    added: Vec<(NodeId, String, Recording)>,
-    /// Samples that came from other threads.
-    arrived: Vec<(usize, Sample)>,
-    /// Bytes of `arrived`.
-    bytes: usize,
-    is_ending: bool,
-}
-
-/// A value at the time of its arrival.
-struct Sample {
-    /// Encoded Variant; empty without a value.
-    value: Vec<u8>,
-    status: StatusCode,
-    source_timestamp: Option<DateTime>,
-    arrived: DateTime,
-}
-
-impl Sample {
-    fn of(value: &DataValue) -> Self {
-        Self {
-            value: value
-                .value
-                .as_ref()
-                .map(Encode::encode_to_vec)
-                .unwrap_or_default(),
-            status: value.status_code(),
-            source_timestamp: value.source_timestamp,
-            arrived: DateTime::now(),
-        }
-    }
-}
-
-impl Shared {
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Takes a sample from another thread.
-    fn arrive(&self, index: usize, sample: Sample) {
-        let mut state = self.state();
-        let bytes = sample.value.len() + RECORD;
-        if state.bytes + bytes > MAX_WAITING {
-            self.lost.fetch_add(1, Ordering::Relaxed);
-            return;
-        }
-        state.bytes += bytes;
-        state.arrived.push((index, sample));
-    }
 }
 
 impl Recorder {
@@ -107,13 +43,16 @@ impl Recorder {
         space: &Arc<AddressSpace>,
         store: Store,
         variables: Arc<RecordedVariables>,
+        notifiers: Arc<RecordedVariables>,
     ) -> io::Result<Self> {
-        let shared = Arc::new(Shared::default());
+        let inbox = Arc::new(Inbox::default());
         let worker = Worker {
-            shared: Arc::clone(&shared),
+            inbox: Arc::clone(&inbox),
             space: Arc::downgrade(space),
             store,
             variables,
+            notifiers,
+            times: EventTimes::default(),
             sampled: Vec::new(),
             by_node: HashMap::new(),
             waiting: Vec::new(),
@@ -123,29 +62,30 @@ impl Recorder {
         let thread = std::thread::Builder::new().name("history".to_owned());
         let thread = thread.spawn(move || worker.run())?;
         Ok(Self {
-            shared,
+            inbox,
             thread: Some(thread),
         })
     }
 
     /// Adds a Variable.
     pub(super) fn add(&self, node: NodeId, name: String, recording: Recording) {
-        self.shared.state().added.push((node, name, recording));
-        self.shared.changed.notify_one();
+        self.inbox.add(node, name, recording);
     }
 
-    pub(super) fn counts(&self) -> HistoryCounts {
-        HistoryCounts {
-            recorded: self.shared.recorded.load(Ordering::Relaxed),
-            lost: self.shared.lost.load(Ordering::Relaxed),
-        }
+    /// Adds a notifier.
+    pub(super) fn add_notifier(&self, node: NodeId, name: String) {
+        self.inbox.add_notifier(node, name);
+    }
+
+    /// Returns the place for Events of the server.
+    pub(super) fn inbox(&self) -> &Arc<Inbox> {
+        &self.inbox
     }
 }
 
 impl Drop for Recorder {
     fn drop(&mut self) {
-        self.shared.state().is_ending = true;
-        self.shared.changed.notify_one();
+        self.inbox.end();
         if let Some(thread) = self.thread.take() {
             // A thread that panicked has nothing left to commit.
             let _ = thread.join();
@@ -171,10 +111,13 @@ struct Sampled {
 
 /// State of the thread.
 struct Worker {
-    shared: Arc<Shared>,
+    inbox: Arc<Inbox>,
     space: Weak<AddressSpace>,
     store: Store,
     variables: Arc<RecordedVariables>,
+    notifiers: Arc<RecordedVariables>,
+    /// Times of the records of Events.
+    times: EventTimes,
     sampled: Vec<Sampled>,
     by_node: HashMap<NodeId, usize>,
     /// Records that wait for a commit.
@@ -186,49 +129,93 @@ struct Worker {
 
 impl Worker {
     fn run(mut self) {
-        let mut commit = Instant::now() + COMMIT_INTERVAL;
+        // Without new samples or Events there is no commit ahead, and the thread sleeps.
+        let mut commit: Option<Instant> = None;
+        let mut last = Instant::now();
         loop {
-            let due = self.sampled.iter().map(|sampled| sampled.due).min();
-            let until = due.map_or(commit, |due| due.min(commit));
-            let (added, arrived, is_ending) = self.wait(until);
-            for (node, name, recording) in added {
+            let sample = self.sampled.iter().map(|sampled| sampled.due).min();
+            let expiry = self.store.has_ages().then(|| last + EXPIRY);
+            let until = [sample, commit, expiry].into_iter().flatten().min();
+            let work = self.inbox.wait(until, commit.is_some());
+            let has_records = work.has_records();
+            for (node, name, recording) in work.added {
                 self.begin(node, &name, recording);
             }
-            for (index, sample) in arrived {
+            for (node, name) in work.notifiers {
+                self.begin_notifier(node, &name);
+            }
+            for event in work.events {
+                self.take_event(event);
+            }
+            for (index, sample) in work.arrived {
                 self.take(index, sample);
             }
             self.sample(Instant::now());
             let now = Instant::now();
-            if now >= commit || is_ending {
+            let is_over = commit.is_some_and(|commit| now >= commit);
+            let is_expiry = expiry.is_some_and(|expiry| now >= expiry);
+            if is_over && !self.waiting.is_empty() || is_expiry || work.is_ending {
                 self.commit();
-                commit = now + if self.failing { PAUSE } else { COMMIT_INTERVAL };
+                last = now;
             }
-            if is_ending {
+            if work.is_ending {
                 return;
+            }
+            if is_over {
+                commit = None;
+            } else if has_records || !self.waiting.is_empty() {
+                let pause = if self.failing { PAUSE } else { COMMIT_INTERVAL };
+                commit.get_or_insert(now + pause);
             }
         }
     }
 
-    #[allow(clippy::type_complexity, reason = "the parts of the shared state")]
-    fn wait(
-        &self,
-        until: Instant,
-    ) -> (Vec<(NodeId, String, Recording)>, Vec<(usize, Sample)>, bool) {
-        let mut state = self.shared.state();
-        while state.added.is_empty() && !state.is_ending {
-            let left = until.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                break;
+    /// Begins to record the Events of a notifier.
+    fn begin_notifier(&mut self, node: NodeId, name: &str) {
+        let Some(space) = self.space.upgrade() else {
+            return;
+        };
+        // No path of a Variable begins with a slash.
+        let key = match self.store.variable(&format!("/events/{name}"), None) {
+            Ok(key) => key,
+            Err(error) => {
+                tracing::warn!(%node, %error, "history: Events are not recorded");
+                return;
             }
-            let waited = self.shared.changed.wait_timeout(state, left);
-            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        };
+        self.times.begin(key, &self.store.reader());
+        let is_shown = space.set_historized(&node, true).and_then(|()| {
+            // All notifiers have the same fields.
+            let added = space.edit().add_reference(
+                &node,
+                &NodeId::from(ids::HAS_PROPERTY),
+                true,
+                &NodeId::from(ids::HISTORICAL_EVENT_FILTER).into(),
+            );
+            match added {
+                Err(AddressSpaceError::DuplicateReference { .. }) => Ok(()),
+                added => added,
+            }
+        });
+        if let Err(error) = is_shown {
+            tracing::warn!(%node, %error, "history: Events are not recorded");
+            return;
         }
-        state.bytes = 0;
-        let (added, arrived) = (
-            std::mem::take(&mut state.added),
-            std::mem::take(&mut state.arrived),
-        );
-        (added, arrived, state.is_ending)
+        let stepped = true;
+        self.notifiers.set(node, Recorded { key, stepped });
+    }
+
+    fn take_event(&mut self, (key, time, value): ArrivedEvent) {
+        let Some(time) = self.times.free(key, time, &self.store.reader()) else {
+            return self.inbox.lose(1);
+        };
+        let record = HistoryRecord {
+            source_timestamp: time,
+            server_timestamp: DateTime::now(),
+            status: StatusCode::Good,
+            value,
+        };
+        self.push(key, record);
     }
 
     /// Begins to record a Variable.
@@ -316,13 +303,13 @@ impl Worker {
                     Err(error) => Sample::of(&DataValue::status(error.status_code())),
                 },
                 Some(Value::Stored(stored)) if sampled.recording.changes_only => {
-                    sampled.observe(index, &stored, &self.shared);
+                    sampled.observe(index, &stored, &self.inbox);
                     continue;
                 }
                 Some(Value::Stored(stored)) => Sample::of(&stored.get()),
                 Some(Value::Callback(source)) => Sample::of(&source.read()),
                 Some(Value::Remote(remote)) => {
-                    sampled.ask(index, &remote, &self.shared);
+                    sampled.ask(index, &remote, &self.inbox);
                     continue;
                 }
                 // The node is gone, perhaps for a while.
@@ -373,8 +360,7 @@ impl Worker {
             MAX_WAITING
         };
         if self.waiting_bytes + bytes > most {
-            self.shared.lost.fetch_add(1, Ordering::Relaxed);
-            return;
+            return self.inbox.lose(1);
         }
         self.waiting_bytes += bytes;
         self.waiting.push((key, record));
@@ -385,22 +371,20 @@ impl Worker {
         let waiting = std::mem::take(&mut self.waiting);
         self.waiting_bytes = 0;
         let count = waiting.len() as u64;
-        match self.store.append(waiting, DateTime::now()) {
+        let committed = self.store.append(waiting, DateTime::now());
+        self.times.committed();
+        match committed {
             Ok(appended) => {
-                self.shared
-                    .recorded
-                    .fetch_add(appended.recorded, Ordering::Relaxed);
-                self.shared
-                    .lost
-                    .fetch_add(appended.refused, Ordering::Relaxed);
+                self.inbox.recorded(appended.recorded);
+                self.inbox.lose(appended.refused);
                 if self.failing && count > 0 {
                     self.failing = false;
-                    let lost = self.shared.lost.load(Ordering::Relaxed);
+                    let lost = self.inbox.counts().lost;
                     tracing::warn!(lost, "history: values are recorded again");
                 }
             }
             Err(error) => {
-                self.shared.lost.fetch_add(count, Ordering::Relaxed);
+                self.inbox.lose(count);
                 if !self.failing {
                     self.failing = true;
                     tracing::warn!(%error, "history: values are not recorded; serving goes on");
@@ -412,21 +396,21 @@ impl Worker {
 
 impl Sampled {
     /// Observes a stored value, unless it is observed already.
-    fn observe(&mut self, index: usize, stored: &Arc<StoredValue>, shared: &Arc<Shared>) {
+    fn observe(&mut self, index: usize, stored: &Arc<StoredValue>, inbox: &Arc<Inbox>) {
         let known = self.observer.as_ref();
         if known.is_some_and(|(_, known)| std::ptr::eq(known.as_ptr(), Arc::as_ptr(stored))) {
             return;
         }
         let observer = Arc::new(Observer {
             index,
-            shared: Arc::clone(shared),
+            inbox: Arc::clone(inbox),
         });
         stored.observe(&observer);
         self.observer = Some((observer, Arc::downgrade(stored)));
     }
 
     /// Asks another server or a worker for the value.
-    fn ask(&mut self, index: usize, remote: &takt_space::RemoteValue, shared: &Arc<Shared>) {
+    fn ask(&mut self, index: usize, remote: &takt_space::RemoteValue, inbox: &Arc<Inbox>) {
         if self.is_asked.swap(true, Ordering::AcqRel) {
             return;
         }
@@ -443,7 +427,7 @@ impl Sampled {
             hint: None,
             reply: Box::new(Asked {
                 index,
-                shared: Arc::clone(shared),
+                inbox: Arc::clone(inbox),
                 is_asked: Arc::clone(&self.is_asked),
                 answer: None,
             }),
@@ -454,7 +438,7 @@ impl Sampled {
 /// Observer of a stored value.
 struct Observer {
     index: usize,
-    shared: Arc<Shared>,
+    inbox: Arc<Inbox>,
 }
 
 impl ChangeObserver for Observer {
@@ -471,7 +455,7 @@ impl ChangeObserver for Observer {
             source_timestamp: Some(source_timestamp),
             arrived: DateTime::now(),
         };
-        self.shared.arrive(self.index, sample);
+        self.inbox.arrive(self.index, sample);
         true
     }
 }
@@ -479,7 +463,7 @@ impl ChangeObserver for Observer {
 /// A value that another thread is asked for. It becomes a sample at the latest when this is dropped.
 struct Asked {
     index: usize,
-    shared: Arc<Shared>,
+    inbox: Arc<Inbox>,
     is_asked: Arc<AtomicBool>,
     answer: Option<DataValue>,
 }
@@ -500,7 +484,7 @@ impl Drop for Asked {
     fn drop(&mut self) {
         let no_answer = || DataValue::status(StatusCode::BadNoCommunication);
         let value = self.answer.take().unwrap_or_else(no_answer);
-        self.shared.arrive(self.index, Sample::of(&value));
+        self.inbox.arrive(self.index, Sample::of(&value));
         self.is_asked.store(false, Ordering::Release);
     }
 }

@@ -41,7 +41,8 @@ use std::thread::JoinHandle;
 
 use takt_history::HistoryStoreOptions;
 use takt_services::{EventSink, Server, ServerLimits};
-use takt_ua::NodeId;
+use takt_space::RoleSet;
+use takt_ua::{NodeId, ids};
 
 pub use alarm::LimitAlarm;
 pub use enumeration::Enumeration;
@@ -61,7 +62,7 @@ pub use variable::{Unit, Variable};
 use crate::alarms::AlarmWatch;
 use crate::client::{ClientSecurity, Identity};
 use crate::endpoint::Endpoint;
-use crate::history::{History, HistoryCounts};
+use crate::history::{History, HistoryCounts, HistoryStartError};
 use crate::model::{self, DEFAULT_REGISTRY};
 use crate::serve::{Advertised, ServeOptions, Serving, Traffic};
 use crate::state_directory::{StateDirectoryError, prepare_state_directory, state_directory};
@@ -86,6 +87,8 @@ pub struct ProviderBuilder {
     serve: ServeOptions,
     workers: WorkerOptions,
     history: HistoryStoreOptions,
+    historized_events: bool,
+    event_history_roles: Option<RoleSet>,
     kind: Kind,
 }
 
@@ -221,7 +224,23 @@ impl ProviderBuilder {
         self
     }
 
-    /// Sets the limits of the file with the history of its Variables: see [`Variable::historized`].
+    /// Records all Events of the Provider except audit Events. Clients read them with HistoryRead at the Server Object.
+    #[must_use]
+    pub fn historized_events(mut self) -> Self {
+        self.historized_events = true;
+        self
+    }
+
+    /// Lets only clients with one of these Roles read the recorded Events, instead of all that may read. Others get
+    /// BadUserAccessDenied.
+    #[must_use]
+    pub fn event_history_roles(mut self, roles: impl Into<RoleSet>) -> Self {
+        self.event_history_roles = Some(roles.into());
+        self
+    }
+
+    /// Sets the limits of the file with the history of its Variables and Events: see [`Variable::historized`] and
+    /// [`historized_events`](Self::historized_events).
     #[must_use]
     pub fn history(mut self, options: HistoryStoreOptions) -> Self {
         self.history = options;
@@ -278,13 +297,24 @@ impl ProviderBuilder {
             Some(_) => RegistryState::NotRegistered { reason: None },
             None => RegistryState::Disabled,
         }));
-        let history_file = history_file(&offer, self.state_directory.as_deref())?;
+        let history_file = history_file(
+            &offer,
+            self.historized_events,
+            self.state_directory.as_deref(),
+        )?;
         let nodes = Nodes::new(&mut offer, self.kind, self.limits, self.registry.as_deref())?;
         let watched = nodes.bind(&offer, &registry_state, &workers)?;
         let history = match history_file {
             Some(path) => Some(record(&offer, nodes.server(), &path, self.history)?),
             None => None,
         };
+        if let Some(history) = history.as_ref().filter(|_| self.historized_events) {
+            let events = history.record_events(NodeId::from(ids::SERVER), "Server");
+            events.map_err(HistoryStartError::from)?;
+            if let Some(roles) = self.event_history_roles {
+                history.let_read_events(roles);
+            }
+        }
         let runtime_directory = self.serve.runtime_directory.clone();
         let group = self.serve.group.clone();
         let certificates = self.registry_security.certificates.take();
@@ -350,6 +380,8 @@ impl Provider {
             serve: ServeOptions::default(),
             workers: WorkerOptions::default(),
             history: HistoryStoreOptions::default(),
+            historized_events: false,
+            event_history_roles: None,
             kind: Kind::Complete,
         }
     }
@@ -434,13 +466,14 @@ impl Provider {
     }
 }
 
-/// Returns the file of the history, if a Variable has one.
+/// Returns the file of the history, if Events or a Variable have one.
 fn history_file(
     offer: &Offer,
+    has_events: bool,
     directory: Option<&Path>,
 ) -> Result<Option<PathBuf>, StateDirectoryError> {
     let mut variables = offer.declarations.variables.iter();
-    if !variables.any(|variable| variable.recording.is_some()) {
+    if !has_events && !variables.any(|variable| variable.recording.is_some()) {
         return Ok(None);
     }
     let directory = directory.map_or_else(state_directory, |path| Ok(path.to_owned()))?;

@@ -68,7 +68,9 @@ impl Rules {
             }
         }
         let object = NodeId::numeric(node.namespace, provider::OBJECT);
-        if *node != object {
+        if *node == object {
+            self.provider_added(node);
+        } else {
             let created_by = self.model(model::CREATED_BY);
             let added = space
                 .edit()

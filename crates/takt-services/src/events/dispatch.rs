@@ -143,12 +143,13 @@ impl Dispatch {
                 lost,
                 "Events were lost: they are reported faster than delivered"
             );
-            return Some(Delivery::for_all(
-                self.queue.complete(overflow().to(audience)),
-            ));
+            let overflow = self.queue.complete(overflow().to(audience));
+            self.queue.record(&overflow, &notifiers(&overflow, view));
+            return Some(Delivery::for_all(overflow));
         }
         let event = self.queue.take()?;
         let notifiers = notifiers(&event, view);
+        self.queue.record(&event, &notifiers);
         slice.spend_units(1 + u64::try_from(notifiers.len()).unwrap_or(0));
         Some(Delivery {
             event,
@@ -320,6 +321,12 @@ fn overflow() -> Event {
         .source_name("Server")
         .severity(OVERFLOW_SEVERITY)
         .message("Events were lost, because a queue was full")
+}
+
+/// Returns true if a client may receive a recorded Event.
+pub(super) fn may_receive_recorded(caller: &Caller, event: &Event, view: &View<'_>) -> bool {
+    // Audit Events are not recorded.
+    event.audience() == Audience::Everybody && may_receive(caller, event, view, None)
 }
 
 /// Returns true if a client may receive an Event: by the permissions of its source (ReceiveEvents, OPC 10000-3, 8.55), and by the

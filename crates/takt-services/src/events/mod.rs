@@ -5,6 +5,7 @@
 //! * [`filter`], [`operand`]: validation of EventFilters.
 //! * [`evaluate`], [`convert`], [`like`]: the WHERE clause, with a bound on its effort ([`steps`]).
 //! * [`notifiers`]: the nodes at which an Event is received.
+//! * [`selection`]: recorded Events.
 //! * [`dispatch`]: delivery to items, in slices.
 
 pub(crate) mod audit;
@@ -16,4 +17,5 @@ mod like;
 mod notifiers;
 mod operand;
 pub(crate) mod queue;
+pub(crate) mod selection;
 mod steps;

@@ -14,6 +14,12 @@ const WAITING: usize = 4096;
 /// Maximum number of Conditions whose last Event is kept for ConditionRefresh.
 const MAX_CONDITIONS: usize = 10_000;
 
+/// Recorder of the Events of a server, for a history.
+pub trait EventRecorder: Send + Sync {
+    /// Takes an Event, and the notifiers at which clients receive it. It returns at once. Audit Events are not recorded.
+    fn record(&self, event: &Event, notifiers: &[NodeId]);
+}
+
 /// Wakes the serving thread.
 pub(crate) type Wake = Box<dyn Fn() + Send + Sync>;
 
@@ -34,6 +40,8 @@ pub(crate) struct EventQueue {
     wake: OnceLock<Wake>,
     /// Called when the first item begins to monitor Events.
     listened: OnceLock<Wake>,
+    /// Recorder of Events.
+    recorder: OnceLock<Arc<dyn EventRecorder>>,
     conditions: Mutex<BTreeMap<Vec<u8>, Arc<Event>>>,
 }
 
@@ -50,6 +58,7 @@ impl Default for EventQueue {
             prefix: crate::random::random().unwrap_or(DateTime::now().0.to_be_bytes()),
             wake: OnceLock::new(),
             listened: OnceLock::new(),
+            recorder: OnceLock::new(),
             conditions: Mutex::default(),
         }
     }
@@ -84,6 +93,22 @@ impl EventQueue {
             .fetch_add(usize::from(is_auditor), Ordering::Relaxed);
         if let (0, Some(listened)) = (before, self.listened.get()) {
             listened();
+        }
+    }
+
+    /// Sets the recorder, which counts as a listener from now on. Only the first call has an effect.
+    pub(crate) fn set_recorder(&self, recorder: Arc<dyn EventRecorder>) {
+        if self.recorder.set(recorder).is_ok() {
+            self.add_listener(false);
+        }
+    }
+
+    /// Passes an Event to the recorder, if there is one.
+    pub(super) fn record(&self, event: &Event, notifiers: &[NodeId]) {
+        if let Some(recorder) = self.recorder.get()
+            && event.audience() == Audience::Everybody
+        {
+            recorder.record(event, notifiers);
         }
     }
 
@@ -255,6 +280,11 @@ impl EventSink {
     #[must_use]
     pub fn has_listeners(&self) -> bool {
         self.0.has_listeners()
+    }
+
+    /// Sets the recorder of all Events, for a history. Only the first call has an effect.
+    pub fn set_recorder(&self, recorder: Arc<dyn EventRecorder>) {
+        self.0.set_recorder(recorder);
     }
 
     /// Sets a function that is called when a first client begins to monitor Events, after a time without any. Only the first call

@@ -160,11 +160,19 @@ fn reference_type<'v>(node: &NodeRef<'v>, attribute: u32) -> Result<VariantRef<'
     }
 }
 
+/// Returns the EventNotifier of a node: HistoryRead if this server records its Events (OPC 10000-3, 8.59).
+fn notifier(node: &NodeRef<'_>, declared: u8) -> u8 {
+    match node.is_historized() {
+        true => declared | access::EVENT_HISTORY_READ,
+        false => declared,
+    }
+}
+
 fn object_or_view<'v>(node: &NodeRef<'v>, attribute: u32) -> Result<VariantRef<'v>, StatusCode> {
     let attributes = node.definition().map(|definition| &definition.attributes);
     match (attribute, node.standard(), attributes) {
         (EVENT_NOTIFIER, Some(standard), _) if standard.node_class() == NodeClass::Object => {
-            Ok(standard.event_notifier().into())
+            Ok(notifier(node, standard.event_notifier()).into())
         }
         (
             EVENT_NOTIFIER,
@@ -173,7 +181,7 @@ fn object_or_view<'v>(node: &NodeRef<'v>, attribute: u32) -> Result<VariantRef<'
                 ClassAttributes::Object { event_notifier }
                 | ClassAttributes::View { event_notifier, .. },
             ),
-        ) => Ok((*event_notifier).into()),
+        ) => Ok(notifier(node, *event_notifier).into()),
         (
             CONTAINS_NO_LOOPS,
             None,

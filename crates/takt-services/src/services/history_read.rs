@@ -1,4 +1,5 @@
-//! HistoryRead (OPC 10000-4, 5.11.3; OPC 10000-11, 6.5): the source of each Variable's history is asked, and answers later.
+//! HistoryRead (OPC 10000-4, 5.11.3; OPC 10000-11, 6.5): the source of the history of each Variable or notifier is asked, and
+//! answers later.
 //!
 //! Continuation points are those of the Session: each keeps the one of its source.
 
@@ -8,8 +9,8 @@ use takt_space::{RemoteHistoryRead, RemoteSource, Value};
 use takt_ua::binary::{Decode, Decoder, Encode, Encoder};
 use takt_ua::enumerations::{NodeClass, PermissionType, TimestampsToReturn};
 use takt_ua::structures::{
-    HistoryReadResult, HistoryReadValueId, ReadAtTimeDetails, ReadProcessedDetails,
-    ReadRawModifiedDetails,
+    HistoryReadResult, HistoryReadValueId, ReadAtTimeDetails, ReadEventDetails,
+    ReadProcessedDetails, ReadRawModifiedDetails,
 };
 use takt_ua::{ByteString, ExtensionObject, NodeId, NumericRange, StatusCode, ids};
 
@@ -37,6 +38,8 @@ pub(super) struct HistoryRead {
 enum Details {
     /// The same for all Variables.
     Same(Arc<ExtensionObject>),
+    /// A filter of Events, the same for all notifiers.
+    Events(Arc<ExtensionObject>),
     /// One aggregate for each Variable.
     Processed(ReadProcessedDetails),
     /// A kind of history that no source has.
@@ -62,6 +65,9 @@ impl Details {
                 false => Self::Same(Arc::new(details)),
             });
         }
+        if details.is::<ReadEventDetails>() {
+            return Ok(Self::Events(Arc::new(details)));
+        }
         if details.is::<ReadAtTimeDetails>() {
             return Ok(Self::Same(Arc::new(details)));
         }
@@ -74,7 +80,7 @@ impl Details {
     /// Returns the details for the Variable of this index.
     fn of(&self, index: usize) -> Result<Arc<ExtensionObject>, StatusCode> {
         match self {
-            Self::Same(details) => Ok(Arc::clone(details)),
+            Self::Same(details) | Self::Events(details) => Ok(Arc::clone(details)),
             Self::Processed(details) => {
                 let aggregate = details.aggregate_type.get(index);
                 let one = ReadProcessedDetails {
@@ -105,10 +111,15 @@ impl Operations for HistoryRead {
         let details = ExtensionObject::decode(body)?;
         let timestamps = TimestampsToReturn(body.i32()?);
         let release = body.bool()?;
-        let limit = server.limits.operations.max_nodes_per_history_read_data;
+        let operations = &server.limits.operations;
+        let limit = match details.is::<ReadEventDetails>() {
+            true => operations.max_nodes_per_history_read_events,
+            false => operations.max_nodes_per_history_read_data,
+        };
         let items = Items::take(request, body, limit)?;
         check_timestamps(timestamps)?;
-        if timestamps == TimestampsToReturn::Neither {
+        // The fields of Events have the timestamps that the client selects.
+        if timestamps == TimestampsToReturn::Neither && !details.is::<ReadEventDetails>() {
             return Err(Fault(StatusCode::BadTimestampsToReturnInvalid));
         }
         let details = match release {
@@ -212,7 +223,7 @@ impl HistoryRead {
         Ok((source, read))
     }
 
-    /// Returns the source of a Variable's history, and the NodeId of the Variable there.
+    /// Returns the source of the history of a Variable or notifier, and its NodeId there.
     fn source(
         &self,
         turn: &Turn<'_, '_>,
@@ -223,6 +234,20 @@ impl HistoryRead {
         let caller = turn.request.caller;
         let node = view.node(node_id).ok_or(StatusCode::BadNodeIdUnknown)?;
         access::check_browse(caller, &node).map_err(|_| StatusCode::BadNodeIdUnknown)?;
+        if matches!(self.details, Details::Events(_)) {
+            if node.node_class() != NodeClass::Object || !node.is_historized() {
+                return Err(StatusCode::BadHistoryOperationUnsupported);
+            }
+            access::check(caller, &node, PermissionType::ReadHistory)?;
+            let historian = server.historian();
+            let historian = historian.ok_or(StatusCode::BadHistoryOperationUnsupported)?;
+            if !historian.may_read_events(caller.roles) {
+                return Err(StatusCode::BadUserAccessDenied);
+            }
+            let source = historian.event_source(node_id);
+            let source = source.ok_or(StatusCode::BadHistoryOperationUnsupported)?;
+            return Ok((source, node_id.clone()));
+        }
         if node.node_class() != NodeClass::Variable || !access::has_history(&node) {
             return Err(StatusCode::BadHistoryOperationUnsupported);
         }

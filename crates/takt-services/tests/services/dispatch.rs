@@ -112,6 +112,7 @@ fn operation_limits_are_enforced_and_shown() {
         max_nodes_per_node_management: 3,
         max_monitored_items_per_call: 3,
         max_nodes_per_history_read_data: 3,
+        max_nodes_per_history_read_events: 3,
     };
     let limits = ServerLimits {
         operations,

@@ -23,9 +23,10 @@ impl AddressSpace {
     }
 
     /// Sets whether this server keeps the history of a Variable: its AccessLevel then has HistoryRead, and Historizing is true.
+    /// The EventNotifier of an Object that notifies of Events has HistoryRead then.
     ///
     /// # Errors
-    /// There is no such node that was added.
+    /// There is no such node.
     pub fn set_historized(
         &self,
         node_id: &NodeId,

@@ -31,7 +31,7 @@ pub(crate) struct Node {
     pub(crate) access_level: Option<u32>,
     /// Cached result of [`Expected`](super::types::Expected) for the DataType; 0: not known yet.
     pub(crate) expected: AtomicU8,
-    /// True if this server keeps the history of the Variable.
+    /// True if this server keeps the history of the Variable, or of the Events of the Object.
     pub(super) is_historized: AtomicBool,
     /// Memory that it counts in the budget, if a change added it.
     pub(super) counted: Option<Box<Counted>>,
@@ -324,7 +324,7 @@ impl<'v> NodeRef<'v> {
         }
     }
 
-    /// Returns true if this server keeps the history of a Variable: see [`AddressSpace::set_historized`](super::AddressSpace::set_historized).
+    /// Returns true if this server keeps the history of a Variable, or of the Events of an Object: see [`AddressSpace::set_historized`](super::AddressSpace::set_historized).
     pub fn is_historized(&self) -> bool {
         match self.inner {
             Inner::Node(node) => node.is_historized.load(Ordering::Relaxed),

@@ -13,7 +13,7 @@ use super::values::{count, duration};
 pub struct HistoryArguments {
     #[command(flatten)]
     pub connect: ConnectArguments,
-    /// Variable: a NodeId or a path below the Objects folder.
+    /// Variable, or notifier of --events: a NodeId or a path below the Objects folder.
     pub node: String,
     /// Begin of the values: a time such as 2026-05-01T12:00:00Z, or an age such as 10min.
     #[arg(long, value_name = "TIME", value_parser = moment)]
@@ -33,6 +33,15 @@ pub struct HistoryArguments {
     /// Length of the intervals [default: one interval from the begin to the end].
     #[arg(long, value_name = "TIME", value_parser = duration, requires = "aggregate")]
     pub interval: Option<Duration>,
+    /// Print recorded Events; the node is a notifier, Server for all Events.
+    #[arg(long, conflicts_with_all = ["aggregate", "at", "csv"])]
+    pub events: bool,
+    /// Only Events of this type and its subtypes: a NodeId, or a name such as AlarmConditionType.
+    #[arg(long = "type", value_name = "TYPE", requires = "events")]
+    pub event_type: Option<String>,
+    /// Only Events for which this holds: FIELD, one of = > >= < <= ~ (like), and VALUE. Repeatable; all must hold.
+    #[arg(long = "where", value_name = "CONDITION", requires = "events")]
+    pub conditions: Vec<String>,
     /// Print CSV: time, value, status.
     #[arg(long, conflicts_with = "json")]
     pub csv: bool,

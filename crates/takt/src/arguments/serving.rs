@@ -3,12 +3,13 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{ArgGroup, Args, Subcommand, ValueEnum};
 use takt_app::model::DEFAULT_REGISTRY;
 use takt_app::serve::Advertised;
 use takt_app::{Endpoint, EndpointUrl, HistoryStoreOptions, SecurityChoice};
 use takt_registry::{MirrorOptions, NameLimits, PushTargetOptions, SecurityGroupOptions};
 use takt_services::ServerLimits;
+use takt_space::RoleSet;
 
 use super::values::{default_registry, duration, endpoint, listening};
 use super::{GroupArguments, IdentityArguments, ServeSecurityArguments};
@@ -45,6 +46,7 @@ pub struct RegistryArguments {
 }
 
 #[derive(Debug, Args)]
+#[command(group(ArgGroup::new("records").multiple(true)))]
 pub struct RegistryServeArguments {
     /// Endpoint for OPC UA clients. With port 0 the system chooses a free port.
     #[arg(long, default_value = "opc.tcp://127.0.0.1:4840", value_parser = endpoint)]
@@ -85,17 +87,24 @@ pub struct RegistryServeArguments {
     pub max_namespaces: Option<usize>,
     /// Record the history of Variables: PROVIDER/PATH, where * stands for any characters; can be given several times. It is read with
     /// `takt history`.
-    #[arg(long, value_name = "PATTERN")]
+    #[arg(long, value_name = "PATTERN", group = "records")]
     pub history: Vec<String>,
+    /// Record Events: Server for all Events, or PROVIDER for those of Providers, where * stands for any characters; can be given
+    /// several times. They are read with `takt history --events`.
+    #[arg(long, value_name = "NOTIFIER", group = "records")]
+    pub history_events: Vec<String>,
+    /// Let only clients with one of these roles read recorded Events [default: all clients that may read].
+    #[arg(long, value_name = "ROLE,...", requires = "history_events")]
+    pub history_events_role: Option<RoleSet>,
     /// Time between two samples of a recorded Variable; changes of its value are recorded.
     #[arg(long, value_name = "TIME", default_value = "1s", value_parser = duration, requires = "history")]
     pub history_interval: Duration,
     /// Size in MiB of all records. The Variable with the most records gives up its oldest ones.
-    #[arg(long, value_name = "MIB", default_value_t = HistoryStoreOptions::DEFAULT_SIZE >> 20, requires = "history",
+    #[arg(long, value_name = "MIB", default_value_t = HistoryStoreOptions::DEFAULT_SIZE >> 20, requires = "records",
         value_parser = clap::value_parser!(u64).range(1..=1 << 20))]
     pub history_max_size: u64,
     /// Age from which records are removed, for example 720h [default: only the size counts].
-    #[arg(long, value_name = "TIME", value_parser = duration, requires = "history")]
+    #[arg(long, value_name = "TIME", value_parser = duration, requires = "records")]
     pub history_max_age: Option<Duration>,
     #[command(flatten)]
     pub memory: MemoryArguments,
@@ -183,6 +192,12 @@ pub struct ProviderArguments {
     /// `--reverse-connect opc.tcp://10.0.0.9:4841`.
     #[arg(long, value_name = "URL", value_parser = listening)]
     pub reverse_connect: Vec<EndpointUrl>,
+    /// Record the Events of the Provider. They are read with `takt history --events`.
+    #[arg(long)]
+    pub history_events: bool,
+    /// Let only clients with one of these roles read recorded Events [default: all clients that may read].
+    #[arg(long, value_name = "ROLE,...", requires = "history_events")]
+    pub history_events_role: Option<RoleSet>,
     /// ApplicationName, instead of that of the demonstration.
     #[arg(long)]
     pub name: Option<String>,

@@ -3,9 +3,10 @@
 use std::time::{Duration, SystemTime};
 
 use takt_app::{ClientError, HistoryRange};
-use takt_ua::{DataValue, DateTime, StatusCode};
+use takt_ua::{DataValue, DateTime, StatusCode, Variant};
 
 use super::connect::{connect, node};
+use super::watch::events::{Shown, line_query, show_fields};
 use crate::arguments::HistoryArguments;
 use crate::{explain, output};
 
@@ -17,8 +18,14 @@ const COLUMNS: usize = 80;
 
 pub fn run(arguments: &HistoryArguments) -> miette::Result<()> {
     let mut client = connect(&arguments.connect)?;
-    let explained = |error: ClientError| explain(&arguments.node, &error);
+    let explained = |error: ClientError| explain(arguments, &error);
     let node = node(&mut client, &arguments.node).map_err(|error| explain::client(&error))?;
+    if arguments.events {
+        let query = line_query(arguments.event_type.as_deref(), &arguments.conditions)?;
+        let read = client.history_events(&node, event_range(arguments), &query);
+        show_events(arguments, read.map_err(explained)?);
+        return Ok(());
+    }
     if arguments.csv {
         output::line("time,value,status");
     }
@@ -75,6 +82,40 @@ pub fn run(arguments: &HistoryArguments) -> miette::Result<()> {
         output::complain("no values were recorded in this time");
     }
     Ok(())
+}
+
+/// Returns the range of Events, the last ones without `--from`.
+fn event_range(arguments: &HistoryArguments) -> HistoryRange {
+    let now = DateTime::now();
+    let last = || {
+        let last = arguments.last.map(u32::try_from);
+        last.map_or(LAST, |last| last.unwrap_or(u32::MAX))
+    };
+    HistoryRange {
+        start: arguments.from.map(|from| from.from(now)),
+        end: Some(arguments.to.map_or(now, |to| to.from(now))),
+        limit: if arguments.from.is_some() { 0 } else { last() },
+        bounds: false,
+    }
+}
+
+/// Prints Events, the oldest first.
+fn show_events(arguments: &HistoryArguments, mut events: Vec<Vec<Variant>>) {
+    if arguments.from.is_none() {
+        events.reverse();
+    }
+    for fields in &events {
+        show_fields(fields, Shown::DateAndTime, arguments.connect.json);
+    }
+    if events.is_empty() && !arguments.connect.json {
+        output::complain(match arguments.conditions.first() {
+            Some(_) => {
+                "no recorded Event of this time meets the conditions\n\
+                        An Event without the field of a condition never does."
+            }
+            None => "no Events were recorded in this time",
+        });
+    }
 }
 
 fn row(arguments: &HistoryArguments, value: &DataValue) {
@@ -152,19 +193,33 @@ fn quoted(text: &str) -> String {
     }
 }
 
-fn explain(node: &str, error: &ClientError) -> miette::Report {
-    let status = error.status_code();
-    if matches!(
-        status,
-        StatusCode::BadHistoryOperationUnsupported | StatusCode::BadServiceUnsupported
-    ) {
-        return explain::with_help(
+fn explain(arguments: &HistoryArguments, error: &ClientError) -> miette::Report {
+    use StatusCode as S;
+    let (node, events) = (&arguments.node, arguments.events);
+    match error.status_code() {
+        S::BadHistoryOperationUnsupported | S::BadServiceUnsupported if events => {
+            explain::with_help(
+                format!("the server keeps no history of the Events of {node}"),
+                "A Provider records its Events at the node Server, if it has `historized_events`.\n\
+                 A registry records those of --history-events: at Server, or at Providers.\n\
+                 docs/history.md describes both.",
+            )
+        }
+        S::BadHistoryOperationUnsupported | S::BadServiceUnsupported => explain::with_help(
             format!("the server keeps no history of {node}"),
             "A Provider records a Variable that is `historized`, a registry those of --history.\n\
-             docs/history.md describes both.",
-        );
+             docs/history.md describes both. Recorded Events are read with --events.",
+        ),
+        S::BadUserAccessDenied => explain::with_help(
+            format!("this user may not read the history of {node}"),
+            "Sign in as a user that may: --user NAME. docs/security.md describes users and roles.",
+        ),
+        S::BadEventFilterInvalid => explain::with_help(
+            "the server refuses the fields, the type or the conditions of the Events",
+            "Does it have the EventType of --type, and the fields of --where?",
+        ),
+        _ => explain::client(error),
     }
-    explain::client(error)
 }
 
 #[cfg(test)]

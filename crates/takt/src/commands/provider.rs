@@ -27,15 +27,23 @@ pub fn run(arguments: &ProviderArguments) -> miette::Result<()> {
             any_host: arguments.any_host,
             ..ClientSecurity::default()
         })
-        .limits(arguments.memory.limits())
-        .serve(ServeOptions {
-            group: arguments.share.group.clone(),
-            security: arguments.security.clone().options(None),
-            audit: arguments.security.audit.clone(),
-            reverse_connect: arguments.reverse_connect.clone(),
-            advertise: arguments.advertise.clone(),
-            ..ServeOptions::default()
-        });
+        .limits(arguments.memory.limits());
+    let builder = match arguments.history_events {
+        true => builder.historized_events(),
+        false => builder,
+    };
+    let builder = match arguments.history_events_role {
+        Some(roles) => builder.event_history_roles(roles),
+        None => builder,
+    };
+    let builder = builder.serve(ServeOptions {
+        group: arguments.share.group.clone(),
+        security: arguments.security.clone().options(None),
+        audit: arguments.security.audit.clone(),
+        reverse_connect: arguments.reverse_connect.clone(),
+        advertise: arguments.advertise.clone(),
+        ..ServeOptions::default()
+    });
     let provider = match arguments.provider {
         DemoProvider::Host => host::start(builder).map_err(|error| explain::provider(&error))?,
         DemoProvider::Machine => machine::start(builder).map_err(|error| match error {

@@ -51,6 +51,8 @@ fn serve(arguments: RegistryServeArguments) -> miette::Result<()> {
         database: data.join("registry.redb"),
         history: RegistryHistoryOptions {
             patterns: arguments.history,
+            events: arguments.history_events,
+            event_roles: arguments.history_events_role,
             interval: arguments.history_interval,
             store: HistoryStoreOptions {
                 max_size: arguments.history_max_size << 20,

@@ -1,6 +1,6 @@
 //! `takt watch ENDPOINT NODE…`: Values as they change, or Events.
 
-mod events;
+pub(super) mod events;
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};

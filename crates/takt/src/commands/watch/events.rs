@@ -8,7 +8,7 @@ use takt_app::{ClientError, EventNotification, EventQuery, Subscription, Subscri
 use takt_rt::interrupt::Interrupt;
 use takt_space::namespace0::Namespace0;
 use takt_ua::enumerations::{FilterOperator, NodeClass};
-use takt_ua::{LocalizedText, NodeId, Variant, ids};
+use takt_ua::{DateTime, LocalizedText, NodeId, Variant, ids};
 
 use crate::arguments::WatchArguments;
 use crate::commands::connect::{connect, node};
@@ -46,14 +46,7 @@ pub fn run(arguments: &WatchArguments) -> miette::Result<()> {
     if notifiers.is_empty() {
         notifiers.push(NodeId::from(ids::SERVER));
     }
-    let mut query = EventQuery::new(FIELDS).condition_id();
-    if let Some(text) = &arguments.event_type {
-        query = query.of_type(event_type(text)?);
-    }
-    for text in &arguments.conditions {
-        let condition = Condition::parse(text)?;
-        query = query.compare(&condition.field, condition.operator, condition.value);
-    }
+    let query = line_query(arguments.event_type.as_deref(), &arguments.conditions)?;
     let options = SubscriptionOptions {
         publishing_interval: arguments.interval,
         ..SubscriptionOptions::default()
@@ -174,21 +167,49 @@ fn literal(operator: FilterOperator, text: &str) -> Variant {
 }
 
 fn show(event: &EventNotification, arguments: &WatchArguments) {
-    let line = Line::of(&event.fields);
-    if arguments.event_type.is_none() && line.kind.starts_with("Audit") {
-        return;
+    let is_audit = Line::of(&event.fields).kind.starts_with("Audit");
+    if arguments.event_type.is_some() || !is_audit {
+        show_fields(&event.fields, Shown::Time, arguments.connect.json);
     }
-    if arguments.connect.json {
+}
+
+/// Returns the query of the fields of a line, for Events of this type that meet these conditions.
+pub(in crate::commands) fn line_query(
+    of_type: Option<&str>,
+    conditions: &[String],
+) -> miette::Result<EventQuery> {
+    let mut query = EventQuery::new(FIELDS).condition_id();
+    if let Some(text) = of_type {
+        query = query.of_type(event_type(text)?);
+    }
+    for text in conditions {
+        let condition = Condition::parse(text)?;
+        query = query.compare(&condition.field, condition.operator, condition.value);
+    }
+    Ok(query)
+}
+
+/// The part of the Time of an Event that its line shows, in UTC.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::commands) enum Shown {
+    Time,
+    DateAndTime,
+}
+
+/// Prints the fields of [`line_query`]: one line of a terminal, or JSON.
+pub(in crate::commands) fn show_fields(fields: &[Variant], shown: Shown, is_json: bool) {
+    let line = Line::of(fields);
+    if is_json {
         let names = FIELDS.into_iter().chain(["ConditionId"]);
         let fields: Map<String, Value> = names
-            .zip(&event.fields)
+            .zip(fields)
             .filter(|(_, value)| !value.is_empty())
             .map(|(name, value)| (name.to_owned(), takt_ua::json::to_value(value)))
             .collect();
         return output::line(json!(fields));
     }
     if !line.is_marker {
-        output::line(line.text());
+        output::line(line.text(shown));
     }
 }
 
@@ -212,8 +233,8 @@ impl Line {
             other => other.to_string(),
         };
         let time = match field(1) {
-            // Of the form 2026-01-02T03:04:05.678Z, in UTC.
-            Variant::DateTime(time) => time.to_iso8601(),
+            // Of the form 2026-01-02T03:04:05.678Z.
+            Variant::DateTime(time) => DateTime(time.0 - time.0.rem_euclid(10_000)).to_iso8601(),
             _ => String::new(),
         };
         let kind = match field(0) {
@@ -242,7 +263,7 @@ impl Line {
         let states: Vec<&str> = states.into_iter().flatten().collect();
         let is_condition = !states.is_empty();
         Self {
-            time: time.get(11..23).unwrap_or(&time).to_owned(),
+            time,
             severity: text(2),
             is_marker: kind.starts_with("Refresh"),
             // The states tell that it is a Condition.
@@ -254,8 +275,17 @@ impl Line {
     }
 
     /// Returns the line, cut to the width of a terminal.
-    fn text(&self) -> String {
-        let head = format!("{} {:>4} {}", self.time, self.severity, self.kind);
+    fn text(&self, shown: Shown) -> String {
+        let (from, width) = match shown {
+            Shown::Time => (11, 12),
+            Shown::DateAndTime => (0, 24),
+        };
+        let time = self.time.get(from..).unwrap_or(&self.time);
+        let time = match shown {
+            Shown::Time => time.trim_end_matches('Z'),
+            Shown::DateAndTime => time,
+        };
+        let head = format!("{time:<width$} {:>4} {}", self.severity, self.kind);
         let head = head.trim_end();
         let tail = match self.states.is_empty() {
             true => String::new(),
@@ -293,8 +323,6 @@ fn name_of_type(node: &NodeId) -> String {
 
 #[cfg(test)]
 mod tests {
-    use takt_ua::DateTime;
-
     use super::*;
 
     #[test]
@@ -344,7 +372,14 @@ mod tests {
             true.into(),
             false.into(),
         ];
-        let text = Line::of(&fields).text();
+        let line = Line::of(&fields);
+        let dated = line.text(Shown::DateAndTime);
+        assert_eq!(dated.chars().count(), COLUMNS, "{dated}");
+        assert!(
+            dated.starts_with("2026-01-02T03:04:05.678Z  700 "),
+            "{dated}"
+        );
+        let text = line.text(Shown::Time);
         assert_eq!(text.chars().count(), COLUMNS, "{text}");
         assert!(text.starts_with("03:04:05.678  700 Spindle: hot"), "{text}");
         assert!(text.ends_with("[active, unacked]"), "{text}");
@@ -356,7 +391,7 @@ mod tests {
             Variant::Empty,
             control,
         ];
-        assert!(!Line::of(&fields).text().contains('\u{1b}'));
+        assert!(!Line::of(&fields).text(Shown::Time).contains('\u{1b}'));
     }
 
     #[test]

@@ -1,0 +1,34 @@
+//! Events of a server on their way to the recorder.
+
+use std::sync::Arc;
+
+use takt_services::EventRecorder;
+use takt_space::Event;
+use takt_ua::{DateTime, NodeId};
+
+use super::event_times::time_of;
+use super::inbox::Inbox;
+use super::recorded::RecordedVariables;
+
+/// Takes the Events of the server, on its serving thread: it only encodes them.
+pub(super) struct EventTap {
+    pub(super) inbox: Arc<Inbox>,
+    pub(super) notifiers: Arc<RecordedVariables>,
+}
+
+impl EventRecorder for EventTap {
+    fn record(&self, event: &Event, notifiers: &[NodeId]) {
+        let recorded = notifiers.iter().filter_map(|node| self.notifiers.get(node));
+        let mut keys = recorded.map(|recorded| recorded.key).peekable();
+        if keys.peek().is_none() {
+            return;
+        }
+        let time = time_of(event).unwrap_or_else(DateTime::now);
+        match event.to_record(takt_history::MAX_VALUE) {
+            Some(record) => keys.for_each(|key| {
+                self.inbox.event_arrives((key, time, record.clone()));
+            }),
+            None => self.inbox.lose(1),
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! Work that other threads leave for the thread of the recorder.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use takt_history::{HistoryRecord, VariableKey};
+use takt_ua::binary::Encode;
+use takt_ua::{DataValue, DateTime, NodeId, StatusCode};
+
+use super::recorded::HistoryCounts;
+use super::recording::Recording;
+
+/// Bytes of values that wait for a commit; more are lost.
+pub(super) const MAX_WAITING: usize = 32 << 20;
+
+/// Bytes of a waiting record beside its value.
+pub(super) const RECORD: usize = size_of::<(VariableKey, HistoryRecord)>();
+
+/// The work, and the numbers of records.
+#[derive(Default)]
+pub(super) struct Inbox {
+    state: Mutex<State>,
+    /// Notified of work that does not wait for the next commit.
+    changed: Condvar,
+    recorded: AtomicU64,
+    lost: AtomicU64,
+}
+
+#[derive(Default)]
+struct State {
+    work: Work,
+    /// Bytes of samples and Events.
+    bytes: usize,
+    /// True while the thread waits for the first sample or Event after a commit.
+    is_asleep: bool,
+}
+
+/// The work since the last time.
+#[derive(Default)]
+pub(super) struct Work {
+    /// Variables that the thread has not begun with.
+    pub(super) added: Vec<(NodeId, String, Recording)>,
+    /// Samples that came from other threads.
+    pub(super) arrived: Vec<(usize, Sample)>,
+    /// Notifiers that the thread has not begun with.
+    pub(super) notifiers: Vec<(NodeId, String)>,
+    /// Events that arrived.
+    pub(super) events: Vec<ArrivedEvent>,
+    pub(super) is_ending: bool,
+}
+
+impl Work {
+    /// Returns true if there are samples or Events.
+    pub(super) fn has_records(&self) -> bool {
+        !self.arrived.is_empty() || !self.events.is_empty()
+    }
+}
+
+/// The notifier, the time and the record of an Event.
+pub(super) type ArrivedEvent = (VariableKey, DateTime, Vec<u8>);
+
+/// A value at the time of its arrival.
+pub(super) struct Sample {
+    /// Encoded Variant; empty without a value.
+    pub(super) value: Vec<u8>,
+    pub(super) status: StatusCode,
+    pub(super) source_timestamp: Option<DateTime>,
+    pub(super) arrived: DateTime,
+}
+
+impl Sample {
+    pub(super) fn of(value: &DataValue) -> Self {
+        Self {
+            value: value
+                .value
+                .as_ref()
+                .map(Encode::encode_to_vec)
+                .unwrap_or_default(),
+            status: value.status_code(),
+            source_timestamp: value.source_timestamp,
+            arrived: DateTime::now(),
+        }
+    }
+}
+
+impl Inbox {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds a Variable.
+    pub(super) fn add(&self, node: NodeId, name: String, recording: Recording) {
+        self.state().work.added.push((node, name, recording));
+        self.changed.notify_one();
+    }
+
+    /// Adds a notifier.
+    pub(super) fn add_notifier(&self, node: NodeId, name: String) {
+        self.state().work.notifiers.push((node, name));
+        self.changed.notify_one();
+    }
+
+    /// Asks the thread to end.
+    pub(super) fn end(&self) {
+        self.state().work.is_ending = true;
+        self.changed.notify_one();
+    }
+
+    /// Takes a sample from another thread.
+    pub(super) fn arrive(&self, index: usize, sample: Sample) {
+        self.put(sample.value.len(), |work| {
+            work.arrived.push((index, sample));
+        });
+    }
+
+    /// Takes an Event from another thread.
+    pub(super) fn event_arrives(&self, event: ArrivedEvent) {
+        self.put(event.2.len(), |work| work.events.push(event));
+    }
+
+    /// Adds a record of `bytes`, if there is room for it. Later ones do not wake the thread before the commit.
+    fn put(&self, bytes: usize, put: impl FnOnce(&mut Work)) {
+        let mut state = self.state();
+        if state.bytes + bytes + RECORD > MAX_WAITING {
+            return self.lose(1);
+        }
+        state.bytes += bytes + RECORD;
+        put(&mut state.work);
+        if std::mem::take(&mut state.is_asleep) {
+            drop(state);
+            self.changed.notify_one();
+        }
+    }
+
+    /// Waits until this time, until there is work that does not wait for a commit, or, without a commit ahead, until there is any work;
+    /// takes all work.
+    pub(super) fn wait(&self, until: Option<Instant>, has_commit: bool) -> Work {
+        let mut state = self.state();
+        loop {
+            let work = &state.work;
+            let is_urgent = !work.added.is_empty() || !work.notifiers.is_empty() || work.is_ending;
+            if is_urgent || work.has_records() && !has_commit {
+                break;
+            }
+            state.is_asleep = !has_commit;
+            let left = until.map(|until| until.saturating_duration_since(Instant::now()));
+            state = match left {
+                Some(left) if left.is_zero() => break,
+                None => {
+                    let waited = self.changed.wait(state);
+                    waited.unwrap_or_else(PoisonError::into_inner)
+                }
+                Some(left) => {
+                    let waited = self.changed.wait_timeout(state, left);
+                    waited.unwrap_or_else(PoisonError::into_inner).0
+                }
+            };
+        }
+        state.is_asleep = false;
+        state.bytes = 0;
+        let is_ending = state.work.is_ending;
+        std::mem::replace(
+            &mut state.work,
+            Work {
+                is_ending,
+                ..Work::default()
+            },
+        )
+    }
+
+    /// Counts records that are durable.
+    pub(super) fn recorded(&self, count: u64) {
+        self.recorded.fetch_add(count, Ordering::Relaxed);
+    }
+
+    /// Counts lost records.
+    pub(super) fn lose(&self, count: u64) {
+        self.lost.fetch_add(count, Ordering::Relaxed);
+    }
+
+    /// Returns the numbers of records.
+    pub(super) fn counts(&self) -> HistoryCounts {
+        HistoryCounts {
+            recorded: self.recorded.load(Ordering::Relaxed),
+            lost: self.lost.load(Ordering::Relaxed),
+        }
+    }
+}

@@ -1,0 +1,16 @@
+//! Records of Events in the store of history.
+#![cfg_attr(not(feature = "together"), no_main)]
+
+use takt_space::Event;
+
+takt_fuzz::fuzz_target!(|data: &[u8]| {
+    let Ok(event) = Event::of_record(data) else {
+        return;
+    };
+    // The encoding may be longer: defaults are written in full.
+    let Some(record) = event.to_record(data.len() * 16 + 1024) else {
+        return;
+    };
+    let decoded = Event::of_record(&record).expect("an encoded Event is decoded");
+    assert_eq!(decoded.to_record(record.len()), Some(record));
+});
