@@ -168,3 +168,31 @@ fn a_watch_goes_on_with_the_new_certificate_of_its_server() {
     wait_for_values_again(&mut watch);
     assert!(!watch.has_ended(), "{}", watch.report());
 }
+
+/// The registry offers no endpoint with this curve.
+#[test]
+fn a_client_tells_the_reasons_against_the_endpoints_of_a_server() {
+    let users = TwoUsers::new(&[]);
+    let endpoint = &users.registry.endpoint;
+    let read = |security: &str, more: &[&str]| {
+        let read = ["read", endpoint, "i=2258", "--security", security];
+        users.elsewhere.run(&[&read, more].concat())
+    };
+    let refused = read("ECC_nistP384", &[]).expect_failure();
+    let words = refused.split_whitespace().filter(|word| *word != "│");
+    let refused = words.collect::<Vec<_>>().join(" ");
+    for reason in [
+        "None: it has no security",
+        "Basic256Sha256 sign",
+        "ECC_nistP256 sign: another security is wanted",
+    ] {
+        assert!(refused.contains(reason), "{refused}");
+    }
+    let told = read("encrypt", &["-v"]).stderr;
+    for reason in [
+        "Aes256_Sha256_RsaPss encrypt is used",
+        "Basic256Sha256 encrypt is not used: it is less secure",
+    ] {
+        assert!(told.contains(reason), "{told}");
+    }
+}

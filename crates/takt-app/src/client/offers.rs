@@ -8,7 +8,9 @@ use takt_ua::structures::EndpointDescription;
 
 use super::choice::SecurityChoice;
 use super::options::{ClientOptions, Identity};
-use super::security::SECURITY_POLICY_NONE;
+
+/// URI of SecurityPolicy None.
+pub(super) const SECURITY_POLICY_NONE: &str = "http://opcfoundation.org/UA/SecurityPolicy#None";
 
 /// TransportProfileUri of `opc.tcp` (OPC 10000-7).
 const TCP_PROFILE: &str = "http://opcfoundation.org/UA-Profile/Transport/uatcp-uasc-uabinary";

@@ -13,9 +13,6 @@ use crate::certificates::{self, CertificatesError};
 use crate::error::ClientError;
 use crate::key_log;
 
-/// URI of SecurityPolicy None.
-pub(super) const SECURITY_POLICY_NONE: &str = "http://opcfoundation.org/UA/SecurityPolicy#None";
-
 /// Everything that a secured connection to a server needs.
 pub(crate) struct Secured {
     pub(super) profile: &'static PolicyProfile,
