@@ -161,7 +161,7 @@ fn the_first_refresh_at_the_registry_has_the_active_alarms() {
     let mut watch = Watch::new(directory, "SemanticRegistryServer");
     watch.0.refresh_conditions().unwrap();
     let begin = Instant::now();
-    let mut messages = Vec::new();
+    let mut messages: Vec<String> = Vec::new();
     while messages.last().is_none_or(|last| !last.is_empty()) {
         assert!(begin.elapsed() < PATIENCE, "no end of the refresh");
         let event = watch.0.next_event(Duration::from_millis(100)).unwrap();
