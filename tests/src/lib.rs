@@ -25,6 +25,7 @@ pub mod privileged;
 pub mod process;
 pub mod pubsub;
 pub mod sandbox;
+pub mod shifted_clock;
 pub mod soak;
 pub mod tutorial;
 

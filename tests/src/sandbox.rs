@@ -32,6 +32,7 @@ pub fn patient<'a>(arguments: &[&'a str]) -> Vec<&'a str> {
     let (command, rest) = arguments.split_at(arguments.len().min(1));
     let asks = [
         "browse",
+        "discover",
         "read",
         "write",
         "call",

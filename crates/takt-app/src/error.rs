@@ -98,14 +98,14 @@ pub enum ClientError {
         offered: String,
     },
     /// The server offers no endpoint with the wanted security.
-    #[error("{endpoint} has no endpoint for --security {wanted}; it offers {offered}")]
+    #[error("{endpoint} has no endpoint for --security {wanted}: {refused}")]
     NoSecureEndpoint {
         /// Given endpoint.
         endpoint: String,
         /// The choice.
         wanted: String,
-        /// Names of the SecurityPolicies that the server offers.
-        offered: String,
+        /// Endpoints of the server, each with the reason against it.
+        refused: String,
     },
     /// The server's certificate did not pass a check.
     #[error("the certificate of {endpoint} is refused: {cause}")]

@@ -150,6 +150,34 @@ fn an_alarm_goes_through_its_life_at_the_provider_and_at_the_registry() {
     }
 }
 
+/// The registry subscribes to Events of its Providers when a first client does. The refresh of this client waits for that.
+#[test]
+fn the_first_refresh_at_the_registry_has_the_active_alarms() {
+    let directory = tempfile::tempdir().unwrap();
+    let directory = directory.path();
+    let _registry = registry(directory);
+    let _provider = provider(directory);
+    set(directory, 190.0);
+    let mut watch = Watch::new(directory, "SemanticRegistryServer");
+    watch.0.refresh_conditions().unwrap();
+    let begin = Instant::now();
+    let mut messages: Vec<String> = Vec::new();
+    while messages.last().is_none_or(|last| !last.is_empty()) {
+        assert!(begin.elapsed() < PATIENCE, "no end of the refresh");
+        let event = watch.0.next_event(Duration::from_millis(100)).unwrap();
+        let Some(event) = event else { continue };
+        let marker = event.fields[5].is_empty();
+        messages.push(match &event.fields[0] {
+            Variant::LocalizedText(text) if !marker => text.text.as_str().to_owned(),
+            // The begin, and later the end.
+            _ if messages.is_empty() => "begin".to_owned(),
+            _ => String::new(),
+        });
+    }
+    let alarm = |message: &String| message.starts_with("Chamber/Temperature 190.0 above");
+    assert!(messages.iter().any(alarm), "{messages:?}");
+}
+
 #[test]
 fn events_of_the_application_reach_the_registry() {
     let directory = tempfile::tempdir().unwrap();

@@ -28,6 +28,7 @@ mod rules;
 mod security_groups;
 
 pub use database::DatabaseError;
+pub use discovery::RegisterAtOptions;
 pub use history::RegistryHistoryOptions;
 pub use key_push::{PushTargetError, PushTargetOptions};
 pub use mirror::{MirrorOptions, MirrorOptionsError};

@@ -17,7 +17,9 @@ use takt_ua::enumerations::MessageSecurityMode;
 use takt_ua::{NodeId, StatusCode, Variant};
 
 use crate::database::Database;
-use crate::discovery::{Announcer, Discovery};
+use crate::discovery::{
+    Announcer, Discovery, RegisterAtOptions, Registrant, RegistrationsElsewhere,
+};
 use crate::durable::DurableMethods;
 use crate::events::{self, Forwarder};
 use crate::history::{RegistryHistory, RegistryHistoryOptions};
@@ -54,6 +56,8 @@ pub struct RegistryOptions {
     pub allow_tcp_registration: bool,
     /// True if servers are announced on the local network, and those of other hosts are found there (mDNS).
     pub multicast: bool,
+    /// Discovery servers of others, at which the registry registers itself.
+    pub register_at: RegisterAtOptions,
     /// Limits of the names of each client.
     pub name_limits: NameLimits,
     /// Budgets of the registry: limits of its clients, and the memory that it holds for them.
@@ -77,6 +81,7 @@ impl Default for RegistryOptions {
             mirrors: Vec::new(),
             allow_tcp_registration: false,
             multicast: false,
+            register_at: RegisterAtOptions::default(),
             name_limits: NameLimits::default(),
             limits: ServerLimits::default(),
             serve: ServeOptions::default(),
@@ -87,6 +92,7 @@ impl Default for RegistryOptions {
 /// A running registry. Dropping it stops it; the registrations of Providers stay in its database.
 pub struct Registry {
     application_name: String,
+    _elsewhere: RegistrationsElsewhere,
     _announcer: Option<Announcer>,
     /// Mirrors end while their values can still be read.
     _mirrors: Mirrors,
@@ -200,6 +206,16 @@ impl Registry {
             ),
             false => None,
         };
+        let registrant = Registrant {
+            application_name: &options.application_name,
+            application_uri: &application_uri(&options.application_name),
+            endpoints: &serving.advertised(),
+            host: discovery.host(),
+            multicast: options.multicast,
+        };
+        let elsewhere =
+            RegistrationsElsewhere::start(&options.register_at, &registrant, &providers);
+        let elsewhere = elsewhere.map_err(RegistryError::Thread)?;
         let mirrors = Mirrors::start(
             &options.mirrors,
             space,
@@ -218,6 +234,7 @@ impl Registry {
         let key_push = KeyPush::start(&options.push_targets, push_targets, parts)?;
         Ok(Self {
             application_name: options.application_name,
+            _elsewhere: elsewhere,
             _announcer: announcer,
             _mirrors: mirrors,
             _forwarder: forwarder,

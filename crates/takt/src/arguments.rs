@@ -27,7 +27,8 @@ pub use analyze::AnalyzeArguments;
 pub use bench::BenchCommand;
 pub use bounds::BoundsArguments;
 pub use clients::{
-    BrowseArguments, CallArguments, ConnectArguments, ReadArguments, WatchArguments, WriteArguments,
+    BrowseArguments, CallArguments, ConnectArguments, ConnectionArguments, ReadArguments,
+    ReverseArguments, WatchArguments, WriteArguments,
 };
 pub use control_loop::{ControlLoopArguments, LoopbackArguments, MissReaction, SendingMode};
 pub use discover::DiscoverArguments;
@@ -43,7 +44,8 @@ pub use scenario::{
     CheckScenarioArguments, ModelName, NewArguments, QdiscName, ScenarioCommand, TemplateName,
 };
 pub use security::{
-    ClientSecurityArguments, IdentityArguments, ServeSecurityArguments, UserArguments, UserCommand,
+    ClientSecurityArguments, ConnectionSecurityArguments, ServeSecurityArguments, UserArguments,
+    UserCommand,
 };
 pub use security_key::SecurityKey;
 pub use serving::{
@@ -92,6 +94,7 @@ pub enum Command {
         takt registry --allow-tcp-registration --max-providers 100\n  \
         takt registry --security-group Plant=PubSub-Aes256-CTR:anna,1002\n  \
         takt registry --push-target Plant=urn:takt:pubsub:press@opc.tcp://press:4850\n  \
+        takt registry --endpoint opc.tcp://0.0.0.0:4840 --register-at opc.tcp://lds:4840\n  \
         takt registry forget Machine")]
     Registry(RegistryArguments),
     /// Run one of the Providers of the demonstration.
@@ -109,6 +112,7 @@ pub enum Command {
     #[command(after_help = "Examples:\n  \
         takt discover\n  \
         takt discover opc.tcp://plc7:4840 --endpoints\n  \
+        takt discover opc.tcp://plc7:4840 --security encrypt --user anna\n  \
         takt discover --network")]
     Discover(DiscoverArguments),
     /// Read Values.
@@ -250,11 +254,78 @@ pub enum Command {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use std::any::TypeId;
+
     use clap::CommandFactory;
+    use takt_app::Endpoint;
+
+    use super::*;
+
+    /// Options of each command that connects to a server.
+    const CONNECTION: [&str; 9] = [
+        "security",
+        "certificate",
+        "private-key",
+        "certificates",
+        "any-host",
+        "user",
+        "password-file",
+        "user-certificate",
+        "token",
+    ];
 
     #[test]
     fn the_command_line_is_consistent() {
         Arguments::command().debug_assert();
+    }
+
+    /// Returns true for an argument with the address of a server. Options such as --endpoint and --key-endpoint are addresses of the
+    /// command itself, and --register-at needs no session.
+    fn names_a_server(argument: &clap::Arg) -> bool {
+        let is_endpoint = argument.get_value_parser().type_id() == TypeId::of::<Endpoint>();
+        let is_other = argument
+            .get_long()
+            .is_some_and(|name| name.ends_with("endpoint") || name == "register-at");
+        is_endpoint && !is_other
+    }
+
+    /// Notes each command below `command` that names a server, and each of the options that it lacks.
+    fn examine(
+        command: &clap::Command,
+        path: &str,
+        found: &mut Vec<String>,
+        missing: &mut Vec<String>,
+    ) {
+        if command.get_arguments().any(names_a_server) {
+            found.push(path.to_owned());
+            for option in CONNECTION {
+                let mut all = command.get_arguments();
+                if !all.any(|argument| argument.get_long() == Some(option)) {
+                    missing.push(format!("{path} --{option}"));
+                }
+            }
+        }
+        for below in command.get_subcommands() {
+            let path = format!("{path} {}", below.get_name());
+            examine(below, &path, found, missing);
+        }
+    }
+
+    #[test]
+    fn each_command_that_names_a_server_has_the_options_of_a_connection() {
+        let mut command = Arguments::command();
+        command.build();
+        let (mut found, mut missing) = (Vec::new(), Vec::new());
+        examine(&command, "takt", &mut found, &mut missing);
+        assert_eq!(missing, Vec::<String>::new());
+        for known in [
+            "read",
+            "discover",
+            "registry forget",
+            "trust add",
+            "publish",
+        ] {
+            assert!(found.contains(&format!("takt {known}")), "{found:?}");
+        }
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! The disk is a small tmpfs in a separate mount namespace, which requires root. The test starts itself again in it.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
@@ -181,6 +182,7 @@ fn on_a_small_disk(disk: &Path) {
     let status = newcomer.register();
     println!("a newcomer gets {status}");
     assert!(!registry.process.has_ended());
+    nothing_is_replaced_without_space(&sandbox, &registry, disk, &data);
 
     // With free space everything works again, and acknowledged registrations exist after kill -9.
     std::fs::remove_file(&ballast).unwrap();
@@ -202,6 +204,31 @@ fn on_a_small_disk(disk: &Path) {
             "{name} was kept and is gone after a restart"
         );
     }
+}
+
+/// Users and certificates stay as they are when not a byte is left.
+fn nothing_is_replaced_without_space(
+    sandbox: &Sandbox,
+    registry: &Registry,
+    disk: &Path,
+    data: &Path,
+) {
+    let rest = disk.join("rest");
+    let mut file = std::fs::File::create(&rest).unwrap();
+    while file.write_all(&[1; 4096]).is_ok() {}
+    let users = data.join("users");
+    let pki = data.join("pki");
+    let certificate = pki.join(format!("own/certs/{}.der", registry.name));
+    let before = std::fs::read(&certificate).unwrap();
+    let add = ["user", "add", "--unix-user", "root", "--users"];
+    let refused = sandbox.run(&[&add[..], &[users.to_str().unwrap()]].concat());
+    println!("a new user: {}", refused.expect_failure());
+    assert!(!users.exists());
+    let renew = ["trust", "renew", &registry.name, "--certificates"];
+    let refused = sandbox.run(&[&renew[..], &[pki.to_str().unwrap()]].concat());
+    println!("a new certificate: {}", refused.expect_failure());
+    assert_eq!(std::fs::read(&certificate).unwrap(), before);
+    std::fs::remove_file(&rest).unwrap();
 }
 
 fn start(sandbox: &Sandbox, endpoint: &str, data: &Path) -> Registry {

@@ -142,6 +142,10 @@ fn a_client_of_a_killed_server_gets_errors_at_once() {
         }
         let lost = client.write(&node, 1.0.into()).unwrap_err();
         assert!(lost.is_connection(), "{lost}");
+        let start = NodeId::string(1, "Start");
+        let lost = client.call_method(&NodeId::NULL, &start, Vec::new());
+        let lost = lost.unwrap_err();
+        assert!(lost.is_connection(), "{lost}");
         assert!(
             killed.elapsed() < TIMEOUT,
             "{endpoint}: {:?}",

@@ -1,5 +1,7 @@
 //! Trust that ends while a channel is open.
 
+use std::process::Command;
+
 use takt_tests::process::Finished;
 use takt_tests::{Process, Registry, Sandbox};
 
@@ -20,8 +22,14 @@ pub(crate) struct TwoUsers {
 
 impl TwoUsers {
     pub(crate) fn new(options: &[&str]) -> Self {
+        Self::start(options, |_| {})
+    }
+
+    /// Starts the registry after a change of its environment.
+    pub(crate) fn start(options: &[&str], change: impl FnOnce(&mut Command)) -> Self {
         let sandbox = Sandbox::new();
-        let registry = Registry::start(&sandbox, options);
+        let options = [&["--endpoint", "opc.tcp://127.0.0.1:0"], options].concat();
+        let registry = Registry::start_in(&sandbox, &options, change);
         let folder = sandbox.data_directory().join("pki");
         let certificate = folder.join(format!("own/certs/{}.der", registry.name));
         let mut users = Self {
@@ -44,14 +52,14 @@ impl TwoUsers {
 
     /// Changes the trust of the server in the client.
     fn server_changes(&self, change: &str) {
-        let change = [
-            "trust",
-            change,
-            &self.client,
-            "--certificates",
-            &self.folder,
-        ];
-        let _ = self.sandbox.run(&change).expect_success();
+        self.server_runs(&[change, &self.client]);
+    }
+
+    /// Runs `takt trust` with the folder of the server.
+    fn server_runs(&self, change: &[&str]) {
+        let folder = ["--certificates", &self.folder];
+        let command = [&["trust"], change, &folder].concat();
+        let _ = self.sandbox.run(&command).expect_success();
     }
 
     /// Changes the trust of the client.
@@ -111,5 +119,80 @@ fn a_server_that_is_rejected_loses_its_client() {
     assert!(!ended.status.success(), "{}", ended.stdout);
     for said in [ended.stderr, users.read().expect_failure()] {
         assert!(said.contains(&format!("add {thumbprint}")), "{said}");
+    }
+}
+
+/// Waits for Good values, after it was told that the connection is lost: the client has connected again.
+fn wait_for_values_again(watch: &mut Process) {
+    watch.wait_for("the end of the connection", PATIENCE, |line| {
+        line.contains("BadNoCommunication")
+    });
+    watch.wait_for("values", PATIENCE, |line| !line.contains("Bad"));
+}
+
+/// The old certificate of the client is not trusted any more once the new one is in use.
+#[test]
+fn a_watch_goes_on_with_the_new_certificate_of_its_application() {
+    let users = TwoUsers::new(&[]);
+    let mut watch = users.watch();
+    users.client_changes(&["renew", "takt"]);
+    let list = users.elsewhere.rows(&["trust", "list"]);
+    let own = list.iter().find(|row| row["folder"] == "own").unwrap();
+    let new = own["thumbprint"].as_str().unwrap();
+    assert_ne!(new, users.client);
+    let file = own["file"].as_str().unwrap();
+    users.server_runs(&["add", file]);
+    users.server_changes("reject");
+    wait_for_values_again(&mut watch);
+    assert!(!watch.has_ended(), "{}", watch.report());
+}
+
+/// The open channel stays, and the next one has the new certificate.
+#[test]
+fn a_watch_goes_on_with_the_new_certificate_of_its_server() {
+    let mut users = TwoUsers::new(&[]);
+    let mut watch = users.watch();
+    let before = std::fs::read(&users.certificate).unwrap();
+    let name = users.registry.name.clone();
+    users.server_runs(&["renew", &name]);
+    assert_ne!(std::fs::read(&users.certificate).unwrap(), before);
+    while watch.try_line().is_some() {}
+    for _ in 0..4 {
+        let line = watch.next_line(PATIENCE);
+        assert!(!line.contains("Bad"), "{line}");
+    }
+    users.client_changes(&["add", &users.certificate]);
+    let endpoint = users.registry.endpoint.clone();
+    users.registry.process.kill();
+    users.registry = Registry::start_at(&users.sandbox, &endpoint, &[]);
+    wait_for_values_again(&mut watch);
+    assert!(!watch.has_ended(), "{}", watch.report());
+}
+
+/// The registry offers no endpoint with this curve.
+#[test]
+fn a_client_tells_the_reasons_against_the_endpoints_of_a_server() {
+    let users = TwoUsers::new(&[]);
+    let endpoint = &users.registry.endpoint;
+    let read = |security: &str, more: &[&str]| {
+        let read = ["read", endpoint, "i=2258", "--security", security];
+        users.elsewhere.run(&[&read, more].concat())
+    };
+    let refused = read("ECC_nistP384", &[]).expect_failure();
+    let words = refused.split_whitespace().filter(|word| *word != "│");
+    let refused = words.collect::<Vec<_>>().join(" ");
+    for reason in [
+        "None: it has no security",
+        "Basic256Sha256 sign",
+        "ECC_nistP256 sign: another security is wanted",
+    ] {
+        assert!(refused.contains(reason), "{refused}");
+    }
+    let told = read("encrypt", &["-v"]).stderr;
+    for reason in [
+        "Aes256_Sha256_RsaPss encrypt is used",
+        "Basic256Sha256 encrypt is not used: it is less secure",
+    ] {
+        assert!(told.contains(reason), "{told}");
     }
 }

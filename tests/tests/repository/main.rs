@@ -70,6 +70,41 @@ fn every_dependency_is_justified_and_every_justification_needed() {
     assert_eq!(used, justified, "docs/dependencies.md");
 }
 
+#[test]
+fn the_tests_in_the_table_of_faults_exist() {
+    let text = fs::read_to_string(repository().join("docs/faults.md")).unwrap();
+    let rows = text.lines().filter_map(|line| {
+        let mut cells = line.strip_prefix("| ")?.split(" | ");
+        let (id, file, test) = (cells.next()?, cells.next()?, cells.next()?);
+        let file = file.strip_prefix('`')?.strip_suffix('`')?;
+        let test = test.strip_prefix('`')?.split('`').next()?;
+        Some((id, file, test))
+    });
+    let rows: Vec<_> = rows.collect();
+    assert!(rows.len() > 10, "{rows:?}");
+    for (id, file, test) in &rows {
+        let folder = match file.starts_with("takt-") {
+            true => repository().join("crates"),
+            false => repository().join("tests/tests"),
+        };
+        let source = fs::read_to_string(folder.join(file)).unwrap();
+        assert!(source.contains(&format!("fn {test}(")), "{id}: {test}");
+    }
+    // Each cell of the first table names tests of the second one, or says that there is none.
+    let cells = text
+        .lines()
+        .filter(|line| line.starts_with("| **"))
+        .flat_map(|line| line.trim_matches('|').split(" | ").skip(1))
+        .flat_map(|cell| cell.trim().split(", "));
+    let mut count = 0;
+    for cell in cells {
+        count += 1;
+        let is_known = ["not tested", "–"].contains(&cell) || rows.iter().any(|row| row.0 == cell);
+        assert!(is_known, "{cell}");
+    }
+    assert!(count > 50, "{count} cells");
+}
+
 /// bindgen accepts syn 2 or 3 and passes parsed code to prettyplease: both must use the same version, which a new
 /// resolution does not guarantee.
 #[test]

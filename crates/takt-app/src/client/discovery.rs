@@ -36,7 +36,7 @@ impl DiscoveryClient {
         options: &ClientOptions,
     ) -> Result<Self, ClientError> {
         let deadline = options.connect_deadline();
-        let transport = ready(link::connect(endpoint, options, false, deadline))?;
+        let transport = ready(link::connect(endpoint, options, None, false, deadline))?;
         Ok(Self::with(transport, endpoint, options))
     }
 

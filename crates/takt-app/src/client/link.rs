@@ -9,18 +9,19 @@ use takt_ua::structures::{EndpointDescription, GetEndpointsRequest, GetEndpoints
 use super::choice::SecurityChoice;
 use super::connection::Connection;
 use super::message::{remaining, request_header, text};
-use super::options::ClientOptions;
+use super::options::{ClientOptions, Identity};
 use super::request::ServiceRequest;
 use super::security::Secured;
 use super::session::Session;
 use crate::endpoint::Endpoint;
 use crate::error::ClientError;
 
-/// Connects with the security that `options` choose. With `insist`, a server on the loopback interface has refused a
-/// connection without security.
+/// Connects with the security that `options` choose, for a session of the user if there is an identity. With `insist`, a server on
+/// the loopback interface has refused a connection without security.
 pub(super) async fn connect<T: Connection>(
     endpoint: &Endpoint,
     options: &ClientOptions,
+    identity: Option<&Identity>,
     insist: bool,
     deadline: Instant,
 ) -> Result<T, ClientError> {
@@ -29,8 +30,9 @@ pub(super) async fn connect<T: Connection>(
         _ => return T::connect_unsecured(endpoint, options, remaining(deadline)).await,
     };
     let endpoints = endpoints::<T>(endpoint, options, remaining(deadline)).await?;
-    let (there, wanted) = (url.clone(), options.clone());
-    let secured = T::wait_for(move || Secured::of(&there, &wanted, &endpoints)).await??;
+    let (there, wanted, user) = (url.clone(), options.clone(), identity.cloned());
+    let choose = move || Secured::of(&there, &wanted, user.as_ref(), &endpoints);
+    let secured = T::wait_for(choose).await??;
     T::connect_secured(url, options, secured, remaining(deadline)).await
 }
 
@@ -120,7 +122,8 @@ impl<T: Connection> Link<T> {
         insist: bool,
         deadline: Instant,
     ) -> Result<(), ClientError> {
-        let mut transport: T = connect(endpoint, options, insist, deadline).await?;
+        let mut transport: T =
+            connect(endpoint, options, Some(&options.identity), insist, deadline).await?;
         self.connections += 1;
         if let Some(session) = &mut self.lost {
             let resumed = session.resume(&mut transport, endpoint, options, remaining(deadline));

@@ -20,6 +20,7 @@ mod in_place;
 mod link;
 mod message;
 mod namespaces;
+mod offers;
 mod options;
 mod request;
 mod requests;

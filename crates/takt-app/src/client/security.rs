@@ -4,20 +4,14 @@ use std::sync::Arc;
 
 use takt_crypto::{ApplicationSecurity, Certificate, KeyKind, PolicyProfile};
 use takt_tcp::{ClientConnectionConfig, EndpointUrl, SecuredPolicy};
-use takt_ua::enumerations::MessageSecurityMode;
+use takt_ua::enumerations::{MessageSecurityMode, UserTokenType};
 use takt_ua::structures::EndpointDescription;
 
-use super::choice::SecurityChoice;
-use super::options::ClientOptions;
+use super::offers::{self, Offers, Wanted, policy_name, secured_profile};
+use super::options::{ClientOptions, Identity};
 use crate::certificates::{self, CertificatesError};
 use crate::error::ClientError;
 use crate::key_log;
-
-/// URI of SecurityPolicy None.
-pub(super) const SECURITY_POLICY_NONE: &str = "http://opcfoundation.org/UA/SecurityPolicy#None";
-
-/// TransportProfileUri of `opc.tcp` (OPC 10000-7).
-const TCP_PROFILE: &str = "http://opcfoundation.org/UA-Profile/Transport/uatcp-uasc-uabinary";
 
 /// Everything that a secured connection to a server needs.
 pub(crate) struct Secured {
@@ -31,35 +25,27 @@ pub(crate) struct Secured {
     application_uri: String,
     /// The secured endpoints that GetEndpoints returned, without protection.
     offered: Vec<(String, MessageSecurityMode)>,
+    /// The endpoints that were refused because they do not accept a kind of token.
+    without_token: Vec<(String, MessageSecurityMode, UserTokenType)>,
 }
 
 impl Secured {
-    /// Chooses the most secure endpoint of those that GetEndpoints returned.
+    /// Chooses the most secure endpoint of those that GetEndpoints returned and that accept the identity, and reports the reasons
+    /// against the others. Without an identity, no session is wanted.
     pub(super) fn of(
         url: &EndpointUrl,
         options: &ClientOptions,
+        identity: Option<&Identity>,
         endpoints: &[EndpointDescription],
     ) -> Result<Self, ClientError> {
-        let (policy, mode) = match &options.security.choice {
-            SecurityChoice::None | SecurityChoice::Automatic => (None, None),
-            SecurityChoice::Secured { policy, mode } => (*policy, *mode),
-        };
-        // A file with a certificate fits the policies with keys of its kind only.
-        let given = options.security.certificate.as_ref();
-        let given = given.and_then(|(certificate, _)| Certificate::from_file(certificate).ok());
-        let given = given.and_then(|certificate| certificate.key_kind);
-        let usable = endpoints.iter().filter_map(usable).filter(|(_, profile)| {
-            policy.is_some() || given.is_none_or(|kind| kind == profile.key_kind())
-        });
-        let best = usable
-            .filter(|(_, profile)| policy.is_none_or(|name| name == profile.name))
-            .filter(|(offer, _)| mode.is_none_or(|mode| mode == offer.security_mode))
-            .max_by_key(|(offer, profile)| (offer.security_mode.0, profile.rank));
+        let mut offers = Offers::new(endpoints, &Wanted::new(options, identity));
+        let best = offers.choose();
+        offers.report(url);
         let Some((offer, profile)) = best else {
             return Err(ClientError::NoSecureEndpoint {
                 endpoint: url.to_string(),
                 wanted: options.security.choice.to_string(),
-                offered: names(endpoints),
+                refused: offers.refusals(),
             });
         };
         let application = open(options, url, profile.key_kind())?;
@@ -78,6 +64,7 @@ impl Secured {
             server_certificate: offer.server_certificate.as_bytes().to_vec(),
             application_uri: offer.server.application_uri.as_str().to_owned(),
             offered: secured_of(endpoints),
+            without_token: offers.without_token(),
         })
     }
 
@@ -108,7 +95,17 @@ impl Secured {
     pub(super) fn is_confirmed(&self, endpoints: &[EndpointDescription]) -> bool {
         let confirmed = secured_of(endpoints);
         let chosen = (self.profile.uri.to_owned(), self.mode);
-        confirmed.contains(&chosen) && confirmed.iter().all(|one| self.offered.contains(one))
+        // The same holds for the tokens of an endpoint.
+        let accepts = |(uri, mode, token): &(String, MessageSecurityMode, UserTokenType)| {
+            endpoints.iter().any(|one| {
+                one.security_policy_uri.as_str() == uri
+                    && one.security_mode == *mode
+                    && offers::accepts(one, *token)
+            })
+        };
+        confirmed.contains(&chosen)
+            && confirmed.iter().all(|one| self.offered.contains(one))
+            && !self.without_token.iter().any(accepts)
     }
 }
 
@@ -126,28 +123,11 @@ fn is_loopback(url: &EndpointUrl) -> bool {
         .is_ok_and(|addresses| addresses.iter().all(|address| address.ip().is_loopback()))
 }
 
-fn usable(offer: &EndpointDescription) -> Option<(&EndpointDescription, &'static PolicyProfile)> {
-    let has_certificate = !offer.server_certificate.as_bytes().is_empty();
-    let profile = secured_profile(offer).filter(|_| has_certificate)?;
-    Some((offer, profile))
-}
-
-/// Returns the SecurityPolicy of a secured endpoint over TCP.
-fn secured_profile(offer: &EndpointDescription) -> Option<&'static PolicyProfile> {
-    let profile = PolicyProfile::by_uri(offer.security_policy_uri.as_str())?;
-    let is_secured = matches!(
-        offer.security_mode,
-        MessageSecurityMode::Sign | MessageSecurityMode::SignAndEncrypt
-    );
-    let is_tcp = offer.transport_profile_uri.as_str() == TCP_PROFILE;
-    (is_secured && is_tcp).then_some(profile)
-}
-
 /// Returns the secured endpoints of a list. In the list of CreateSession, servers may leave out the certificate (OPC 10000-4,
 /// 5.7.2): the one in the response itself is checked.
 fn secured_of(endpoints: &[EndpointDescription]) -> Vec<(String, MessageSecurityMode)> {
     let of = |offer: &EndpointDescription| {
-        let profile = secured_profile(offer)?;
+        let profile = secured_profile(offer).ok()?;
         Some((profile.uri.to_owned(), offer.security_mode))
     };
     endpoints.iter().filter_map(of).collect()
@@ -157,10 +137,7 @@ fn secured_of(endpoints: &[EndpointDescription]) -> Vec<(String, MessageSecurity
 pub(super) fn names(offered: &[EndpointDescription]) -> String {
     let mut names: Vec<&str> = offered
         .iter()
-        .map(|offer| {
-            let uri = offer.security_policy_uri.as_str();
-            uri.rsplit_once('#').map_or(uri, |(_, name)| name)
-        })
+        .map(|offer| policy_name(offer.security_policy_uri.as_str()))
         .collect();
     names.sort_unstable();
     names.dedup();

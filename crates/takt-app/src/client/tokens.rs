@@ -8,8 +8,9 @@ use zeroize::Zeroizing;
 
 use super::ephemeral_key;
 use super::message::text;
+use super::offers::SECURITY_POLICY_NONE;
 use super::options::{ClientOptions, Identity};
-use super::security::{SECURITY_POLICY_NONE, Secured};
+use super::security::Secured;
 use crate::endpoint::Endpoint;
 use crate::error::ClientError;
 

@@ -69,7 +69,7 @@ impl Report {
 
 /// Servers or connections that the process holds.
 enum Held {
-    Registry(Registry),
+    Registry(Box<Registry>),
     Providers(Vec<Provider>),
     Servers(Vec<Serving>),
     Consumer(Discovery, Connected),
@@ -149,7 +149,7 @@ fn begin(part: &Part, stop: &AtomicBool) -> Result<Held, BenchError> {
         }
     };
     Ok(match part {
-        Part::Registry { directory } => Held::Registry(
+        Part::Registry { directory } => Held::Registry(Box::new(
             Registry::start(RegistryOptions {
                 endpoint: Endpoint::Tcp(loopback(0)),
                 database: directory.join("registry.redb"),
@@ -158,7 +158,7 @@ fn begin(part: &Part, stop: &AtomicBool) -> Result<Held, BenchError> {
                 ..RegistryOptions::default()
             })
             .map_err(BenchError::round_trip("the registry"))?,
-        ),
+        )),
         Part::Providers {
             registry,
             first,

@@ -16,7 +16,7 @@ use super::providers::{ProviderUrls, is_on_network};
 const INTERVAL: Duration = Duration::from_secs(1);
 
 /// Capabilities of a registry and its Providers: live data (OPC 10000-12, Annex D).
-const LIVE_DATA: [&str; 1] = ["DA"];
+pub(super) const LIVE_DATA: [&str; 1] = ["DA"];
 
 /// Thread that keeps the announcements up to date. Dropping it ends it.
 pub(crate) struct Announcer {

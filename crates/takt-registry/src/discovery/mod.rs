@@ -3,6 +3,7 @@
 
 mod announcer;
 mod providers;
+mod registrant;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -17,6 +18,8 @@ use takt_ua::structures::{
 use takt_ua::{DateTime, ExtensionObject, StatusCode};
 
 pub(crate) use announcer::Announcer;
+pub use registrant::RegisterAtOptions;
+pub(crate) use registrant::{Registrant, RegistrationsElsewhere};
 
 use crate::rules::Rules;
 use providers::{ProviderUrls, is_on_this_host};
@@ -45,6 +48,11 @@ impl Discovery {
             network,
             host: name.nodename().to_string_lossy().into_owned(),
         }
+    }
+
+    /// Returns the name of this host.
+    pub(crate) fn host(&self) -> &str {
+        &self.host
     }
 
     fn registrations(&self) -> MutexGuard<'_, Registrations> {

@@ -96,7 +96,7 @@ impl ProviderUrls {
 }
 
 /// Returns a URL at all addresses with this host instead, and other URLs unchanged.
-fn with_host(url: &str, host: &str) -> String {
+pub(super) fn with_host(url: &str, host: &str) -> String {
     for unspecified in ["0.0.0.0", "[::]"] {
         let rest = url.strip_prefix("opc.tcp://");
         if let Some(rest) = rest.and_then(|rest| rest.strip_prefix(unspecified)) {

@@ -10,8 +10,9 @@ use takt_app::client::{Client, ClientOptions};
 use takt_app::{ClientError, Endpoint, EventQuery, Subscription, SubscriptionOptions};
 use takt_services::{EventSink, Server};
 use takt_space::Event;
-use takt_ua::{NodeId, QualifiedName, Variant, ids};
+use takt_ua::{NodeId, ids};
 
+use super::fields::{FIELDS, ends_refresh, event_of};
 use super::upstream::Upstream;
 use crate::rules::Rules;
 
@@ -24,6 +25,10 @@ const IDLE: Duration = Duration::from_secs(5);
 /// Time before the next attempt to subscribe to a Provider that refused or ended.
 const RETRY: Duration = Duration::from_secs(1);
 
+/// Longest time that the refreshes of clients wait for the Conditions of a Provider, so that one that hangs does not delay those of
+/// the others for long.
+const REFRESH: Duration = Duration::from_secs(2);
+
 /// Publishing interval at Providers.
 const PUBLISHING: Duration = Duration::from_millis(50);
 
@@ -33,62 +38,6 @@ const QUEUE: u32 = 5000;
 /// Severities of the Events about Providers.
 const COMES: u16 = 100;
 const GOES: u16 = 500;
-
-/// Fields that are forwarded: those of the EventTypes that Providers report (OPC 10000-5, 6.4; OPC 10000-9, 5).
-const FIELDS: [&str; 52] = [
-    "EventId",
-    "EventType",
-    "SourceNode",
-    "SourceName",
-    "Time",
-    "Message",
-    "Severity",
-    "ConditionClassId",
-    "ConditionClassName",
-    "ConditionName",
-    "BranchId",
-    "Retain",
-    "EnabledState",
-    "EnabledState/Id",
-    "Quality",
-    "Quality/SourceTimestamp",
-    "LastSeverity",
-    "LastSeverity/SourceTimestamp",
-    "Comment",
-    "Comment/SourceTimestamp",
-    "ClientUserId",
-    "AckedState",
-    "AckedState/Id",
-    "ConfirmedState",
-    "ConfirmedState/Id",
-    "ActiveState",
-    "ActiveState/Id",
-    "InputNode",
-    "SuppressedState",
-    "SuppressedState/Id",
-    "SuppressedOrShelved",
-    "OutOfServiceState",
-    "OutOfServiceState/Id",
-    "MaxTimeShelved",
-    "HighHighLimit",
-    "HighLimit",
-    "LowLimit",
-    "LowLowLimit",
-    "LimitState/CurrentState",
-    "LimitState/CurrentState/Id",
-    "LimitState/LastTransition",
-    "HighHighState",
-    "HighHighState/Id",
-    "HighState",
-    "HighState/Id",
-    "LowState",
-    "LowState/Id",
-    "LowLowState",
-    "LowLowState/Id",
-    "ShelvingState/CurrentState",
-    "ShelvingState/CurrentState/Id",
-    "ShelvingState/UnshelveTime",
-];
 
 /// The thread that follows Providers and listeners. Dropping it stops it, and all Subscriptions.
 pub(crate) struct Forwarder {
@@ -103,6 +52,8 @@ struct Link {
     stop: Arc<AtomicBool>,
     thread: JoinHandle<()>,
     started: Instant,
+    /// True once the registry has the states of the Conditions.
+    is_refreshed: Arc<AtomicBool>,
 }
 
 impl Forwarder {
@@ -178,6 +129,7 @@ impl Following {
     /// Brings everything up to date. Returns true if clients monitor Events, or did a short time ago.
     fn follow(&mut self, rules: &Rules) -> bool {
         let now = Instant::now();
+        let last_hold = self.sink.last_hold();
         if self.sink.has_listeners() {
             self.listened = Some(now);
         }
@@ -216,6 +168,7 @@ impl Following {
             stays
         });
         if !is_wanted {
+            self.sink.release_refreshes(last_hold);
             return false;
         }
         for upstream in upstreams {
@@ -226,6 +179,7 @@ impl Following {
                 let (name, namespace) = (upstream.name.clone(), upstream.namespace);
                 self.sink
                     .forget_conditions(|condition| condition.namespace == namespace);
+                self.sink.hold_refreshes();
                 match Link::start(upstream, endpoint, options, self.sink.clone()) {
                     Ok(link) => {
                         self.links.insert(name, link);
@@ -233,6 +187,9 @@ impl Following {
                     Err(error) => tracing::warn!(%error, "Events of {name} are not forwarded"),
                 }
             }
+        }
+        if !self.links.values().any(Link::is_refreshing) {
+            self.sink.release_refreshes(last_hold);
         }
         true
     }
@@ -285,13 +242,22 @@ impl Link {
     ) -> std::io::Result<Self> {
         let stop = Arc::new(AtomicBool::new(false));
         let namespace = upstream.namespace;
+        let is_refreshed = Arc::new(AtomicBool::new(false));
+        let forwarder = std::thread::current();
         let thread = std::thread::Builder::new().name("events-of".to_owned());
         let thread = thread.spawn({
             let (stop, endpoint) = (Arc::clone(&stop), endpoint.clone());
+            let is_refreshed = Arc::clone(&is_refreshed);
+            let refreshed = move || {
+                is_refreshed.store(true, Ordering::Release);
+                forwarder.unpark();
+            };
             move || {
-                if let Err(error) = forward(&upstream, &endpoint, options, &sink, &stop) {
+                let forwarded = forward(&upstream, &endpoint, options, &sink, &refreshed, &stop);
+                if let Err(error) = forwarded {
                     tracing::debug!(provider = upstream.name, %error, "Events are not forwarded");
                 }
+                refreshed();
             }
         })?;
         Ok(Self {
@@ -300,7 +266,13 @@ impl Link {
             stop,
             thread,
             started: Instant::now(),
+            is_refreshed,
         })
+    }
+
+    /// Returns true while refreshes have to wait for the Conditions of this Provider.
+    fn is_refreshing(&self) -> bool {
+        !self.is_refreshed.load(Ordering::Acquire) && self.started.elapsed() < REFRESH
     }
 
     fn end(self) {
@@ -310,12 +282,14 @@ impl Link {
     }
 }
 
-/// Forwards Events of one Provider until it is stopped or the connection ends.
+/// Forwards Events of one Provider until it is stopped or the connection ends. Calls `refreshed` when the states of its Conditions
+/// are known.
 fn forward(
     upstream: &Upstream,
     endpoint: &Endpoint,
     options: ClientOptions,
     sink: &EventSink,
+    refreshed: &impl Fn(),
     stop: &AtomicBool,
 ) -> Result<(), ClientError> {
     let mut client = Client::connect(endpoint, options)?;
@@ -329,6 +303,7 @@ fn forward(
     subscription.monitor_events(&NodeId::from(ids::SERVER), query)?;
     if let Err(error) = subscription.refresh_conditions() {
         tracing::debug!(provider = upstream.name, %error, "has no Conditions");
+        refreshed();
     }
     let to_registry = |node: &NodeId| match node.namespace == own.namespace {
         true => NodeId {
@@ -338,46 +313,14 @@ fn forward(
         false => node.clone(),
     };
     while !stop.load(Ordering::Acquire) {
-        if let Some(notification) = subscription.next_event(INTERVAL)?
-            && let Some(event) = event_of(&notification.fields)
-        {
+        let Some(notification) = subscription.next_event(INTERVAL)? else {
+            continue;
+        };
+        if let Some(event) = event_of(&notification.fields) {
             sink.report(event.map_node_ids(to_registry));
+        } else if ends_refresh(&notification.fields) {
+            refreshed();
         }
     }
     Ok(())
-}
-
-/// Returns the Event with these fields. Refreshes are answered by the registry itself, and audit Events stay at the Provider.
-fn event_of(values: &[Variant]) -> Option<Event> {
-    let node = |name: &str| {
-        let index = FIELDS.iter().position(|field| *field == name)?;
-        match values.get(index) {
-            Some(Variant::NodeId(node)) => Some(NodeId::clone(node)),
-            _ => None,
-        }
-    };
-    let event_type = node("EventType")?;
-    if let Some(id) = event_type.standard_id()
-        && (matches!(
-            id,
-            ids::REFRESH_START_EVENT_TYPE
-                | ids::REFRESH_END_EVENT_TYPE
-                | ids::REFRESH_REQUIRED_EVENT_TYPE
-        ) || takt_space::namespace0::Namespace0::is_subtype_of(id, ids::AUDIT_EVENT_TYPE))
-    {
-        return None;
-    }
-    let mut event = Event::new(event_type, node("SourceNode").unwrap_or_default());
-    for (name, value) in FIELDS.iter().zip(values) {
-        if !value.is_empty() {
-            let path = name.split('/').map(|name| QualifiedName::new(0, name));
-            event.set(path.collect(), value.clone());
-        }
-    }
-    match values.get(FIELDS.len()) {
-        Some(Variant::NodeId(condition)) if !condition.is_null() => {
-            Some(event.of_condition(NodeId::clone(condition)))
-        }
-        _ => Some(event),
-    }
 }

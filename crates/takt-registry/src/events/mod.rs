@@ -5,6 +5,7 @@
 //! * [`model_changes`]: changes of nodes, reported together as GeneralModelChangeEvents.
 
 mod conditions;
+mod fields;
 mod forwarder;
 mod model_changes;
 mod upstream;

@@ -53,6 +53,13 @@ struct Refresh {
     current: Option<Delivery>,
 }
 
+impl Refresh {
+    /// Returns true if the refresh may begin or go on. While refreshes are held, only those go on that have begun.
+    fn may_run(&self, held: bool) -> bool {
+        !held || self.events.is_some()
+    }
+}
+
 /// The owner of a Subscription.
 pub(crate) type OwnerOf<'o> = &'o dyn Fn(u32) -> Option<Arc<Caller>>;
 
@@ -82,7 +89,10 @@ impl Dispatch {
 
     /// Returns true if there is work.
     pub(crate) fn is_due(&self) -> bool {
-        self.queue.is_waiting() || self.current.is_some() || !self.refreshes.is_empty()
+        let held = self.queue.holds_refreshes();
+        self.queue.is_waiting()
+            || self.current.is_some()
+            || self.refreshes.iter().any(|refresh| refresh.may_run(held))
     }
 
     /// Requests a refresh.
@@ -161,7 +171,15 @@ impl Dispatch {
     }
 
     fn run_refreshes(&mut self, view: &View<'_>, owner: OwnerOf<'_>, slice: &mut Slice) {
-        while let Some(mut refresh) = self.refreshes.pop_front() {
+        let held = self.queue.holds_refreshes();
+        for _ in 0..self.refreshes.len() {
+            let Some(mut refresh) = self.refreshes.pop_front() else {
+                return;
+            };
+            if !refresh.may_run(held) {
+                self.refreshes.push_back(refresh);
+                continue;
+            }
             let is_done = !slice.is_over() && self.run_refresh(&mut refresh, view, owner, slice);
             if !is_done {
                 // Other Subscriptions take turns.

@@ -42,6 +42,9 @@ pub(crate) struct EventQueue {
     listened: OnceLock<Wake>,
     /// Recorder of Events.
     recorder: OnceLock<Arc<dyn EventRecorder>>,
+    /// Number of reasons so far to hold refreshes, and the number of those that are over.
+    holds: AtomicU64,
+    released: AtomicU64,
     conditions: Mutex<BTreeMap<Vec<u8>, Arc<Event>>>,
 }
 
@@ -59,6 +62,8 @@ impl Default for EventQueue {
             wake: OnceLock::new(),
             listened: OnceLock::new(),
             recorder: OnceLock::new(),
+            holds: AtomicU64::new(0),
+            released: AtomicU64::new(0),
             conditions: Mutex::default(),
         }
     }
@@ -92,6 +97,7 @@ impl EventQueue {
         self.auditors
             .fetch_add(usize::from(is_auditor), Ordering::Relaxed);
         if let (0, Some(listened)) = (before, self.listened.get()) {
+            self.holds.fetch_add(1, Ordering::Release);
             listened();
         }
     }
@@ -109,6 +115,17 @@ impl EventQueue {
             && event.audience() == Audience::Everybody
         {
             recorder.record(event, notifiers);
+        }
+    }
+
+    /// Returns true if refreshes that have not begun have to wait.
+    pub(super) fn holds_refreshes(&self) -> bool {
+        self.holds.load(Ordering::Acquire) != self.released.load(Ordering::Acquire)
+    }
+
+    fn release_refreshes(&self, hold: u64) {
+        if self.released.swap(hold, Ordering::AcqRel) != hold {
+            self.wake_engine();
         }
     }
 
@@ -197,12 +214,16 @@ impl EventQueue {
         if !is_sent {
             lane.lost.fetch_add(1, Ordering::Relaxed);
         }
+        self.wake_engine();
+        is_sent
+    }
+
+    fn wake_engine(&self) {
         if !self.is_waiting.swap(true, Ordering::AcqRel)
             && let Some(wake) = self.wake.get()
         {
             wake();
         }
-        is_sent
     }
 
     /// Begins to take Events: those that are reported from now on wake the serving thread again.
@@ -289,8 +310,27 @@ impl EventSink {
 
     /// Sets a function that is called when a first client begins to monitor Events, after a time without any. Only the first call
     /// has an effect. The function returns at once.
+    ///
+    /// The application may have to fetch the states of Conditions then. So refreshes (ConditionRefresh, OPC 10000-9, 5.5.7) that
+    /// clients request from then on begin only after [`release_refreshes`](Self::release_refreshes).
     pub fn on_first_listener(&self, listened: impl Fn() + Send + Sync + 'static) {
         let _ = self.0.listened.set(Box::new(listened));
+    }
+
+    /// Lets refreshes wait that clients request from now on, because the states of more Conditions are being fetched.
+    pub fn hold_refreshes(&self) {
+        self.0.holds.fetch_add(1, Ordering::Release);
+    }
+
+    /// Returns the number of the last reason to hold refreshes: a first listener, or [`hold_refreshes`](Self::hold_refreshes).
+    #[must_use]
+    pub fn last_hold(&self) -> u64 {
+        self.0.holds.load(Ordering::Acquire)
+    }
+
+    /// Lets refreshes begin, if there was no newer reason to hold them than the one with this number.
+    pub fn release_refreshes(&self, last_hold: u64) {
+        self.0.release_refreshes(last_hold);
     }
 
     /// Forgets the retained Events of Conditions for whose ConditionId `is_gone` returns true.

@@ -1,4 +1,4 @@
-//! Arguments of the commands that use a server: `takt browse`, `read`, `write`, `call` and `watch`.
+//! Arguments of the commands that use a server: `takt browse`, `read`, `write`, `call` and `watch`, and those that others share.
 
 use std::time::Duration;
 
@@ -8,12 +8,22 @@ use takt_app::{Endpoint, EndpointUrl};
 use super::values::{attribute, duration, endpoint, listening};
 use super::{ClientSecurityArguments, GroupArguments};
 
-/// Application to use, with its endpoint and the longest time for a request.
+/// Application to use, with its endpoint and the connection to it.
 #[derive(Debug, Args)]
 pub struct ConnectArguments {
     /// Endpoint of the server: opc.iox2://ApplicationName or opc.tcp://host:port.
     #[arg(value_parser = endpoint)]
     pub endpoint: Endpoint,
+    #[command(flatten)]
+    pub connection: ConnectionArguments,
+    /// Print JSON, one object for each row.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Connection to a server: its time limit, its direction, its security and its user.
+#[derive(Debug, Args)]
+pub struct ConnectionArguments {
     /// Longest time that a request may take.
     #[arg(long, value_name = "TIME", default_value = "2s", value_parser = duration)]
     pub timeout: Duration,
@@ -23,16 +33,13 @@ pub struct ConnectArguments {
     pub share: GroupArguments,
     #[command(flatten)]
     pub security: ClientSecurityArguments,
-    /// Print JSON, one object for each row.
-    #[arg(long)]
-    pub json: bool,
 }
 
 /// Reverse connect: the server connects to this command.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct ReverseArguments {
-    /// Do not connect: wait at this address until the server connects (reverse connect). ENDPOINT is the EndpointUrl that it sends
-    /// then. For example `takt browse opc.tcp://plc:4840 --listen 0.0.0.0:4841`.
+    /// Do not connect: wait at this address until the server connects (reverse connect). The endpoint is the EndpointUrl that it
+    /// sends then. For example `takt browse opc.tcp://plc:4840 --listen 0.0.0.0:4841`.
     #[arg(long, value_name = "HOST:PORT", value_parser = listening)]
     pub listen: Option<EndpointUrl>,
     /// ApplicationUri of the server, which it sends and which has to be in its certificate [default: any one with the EndpointUrl].

@@ -5,7 +5,7 @@ use std::time::Duration;
 use clap::Args;
 use takt_app::Endpoint;
 
-use super::GroupArguments;
+use super::ConnectionArguments;
 use super::values::{default_registry, duration, endpoint};
 
 #[derive(Debug, Args)]
@@ -22,11 +22,8 @@ pub struct DiscoverArguments {
     /// Ask each server for its endpoints, and show their security.
     #[arg(long, conflicts_with = "network")]
     pub endpoints: bool,
-    /// Longest time that a request may take.
-    #[arg(long, value_name = "TIME", default_value = "2s", value_parser = duration)]
-    pub timeout: Duration,
     #[command(flatten)]
-    pub share: GroupArguments,
+    pub connection: ConnectionArguments,
     /// Print JSON, one object for each server.
     #[arg(long)]
     pub json: bool,

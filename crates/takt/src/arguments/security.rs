@@ -8,6 +8,7 @@ use takt_app::serve::{EndpointSecurity, OfferedCurves};
 use takt_app::users::UserKind;
 use takt_app::{ClientSecurity, Identity, JwtOptions, SecurityChoice};
 use takt_space::{RoleSet, UserRole};
+use takt_ua::enumerations::MessageSecurityMode;
 
 use crate::explain;
 
@@ -81,9 +82,19 @@ impl ServeSecurityArguments {
     }
 }
 
-/// Security of connections over opc.tcp.
+/// Security and user of connections over opc.tcp, with a folder of certificates.
 #[derive(Debug, Clone, Args)]
 pub struct ClientSecurityArguments {
+    #[command(flatten)]
+    pub connection: ConnectionSecurityArguments,
+    /// Folder of certificates; default is `pki` in the state directory of the user.
+    #[arg(long, value_name = "DIRECTORY")]
+    pub certificates: Option<PathBuf>,
+}
+
+/// Security and user of connections over opc.tcp, for commands that have a folder of certificates for another reason.
+#[derive(Debug, Clone, Args)]
+pub struct ConnectionSecurityArguments {
     /// Security over opc.tcp: auto, none, sign, encrypt, a SecurityPolicy such as Basic256Sha256 or ECC_nistP256, or both:
     /// Basic256Sha256,sign. `auto` is no security on the loopback interface, and the most secure endpoint elsewhere.
     #[arg(long, value_name = "CHOICE", default_value_t)]
@@ -94,9 +105,6 @@ pub struct ClientSecurityArguments {
     /// Private key of the certificate (PEM).
     #[arg(long, value_name = "FILE", requires = "certificate")]
     pub private_key: Option<PathBuf>,
-    /// Folder of certificates; default is `pki` in the state directory of the user.
-    #[arg(long, value_name = "DIRECTORY")]
-    pub certificates: Option<PathBuf>,
     /// Accept a server whose certificate names other hosts than its URL.
     #[arg(long)]
     pub any_host: bool,
@@ -144,13 +152,12 @@ fn token(file: &Path) -> miette::Result<Identity> {
 impl ClientSecurityArguments {
     /// Returns the security of connections.
     pub fn options(&self) -> ClientSecurity {
-        ClientSecurity {
-            choice: self.security.clone(),
-            certificates: self.certificates.clone(),
-            certificate: self.certificate.clone().zip(self.private_key.clone()),
-            any_host: self.any_host,
-            token_lifetime: None,
-        }
+        self.connection.options(self.certificates.as_ref())
+    }
+
+    /// Returns the security of connections that have to be encrypted: see [`ConnectionSecurityArguments::encrypted`].
+    pub fn encrypted(&self) -> ClientSecurity {
+        self.connection.encrypted(self.certificates.as_ref())
     }
 
     /// Returns the user of sessions, with the password that `read` gets.
@@ -158,7 +165,44 @@ impl ClientSecurityArguments {
         &self,
         read: impl FnOnce(Option<&PathBuf>) -> miette::Result<String>,
     ) -> miette::Result<Identity> {
-        self.user.identity(read)
+        self.connection.user.identity(read)
+    }
+}
+
+impl ConnectionSecurityArguments {
+    /// Returns the security of connections, with this folder of certificates.
+    pub fn options(&self, certificates: Option<&PathBuf>) -> ClientSecurity {
+        ClientSecurity {
+            choice: self.security.clone(),
+            certificates: certificates.cloned(),
+            certificate: self.certificate.clone().zip(self.private_key.clone()),
+            any_host: self.any_host,
+            token_lifetime: None,
+        }
+    }
+
+    /// Returns the security of connections that have to be encrypted, on the loopback interface too, unless the user chooses another
+    /// one.
+    pub fn encrypted(&self, certificates: Option<&PathBuf>) -> ClientSecurity {
+        let mut security = self.options(certificates);
+        if security.choice == SecurityChoice::Automatic {
+            security.choice = SecurityChoice::Secured {
+                policy: None,
+                mode: Some(MessageSecurityMode::SignAndEncrypt),
+            };
+        }
+        security
+    }
+
+    /// Returns true if an argument was given.
+    pub fn is_given(&self) -> bool {
+        let user = &self.user;
+        self.security != SecurityChoice::Automatic
+            || self.certificate.is_some()
+            || self.any_host
+            || user.user.is_some()
+            || user.user_certificate.is_some()
+            || user.token.is_some()
     }
 }
 

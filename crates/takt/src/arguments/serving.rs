@@ -12,7 +12,9 @@ use takt_services::ServerLimits;
 use takt_space::RoleSet;
 
 use super::values::{default_registry, duration, endpoint, listening};
-use super::{GroupArguments, IdentityArguments, ServeSecurityArguments};
+use super::{
+    ConnectionArguments, ConnectionSecurityArguments, GroupArguments, ServeSecurityArguments,
+};
 
 /// Smallest budget in MiB: enough for a few clients and their messages.
 const LEAST_MEMORY: u64 = 16;
@@ -78,6 +80,14 @@ pub struct RegistryServeArguments {
     /// FindServersOnNetwork.
     #[arg(long)]
     pub mdns: bool,
+    /// Register the registry at this discovery server, and end that at the end; can be given several times. For example
+    /// opc.tcp://lds:4840.
+    #[arg(long, value_name = "URL", value_parser = endpoint)]
+    pub register_at: Vec<Endpoint>,
+    /// Security of the connections to discovery servers: see `takt browse --help`, --security. The certificate is that of the
+    /// registry.
+    #[arg(long, value_name = "CHOICE", default_value_t, requires = "register_at")]
+    pub register_security: SecurityChoice,
     /// Largest number of Providers of each Unix user, or of each address over opc.tcp.
     #[arg(long, value_name = "COUNT", default_value_t = NameLimits::default().providers)]
     pub max_providers: usize,
@@ -158,11 +168,11 @@ pub enum RegistryCommand {
     Forget {
         /// ApplicationName of the Provider.
         name: String,
-        /// Endpoint of the registry, which must be on this host.
+        /// Endpoint of the registry. Over opc.tcp, the user needs the role engineer there.
         #[arg(long, default_value_t = default_registry(), value_parser = endpoint)]
         registry: Endpoint,
         #[command(flatten)]
-        share: GroupArguments,
+        connection: Box<ConnectionArguments>,
     },
 }
 
@@ -201,15 +211,8 @@ pub struct ProviderArguments {
     /// ApplicationName, instead of that of the demonstration.
     #[arg(long)]
     pub name: Option<String>,
-    /// Security of the connection to a registry over opc.tcp: auto, none, sign, encrypt, a SecurityPolicy such as Basic256Sha256, or
-    /// both. `auto` is no security on the loopback interface, and the most secure endpoint elsewhere.
-    #[arg(long = "security", value_name = "CHOICE", default_value_t)]
-    pub registry_security: SecurityChoice,
-    /// Accept a registry whose certificate names other hosts than its URL.
-    #[arg(long)]
-    pub any_host: bool,
-    #[command(flatten)]
-    pub user: IdentityArguments,
+    #[command(flatten, next_help_heading = "Connection to the registry")]
+    pub registry_security: ConnectionSecurityArguments,
     #[command(flatten)]
     pub memory: MemoryArguments,
     #[command(flatten)]

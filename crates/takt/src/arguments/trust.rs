@@ -4,11 +4,11 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
-use takt_app::{Endpoint, SecurityChoice};
+use takt_app::Endpoint;
 use takt_crypto::KeyKind;
 
-use super::IdentityArguments;
 use super::values::{duration, endpoint};
+use super::{ConnectionSecurityArguments, ReverseArguments};
 
 #[derive(Debug, Args)]
 pub struct TrustArguments {
@@ -26,22 +26,19 @@ pub struct TrustServerArguments {
     /// ServerConfiguration, and the user of the session a security-admin there.
     #[arg(long, value_name = "ENDPOINT", value_parser = endpoint)]
     pub server: Option<Endpoint>,
-    /// Security of the connection to --server: encrypt, or a SecurityPolicy such as Basic256Sha256.
-    #[arg(
-        long,
-        value_name = "CHOICE",
-        default_value = "encrypt",
-        requires = "server"
-    )]
-    pub security: SecurityChoice,
-    /// Accept a server whose certificate names other hosts than its URL.
-    #[arg(long, requires = "server")]
-    pub any_host: bool,
     /// Longest time that a request to --server may take.
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration)]
     pub timeout: Duration,
-    #[command(flatten)]
-    pub user: IdentityArguments,
+    #[command(
+        flatten,
+        next_help_heading = "Connection to --server, encrypted by default"
+    )]
+    pub reverse: ReverseArguments,
+    #[command(
+        flatten,
+        next_help_heading = "Connection to --server, encrypted by default"
+    )]
+    pub security: ConnectionSecurityArguments,
 }
 
 #[derive(Debug, Subcommand)]
@@ -57,7 +54,8 @@ pub enum TrustCommand {
     /// Trust a certificate: a rejected one, by the beginning of its thumbprint, or one in a file.
     Add {
         /// Thumbprint, at least its first 8 digits, or a file (DER or PEM; a revocation list ends in .crl).
-        certificate: String,
+        #[arg(value_name = "CERTIFICATE")]
+        subject: String,
         /// The certificate belongs to an issuer (CA) that completes chains, but is not trusted by itself.
         #[arg(long)]
         issuer: bool,
@@ -67,7 +65,8 @@ pub enum TrustCommand {
     /// Trust a certificate no more.
     Reject {
         /// Thumbprint, at least its first 8 digits.
-        certificate: String,
+        #[arg(value_name = "CERTIFICATE")]
+        subject: String,
         #[command(flatten)]
         remote: TrustServerArguments,
     },

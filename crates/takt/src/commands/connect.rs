@@ -4,41 +4,50 @@ use takt_app::client::{Client, ClientOptions, ReverseClient};
 use takt_app::{ClientError, Endpoint, ReverseListener, model};
 use takt_ua::{NodeId, StatusCode};
 
-use crate::arguments::ConnectArguments;
+use crate::arguments::{ConnectArguments, ConnectionArguments, ReverseArguments};
 use crate::commands::user::password;
 use crate::explain;
 
 /// Opens a session.
 pub fn connect(arguments: &ConnectArguments) -> miette::Result<Client> {
-    let reverse = arguments.reverse.listen.as_ref();
-    let reverse = reverse
-        .map(
-            |url| match (ReverseListener::bind(url), &arguments.endpoint) {
-                (_, Endpoint::SharedMemory(_)) => Err(explain::with_help(
-                    "--listen is for a server over opc.tcp",
-                    "Name the EndpointUrl of the server: opc.tcp://HOST:PORT.",
-                )),
-                (Err(error), _) => Err(explain::with_help(
-                    error,
-                    "See --listen in `takt browse --help`.",
-                )),
-                (Ok(listener), _) => Ok(ReverseClient {
-                    listener,
-                    wait: arguments.reverse.listen_for,
-                }),
-            },
-        )
-        .transpose()?;
-    let options = ClientOptions {
-        reverse,
+    let options = options(&arguments.endpoint, &arguments.connection)?;
+    Client::connect(&arguments.endpoint, options).map_err(|error| explain::client(&error))
+}
+
+/// Returns the options of a client of `endpoint`.
+pub fn options(
+    endpoint: &Endpoint,
+    arguments: &ConnectionArguments,
+) -> miette::Result<ClientOptions> {
+    Ok(ClientOptions {
+        reverse: reverse(endpoint, &arguments.reverse)?,
         server_uri: arguments.reverse.server_uri.clone(),
         timeout: arguments.timeout,
         group: arguments.share.group.clone(),
         security: arguments.security.options(),
         identity: arguments.security.identity(password)?,
         ..ClientOptions::named("takt")
+    })
+}
+
+/// Opens the socket at which the server connects, if it shall do so.
+pub fn reverse(
+    endpoint: &Endpoint,
+    arguments: &ReverseArguments,
+) -> miette::Result<Option<ReverseClient>> {
+    let Some(url) = &arguments.listen else {
+        return Ok(None);
     };
-    Client::connect(&arguments.endpoint, options).map_err(|error| explain::client(&error))
+    if endpoint.is_shared_memory() {
+        return Err(explain::with_help(
+            "--listen is for a server over opc.tcp",
+            "Name the EndpointUrl of the server: opc.tcp://HOST:PORT.",
+        ));
+    }
+    let listener = ReverseListener::bind(url)
+        .map_err(|error| explain::with_help(error, "See --listen in `takt browse --help`."))?;
+    let wait = arguments.listen_for;
+    Ok(Some(ReverseClient { listener, wait }))
 }
 
 /// Returns the node that the user names: a NodeId, or a path below the Objects folder.

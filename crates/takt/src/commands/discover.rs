@@ -5,12 +5,13 @@ use std::time::Duration;
 use miette::IntoDiagnostic;
 use serde_json::{Value, json};
 use takt_app::client::{ClientOptions, DiscoveryClient};
-use takt_app::{ClientError, Endpoint};
+use takt_app::{Client, ClientError, Endpoint, Identity, SecurityChoice};
 use takt_discovery::{FoundServer, Multicast};
 use takt_rt::interrupt::Interrupt;
 use takt_ua::enumerations::MessageSecurityMode;
-use takt_ua::structures::{ApplicationDescription, EndpointDescription};
+use takt_ua::structures::{ApplicationDescription, EndpointDescription, FindServersRequest};
 
+use super::connect::options;
 use crate::arguments::DiscoverArguments;
 use crate::{explain, output};
 
@@ -23,22 +24,43 @@ pub fn run(arguments: &DiscoverArguments) -> miette::Result<()> {
 
 /// Shows the servers that a server knows.
 fn at_server(arguments: &DiscoverArguments) -> miette::Result<()> {
-    let options = ClientOptions {
-        timeout: arguments.timeout,
-        group: arguments.share.group.clone(),
+    let options = options(&arguments.endpoint, &arguments.connection)?;
+    let servers = known_servers(&arguments.endpoint, options);
+    let servers = servers.map_err(|error| explain::client(&error))?;
+    // The other servers are asked as everybody may ask them.
+    let plain = ClientOptions {
+        timeout: arguments.connection.timeout,
+        group: arguments.connection.share.group.clone(),
         ..ClientOptions::named("takt")
     };
-    let mut client = DiscoveryClient::connect(&arguments.endpoint, &options)
-        .map_err(|error| explain::client(&error))?;
-    let servers = client.servers().map_err(|error| explain::client(&error))?;
     for server in &servers {
         let offers = match arguments.endpoints {
-            true => offers(server, &options),
+            true => offers(server, &plain),
             false => Vec::new(),
         };
         show(server, &offers, arguments.json);
     }
     Ok(())
+}
+
+/// Asks a server for the servers that it knows: without security and session, unless the user has chosen them.
+fn known_servers(
+    endpoint: &Endpoint,
+    options: ClientOptions,
+) -> Result<Vec<ApplicationDescription>, ClientError> {
+    if options.identity != Identity::Anonymous {
+        let mut client = Client::connect(endpoint, options)?;
+        let found = client.call(FindServersRequest {
+            endpoint_url: endpoint.to_string().as_str().into(),
+            ..FindServersRequest::default()
+        });
+        return found.map(|found| found.servers);
+    }
+    let mut client = match options.security.choice {
+        SecurityChoice::Secured { .. } => DiscoveryClient::connect_secured(endpoint, &options)?,
+        _ => DiscoveryClient::connect(endpoint, &options)?,
+    };
+    client.servers()
 }
 
 /// Endpoints of a server, or the reason why it does not answer.

@@ -2,7 +2,7 @@
 
 use miette::IntoDiagnostic;
 use takt_app::serve::ServeOptions;
-use takt_app::{ClientSecurity, Endpoint, Provider};
+use takt_app::{Endpoint, Provider};
 use takt_demo::{host, machine};
 use takt_rt::interrupt::Interrupt;
 
@@ -21,12 +21,8 @@ pub fn run(arguments: &ProviderArguments) -> miette::Result<()> {
     let builder = Provider::builder(name)
         .registry(arguments.registry.to_string())
         .endpoint(arguments.endpoint.to_string())
-        .registry_identity(arguments.user.identity(password)?)
-        .registry_security(ClientSecurity {
-            choice: arguments.registry_security.clone(),
-            any_host: arguments.any_host,
-            ..ClientSecurity::default()
-        })
+        .registry_identity(arguments.registry_security.user.identity(password)?)
+        .registry_security(arguments.registry_security.options(None))
         .limits(arguments.memory.limits());
     let builder = match arguments.history_events {
         true => builder.historized_events(),

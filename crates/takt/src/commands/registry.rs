@@ -4,18 +4,22 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use miette::IntoDiagnostic;
-use takt_app::client::{Client, ClientOptions};
+use takt_app::client::Client;
 use takt_app::serve::ServeOptions;
 use takt_app::{
     Endpoint, EndpointUrl, HistoryStoreOptions, Identity, ReverseClient, ReverseListener, model,
 };
-use takt_registry::{MirrorOptions, NameLimits, Registry, RegistryHistoryOptions, RegistryOptions};
+use takt_registry::{
+    MirrorOptions, NameLimits, RegisterAtOptions, Registry, RegistryHistoryOptions, RegistryOptions,
+};
 use takt_rt::interrupt::Interrupt;
 use takt_ua::{NodeId, StatusCode, Variant};
 
+use super::connect::options;
 use super::user::password;
 use crate::arguments::{
-    MirrorArguments, RegistryArguments, RegistryCommand, RegistryServeArguments, listening,
+    ConnectionArguments, MirrorArguments, RegistryArguments, RegistryCommand,
+    RegistryServeArguments, listening,
 };
 use crate::{explain, output};
 
@@ -25,8 +29,8 @@ pub fn run(arguments: RegistryArguments) -> miette::Result<()> {
         Some(RegistryCommand::Forget {
             name,
             registry,
-            share,
-        }) => forget(&name, &registry, share.group),
+            connection,
+        }) => forget(&name, &registry, &connection),
     }
 }
 
@@ -65,6 +69,10 @@ fn serve(arguments: RegistryServeArguments) -> miette::Result<()> {
         mirrors: mirrors(&arguments.mirrors)?,
         allow_tcp_registration: arguments.allow_tcp_registration,
         multicast: arguments.mdns,
+        register_at: RegisterAtOptions {
+            endpoints: arguments.register_at,
+            security: arguments.register_security,
+        },
         name_limits: NameLimits {
             namespaces: arguments.max_namespaces.unwrap_or(limits.namespaces),
             ..limits
@@ -180,12 +188,9 @@ fn mirror_password(file: Option<&str>) -> miette::Result<String> {
     }
 }
 
-fn forget(name: &str, registry: &Endpoint, group: Option<String>) -> miette::Result<()> {
+fn forget(name: &str, registry: &Endpoint, connection: &ConnectionArguments) -> miette::Result<()> {
     let explained = |error| explain::client(&error);
-    let options = ClientOptions {
-        group,
-        ..ClientOptions::named("takt")
-    };
+    let options = options(registry, connection)?;
     let mut client = Client::connect(registry, options).map_err(explained)?;
     let namespace = client
         .namespace_index(model::NAMESPACE_URI)

@@ -9,12 +9,10 @@ use takt_app::client::{Client, ClientOptions};
 use takt_app::serve::{EndpointSecurity, ServeOptions};
 use takt_app::{
     ClientSecurity, Endpoint, KeyKeeper, KeyNews, KeyReceiver, KeyReceiverOptions, MissingKeys,
-    SecurityChoice,
 };
 use takt_pubsub::configuration::key_services;
 use takt_pubsub::runtime::PubSub;
 use takt_pubsub::security::KeyRing;
-use takt_ua::enumerations::MessageSecurityMode;
 use takt_ua::structures::PubSubConfiguration2DataType;
 
 use super::advice;
@@ -208,13 +206,7 @@ fn missing(id: &str, reason: &MissingKeys, until: Option<Instant>, advice: &str)
 /// Returns a client of a SecurityKeyService, which gives keys over shared memory and encrypted connections only. It connects
 /// later, because the service may start after this application.
 fn client_for_keys(endpoint: &Endpoint, arguments: &RunArguments) -> miette::Result<Client> {
-    let mut security = arguments.security.options();
-    if security.choice == SecurityChoice::Automatic {
-        security.choice = SecurityChoice::Secured {
-            policy: None,
-            mode: Some(MessageSecurityMode::SignAndEncrypt),
-        };
-    }
+    let security = arguments.security.encrypted();
     Ok(Client::new(endpoint, client_options(arguments, security)?))
 }
 

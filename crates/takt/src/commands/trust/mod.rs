@@ -20,19 +20,16 @@ pub fn run(arguments: &TrustArguments) -> miette::Result<()> {
             None => local::list(&store, *json),
         },
         TrustCommand::Add {
-            certificate,
+            subject,
             issuer,
             remote,
         } => match connect(remote)? {
-            Some(mut client) => remote::add(&mut client, &store, certificate, *issuer),
-            None => local::add(&store, certificate, *issuer),
+            Some(mut client) => remote::add(&mut client, &store, subject, *issuer),
+            None => local::add(&store, subject, *issuer),
         },
-        TrustCommand::Reject {
-            certificate,
-            remote,
-        } => match connect(remote)? {
-            Some(mut client) => remote::reject(&mut client, certificate),
-            None => local::reject(&store, certificate),
+        TrustCommand::Reject { subject, remote } => match connect(remote)? {
+            Some(mut client) => remote::reject(&mut client, subject),
+            None => local::reject(&store, subject),
         },
         TrustCommand::Renew {
             name,

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use miette::IntoDiagnostic;
-use takt_app::client::{Client, ClientOptions, ClientSecurity};
-use takt_app::{ClientError, Identity};
+use takt_app::ClientError;
+use takt_app::client::{Client, ClientOptions};
 use takt_crypto::{Certificate, CertificateStore, OwnCertificate, issue};
 use takt_ua::enumerations::TrustListMasks;
 use takt_ua::structures::TrustListDataType;
@@ -13,6 +13,7 @@ use takt_ua::{ByteString, StatusCode};
 
 use super::listing::{self, Listed, printable};
 use crate::arguments::TrustServerArguments;
+use crate::commands::connect::reverse;
 use crate::commands::user::password;
 use crate::{explain, output};
 
@@ -24,25 +25,22 @@ pub(super) fn connect(
     arguments: &TrustServerArguments,
     certificates: Option<&PathBuf>,
 ) -> miette::Result<Option<Client>> {
-    let identity = arguments.user.identity(password)?;
     let Some(server) = &arguments.server else {
-        return match identity {
-            Identity::Anonymous => Ok(None),
-            _ => Err(explain::with_help(
-                "a user is for --server only",
+        let is_given = arguments.security.is_given() || arguments.reverse.listen.is_some();
+        return match is_given {
+            false => Ok(None),
+            true => Err(explain::with_help(
+                "a user, and the security of a connection, are for --server only",
                 "--server opc.tcp://HOST:PORT names the server whose certificates are managed.",
             )),
         };
     };
     let options = ClientOptions {
         timeout: arguments.timeout,
-        security: ClientSecurity {
-            choice: arguments.security.clone(),
-            certificates: certificates.cloned(),
-            any_host: arguments.any_host,
-            ..ClientSecurity::default()
-        },
-        identity,
+        reverse: reverse(server, &arguments.reverse)?,
+        server_uri: arguments.reverse.server_uri.clone(),
+        security: arguments.security.encrypted(certificates),
+        identity: arguments.security.user.identity(password)?,
         ..ClientOptions::named("takt")
     };
     let client = Client::connect(server, options).map_err(|error| explain::client(&error))?;

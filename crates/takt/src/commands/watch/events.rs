@@ -56,10 +56,7 @@ pub fn run(arguments: &WatchArguments) -> miette::Result<()> {
         let monitored = subscription.monitor_events(notifier, query.clone());
         monitored.map_err(explained)?;
     }
-    // Alarms that are active already. Servers without Conditions refuse it.
-    if let Err(error) = subscription.refresh_conditions() {
-        tracing::debug!("no ConditionRefresh: {error}");
-    }
+    let mut refreshed = None;
     let end = arguments.run_for.map(|time| Instant::now() + time);
     while !interrupt.is_set() {
         let left = end.map_or(Duration::MAX, |end| {
@@ -67,6 +64,18 @@ pub fn run(arguments: &WatchArguments) -> miette::Result<()> {
         });
         if left.is_zero() {
             break;
+        }
+        if refreshed != Some(subscription.client().epoch()) {
+            // Alarms that are active already, or are so since the last session. Servers without Conditions refuse it.
+            match subscription.refresh_conditions() {
+                Err(error) if error.is_connection() => {}
+                outcome => {
+                    if let Err(error) = outcome {
+                        tracing::debug!("no ConditionRefresh: {error}");
+                    }
+                    refreshed = Some(subscription.client().epoch());
+                }
+            }
         }
         match subscription.next_event(left.min(STEP)) {
             Ok(Some(event)) => show(&event, arguments),
