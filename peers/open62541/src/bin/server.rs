@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 use takt_peer_open62541::bench::prepare_thread;
 use takt_peer_open62541::server::Server;
 
-const USAGE: &str = "usage: open62541-server PORT [SECURITY] [--core N] [--fifo PRIORITY] [--variables COUNT] [--discovery on]";
+const USAGE: &str =
+    "usage: open62541-server PORT [SECURITY] [--core N] [--fifo PRIORITY] [--variables COUNT]";
 
 static ENDED: AtomicBool = AtomicBool::new(false);
 
@@ -36,7 +37,6 @@ fn serve(arguments: &[String]) -> Result<(), String> {
         options = rest;
     }
     let (mut core, mut fifo, mut variables) = (None, None, None);
-    let mut discovery = false;
     for pair in options.chunks(2) {
         match pair {
             [name, value] if name == "--core" => core = Some(value.parse().map_err(|_| USAGE)?),
@@ -44,7 +44,6 @@ fn serve(arguments: &[String]) -> Result<(), String> {
             [name, value] if name == "--variables" => {
                 variables = Some(value.parse().map_err(|_| USAGE)?);
             }
-            [name, value] if name == "--discovery" && value == "on" => discovery = true,
             _ => return Err(USAGE.to_owned()),
         }
     }
@@ -55,9 +54,6 @@ fn serve(arguments: &[String]) -> Result<(), String> {
     if let Some(count) = variables {
         let added = server.add_lines(count);
         added.map_err(|error| error.to_string())?;
-    }
-    if discovery {
-        server.accept_registrations();
     }
     let namespace = server.namespace();
     // Nothing is ever sent to us: the end of the input is the end.
