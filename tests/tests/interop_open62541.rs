@@ -3,14 +3,10 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::net::TcpListener;
-use std::process::Command;
-use std::time::{Duration, Instant};
 
-use rustix::process::Signal;
 use serde_json::{Value, json};
-use takt_tests::binary::open62541;
 use takt_tests::interop::Foreign;
-use takt_tests::{Peer, PeerClient, PeerServer, Process, Registry, Sandbox, interop};
+use takt_tests::{Peer, PeerClient, PeerServer, Registry, Sandbox, interop};
 
 const PEER: Peer = Peer::Open62541;
 
@@ -101,27 +97,4 @@ fn the_command_line_waits_for_a_foreign_server() {
         let value = sandbox.run(&read).expect_success();
         assert!(value.contains("42"), "{choice}: {value}");
     }
-}
-
-#[test]
-fn a_registry_registers_itself_at_the_foreign_discovery_server() {
-    const PATIENCE: Duration = Duration::from_secs(60);
-    let mut server = Command::new(open62541("open62541-server"));
-    let mut server = Process::spawn("open62541", server.args(["0", "--discovery", "on"]));
-    let ready: serde_json::Value = serde_json::from_str(&server.next_line(PATIENCE)).unwrap();
-    let endpoint = ready["endpoint"].as_str().unwrap();
-    let sandbox = Sandbox::new();
-    let mut registry = Registry::start(&sandbox, &["--register-at", endpoint]);
-    let is_known = || {
-        let rows = sandbox.rows(&["discover", endpoint]);
-        rows.iter().any(|row| row["name"] == *registry.name)
-    };
-    let begin = Instant::now();
-    while !is_known() {
-        assert!(begin.elapsed() < PATIENCE, "{}", registry.process.report());
-    }
-    registry.process.signal(Signal::INT);
-    assert!(registry.process.wait(PATIENCE).success());
-    let rows = sandbox.rows(&["discover", endpoint]);
-    assert!(rows.iter().all(|row| row["name"] != *registry.name));
 }

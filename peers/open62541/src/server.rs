@@ -77,16 +77,6 @@ impl Server {
         Ok(self)
     }
 
-    /// Accepts registrations of other servers, before it serves.
-    pub fn accept_registrations(&mut self) {
-        // SAFETY: the server is alive, and its configuration with it.
-        unsafe {
-            let config = sys::UA_Server_getConfig(self.server);
-            (*config).applicationDescription.applicationType =
-                sys::UA_ApplicationType::UA_APPLICATIONTYPE_DISCOVERYSERVER;
-        }
-    }
-
     /// The index of `urn:takt:peer`.
     #[must_use]
     pub fn namespace(&self) -> u16 {

@@ -12,7 +12,7 @@ use takt_peer_open62541::server::Server;
 
 const USAGE: &str = "\
 usage: open62541-server PORT [SECURITY] [--core N] [--fifo PRIORITY] [--variables COUNT]
-       open62541-server PORT [SECURITY] [--recorded COUNT] [--reverse-connect URL] [--discovery on]";
+       open62541-server PORT [SECURITY] [--recorded COUNT] [--reverse-connect URL]";
 
 static ENDED: AtomicBool = AtomicBool::new(false);
 
@@ -39,7 +39,6 @@ fn serve(arguments: &[String]) -> Result<(), String> {
     }
     let (mut core, mut fifo, mut variables) = (None, None, None);
     let (mut recorded, mut clients) = (None, None);
-    let mut discovery = false;
     for pair in options.chunks(2) {
         match pair {
             [name, value] if name == "--core" => core = Some(value.parse().map_err(|_| USAGE)?),
@@ -51,7 +50,6 @@ fn serve(arguments: &[String]) -> Result<(), String> {
                 recorded = Some(value.parse().map_err(|_| USAGE)?);
             }
             [name, value] if name == "--reverse-connect" => clients = Some(value),
-            [name, value] if name == "--discovery" && value == "on" => discovery = true,
             _ => return Err(USAGE.to_owned()),
         }
     }
@@ -70,9 +68,6 @@ fn serve(arguments: &[String]) -> Result<(), String> {
     if let Some(url) = clients {
         let added = server.connect_to(url);
         added.map_err(|error| error.to_string())?;
-    }
-    if discovery {
-        server.accept_registrations();
     }
     let namespace = server.namespace();
     // Nothing is ever sent to us: the end of the input is the end.
