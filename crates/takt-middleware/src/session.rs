@@ -12,12 +12,14 @@ use takt_rt::child::{ChildError, ChildProcess, Ending};
 use crate::own::{Mode, PORTS};
 use crate::statistics::Random;
 use crate::table::{PeerEntry, PeerNetwork, PeerTable};
-use crate::usage::{PeerUsage, kill_group};
+use crate::usage::{PeerUsage, kill_group, members};
 
 /// Longest time that a process may take until it is ready.
 const START: Duration = Duration::from_secs(20);
 /// Longest time that a process may take to end.
 const END: Duration = Duration::from_secs(3);
+/// Beginning of the names of private folders.
+pub(crate) const FOLDER_PREFIX: &str = "takt-peer-";
 /// Ports that are tried: below those that the system hands out.
 const FIRST_PORT: u16 = 20_000;
 const LAST_PORT: u16 = 32_000;
@@ -109,7 +111,9 @@ pub(crate) struct Session {
     network: Option<ChildProcess>,
     folder: tempfile::TempDir,
     /// First of the ports.
-    pub(crate) port: u16,
+    port: u16,
+    /// Number of ports that the broker uses.
+    broker_ports: usize,
     program: Vec<String>,
     options: Vec<String>,
     /// Information that both sides have printed.
@@ -128,7 +132,7 @@ impl Session {
         seed: u64,
         interrupted: &AtomicBool,
     ) -> Result<Self, SessionError> {
-        let folder = tempfile::Builder::new().prefix("takt-peer-").tempdir();
+        let folder = tempfile::Builder::new().prefix(FOLDER_PREFIX).tempdir();
         let mut session = Self {
             client: None,
             server: None,
@@ -136,6 +140,7 @@ impl Session {
             network: None,
             folder: folder.map_err(SessionError::failed)?,
             port: free_ports(seed).ok_or_else(|| SessionError::failed("no ten ports are free"))?,
+            broker_ports: 0,
             program: table.program(peer),
             options: options.to_vec(),
             info: Vec::new(),
@@ -150,6 +155,7 @@ impl Session {
             let (command, offset) = broker.parts();
             session.start_broker(command, offset, table.root.as_deref(), interrupted)?;
         }
+        session.broker_ports = session.used_ports();
         session.start_server(interrupted)?;
         session.start_client(interrupted)?;
         Ok(session)
@@ -322,6 +328,34 @@ impl Session {
                 return Ok(result);
             }
         }
+    }
+
+    /// Returns the processes of client and server.
+    pub(crate) fn processes(&self) -> Vec<u32> {
+        let sides = [&self.client, &self.server].into_iter().flatten();
+        sides.flat_map(|side| members(side.id())).collect()
+    }
+
+    /// Kills client and server (SIGKILL).
+    pub(crate) fn kill(&mut self) {
+        for mut side in [self.client.take(), self.server.take()]
+            .into_iter()
+            .flatten()
+        {
+            kill_group(side.id());
+            side.end();
+        }
+    }
+
+    /// Returns the number of ports that nobody else can bind, without those of the broker.
+    pub(crate) fn bound_ports(&self) -> usize {
+        self.used_ports().saturating_sub(self.broker_ports)
+    }
+
+    fn used_ports(&self) -> usize {
+        (self.port..self.port.saturating_add(PORTS))
+            .filter(|port| !is_free(*port))
+            .count()
     }
 
     /// Returns the use of resources of client and server until now; a broker counts as the server's.

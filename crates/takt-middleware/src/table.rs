@@ -197,7 +197,10 @@ impl PeerTable {
         if !first.is_absolute() || first.is_file() {
             return None;
         }
-        Some("not installed".to_owned())
+        Some(format!(
+            "not installed: takt bench peers install {}",
+            peer.name
+        ))
     }
 }
 

@@ -42,7 +42,14 @@ fn rows(arguments: &[&str]) -> Vec<Value> {
         "--json",
     ];
     let rows = support::objects(support::bench("middleware", &[&common, arguments].concat()));
-    for name in ["samples.csv", "rows.jsonl", "summary.txt", "index.html"] {
+    for name in [
+        "samples.csv",
+        "rows.jsonl",
+        "tables.md",
+        "index.html",
+        "echo.svg",
+        "progress.jsonl",
+    ] {
         let length = std::fs::metadata(results.join(name)).unwrap().len();
         assert!(length > 100, "{name}: {length}");
     }
