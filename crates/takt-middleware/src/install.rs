@@ -73,6 +73,8 @@ struct Found {
     packages: Vec<String>,
     /// Size of all its Debian packages in MiB.
     download_mib: u32,
+    /// Size of the crates that its build fetches, in MiB.
+    crates_mib: u32,
     #[serde(skip)]
     place: usize,
 }
@@ -122,6 +124,7 @@ fn find(table: &PeerTable, options: &PeersOptions) -> Result<Vec<Found>, Middlew
             state: state(table, peer),
             packages: missing_packages(&peer.packages),
             download_mib: peer.download_mib,
+            crates_mib: peer.crates_mib,
             place,
         });
     }
@@ -180,6 +183,7 @@ fn list(report: &mut Report<impl FnMut(String)>, found: &[Found]) -> Result<(), 
         Column::text("required"),
         Column::text("state"),
         Column::number("packages").unit("MiB"),
+        Column::number("crates").unit("MiB"),
         Column::text("missing packages"),
     ]);
     for peer in found {
@@ -195,6 +199,7 @@ fn list(report: &mut Report<impl FnMut(String)>, found: &[Found]) -> Result<(), 
             if peer.required { "yes" } else { "no" }.to_owned(),
             state.to_owned(),
             peer.download_mib.to_string(),
+            peer.crates_mib.to_string(),
             peer.packages.join(" "),
         ]);
         report
@@ -237,14 +242,14 @@ fn install(
             packages.join(" ")
         ),
     });
-    if names
-        .iter()
-        .any(|name| name.starts_with("open62541") || is_rust(table, name))
-    {
-        report.note("Crates: at most 40 MiB, where cargo does not have them yet.");
+    let crates: u32 = wanted.iter().map(|it| it.crates_mib).sum();
+    if crates > 0 {
+        report.note(&format!(
+            "Crates: at most {crates} MiB, where cargo does not have them yet"
+        ));
     }
-    if !yes && !is_confirmed()? {
-        return Err(MiddlewareError::Interrupted);
+    if !yes && !is_confirmed() {
+        return Err(MiddlewareError::Unconfirmed);
     }
     let mut failed = Vec::new();
     // One by one if all at once fail: a package that is not there keeps no other peer away.
@@ -278,25 +283,18 @@ fn install(
     })
 }
 
-/// Returns true for a peer that cargo builds.
-fn is_rust(table: &PeerTable, name: &str) -> bool {
-    let peer = table.peers.iter().find(|peer| peer.name == name);
-    let program = peer.and_then(|peer| peer.program.first());
-    program.is_some_and(|program| program.contains("/rust/"))
-}
-
-/// Asks the user on the terminal.
-fn is_confirmed() -> Result<bool, MiddlewareError> {
+/// Asks the user, if there is a terminal.
+fn is_confirmed() -> bool {
     let input = std::io::stdin();
     if !input.is_terminal() {
-        let reason = "nobody can be asked: --yes installs without a question";
-        return Err(MiddlewareError::Output(reason.to_owned()));
+        return false;
     }
     eprint!("Install? [y/N] ");
+    // A terminal that is gone gives no answer.
     let _ = std::io::stderr().flush();
     let mut answer = String::new();
     let read = input.lock().read_line(&mut answer);
-    Ok(read.is_ok() && matches!(answer.trim(), "y" | "Y" | "yes"))
+    read.is_ok() && matches!(answer.trim(), "y" | "Y" | "yes")
 }
 
 /// Returns the size in MiB of packages and of all that they need; `None` if apt-get does not tell.
@@ -327,7 +325,13 @@ fn apt(packages: &[String]) -> Result<(), String> {
         return Ok(());
     }
     let words = [
-        &["install", "--yes", "--no-install-recommends"].map(str::to_owned)[..],
+        &[
+            "install",
+            "--yes",
+            "--no-install-recommends",
+            "--option=DPkg::Lock::Timeout=300",
+        ]
+        .map(str::to_owned)[..],
         packages,
     ];
     let words = words.concat();

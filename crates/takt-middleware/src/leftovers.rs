@@ -4,29 +4,35 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
 use crate::own::Mode;
 use crate::row::Subject;
-use crate::session::{FOLDER_PREFIX, Session, SessionError};
+use crate::session::{Session, SessionError};
 use crate::table::PeerTable;
 
-/// Folders in which peers of one host keep what they share.
-const PLACES: [&str; 2] = ["/dev/shm", "/tmp"];
+/// Folder of POSIX shared memory (shm_overview(7)). Each new file counts.
+const SHARED: &str = "/dev/shm";
+/// Folder of other programs, too: files that the peer has open or mapped count.
+const TEMPORARY: &str = "/tmp";
 /// Depth of the folders that are looked at.
 const DEPTH: u32 = 4;
 /// Bytes of the requests before the end and after it.
 const BYTES: u32 = 64;
 /// Largest number of names that are kept.
 const NAMES: usize = 8;
+/// Longest time that new programs are started again and again. TIME_WAIT, which blocks a port, takes 60 s on Linux.
+const PATIENCE: Duration = Duration::from_secs(90);
 
 /// Leftovers of a server and a client that were killed (SIGKILL). A broker goes on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Leftovers {
-    /// Number of new files in `/dev/shm` and `/tmp`, and of the peer's memory in its own folder.
+    /// Number of files of shared memory, and of files in `/tmp` that the peer had open.
     pub(crate) files: usize,
+    /// Number of those that are still there when new programs have started and ended.
+    pub(crate) kept: usize,
     /// Names of some of them.
     pub(crate) names: Vec<String>,
     /// Number of ports that cannot be bound.
@@ -37,33 +43,41 @@ pub(crate) struct Leftovers {
     pub(crate) reason: Option<String>,
 }
 
-/// Kills a peer while it is connected, counts what is left, and starts it again with the same ports and folder.
+/// Kills a peer while it is connected, counts what is left, and starts it again with the same ports and folder: once if `is_quick`.
 pub(crate) fn leftovers(
     table: &PeerTable,
     subject: &Subject,
-    seed: u64,
+    (is_quick, seed): (bool, u64),
     interrupted: &AtomicBool,
 ) -> Result<Leftovers, SessionError> {
     let peer = table.peers.get(subject.place);
     let peer = peer.ok_or_else(|| SessionError::failed("the row is gone"))?;
-    let before = files();
+    let before = files(Path::new(SHARED));
     let mut session = Session::start(table, peer, &subject.options, seed, interrupted)?;
     session.run((Mode::Echo, BYTES), 20, 0, seed, interrupted)?;
-    let held = mapped(&session.processes());
+    let mut held = BTreeSet::new();
+    session
+        .processes()
+        .iter()
+        .for_each(|process| hold(*process, &mut held));
     session.kill();
-    let mut left = files();
+    let mut left = files(Path::new(SHARED));
     left.extend(held.iter().filter(|path| path.exists()).cloned());
-    left.retain(|path| !before.contains(path));
+    left.retain(|path| !before.contains(path) && !session.is_output(path));
     let ports = session.bound_ports();
     let begin = Instant::now();
-    let answer = answers(&mut session, seed, interrupted);
+    let answer = loop {
+        match answers(&mut session, seed, interrupted) {
+            Err(SessionError::Failed(_)) if !is_quick && begin.elapsed() < PATIENCE => {}
+            answer => break answer,
+        }
+    };
     let answer_ms = begin.elapsed().as_secs_f64() * 1000.0;
+    // Programs that find what others left may remove it.
+    session.end();
+    let kept = left.iter().filter(|path| path.exists()).count();
     drop(session);
-    let names = left.iter().take(NAMES);
-    let names = names
-        .map(|path| path.to_string_lossy().into_owned())
-        .collect();
-    // Memory that the killed programs had mapped has no owner any more, unless the new ones have removed it.
+    // What the killed programs had open has no owner any more, unless the new ones have removed it.
     for path in left.iter().filter(|path| held.contains(*path)) {
         let _ = fs::remove_file(path);
     }
@@ -72,9 +86,13 @@ pub(crate) fn leftovers(
         Err(SessionError::Interrupted) => return Err(SessionError::Interrupted),
         Err(SessionError::Failed(reason)) => Some(reason),
     };
+    let names = left.iter().take(NAMES);
     Ok(Leftovers {
         files: left.len(),
-        names,
+        kept,
+        names: names
+            .map(|path| path.to_string_lossy().into_owned())
+            .collect(),
         ports,
         answer_ms: reason.is_none().then_some(answer_ms),
         reason,
@@ -92,24 +110,17 @@ fn answers(session: &mut Session, seed: u64, interrupted: &AtomicBool) -> Result
     }
 }
 
-/// Returns the files of shared places. Private folders of peers are left out.
-fn files() -> BTreeSet<PathBuf> {
+/// Returns the files below a folder.
+fn files(folder: &Path) -> BTreeSet<PathBuf> {
     let mut found = BTreeSet::new();
-    for place in PLACES {
-        collect(Path::new(place), DEPTH, &mut found);
-    }
+    collect(folder, DEPTH, &mut found);
     found
 }
 
 fn collect(folder: &Path, depth: u32, found: &mut BTreeSet<PathBuf>) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        let is_private = entry
-            .file_name()
-            .to_string_lossy()
-            .starts_with(FOLDER_PREFIX);
-        let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
-        match is_folder {
-            true if depth > 0 && !is_private => collect(&entry.path(), depth - 1, found),
+        match entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            true if depth > 0 => collect(&entry.path(), depth - 1, found),
             true => {}
             false => {
                 found.insert(entry.path());
@@ -118,17 +129,17 @@ fn collect(folder: &Path, depth: u32, found: &mut BTreeSet<PathBuf>) {
     }
 }
 
-/// Returns the files of shared places that processes have mapped into their memory.
-fn mapped(processes: &[u32]) -> BTreeSet<PathBuf> {
-    let mut paths = BTreeSet::new();
-    for process in processes {
-        let maps = fs::read_to_string(format!("/proc/{process}/maps")).unwrap_or_default();
-        // proc_pid_maps(5): address, permissions, offset, device, inode, path.
-        let fields = maps.lines().filter_map(|line| line.splitn(6, ' ').nth(5));
-        paths.extend(fields.map(|path| PathBuf::from(path.trim_start())));
-    }
-    paths.retain(|path: &PathBuf| PLACES.iter().any(|place| path.starts_with(place)));
-    paths
+/// Adds the files of shared memory and of temporary folders that a process has open or mapped.
+fn hold(process: u32, held: &mut BTreeSet<PathBuf>) {
+    let maps = fs::read_to_string(format!("/proc/{process}/maps")).unwrap_or_default();
+    // proc_pid_maps(5): address, permissions, offset, device, inode, path.
+    let paths = maps.lines().filter_map(|line| line.splitn(6, ' ').nth(5));
+    let mapped = paths.map(|path| PathBuf::from(path.trim_start()));
+    let descriptors = fs::read_dir(format!("/proc/{process}/fd"));
+    let open = descriptors.into_iter().flatten().flatten();
+    let open = open.filter_map(|entry| fs::read_link(entry.path()).ok());
+    let is_shared = |path: &PathBuf| path.starts_with(SHARED) || path.starts_with(TEMPORARY);
+    held.extend(mapped.chain(open).filter(is_shared));
 }
 
 #[cfg(test)]
@@ -138,19 +149,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn new_files_are_found_but_not_those_of_private_folders() {
-        let before = files();
-        let folder = tempfile::tempdir().unwrap();
-        let private = tempfile::Builder::new()
-            .prefix(FOLDER_PREFIX)
-            .tempdir()
-            .unwrap();
-        let new = folder.path().join("left");
-        fs::write(&new, "x").unwrap();
-        fs::write(private.path().join("left"), "x").unwrap();
-        let after = files();
-        let found: Vec<&PathBuf> = after.difference(&before).collect();
-        assert!(found.contains(&&new), "{found:?}");
-        assert!(found.iter().all(|path| !path.starts_with(private.path())));
+    fn open_files_and_files_below_a_folder_are_found() {
+        let folder = tempfile::Builder::new().tempdir_in(TEMPORARY).unwrap();
+        let (open, closed) = (
+            folder.path().join("open"),
+            folder.path().join("deep/closed"),
+        );
+        fs::create_dir(folder.path().join("deep")).unwrap();
+        let file = fs::File::create(&open).unwrap();
+        fs::write(&closed, "x").unwrap();
+        assert_eq!(
+            files(folder.path()),
+            BTreeSet::from([open.clone(), closed.clone()])
+        );
+        let mut held = BTreeSet::new();
+        hold(std::process::id(), &mut held);
+        assert!(held.contains(&open) && !held.contains(&closed), "{held:?}");
+        drop(file);
     }
 }

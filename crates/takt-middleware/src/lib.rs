@@ -17,6 +17,7 @@ mod progress;
 mod report;
 mod row;
 mod run;
+mod samples;
 mod session;
 mod statistics;
 mod table;

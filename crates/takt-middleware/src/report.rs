@@ -1,9 +1,8 @@
 //! Output: tables on the terminal and as Markdown, raw samples, charts as SVG, and an HTML page with all of it.
 
 use std::fmt::Write as _;
-use std::path::Path;
 
-use takt_report::{Axis, Chart, ChartSeries, CsvFile, Figure, Notice, Page, Picture, Report};
+use takt_report::{Axis, Chart, ChartSeries, Figure, Notice, Page, Picture, Report};
 use takt_report::{Scale, Table, Theme};
 
 use crate::error::MiddlewareError;
@@ -11,10 +10,13 @@ use crate::goals::goals;
 use crate::options::MiddlewareOptions;
 use crate::own::Mode;
 use crate::row::{MiddlewareRow, Subject};
+use crate::samples;
 use crate::tables;
 
 /// Title of the page and of the Markdown file.
 const TITLE: &str = "Comparison of middleware";
+/// Largest number of sizes that are written at an axis.
+const TICKS: usize = 8;
 /// Largest number of lines in one chart.
 const LINES: usize = 8;
 
@@ -70,7 +72,7 @@ pub(crate) fn show(
         let picture: Picture = path.to_string_lossy().parse().map_err(output)?;
         picture.draw(figure, Theme::Auto).map_err(output)?;
     }
-    samples(folder, rows)
+    samples::write(folder, rows)
 }
 
 fn output(error: impl std::fmt::Display) -> MiddlewareError {
@@ -100,27 +102,6 @@ fn markdown(notes: &[String], all: &[(&str, Table)]) -> String {
         let _ = write!(text, "\n## {title}\n\n{}", table.markdown());
     }
     text
-}
-
-/// Writes the raw samples.
-fn samples(folder: &Path, rows: &[MiddlewareRow]) -> Result<(), MiddlewareError> {
-    let path = folder.join("samples.csv");
-    let heading = ["peer", "mode", "bytes", "round", "micros"];
-    let mut csv = CsvFile::create(&path, &heading).map_err(output)?;
-    for row in rows {
-        for (round, times) in row.rounds.iter().enumerate() {
-            for time in times {
-                csv.row([
-                    row.peer.clone(),
-                    row.mode.name().to_owned(),
-                    row.bytes.to_string(),
-                    round.to_string(),
-                    format!("{time:.3}"),
-                ]);
-            }
-        }
-    }
-    csv.finish().map_err(output)
 }
 
 fn notes(subjects: &[Subject], rows: &[MiddlewareRow]) -> Vec<String> {
@@ -154,8 +135,7 @@ fn notes(subjects: &[Subject], rows: &[MiddlewareRow]) -> Vec<String> {
     notes
 }
 
-/// Returns the charts with the names of their files: one of the plain peers for each kind of request, and one of the variants of a
-/// peer where there are several.
+/// Returns the charts of the peers without options, with the names of their files: the fastest ones of each kind first.
 fn charts(rows: &[MiddlewareRow]) -> Vec<(String, Figure)> {
     let mut charts = Vec::new();
     for mode in Mode::ALL {
@@ -169,14 +149,20 @@ fn charts(rows: &[MiddlewareRow]) -> Vec<(String, Figure)> {
                 peers.push(&row.peer);
             }
         }
-        for (number, part) in peers.chunks(LINES).enumerate() {
-            let more = if number == 0 {
-                String::new()
-            } else {
-                format!("-{}", number + 1)
+        let parts = peers.chunks(LINES);
+        let of = parts.len();
+        for (number, part) in parts.enumerate() {
+            let (name, title) = match number {
+                0 if of == 1 => (mode.name().to_owned(), mode.name().to_owned()),
+                _ => {
+                    let number = number + 1;
+                    (
+                        format!("{}-{number}", mode.name()),
+                        format!("{} ({number} of {of})", mode.name()),
+                    )
+                }
             };
-            let name = format!("{}{more}", mode.name());
-            charts.push((name, chart(mode.name(), part, &wanted)));
+            charts.push((name, chart(&title, part, &wanted)));
         }
     }
     charts
@@ -189,7 +175,13 @@ fn chart(title: &str, peers: &[&str], rows: &[&MiddlewareRow]) -> Figure {
         ChartSeries::marked(*peer, points.collect())
     };
     let axis = |name| Axis::new(name).scale(Scale::Logarithmic);
-    let mut chart = Chart::new(title, axis("payload (bytes)"), axis("median (\u{b5}s)"));
+    let mut sizes: Vec<u32> = rows.iter().map(|row| row.bytes).collect();
+    sizes.sort_unstable();
+    sizes.dedup();
+    let every = sizes.len().div_ceil(TICKS).max(1);
+    let ticks = sizes.iter().step_by(every);
+    let x = axis("payload (bytes)").ticks(ticks.map(|size| (f64::from(*size), size.to_string())));
+    let mut chart = Chart::new(title, x, axis("median (\u{b5}s)"));
     chart.series = peers.iter().map(line).collect();
     Figure::of(chart)
 }

@@ -100,13 +100,15 @@ fn measure(
             continue;
         }
         steps.show(&format!("{}: leftovers", subject.label));
-        match leftovers(table, subject, seed, interrupted) {
+        match leftovers(table, subject, (options.quick, seed), interrupted) {
             Ok(left) => {
                 progress.add_left(&subject.label, &left)?;
                 subject.leftovers = Some(left);
             }
             Err(SessionError::Interrupted) => return Err(MiddlewareError::Interrupted),
-            Err(SessionError::Failed(reason)) => subject.missing = Some(reason),
+            Err(SessionError::Failed(reason)) => {
+                subject.missing = Some(format!("leftovers: {reason}"));
+            }
         }
         steps.done();
     }

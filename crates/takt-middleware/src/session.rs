@@ -18,8 +18,8 @@ use crate::usage::{PeerUsage, kill_group, members};
 const START: Duration = Duration::from_secs(20);
 /// Longest time that a process may take to end.
 const END: Duration = Duration::from_secs(3);
-/// Beginning of the names of private folders.
-pub(crate) const FOLDER_PREFIX: &str = "takt-peer-";
+/// Number of lines of the error output that an error shows.
+const LAST_LINES: usize = 3;
 /// Ports that are tried: below those that the system hands out.
 const FIRST_PORT: u16 = 20_000;
 const LAST_PORT: u16 = 32_000;
@@ -39,8 +39,16 @@ impl SessionError {
             return Self::Interrupted;
         }
         let said = std::fs::read_to_string(errors).unwrap_or_default();
-        let last = said.lines().rev().find(|line| !line.trim().is_empty());
-        let last: String = last.unwrap_or_default().chars().take(200).collect();
+        let said = without_colours(&said);
+        let said: Vec<&str> = said
+            .lines()
+            .map(str::trim)
+            .filter(|line| !line.is_empty())
+            .collect();
+        let last = said
+            .get(said.len().saturating_sub(LAST_LINES)..)
+            .unwrap_or_default();
+        let last: String = last.join(" / ").chars().take(200).collect();
         let last = if last.is_empty() {
             last
         } else {
@@ -52,6 +60,17 @@ impl SessionError {
     pub(crate) fn failed(reason: impl std::fmt::Display) -> Self {
         Self::Failed(reason.to_string())
     }
+}
+
+/// Removes the escape sequences of a terminal's colours (ECMA-48, SGR).
+fn without_colours(text: &str) -> String {
+    let mut parts = text.split("\u{1b}[");
+    let mut plain = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let end = part.find('m').map_or(0, |end| end + 1);
+        plain.push_str(&part[end..]);
+    }
+    plain
 }
 
 /// One request.
@@ -132,7 +151,7 @@ impl Session {
         seed: u64,
         interrupted: &AtomicBool,
     ) -> Result<Self, SessionError> {
-        let folder = tempfile::Builder::new().prefix(FOLDER_PREFIX).tempdir();
+        let folder = tempfile::Builder::new().prefix("takt-peer-").tempdir();
         let mut session = Self {
             client: None,
             server: None,
@@ -330,6 +349,27 @@ impl Session {
         }
     }
 
+    /// Ends all processes in order. The folder stays.
+    pub(crate) fn end(&mut self) {
+        let ended = [
+            &mut self.client,
+            &mut self.server,
+            &mut self.broker,
+            &mut self.network,
+        ];
+        for mut child in ended.into_iter().filter_map(Option::take) {
+            child.end();
+            // Processes that a peer has started and left.
+            kill_group(child.id());
+        }
+    }
+
+    /// Returns true for the error output or another log of the peer, in its own folder.
+    pub(crate) fn is_output(&self, path: &Path) -> bool {
+        let kind = path.extension().and_then(|kind| kind.to_str());
+        path.starts_with(self.folder.path()) && matches!(kind, Some("stderr" | "log"))
+    }
+
     /// Returns the processes of client and server.
     pub(crate) fn processes(&self) -> Vec<u32> {
         let sides = [&self.client, &self.server].into_iter().flatten();
@@ -376,18 +416,7 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        for child in [
-            &mut self.client,
-            &mut self.server,
-            &mut self.broker,
-            &mut self.network,
-        ] {
-            if let Some(mut child) = child.take() {
-                child.end();
-                // Processes that a peer has started and left.
-                kill_group(child.id());
-            }
-        }
+        self.end();
     }
 }
 
@@ -463,6 +492,15 @@ mod tests {
             assert!(result.clone().take(line, 2).is_err(), "{line}");
         }
         assert!(RunResult::default().take("done", 2).is_err());
+    }
+
+    #[test]
+    fn colours_are_removed() {
+        assert_eq!(
+            without_colours("\u{1b}[31m[FATAL] no\u{1b}[0m\n"),
+            "[FATAL] no\n"
+        );
+        assert_eq!(without_colours("plain"), "plain");
     }
 
     #[test]

@@ -104,6 +104,9 @@ pub struct PeerEntry {
     /// Size of the download in MiB.
     #[serde(default)]
     pub download_mib: u32,
+    /// Size in MiB of the crates that its build fetches, where cargo does not have them yet.
+    #[serde(default)]
+    pub crates_mib: u32,
     /// Documentation of its settings for low latency.
     #[serde(default)]
     pub source: String,

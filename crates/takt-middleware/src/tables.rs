@@ -3,6 +3,7 @@
 use takt_report::{Column, Table};
 
 use crate::goals::Goal;
+use crate::leftovers::Leftovers;
 use crate::row::{MiddlewareRow, Subject};
 
 /// Returns one decimal, or an empty cell.
@@ -117,6 +118,7 @@ pub(crate) fn leftovers(subjects: &[Subject]) -> Table {
     let mut table = Table::new([
         Column::text("peer"),
         Column::number("files"),
+        Column::number("kept"),
         Column::number("ports"),
         Column::number("new answer").unit("ms"),
         Column::text("remark"),
@@ -127,11 +129,12 @@ pub(crate) fn leftovers(subjects: &[Subject]) -> Table {
         };
         let remark = match &left.reason {
             Some(reason) => format!("\u{2717} {reason}"),
-            None => left.names.join(" "),
+            None => some_names(left),
         };
         table.row([
             subject.label.clone(),
             left.files.to_string(),
+            left.kept.to_string(),
             left.ports.to_string(),
             left.answer_ms
                 .map_or(String::new(), |time| format!("{time:.0}")),
@@ -139,6 +142,19 @@ pub(crate) fn leftovers(subjects: &[Subject]) -> Table {
         ]);
     }
     table
+}
+
+/// Returns one name of the files, shortened, and the number of further ones.
+fn some_names(left: &Leftovers) -> String {
+    let Some(first) = left.names.first() else {
+        return String::new();
+    };
+    let name: String = first.chars().take(36).collect();
+    let dots = if name.len() < first.len() { "..." } else { "" };
+    match left.files {
+        1 => format!("{name}{dots}"),
+        files => format!("{name}{dots} and {} more", files - 1),
+    }
 }
 
 /// Returns versions and settings of the measured peers.

@@ -70,6 +70,7 @@ fn compared(name: &str, result: Result<(), MiddlewareError>) -> miette::Result<(
             MiddlewareError::OtherOptions { .. } => {
                 "Use the same options, another --output, or no --resume, which begins anew.".to_owned()
             }
+            MiddlewareError::Unconfirmed => "`--yes` installs without a question.".to_owned(),
             MiddlewareError::Required(_) => {
                 "`takt bench peers install --required` installs them; the report names the reason of each.".to_owned()
             }
