@@ -54,9 +54,16 @@ pub(crate) fn goals(subjects: &[Subject], rows: &[MiddlewareRow], seed: u64) -> 
                 ratio,
                 at_most,
                 is_met: ratio.low <= at_most,
-                cause: match ratio.low <= at_most {
-                    true => String::new(),
-                    false => cause(subjects, [above, below]),
+                cause: match (
+                    ratio.low <= at_most,
+                    row.is_loaded || other.is_some_and(|it| it.is_loaded),
+                ) {
+                    (true, _) => String::new(),
+                    (false, true) => format!(
+                        "others used the processors; {}",
+                        cause(subjects, [above, below])
+                    ),
+                    (false, false) => cause(subjects, [above, below]),
                 },
             }));
         }

@@ -9,8 +9,9 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 
 use crate::own::Mode;
+use crate::protocol::SessionError;
 use crate::row::Subject;
-use crate::session::{Session, SessionError};
+use crate::session::Session;
 use crate::table::PeerTable;
 
 /// Folder of POSIX shared memory (shm_overview(7)). Each new file counts.

@@ -4,8 +4,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::own::Mode;
+use crate::protocol::SessionError;
 use crate::row::{CaseResult, RoundResult, Subject};
-use crate::session::{Session, SessionError};
+use crate::session::Session;
 use crate::statistics::Random;
 use crate::table::PeerTable;
 use crate::usage::MachineTime;

@@ -10,9 +10,9 @@ use crate::leftovers::leftovers;
 use crate::measure::{RoundPlan, round};
 use crate::options::MiddlewareOptions;
 use crate::progress::ProgressFile;
+use crate::protocol::SessionError;
 use crate::report;
 use crate::row::{Subject, rows};
-use crate::session::SessionError;
 use crate::statistics::Random;
 use crate::table::PeerTable;
 
