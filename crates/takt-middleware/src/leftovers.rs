@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
@@ -16,21 +16,17 @@ use crate::table::PeerTable;
 
 /// Folder of POSIX shared memory (shm_overview(7)). Each new file counts.
 const SHARED: &str = "/dev/shm";
-/// Folder of other programs, too: files that the peer has open or mapped count.
-const TEMPORARY: &str = "/tmp";
 /// Depth of the folders that are looked at.
 const DEPTH: u32 = 4;
 /// Bytes of the requests before the end and after it.
 const BYTES: u32 = 64;
 /// Largest number of names that are kept.
 const NAMES: usize = 8;
-/// Longest time that new programs are started again and again. TIME_WAIT, which blocks a port, takes 60 s on Linux.
-const PATIENCE: Duration = Duration::from_secs(90);
 
 /// Leftovers of a server and a client that were killed (SIGKILL). A broker goes on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Leftovers {
-    /// Number of files of shared memory, and of files in `/tmp` that the peer had open.
+    /// Number of new files of shared memory, and of files in the peer's own folder that it had open, without logs.
     pub(crate) files: usize,
     /// Number of those that are still there when new programs have started and ended.
     pub(crate) kept: usize,
@@ -44,11 +40,11 @@ pub(crate) struct Leftovers {
     pub(crate) reason: Option<String>,
 }
 
-/// Kills a peer while it is connected, counts what is left, and starts it again with the same ports and folder: once if `is_quick`.
+/// Kills a peer while it is connected, counts what is left, and starts it again with the same ports and folder.
 pub(crate) fn leftovers(
     table: &PeerTable,
     subject: &Subject,
-    (is_quick, seed): (bool, u64),
+    seed: u64,
     interrupted: &AtomicBool,
 ) -> Result<Leftovers, SessionError> {
     let peer = table.peers.get(subject.place);
@@ -63,23 +59,26 @@ pub(crate) fn leftovers(
         .for_each(|process| hold(*process, &mut held));
     session.kill();
     let mut left = files(Path::new(SHARED));
-    left.extend(held.iter().filter(|path| path.exists()).cloned());
-    left.retain(|path| !before.contains(path) && !session.is_output(path));
+    left.retain(|path| !before.contains(path));
+    // Programs are mapped files, too: in temporary folders, only files of the peer's own folder count.
+    let own = held
+        .iter()
+        .filter(|path| session.owns(path) && path.exists());
+    left.extend(own.cloned());
     let ports = session.bound_ports();
     let begin = Instant::now();
-    let answer = loop {
-        match answers(&mut session, seed, interrupted) {
-            Err(SessionError::Failed(_)) if !is_quick && begin.elapsed() < PATIENCE => {}
-            answer => break answer,
-        }
-    };
+    let answer = answers(&mut session, seed, interrupted);
     let answer_ms = begin.elapsed().as_secs_f64() * 1000.0;
     // Programs that find what others left may remove it.
     session.end();
     let kept = left.iter().filter(|path| path.exists()).count();
     drop(session);
-    // What the killed programs had open has no owner any more, unless the new ones have removed it.
-    for path in left.iter().filter(|path| held.contains(*path)) {
+    // Shared memory that was made during this measurement, and that the killed programs had open, has no owner any more.
+    for path in left
+        .iter()
+        .filter(|path| path.starts_with(SHARED) && held.contains(*path))
+    {
+        // New programs may have removed it.
         let _ = fs::remove_file(path);
     }
     let reason = match answer {
@@ -130,17 +129,15 @@ fn collect(folder: &Path, depth: u32, found: &mut BTreeSet<PathBuf>) {
     }
 }
 
-/// Adds the files of shared memory and of temporary folders that a process has open or mapped.
+/// Adds the files that a process has open or mapped.
 fn hold(process: u32, held: &mut BTreeSet<PathBuf>) {
     let maps = fs::read_to_string(format!("/proc/{process}/maps")).unwrap_or_default();
     // proc_pid_maps(5): address, permissions, offset, device, inode, path.
     let paths = maps.lines().filter_map(|line| line.splitn(6, ' ').nth(5));
-    let mapped = paths.map(|path| PathBuf::from(path.trim_start()));
+    held.extend(paths.map(|path| PathBuf::from(path.trim_start())));
     let descriptors = fs::read_dir(format!("/proc/{process}/fd"));
     let open = descriptors.into_iter().flatten().flatten();
-    let open = open.filter_map(|entry| fs::read_link(entry.path()).ok());
-    let is_shared = |path: &PathBuf| path.starts_with(SHARED) || path.starts_with(TEMPORARY);
-    held.extend(mapped.chain(open).filter(is_shared));
+    held.extend(open.filter_map(|entry| fs::read_link(entry.path()).ok()));
 }
 
 #[cfg(test)]
@@ -151,7 +148,7 @@ mod tests {
 
     #[test]
     fn open_files_and_files_below_a_folder_are_found() {
-        let folder = tempfile::Builder::new().tempdir_in(TEMPORARY).unwrap();
+        let folder = tempfile::tempdir().unwrap();
         let (open, closed) = (
             folder.path().join("open"),
             folder.path().join("deep/closed"),

@@ -100,7 +100,7 @@ fn measure(
             continue;
         }
         steps.show(&format!("{}: leftovers", subject.label));
-        match leftovers(table, subject, (options.quick, seed), interrupted) {
+        match leftovers(table, subject, seed, interrupted) {
             Ok(left) => {
                 progress.add_left(&subject.label, &left)?;
                 subject.leftovers = Some(left);

@@ -263,10 +263,10 @@ impl Session {
         }
     }
 
-    /// Returns true for the error output or another log of the peer, in its own folder.
-    pub(crate) fn is_output(&self, path: &Path) -> bool {
+    /// Returns true for a file in the peer's own folder that is no error output and no other log.
+    pub(crate) fn owns(&self, path: &Path) -> bool {
         let kind = path.extension().and_then(|kind| kind.to_str());
-        path.starts_with(self.folder.path()) && matches!(kind, Some("stderr" | "log"))
+        path.starts_with(self.folder.path()) && !matches!(kind, Some("stderr" | "log"))
     }
 
     /// Returns the processes of client and server.
