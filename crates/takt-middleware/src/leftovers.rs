@@ -14,19 +14,21 @@ use crate::row::Subject;
 use crate::session::Session;
 use crate::table::PeerTable;
 
-/// Folder of POSIX shared memory (shm_overview(7)). Each new file counts.
+/// Folder of POSIX shared memory (shm_overview(7)).
 const SHARED: &str = "/dev/shm";
 /// Depth of the folders that are looked at.
 const DEPTH: u32 = 4;
 /// Bytes of the requests before the end and after it.
 const BYTES: u32 = 64;
+/// Length of the beginning that names of files of one program have in common: the name of the middleware and a number.
+const BEGINNING: usize = SHARED.len() + 16;
 /// Largest number of names that are kept.
 const NAMES: usize = 8;
 
 /// Leftovers of a server and a client that were killed (SIGKILL). A broker goes on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Leftovers {
-    /// Number of new files of shared memory, and of files in the peer's own folder that it had open, without logs.
+    /// Number of new files of its shared memory, and of files in the peer's own folder that it had open, without logs.
     pub(crate) files: usize,
     /// Number of those that are still there when new programs have started and ended.
     pub(crate) kept: usize,
@@ -59,7 +61,7 @@ pub(crate) fn leftovers(
         .for_each(|process| hold(*process, &mut held));
     session.kill();
     let mut left = files(Path::new(SHARED));
-    left.retain(|path| !before.contains(path));
+    left.retain(|path| !before.contains(path) && held.iter().any(|held| are_alike(path, held)));
     // Programs are mapped files, too: in temporary folders, only files of the peer's own folder count.
     let own = held
         .iter()
@@ -129,6 +131,18 @@ fn collect(folder: &Path, depth: u32, found: &mut BTreeSet<PathBuf>) {
     }
 }
 
+/// Returns true if a file is one that a peer had open, or has a name that begins in the same way. Other programs have shared memory,
+/// too.
+fn are_alike(path: &Path, held: &Path) -> bool {
+    let beginning = |path: &Path| {
+        path.as_os_str()
+            .as_encoded_bytes()
+            .get(..BEGINNING)
+            .map(<[u8]>::to_vec)
+    };
+    path == held || (beginning(path).is_some() && beginning(path) == beginning(held))
+}
+
 /// Adds the files that a process has open or mapped.
 fn hold(process: u32, held: &mut BTreeSet<PathBuf>) {
     let maps = fs::read_to_string(format!("/proc/{process}/maps")).unwrap_or_default();
@@ -164,5 +178,15 @@ mod tests {
         hold(std::process::id(), &mut held);
         assert!(held.contains(&open) && !held.contains(&closed), "{held:?}");
         drop(file);
+        let alike = |one: &str, other: &str| are_alike(Path::new(one), Path::new(other));
+        assert!(alike(
+            "/dev/shm/takt_fe00_984bc4_a.data",
+            "/dev/shm/takt_fe00_984bc4_b.dynamic"
+        ));
+        assert!(!alike(
+            "/dev/shm/takt_fe00_984bc4_a.data",
+            "/dev/shm/takt_1b_113_b.dynamic"
+        ));
+        assert!(alike("/dev/shm/a", "/dev/shm/a") && !alike("/dev/shm/a", "/dev/shm/b"));
     }
 }
