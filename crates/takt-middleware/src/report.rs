@@ -149,7 +149,12 @@ fn charts(rows: &[MiddlewareRow]) -> Vec<(String, Figure)> {
                 peers.push(&row.peer);
             }
         }
-        let parts = peers.chunks(LINES);
+        // No chart has a single line beside full ones.
+        let each = peers
+            .len()
+            .div_ceil(peers.len().div_ceil(LINES).max(1))
+            .max(1);
+        let parts = peers.chunks(each);
         let of = parts.len();
         for (number, part) in parts.enumerate() {
             let (name, title) = match number {
