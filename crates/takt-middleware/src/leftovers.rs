@@ -6,11 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use serde::{Deserialize, Serialize};
-
 use crate::own::Mode;
 use crate::protocol::SessionError;
-use crate::row::Subject;
+use crate::row::{Leftovers, Subject};
 use crate::session::Session;
 use crate::table::PeerTable;
 
@@ -24,23 +22,6 @@ const BYTES: u32 = 64;
 const BEGINNING: usize = SHARED.len() + 16;
 /// Largest number of names that are kept.
 const NAMES: usize = 8;
-
-/// Leftovers of a server and a client that were killed (SIGKILL). A broker goes on.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Leftovers {
-    /// Number of new files of its shared memory, and of files in the peer's own folder that it had open, without logs.
-    pub(crate) files: usize,
-    /// Number of those that are still there when new programs have started and ended.
-    pub(crate) kept: usize,
-    /// Names of some of them.
-    pub(crate) names: Vec<String>,
-    /// Number of ports that cannot be bound.
-    pub(crate) ports: usize,
-    /// Time in ms from the start of a new server until its client has the first right answer.
-    pub(crate) answer_ms: Option<f64>,
-    /// Reason why there was no answer.
-    pub(crate) reason: Option<String>,
-}
 
 /// Kills a peer while it is connected, counts what is left, and starts it again with the same ports and folder.
 pub(crate) fn leftovers(

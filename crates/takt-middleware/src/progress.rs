@@ -7,9 +7,8 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::error::MiddlewareError;
-use crate::leftovers::Leftovers;
 use crate::options::MiddlewareOptions;
-use crate::row::RoundResult;
+use crate::row::{Leftovers, RoundResult};
 
 /// Name of the file in the folder of the results.
 const NAME: &str = "progress.jsonl";

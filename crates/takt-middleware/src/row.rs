@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::leftovers::Leftovers;
 use crate::own::Mode;
 use crate::statistics::{Estimate, SortedTimes};
 use crate::usage::PeerUsage;
@@ -33,6 +32,23 @@ pub(crate) struct RoundResult {
     /// True if other programs used more than a fifth of a processor.
     pub(crate) is_loaded: bool,
     pub(crate) cases: Vec<CaseResult>,
+}
+
+/// Leftovers of a server and a client that were killed (SIGKILL). A broker goes on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Leftovers {
+    /// Number of new files of its shared memory, and of files in the peer's own folder that it had open, without logs.
+    pub(crate) files: usize,
+    /// Number of those that are still there when new programs have started and ended.
+    pub(crate) kept: usize,
+    /// Names of some of them.
+    pub(crate) names: Vec<String>,
+    /// Number of ports that cannot be bound.
+    pub(crate) ports: usize,
+    /// Time in ms from the start of a new server until its client has the first right answer.
+    pub(crate) answer_ms: Option<f64>,
+    /// Reason why there was no answer.
+    pub(crate) reason: Option<String>,
 }
 
 /// Measured case.

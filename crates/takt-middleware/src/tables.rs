@@ -3,8 +3,7 @@
 use takt_report::{Column, Table};
 
 use crate::goals::Goal;
-use crate::leftovers::Leftovers;
-use crate::row::{MiddlewareRow, Subject};
+use crate::row::{Leftovers, MiddlewareRow, Subject};
 
 /// Returns one decimal, or an empty cell.
 fn one(value: Option<f64>) -> String {
