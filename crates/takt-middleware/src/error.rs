@@ -42,6 +42,9 @@ pub enum MiddlewareError {
     /// Output that cannot be written.
     #[error("cannot write the results: {0}")]
     Output(String),
+    /// Installation that nobody has confirmed.
+    #[error("the installation was not confirmed")]
+    Unconfirmed,
     /// Installation that failed.
     #[error("cannot install {peer}: {reason}")]
     Install {

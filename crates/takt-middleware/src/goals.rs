@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::row::MiddlewareRow;
+use crate::row::{MiddlewareRow, Subject};
 use crate::statistics::{Estimate, ratio};
 
 /// Pairs of peers: the first one should not be slower than the second one, times a factor.
@@ -30,10 +30,12 @@ pub(crate) struct Goal {
     pub(crate) at_most: f64,
     /// True if the lower end of the interval is at most the goal.
     pub(crate) is_met: bool,
+    /// Difference of the resources of both peers, if the goal is missed.
+    pub(crate) cause: String,
 }
 
 /// Returns the goals whose peers were measured without fault.
-pub(crate) fn goals(rows: &[MiddlewareRow], seed: u64) -> Vec<Goal> {
+pub(crate) fn goals(subjects: &[Subject], rows: &[MiddlewareRow], seed: u64) -> Vec<Goal> {
     let mut goals = Vec::new();
     for (above, below, at_most) in PAIRS {
         for row in rows
@@ -52,8 +54,30 @@ pub(crate) fn goals(rows: &[MiddlewareRow], seed: u64) -> Vec<Goal> {
                 ratio,
                 at_most,
                 is_met: ratio.low <= at_most,
+                cause: match (
+                    ratio.low <= at_most,
+                    row.is_loaded || other.is_some_and(|it| it.is_loaded),
+                ) {
+                    (true, _) => String::new(),
+                    (false, true) => format!(
+                        "others used the processors; {}",
+                        cause(subjects, [above, below])
+                    ),
+                    (false, false) => cause(subjects, [above, below]),
+                },
             }));
         }
     }
     goals
+}
+
+/// Returns what the first peer uses more than the second one for a request, over all sizes: time of the processors, or waking of
+/// threads. The rest of the difference is waiting.
+fn cause(subjects: &[Subject], peers: [&str; 2]) -> String {
+    let used = peers.map(|peer| subjects.iter().find(|it| it.label == peer)?.per_request());
+    let [Some((cpu, switches)), Some((other_cpu, other_switches))] = used else {
+        return String::new();
+    };
+    let (cpu, switches) = (cpu - other_cpu, switches - other_switches);
+    format!("CPU {cpu:+.1} \u{b5}s, switches {switches:+.2} per request")
 }

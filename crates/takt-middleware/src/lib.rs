@@ -8,17 +8,27 @@
 
 mod error;
 mod goals;
+mod install;
+mod leftovers;
+mod measure;
 mod options;
 pub mod own;
+mod packages;
+mod place;
+mod progress;
+mod protocol;
 mod report;
 mod row;
 mod run;
+mod samples;
 mod session;
 mod statistics;
 mod table;
+mod tables;
 mod usage;
 
 pub use error::MiddlewareError;
+pub use install::{PeersCommand, PeersOptions, peers};
 pub use options::MiddlewareOptions;
 pub use row::MiddlewareRow;
 pub use run::run;

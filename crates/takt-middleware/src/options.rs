@@ -16,9 +16,12 @@ pub struct MiddlewareOptions {
     /// Requests of each peer, kind and size; by default 5000.
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(10..=1_000_000))]
     pub samples: Option<u32>,
-    /// Three sizes and 200 requests: some minutes.
+    /// Three sizes and 200 requests, without variants that poll unless --only names them: some minutes.
     #[arg(long)]
     pub quick: bool,
+    /// Go on with the comparison whose results are in the folder: its options must be the same.
+    #[arg(long)]
+    pub resume: bool,
     /// Folder of the results.
     #[arg(long, value_name = "FOLDER", default_value = "results")]
     pub output: PathBuf,
@@ -37,6 +40,15 @@ pub struct MiddlewareOptions {
 }
 
 impl MiddlewareOptions {
+    /// Returns true if a variant of a peer is to be measured. Variants that poll need a processor for each process, and take long
+    /// without.
+    pub(crate) fn wants(&self, label: &str) -> bool {
+        let is_named = |text: &String| label.contains(text.as_str());
+        let polls = |text: &str| text.contains("poll=true");
+        let is_left_out = self.quick && polls(label) && !self.only.iter().any(|text| polls(text));
+        (self.only.is_empty() || self.only.iter().any(is_named)) && !is_left_out
+    }
+
     /// Returns the sizes in ascending order.
     pub(crate) fn all_sizes(&self) -> Vec<u32> {
         let mut sizes = match (self.sizes.is_empty(), self.quick) {

@@ -1,10 +1,55 @@
-//! Result of one case: a peer, a kind of request, a size.
+//! Results: what one round measured, and what all rounds of one case say.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::own::Mode;
 use crate::statistics::{Estimate, SortedTimes};
 use crate::usage::PeerUsage;
+
+/// One case of a round: a kind of request with one size.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct CaseResult {
+    pub(crate) mode: Mode,
+    pub(crate) bytes: u32,
+    /// Nanoseconds of the answered requests, in their order.
+    pub(crate) nanos: Vec<u64>,
+    /// Numbers of wrong, lost, late and duplicate answers.
+    pub(crate) faults: [u64; 4],
+}
+
+/// All cases of a peer in one round.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct RoundResult {
+    /// Peer with the options of its variant.
+    pub(crate) label: String,
+    pub(crate) round: u32,
+    /// Information that both sides have printed.
+    pub(crate) info: Vec<(String, String)>,
+    /// Resources of client and server during the measurement.
+    pub(crate) usage: [PeerUsage; 2],
+    /// Number of requests, with those that are not counted.
+    pub(crate) requests: u64,
+    /// True if other programs used more than a fifth of a processor.
+    pub(crate) is_loaded: bool,
+    pub(crate) cases: Vec<CaseResult>,
+}
+
+/// Leftovers of a server and a client that were killed (SIGKILL). A broker goes on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Leftovers {
+    /// Number of new files of its shared memory, and of files in the peer's own folder that it had open, without logs.
+    pub(crate) files: usize,
+    /// Number of those that are still there when new programs have started and ended.
+    pub(crate) kept: usize,
+    /// Names of some of them.
+    pub(crate) names: Vec<String>,
+    /// Number of ports that cannot be bound.
+    pub(crate) ports: usize,
+    /// Time in ms from the start of a new server until its client has the first right answer.
+    pub(crate) answer_ms: Option<f64>,
+    /// Reason why there was no answer.
+    pub(crate) reason: Option<String>,
+}
 
 /// Measured case.
 #[derive(Debug, Clone, Serialize)]
@@ -21,6 +66,8 @@ pub struct MiddlewareRow {
     pub median_us: Option<Estimate>,
     /// 99th percentile in µs.
     pub p99_us: Option<f64>,
+    /// Answered requests in a second, one after the other: the reciprocal of the mean round trip.
+    pub per_second: Option<f64>,
     /// Number of answered requests.
     pub answered: usize,
     /// Numbers of wrong, lost, late and duplicate answers.
@@ -33,12 +80,39 @@ pub struct MiddlewareRow {
 }
 
 impl MiddlewareRow {
+    fn new(subject: &Subject, case: &CaseResult) -> Self {
+        Self {
+            peer: subject.label.clone(),
+            title: subject.title.clone(),
+            mode: case.mode,
+            bytes: case.bytes,
+            median_us: None,
+            p99_us: None,
+            per_second: None,
+            answered: 0,
+            faults: [0; 4],
+            is_loaded: false,
+            rounds: Vec::new(),
+        }
+    }
+
+    fn add(&mut self, case: &CaseResult, is_loaded: bool) {
+        let micros = case.nanos.iter().map(|nanos| *nanos as f64 / 1000.0);
+        self.rounds.push(micros.collect());
+        for (sum, fault) in self.faults.iter_mut().zip(case.faults) {
+            *sum += fault;
+        }
+        self.is_loaded |= is_loaded;
+    }
+
     /// Computes the statistics of all rounds.
-    pub(crate) fn finish(&mut self) {
+    fn finish(&mut self) {
         let times = SortedTimes::new(self.rounds.iter().flatten().copied().collect());
         self.median_us = times.median();
         self.p99_us = times.quantile(0.99);
         self.answered = times.values().len();
+        let sum: f64 = times.values().iter().sum();
+        self.per_second = (sum > 0.0).then(|| self.answered as f64 * 1e6 / sum);
     }
 
     /// Returns true if each request had its own right answer.
@@ -55,12 +129,67 @@ pub(crate) struct Subject {
     #[serde(skip)]
     pub(crate) place: usize,
     pub(crate) label: String,
+    pub(crate) title: String,
     pub(crate) options: Vec<String>,
     pub(crate) required: bool,
+    /// Documentation of the settings.
+    pub(crate) source: String,
     /// Reason why it is not, or not fully, measured.
     pub(crate) missing: Option<String>,
     pub(crate) info: Vec<(String, String)>,
     /// Resources of client and server during the measurement.
     pub(crate) usage: [PeerUsage; 2],
     pub(crate) requests: u64,
+    pub(crate) leftovers: Option<Leftovers>,
+}
+
+impl Subject {
+    /// Takes what a round has measured.
+    fn add(&mut self, result: &RoundResult) {
+        self.info.clone_from(&result.info);
+        self.requests += result.requests;
+        for (sum, usage) in self.usage.iter_mut().zip(result.usage) {
+            sum.add(usage);
+        }
+    }
+
+    /// Returns the processor time of both sides in µs, and their context switches, for each request.
+    pub(crate) fn per_request(&self) -> Option<(f64, f64)> {
+        let requests = (self.requests > 0).then_some(self.requests as f64)?;
+        let cpu: f64 = self.usage.iter().map(|usage| usage.cpu_ms).sum();
+        let switches: u64 = self.usage.iter().map(|usage| usage.switches).sum();
+        Some((cpu * 1000.0 / requests, switches as f64 / requests))
+    }
+}
+
+/// Collects the results of all rounds, in rows with the fastest peer first.
+pub(crate) fn rows(subjects: &mut [Subject], results: &[RoundResult]) -> Vec<MiddlewareRow> {
+    let mut rows: Vec<MiddlewareRow> = Vec::new();
+    for result in results {
+        let Some(subject) = subjects.iter_mut().find(|it| it.label == result.label) else {
+            continue;
+        };
+        subject.add(result);
+        for case in &result.cases {
+            let same = |row: &&mut MiddlewareRow| {
+                row.peer == result.label && (row.mode, row.bytes) == (case.mode, case.bytes)
+            };
+            if let Some(row) = rows.iter_mut().find(same) {
+                row.add(case, result.is_loaded);
+                continue;
+            }
+            let mut row = MiddlewareRow::new(subject, case);
+            row.add(case, result.is_loaded);
+            rows.push(row);
+        }
+    }
+    rows.iter_mut().for_each(MiddlewareRow::finish);
+    rows.sort_by(|one, other| {
+        let key = |row: &MiddlewareRow| (row.mode, row.bytes);
+        let median = |row: &MiddlewareRow| row.median_us.map_or(f64::MAX, |it| it.value);
+        key(one)
+            .cmp(&key(other))
+            .then(median(one).total_cmp(&median(other)))
+    });
+    rows
 }

@@ -1,22 +1,20 @@
 //! The comparison: all peers in rounds, each round in a random order.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
 
 use takt_report::Report;
 
 use crate::error::MiddlewareError;
+use crate::leftovers::leftovers;
+use crate::measure::{RoundPlan, round};
 use crate::options::MiddlewareOptions;
-use crate::own::Mode;
+use crate::progress::ProgressFile;
+use crate::protocol::SessionError;
 use crate::report;
-use crate::row::{MiddlewareRow, Subject};
-use crate::session::{Session, SessionError};
+use crate::row::{Subject, rows};
 use crate::statistics::Random;
 use crate::table::PeerTable;
-use crate::usage::MachineTime;
-
-/// Share of a processor that others may use before a round counts as disturbed.
-const LOAD: f64 = 0.2;
 
 /// Runs the comparison, prints its lines and writes its files.
 ///
@@ -31,62 +29,16 @@ pub fn run(
     let mut subjects = subjects(&table, options)?;
     let folder = &options.output;
     std::fs::create_dir_all(folder).map_err(MiddlewareError::file("create", folder))?;
-    let mut rows = Vec::new();
-    let (samples, rounds) = options.requests();
-    let mut random = Random::new(options.seed);
-    let begin = Instant::now();
-    let (total, mut done) = (subjects.len() * usize::try_from(rounds).unwrap_or(1), 0);
-    for _ in 0..rounds {
-        let mut order: Vec<usize> = (0..subjects.len()).collect();
-        random.shuffle(&mut order);
-        for place in order {
-            let Some(subject) = subjects.get_mut(place) else {
-                continue;
-            };
-            show(done, total, begin);
-            done += 1;
-            if subject.missing.is_some() {
-                continue;
-            }
-            let count = samples.div_ceil(rounds);
-            let seed = random.next();
-            let measured = round(
-                &table,
-                subject,
-                (options, count, seed),
-                interrupted,
-                &mut rows,
-            );
-            match measured {
-                Ok(()) => {}
-                Err(SessionError::Interrupted) => return Err(MiddlewareError::Interrupted),
-                Err(SessionError::Failed(reason)) => subject.missing = Some(reason),
-            }
-        }
-    }
-    rows.iter_mut().for_each(MiddlewareRow::finish);
-    rows.sort_by(|one, other| {
-        let key = |row: &MiddlewareRow| (row.mode, row.bytes);
-        let median = |row: &MiddlewareRow| row.median_us.map_or(f64::MAX, |it| it.value);
-        key(one)
-            .cmp(&key(other))
-            .then(median(one).total_cmp(&median(other)))
-    });
-    report::show(
-        &mut Report::new(line, options.json),
-        &subjects,
-        &rows,
-        options,
-    )?;
-    let wrong = rows
-        .iter()
-        .filter(|row| !row.is_right())
-        .map(|row| &row.peer);
+    let mut progress = ProgressFile::open(options)?;
+    measure(&table, &mut subjects, options, &mut progress, interrupted)?;
+    let rows = rows(&mut subjects, &progress.rounds);
+    let mut report = Report::new(line, options.json);
+    report::show(&mut report, &subjects, &rows, options)?;
+    let wrong = |label: &String| rows.iter().any(|row| row.peer == *label && !row.is_right());
+    let is_faulty = |it: &&Subject| it.required && (it.missing.is_some() || wrong(&it.label));
     let faulty: Vec<&str> = subjects
         .iter()
-        .filter(|it| {
-            it.required && (it.missing.is_some() || wrong.clone().any(|peer| *peer == it.label))
-        })
+        .filter(is_faulty)
         .map(|it| it.label.as_str())
         .collect();
     match options.require && !faulty.is_empty() {
@@ -95,7 +47,76 @@ pub fn run(
     }
 }
 
-/// Returns the variants of all wanted peers.
+/// Measures what is not in the file of results yet.
+fn measure(
+    table: &PeerTable,
+    subjects: &mut [Subject],
+    options: &MiddlewareOptions,
+    progress: &mut ProgressFile,
+    interrupted: &AtomicBool,
+) -> Result<(), MiddlewareError> {
+    let (samples, rounds) = options.requests();
+    let sizes = options.all_sizes();
+    let mut random = Random::new(options.seed);
+    let mut steps = Steps::new(subjects.len() * (usize::try_from(rounds).unwrap_or(1) + 1));
+    for number in 0..rounds {
+        let mut order: Vec<usize> = (0..subjects.len()).collect();
+        random.shuffle(&mut order);
+        for place in order {
+            let seed = random.next();
+            let Some(subject) = subjects.get_mut(place) else {
+                continue;
+            };
+            if subject.missing.is_some() || progress.has(&subject.label, number) {
+                steps.skip();
+                continue;
+            }
+            steps.show(&subject.label);
+            let plan = RoundPlan {
+                number,
+                sizes: &sizes,
+                count: samples.div_ceil(rounds),
+                seed,
+            };
+            match round(table, subject, plan, interrupted) {
+                Ok(result) => progress.add(result)?,
+                Err(SessionError::Interrupted) => return Err(MiddlewareError::Interrupted),
+                Err(SessionError::Failed(reason)) => subject.missing = Some(reason),
+            }
+            steps.done();
+        }
+    }
+    for subject in subjects {
+        let seed = random.next();
+        let known = progress
+            .left
+            .iter()
+            .find(|(label, _)| *label == subject.label);
+        if let Some((_, known)) = known {
+            subject.leftovers = Some(known.clone());
+        }
+        if subject.missing.is_some() || known.is_some() {
+            steps.skip();
+            continue;
+        }
+        steps.show(&format!("{}: leftovers", subject.label));
+        match leftovers(table, subject, seed, interrupted) {
+            Ok(left) => {
+                progress.add_left(&subject.label, &left)?;
+                subject.leftovers = Some(left);
+            }
+            Err(SessionError::Interrupted) => return Err(MiddlewareError::Interrupted),
+            Err(SessionError::Failed(reason)) => {
+                subject.missing = Some(format!("leftovers: {reason}"));
+            }
+        }
+        steps.done();
+    }
+    steps.clear();
+    Ok(())
+}
+
+/// Returns the wanted variants of all peers.
 fn subjects(
     table: &PeerTable,
     options: &MiddlewareOptions,
@@ -107,17 +128,19 @@ fn subjects(
             let label = [std::slice::from_ref(&peer.name), variant]
                 .concat()
                 .join(" ");
-            let is_wanted = |text: &String| label.contains(text.as_str());
-            if options.only.is_empty() || options.only.iter().any(is_wanted) {
+            if options.wants(&label) {
                 subjects.push(Subject {
                     place,
                     label,
+                    title: peer.title.clone(),
                     options: variant.clone(),
                     required: peer.required,
+                    source: peer.source.clone(),
                     missing: table.missing(peer),
                     info: Vec::new(),
                     usage: Default::default(),
                     requests: 0,
+                    leftovers: None,
                 });
             }
         }
@@ -128,100 +151,65 @@ fn subjects(
     }
 }
 
-/// Shows the progress and the remaining time on a terminal.
-fn show(done: usize, total: usize, begin: Instant) {
-    use std::io::{IsTerminal, Write};
-    let mut out = std::io::stderr().lock();
-    if !out.is_terminal() {
-        return;
-    }
-    let left = match done {
-        0 => String::new(),
-        done => {
-            let seconds = begin.elapsed().as_secs_f64() / done as f64 * (total - done) as f64;
-            format!(", {seconds:.0} s left")
-        }
-    };
-    let end = if done + 1 == total { "\r" } else { "" };
-    let _ = write!(out, "\r\x1b[Kpeer {} of {total}{left}{end}", done + 1);
-    let _ = out.flush();
+/// Steps of the comparison, shown on a terminal with the remaining time.
+struct Steps {
+    total: usize,
+    number: usize,
+    measured: usize,
+    begin: Instant,
 }
 
-/// Measures all cases of a peer in a random order, with its processes started anew.
-fn round(
-    table: &PeerTable,
-    subject: &mut Subject,
-    (options, count, seed): (&MiddlewareOptions, u32, u64),
-    interrupted: &AtomicBool,
-    rows: &mut Vec<MiddlewareRow>,
-) -> Result<(), SessionError> {
-    let peer = table.peers.get(subject.place);
-    let peer = peer.ok_or_else(|| SessionError::failed("the row is gone"))?;
-    let mut session = Session::start(table, peer, &subject.options, seed, interrupted)?;
-    let sizes = options.all_sizes();
-    let cases = Mode::ALL
-        .iter()
-        .flat_map(|mode| sizes.iter().map(|size| (*mode, *size)));
-    let mut cases: Vec<(Mode, u32)> = cases.collect();
-    let mut random = Random::new(seed);
-    random.shuffle(&mut cases);
-    let (before, machine, begin) = (session.usage(), MachineTime::read(), Instant::now());
-    let mut measured = Vec::new();
-    for case in cases {
-        if interrupted.load(Ordering::Relaxed) {
-            return Err(SessionError::Interrupted);
+impl Steps {
+    fn new(total: usize) -> Self {
+        Self {
+            total,
+            number: 0,
+            measured: 0,
+            begin: Instant::now(),
         }
-        // Requests that are not counted: memory, caches and connections are ready after them.
-        session.run(case, (count / 10).clamp(10, 100), 0, seed, interrupted)?;
-        measured.push((
-            case,
-            session.run(case, count, 0, random.next(), interrupted)?,
+    }
+
+    /// Leaves out a step that needs no time.
+    fn skip(&mut self) {
+        self.number += 1;
+    }
+
+    fn done(&mut self) {
+        self.number += 1;
+        self.measured += 1;
+    }
+
+    fn show(&self, what: &str) {
+        let left = match self.measured {
+            0 => String::new(),
+            measured => {
+                let each = self.begin.elapsed().as_secs_f64() / measured as f64;
+                let seconds = each * (self.total - self.number) as f64;
+                match seconds < 90.0 {
+                    true => format!(", {seconds:.0} s left"),
+                    false => format!(", {:.0} min left", seconds / 60.0),
+                }
+            }
+        };
+        print(&format!(
+            "step {} of {}{left}: {what}",
+            self.number + 1,
+            self.total
         ));
-        subject.requests += u64::from(count);
     }
-    let elapsed = begin.elapsed().max(Duration::from_millis(1));
-    let after = session.usage();
-    let mut own = 0.0;
-    for ((usage, after), before) in subject.usage.iter_mut().zip(after).zip(before) {
-        let used = after.since(before);
-        own += used.cpu_ms;
-        usage.add(used);
+
+    fn clear(&self) {
+        print("");
     }
-    let is_loaded = MachineTime::read().others_since(machine, own, elapsed) > LOAD;
-    subject.info.clone_from(&session.info);
-    for ((mode, bytes), result) in measured {
-        let same = |row: &MiddlewareRow| {
-            row.peer == subject.label && (row.mode, row.bytes) == (mode, bytes)
-        };
-        let place = rows.iter().position(same).unwrap_or(rows.len());
-        if place == rows.len() {
-            rows.push(MiddlewareRow {
-                peer: subject.label.clone(),
-                title: peer.title.clone(),
-                mode,
-                bytes,
-                median_us: None,
-                p99_us: None,
-                answered: 0,
-                faults: [0; 4],
-                is_loaded: false,
-                rounds: Vec::new(),
-            });
-        }
-        let Some(row) = rows.get_mut(place) else {
-            continue;
-        };
-        let times = result
-            .samples
-            .iter()
-            .flatten()
-            .map(|nanos| *nanos as f64 / 1000.0);
-        row.rounds.push(times.collect());
-        let faults = [result.wrong, result.lost, result.late, result.duplicate];
-        for (sum, fault) in row.faults.iter_mut().zip(faults) {
-            *sum += fault;
-        }
-        row.is_loaded |= is_loaded;
+}
+
+/// Replaces the line of the progress, if the error output is a terminal.
+fn print(text: &str) {
+    use std::io::{IsTerminal, Write};
+    let mut out = std::io::stderr().lock();
+    if out.is_terminal() {
+        // A terminal that is gone is no reason to end.
+        let _ = write!(out, "\r\x1b[K{text}");
+        let _ = out.flush();
     }
-    Ok(())
 }

@@ -1,7 +1,7 @@
 //! A peer that runs: broker, server and client, and the line protocol between them and the runner.
 
 use std::fs::File;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,95 +10,15 @@ use std::time::{Duration, Instant};
 use takt_rt::child::{ChildError, ChildProcess, Ending};
 
 use crate::own::{Mode, PORTS};
-use crate::statistics::Random;
+use crate::place::{free_ports, has_program, is_free};
+use crate::protocol::{RunResult, SessionError};
 use crate::table::{PeerEntry, PeerNetwork, PeerTable};
-use crate::usage::{PeerUsage, kill_group};
+use crate::usage::{PeerUsage, kill_group, members};
 
 /// Longest time that a process may take until it is ready.
 const START: Duration = Duration::from_secs(20);
 /// Longest time that a process may take to end.
 const END: Duration = Duration::from_secs(3);
-/// Ports that are tried: below those that the system hands out.
-const FIRST_PORT: u16 = 20_000;
-const LAST_PORT: u16 = 32_000;
-
-/// Reason why a peer was not measured.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum SessionError {
-    #[error("interrupted")]
-    Interrupted,
-    #[error("{0}")]
-    Failed(String),
-}
-
-impl SessionError {
-    fn of(what: &str, error: ChildError, errors: &Path) -> Self {
-        if matches!(error, ChildError::Interrupted) {
-            return Self::Interrupted;
-        }
-        let said = std::fs::read_to_string(errors).unwrap_or_default();
-        let last = said.lines().rev().find(|line| !line.trim().is_empty());
-        let last: String = last.unwrap_or_default().chars().take(200).collect();
-        let last = if last.is_empty() {
-            last
-        } else {
-            format!(": {last}")
-        };
-        Self::Failed(format!("the {what} {error}{last}"))
-    }
-
-    pub(crate) fn failed(reason: impl std::fmt::Display) -> Self {
-        Self::Failed(reason.to_string())
-    }
-}
-
-/// One request.
-pub(crate) type Sample = Option<u64>;
-
-/// Result of a run.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct RunResult {
-    /// Nanoseconds of each request; `None` for a lost one.
-    pub(crate) samples: Vec<Sample>,
-    pub(crate) wrong: u64,
-    pub(crate) lost: u64,
-    pub(crate) late: u64,
-    pub(crate) duplicate: u64,
-}
-
-impl RunResult {
-    /// Takes a line of the client. Returns false after the last one.
-    fn take(&mut self, line: &str, count: usize) -> Result<bool, SessionError> {
-        let strange = || SessionError::Failed(format!("the client printed `{line:.100}`"));
-        let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
-        match word {
-            "sample" if rest == "lost" => self.samples.push(None),
-            "sample" => self
-                .samples
-                .push(Some(rest.trim().parse().map_err(|_| strange())?)),
-            "errors" => {
-                for part in rest.split_ascii_whitespace() {
-                    let (name, value) = part.split_once('=').ok_or_else(strange)?;
-                    let value = value.parse().map_err(|_| strange())?;
-                    match name {
-                        "wrong" => self.wrong = value,
-                        "lost" => self.lost = value,
-                        "late" => self.late = value,
-                        "duplicate" => self.duplicate = value,
-                        _ => return Err(strange()),
-                    }
-                }
-            }
-            "info" => {}
-            "done" if self.samples.len() == count => return Ok(false),
-            _ => return Err(strange()),
-        }
-        if self.samples.len() > count {
-            return Err(strange());
-        }
-        Ok(true)
-    }
-}
 
 /// Server and client of a peer, and its broker.
 pub(crate) struct Session {
@@ -109,7 +29,9 @@ pub(crate) struct Session {
     network: Option<ChildProcess>,
     folder: tempfile::TempDir,
     /// First of the ports.
-    pub(crate) port: u16,
+    port: u16,
+    /// Number of ports that the broker uses.
+    broker_ports: usize,
     program: Vec<String>,
     options: Vec<String>,
     /// Information that both sides have printed.
@@ -136,6 +58,7 @@ impl Session {
             network: None,
             folder: folder.map_err(SessionError::failed)?,
             port: free_ports(seed).ok_or_else(|| SessionError::failed("no ten ports are free"))?,
+            broker_ports: 0,
             program: table.program(peer),
             options: options.to_vec(),
             info: Vec::new(),
@@ -150,6 +73,7 @@ impl Session {
             let (command, offset) = broker.parts();
             session.start_broker(command, offset, table.root.as_deref(), interrupted)?;
         }
+        session.broker_ports = session.used_ports();
         session.start_server(interrupted)?;
         session.start_client(interrupted)?;
         Ok(session)
@@ -324,6 +248,55 @@ impl Session {
         }
     }
 
+    /// Ends all processes in order. The folder stays.
+    pub(crate) fn end(&mut self) {
+        let ended = [
+            &mut self.client,
+            &mut self.server,
+            &mut self.broker,
+            &mut self.network,
+        ];
+        for mut child in ended.into_iter().filter_map(Option::take) {
+            child.end();
+            // Processes that a peer has started and left.
+            kill_group(child.id());
+        }
+    }
+
+    /// Returns true for a file in the peer's own folder that is no error output and no other log.
+    pub(crate) fn owns(&self, path: &Path) -> bool {
+        let kind = path.extension().and_then(|kind| kind.to_str());
+        path.starts_with(self.folder.path()) && !matches!(kind, Some("stderr" | "log"))
+    }
+
+    /// Returns the processes of client and server.
+    pub(crate) fn processes(&self) -> Vec<u32> {
+        let sides = [&self.client, &self.server].into_iter().flatten();
+        sides.flat_map(|side| members(side.id())).collect()
+    }
+
+    /// Kills client and server (SIGKILL).
+    pub(crate) fn kill(&mut self) {
+        for mut side in [self.client.take(), self.server.take()]
+            .into_iter()
+            .flatten()
+        {
+            kill_group(side.id());
+            side.end();
+        }
+    }
+
+    /// Returns the number of ports that nobody else can bind, without those of the broker.
+    pub(crate) fn bound_ports(&self) -> usize {
+        self.used_ports().saturating_sub(self.broker_ports)
+    }
+
+    fn used_ports(&self) -> usize {
+        (self.port..self.port.saturating_add(PORTS))
+            .filter(|port| !is_free(*port))
+            .count()
+    }
+
     /// Returns the use of resources of client and server until now; a broker counts as the server's.
     pub(crate) fn usage(&self) -> [PeerUsage; 2] {
         let of = |child: &Option<ChildProcess>| {
@@ -342,25 +315,8 @@ impl Session {
 
 impl Drop for Session {
     fn drop(&mut self) {
-        for child in [
-            &mut self.client,
-            &mut self.server,
-            &mut self.broker,
-            &mut self.network,
-        ] {
-            if let Some(mut child) = child.take() {
-                child.end();
-                // Processes that a peer has started and left.
-                kill_group(child.id());
-            }
-        }
+        self.end();
     }
-}
-
-/// Returns true if a program is in one of the folders of programs.
-pub(crate) fn has_program(name: &str) -> bool {
-    let folders = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&folders).any(|folder| folder.join(name).is_file())
 }
 
 /// Starts the holder of a network namespace with two joined interfaces. The namespace ends with its processes.
@@ -382,60 +338,4 @@ fn network(folder: &Path, interrupted: &AtomicBool) -> Result<ChildProcess, Sess
     let holder = ChildProcess::start("network", &mut command, Ending::Input).map_err(failed)?;
     holder.line(START, interrupted).map_err(failed)?;
     Ok(holder.with_grace(END))
-}
-
-fn is_free(port: u16) -> bool {
-    let any = (Ipv4Addr::UNSPECIFIED, port);
-    TcpListener::bind(any).is_ok() && UdpSocket::bind(any).is_ok()
-}
-
-/// Finds ten free ports that follow each other.
-fn free_ports(seed: u64) -> Option<u16> {
-    let places = usize::from((LAST_PORT - FIRST_PORT) / PORTS);
-    let mut random = Random::new(seed ^ u64::from(std::process::id()));
-    (0..200).find_map(|_| {
-        let place = u16::try_from(random.below(places)).ok()?;
-        let first = FIRST_PORT + place * PORTS;
-        (first..first + PORTS).all(is_free).then_some(first)
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
-    use super::*;
-
-    #[test]
-    fn lines_of_a_client_are_read_strictly() {
-        let mut result = RunResult::default();
-        for line in [
-            "sample 10",
-            "sample lost",
-            "errors wrong=1 lost=1 late=0 duplicate=2",
-        ] {
-            assert!(result.take(line, 2).unwrap(), "{line}");
-        }
-        assert!(!result.take("done", 2).unwrap());
-        assert_eq!(result.samples, [Some(10), None]);
-        assert_eq!((result.wrong, result.lost, result.duplicate), (1, 1, 2));
-        for line in [
-            "sample x",
-            "errors bad=1",
-            "errors wrong",
-            "hello",
-            "sample 1",
-        ] {
-            assert!(result.clone().take(line, 2).is_err(), "{line}");
-        }
-        assert!(RunResult::default().take("done", 2).is_err());
-    }
-
-    #[test]
-    fn ports_are_free() {
-        let first = free_ports(1).unwrap();
-        let holder = TcpListener::bind(("127.0.0.1", first)).unwrap();
-        assert!(!is_free(first));
-        drop(holder);
-    }
 }

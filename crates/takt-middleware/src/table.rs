@@ -104,6 +104,9 @@ pub struct PeerEntry {
     /// Size of the download in MiB.
     #[serde(default)]
     pub download_mib: u32,
+    /// Size in MiB of the crates that its build fetches, where cargo does not have them yet.
+    #[serde(default)]
+    pub crates_mib: u32,
     /// Documentation of its settings for low latency.
     #[serde(default)]
     pub source: String,
@@ -197,7 +200,10 @@ impl PeerTable {
         if !first.is_absolute() || first.is_file() {
             return None;
         }
-        Some("not installed".to_owned())
+        Some(format!(
+            "not installed: takt bench peers install {}",
+            peer.name
+        ))
     }
 }
 

@@ -408,5 +408,6 @@ pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
 }
 
 mod html;
+mod markdown;
 #[cfg(test)]
 mod tests;

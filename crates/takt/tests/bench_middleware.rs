@@ -42,7 +42,14 @@ fn rows(arguments: &[&str]) -> Vec<Value> {
         "--json",
     ];
     let rows = support::objects(support::bench("middleware", &[&common, arguments].concat()));
-    for name in ["samples.csv", "rows.jsonl", "summary.txt", "index.html"] {
+    for name in [
+        "samples.csv",
+        "rows.jsonl",
+        "tables.md",
+        "index.html",
+        "echo.svg",
+        "progress.jsonl",
+    ] {
         let length = std::fs::metadata(results.join(name)).unwrap().len();
         assert!(length > 100, "{name}: {length}");
     }
@@ -122,4 +129,73 @@ fn an_interrupt_leaves_nothing() {
         output.to_str().unwrap(),
     ];
     support::interrupt_leaves_nothing(support::bench("middleware", &arguments), 2);
+}
+
+/// Foreign peers whose programs are built: `takt bench peers install --required`.
+#[test]
+#[ignore = "needs foreign peers: ./test middleware"]
+fn an_interrupt_leaves_no_broker_and_no_master() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = folder.path().join("results");
+    for peer in ["mqtt-paho", "ros1"] {
+        let arguments = [
+            "--only",
+            peer,
+            "--samples",
+            "1000000",
+            "--output",
+            output.to_str().unwrap(),
+        ];
+        // Broker, server and client.
+        support::interrupt_leaves_nothing(support::bench("middleware", &arguments), 3);
+    }
+}
+
+#[test]
+fn a_comparison_goes_on_where_it_was() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = folder.path().to_str().unwrap();
+    let run = |arguments: &[&str]| {
+        let common = [
+            "--quick",
+            "--sizes",
+            "16",
+            "--samples",
+            "20",
+            "--output",
+            output,
+        ];
+        let mut bench = support::bench("middleware", &[&common, arguments].concat());
+        bench.output().unwrap()
+    };
+    assert!(run(&["--only", "udp"]).status.success());
+    let progress = folder.path().join("progress.jsonl");
+    let first = std::fs::read_to_string(&progress).unwrap();
+    // A line that an interrupt has cut.
+    std::fs::write(&progress, format!("{first}{{\"round\":{{\"lab")).unwrap();
+    let resumed = run(&["--only", "udp,tcp", "--resume"]);
+    assert!(
+        resumed.status.success(),
+        "{}",
+        String::from_utf8_lossy(&resumed.stderr)
+    );
+    let second = std::fs::read_to_string(&progress).unwrap();
+    assert!(
+        second.starts_with(&first) && second.contains("\"label\":\"tcp\""),
+        "{second}"
+    );
+    let samples = std::fs::read_to_string(folder.path().join("samples.csv")).unwrap();
+    assert_eq!(
+        samples
+            .lines()
+            .filter(|line| line.starts_with("udp,echo"))
+            .count(),
+        20
+    );
+    let other = run(&["--seed", "2", "--resume"]);
+    let said = String::from_utf8_lossy(&other.stderr).into_owned();
+    assert!(
+        !other.status.success() && said.contains("seed 1 instead of 2"),
+        "{said}"
+    );
 }

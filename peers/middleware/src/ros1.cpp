@@ -58,15 +58,15 @@ int main(int argc, char **argv) {
     setenv("ROS_IP", peer_local_address(&options), 1);
     setenv("ROS_HOME", options.folder, 1);
     setenv("ROS_LOG_DIR", options.folder, 1);
-    const std::map<std::string, std::string> names = {
-        {"__master", master}, {"__tcpros_server_port", std::to_string(options.port + (server ? 1 : 2))}};
+    // Ports are the kernel's choice, as is usual: roscpp cannot bind a fixed one again for a minute after kill -9.
+    const std::map<std::string, std::string> names = {{"__master", master}};
     ros::init(names, server ? "server" : "client", ros::init_options::NoSigintHandler | ros::init_options::NoRosout);
     ros::console::set_logger_level(ROSCONSOLE_DEFAULT_NAME, ros::console::levels::Fatal);
     ros::console::notifyLoggerLevelsChanged();
     if (!ros::master::check()) peer_fail("there is no master at %s", master.c_str());
     peer_info("version", "%d.%d.%d", ROS_VERSION_MAJOR, ROS_VERSION_MINOR, ROS_VERSION_PATCH);
     peer_info("setting", "tcpNoDelay, queue of 1, callbacks in the main thread");
-    peer_info("setting", "the XML-RPC port of each node is chosen by the kernel");
+    peer_info("setting", "ports of each node are chosen by the kernel");
     {
         ros::NodeHandle node;
         const auto hints = ros::TransportHints().tcpNoDelay();

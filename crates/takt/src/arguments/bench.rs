@@ -46,9 +46,16 @@ pub enum BenchCommand {
     Attack(takt_bench::attack::Options),
     /// Round trips of OPC UA, MQTT, DDS, ROS and other middleware, in real processes and one run.
     #[command(
-        after_help = "Examples:\n  takt bench middleware --quick\n  takt bench middleware --only tcp,udp --sizes 2,1024 --samples 1000"
+        after_help = "Examples:\n  takt bench middleware --quick\n  takt bench middleware --only tcp,udp --sizes 2,1024 --samples 1000\n  \
+                      takt bench middleware --resume"
     )]
     Middleware(takt_middleware::MiddlewareOptions),
+    /// Foreign peers of the comparison of middleware: their state and installation.
+    #[command(
+        after_help = "Examples:\n  takt bench peers list\n  takt bench peers install --required\n  takt bench peers install nats --yes"
+    )]
+    #[command(subcommand)]
+    Peers(takt_middleware::PeersCommand),
     /// One side of a peer of the comparison of middleware, which speaks its line protocol.
     #[command(hide = true)]
     Peer {

@@ -41,13 +41,11 @@ pub fn run(command: &BenchCommand) -> miette::Result<()> {
         }
         BenchCommand::Middleware(options) => {
             let result = takt_middleware::run(options, &interrupt()?.flag(), output::line);
-            return match result {
-                Err(MiddlewareError::Interrupted) => std::process::exit(130),
-                result => result.map_err(|error| {
-                    let help = "`takt bench middleware --help` lists the options.";
-                    explain::with_help(error, help.to_owned())
-                }),
-            };
+            return compared("middleware", result);
+        }
+        BenchCommand::Peers(command) => {
+            let result = takt_middleware::peers(command, &interrupt()?.flag(), output::line);
+            return compared("peers", result);
         }
         BenchCommand::Peer { peer, side } => {
             if let Err(error) = peer.run(side) {
@@ -62,6 +60,24 @@ pub fn run(command: &BenchCommand) -> miette::Result<()> {
         }
     };
     explained(name, result)
+}
+
+/// Adds advice to an error of the comparison of middleware. After an interrupt it ends the process.
+fn compared(name: &str, result: Result<(), MiddlewareError>) -> miette::Result<()> {
+    result.map_err(|error| {
+        let help = match &error {
+            MiddlewareError::Interrupted => std::process::exit(130),
+            MiddlewareError::OtherOptions { .. } => {
+                "Use the same options, another --output, or no --resume, which begins anew.".to_owned()
+            }
+            MiddlewareError::Unconfirmed => "`--yes` installs without a question.".to_owned(),
+            MiddlewareError::Required(_) => {
+                "`takt bench peers install --required` installs them; the report names the reason of each.".to_owned()
+            }
+            _ => format!("`takt bench {name} --help` lists the options."),
+        };
+        explain::with_help(error, help)
+    })
 }
 
 /// Adds advice to an error of the command `takt bench NAME`. After an interrupt it ends the process.

@@ -1,0 +1,66 @@
+//! Raw samples: `samples.parquet` with the feature `parquet`, otherwise `samples.csv`.
+
+use std::path::Path;
+
+use crate::error::MiddlewareError;
+use crate::row::MiddlewareRow;
+
+/// Answered request.
+struct Sample<'a> {
+    row: &'a MiddlewareRow,
+    round: usize,
+    micros: f64,
+}
+
+/// Writes the raw samples.
+pub(crate) fn write(folder: &Path, rows: &[MiddlewareRow]) -> Result<(), MiddlewareError> {
+    write_file(folder, rows.iter().flat_map(of_row))
+}
+
+fn of_row(row: &MiddlewareRow) -> impl Iterator<Item = Sample<'_>> {
+    let rounds = row.rounds.iter().enumerate();
+    rounds.flat_map(move |(round, times)| {
+        times.iter().map(move |micros| Sample {
+            row,
+            round,
+            micros: *micros,
+        })
+    })
+}
+
+#[cfg(feature = "parquet")]
+fn write_file<'a>(
+    folder: &Path,
+    samples: impl Iterator<Item = Sample<'a>>,
+) -> Result<(), MiddlewareError> {
+    let rows = samples.map(|it| takt_parquet::SampleRow {
+        peer: &it.row.peer,
+        mode: it.row.mode.name(),
+        bytes: it.row.bytes,
+        round: u32::try_from(it.round).unwrap_or(u32::MAX),
+        nanos: (it.micros * 1000.0).round() as i64,
+    });
+    takt_parquet::write_samples(&folder.join("samples.parquet"), rows)
+        .map_err(|error| MiddlewareError::Output(error.to_string()))
+}
+
+#[cfg(not(feature = "parquet"))]
+fn write_file<'a>(
+    folder: &Path,
+    samples: impl Iterator<Item = Sample<'a>>,
+) -> Result<(), MiddlewareError> {
+    let output = |error: takt_report::CsvError| MiddlewareError::Output(error.to_string());
+    let heading = ["peer", "mode", "bytes", "round", "micros"];
+    let mut csv =
+        takt_report::CsvFile::create(&folder.join("samples.csv"), &heading).map_err(output)?;
+    for it in samples {
+        csv.row([
+            it.row.peer.clone(),
+            it.row.mode.name().to_owned(),
+            it.row.bytes.to_string(),
+            it.round.to_string(),
+            format!("{:.3}", it.micros),
+        ]);
+    }
+    csv.finish().map_err(output)
+}
