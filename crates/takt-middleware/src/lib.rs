@@ -9,11 +9,13 @@
 mod error;
 mod goals;
 mod options;
+pub mod overhead;
 pub mod own;
 mod report;
 mod row;
 mod run;
 mod session;
+mod sockets;
 mod statistics;
 mod table;
 mod usage;

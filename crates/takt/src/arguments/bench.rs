@@ -49,6 +49,19 @@ pub enum BenchCommand {
         after_help = "Examples:\n  takt bench middleware --quick\n  takt bench middleware --only tcp,udp --sizes 2,1024 --samples 1000"
     )]
     Middleware(takt_middleware::MiddlewareOptions),
+    /// Bytes that each message of OPC UA, MQTT, DDS, ROS and other middleware takes in TCP and UDP, counted in captures.
+    #[command(
+        after_help = "Examples:\n  takt bench overhead\n  takt bench overhead --only takt,mqtt\n  takt bench overhead --markdown"
+    )]
+    Overhead(takt_middleware::overhead::OverheadOptions),
+    /// Capture of an interface until the standard input ends.
+    #[command(hide = true)]
+    Capture {
+        /// Interface.
+        interface: String,
+        /// File in the format pcapng.
+        file: std::path::PathBuf,
+    },
     /// One side of a peer of the comparison of middleware, which speaks its line protocol.
     #[command(hide = true)]
     Peer {

@@ -2,7 +2,7 @@
 
 use miette::IntoDiagnostic;
 use takt_bench::{BenchError, attack, directory, pubsub, reads, sessions, shm, transport};
-use takt_middleware::MiddlewareError;
+use takt_middleware::{MiddlewareError, overhead};
 use takt_rt::interrupt::Interrupt;
 
 use crate::arguments::BenchCommand;
@@ -41,13 +41,18 @@ pub fn run(command: &BenchCommand) -> miette::Result<()> {
         }
         BenchCommand::Middleware(options) => {
             let result = takt_middleware::run(options, &interrupt()?.flag(), output::line);
-            return match result {
-                Err(MiddlewareError::Interrupted) => std::process::exit(130),
-                result => result.map_err(|error| {
-                    let help = "`takt bench middleware --help` lists the options.";
-                    explain::with_help(error, help.to_owned())
-                }),
-            };
+            return of_middleware("middleware", result);
+        }
+        BenchCommand::Overhead(options) => {
+            let result = overhead::run(options, &interrupt()?.flag(), output::line);
+            return of_middleware("overhead", result);
+        }
+        BenchCommand::Capture { interface, file } => {
+            if let Err(error) = overhead::capture(interface, file) {
+                output::complain(&error);
+                std::process::exit(error.exit_status());
+            }
+            return Ok(());
         }
         BenchCommand::Peer { peer, side } => {
             if let Err(error) = peer.run(side) {
@@ -62,6 +67,17 @@ pub fn run(command: &BenchCommand) -> miette::Result<()> {
         }
     };
     explained(name, result)
+}
+
+/// Adds advice to an error of a comparison of middleware. After an interrupt it ends the process.
+fn of_middleware(name: &str, result: Result<(), MiddlewareError>) -> miette::Result<()> {
+    match result {
+        Err(MiddlewareError::Interrupted) => std::process::exit(130),
+        result => result.map_err(|error| {
+            let help = format!("`takt bench {name} --help` lists the options.");
+            explain::with_help(error, help)
+        }),
+    }
 }
 
 /// Adds advice to an error of the command `takt bench NAME`. After an interrupt it ends the process.
