@@ -12,7 +12,7 @@ const PATIENCE: Duration = Duration::from_secs(120);
 /// Counts the bytes of the peers whose label contains one of `only`, and returns a row for each.
 fn count(only: &str) -> Vec<Value> {
     let folder = tempfile::tempdir().unwrap();
-    let mut command = Command::new(takt_tests::takt());
+    let mut command = Command::new(takt_tests::binary::takt());
     command
         .args([
             "bench",

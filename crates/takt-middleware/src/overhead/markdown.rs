@@ -3,14 +3,14 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use super::entry::Category;
 use super::paper::{TABLE_II, TABLE_III};
-use super::report::{cell, shown};
-use super::row::OverheadRow;
+use super::row::{OverheadRow, cell};
 use crate::error::MiddlewareError;
 use crate::own::Mode;
 
 /// Cell of a figure that nobody has measured yet.
-const OPEN: &str = "open";
+const OPEN: &str = "?";
 
 /// Table of cells; the first columns are text.
 struct Cells {
@@ -99,7 +99,6 @@ fn table_ii(rows: &[OverheadRow], sizes: &[u32]) -> Cells {
 }
 
 fn purposes(rows: &[OverheadRow]) -> Cells {
-    use super::entry::Category;
     let head = [
         "peer",
         "request",
@@ -113,7 +112,7 @@ fn purposes(rows: &[OverheadRow]) -> Cells {
     ];
     let mut table = Cells::new(1, head);
     for row in rows.iter().filter(|row| row.missing.is_none()) {
-        let Some(size) = shown(row) else {
+        let Some(size) = row.shown() else {
             continue;
         };
         let total = |category| cell(row.connection.map(|_| row.total(category)));

@@ -7,15 +7,13 @@ use takt_report::{Column, CsvFile, Report, Table};
 use super::entry::Category;
 use super::markdown;
 use super::options::OverheadOptions;
-use super::row::{OverheadRow, OverheadSize};
+use super::row::{OverheadRow, cell};
 use crate::error::MiddlewareError;
 
-/// Cell of a number that was not seen.
-const NONE: &str = "-";
-
-const NOTES: [&str; 4] = [
+const NOTES: [&str; 5] = [
     "Bytes are payload of TCP or UDP, without their headers, in a capture of the real exchange; of opc.iox2: header and body as written to \
      shared memory. A payload of 2 bytes is the smallest one of the line protocol.",
+    "-: the payload was not in TCP or UDP: the peer uses shared memory.",
     "connection: set-up and tear-down, as the client sends it, and as all sides send it, with discovery.",
     "The size of a message with a topic depends on the name of the topic: one letter for MQTT, longer for others.",
     "Encrypted acknowledgements cannot be told from data: they count for request and answer.",
@@ -104,11 +102,6 @@ fn word(value: &impl serde::Serialize) -> String {
         .to_owned()
 }
 
-/// Returns the cell of a number.
-pub(super) fn cell(number: Option<usize>) -> String {
-    number.map_or(NONE.to_owned(), |number| number.to_string())
-}
-
 fn requests(rows: &[OverheadRow], sizes: &[u32]) -> Table {
     let mut columns = vec![Column::text("peer")];
     columns.extend(
@@ -126,12 +119,6 @@ fn requests(rows: &[OverheadRow], sizes: &[u32]) -> Table {
         table.row(cells);
     }
     table
-}
-
-/// Returns the size whose purposes are shown: 100 bytes, or the smallest one.
-pub(super) fn shown(row: &OverheadRow) -> Option<&OverheadSize> {
-    let hundred = row.sizes.iter().find(|size| size.payload == 100);
-    hundred.or(row.sizes.first())
 }
 
 fn purposes(rows: &[OverheadRow], sizes: &[u32]) -> Table {
@@ -154,13 +141,10 @@ fn purposes(rows: &[OverheadRow], sizes: &[u32]) -> Table {
         Column::number("end").group("whole session"),
     ]);
     for row in rows.iter().filter(|row| row.missing.is_none()) {
-        let Some(size) = shown(row) else {
+        let Some(size) = row.shown() else {
             continue;
         };
-        let of_session = |category| match row.connection {
-            Some(_) => row.total(category).to_string(),
-            None => NONE.to_owned(),
-        };
+        let of_session = |category| cell(row.connection.map(|_| row.total(category)));
         table.row([
             row.peer.clone(),
             cell(size.request),

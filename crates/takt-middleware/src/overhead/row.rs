@@ -127,4 +127,15 @@ impl OverheadRow {
         let of_category = self.entries.iter().filter(|it| it.category == category);
         of_category.map(|it| it.bytes).sum()
     }
+
+    /// Returns the size whose purposes are shown: 100 bytes, or the smallest one.
+    pub(super) fn shown(&self) -> Option<&OverheadSize> {
+        let hundred = self.sizes.iter().find(|size| size.payload == 100);
+        hundred.or(self.sizes.first())
+    }
+}
+
+/// Returns the cell of a number; a dash if it was not seen.
+pub(super) fn cell(number: Option<usize>) -> String {
+    number.map_or("-".to_owned(), |number| number.to_string())
 }

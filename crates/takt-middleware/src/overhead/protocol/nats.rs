@@ -26,7 +26,7 @@ pub(super) fn next(rest: &[u8], _: usize) -> Option<Part> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::recognise::divide;
+    use super::super::divide::divide;
     use super::*;
 
     #[test]

@@ -1,19 +1,16 @@
 //! Choice of the protocol.
 
 use super::super::message::{Part, Purpose};
+use super::divide::{Next, divide};
 use super::{mqtt, nats, ros, rtps, tls, uacp};
 use crate::table::PeerGroup;
-
-/// Function that returns the first message of a stream, if it is complete. Its arguments: the rest of the stream, and the number of
-/// messages before.
-pub(super) type Next = fn(rest: &[u8], before: usize) -> Option<Part>;
 
 /// Divides a stream into messages.
 pub(in super::super) fn stream(group: PeerGroup, bytes: &[u8]) -> Vec<Part> {
     let next: Next = match group {
         _ if tls::begins(bytes) => tls::next,
-        PeerGroup::OpcUa => return uacp::parts(bytes),
-        PeerGroup::Mqtt => mqtt::next,
+        PeerGroup::OpcUa if uacp::begins(bytes) => return uacp::parts(bytes),
+        PeerGroup::OpcUa | PeerGroup::Mqtt => mqtt::next,
         PeerGroup::Nats => nats::next,
         PeerGroup::Ros if ros::is_http(bytes) => ros::http,
         PeerGroup::Ros => ros::topic,
@@ -21,20 +18,6 @@ pub(in super::super) fn stream(group: PeerGroup, bytes: &[u8]) -> Vec<Part> {
         _ => |_, _| None,
     };
     divide(bytes, next)
-}
-
-/// Divides a stream with a function that returns its first message.
-pub(super) fn divide(bytes: &[u8], next: Next) -> Vec<Part> {
-    let mut parts = Vec::new();
-    let mut rest = bytes;
-    while !rest.is_empty() {
-        let part = next(rest, parts.len()).filter(|part| part.bytes > 0);
-        let part =
-            part.unwrap_or_else(|| Part::new("not recognised", Purpose::Unknown, rest.len()));
-        rest = rest.get(part.bytes..).unwrap_or_default();
-        parts.push(part);
-    }
-    parts
 }
 
 /// Message of raw TCP: its length in 31 bits, little-endian, and a flag in the highest bit.

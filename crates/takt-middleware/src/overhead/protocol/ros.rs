@@ -43,7 +43,7 @@ pub(super) fn topic(rest: &[u8], before: usize) -> Option<Part> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::recognise::divide;
+    use super::super::divide::divide;
     use super::*;
 
     #[test]

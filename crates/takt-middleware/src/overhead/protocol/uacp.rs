@@ -34,6 +34,14 @@ const DATA: [&str; 2] = ["Write", "Call"];
 /// Services that show that the other side is there.
 const SIGNS: [&str; 2] = ["Read", "Publish"];
 
+/// Returns true if a stream begins with a message of UACP.
+pub(super) fn begins(bytes: &[u8]) -> bool {
+    let kind = bytes.get(..3).unwrap_or_default();
+    [b"HEL", b"ACK", b"ERR", b"RHE"]
+        .iter()
+        .any(|it| *it == kind)
+}
+
 pub(super) fn parts(bytes: &[u8]) -> Vec<Part> {
     let mut parts = Vec::new();
     let mut rest = bytes;
