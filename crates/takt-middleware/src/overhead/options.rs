@@ -14,6 +14,9 @@ pub struct OverheadOptions {
     #[arg(long, value_name = "BYTES,...", value_delimiter = ',', default_values_t = [2, 100, 1000, 10_000],
           value_parser = clap::value_parser!(u32).range(2..=65_000))]
     pub sizes: Vec<u32>,
+    /// Pause after each request in ms: late acknowledgements and discovery belong to it.
+    #[arg(long, value_name = "MS", default_value = "400", value_parser = clap::value_parser!(u16).range(20..))]
+    pub pause: u16,
     /// Folder of the results.
     #[arg(long, value_name = "FOLDER", default_value = "results")]
     pub output: PathBuf,

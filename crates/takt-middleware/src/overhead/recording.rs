@@ -16,9 +16,6 @@ use crate::session::{INTERFACES, START, Session, SessionError};
 use crate::sockets;
 use crate::table::{PeerEntry, PeerNetwork, PeerTable};
 
-/// Pause after each step: late acknowledgements and discovery belong to it.
-const PAUSE: Duration = Duration::from_millis(400);
-
 /// Capture of a session, with its course.
 pub(super) struct Recording {
     pub(super) file: Vec<u8>,
@@ -33,19 +30,16 @@ fn now() -> Duration {
         .unwrap_or_default()
 }
 
-fn pause() {
-    std::thread::sleep(PAUSE);
-}
-
 impl Recording {
-    /// Starts a peer, sends one request of each size, and ends the peer.
+    /// Starts a peer, sends one request of each size with a pause after it, and ends the peer.
     pub(super) fn make(
         table: &PeerTable,
         peer: &PeerEntry,
         options: &[String],
-        sizes: &[u32],
+        (sizes, pause): (&[u32], Duration),
         interrupted: &AtomicBool,
     ) -> Result<Self, SessionError> {
+        let pause = || std::thread::sleep(pause);
         let folder = tempfile::Builder::new().prefix("takt-capture-").tempdir();
         let folder = folder.map_err(SessionError::failed)?;
         let path = folder.path().join("capture.pcapng");

@@ -1,6 +1,7 @@
 //! The count: each peer once, one after the other.
 
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use takt_report::Report;
 
@@ -32,6 +33,7 @@ pub fn run(
     let mut sizes = options.sizes.clone();
     sizes.sort_unstable();
     sizes.dedup();
+    let pause = Duration::from_millis(options.pause.into());
     let mut rows = Vec::new();
     for peer in &table.peers {
         let plain = [Vec::new()];
@@ -45,7 +47,13 @@ pub fn run(
                     .iter()
                     .any(|text| label.contains(text.as_str()));
             if is_wanted && !variant.iter().any(|option| option == POLL) {
-                rows.push(row(&table, peer, (variant, &label), &sizes, interrupted)?);
+                rows.push(row(
+                    &table,
+                    peer,
+                    (variant, &label),
+                    (&sizes, pause),
+                    interrupted,
+                )?);
             }
         }
     }
@@ -66,14 +74,14 @@ fn row(
     table: &PeerTable,
     peer: &PeerEntry,
     (variant, label): (&[String], &str),
-    sizes: &[u32],
+    (sizes, pause): (&[u32], Duration),
     interrupted: &AtomicBool,
 ) -> Result<OverheadRow, MiddlewareError> {
     let missing = |reason: String| OverheadRow::missing(label, &peer.title, peer.required, reason);
     if let Some(reason) = table.missing(peer) {
         return Ok(missing(reason));
     }
-    let recording = match Recording::make(table, peer, variant, sizes, interrupted) {
+    let recording = match Recording::make(table, peer, variant, (sizes, pause), interrupted) {
         Ok(recording) => recording,
         Err(SessionError::Interrupted) => return Err(MiddlewareError::Interrupted),
         Err(SessionError::Failed(reason)) => return Ok(missing(reason)),
