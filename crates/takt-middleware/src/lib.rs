@@ -8,6 +8,7 @@
 
 mod error;
 mod goals;
+pub mod nodes;
 mod options;
 pub mod overhead;
 pub mod own;

@@ -40,23 +40,27 @@ macro_rules! with_networks {
     };
 }
 
-fn main() -> ExitCode {
-    let counted: [(&'static str, fn()); 2] = [
-        (
-            "overhead::sizes_over_tcp",
-            overhead::sizes_over_tcp_are_those_of_the_standards,
-        ),
-        (
-            "overhead::sizes_in_datagrams",
-            overhead::sizes_of_messages_in_datagrams_and_memory,
-        ),
-    ];
-    // The command makes its namespaces itself.
-    let counted = counted.map(|(name, run)| Test {
+/// Returns a test of a command that makes its namespaces itself.
+fn command(name: &'static str, run: fn()) -> Test {
+    Test {
         name,
         needs: NETWORKS,
         run,
-    });
+    }
+}
+
+fn main() -> ExitCode {
+    let commands = [
+        command(
+            "overhead::sizes_over_tcp",
+            overhead::sizes_over_tcp_are_those_of_the_standards,
+        ),
+        command(
+            "overhead::sizes_in_datagrams",
+            overhead::sizes_of_messages_in_datagrams_and_memory,
+        ),
+        command("overhead::nodes", overhead::messages_go_through_all_servers),
+    ];
     let links = with_networks![
         ethernet::multicast_frames,
         ethernet::tagged_frames,
@@ -76,5 +80,5 @@ fn main() -> ExitCode {
         udp::a_link_without_a_route_is_opened_and_comes_up,
         udp::an_interface_that_vanishes_comes_back,
     ];
-    privileged::main(&[&links[..], &counted].concat())
+    privileged::main(&[&links[..], &commands].concat())
 }

@@ -1,4 +1,5 @@
-//! Count of bytes by `takt bench overhead`: sizes that follow from the standards, computed here, in captures of real exchanges.
+//! `takt bench overhead`: sizes that follow from the standards, computed here, in captures of real exchanges. `takt bench nodes`: messages
+//! through servers.
 
 use std::process::Command;
 use std::time::Duration;
@@ -12,6 +13,9 @@ const PATIENCE: Duration = Duration::from_secs(120);
 /// Counts the bytes of the peers whose label contains one of `only`, and returns a row for each.
 fn count(only: &str) -> Vec<Value> {
     let folder = tempfile::tempdir().unwrap();
+    // Without foreign peers.
+    let peers = folder.path().join("peers.toml");
+    std::fs::write(&peers, "").unwrap();
     let mut command = Command::new(takt_tests::binary::takt());
     command
         .args([
@@ -23,7 +27,11 @@ fn count(only: &str) -> Vec<Value> {
             "2,100",
         ])
         .args(["--only", only, "--output"])
-        .arg(folder.path());
+        .args([
+            folder.path().as_os_str(),
+            "--peers".as_ref(),
+            peers.as_os_str(),
+        ]);
     let finished = process::run("takt bench overhead", &mut command, PATIENCE);
     assert!(finished.status.success(), "{finished:?}");
     let csv = std::fs::read_to_string(folder.path().join("overhead.csv")).unwrap();
@@ -135,4 +143,22 @@ pub fn sizes_of_messages_in_datagrams_and_memory() {
     );
     // Nothing of it is on the network.
     assert_eq!(shared["connection"], Value::Null);
+}
+
+pub fn messages_go_through_all_servers() {
+    let mut command = Command::new(takt_tests::binary::takt());
+    command
+        .args(["bench", "nodes", "--json", "--streams", "2", "--hops", "3"])
+        .args(["--bytes", "2000", "--repetitions", "3"]);
+    let finished = process::run("takt bench nodes", &mut command, PATIENCE);
+    assert!(finished.status.success(), "{finished:?}");
+    let rows = finished.stdout.lines().map(serde_json::from_str::<Value>);
+    let rows: Vec<Value> = rows.map(Result::unwrap).collect();
+    assert_eq!(rows.len(), 2);
+    for row in rows {
+        assert_eq!(row["started"], 6, "{row}");
+        assert_eq!(row["faults"], 0, "{row}");
+        assert_eq!(row["failure"], Value::Null, "{row}");
+        assert!(row["median_ms"].as_f64().unwrap() > 0.0 && row["memory"].as_u64().unwrap() > 0);
+    }
 }
