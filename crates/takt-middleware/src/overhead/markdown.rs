@@ -184,6 +184,14 @@ fn find(medians: &[Median], mode: Mode, peer: &str, bytes: u32) -> Option<f64> {
     Some(medians.iter().find(same)?.median_us.as_ref()?.value)
 }
 
+/// Returns a time in µs, with two digits at least.
+fn micros(value: f64) -> String {
+    match value {
+        value if value < 10.0 => format!("{value:.1}"),
+        value => format!("{value:.0}"),
+    }
+}
+
 fn head() -> impl Iterator<Item = String> {
     // Powers of 1024 are short: the table has 15 of these columns.
     let size = |size: u32| match size {
@@ -204,15 +212,14 @@ fn of_paper(mode: Mode) -> impl Iterator<Item = (&'static str, [Option<f64>; 15]
 fn table_iii(mode: Mode, medians: &[Median]) -> Cells {
     let mut table = Cells::new(1, head());
     for (name, figures) in of_paper(mode) {
-        let figures = figures.map(|it| it.map_or(String::new(), |it| format!("{it:.0}")));
+        let figures = figures.map(|it| it.map_or(String::new(), micros));
         table
             .rows
             .push([format!("*{name}*")].into_iter().chain(figures).collect());
     }
     for (_, peer, _) in ROWS {
         let figure = |bytes| find(medians, mode, peer, bytes);
-        let cells =
-            sizes().map(|bytes| figure(bytes).map_or(OPEN.to_owned(), |it| format!("{it:.0}")));
+        let cells = sizes().map(|bytes| figure(bytes).map_or(OPEN.to_owned(), micros));
         table
             .rows
             .push([peer.to_owned()].into_iter().chain(cells).collect());
