@@ -2,7 +2,7 @@
 //!
 //! Both use packet sockets, which need CAP_NET_RAW. They belong to the network namespace of the thread that opens them.
 
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -23,6 +23,12 @@ const ALL_PROTOCOLS: u16 = libc::ETH_P_ALL as u16;
 
 /// Longest frame in bytes, with a VLAN tag and without a check sequence.
 const LONGEST_FRAME: usize = 1518;
+
+/// Longest frame of a loopback interface in bytes: an Ethernet header, and the longest IP packet.
+const LONGEST_PACKET: usize = 14 + 65_535;
+
+/// Name of the loopback interface.
+const LOOPBACK: &str = "lo";
 
 /// Size of the kernel's buffers that are asked for, in bytes. Without CAP_NET_ADMIN they are smaller.
 const BUFFER: i32 = 16 << 20;
@@ -120,10 +126,34 @@ impl FrameListener {
     /// # Errors
     /// There is no such interface, or rights are missing.
     pub fn open(interface: &str, others: u16) -> Result<Self, LinkError> {
+        Self::open_with(interface, LONGEST_FRAME, |fd| {
+            sockets::attach_filter(fd, &shortening(others))
+                .map_err(|errno| LinkError::open("set the filter", errno))
+        })
+    }
+
+    /// Opens a listener that keeps whole frames, also those of a loopback interface, which are longer than those of Ethernet. A
+    /// loopback interface receives all that it sends: each frame is heard once.
+    ///
+    /// # Errors
+    /// There is no such interface, or rights are missing.
+    pub fn open_whole(interface: &str) -> Result<Self, LinkError> {
+        Self::open_with(interface, LONGEST_PACKET, |fd| match interface {
+            LOOPBACK => set_option(fd, libc::SOL_PACKET, libc::PACKET_IGNORE_OUTGOING, 1)
+                .map_err(|errno| LinkError::open("ignore sent frames", errno)),
+            _ => Ok(()),
+        })
+    }
+
+    fn open_with(
+        interface: &str,
+        longest: usize,
+        prepare: impl FnOnce(BorrowedFd<'_>) -> Result<(), LinkError>,
+    ) -> Result<Self, LinkError> {
         let (socket, interface) = packet_socket(interface)?;
         let fd = socket.as_fd();
         let failed = |operation| move |errno: Errno| LinkError::open(operation, errno);
-        sockets::attach_filter(fd, &shortening(others)).map_err(failed("set the filter"))?;
+        prepare(fd)?;
         set_option(fd, libc::SOL_PACKET, libc::PACKET_AUXDATA, 1)
             .map_err(failed("ask for VLAN tags"))?;
         set_option(fd, libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, 1)
@@ -133,7 +163,7 @@ impl FrameListener {
             .map_err(failed("bind to the interface"))?;
         Ok(Self {
             socket,
-            batch: ReceiveBatch::new(BATCH, LONGEST_FRAME, PARTS),
+            batch: ReceiveBatch::new(BATCH, longest, PARTS),
             lost: 0,
         })
     }

@@ -12,11 +12,12 @@ use takt_rt::child::{ChildError, ChildProcess, Ending};
 use crate::own::{Mode, PORTS};
 use crate::place::{free_ports, has_program, is_free};
 use crate::protocol::{RunResult, SessionError};
+use crate::sockets;
 use crate::table::{PeerEntry, PeerNetwork, PeerTable};
 use crate::usage::{PeerUsage, kill_group, members};
 
 /// Longest time that a process may take until it is ready.
-const START: Duration = Duration::from_secs(20);
+pub(crate) const START: Duration = Duration::from_secs(20);
 /// Longest time that a process may take to end.
 const END: Duration = Duration::from_secs(3);
 
@@ -39,7 +40,7 @@ pub(crate) struct Session {
 }
 
 /// Names of the interfaces that are joined.
-const INTERFACES: [&str; 2] = ["takt0", "takt1"];
+pub(crate) const INTERFACES: [&str; 2] = ["takt0", "takt1"];
 
 impl Session {
     /// Starts a peer and waits until its client is connected.
@@ -48,6 +49,25 @@ impl Session {
         peer: &PeerEntry,
         options: &[String],
         seed: u64,
+        interrupted: &AtomicBool,
+    ) -> Result<Self, SessionError> {
+        let network = |folder: &Path| match peer.environment {
+            PeerNetwork::Veth => network(folder, interrupted).map(Some),
+            PeerNetwork::Loopback => Ok(None),
+        };
+        let mut session = Self::prepare(table, peer, (options, seed), network, interrupted)?;
+        session.start_server(interrupted)?;
+        session.start_client(interrupted)?;
+        Ok(session)
+    }
+
+    /// Starts the broker of a peer. Server and client come later. `network` starts the holder of their network namespace, if they get
+    /// one; its argument is the private folder.
+    pub(crate) fn prepare(
+        table: &PeerTable,
+        peer: &PeerEntry,
+        (options, seed): (&[String], u64),
+        network: impl FnOnce(&Path) -> Result<Option<ChildProcess>, SessionError>,
         interrupted: &AtomicBool,
     ) -> Result<Self, SessionError> {
         let folder = tempfile::Builder::new().prefix("takt-peer-").tempdir();
@@ -63,8 +83,8 @@ impl Session {
             options: options.to_vec(),
             info: Vec::new(),
         };
+        session.network = network(session.folder.path())?;
         if peer.environment == PeerNetwork::Veth {
-            session.network = Some(network(session.folder.path(), interrupted)?);
             let [one, other] = INTERFACES;
             session.options.push(format!("interface={one}"));
             session.options.push(format!("peer-interface={other}"));
@@ -74,9 +94,17 @@ impl Session {
             session.start_broker(command, offset, table.root.as_deref(), interrupted)?;
         }
         session.broker_ports = session.used_ports();
-        session.start_server(interrupted)?;
-        session.start_client(interrupted)?;
         Ok(session)
+    }
+
+    /// Returns the process ids of the server, of the client and of the broker, as far as they run.
+    pub(crate) fn sides(&self) -> [Option<u32>; 3] {
+        [&self.server, &self.client, &self.broker].map(|it| it.as_ref().map(ChildProcess::id))
+    }
+
+    /// Ends the client. The server and the broker continue.
+    pub(crate) fn end_client(&mut self) {
+        self.client.take();
     }
 
     fn errors(&self, side: &str) -> PathBuf {
@@ -88,14 +116,13 @@ impl Session {
         let mut words = words.to_vec();
         if let Some(network) = &self.network {
             // nsenter becomes the program, with its process id.
-            let enter = [
-                "nsenter",
-                "--target",
-                &network.id().to_string(),
-                "--net",
-                "--",
-            ];
-            words.splice(0..0, enter.map(str::to_owned));
+            let id = network.id().to_string();
+            let mut enter = vec!["nsenter", "--target", &id, "--net"];
+            if !rustix::process::geteuid().is_root() {
+                enter.extend(["--user", "--preserve-credentials"]);
+            }
+            enter.push("--");
+            words.splice(0..0, enter.into_iter().map(str::to_owned));
         }
         let (program, rest) = words
             .split_first()
@@ -138,7 +165,12 @@ impl Session {
         let broker = self.broker.insert(broker.with_grace(END));
         let deadline = Instant::now() + START;
         let address = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port);
-        while TcpStream::connect_timeout(&address, Duration::from_millis(200)).is_err() {
+        let is_in_namespace = self.network.is_some();
+        let is_open = |broker: u32| match is_in_namespace {
+            true => sockets::is_listening(broker, port),
+            false => TcpStream::connect_timeout(&address, Duration::from_millis(200)).is_ok(),
+        };
+        while !is_open(broker.id()) {
             if interrupted.load(Ordering::Relaxed) {
                 return Err(SessionError::Interrupted);
             }

@@ -240,7 +240,7 @@ mod tests {
         assert!(
             peers
                 .iter()
-                .all(|peer| peer.required && !peer.source.is_empty())
+                .all(|peer| peer.required == peer.broker.is_none() && !peer.source.is_empty())
         );
         assert!(
             peers

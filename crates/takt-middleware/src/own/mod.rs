@@ -34,6 +34,8 @@ pub enum OwnPeer {
     TaktPubsubEthernet,
     /// Takt's PubSub over `opc.iox2`.
     TaktPubsubIox2,
+    /// Takt's PubSub over `mqtt`.
+    TaktPubsubMqtt,
     /// Bare iceoryx2.
     Iceoryx2,
     /// Raw TCP.
@@ -75,6 +77,7 @@ impl OwnPeer {
             Self::TaktPubsubUdp => pubsub::serve(setting, Link::Udp),
             Self::TaktPubsubEthernet => pubsub::serve(setting, Link::Ethernet),
             Self::TaktPubsubIox2 => pubsub::serve(setting, Link::SharedMemory),
+            Self::TaktPubsubMqtt => pubsub::serve(setting, Link::Mqtt),
             Self::Iceoryx2 => iox2::serve(setting),
             Self::Tcp => tcp::serve(setting, Fault::None),
             Self::Udp => udp::serve(setting),
@@ -90,6 +93,7 @@ impl OwnPeer {
             Self::TaktPubsubUdp => pubsub::connect(setting, Link::Udp),
             Self::TaktPubsubEthernet => pubsub::connect(setting, Link::Ethernet),
             Self::TaktPubsubIox2 => pubsub::connect(setting, Link::SharedMemory),
+            Self::TaktPubsubMqtt => pubsub::connect(setting, Link::Mqtt),
             Self::Iceoryx2 => iox2::connect(setting),
             Self::Tcp => tcp::connect(setting, Fault::None),
             Self::Udp => udp::connect(setting),

@@ -1,11 +1,11 @@
-//! Takt's PubSub over UDP, Ethernet and shared memory: a message with the kind of the request and the payload, and one back.
+//! Takt's PubSub over UDP, Ethernet, shared memory and MQTT: a message with the kind of the request and the payload, and one back.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use takt_cell::Cell;
-use takt_link::{LinkOptions, Receiver, Sender, open_receiver, open_sender};
+use takt_link::{LinkOptions, LinkState, Receiver, Sender, open_receiver, open_sender};
 use takt_pubsub::Now;
 use takt_pubsub::configuration::from_toml;
 use takt_pubsub::publisher::{FieldSource, PublishedField, WriterGroup};
@@ -29,12 +29,15 @@ pub(super) enum Link {
     Ethernet,
     /// `opc.iox2`.
     SharedMemory,
+    /// `mqtt`, through a broker at the first port.
+    Mqtt,
 }
 
 impl Link {
     fn options(self) -> &'static [&'static str] {
         match self {
             Self::Ethernet => &["poll", "interface", "peer-interface"],
+            Self::Mqtt => &["encoding"],
             _ => &["poll"],
         }
     }
@@ -49,6 +52,8 @@ impl Link {
             Self::SharedMemory => {
                 ["request", "reply"].map(|topic| format!("opc.iox2://TaktEcho{port}-{topic}"))
             }
+            // Topics of one letter, as in the paper.
+            Self::Mqtt => ["e", "E"].map(str::to_owned),
         }
     }
 
@@ -58,9 +63,35 @@ impl Link {
             Self::Udp => 65_000,
             Self::Ethernet => 1_490,
             Self::SharedMemory => LARGEST_SHARED,
+            Self::Mqtt => 0,
+        }
+    }
+
+    /// Returns the settings of connection, WriterGroup and DataSetReader for the topics of this side.
+    fn settings(self, setting: &PeerSetting, [to, at]: [&str; 2], is_json: bool) -> [String; 3] {
+        match self {
+            Self::Mqtt => [
+                format!(
+                    "address = \"mqtt://{}\"\njson = {is_json}",
+                    setting.socket(0)
+                ),
+                format!("broker = {{ queue_name = \"{to}\" }}"),
+                format!("broker = {{ queue_name = \"{at}\" }}"),
+            ],
+            _ => [
+                format!("address = \"{at}\""),
+                format!(
+                    "transport_settings = {{ \"$type\" = \"DatagramWriterGroupTransport2DataType\", Address = {{ \"$type\" = \
+                     \"NetworkAddressUrlDataType\", Url = \"{to}\" }} }}"
+                ),
+                String::new(),
+            ],
         }
     }
 }
+
+/// Longest time until a broker has both topics.
+const CONNECTION: Duration = Duration::from_secs(10);
 
 /// Bytes of the longest message over shared memory.
 const LARGEST_SHARED: u32 = 65_000;
@@ -69,7 +100,11 @@ const PAYLOAD: usize = 1 << 20;
 /// Interval at which a server that waits looks at its end.
 const LOOK: Duration = Duration::from_millis(500);
 
-fn configuration(link: Link, [own, peer]: [u16; 2], to: &str, at: &str) -> String {
+fn configuration(
+    link: Link,
+    [own, peer]: [u16; 2],
+    [connection, group, reader]: [String; 3],
+) -> String {
     let largest = link.largest();
     format!(
         r#"
@@ -82,13 +117,13 @@ fn configuration(link: Link, [own, peer]: [u16; 2], to: &str, at: &str) -> Strin
 
         [[connections]]
         publisher_id = {own}
-        address = "{at}"
+        {connection}
 
         [[connections.writer_groups]]
         writer_group_id = 1
         publishing_interval = 1
         max_network_message_size = {largest}
-        transport_settings = {{ "$type" = "DatagramWriterGroupTransport2DataType", Address = {{ "$type" = "NetworkAddressUrlDataType", Url = "{to}" }} }}
+        {group}
 
         [[connections.writer_groups.data_set_writers]]
         data_set_writer_id = 1
@@ -101,6 +136,7 @@ fn configuration(link: Link, [own, peer]: [u16; 2], to: &str, at: &str) -> Strin
         writer_group_id = 1
         data_set_writer_id = 1
         field_encoding = "Variant"
+        {reader}
         fields = [
             {{ name = "mode", data_type = "Byte", target_node_id = "ns=1;i=1" }},
             {{ name = "payload", data_type = "ByteString", target_node_id = "ns=1;i=2" }},
@@ -155,10 +191,12 @@ impl End {
         is_server: bool,
     ) -> Result<Self, OwnPeerError> {
         let [requests, answers] = link.addresses(setting);
-        let text = match is_server {
-            true => configuration(link, [2, 1], &answers, &requests),
-            false => configuration(link, [1, 2], &requests, &answers),
+        let (ids, topics) = match is_server {
+            true => ([2, 1], [&answers, &requests]),
+            false => ([1, 2], [&requests, &answers]),
         };
+        let topics = topics.map(String::as_str);
+        let text = configuration(link, ids, link.settings(setting, topics, given.is_json));
         let file = from_toml(&text).map_err(OwnPeerError::failed)?;
         let configuration = file.configuration;
         let broken = || OwnPeerError::Failed("the configuration lacks a part".to_owned());
@@ -190,11 +228,20 @@ impl End {
         let data_sets = &configuration.published_data_sets;
         let group = WriterGroup::new(connection, group, data_sets, &mut source);
         let subscriber = Subscriber::new(connection, &[], &mut target);
+        let receiver = open_receiver(&at.address, &at.options).map_err(OwnPeerError::failed)?;
+        let sender = open_sender(&to.address, &to.options).map_err(OwnPeerError::failed)?;
+        let begin = Instant::now();
+        while [receiver.state(), sender.state()] != [LinkState::Up; 2] {
+            if begin.elapsed() > CONNECTION {
+                return Err(OwnPeerError::Failed("the link does not come up".to_owned()));
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
         Ok(Self {
             group: group.map_err(OwnPeerError::failed)?,
             subscriber: subscriber.map_err(OwnPeerError::failed)?,
-            receiver: open_receiver(&at.address, &at.options).map_err(OwnPeerError::failed)?,
-            sender: open_sender(&to.address, &to.options).map_err(OwnPeerError::failed)?,
+            receiver,
+            sender,
             input,
             output,
             poll: given.poll,

@@ -38,6 +38,8 @@ pub(super) struct Given {
     pub(super) interface: Option<String>,
     /// Interface of the other side.
     pub(super) peer_interface: Option<String>,
+    /// JSON instead of UADP.
+    pub(super) is_json: bool,
     /// Delay of each answer in µs, of the slow peer.
     pub(super) delay_us: u64,
 }
@@ -55,6 +57,7 @@ impl PeerSetting {
             match (key, value) {
                 ("poll", "true" | "false") => given.poll = value == "true",
                 ("security", "none" | "basic256sha256") => given.is_secured = value != "none",
+                ("encoding", "uadp" | "json") => given.is_json = value == "json",
                 ("interface", _) => given.interface = Some(value.to_owned()),
                 ("peer-interface", _) => given.peer_interface = Some(value.to_owned()),
                 ("delay-us", _) => given.delay_us = value.parse().map_err(|_| unknown())?,

@@ -56,6 +56,27 @@ pub enum BenchCommand {
     )]
     #[command(subcommand)]
     Peers(takt_middleware::PeersCommand),
+    /// Bytes that each message of OPC UA, MQTT, DDS, ROS and other middleware takes in TCP and UDP, counted in captures.
+    #[command(
+        after_help = "Examples:\n  takt bench overhead\n  takt bench overhead --only takt,mqtt\n  takt bench overhead --markdown"
+    )]
+    Overhead(takt_middleware::overhead::OverheadOptions),
+    /// Memory, start and round trip of hundreds of servers on this host, through which messages go one after the other.
+    #[command(
+        after_help = "Examples:\n  takt bench nodes\n  takt bench nodes --transport iox2 --streams 4 --hops 10"
+    )]
+    Nodes(takt_middleware::nodes::NodesOptions),
+    /// Server of `takt bench nodes`.
+    #[command(hide = true)]
+    Hop(takt_middleware::nodes::HopSetting),
+    /// Capture of an interface until the standard input ends.
+    #[command(hide = true)]
+    Capture {
+        /// Interface.
+        interface: String,
+        /// File in the format pcapng.
+        file: std::path::PathBuf,
+    },
     /// One side of a peer of the comparison of middleware, which speaks its line protocol.
     #[command(hide = true)]
     Peer {

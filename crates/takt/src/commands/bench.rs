@@ -2,7 +2,7 @@
 
 use miette::IntoDiagnostic;
 use takt_bench::{BenchError, attack, directory, pubsub, reads, sessions, shm, transport};
-use takt_middleware::MiddlewareError;
+use takt_middleware::{MiddlewareError, nodes, overhead};
 use takt_rt::interrupt::Interrupt;
 
 use crate::arguments::BenchCommand;
@@ -46,6 +46,28 @@ pub fn run(command: &BenchCommand) -> miette::Result<()> {
         BenchCommand::Peers(command) => {
             let result = takt_middleware::peers(command, &interrupt()?.flag(), output::line);
             return compared("peers", result);
+        }
+        BenchCommand::Overhead(options) => {
+            let result = overhead::run(options, &interrupt()?.flag(), output::line);
+            return compared("overhead", result);
+        }
+        BenchCommand::Nodes(options) => {
+            let result = nodes::run(options, &interrupt()?.flag(), output::line);
+            return compared("nodes", result);
+        }
+        BenchCommand::Hop(setting) => {
+            if let Err(error) = nodes::hop(setting) {
+                output::complain(&error);
+                std::process::exit(error.exit_status());
+            }
+            return Ok(());
+        }
+        BenchCommand::Capture { interface, file } => {
+            if let Err(error) = overhead::capture(interface, file) {
+                output::complain(&error);
+                std::process::exit(error.exit_status());
+            }
+            return Ok(());
         }
         BenchCommand::Peer { peer, side } => {
             if let Err(error) = peer.run(side) {

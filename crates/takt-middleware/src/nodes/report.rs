@@ -1,0 +1,54 @@
+//! Output of the test with many servers.
+
+use takt_report::{Column, Report, Table};
+
+use super::row::NodesRow;
+use crate::error::MiddlewareError;
+
+/// Prints a table, or JSON rows.
+pub(super) fn show(
+    report: &mut Report<impl FnMut(String)>,
+    rows: &[NodesRow],
+) -> Result<(), MiddlewareError> {
+    if cfg!(debug_assertions) {
+        report.note("This is a debug build: its times and its memory mean nothing.");
+    }
+    report.note(
+        "Memory is the sum of the proportional set sizes of all servers. There is no discovery: each server knows the next one.",
+    );
+    let mut table = Table::new([
+        Column::text("transport"),
+        Column::number("nodes"),
+        Column::number("started"),
+        Column::number("start").unit("s"),
+        Column::number("connect").unit("s"),
+        Column::number("memory").unit("MiB"),
+        Column::number("median").unit("ms"),
+        Column::number("p99").unit("ms"),
+        Column::number("faults"),
+    ]);
+    let number = |value: Option<f64>| value.map_or("-".to_owned(), |value| format!("{value:.2}"));
+    for row in rows {
+        table.row([
+            format!("opc.{:?}", row.transport).to_lowercase(),
+            row.nodes.to_string(),
+            row.started.to_string(),
+            number(row.start_s),
+            number(row.connect_s),
+            format!("{:.0}", row.memory as f64 / f64::from(1 << 20)),
+            number(row.median_ms),
+            number(row.p99_ms),
+            row.faults.to_string(),
+        ]);
+        if let Some(failure) = &row.failure {
+            table.text(format!("  {failure}"));
+        }
+    }
+    report.line(String::new());
+    report.table(&table);
+    for row in rows {
+        let written = report.row(row);
+        written.map_err(|error| MiddlewareError::Output(error.to_string()))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,34 @@
+//! Result of one transport.
+
+use serde::Serialize;
+
+use super::options::NodesTransport;
+
+/// Result of the test with many servers.
+#[derive(Debug, Clone, Serialize)]
+pub struct NodesRow {
+    /// Transport.
+    pub transport: NodesTransport,
+    /// Number of servers, each a process.
+    pub nodes: usize,
+    /// Bytes of a message.
+    pub bytes: u32,
+    /// Servers that were started and connected to the next one.
+    pub started: usize,
+    /// Seconds until all servers were ready.
+    pub start_s: Option<f64>,
+    /// Seconds until each server was connected to the next one.
+    pub connect_s: Option<f64>,
+    /// Memory of all servers in bytes: the sum of their proportional set sizes.
+    pub memory: u64,
+    /// Median of the time in ms from the first message until the last one of all streams is back.
+    pub median_ms: Option<f64>,
+    /// 99th percentile of this time in ms.
+    pub p99_ms: Option<f64>,
+    /// Messages that did not come back, or not with the same bytes.
+    pub faults: u64,
+    /// Reason why the test ended early.
+    pub failure: Option<String>,
+    /// True if this program is a debug build, whose figures mean nothing.
+    pub is_debug: bool,
+}
