@@ -6,7 +6,8 @@
 //! ```
 use std::time::Duration;
 
-use takt_app::{AsyncClient, ClientOptions, MonitoredItemOptions, SubscriptionOptions};
+use takt_app::asynchronous::AsyncClient;
+use takt_app::{ClientOptions, MonitoredItemOptions, SubscriptionOptions};
 use takt_ua::NodeId;
 
 /// Variables below `Server_ServerStatus` (OPC 10000-5, 12.10): StartTime, CurrentTime and State.

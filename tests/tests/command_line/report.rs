@@ -418,7 +418,7 @@ fn delays_are_written_as_parquet() {
     });
     let path = made.path("delays.parquet");
     let text = path.to_str().unwrap();
-    made.report(&["--parquet", text]).expect_success();
+    let _ = made.report(&["--parquet", text]).expect_success();
     let reader = SerializedFileReader::new(fs::File::open(&path).unwrap()).unwrap();
     let mut found = 0;
     for row in reader.get_row_iter(None).unwrap() {

@@ -172,7 +172,6 @@ impl AsyncSubscription {
     }
 
     /// Returns the changes as a stream that owns the Subscription, for another task.
-    #[must_use]
     pub fn into_changes(
         self,
     ) -> impl Stream<Item = Result<DataChange, ClientError>> + Send + Unpin + 'static {
@@ -187,7 +186,6 @@ impl AsyncSubscription {
     }
 
     /// Returns the Events as a stream that owns the Subscription, for another task.
-    #[must_use]
     pub fn into_events(
         self,
     ) -> impl Stream<Item = Result<EventNotification, ClientError>> + Send + Unpin + 'static {
