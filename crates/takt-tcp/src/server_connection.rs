@@ -67,7 +67,7 @@ pub struct ServerConnection {
     handshake_deadline: Instant,
     chunk_deadline: Option<Instant>,
     send_deadline: Option<Instant>,
-    /// Time at which the memory of buffers is freed, if nothing is received until then.
+    /// Time at which an open connection without an unfinished message frees its buffers, if nothing is received until then.
     idle_at: Option<Instant>,
 }
 
@@ -206,7 +206,8 @@ impl ServerConnection {
                     None => Some(now + self.config.chunk_timeout),
                     begun => begun,
                 };
-                self.idle_at = Some(now + IDLE);
+                let is_idle = self.state == State::Open && !self.inbound.is_incomplete();
+                self.idle_at = is_idle.then(|| now + IDLE);
                 return Ok(Step::Nothing);
             };
             self.chunk_deadline = None;
