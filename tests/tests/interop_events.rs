@@ -7,13 +7,13 @@
     reason = "a test fails by panicking"
 )]
 
-use std::net::TcpListener;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use takt_tests::binary::repository;
 use takt_tests::interop::{Checker, Role, passed};
+use takt_tests::network::free_tcp_port;
 use takt_tests::process::Process;
 use takt_tests::sandbox::{Provider, Registry};
 use takt_tests::{Peer, PeerClient, PeerServer, Sandbox};
@@ -125,11 +125,6 @@ fn node_opcua_handles_an_alarm_through_the_registry() {
     client_handles_an_alarm(Peer::NodeOpcua, node_opcua(), true);
 }
 
-fn free_port() -> u16 {
-    let probe = TcpListener::bind("127.0.0.1:0").unwrap();
-    probe.local_addr().unwrap().port()
-}
-
 /// Shows Events of a foreign server whose Severity goes from 100 to 1000.
 fn watch_shows_events_at(peer: Peer, endpoint: &str) {
     let sandbox = Sandbox::new();
@@ -170,7 +165,7 @@ fn watch_shows_events_at(peer: Peer, endpoint: &str) {
 
 /// Shows Events of a server that is started by this command.
 fn watch_shows_events(peer: Peer, mut command: Command) {
-    let port = free_port().to_string();
+    let port = free_tcp_port().to_string();
     command.args(["server", &port]);
     let mut server = Process::spawn("the foreign server", &mut command);
     server.wait_for("its endpoint", PATIENCE, |line| line.contains("endpoint"));

@@ -2,10 +2,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use std::net::TcpListener;
-
 use serde_json::{Value, json};
 use takt_tests::interop::Foreign;
+use takt_tests::network::free_tcp_port;
 use takt_tests::{Peer, PeerClient, PeerServer, Registry, Sandbox, interop};
 
 const PEER: Peer = Peer::Open62541;
@@ -39,11 +38,6 @@ fn the_command_line_works_with_the_foreign_server() {
     interop::command_line_against_server(PEER);
 }
 
-fn free_port() -> u16 {
-    let socket = TcpListener::bind("127.0.0.1:0").unwrap();
-    socket.local_addr().unwrap().port()
-}
-
 /// Returns the folder of certificates, and the description of an application of open62541 whose certificate is trusted there.
 fn trusted(sandbox: &Sandbox) -> (String, Value) {
     let foreign = Foreign::new(sandbox, "open62541", POLICY);
@@ -59,7 +53,7 @@ fn trusted(sandbox: &Sandbox) -> (String, Value) {
 #[test]
 fn a_foreign_client_waits_for_the_registry() {
     let sandbox = Sandbox::new();
-    let port = free_port();
+    let port = free_tcp_port();
     let url = format!("opc.tcp://127.0.0.1:{port}");
     let registry = Registry::start(&sandbox, &["--reverse-connect", &url]);
     let mut client = PeerClient::listen(port).unwrap();
@@ -80,7 +74,7 @@ fn the_command_line_waits_for_a_foreign_server() {
         (None, "none".to_owned()),
         (Some(&secured), format!("{POLICY},encrypt")),
     ] {
-        let port = free_port();
+        let port = free_tcp_port();
         let server = PeerServer::start_reversed(port, security);
         let listening = format!("127.0.0.1:{port}");
         let read = [

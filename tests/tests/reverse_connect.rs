@@ -3,20 +3,16 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
+use takt_tests::network::free_tcp_port;
 use takt_tests::{Process, Registry, Sandbox};
 
 /// EndpointUrl of the server. The host name is reserved for names without an address (RFC 2606).
 const URL: &str = "opc.tcp://plc.invalid:4840";
 
 const PATIENCE: Duration = Duration::from_secs(60);
-
-fn free_port() -> u16 {
-    let socket = TcpListener::bind("127.0.0.1:0").unwrap();
-    socket.local_addr().unwrap().port()
-}
 
 fn registry(sandbox: &Sandbox, listening: &str, more: &[&str]) -> Registry {
     let client = format!("opc.tcp://{listening}");
@@ -38,7 +34,7 @@ fn a_client_waits_for_the_server_with_and_without_security() {
     let sandbox = Sandbox::new();
     let certificates = sandbox.data_directory().join("pki");
     let shared = ["--certificates", certificates.to_str().unwrap()];
-    let listening = format!("127.0.0.1:{}", free_port());
+    let listening = format!("127.0.0.1:{}", free_tcp_port());
     let registry = registry(&sandbox, &listening, &shared);
     let uri = uri(&registry);
     let browse = ["browse", URL, "--listen", &listening, "--server-uri", &uri];
@@ -59,7 +55,7 @@ fn a_client_waits_for_the_server_with_and_without_security() {
 #[test]
 fn another_server_is_refused_and_named() {
     let sandbox = Sandbox::new();
-    let listening = format!("127.0.0.1:{}", free_port());
+    let listening = format!("127.0.0.1:{}", free_tcp_port());
     let registry = registry(&sandbox, &listening, &["--no-certificate"]);
     let browse = [
         "browse",
@@ -83,7 +79,7 @@ fn another_server_is_refused_and_named() {
 #[test]
 fn both_sides_return_after_a_restart() {
     let sandbox = Sandbox::new();
-    let listening = format!("127.0.0.1:{}", free_port());
+    let listening = format!("127.0.0.1:{}", free_tcp_port());
     let first = registry(&sandbox, &listening, &["--no-certificate"]);
     let watch = [
         "watch",
@@ -116,7 +112,7 @@ fn both_sides_return_after_a_restart() {
 #[test]
 fn a_thousand_silent_strangers_do_not_keep_the_server_out() {
     let sandbox = Sandbox::new();
-    let listening = format!("127.0.0.1:{}", free_port());
+    let listening = format!("127.0.0.1:{}", free_tcp_port());
     let browse = [
         "browse",
         URL,

@@ -90,32 +90,28 @@ fn severities(client: &mut Client, range: HistoryRange, query: &EventQuery) -> V
     events.iter().map(severity).collect()
 }
 
+fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
+    let until = Instant::now() + PATIENCE;
+    while !is_so() {
+        assert!(Instant::now() < until, "never: {what}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
 fn recorded(client: &mut Client, count: usize) {
     let query = EventQuery::new(["Severity"]);
-    let until = Instant::now() + PATIENCE;
-    loop {
+    eventually(&format!("{count} Events are recorded"), || {
         let found = client.history_events(&SERVER, ALL, &query);
-        if found.is_ok_and(|found| found.len() == count) {
-            return;
-        }
-        assert!(Instant::now() < until, "{count} Events are not recorded");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+        found.is_ok_and(|found| found.len() == count)
+    });
 }
 
 /// Waits until the Provider records.
 fn notifier_bits(client: &mut Client, wanted: u8) {
-    let until = Instant::now() + PATIENCE;
-    loop {
-        let bits = client
-            .read_attribute(&SERVER, Attribute::EventNotifier)
-            .unwrap();
-        if bits.value == Some(Variant::Byte(wanted)) {
-            return;
-        }
-        assert!(Instant::now() < until, "{bits:?}");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    eventually(&format!("EventNotifier is {wanted:#b}"), || {
+        let bits = client.read_attribute(&SERVER, Attribute::EventNotifier);
+        bits.unwrap().value == Some(Variant::Byte(wanted))
+    });
 }
 
 #[test]
@@ -425,14 +421,6 @@ fn the_size_and_the_age_of_events_are_bounded() {
         counts.recorded > 600 && left.len() < 100
     });
     assert_eq!(severities(&mut client, ALL, &query).last(), Some(&1));
-}
-
-fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
-    let until = Instant::now() + PATIENCE;
-    while !is_so() {
-        assert!(Instant::now() < until, "never: {what}");
-        std::thread::sleep(Duration::from_millis(10));
-    }
 }
 
 #[test]

@@ -8,7 +8,7 @@ use takt_tcp::{TcpClient, TcpClientConfig, TcpClientError};
 use takt_ua::binary::Decode;
 use takt_ua::structures::{
     ActivateSessionRequest, ActivateSessionResponse, ApplicationDescription, CreateSessionRequest,
-    CreateSessionResponse, RequestHeader,
+    CreateSessionResponse, CreateSubscriptionRequest, CreateSubscriptionResponse, RequestHeader,
 };
 use takt_ua::{ByteString, LocalizedText, NodeId, Structure, UaString};
 
@@ -213,6 +213,20 @@ impl Session {
             timeout_hint: 0,
             ..subject::header(&self.token)
         }
+    }
+
+    /// Creates a Subscription with an interval of 100 ms and returns its id.
+    pub(super) fn subscribe(&mut self, attacker: &mut Attacker<'_>) -> Result<u32, Lost> {
+        let create = CreateSubscriptionRequest {
+            request_header: self.header(),
+            requested_publishing_interval: 100.0,
+            requested_lifetime_count: 30,
+            requested_max_keep_alive_count: 10,
+            publishing_enabled: true,
+            ..CreateSubscriptionRequest::default()
+        };
+        let created: CreateSubscriptionResponse = self.channel.call(attacker, &create)?;
+        Ok(created.subscription_id)
     }
 
     /// Sends one message repeatedly until the attack ends, with at most `unanswered` requests at a time. Without reading answers,

@@ -27,7 +27,7 @@ pub(super) fn filters(attacker: &mut Attacker<'_>) -> Result<(), Lost> {
         (count, ExtensionObject::from_structure(&filter))
     });
     while attacker.goes_on() {
-        let subscription = subscribe(attacker, &mut session)?;
+        let subscription = session.subscribe(attacker)?;
         for (count, filter) in &filters {
             let count = attacker.count(*count);
             monitor(attacker, &mut session, subscription, filter, count)?;
@@ -48,7 +48,7 @@ pub(super) fn filters(attacker: &mut Attacker<'_>) -> Result<(), Lost> {
 /// asks for the Events.
 pub(super) fn refresh(attacker: &mut Attacker<'_>) -> Result<(), Lost> {
     let mut session = Session::open(attacker, Way::Tcp)?;
-    let subscription = subscribe(attacker, &mut session)?;
+    let subscription = session.subscribe(attacker)?;
     let filter = ExtensionObject::from_structure(&EventFilter {
         select_clauses: vec![field(1); 10],
         ..EventFilter::default()
@@ -88,19 +88,6 @@ fn nested(depth: usize) -> ContentFilter {
     let last = ExtensionObject::from_structure(&field(16));
     elements.push(element(FilterOperator::IsNull, last));
     ContentFilter { elements }
-}
-
-fn subscribe(attacker: &mut Attacker<'_>, session: &mut Session) -> Result<u32, Lost> {
-    let create = CreateSubscriptionRequest {
-        request_header: session.header(),
-        requested_publishing_interval: 100.0,
-        requested_lifetime_count: 30,
-        requested_max_keep_alive_count: 10,
-        publishing_enabled: true,
-        ..CreateSubscriptionRequest::default()
-    };
-    let created: CreateSubscriptionResponse = session.channel.call(attacker, &create)?;
-    Ok(created.subscription_id)
 }
 
 /// Creates MonitoredItems for Events of the server.

@@ -66,15 +66,7 @@ pub(super) fn close(attacker: &mut Attacker<'_>) -> Result<(), Lost> {
 
 /// Creates a Subscription of 100 000 MonitoredItems and returns its id.
 fn monitor(attacker: &mut Attacker<'_>, session: &mut Session) -> Result<u32, Lost> {
-    let create = CreateSubscriptionRequest {
-        request_header: session.header(),
-        requested_publishing_interval: 100.0,
-        requested_lifetime_count: 30,
-        requested_max_keep_alive_count: 10,
-        publishing_enabled: true,
-        ..CreateSubscriptionRequest::default()
-    };
-    let created: CreateSubscriptionResponse = session.channel.call(attacker, &create)?;
+    let subscription_id = session.subscribe(attacker)?;
     let item = |handle: usize| MonitoredItemCreateRequest {
         item_to_monitor: ReadValueId {
             node_id: NodeId::numeric(0, ids::SERVER_SERVER_STATUS_CURRENT_TIME),
@@ -92,7 +84,7 @@ fn monitor(attacker: &mut Attacker<'_>, session: &mut Session) -> Result<u32, Lo
     };
     let request = CreateMonitoredItemsRequest {
         request_header: session.header(),
-        subscription_id: created.subscription_id,
+        subscription_id,
         timestamps_to_return: TimestampsToReturn::Both,
         items_to_create: (0..attacker.count(100_000 / REQUESTS)).map(item).collect(),
     };
@@ -101,5 +93,5 @@ fn monitor(attacker: &mut Attacker<'_>, session: &mut Session) -> Result<u32, Lo
         session.channel.push(attacker, &message)?;
         session.channel.receive(attacker, PATIENCE)?;
     }
-    Ok(created.subscription_id)
+    Ok(subscription_id)
 }
