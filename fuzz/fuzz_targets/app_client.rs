@@ -1,6 +1,6 @@
 //! A client with a hostile server: a proper SecureChannel and Session, and then arbitrary responses from the input to
 //! Read, Write, Call, Browse, BrowseNext, TranslateBrowsePathsToNodeIds and the services of Subscriptions.
-#![cfg_attr(not(feature = "together"), no_main)]
+#![no_main]
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -9,6 +9,7 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use libfuzzer_sys::fuzz_target;
 use takt_app::client::Follow;
 use takt_app::{
     Client, ClientOptions, Endpoint, MonitoredItemOptions, Subscription, SubscriptionOptions,
@@ -174,7 +175,7 @@ fn ask(client: &mut Client, question: u8) {
     }
 }
 
-takt_fuzz::fuzz_target!(|data: &[u8]| {
+fuzz_target!(|data: &[u8]| {
     let Some((question, mut rest)) = choice(data) else {
         return;
     };

@@ -1,9 +1,10 @@
 //! Capture files, pcapng and pcap, and the packets in them: a stream has those of the whole file.
-#![cfg_attr(not(feature = "together"), no_main)]
+#![no_main]
 
+use libfuzzer_sys::fuzz_target;
 use takt_capture::{CaptureReader, carried, is_capture, packets};
 
-takt_fuzz::fuzz_target!(|data: &[u8]| {
+fuzz_target!(|data: &[u8]| {
     if let Some((linktype, packet)) = data.split_first() {
         drop(carried(i32::from(*linktype), packet));
     }

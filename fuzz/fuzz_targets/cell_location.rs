@@ -1,9 +1,10 @@
 //! Location and contents of a cell of another process, both of which that process controls.
-#![cfg_attr(not(feature = "together"), no_main)]
+#![no_main]
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use libfuzzer_sys::fuzz_target;
 use takt_cell::{CellLocation, CellReader};
 use takt_rt::segment::{Segment, SegmentView};
 use takt_ua::DateTime;
@@ -40,7 +41,7 @@ fn read(reader: &CellReader) {
     let _ = reader.encode_data_value(&mut encoder, TimestampsToReturn::Both, DateTime::now());
 }
 
-takt_fuzz::fuzz_target!(|data: &[u8]| {
+fuzz_target!(|data: &[u8]| {
     let Some((location, memory)) = data.split_at_checked(CellLocation::LENGTH) else {
         return;
     };

@@ -1,9 +1,10 @@
 //! Certificates, chains and revocation lists of peers, and every check on them.
-#![cfg_attr(not(feature = "together"), no_main)]
+#![no_main]
 
+use libfuzzer_sys::fuzz_target;
 use takt_crypto::{Certificate, Expectations, PolicyProfile, RevocationList, TrustList};
 
-takt_fuzz::fuzz_target!(|bytes: &[u8]| {
+fuzz_target!(|bytes: &[u8]| {
     let list = RevocationList::from_der(bytes);
     let Ok(chain) = Certificate::chain_from_der(bytes) else {
         return;

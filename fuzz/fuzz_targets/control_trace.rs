@@ -1,10 +1,11 @@
 //! Trace files: what is read is written again with the same bytes.
-#![cfg_attr(not(feature = "together"), no_main)]
+#![no_main]
 
+use libfuzzer_sys::fuzz_target;
 use takt_control::Trace;
 use takt_control::trace_file::{TraceReader, write};
 
-takt_fuzz::fuzz_target!(|data: &[u8]| {
+fuzz_target!(|data: &[u8]| {
     let Ok(mut reader) = TraceReader::new(data) else {
         return;
     };

@@ -1,6 +1,8 @@
 //! Records of the registry's database.
-#![cfg_attr(not(feature = "together"), no_main)]
+#![no_main]
 
-takt_fuzz::fuzz_target!(|data: &[u8]| {
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|data: &[u8]| {
     let _ = takt_registry::fuzzing::record(data);
 });

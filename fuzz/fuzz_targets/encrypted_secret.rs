@@ -1,10 +1,11 @@
 //! Encrypted secrets of users: no input may do harm, none is opened without the signature of its sender, and each sealed secret is
 //! opened again.
-#![cfg_attr(not(feature = "together"), no_main)]
+#![no_main]
 
 use std::sync::LazyLock;
 use std::time::Duration;
 
+use libfuzzer_sys::fuzz_target;
 use takt_crypto::{
     EncryptedSecret, EphemeralKey, NewCertificate, OwnCertificate, PolicyProfile, PublicKey,
 };
@@ -42,7 +43,7 @@ static PAIRS: LazyLock<Vec<Pair>> = LazyLock::new(|| {
     PolicyProfile::ALL.into_iter().filter_map(pair).collect()
 });
 
-takt_fuzz::fuzz_target!(|bytes: &[u8]| {
+fuzz_target!(|bytes: &[u8]| {
     for pair in &*PAIRS {
         let open = |bytes: &[u8]| {
             let secret = EncryptedSecret::parse(bytes).ok()?;

@@ -1,8 +1,9 @@
 //! EventFilters of any content: validation and evaluation do no harm, and take a bounded effort.
-#![cfg_attr(not(feature = "together"), no_main)]
+#![no_main]
 
 use std::sync::LazyLock;
 
+use libfuzzer_sys::fuzz_target;
 use takt_rt::memory_budget::MemoryBudget;
 use takt_space::{AddressSpace, Event};
 use takt_ua::binary::{Decode, Decoder, Encode, Encoder};
@@ -23,7 +24,7 @@ static EVENT: LazyLock<Event> = LazyLock::new(|| {
         .subfield("AckedState", "Id", false)
 });
 
-takt_fuzz::fuzz_target!(|bytes: &[u8]| {
+fuzz_target!(|bytes: &[u8]| {
     // The TypeId and the length are added, so that the whole input is the body of the filter.
     let mut encoded = Vec::new();
     let mut encoder = Encoder::growing(&mut encoded, bytes.len() + 64);

@@ -1,9 +1,10 @@
 //! Records of Events in the store of history.
-#![cfg_attr(not(feature = "together"), no_main)]
+#![no_main]
 
+use libfuzzer_sys::fuzz_target;
 use takt_space::Event;
 
-takt_fuzz::fuzz_target!(|data: &[u8]| {
+fuzz_target!(|data: &[u8]| {
     let Ok(event) = Event::of_record(data) else {
         return;
     };

@@ -1,8 +1,9 @@
 //! The additionalHeader of forwarded requests: no content gives a client a Role that it does not have.
-#![cfg_attr(not(feature = "together"), no_main)]
+#![no_main]
 
 use std::sync::LazyLock;
 
+use libfuzzer_sys::fuzz_target;
 use takt_space::{Caller, RoleSet, UserRole};
 use takt_ua::binary::{Decode, Decoder, Encode, Encoder};
 use takt_ua::structures::AdditionalParametersType;
@@ -13,7 +14,7 @@ static FORWARDER: LazyLock<Caller> = LazyLock::new(|| Caller {
     ..Caller::local()
 });
 
-takt_fuzz::fuzz_target!(|bytes: &[u8]| {
+fuzz_target!(|bytes: &[u8]| {
     // The TypeId and the length are added, so that the whole input is the body of the header.
     let mut encoded = Vec::new();
     let mut encoder = Encoder::growing(&mut encoded, bytes.len() + 64);

@@ -1,6 +1,7 @@
 //! Blocks of records of history, and queries over them.
-#![cfg_attr(not(feature = "together"), no_main)]
+#![no_main]
 
+use libfuzzer_sys::fuzz_target;
 use takt_history::block::{self, Block};
 use takt_history::{
     Aggregate, AggregateSettings, Budget, MemoryRecords, ProcessedQuery, QueryOutput, RawQuery,
@@ -8,7 +9,7 @@ use takt_history::{
 };
 use takt_ua::DateTime;
 
-takt_fuzz::fuzz_target!(|data: &[u8]| {
+fuzz_target!(|data: &[u8]| {
     let Ok(decoded) = Block::decode(data) else {
         return;
     };

@@ -1,8 +1,9 @@
 //! JSON messages and the fields in them, with and without metadata; and values of the JSON DataEncoding.
-#![cfg_attr(not(feature = "together"), no_main)]
+#![no_main]
 
 use std::sync::OnceLock;
 
+use libfuzzer_sys::fuzz_target;
 use takt_fuzz::choice;
 use takt_ua::json_encoding::{JsonContext, JsonDecoder, JsonEncoder, JsonEncoding, parse};
 use takt_ua::structures::DataSetMetaDataType;
@@ -81,7 +82,7 @@ fn check_payload(payload: &JsonPayload) {
     }
 }
 
-takt_fuzz::fuzz_target!(|data: &[u8]| {
+fuzz_target!(|data: &[u8]| {
     let Some((kind, text)) = choice(data) else {
         return;
     };

@@ -1,7 +1,8 @@
 //! The fixed layout of Read, Write and Call: every accepted message lies within its bytes, and the work for a request
 //! is bounded by its length.
-#![cfg_attr(not(feature = "together"), no_main)]
+#![no_main]
 
+use libfuzzer_sys::fuzz_target;
 use takt_fuzz::choice;
 use takt_layout::{LaidOut, MARK, RequestReader, ResponseReader, Service, VERSION};
 use takt_rt::shared_bytes::SharedBytes;
@@ -59,7 +60,7 @@ fn check_response(message: &[u8]) {
     let _ = CallRequest::parse_response(message);
 }
 
-takt_fuzz::fuzz_target!(|data: &[u8]| {
+fuzz_target!(|data: &[u8]| {
     check_request(data);
     check_response(data);
     // With a valid head, which random bytes rarely produce.

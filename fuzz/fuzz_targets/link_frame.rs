@@ -1,10 +1,11 @@
 //! Ethernet frames, and the ancillary data that the kernel passes with them.
-#![cfg_attr(not(feature = "together"), no_main)]
+#![no_main]
 
+use libfuzzer_sys::fuzz_target;
 use takt_fuzz::choice;
 use takt_link::fuzzing;
 
-takt_fuzz::fuzz_target!(|data: &[u8]| {
+fuzz_target!(|data: &[u8]| {
     match choice(data) {
         Some((kind, bytes)) if kind % 2 == 0 => {
             let mut frame = bytes.to_vec();

@@ -1,9 +1,10 @@
 //! NodeSet2 XML.
-#![cfg_attr(not(feature = "together"), no_main)]
+#![no_main]
 
+use libfuzzer_sys::fuzz_target;
 use takt_nodeset::{NodeSet, ParseLimits};
 
-takt_fuzz::fuzz_target!(|data: &[u8]| {
+fuzz_target!(|data: &[u8]| {
     let Ok(xml) = std::str::from_utf8(data) else {
         return;
     };

@@ -1,7 +1,8 @@
 //! NodeSet2 documents, imported into an address space: types, instances and references that may contradict each
 //! other.
-#![cfg_attr(not(feature = "together"), no_main)]
+#![no_main]
 
+use libfuzzer_sys::fuzz_target;
 use std::cell::RefCell;
 use takt_rt::memory_budget::MemoryBudget;
 use takt_space::AddressSpace;
@@ -17,7 +18,7 @@ fn space() -> AddressSpace {
     AddressSpace::new("urn:takt:fuzz", 4096, 20_000, MemoryBudget::new(64 << 20))
 }
 
-takt_fuzz::fuzz_target!(|data: &[u8]| {
+fuzz_target!(|data: &[u8]| {
     let Ok(xml) = std::str::from_utf8(data) else {
         return;
     };

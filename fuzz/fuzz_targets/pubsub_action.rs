@@ -1,5 +1,5 @@
 //! Messages to a Responder and a Requestor: after arbitrary messages a request is still executed once and answered.
-#![cfg_attr(not(feature = "together"), no_main)]
+#![no_main]
 
 #[path = "../../crates/takt-pubsub/tests/pubsub/drill.rs"]
 mod drill;
@@ -7,6 +7,7 @@ mod drill;
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
+use libfuzzer_sys::fuzz_target;
 use takt_fuzz::parts;
 use takt_pubsub::Now;
 use takt_pubsub::action::{
@@ -35,7 +36,7 @@ impl ActionHandler for Drill {
     }
 }
 
-takt_fuzz::fuzz_target!(|data: &[u8]| {
+fuzz_target!(|data: &[u8]| {
     for mapping in [ActionMapping::Uadp, ActionMapping::Json] {
         let configuration = drill::configuration(mapping, Duration::from_millis(50));
         let connection = &configuration.connections[0];

@@ -1,10 +1,11 @@
 //! PubSub configuration files: a decoded binary file is written again unchanged, and as TOML unless an error explains
 //! why that is impossible.
-#![cfg_attr(not(feature = "together"), no_main)]
+#![no_main]
 
+use libfuzzer_sys::fuzz_target;
 use takt_pubsub::configuration::{check, from_binary_file, from_toml, to_binary_file, to_toml};
 
-takt_fuzz::fuzz_target!(|data: &[u8]| {
+fuzz_target!(|data: &[u8]| {
     if let Ok(file) = from_binary_file(data) {
         let bytes = to_binary_file(&file).expect("what was read can be written");
         let again = from_binary_file(&bytes).expect("what was written can be read");

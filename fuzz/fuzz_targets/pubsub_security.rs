@@ -1,9 +1,10 @@
 //! Messages that a Subscriber verifies: every message is refused, or equals the protected one.
-#![cfg_attr(not(feature = "together"), no_main)]
+#![no_main]
 
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
+use libfuzzer_sys::fuzz_target;
 use takt_fuzz::parts;
 use takt_pubsub::security::{
     KeyRing, MessageProtector, MessageVerifier, PubSubSecurityPolicy, SecurityKeyUpdate,
@@ -27,7 +28,7 @@ static KEYS: LazyLock<KeyRing> = LazyLock::new(|| {
     keys
 });
 
-takt_fuzz::fuzz_target!(|data: &[u8]| {
+fuzz_target!(|data: &[u8]| {
     let mode = MessageSecurityMode::Sign;
     let mut protector = MessageProtector::with_random_part(mode, 7).expect("a mode that protects");
     let mut verifier = MessageVerifier::new(mode).expect("a mode that protects");

@@ -1,6 +1,7 @@
 //! Scenario files: every error has a position, and accepted files give scenarios.
-#![cfg_attr(not(feature = "together"), no_main)]
+#![no_main]
 
+use libfuzzer_sys::fuzz_target;
 use takt_scenario::{ScenarioError, ScenarioFile};
 
 fn check(text: &str, error: &ScenarioError) {
@@ -10,7 +11,7 @@ fn check(text: &str, error: &ScenarioError) {
     }
 }
 
-takt_fuzz::fuzz_target!(|data: &[u8]| {
+fuzz_target!(|data: &[u8]| {
     let Ok(text) = std::str::from_utf8(data) else {
         return;
     };

@@ -1,9 +1,10 @@
 //! Every service, over each transport: requests of any content, some of them in a proper Session.
-#![cfg_attr(not(feature = "together"), no_main)]
+#![no_main]
 
 use std::cell::RefCell;
 use std::sync::Arc;
 
+use libfuzzer_sys::fuzz_target;
 use takt_fuzz::choice;
 use takt_layout::{LaidOut, MARK, VERSION};
 use takt_services::{Connection, EverybodyManages, Outcome, Server, ServerLimits};
@@ -188,7 +189,7 @@ fn run(server: &Arc<Server>, data: &[u8]) {
     server.disconnect(connection);
 }
 
-takt_fuzz::fuzz_target!(|data: &[u8]| {
+fuzz_target!(|data: &[u8]| {
     SERVER.with_borrow_mut(|(current, inputs)| {
         *inputs += 1;
         if *inputs > INPUTS {

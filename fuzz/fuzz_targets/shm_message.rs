@@ -1,6 +1,7 @@
 //! Headers of messages in shared memory: every accepted message lies within its bytes and within the limit.
-#![cfg_attr(not(feature = "together"), no_main)]
+#![no_main]
 
+use libfuzzer_sys::fuzz_target;
 use takt_shm::header::{HEADER_LENGTH, MAGIC, MessageHeader, VERSION};
 
 const LIMIT: u32 = 4096;
@@ -19,7 +20,7 @@ fn check(message: &[u8]) {
     }
 }
 
-takt_fuzz::fuzz_target!(|data: &[u8]| {
+fuzz_target!(|data: &[u8]| {
     check(data);
     // Behind the magic and the version, which random bytes rarely produce.
     check(&[&MAGIC[..], &VERSION.to_le_bytes(), data].concat());

@@ -1,12 +1,13 @@
 //! Files of keys: the PubSub keys of a push target, and private keys in PEM and PKCS #8.
-#![cfg_attr(not(feature = "together"), no_main)]
+#![no_main]
 
 use std::time::{Duration, SystemTime};
 
+use libfuzzer_sys::fuzz_target;
 use takt_crypto::PrivateKey;
 use takt_fuzz::choice;
 
-takt_fuzz::fuzz_target!(|data: &[u8]| {
+fuzz_target!(|data: &[u8]| {
     let Some((kind, bytes)) = choice(data) else {
         return;
     };

@@ -1,9 +1,10 @@
 //! A Subscriber that learns: readers of announced DataSetWriters, metadata from announcements, and layouts of
 //! messages, with which the next messages are compared.
-#![cfg_attr(not(feature = "together"), no_main)]
+#![no_main]
 
 use std::time::Instant;
 
+use libfuzzer_sys::fuzz_target;
 use takt_pubsub::Now;
 use takt_pubsub::subscriber::{ReceivedDataSet, Subscriber, SubscriberObserver};
 use takt_ua::DateTime;
@@ -19,7 +20,7 @@ impl SubscriberObserver for Look {
     }
 }
 
-takt_fuzz::fuzz_target!(|data: &[u8]| {
+fuzz_target!(|data: &[u8]| {
     let mut subscriber = Subscriber::discovering(4);
     let now = Now {
         instant: Instant::now(),

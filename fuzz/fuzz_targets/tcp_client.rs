@@ -1,9 +1,10 @@
 //! The client's side of opc.tcp: a server that answers anything, behind a proper opening or without one.
-#![cfg_attr(not(feature = "together"), no_main)]
+#![no_main]
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use libfuzzer_sys::fuzz_target;
 use takt_fuzz::{choice, parts};
 use takt_tcp::{
     ClientConnection, ClientConnectionConfig, ServerConnection, ServerConnectionConfig,
@@ -41,7 +42,7 @@ fn deliver(client: &mut ClientConnection, mut bytes: &[u8], now: Instant) -> boo
     }
 }
 
-takt_fuzz::fuzz_target!(|data: &[u8]| {
+fuzz_target!(|data: &[u8]| {
     let Some((opening, data)) = choice(data) else {
         return;
     };

@@ -1,9 +1,10 @@
 //! The first message of a server that connects to a client: arbitrary bytes, and pieces of them.
-#![cfg_attr(not(feature = "together"), no_main)]
+#![no_main]
 
+use libfuzzer_sys::fuzz_target;
 use takt_tcp::ReverseHello;
 
-takt_fuzz::fuzz_target!(|data: &[u8]| {
+fuzz_target!(|data: &[u8]| {
     let Ok(Some((hello, size))) = ReverseHello::read(data) else {
         return;
     };

@@ -1,9 +1,10 @@
 //! A secured channel: bodies of any content and size cross it unchanged, and bytes that were not protected end it.
-#![cfg_attr(not(feature = "together"), no_main)]
+#![no_main]
 
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
+use libfuzzer_sys::fuzz_target;
 use takt_crypto::{
     ApplicationSecurity, CertificateStore, EllipticCurve, KeyKind, NewCertificate, PolicyProfile,
 };
@@ -87,7 +88,7 @@ fn deliver(server: &mut ServerConnection, mut bytes: &[u8], now: Instant) -> boo
     true
 }
 
-takt_fuzz::fuzz_target!(|bytes: &[u8]| {
+fuzz_target!(|bytes: &[u8]| {
     let Some((kind, rest)) = choice(bytes) else {
         return;
     };

@@ -1,9 +1,10 @@
 //! The server's side of opc.tcp: bytes that arrive in pieces of any size, behind a proper opening or without one.
-#![cfg_attr(not(feature = "together"), no_main)]
+#![no_main]
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use libfuzzer_sys::fuzz_target;
 use takt_fuzz::{choice, parts};
 use takt_tcp::{
     ClientConnection, ClientConnectionConfig, ServerConnection, ServerConnectionConfig,
@@ -68,7 +69,7 @@ fn answer(mut request: takt_tcp::Request<'_>) -> bool {
     }
 }
 
-takt_fuzz::fuzz_target!(|data: &[u8]| {
+fuzz_target!(|data: &[u8]| {
     let Some((opening, data)) = choice(data) else {
         return;
     };

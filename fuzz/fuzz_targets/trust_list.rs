@@ -1,8 +1,9 @@
 //! Trust lists that a client has written, as CloseAndUpdate reads and checks them.
-#![cfg_attr(not(feature = "together"), no_main)]
+#![no_main]
 
 use std::sync::LazyLock;
 
+use libfuzzer_sys::fuzz_target;
 use takt_crypto::CertificateStore;
 
 /// Folders without certificates.
@@ -11,6 +12,6 @@ static STORE: LazyLock<CertificateStore> = LazyLock::new(|| {
     CertificateStore::open(&root).expect("folders can be made")
 });
 
-takt_fuzz::fuzz_target!(|bytes: &[u8]| {
+fuzz_target!(|bytes: &[u8]| {
     let _ = takt_app::fuzzing::trust_list_contents(&STORE, bytes);
 });

@@ -1,9 +1,10 @@
 //! Output of `tc -j`, and saved states made of it: what is read can be attached again, compared and counted.
-#![cfg_attr(not(feature = "together"), no_main)]
+#![no_main]
 
+use libfuzzer_sys::fuzz_target;
 use takt_tsn::{InterfacePlace, KernelState, SavedState, class_counters, read_marked, read_qdiscs};
 
-takt_fuzz::fuzz_target!(|data: &[u8]| {
+fuzz_target!(|data: &[u8]| {
     let Ok(text) = std::str::from_utf8(data) else {
         return;
     };

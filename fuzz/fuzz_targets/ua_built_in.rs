@@ -1,6 +1,7 @@
 //! Every built-in type except Variant and DataValue: owned and borrowed.
-#![cfg_attr(not(feature = "together"), no_main)]
+#![no_main]
 
+use libfuzzer_sys::fuzz_target;
 use takt_fuzz::{choice, decode, round_trip};
 use takt_ua::binary::Encode;
 use takt_ua::{
@@ -9,7 +10,7 @@ use takt_ua::{
     XmlElement,
 };
 
-takt_fuzz::fuzz_target!(|data: &[u8]| {
+fuzz_target!(|data: &[u8]| {
     let Some((kind, bytes)) = choice(data) else {
         return;
     };

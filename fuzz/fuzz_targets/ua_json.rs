@@ -1,11 +1,12 @@
 //! The compact JSON form: any text for any type.
-#![cfg_attr(not(feature = "together"), no_main)]
+#![no_main]
 
+use libfuzzer_sys::fuzz_target;
 use takt_fuzz::choice;
 use takt_ua::binary::Encode;
 use takt_ua::{BuiltInType, json};
 
-takt_fuzz::fuzz_target!(|data: &[u8]| {
+fuzz_target!(|data: &[u8]| {
     let Some((kind, bytes)) = choice(data) else {
         return;
     };

@@ -1,6 +1,7 @@
 //! Generated structures: the messages of every service, and ExtensionObjects of any kind by their descriptions.
-#![cfg_attr(not(feature = "together"), no_main)]
+#![no_main]
 
+use libfuzzer_sys::fuzz_target;
 use takt_fuzz::round_trip;
 use takt_ua::structures::{
     ActivateSessionRequest, ActivateSessionResponse, AddNodesRequest, AddNodesResponse,
@@ -26,7 +27,7 @@ macro_rules! known {
     };
 }
 
-takt_fuzz::fuzz_target!(|data: &[u8]| {
+fuzz_target!(|data: &[u8]| {
     let Some((id, body)) = data.split_first_chunk::<2>() else {
         return;
     };

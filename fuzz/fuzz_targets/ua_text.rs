@@ -1,9 +1,10 @@
 //! Texts from users and peers: NodeIds, names, times, ranges, endpoints. Written texts are read back unchanged.
-#![cfg_attr(not(feature = "together"), no_main)]
+#![no_main]
 
 use std::fmt::Display;
 use std::str::FromStr;
 
+use libfuzzer_sys::fuzz_target;
 use takt_fuzz::choice;
 use takt_ua::{DateTime, ExpandedNodeId, Guid, NodeId, NumericRange, QualifiedName};
 
@@ -18,7 +19,7 @@ fn written_and_read<T: FromStr + Display + PartialEq + std::fmt::Debug>(text: &s
     }
 }
 
-takt_fuzz::fuzz_target!(|data: &[u8]| {
+fuzz_target!(|data: &[u8]| {
     let Some((kind, bytes)) = choice(data) else {
         return;
     };

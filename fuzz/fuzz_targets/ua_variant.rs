@@ -1,12 +1,13 @@
 //! Variants and DataValues: owned and borrowed forms accept the same bytes and have the same values; ranges of them
 //! never panic.
-#![cfg_attr(not(feature = "together"), no_main)]
+#![no_main]
 
+use libfuzzer_sys::fuzz_target;
 use takt_fuzz::{choice, decode, round_trip};
 use takt_ua::binary::Encode;
 use takt_ua::{DataValue, DataValueRef, NumericRange, Variant, VariantRef};
 
-takt_fuzz::fuzz_target!(|data: &[u8]| {
+fuzz_target!(|data: &[u8]| {
     let Some((kind, bytes)) = choice(data) else {
         return;
     };

@@ -1,6 +1,7 @@
 //! The borrowed messages of the hot paths accept the same bytes as the owned ones, and can be read to the end.
-#![cfg_attr(not(feature = "together"), no_main)]
+#![no_main]
 
+use libfuzzer_sys::fuzz_target;
 use takt_fuzz::{choice, decode};
 use takt_ua::structures::{
     CallRequest, CallResponse, ReadRequest, ReadResponse, WriteRequest, WriteResponse,
@@ -22,7 +23,7 @@ macro_rules! both {
     }};
 }
 
-takt_fuzz::fuzz_target!(|data: &[u8]| {
+fuzz_target!(|data: &[u8]| {
     let Some((kind, bytes)) = choice(data) else {
         return;
     };

@@ -1,10 +1,11 @@
 //! Chunks of several payloads in any order, consistent or not: memory stays within its limit, and a payload is
 //! complete when all its chunks were received.
-#![cfg_attr(not(feature = "together"), no_main)]
+#![no_main]
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
+use libfuzzer_sys::fuzz_target;
 use takt_wire::{
     Chunk, ChunkReassembler, NetworkMessage, NetworkMessageRef, NetworkMessageType, Payload,
     PayloadParameters, PayloadRef, PublisherId, ReassemblyLimits,
@@ -23,7 +24,7 @@ fn content(source: u8, sequence_number: u16, offset: u32) -> u8 {
     (offset as u8).wrapping_mul(7) ^ source ^ sequence_number as u8
 }
 
-takt_fuzz::fuzz_target!(|data: &[u8]| {
+fuzz_target!(|data: &[u8]| {
     let start = Instant::now();
     let mut now = start;
     let mut reassembler = ChunkReassembler::new(LIMITS);

@@ -1,10 +1,11 @@
 //! Discovery announcements and probes, behind a proper header.
-#![cfg_attr(not(feature = "together"), no_main)]
+#![no_main]
 
+use libfuzzer_sys::fuzz_target;
 use takt_fuzz::choice;
 use takt_wire::{NetworkMessage, PayloadParameters};
 
-takt_fuzz::fuzz_target!(|data: &[u8]| {
+fuzz_target!(|data: &[u8]| {
     let Some((kind, payload)) = choice(data) else {
         return;
     };

@@ -1,6 +1,7 @@
 //! RawData: metadata of any kind, and fields that match it or not.
-#![cfg_attr(not(feature = "together"), no_main)]
+#![no_main]
 
+use libfuzzer_sys::fuzz_target;
 use takt_fuzz::LIMITS;
 use takt_ua::binary::Decoder;
 use takt_ua::structures::{DataSetMetaDataType, FieldMetaData};
@@ -20,7 +21,7 @@ fn check(layout: &RawDataLayout, bytes: &[u8]) {
     assert_eq!(layout.encode_to_vec(&again).as_ref(), Ok(&encoded));
 }
 
-takt_fuzz::fuzz_target!(|data: &[u8]| {
+fuzz_target!(|data: &[u8]| {
     // In the form of an announcement.
     let mut decoder = Decoder::with_limits(data, LIMITS);
     if let Ok(meta_data) = decoder.value::<DataSetMetaDataType>()

@@ -1,9 +1,10 @@
 //! UADP NetworkMessages: every accepted message can be read to its last field, and is encoded and decoded again
 //! unchanged.
-#![cfg_attr(not(feature = "together"), no_main)]
+#![no_main]
 
 use std::sync::LazyLock;
 
+use libfuzzer_sys::fuzz_target;
 use takt_fuzz::choice;
 use takt_ua::{DateTime, StatusCode, Variant};
 use takt_wire::{
@@ -83,7 +84,7 @@ fn look_at_tree(bytes: &[u8], payload: PayloadParameters<'_>) {
     }
 }
 
-takt_fuzz::fuzz_target!(|data: &[u8]| {
+fuzz_target!(|data: &[u8]| {
     let Some((signature_length, bytes)) = choice(data) else {
         return;
     };

@@ -2,8 +2,6 @@
 //!
 //! A target fails by panicking. Decoding must not panic by itself, and a decoded value must survive encoding and decoding.
 
-#[doc(hidden)]
-pub use libfuzzer_sys;
 use takt_ua::binary::{Decode, DecodeError, Decoder, Encode, Limits};
 
 /// Limits that keep one input cheap, so that many can be tried.
@@ -52,23 +50,4 @@ pub fn parts(mut data: &[u8]) -> impl Iterator<Item = &[u8]> {
         data = rest;
         Some(part)
     })
-}
-
-/// Makes a fuzz target of a closure with one argument of type `&[u8]`: a program of its own, or, with the feature
-/// `together`, a function `fuzz` that the program `all` calls.
-#[cfg(not(feature = "together"))]
-#[macro_export]
-macro_rules! fuzz_target {
-    ($($target:tt)*) => {
-        $crate::libfuzzer_sys::fuzz_target!($($target)*);
-    };
-}
-
-/// Makes a fuzz target of a closure with one argument of type `&[u8]`: the function `fuzz`.
-#[cfg(feature = "together")]
-#[macro_export]
-macro_rules! fuzz_target {
-    (|$data:ident: &[u8]| $body:block) => {
-        pub fn fuzz($data: &[u8]) $body
-    };
 }

@@ -2,7 +2,7 @@
 //!
 //! Times on a shared machine vary, so instructions are counted, by callgrind: they are the same in each run. Each case runs in a
 //! process of its own. A comparison that ends at the first difference is counted as well: if the method did not notice it, it would
-//! notice nothing. Without optimization the tests are ignored: `./test instructions` runs them with that of a release.
+//! notice nothing. Without optimization the tests are ignored: `./test instructions` runs them with it.
 
 #![allow(
     clippy::unwrap_used,

@@ -31,7 +31,7 @@ pub struct MiddlewareOptions {
     /// Seed of the order of measurements.
     #[arg(long, value_name = "NUMBER", default_value = "1")]
     pub seed: u64,
-    /// Fail if a required peer was not measured, or not without fault.
+    /// Fail if a required peer was not measured, or not without fault. Peers that only root may run count for root only.
     #[arg(long)]
     pub require: bool,
     /// Print JSON.

@@ -14,7 +14,7 @@ use crate::protocol::SessionError;
 use crate::report;
 use crate::row::{Subject, rows};
 use crate::statistics::Random;
-use crate::table::PeerTable;
+use crate::table::{PeerNetwork, PeerTable};
 
 /// Runs the comparison, prints its lines and writes its files.
 ///
@@ -123,6 +123,12 @@ fn subjects(
 ) -> Result<Vec<Subject>, MiddlewareError> {
     let mut subjects = Vec::new();
     for (place, peer) in table.peers.iter().enumerate() {
+        let is_forbidden =
+            peer.environment == PeerNetwork::Veth && !rustix::process::geteuid().is_root();
+        let missing = match is_forbidden {
+            true => Some("only root may make its network interfaces".to_owned()),
+            false => table.missing(peer),
+        };
         let plain = [Vec::new()];
         for variant in plain.iter().chain(&peer.variants) {
             let label = [std::slice::from_ref(&peer.name), variant]
@@ -134,9 +140,9 @@ fn subjects(
                     label,
                     title: peer.title.clone(),
                     options: variant.clone(),
-                    required: peer.required,
+                    required: peer.required && !is_forbidden,
                     source: peer.source.clone(),
-                    missing: table.missing(peer),
+                    missing: missing.clone(),
                     info: Vec::new(),
                     usage: Default::default(),
                     requests: 0,
