@@ -43,10 +43,14 @@ struct World {
 
 impl World {
     fn new() -> Self {
+        Self::with_delay(Duration::ZERO)
+    }
+
+    fn with_delay(delay: Duration) -> Self {
         let directory = tempfile::tempdir_in("/dev/shm").unwrap();
         let cell = Arc::new(Cell::of(&Variant::Double(0.0)));
         let provider = start(directory.path(), &cell);
-        let relay = Relay::start(&provider.endpoints()[1]);
+        let relay = Relay::with_delay(&provider.endpoints()[1], delay);
         Self {
             directory,
             cell,
@@ -278,6 +282,7 @@ async fn values(subscription: &mut AsyncSubscription, last: f64) -> (Vec<f64>, u
             Err(_) => {}
             Ok(Ok(change)) => match change.value.value {
                 Some(Variant::Double(value)) => values.push(value),
+                Some(Variant::UInt32(_)) => {}
                 other => panic!("{other:?}"),
             },
             Ok(Err(ClientError::Closed { .. })) => errors += 1,
@@ -316,6 +321,50 @@ async fn resumes(security: &str) {
 async fn a_stream_goes_on_after_its_connection_was_cut() {
     resumes("none").await;
     resumes("encrypt").await;
+}
+
+/// Sets the five numbers up to `to`, and returns the values that arrive.
+async fn counted(world: &World, subscription: &mut AsyncSubscription, to: u32) -> Vec<f64> {
+    let cell = Arc::clone(&world.cell);
+    let counting = tokio::task::spawn_blocking(move || count(&cell, to - 4..to + 1));
+    let (values, _) = values(subscription, f64::from(to)).await;
+    counting.await.unwrap();
+    values
+}
+
+#[tokio::test]
+async fn futures_with_shorter_lives_than_a_round_trip_make_progress() {
+    let world = World::with_delay(Duration::from_millis(15));
+    let mut subscription = world.subscribed(world.options("none")).await;
+    assert_eq!(values(&mut subscription, 0.0).await.0, [0.0]);
+    // Missing messages are requested again.
+    let cell = Arc::clone(&world.cell);
+    let counting = tokio::task::spawn_blocking(move || count(&cell, 1..11));
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    world.relay.cut();
+    let (resumed, errors) = values(&mut subscription, 10.0).await;
+    counting.await.unwrap();
+    assert_eq!(resumed, (1..11).map(f64::from).collect::<Vec<_>>());
+    assert_eq!(errors, 1);
+    // A Subscription with more items than one request is created anew, once, and so are its items.
+    let more = vec![(node("Level"), World::monitored()); 1000];
+    let more = subscription.monitor_all(more).await.unwrap();
+    assert!(more.iter().all(Result::is_ok));
+    subscription.client().close().await;
+    let restored = counted(&world, &mut subscription, 15).await;
+    assert_eq!(restored.last(), Some(&15.0));
+    assert_eq!(subscription.client().epoch(), 2);
+    let diagnostics =
+        ids::SERVER_SERVER_DIAGNOSTICS_SERVER_DIAGNOSTICS_SUMMARY_CURRENT_SUBSCRIPTION_COUNT;
+    let count = subscription
+        .client()
+        .read_good(&NodeId::numeric(0, diagnostics))
+        .await;
+    assert_eq!(count.unwrap(), Variant::UInt32(1));
+    assert_eq!(
+        counted(&world, &mut subscription, 20).await,
+        [16.0, 17.0, 18.0, 19.0, 20.0]
+    );
 }
 
 /// Options with tokens that are renewed after 750 ms.

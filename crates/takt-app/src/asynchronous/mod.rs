@@ -9,6 +9,7 @@
 //! left to threads of the runtime that may wait.
 
 mod client;
+mod publisher;
 mod services;
 mod subscription;
 mod transport;

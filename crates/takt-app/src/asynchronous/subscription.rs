@@ -1,23 +1,19 @@
 //! Subscriptions of an asynchronous session, and the streams of their notifications.
 
-use std::future::{Future, poll_fn};
+use std::future::Future;
 use std::ops::DerefMut;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use futures_core::Stream;
-use takt_tcp::AsyncResponse;
-use takt_ua::structures::{PublishRequest, PublishResponse};
-use takt_ua::{NodeId, StatusCode, Structure};
+use takt_ua::{NodeId, StatusCode};
 
 use super::AsyncClient;
-use super::transport::failed;
-use crate::client::{Requests, ServiceRequest, decode_message, timed_out};
-use crate::endpoint::Endpoint;
+use super::publisher::Publisher;
 use crate::error::ClientError;
 use crate::subscription::{
-    Core, DataChange, EventNotification, EventQuery, Monitored, MonitoredItemOptions, Publishing,
+    Core, DataChange, EventNotification, EventQuery, Monitored, MonitoredItemOptions,
     SubscriptionOptions,
 };
 
@@ -43,12 +39,8 @@ impl AsyncClient {
         options: SubscriptionOptions,
     ) -> Result<AsyncSubscription, ClientError> {
         let client = Self::connect(self.endpoint(), self.options().clone()).await?;
-        let publisher = Publisher {
-            client,
-            waiting: Vec::new(),
-        };
         Ok(AsyncSubscription {
-            core: Core::create(publisher, options).await?,
+            core: Core::create(Publisher::new(client), options).await?,
             pause: None,
         })
     }
@@ -58,7 +50,7 @@ impl AsyncSubscription {
     /// Returns the session of the Subscription, for other requests.
     #[must_use]
     pub fn client(&self) -> &AsyncClient {
-        &self.core.client.client
+        self.core.client.session()
     }
 
     /// Returns the publishing interval, as revised by the server.
@@ -232,96 +224,5 @@ impl<S, T, F: Future<Output = (S, T)>> Stream for Notifications<S, T, F> {
         };
         stream.running.set((stream.step)(state));
         Poll::Ready(Some(item))
-    }
-}
-
-/// A session with Publish requests that wait at the server.
-struct Publisher {
-    client: AsyncClient,
-    waiting: Vec<AsyncResponse>,
-}
-
-impl Requests for Publisher {
-    fn endpoint(&self) -> &Endpoint {
-        self.client.endpoint()
-    }
-
-    async fn call<Q: ServiceRequest + Send>(
-        &mut self,
-        request: Q,
-    ) -> Result<Q::Response, ClientError> {
-        self.client.call(request).await
-    }
-}
-
-impl Publishing for Publisher {
-    fn timeout(&self) -> Duration {
-        self.client.options().timeout
-    }
-
-    fn is_connected(&self) -> bool {
-        self.client.is_connected()
-    }
-
-    fn epoch(&self) -> u64 {
-        self.client.epoch()
-    }
-
-    fn connections(&self) -> u64 {
-        self.client.last().map_or(0, |current| current.connections)
-    }
-
-    async fn reopen(&mut self) -> Result<(), ClientError> {
-        // Responses that a connection still owes are lost with it.
-        self.waiting.clear();
-        self.client
-            .current(self.client.deadline())
-            .await
-            .map(|_| ())
-    }
-
-    fn send_publish(&mut self, request: PublishRequest) -> Result<(), ClientError> {
-        let sent = self.client.send(request, Duration::ZERO)?;
-        self.waiting.push(sent);
-        Ok(())
-    }
-
-    async fn receive_publish(
-        &mut self,
-        timeout: Duration,
-    ) -> Result<Result<PublishResponse, ClientError>, ClientError> {
-        let (endpoint, waiting) = (self.client.endpoint(), &mut self.waiting);
-        let first = poll_fn(|context| {
-            for (at, response) in waiting.iter_mut().enumerate() {
-                if let Poll::Ready(answer) = Pin::new(response).poll(context) {
-                    return Poll::Ready((at, answer));
-                }
-            }
-            Poll::Pending
-        });
-        let Ok((at, answer)) = tokio::time::timeout(timeout, first).await else {
-            return Err(timed_out(endpoint, timeout));
-        };
-        waiting.swap_remove(at);
-        match answer {
-            Ok(body) => Ok(decode_message(PublishResponse::NAME, endpoint, &body)),
-            Err(error) => {
-                let error = failed(endpoint, timeout, error);
-                match error {
-                    ClientError::Closed { .. } => Err(error),
-                    error => Ok(Err(error)),
-                }
-            }
-        }
-    }
-
-    fn disconnect(&mut self) {
-        self.client.disconnect();
-    }
-
-    fn close(&mut self) {
-        if let Some(current) = self.client.last() {
-            self.client.abandon(&current);
-        }
     }
 }

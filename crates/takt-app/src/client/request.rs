@@ -6,7 +6,7 @@ use takt_ua::binary::{Decode, Encode, EncodeError, Encoder};
 use takt_ua::structures::*;
 
 /// A service request.
-pub trait ServiceRequest: Structure + Encode {
+pub trait ServiceRequest: Structure + Encode + Send + Sync + 'static {
     /// Response of the service.
     type Response: ServiceResponse;
     /// True if sending the request again after a lost connection changes at most the response.
@@ -38,7 +38,7 @@ impl<Q: takt_layout::LaidOut> LaidOutRequest<Q::Response> for Q {
 }
 
 /// A service response.
-pub trait ServiceResponse: Structure + for<'a> Decode<'a> {
+pub trait ServiceResponse: Structure + for<'a> Decode<'a> + Send + 'static {
     /// Returns the response's header.
     fn header(&self) -> &ResponseHeader;
 }

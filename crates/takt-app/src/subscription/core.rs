@@ -83,6 +83,8 @@ pub(super) struct Created {
     /// SequenceNumber of the next message.
     pub(super) next_sequence_number: u32,
     pub(super) to_acknowledge: Vec<u32>,
+    /// Handles of items that the server does not monitor yet, as it did for the previous Subscription.
+    to_restore: Vec<u32>,
 }
 
 impl Created {
@@ -221,6 +223,7 @@ impl<C: Publishing> Core<C> {
             Some(_) => {}
             None => self.recreate().await?,
         }
+        self.restore().await?;
         self.created
             .as_mut()
             .ok_or(ClientError::Invalid("no Subscription".to_owned()))
@@ -263,28 +266,38 @@ impl<C: Publishing> Core<C> {
             wanted: options.publish_requests.clamp(1, MOST_REQUESTS),
             next_sequence_number: 1,
             to_acknowledge: Vec::new(),
+            to_restore: self.items.keys().copied().collect(),
         });
-        let wanted = self.items.iter();
-        let mut items: Vec<_> = wanted
-            .map(|(handle, item)| (*handle, item.clone()))
-            .collect();
-        let results = if items.is_empty() {
-            Ok(Vec::new())
-        } else {
-            self.create_items(&mut items).await
-        };
-        // Items that cannot be monitored now are requested again later.
-        self.items.extend(items.iter().cloned());
-        let results = results.inspect_err(|_| self.created = None)?;
-        for ((handle, item), status) in items.into_iter().zip(results) {
-            if let (true, Monitored::Events(_)) = (status.is_bad(), &item.monitored) {
-                tracing::warn!(node = %item.node, %status, "Events cannot be monitored any more");
-            } else if status.is_bad() {
-                let value = DataValue::status(status);
-                self.changes.push_back(DataChange {
-                    client_handle: handle,
-                    value,
-                });
+        Ok(())
+    }
+
+    /// Monitors the items that the previous Subscription had.
+    async fn restore(&mut self) -> Result<(), ClientError> {
+        while let Some(created) = &self.created
+            && !created.to_restore.is_empty()
+        {
+            let some = created.to_restore.iter().take(ITEMS_PER_CALL);
+            let mut items: Vec<_> = some
+                .filter_map(|handle| Some((*handle, self.items.get(handle)?.clone())))
+                .collect();
+            let results = self.create_items(&mut items).await;
+            // The server may have created some: everything begins again in another session.
+            let results = results.inspect_err(|_| self.abandon())?;
+            if let Some(created) = &mut self.created {
+                let count = created.to_restore.len().min(ITEMS_PER_CALL);
+                created.to_restore.drain(..count);
+            }
+            for ((handle, item), status) in items.into_iter().zip(results) {
+                if let (true, Monitored::Events(_)) = (status.is_bad(), &item.monitored) {
+                    tracing::warn!(node = %item.node, %status, "Events cannot be monitored any more");
+                } else if status.is_bad() {
+                    let value = DataValue::status(status);
+                    self.changes.push_back(DataChange {
+                        client_handle: handle,
+                        value,
+                    });
+                }
+                self.items.insert(handle, item);
             }
         }
         Ok(())

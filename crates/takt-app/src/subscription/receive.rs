@@ -116,6 +116,17 @@ impl<C: Publishing> Core<C> {
         let message = response.notification_message;
         let (expected, number) = (created.next_sequence_number, message.sequence_number);
         let is_keep_alive = message.notification_data.is_empty();
+        // Responses of a server with many threads may overtake each other.
+        if (1..=MOST_MISSING).contains(&expected.wrapping_sub(number)) {
+            let overtaken =
+                |one: &&mut Pending| matches!(one, Pending::Missing(at) if *at == number);
+            let overtaken = self.pending.iter_mut().find(overtaken);
+            if let Some(missing) = overtaken.filter(|_| !is_keep_alive) {
+                created.to_acknowledge.push(number);
+                *missing = Pending::Message(message);
+            }
+            return;
+        }
         created.next_sequence_number = if is_keep_alive { number } else { next(number) };
         if !is_keep_alive {
             created.to_acknowledge.push(number);
@@ -209,7 +220,7 @@ impl<C: Publishing> Core<C> {
     }
 
     /// Abandons the Subscription, its session and the connection.
-    fn abandon(&mut self) {
+    pub(super) fn abandon(&mut self) {
         self.created = None;
         self.client.close();
     }

@@ -1,6 +1,7 @@
 //! A Provider behind a relay that cuts its connections.
 #![allow(dead_code, reason = "not every test uses all of it")]
 
+use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -23,6 +24,11 @@ pub(crate) struct Relay {
 
 impl Relay {
     pub(crate) fn start(server: &Endpoint) -> Self {
+        Self::with_delay(server, Duration::ZERO)
+    }
+
+    /// Starts a relay that keeps bytes for a time in each direction.
+    pub(crate) fn with_delay(server: &Endpoint, delay: Duration) -> Self {
         let address = server.to_string().replace("opc.tcp://", "");
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let endpoint = format!("opc.tcp://{}", listener.local_addr().unwrap());
@@ -33,13 +39,16 @@ impl Relay {
                 let Ok(server) = TcpStream::connect(&address) else {
                     continue;
                 };
+                // Each message is passed on at once.
+                client.set_nodelay(true).unwrap();
+                server.set_nodelay(true).unwrap();
                 kept.lock().unwrap().push(client.try_clone().unwrap());
                 for (mut from, mut to) in [
                     (client.try_clone().unwrap(), server.try_clone().unwrap()),
                     (server, client),
                 ] {
                     thread::spawn(move || {
-                        let _ = std::io::copy(&mut from, &mut to);
+                        pass_on(&mut from, &mut to, delay);
                         let _ = to.shutdown(Shutdown::Both);
                     });
                 }
@@ -59,6 +68,21 @@ impl Relay {
     pub(crate) fn cut(&self) {
         for connection in self.connections.lock().unwrap().iter() {
             let _ = connection.shutdown(Shutdown::Both);
+        }
+    }
+}
+
+fn pass_on(from: &mut TcpStream, to: &mut TcpStream, delay: Duration) {
+    let mut buffer = [0; 1 << 16];
+    loop {
+        match from.read(&mut buffer) {
+            Ok(count) if count > 0 => {
+                thread::sleep(delay);
+                if to.write_all(&buffer[..count]).is_err() {
+                    return;
+                }
+            }
+            _ => return,
         }
     }
 }
@@ -112,6 +136,6 @@ pub(crate) fn count(cell: &Cell, range: std::ops::Range<u32>) {
         let value = f64::from(number);
         cell.set_f64(value, StatusCode::Good, DateTime::now())
             .unwrap();
-        thread::sleep(Duration::from_millis(50));
+        thread::sleep(Duration::from_millis(80));
     }
 }
