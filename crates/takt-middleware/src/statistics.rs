@@ -3,11 +3,10 @@
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
+use takt_report::median_ranks;
 
 /// Number of samples that a bootstrap draws.
 const DRAWS: usize = 1000;
-/// Quantile of the standard normal distribution for 95 %.
-const Z: f64 = 1.959_964;
 
 /// Value with its 95 % confidence interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -50,17 +49,11 @@ impl SortedTimes {
     /// is, by the normal approximation of the binomial distribution.
     #[must_use]
     pub fn median(&self) -> Option<Estimate> {
-        let count = self.0.len() as f64;
-        let half = Z * count.sqrt() / 2.0;
-        let rank = |rank: f64| {
-            let last = self.0.len().checked_sub(1)?;
-            let index = (rank.max(0.0) as usize).min(last);
-            self.0.get(index).copied()
-        };
+        let (low, high) = median_ranks(self.0.len())?;
         Some(Estimate {
             value: self.middle()?,
-            low: rank((count / 2.0 - half).floor() - 1.0)?,
-            high: rank((count / 2.0 + half).ceil())?,
+            low: *self.0.get(low)?,
+            high: *self.0.get(high)?,
         })
     }
 

@@ -4,9 +4,10 @@
 //! The client is the same for both servers. The floor is an echo of the same number of bytes over TCP, and with a SecurityPolicy
 //! both sides also secure and check these bytes with its algorithms. All servers of a SecurityPolicy are measured one after the
 //! other in each round, and in the opposite order in the next one: a disturbance of the machine affects all of them. A ratio is
-//! the median of the ratios of the rounds.
+//! the median of the ratios of the rounds, with its 95 % confidence interval. A goal is missed if the whole interval misses it.
 
 mod case;
+mod goals;
 mod options;
 mod series;
 mod server;
@@ -68,6 +69,9 @@ pub fn run(
     drop(progress);
     let rows = table::rows(&all);
     report.table(&table::table(&rows));
+    for verdict in goals::verdicts(&rows) {
+        report.note(&verdict);
+    }
     for row in &rows {
         report.row(row)?;
     }

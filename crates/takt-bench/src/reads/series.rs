@@ -20,8 +20,17 @@ pub(super) struct Series {
     pub(super) case: Case,
     pub(super) subject: Subject,
     pub(super) durations: Samples,
-    /// Median in µs and Reads per second of each round.
-    pub(super) rounds: Vec<(f64, f64)>,
+    pub(super) rounds: Vec<Round>,
+}
+
+/// Figures of one round.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Round {
+    /// Median of the latency in µs.
+    pub(super) p50: f64,
+    /// 99th percentile of the latency in µs.
+    pub(super) p99: f64,
+    pub(super) reads_per_second: f64,
 }
 
 /// Returns the series in the order of the rows. Those to be compared are neighbours.
@@ -99,8 +108,11 @@ impl Series {
             round.add(&samples?);
         }
         let percentiles = round.percentiles();
-        self.rounds
-            .push((percentiles.p50, percentiles.samples as f64 / seconds));
+        self.rounds.push(Round {
+            p50: percentiles.p50,
+            p99: percentiles.p99,
+            reads_per_second: percentiles.samples as f64 / seconds,
+        });
         self.durations.add(&round);
         Ok(())
     }

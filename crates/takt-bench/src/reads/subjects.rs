@@ -57,6 +57,9 @@ impl Security {
     }
 }
 
+/// Name of Takt in the rows.
+pub(super) const TAKT: &str = "takt";
+
 /// Server that answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Subject {
@@ -275,7 +278,7 @@ impl Subject {
         match (self, security.0) {
             (Self::Floor, None) => "floor: TCP echo",
             (Self::Floor, Some(_)) => "floor: TCP echo, protect, verify",
-            (Self::Takt, _) => "takt",
+            (Self::Takt, _) => TAKT,
             (Self::Open62541, _) => FOREIGN,
         }
     }

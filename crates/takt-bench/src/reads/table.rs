@@ -2,33 +2,35 @@
 
 use serde::Serialize;
 use takt_report::number::measured;
-use takt_report::{Column, Table};
+use takt_report::{Column, Table, median_ranks};
 
-use super::series::Series;
+use super::series::{Round, Series};
 use super::subjects::Subject;
 use crate::measure::Percentiles;
 
-/// A ratio of two series: the median of the ratios of their rounds, and the smallest and largest of these.
+/// A ratio of two series: the median of the ratios of their rounds, with a 95 % confidence interval of order statistics.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub(super) struct Ratio {
-    median: f64,
-    min: f64,
-    max: f64,
+    pub(super) median: f64,
+    pub(super) low: f64,
+    pub(super) high: f64,
 }
 
 /// Result of one server.
 #[derive(Debug, Serialize)]
 pub(super) struct Row {
-    security: &'static str,
-    nodes: u32,
-    clients: u32,
-    server: &'static str,
+    pub(super) security: &'static str,
+    pub(super) nodes: u32,
+    pub(super) clients: u32,
+    pub(super) server: &'static str,
     reads_per_second: f64,
     latency_us: Percentiles,
     /// Median beside that of the floor.
-    over_floor: Option<Ratio>,
+    pub(super) over_floor: Option<Ratio>,
     /// Reads per second beside those of open62541.
-    over_open62541: Option<Ratio>,
+    pub(super) over_open62541: Option<Ratio>,
+    /// 99th percentile beside that of open62541.
+    pub(super) p99_over_open62541: Option<Ratio>,
 }
 
 /// Returns the rows of all series.
@@ -47,37 +49,41 @@ fn row(series: &Series, all: &[Series]) -> Row {
     };
     let floor = other(Subject::Floor);
     let foreign = other(Subject::Open62541).filter(|_| series.subject == Subject::Takt);
+    let speeds = series.rounds.iter().map(|round| round.reads_per_second);
+    let mut speeds: Vec<f64> = speeds.collect();
+    speeds.sort_by(f64::total_cmp);
     Row {
         security: series.security.name(),
         nodes: series.case.nodes,
         clients: series.case.clients,
         server: series.subject.name(series.security),
-        reads_per_second: middle(series.rounds.iter().map(|round| round.1).collect()),
+        reads_per_second: middle(&speeds),
         latency_us: series.durations.percentiles(),
-        over_floor: floor.and_then(|floor| ratio(series, floor, |round| round.0)),
-        over_open62541: foreign.and_then(|foreign| ratio(series, foreign, |round| round.1)),
+        over_floor: floor.and_then(|floor| ratio(series, floor, |round| round.p50)),
+        over_open62541: foreign
+            .and_then(|foreign| ratio(series, foreign, |round| round.reads_per_second)),
+        p99_over_open62541: foreign.and_then(|foreign| ratio(series, foreign, |round| round.p99)),
     }
 }
 
 /// Returns the ratio of a quantity of each round.
-fn ratio(series: &Series, other: &Series, quantity: impl Fn(&(f64, f64)) -> f64) -> Option<Ratio> {
+fn ratio(series: &Series, other: &Series, quantity: impl Fn(&Round) -> f64) -> Option<Ratio> {
     let rounds = series.rounds.iter().zip(&other.rounds);
-    let ratios: Vec<f64> = rounds
+    let mut ratios: Vec<f64> = rounds
         .map(|(own, other)| quantity(own) / quantity(other))
         .filter(|ratio| ratio.is_finite())
         .collect();
-    let min = ratios.iter().copied().reduce(f64::min)?;
-    let max = ratios.iter().copied().reduce(f64::max)?;
+    ratios.sort_by(f64::total_cmp);
+    let (low, high) = median_ranks(ratios.len())?;
     Some(Ratio {
-        median: middle(ratios),
-        min,
-        max,
+        low: *ratios.get(low)?,
+        high: *ratios.get(high)?,
+        median: middle(&ratios),
     })
 }
 
-/// Returns the median; 0 of nothing.
-fn middle(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
+/// Returns the median of values in ascending order; 0 of nothing.
+fn middle(values: &[f64]) -> f64 {
     let place = values.len() / 2;
     match (values.len() % 2, values.get(place)) {
         (0, Some(upper)) => {
@@ -96,9 +102,9 @@ pub(super) fn table(rows: &[Row]) -> Table {
         Column::number("Reads").unit("1/s"),
         time("p50"),
         time("p99"),
-        time("p99.9"),
         Column::number("p50 / floor"),
         Column::number("1/s / open62541"),
+        Column::number("p99 / open62541"),
     ]);
     let mut section = None;
     for row in rows {
@@ -112,7 +118,7 @@ pub(super) fn table(rows: &[Row]) -> Table {
         }
         let ratio = |ratio: Option<Ratio>| {
             ratio.map_or_else(String::new, |ratio| {
-                format!("{:.2} ({:.2}-{:.2})", ratio.median, ratio.min, ratio.max)
+                format!("{:.2} ({:.2}-{:.2})", ratio.median, ratio.low, ratio.high)
             })
         };
         let latency = &row.latency_us;
@@ -121,15 +127,15 @@ pub(super) fn table(rows: &[Row]) -> Table {
             format!("{:.0}", row.reads_per_second),
             measured(latency.p50),
             measured(latency.p99),
-            measured(latency.p999),
             ratio(row.over_floor),
             ratio(row.over_open62541),
+            ratio(row.p99_over_open62541),
         ]);
     }
     table
 }
 
-fn title(row: &Row) -> String {
+pub(super) fn title(row: &Row) -> String {
     let Row {
         security,
         nodes,
@@ -154,6 +160,11 @@ mod tests {
     use crate::measure::Samples;
 
     fn series(subject: Subject, rounds: &[(f64, f64)]) -> Series {
+        let rounds = rounds.iter().map(|&(p50, reads_per_second)| Round {
+            p50,
+            p99: 2.0 * p50,
+            reads_per_second,
+        });
         Series {
             security: Security(None),
             case: Case {
@@ -162,7 +173,7 @@ mod tests {
             },
             subject,
             durations: Samples::nanos(),
-            rounds: rounds.to_vec(),
+            rounds: rounds.collect(),
         }
     }
 
@@ -178,16 +189,18 @@ mod tests {
         };
         assert_eq!((floor.over_floor, floor.over_open62541), (None, None));
         let over = takt.over_floor.unwrap();
-        assert!((over.median - 1.15).abs() < 1e-9 && (over.max - 1.2).abs() < 1e-9);
+        assert!((over.median - 1.15).abs() < 1e-9 && (over.high - 1.2).abs() < 1e-9);
         let faster = takt.over_open62541.unwrap();
-        assert!((faster.median - 1.5).abs() < 1e-9 && (faster.min - 1.0).abs() < 1e-9);
+        assert!((faster.median - 1.5).abs() < 1e-9 && (faster.low - 1.0).abs() < 1e-9);
+        let tail = takt.p99_over_open62541.unwrap();
+        assert!((tail.median - 0.75).abs() < 1e-9);
         assert!(foreign.over_floor.is_some() && foreign.over_open62541.is_none());
-        assert_eq!(table(&rows(&all)).lines(Some(80)).len(), 6);
+        assert_eq!(table(&rows(&all)).lines(Some(120)).len(), 6);
     }
 
     #[test]
     fn the_median_of_an_even_number_is_between_two() {
-        assert!((middle(vec![3.0, 1.0]) - 2.0).abs() < 1e-9);
-        assert!((middle(vec![3.0, 1.0, 7.0]) - 3.0).abs() < 1e-9);
+        assert!((middle(&[1.0, 3.0]) - 2.0).abs() < 1e-9);
+        assert!((middle(&[1.0, 3.0, 7.0]) - 3.0).abs() < 1e-9);
     }
 }
