@@ -230,3 +230,130 @@ impl<C: Publishing> Core<C> {
 fn next(sequence_number: u32) -> u32 {
     sequence_number.wrapping_add(1).max(1)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::VecDeque;
+
+    use takt_ua::binary::{Decode, Decoder, Encode};
+    use takt_ua::{DataValue, ExtensionObject, Structure, Variant};
+
+    use super::super::options::SubscriptionOptions;
+    use super::*;
+    use crate::client::{Requests, ServiceRequest, ready};
+    use crate::endpoint::Endpoint;
+
+    /// A server with given responses, which can send each message again.
+    struct Responses {
+        endpoint: Endpoint,
+        waiting: VecDeque<u32>,
+        republished: Vec<u32>,
+    }
+
+    impl Requests for Responses {
+        fn endpoint(&self) -> &Endpoint {
+            &self.endpoint
+        }
+
+        async fn call<Q: ServiceRequest + Send>(
+            &mut self,
+            request: Q,
+        ) -> Result<Q::Response, ClientError> {
+            let bytes = if Q::NAME == CreateSubscriptionRequest::NAME {
+                let response = CreateSubscriptionResponse {
+                    subscription_id: 1,
+                    ..CreateSubscriptionResponse::default()
+                };
+                response.encode_to_vec()
+            } else {
+                let bytes = request.encode_to_vec();
+                let request = RepublishRequest::decode(&mut Decoder::new(&bytes)).unwrap();
+                let number = request.retransmit_sequence_number;
+                self.republished.push(number);
+                let response = RepublishResponse {
+                    notification_message: message(number),
+                    ..RepublishResponse::default()
+                };
+                response.encode_to_vec()
+            };
+            Ok(Q::Response::decode(&mut Decoder::new(&bytes)).unwrap())
+        }
+    }
+
+    impl Publishing for Responses {
+        fn timeout(&self) -> Duration {
+            Duration::from_secs(1)
+        }
+
+        fn is_connected(&self) -> bool {
+            true
+        }
+
+        fn epoch(&self) -> u64 {
+            1
+        }
+
+        fn connections(&self) -> u64 {
+            1
+        }
+
+        async fn reopen(&mut self) -> Result<(), ClientError> {
+            Ok(())
+        }
+
+        fn send_publish(&mut self, _: PublishRequest) -> Result<(), ClientError> {
+            Ok(())
+        }
+
+        async fn receive_publish(
+            &mut self,
+            _: Duration,
+        ) -> Result<Result<PublishResponse, ClientError>, ClientError> {
+            Ok(Ok(PublishResponse {
+                subscription_id: 1,
+                available_sequence_numbers: (1..10).collect(),
+                notification_message: message(self.waiting.pop_front().unwrap()),
+                ..PublishResponse::default()
+            }))
+        }
+
+        fn disconnect(&mut self) {}
+
+        fn close(&mut self) {}
+    }
+
+    /// A message whose value is its number.
+    fn message(sequence_number: u32) -> NotificationMessage {
+        let notification = DataChangeNotification {
+            monitored_items: vec![MonitoredItemNotification {
+                client_handle: 1,
+                value: DataValue::good(sequence_number),
+            }],
+            ..DataChangeNotification::default()
+        };
+        NotificationMessage {
+            sequence_number,
+            notification_data: vec![ExtensionObject::from_structure(&notification)],
+            ..NotificationMessage::default()
+        }
+    }
+
+    #[test]
+    fn messages_that_overtake_each_other_arrive_once_and_in_order() {
+        let order = [1, 3, 2, 6, 4, 5, 7];
+        let client = Responses {
+            endpoint: "opc.tcp://127.0.0.1:4840".parse().unwrap(),
+            waiting: order.into(),
+            republished: Vec::new(),
+        };
+        let mut core = ready(Core::create(client, SubscriptionOptions::default())).unwrap();
+        for _ in order {
+            ready(core.receive(Duration::ZERO)).unwrap();
+        }
+        let values = core.changes.iter().map(|change| change.value.value.clone());
+        let expected = (1..8).map(|number| Some(Variant::UInt32(number)));
+        assert_eq!(values.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
+        assert_eq!(core.client.republished, [2, 4, 5]);
+        assert_eq!(core.lost_messages, 0);
+    }
+}
