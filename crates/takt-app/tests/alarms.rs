@@ -157,7 +157,9 @@ fn the_first_refresh_at_the_registry_has_the_active_alarms() {
     let directory = directory.path();
     let _registry = registry(directory);
     let _provider = provider(directory);
+    let mut at_provider = Watch::new(directory, "Oven");
     set(directory, 190.0);
+    let _ = at_provider.next("Chamber/Temperature 190.0 above limit 180");
     let mut watch = Watch::new(directory, "SemanticRegistryServer");
     watch.0.refresh_conditions().unwrap();
     let begin = Instant::now();
