@@ -115,7 +115,7 @@ impl AsyncClient {
     ///
     /// # Errors
     /// [`ClientError`].
-    pub async fn call<Q: ServiceRequest + Send>(
+    pub async fn call<Q: ServiceRequest>(
         &self,
         mut request: Q,
     ) -> Result<Q::Response, ClientError> {
@@ -288,10 +288,7 @@ impl Requests for AsyncClient {
         &self.shared.endpoint
     }
 
-    async fn call<Q: ServiceRequest + Send>(
-        &mut self,
-        request: Q,
-    ) -> Result<Q::Response, ClientError> {
+    async fn call<Q: ServiceRequest>(&mut self, request: Q) -> Result<Q::Response, ClientError> {
         Self::call(self, request).await
     }
 }

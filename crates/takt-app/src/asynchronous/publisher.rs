@@ -55,10 +55,7 @@ impl Requests for Publisher {
         self.client.endpoint()
     }
 
-    async fn call<Q: ServiceRequest + Send>(
-        &mut self,
-        request: Q,
-    ) -> Result<Q::Response, ClientError> {
+    async fn call<Q: ServiceRequest>(&mut self, request: Q) -> Result<Q::Response, ClientError> {
         let bytes = (Q::NAME, request.encode_to_vec());
         self.begun.take_if(|begun| begun.request != bytes);
         let begun = self.begun.get_or_insert_with(|| {

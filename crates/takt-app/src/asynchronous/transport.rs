@@ -79,7 +79,7 @@ impl Connection for AsyncTransport {
         self.secured.as_deref()
     }
 
-    async fn exchange_one<Q: ServiceRequest + Sync>(
+    async fn exchange_one<Q: ServiceRequest>(
         &mut self,
         request: &Q,
         timeout: Duration,

@@ -37,7 +37,7 @@ pub(crate) trait Connection: Sized {
     fn secured(&self) -> Option<&Secured>;
 
     /// Sends `request` and decodes its response.
-    fn exchange_one<Q: ServiceRequest + Sync>(
+    fn exchange_one<Q: ServiceRequest>(
         &mut self,
         request: &Q,
         timeout: Duration,

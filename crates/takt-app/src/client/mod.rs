@@ -310,10 +310,7 @@ impl Requests for Client {
         &self.endpoint
     }
 
-    async fn call<Q: ServiceRequest + Send>(
-        &mut self,
-        request: Q,
-    ) -> Result<Q::Response, ClientError> {
+    async fn call<Q: ServiceRequest>(&mut self, request: Q) -> Result<Q::Response, ClientError> {
         Self::call(self, request)
     }
 }

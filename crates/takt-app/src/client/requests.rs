@@ -18,7 +18,7 @@ pub(crate) trait Requests {
     fn endpoint(&self) -> &Endpoint;
 
     /// Sends `request`, and returns its response.
-    fn call<Q: ServiceRequest + Send>(
+    fn call<Q: ServiceRequest>(
         &mut self,
         request: Q,
     ) -> impl Future<Output = Result<Q::Response, ClientError>>;

@@ -221,7 +221,7 @@ impl super::connection::Connection for Transport {
         self.secured.as_deref()
     }
 
-    async fn exchange_one<Q: ServiceRequest + Sync>(
+    async fn exchange_one<Q: ServiceRequest>(
         &mut self,
         request: &Q,
         timeout: Duration,

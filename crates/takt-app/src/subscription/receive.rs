@@ -255,7 +255,7 @@ mod tests {
             &self.endpoint
         }
 
-        async fn call<Q: ServiceRequest + Send>(
+        async fn call<Q: ServiceRequest>(
             &mut self,
             request: Q,
         ) -> Result<Q::Response, ClientError> {

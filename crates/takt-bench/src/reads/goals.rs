@@ -15,11 +15,7 @@ fn of_row(row: &Row) -> Vec<String> {
     let mut lines = Vec::new();
     let mut add = |goal: &str, ratio: &Ratio, is_met: bool| {
         let verdict = if is_met { "met" } else { "missed" };
-        let Ratio { median, low, high } = ratio;
-        lines.push(format!(
-            "goal {verdict}: {}: {goal}: {median:.2} ({low:.2}-{high:.2})",
-            title(row)
-        ));
+        lines.push(format!("goal {verdict}: {}: {goal}: {ratio}", title(row)));
     };
     if let Some(ratio) = &row.over_open62541 {
         add("as many Reads as open62541", ratio, ratio.high >= 1.0);
@@ -34,4 +30,43 @@ fn of_row(row: &Row) -> Vec<String> {
         add("p50 at most 1.3 of the floor", ratio, is_met);
     }
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::measure::Samples;
+
+    fn ratio(low: f64, high: f64) -> Option<Ratio> {
+        Some(Ratio {
+            median: f64::midpoint(low, high),
+            low,
+            high,
+        })
+    }
+
+    #[test]
+    fn a_goal_is_missed_by_the_whole_interval() {
+        let row = |over_floor, speed, tail| Row {
+            security: "Basic256Sha256",
+            nodes: 1,
+            clients: 1,
+            server: TAKT,
+            reads_per_second: 1.0,
+            latency_us: Samples::nanos().percentiles(),
+            over_floor,
+            over_open62541: speed,
+            p99_over_open62541: tail,
+        };
+        let met = row(ratio(1.2, 1.4), ratio(0.9, 1.1), ratio(0.9, 1.1));
+        let missed = row(ratio(1.4, 1.5), ratio(0.8, 0.9), ratio(1.1, 1.2));
+        for (row, verdict) in [(met, "goal met: "), (missed, "goal missed: ")] {
+            let lines = verdicts(&[row]);
+            assert_eq!(lines.len(), 3);
+            assert!(
+                lines.iter().all(|line| line.starts_with(verdict)),
+                "{lines:?}"
+            );
+        }
+    }
 }

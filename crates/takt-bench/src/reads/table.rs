@@ -1,5 +1,7 @@
 //! Rows and the table of the benchmark.
 
+use std::fmt;
+
 use serde::Serialize;
 use takt_report::number::measured;
 use takt_report::{Column, Table, median_ranks};
@@ -16,6 +18,13 @@ pub(super) struct Ratio {
     pub(super) high: f64,
 }
 
+impl fmt::Display for Ratio {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { median, low, high } = self;
+        write!(formatter, "{median:.2} ({low:.2}-{high:.2})")
+    }
+}
+
 /// Result of one server.
 #[derive(Debug, Serialize)]
 pub(super) struct Row {
@@ -23,8 +32,8 @@ pub(super) struct Row {
     pub(super) nodes: u32,
     pub(super) clients: u32,
     pub(super) server: &'static str,
-    reads_per_second: f64,
-    latency_us: Percentiles,
+    pub(super) reads_per_second: f64,
+    pub(super) latency_us: Percentiles,
     /// Median beside that of the floor.
     pub(super) over_floor: Option<Ratio>,
     /// Reads per second beside those of open62541.
@@ -116,11 +125,7 @@ pub(super) fn table(rows: &[Row]) -> Table {
             table.text(title(row));
             section = Some(now);
         }
-        let ratio = |ratio: Option<Ratio>| {
-            ratio.map_or_else(String::new, |ratio| {
-                format!("{:.2} ({:.2}-{:.2})", ratio.median, ratio.low, ratio.high)
-            })
-        };
+        let ratio = |ratio: Option<Ratio>| ratio.map_or_else(String::new, |it| it.to_string());
         let latency = &row.latency_us;
         table.row([
             row.server.to_owned(),
@@ -135,6 +140,7 @@ pub(super) fn table(rows: &[Row]) -> Table {
     table
 }
 
+/// Returns the case of a row, in words.
 pub(super) fn title(row: &Row) -> String {
     let Row {
         security,
@@ -194,6 +200,7 @@ mod tests {
         assert!((faster.median - 1.5).abs() < 1e-9 && (faster.low - 1.0).abs() < 1e-9);
         let tail = takt.p99_over_open62541.unwrap();
         assert!((tail.median - 0.75).abs() < 1e-9);
+        assert_eq!(tail.to_string(), "0.75 (0.50-1.00)");
         assert!(foreign.over_floor.is_some() && foreign.over_open62541.is_none());
         assert_eq!(table(&rows(&all)).lines(Some(120)).len(), 6);
     }
