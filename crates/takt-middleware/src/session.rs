@@ -102,6 +102,16 @@ impl Session {
         [&self.server, &self.client, &self.broker].map(|it| it.as_ref().map(ChildProcess::id))
     }
 
+    /// Returns the first of the ports.
+    pub(crate) fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Returns the private folder.
+    pub(crate) fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
     /// Ends the client. The server and the broker continue.
     pub(crate) fn end_client(&mut self) {
         self.client.take();

@@ -113,6 +113,12 @@ pub struct PeerEntry {
     /// Network of both sides.
     #[serde(default)]
     pub environment: PeerNetwork,
+    /// Beginning of the command line of a node of `takt bench nodes`, if it has one.
+    #[serde(default)]
+    pub node: Vec<String>,
+    /// True if nodes announce themselves to each other.
+    #[serde(default)]
+    pub node_discovery: bool,
     /// Remark for the report.
     #[serde(default)]
     pub note: String,
@@ -178,6 +184,15 @@ impl PeerTable {
 
     /// Returns the command line of a peer: with this program, and with paths below the root.
     pub(crate) fn program(&self, peer: &PeerEntry) -> Vec<String> {
+        self.command_line(&peer.program)
+    }
+
+    /// Returns the command line of a node of a peer.
+    pub(crate) fn node_program(&self, peer: &PeerEntry) -> Vec<String> {
+        self.command_line(&peer.node)
+    }
+
+    fn command_line(&self, words: &[String]) -> Vec<String> {
         let place = |(index, word): (usize, &String)| {
             if word == "{takt}" {
                 let takt = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("takt"));
@@ -190,12 +205,20 @@ impl PeerTable {
                 _ => word.clone(),
             }
         };
-        peer.program.iter().enumerate().map(place).collect()
+        words.iter().enumerate().map(place).collect()
     }
 
     /// Returns the reason why a peer cannot be started: its program is not there.
     pub(crate) fn missing(&self, peer: &PeerEntry) -> Option<String> {
-        let program = self.program(peer);
+        self.missing_program(peer, &self.program(peer))
+    }
+
+    /// Returns the reason why the nodes of a peer cannot be started.
+    pub(crate) fn missing_node(&self, peer: &PeerEntry) -> Option<String> {
+        self.missing_program(peer, &self.node_program(peer))
+    }
+
+    fn missing_program(&self, peer: &PeerEntry, program: &[String]) -> Option<String> {
         let first = program.first().map(PathBuf::from).unwrap_or_default();
         if !first.is_absolute() || first.is_file() {
             return None;

@@ -151,6 +151,33 @@ fn an_interrupt_leaves_no_broker_and_no_master() {
     }
 }
 
+/// Foreign peers whose programs are built: `takt bench peers install --required`.
+#[test]
+#[ignore = "needs foreign peers: ./test middleware"]
+fn messages_go_through_the_nodes_of_each_required_peer() {
+    let arguments = [
+        "--json",
+        "--streams",
+        "2",
+        "--hops",
+        "3",
+        "--repetitions",
+        "3",
+        "--only",
+        "open62541,paho,dds,ros1",
+    ];
+    for discovery in ["all", "next"] {
+        let options = [&arguments[..], &["--discovery", discovery]].concat();
+        let rows = support::objects(support::bench("nodes", &options));
+        assert_eq!(rows.len(), 5, "{rows:?}");
+        for row in rows {
+            assert!(row["failure"].is_null() && row["faults"] == 0, "{row}");
+            assert!(row["median_ms"].as_f64().is_some_and(|time| time > 0.0));
+            assert_eq!(row["ready"], 7, "{row}");
+        }
+    }
+}
+
 #[test]
 fn a_comparison_goes_on_where_it_was() {
     let folder = tempfile::tempdir().unwrap();

@@ -11,7 +11,6 @@
 #include <fastdds/dds/subscriber/DataReaderListener.hpp>
 #include <fastdds/dds/subscriber/SampleInfo.hpp>
 #include <fastdds/dds/subscriber/Subscriber.hpp>
-#include <fastdds/dds/topic/TopicDataType.hpp>
 #include <fastdds/rtps/transport/UDPv4TransportDescriptor.h>
 #include <fastdds/rtps/transport/shared_mem/SharedMemTransportDescriptor.h>
 #include <fastrtps/config.h>
@@ -20,62 +19,14 @@
 #include <string>
 #include <vector>
 
+#include "fastdds_message.hpp"
 #include "peer.h"
 
 using namespace eprosima::fastdds::dds;
 using eprosima::fastrtps::rtps::IPLocator;
 using eprosima::fastrtps::rtps::Locator_t;
-using eprosima::fastrtps::rtps::SerializedPayload_t;
 
 namespace {
-
-// Payload that is lent to a writer, or received by a reader.
-struct Message {
-    std::vector<uint8_t> owned;
-    const uint8_t *data = nullptr;
-    size_t size = 0;
-};
-
-// CDR, little endian: encapsulation (4 bytes), length (4 bytes), octets (DDS-XTypes, 7.4.3).
-class MessageType : public TopicDataType {
-  public:
-    MessageType() {
-        setName("Message");
-        m_typeSize = 8 + PEER_LARGEST;
-        m_isGetKeyDefined = false;
-    }
-
-    bool serialize(void *of, SerializedPayload_t *payload) override {
-        const auto *message = static_cast<const Message *>(of);
-        const uint8_t header[4] = {0, 1, 0, 0};
-        const auto length = static_cast<uint32_t>(message->size);
-        std::memcpy(payload->data, header, sizeof header);
-        std::memcpy(payload->data + 4, &length, sizeof length);
-        std::memcpy(payload->data + 8, message->data, length);
-        payload->encapsulation = CDR_LE;
-        payload->length = 8 + length;
-        return true;
-    }
-
-    bool deserialize(SerializedPayload_t *payload, void *into) override {
-        auto *message = static_cast<Message *>(into);
-        uint32_t length = 0;
-        if (payload->length < 8) return false;
-        std::memcpy(&length, payload->data + 4, sizeof length);
-        if (length > payload->length - 8) return false;
-        message->owned.assign(payload->data + 8, payload->data + 8 + length);
-        return true;
-    }
-
-    std::function<uint32_t()> getSerializedSizeProvider(void *of) override {
-        const size_t size = static_cast<const Message *>(of)->size;
-        return [size] { return static_cast<uint32_t>(8 + size); };
-    }
-
-    void *createData() override { return new Message; }
-    void deleteData(void *data) override { delete static_cast<Message *>(data); }
-    bool getKey(void *, eprosima::fastrtps::rtps::InstanceHandle_t *, bool) override { return false; }
-};
 
 bool write(DataWriter *writer, const void *data, size_t size) {
     Message message;

@@ -1,13 +1,11 @@
 // MQTT with Eclipse Paho C and mosquitto. Each mode has two topics, for request and reply. Client and server use Paho's
 // synchronous mode: the thread that waits for a message reads it from the socket itself.
 #include <MQTTClient.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 
+#include "mqtt_socket.h"
 #include "peer.h"
 
 static const char *const REQUESTS[2] = {"e", "a"};
@@ -82,27 +80,6 @@ static int broker_port(const struct peer_options *options) {
     return options->port + (strcmp(options->security, "tls") == 0);
 }
 
-// Sets TCP_NODELAY on the socket of the connection. Paho C 1.3 has no option for it, and without it each
-// acknowledgement of QoS 1 and 2, and each large TLS record, waits for the broker's delayed TCP acknowledgement (40
-// ms).
-static void set_no_delay(const struct peer_options *options) {
-    for (int candidate = 3; candidate < 64; candidate++) {
-        struct sockaddr_in address;
-        socklen_t size = sizeof address;
-        if (getpeername(candidate, (struct sockaddr *)&address, &size) != 0 || address.sin_family != AF_INET ||
-            ntohs(address.sin_port) != broker_port(options)) {
-            continue;
-        }
-        int on = 1;
-        if (setsockopt(candidate, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) != 0) {
-            peer_fail("TCP_NODELAY cannot be set");
-        }
-        peer_info("setting", "TCP_NODELAY set on Paho's socket");
-        return;
-    }
-    peer_fail("the socket of the connection is not found");
-}
-
 static void connect_broker(struct connection *connection, const struct peer_options *options) {
     bool encrypted = strcmp(options->security, "tls") == 0;
     char url[96];
@@ -122,7 +99,8 @@ static void connect_broker(struct connection *connection, const struct peer_opti
         settings.ssl = &tls;
     }
     check(MQTTClient_connect(connection->client, &settings), "connect");
-    set_no_delay(options);
+    mqtt_set_no_delay(broker_port(options));
+    peer_info("setting", "TCP_NODELAY set on Paho's socket");
     const char *const *topics = options->role == PEER_SERVER ? REQUESTS : REPLIES;
     for (int mode = 0; mode < 2; mode++) {
         check(MQTTClient_subscribe(connection->client, topics[mode], connection->qos), "subscribe");

@@ -90,6 +90,12 @@ void peer_prepare(void) {
 
 bool peer_stopped(void) { return __atomic_load_n(&stop_flag, __ATOMIC_ACQUIRE) != 0; }
 
+void peer_stop(void) {
+    uint64_t one = 1;
+    __atomic_store_n(&stop_flag, 1, __ATOMIC_RELEASE);
+    if (write(stop_event, &one, sizeof one) < 0) _exit(1);
+}
+
 void peer_wait_stopped(void) {
     struct pollfd event = {.fd = stop_event, .events = POLLIN};
     while (!peer_stopped()) poll(&event, 1, -1);
@@ -117,15 +123,13 @@ static void *watch(void *argument) {
         char bytes[256];
         if (events[1].revents != 0 && read(STDIN_FILENO, bytes, sizeof bytes) <= 0) break;
     }
-    __atomic_store_n(&stop_flag, 1, __ATOMIC_RELEASE);
-    uint64_t one = 1;
-    if (write(stop_event, &one, sizeof one) < 0) _exit(1);
+    peer_stop();
     if (watcher.wake != NULL) watcher.wake(watcher.context);
     sleep(END_SECONDS);
     peer_fail("the peer did not end within %d s", END_SECONDS);
 }
 
-static void start_watcher(bool input, void (*wake)(void *context), void *context) {
+void peer_watch(bool input, void (*wake)(void *context), void *context) {
     struct watcher *watcher = malloc(sizeof *watcher);
     pthread_t thread;
     if (watcher == NULL) peer_fail("no memory");
@@ -137,7 +141,7 @@ static void start_watcher(bool input, void (*wake)(void *context), void *context
 void peer_start_server(void (*wake)(void *context), void *context) {
     printf("ready\n");
     fflush(stdout);
-    start_watcher(true, wake, context);
+    peer_watch(true, wake, context);
 }
 
 static void fill(uint8_t *data, size_t size, size_t number) {
@@ -337,8 +341,7 @@ void peer_discover(const struct peer_options *options, const struct peer_client 
     pthread_mutex_unlock(&request.mutex);
 }
 
-// Reads a line from stdin without its end; false at the end of stdin, or if the process has to end.
-static bool read_line(char *line, size_t size) {
+bool peer_read_line(char *line, size_t size) {
     size_t length = 0;
     for (;;) {
         struct pollfd events[2] = {{.fd = STDIN_FILENO, .events = POLLIN}, {.fd = stop_event, .events = POLLIN}};
@@ -356,8 +359,8 @@ static bool read_line(char *line, size_t size) {
 
 void peer_run_client(const struct peer_options *options, const struct peer_client *client) {
     char line[128];
-    start_watcher(false, NULL, NULL);
+    peer_watch(false, NULL, NULL);
     printf("ready\n");
     fflush(stdout);
-    while (read_line(line, sizeof line) && strcmp(line, "quit") != 0) run(options, client, line);
+    while (peer_read_line(line, sizeof line) && strcmp(line, "quit") != 0) run(options, client, line);
 }

@@ -72,8 +72,17 @@ bool peer_answered(void);
 // loop of the peer, in another thread.
 void peer_start_server(void (*wake)(void *context), void *context);
 
+// Starts the thread that waits for a signal, and with `input` for the end of stdin; the process has to end then.
+void peer_watch(bool input, void (*wake)(void *context), void *context);
+
+// Reads a line from stdin without its end; false at the end of stdin, or if the process has to end.
+bool peer_read_line(char *line, size_t size);
+
 // True once the process has to end.
 bool peer_stopped(void);
+
+// Lets the process end.
+void peer_stop(void);
 
 // Waits until the process has to end.
 void peer_wait_stopped(void);

@@ -60,6 +60,10 @@ fn main() -> ExitCode {
             overhead::sizes_of_messages_in_datagrams_and_memory,
         ),
         command("overhead::nodes", overhead::messages_go_through_all_servers),
+        command(
+            "overhead::wrong_nodes",
+            overhead::nodes_that_fail_are_results,
+        ),
     ];
     let links = with_networks![
         ethernet::multicast_frames,

@@ -145,20 +145,75 @@ pub fn sizes_of_messages_in_datagrams_and_memory() {
     assert_eq!(shared["connection"], Value::Null);
 }
 
-pub fn messages_go_through_all_servers() {
+/// Runs `takt bench nodes` with two streams through three servers each. `table` is the foreign peers' table.
+fn nodes(table: &str, arguments: &[&str]) -> Vec<Value> {
+    let folder = tempfile::tempdir().unwrap();
+    let peers = folder.path().join("peers.toml");
+    std::fs::write(&peers, table).unwrap();
     let mut command = Command::new(takt_tests::binary::takt());
     command
         .args(["bench", "nodes", "--json", "--streams", "2", "--hops", "3"])
-        .args(["--bytes", "2000", "--repetitions", "3"]);
+        .args(["--bytes", "2000", "--repetitions", "3", "--peers"])
+        .arg(peers)
+        .args(arguments);
     let finished = process::run("takt bench nodes", &mut command, PATIENCE);
     assert!(finished.status.success(), "{finished:?}");
     let rows = finished.stdout.lines().map(serde_json::from_str::<Value>);
-    let rows: Vec<Value> = rows.map(Result::unwrap).collect();
-    assert_eq!(rows.len(), 2);
+    rows.map(Result::unwrap).collect()
+}
+
+pub fn messages_go_through_all_servers() {
+    let rows = nodes("", &[]);
+    let names: Vec<&str> = rows.iter().filter_map(|row| row["peer"].as_str()).collect();
+    assert_eq!(names, ["tcp", "takt-tcp", "takt-iox2"]);
     for row in rows {
-        assert_eq!(row["started"], 6, "{row}");
+        // The end is one of the nodes that were ready.
+        assert_eq!(row["ready"], 7, "{row}");
         assert_eq!(row["faults"], 0, "{row}");
         assert_eq!(row["failure"], Value::Null, "{row}");
         assert!(row["median_ms"].as_f64().unwrap() > 0.0 && row["memory"].as_u64().unwrap() > 0);
     }
+}
+
+/// Nodes that end, that never connect, and that deliver nothing.
+const WRONG_NODES: &str = r#"
+[[peer]]
+name = "ends"
+title = "ends"
+group = "floor"
+program = ["false"]
+node = ["sh", "-c", "echo a reason >&2; exit 1"]
+
+[[peer]]
+name = "waits"
+title = "waits"
+group = "floor"
+program = ["false"]
+node = ["sh", "-c", "echo ready; exec cat >/dev/null"]
+
+[[peer]]
+name = "loses"
+title = "loses"
+group = "floor"
+program = ["false"]
+node = ["sh", "-c", "echo ready; read line; echo connected; read line; echo sample lost; echo errors wrong=1 lost=2; echo done; cat"]
+"#;
+
+pub fn nodes_that_fail_are_results() {
+    let rows = nodes(
+        WRONG_NODES,
+        &["--only", "ends,waits,loses", "--patience", "2"],
+    );
+    let [ends, waits, loses] = rows.as_slice() else {
+        panic!("not three rows: {rows:?}");
+    };
+    let failure = |row: &Value| row["failure"].as_str().unwrap_or_default().to_owned();
+    assert!(failure(ends).contains("a reason"), "{ends}");
+    assert_eq!(ends["ready"], 0);
+    assert!(failure(waits).contains("did not answer"), "{waits}");
+    assert_eq!(waits["ready"], 0);
+    assert!(waits["start_s"].is_number() && waits["connect_s"].is_null());
+    assert_eq!(failure(loses), "");
+    assert_eq!(loses["faults"], 3);
+    assert!(loses["median_ms"].is_null());
 }

@@ -1,17 +1,19 @@
 //! Many servers on one host, as in section V of the paper `opcua-vs-ros-dds-mqtt`: streams of messages go through servers that pass
-//! each message on to the next one. The last server of a stream calls the program that has sent it.
+//! each message on to the next one. The last server of a stream sends it to the process that has sent it first.
 //!
-//! Each server is a process with a Provider of its own and a client of the next server. No discovery runs: a server gets the endpoint
-//! of the next one as an argument.
+//! A node is a process: a server, and a client of the next server. It speaks a line protocol (`docs/add-a-peer.md`). Takt's own nodes
+//! are in [`node`]; the table of peers names the programs of the others.
 
-mod hop;
+mod chain;
+mod end;
+mod link;
+mod node;
 mod options;
 mod report;
 mod row;
 mod run;
-mod stream;
 
-pub use hop::{HopSetting, hop};
-pub use options::{NodesOptions, NodesTransport};
+pub use node::{NodeRole, NodeSetting, NodeTransport, node};
+pub use options::{Discovery, NodesOptions};
 pub use row::NodesRow;
 pub use run::run;

@@ -1,33 +1,24 @@
 //! Options of `takt bench nodes`.
 
+use std::path::PathBuf;
+
 use clap::{Args, ValueEnum};
 
-/// Transport between the servers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, serde::Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum NodesTransport {
-    /// `opc.tcp`, without security.
-    Tcp,
-    /// `opc.iox2`.
-    Iox2,
-}
-
-impl NodesTransport {
-    /// Returns the endpoint of the application `name`, whose TCP port is `port`.
-    pub(super) fn endpoint(self, name: &str, port: u16) -> String {
-        match self {
-            Self::Tcp => format!("opc.tcp://127.0.0.1:{port}"),
-            Self::Iox2 => format!("opc.iox2://{name}"),
-        }
-    }
+/// Nodes to which a node announces itself, where the middleware has discovery.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Discovery {
+    /// All nodes, as is usual.
+    All,
+    /// Only the next node.
+    Next,
 }
 
 /// Options of the test; the defaults are those of the paper.
 #[derive(Debug, Clone, Args)]
 pub struct NodesOptions {
-    /// Transports.
-    #[arg(long, value_enum, value_delimiter = ',', default_value = "tcp,iox2")]
-    pub transport: Vec<NodesTransport>,
+    /// Test only the peers whose name contains one of these texts.
+    #[arg(long, value_name = "TEXT,...", value_delimiter = ',')]
+    pub only: Vec<String>,
     /// Streams of messages at the same time.
     #[arg(long, value_name = "COUNT", default_value = "10", value_parser = clap::value_parser!(u16).range(1..=100))]
     pub streams: u16,
@@ -40,7 +31,28 @@ pub struct NodesOptions {
     /// Messages of each stream, one after the other.
     #[arg(long, value_name = "COUNT", default_value = "100", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub repetitions: u32,
+    /// Nodes to which each node announces itself, where the middleware has discovery (DDS).
+    #[arg(long, value_enum, default_value = "all")]
+    pub discovery: Discovery,
+    /// Longest time in s until all nodes are ready, and again until all are connected.
+    #[arg(long, value_name = "SECONDS", default_value = "300", value_parser = clap::value_parser!(u16).range(1..))]
+    pub patience: u16,
+    /// Table of foreign peers; by default that of the repository.
+    #[arg(long, value_name = "FILE")]
+    pub peers: Option<PathBuf>,
     /// Print JSON.
     #[arg(long)]
     pub json: bool,
+}
+
+impl NodesOptions {
+    /// Returns true if the peer is to be tested.
+    pub(super) fn wants(&self, name: &str) -> bool {
+        self.only.is_empty() || self.only.iter().any(|text| name.contains(text.as_str()))
+    }
+
+    /// Returns the number of servers.
+    pub(super) fn nodes(&self) -> usize {
+        usize::from(self.streams) * usize::from(self.hops)
+    }
 }

@@ -14,28 +14,33 @@ pub(super) fn show(
         report.note("This is a debug build: its times and its memory mean nothing.");
     }
     report.note(
-        "Memory is the sum of the proportional set sizes of all servers. There is no discovery: each server knows the next one.",
+        "Memory is the sum of the proportional set sizes of all servers and of the broker. Traffic is that on the loopback interface until \
+         all nodes were connected.",
     );
     let mut table = Table::new([
-        Column::text("transport"),
+        Column::text("peer"),
         Column::number("nodes"),
-        Column::number("started"),
+        Column::number("ready"),
         Column::number("start").unit("s"),
         Column::number("connect").unit("s"),
+        Column::number("traffic").unit("MiB"),
         Column::number("memory").unit("MiB"),
         Column::number("median").unit("ms"),
         Column::number("p99").unit("ms"),
         Column::number("faults"),
     ]);
     let number = |value: Option<f64>| value.map_or("-".to_owned(), |value| format!("{value:.2}"));
+    let mib = |bytes: u64| bytes as f64 / f64::from(1 << 20);
     for row in rows {
         table.row([
-            format!("opc.{:?}", row.transport).to_lowercase(),
+            row.peer.clone(),
             row.nodes.to_string(),
-            row.started.to_string(),
+            // The end is no server.
+            row.ready.min(row.nodes).to_string(),
             number(row.start_s),
             number(row.connect_s),
-            format!("{:.0}", row.memory as f64 / f64::from(1 << 20)),
+            format!("{:.1}", mib(row.traffic)),
+            format!("{:.0}", mib(row.memory)),
             number(row.median_ms),
             number(row.p99_ms),
             row.faults.to_string(),

@@ -63,12 +63,12 @@ pub enum BenchCommand {
     Overhead(takt_middleware::overhead::OverheadOptions),
     /// Memory, start and round trip of hundreds of servers on this host, through which messages go one after the other.
     #[command(
-        after_help = "Examples:\n  takt bench nodes\n  takt bench nodes --transport iox2 --streams 4 --hops 10"
+        after_help = "Examples:\n  takt bench nodes\n  takt bench nodes --only takt --streams 4 --hops 10\n  takt bench nodes --only dds --discovery next"
     )]
     Nodes(takt_middleware::nodes::NodesOptions),
-    /// Server of `takt bench nodes`.
+    /// Node of `takt bench nodes`.
     #[command(hide = true)]
-    Hop(takt_middleware::nodes::HopSetting),
+    Node(takt_middleware::nodes::NodeSetting),
     /// Capture of an interface until the standard input ends.
     #[command(hide = true)]
     Capture {

@@ -55,8 +55,8 @@ pub fn run(command: &BenchCommand) -> miette::Result<()> {
             let result = nodes::run(options, &interrupt()?.flag(), output::line);
             return compared("nodes", result);
         }
-        BenchCommand::Hop(setting) => {
-            if let Err(error) = nodes::hop(setting) {
+        BenchCommand::Node(setting) => {
+            if let Err(error) = nodes::node(setting) {
                 output::complain(&error);
                 std::process::exit(error.exit_status());
             }
