@@ -189,7 +189,7 @@ name = "waits"
 title = "waits"
 group = "floor"
 program = ["false"]
-node = ["sh", "-c", "echo ready; exec cat >/dev/null"]
+node = ["sh", "-c", "echo ready; while read line; do :; done"]
 
 [[peer]]
 name = "loses"
