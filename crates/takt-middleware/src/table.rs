@@ -113,9 +113,19 @@ pub struct PeerEntry {
     /// Network of both sides.
     #[serde(default)]
     pub environment: PeerNetwork,
+    /// True if messages pass through shared memory, and not through a network.
+    #[serde(default)]
+    pub shared_memory: bool,
     /// Remark for the report.
     #[serde(default)]
     pub note: String,
+}
+
+impl PeerEntry {
+    /// Returns true if the messages of a variant pass through a network.
+    pub(crate) fn is_networked(&self, options: &[String]) -> bool {
+        !self.shared_memory && !options.iter().any(|option| option == "transport=shm")
+    }
 }
 
 #[derive(Deserialize)]
