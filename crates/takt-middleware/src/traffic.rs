@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use clap::{Args, Subcommand};
+use rustix::net::sockopt::set_socket_recv_buffer_size_force;
 use takt_link::{FrameListener, FrameSender};
 
 use crate::own::OwnPeerError;
@@ -21,6 +22,8 @@ const ETHER_TYPE: [u8; 2] = [0x88, 0xb5];
 const INTERVAL: Duration = Duration::from_millis(1);
 /// Longest time whose bytes are sent late. What is older is left out.
 const BACKLOG: Duration = Duration::from_millis(10);
+/// Bytes of the receiver's buffer in the kernel.
+const BUFFER: usize = 4 << 20;
 /// Bytes of foreign frames that the receiver keeps.
 const KEPT: u16 = 64;
 
@@ -94,6 +97,8 @@ fn failed(error: impl std::fmt::Display) -> OwnPeerError {
 
 fn receive_datagrams(address: IpAddr) -> Result<(), OwnPeerError> {
     let socket = UdpSocket::bind((address, 0)).map_err(failed)?;
+    // Without the right to a larger buffer, more datagrams are lost.
+    let _ = set_socket_recv_buffer_size_force(&socket, BUFFER);
     let port = socket.local_addr().map_err(failed)?.port();
     let received = answer_lines(&port.to_string());
     let mut buffer = vec![0; DATAGRAM + 1];
