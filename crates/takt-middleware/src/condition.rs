@@ -4,7 +4,7 @@ use clap::{Args, ValueEnum};
 use serde::{Deserialize, Serialize};
 
 use crate::own::Mode;
-use crate::scheduler::Scheduler;
+use crate::scheduler::PeerScheduler;
 
 /// Condition of a measurement (section V of the paper).
 #[derive(
@@ -81,9 +81,9 @@ pub struct ConditionOptions {
     /// Longest wait before a resting round trip, in ms.
     #[arg(long, value_name = "MS", default_value = "3000", value_parser = clap::value_parser!(u32).range(1..=60_000))]
     pub resting_wait: u32,
-    /// Scheduler of client, server and broker: other, fifo or fifo:PRIORITY.
+    /// PeerScheduler of client, server and broker: other, fifo or fifo:PRIORITY.
     #[arg(long, value_name = "SCHEDULER", default_value = "other")]
-    pub scheduler: Scheduler,
+    pub scheduler: PeerScheduler,
 }
 
 /// Requests that are measured under a condition.

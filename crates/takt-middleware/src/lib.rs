@@ -42,7 +42,7 @@ pub use install::{PeersCommand, PeersOptions, peers};
 pub use options::MiddlewareOptions;
 pub use row::MiddlewareRow;
 pub use run::run;
-pub use scheduler::Scheduler;
+pub use scheduler::PeerScheduler;
 pub use statistics::{Estimate, SortedTimes};
 pub use table::{PeerBroker, PeerEntry, PeerGroup, PeerNetwork, PeerTable};
 pub use traffic::{TrafficPlace, TrafficSide, traffic};

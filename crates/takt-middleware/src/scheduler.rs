@@ -1,4 +1,4 @@
-//! Scheduler of a peer's processes: the usual one of Linux, or SCHED_FIFO.
+//! PeerScheduler of a peer's processes: the usual one of Linux, or SCHED_FIFO.
 
 use std::fmt;
 use std::fs;
@@ -14,11 +14,11 @@ const PRIORITY: u8 = 50;
 /// Number of SCHED_FIFO in `/proc/PID/stat` (proc(5)).
 const FIFO: u32 = 1;
 
-/// Scheduler of client, server and broker.
+/// PeerScheduler of client, server and broker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Scheduler(Policy);
+pub struct PeerScheduler(Policy);
 
-impl FromStr for Scheduler {
+impl FromStr for PeerScheduler {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -37,13 +37,13 @@ impl FromStr for Scheduler {
     }
 }
 
-impl fmt::Display for Scheduler {
+impl fmt::Display for PeerScheduler {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
     }
 }
 
-impl Scheduler {
+impl PeerScheduler {
     /// Gives the calling thread this scheduler until the returned value is dropped. Processes that it starts inherit it.
     ///
     /// # Errors
@@ -76,7 +76,7 @@ impl Scheduler {
 
 /// Thread with the scheduler of the processes that it starts.
 #[must_use = "the thread gets its own scheduler back when this value is dropped"]
-pub(crate) struct ScheduledThread(Scheduler);
+pub(crate) struct ScheduledThread(PeerScheduler);
 
 impl Drop for ScheduledThread {
     fn drop(&mut self) {
@@ -106,7 +106,7 @@ mod tests {
 
     use super::*;
 
-    fn scheduler(text: &str) -> Result<Scheduler, String> {
+    fn scheduler(text: &str) -> Result<PeerScheduler, String> {
         text.parse()
     }
 
