@@ -53,7 +53,7 @@ impl Session {
     ) -> Result<Self, SessionError> {
         let network = |folder: &Path| match peer.environment {
             PeerNetwork::Veth => network(folder, interrupted).map(Some),
-            PeerNetwork::Loopback => Ok(None),
+            PeerNetwork::Loopback | PeerNetwork::Memory => Ok(None),
         };
         let mut session = Self::prepare(table, peer, (options, seed), network, interrupted)?;
         session.start_server(interrupted)?;

@@ -42,6 +42,8 @@ pub enum PeerNetwork {
     /// Loopback interface of this host.
     #[default]
     Loopback,
+    /// Shared memory of one host.
+    Memory,
     /// Two interfaces that are joined, in a network namespace of their own.
     Veth,
 }
@@ -113,9 +115,6 @@ pub struct PeerEntry {
     /// Network of both sides.
     #[serde(default)]
     pub environment: PeerNetwork,
-    /// True if messages pass through shared memory, and not through a network.
-    #[serde(default)]
-    pub shared_memory: bool,
     /// Remark for the report.
     #[serde(default)]
     pub note: String,
@@ -124,7 +123,8 @@ pub struct PeerEntry {
 impl PeerEntry {
     /// Returns true if the messages of a variant pass through a network.
     pub(crate) fn is_networked(&self, options: &[String]) -> bool {
-        !self.shared_memory && !options.iter().any(|option| option == "transport=shm")
+        let is_shared = options.iter().any(|option| option == "transport=shm");
+        self.environment != PeerNetwork::Memory && !is_shared
     }
 }
 

@@ -105,6 +105,31 @@ fn load_of_the_network_and_rest_have_tables_of_their_own() {
 }
 
 #[test]
+fn a_comparison_goes_on_with_a_further_load() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    support::objects(bench(folder, "20", &["--json"]));
+    let first = read(folder, "progress.jsonl");
+    let arguments = [
+        "--load",
+        "idle,network",
+        "--load-rate",
+        "800",
+        "--resume",
+        "--json",
+    ];
+    let rows = support::objects(bench(folder, "20", &arguments));
+    assert!(rows.iter().any(|row| row["condition"] == "network"));
+    let second = read(folder, "progress.jsonl");
+    let rest = second.strip_prefix(&first).unwrap();
+    assert!(!rest.contains("\"condition\":\"idle\""), "{rest}");
+    let mut other = bench(folder, "20", &["--load-rate", "10", "--resume"]);
+    let said = other.output().unwrap().stderr;
+    let said = String::from_utf8_lossy(&said);
+    assert!(said.contains("load-rate 800 instead of 10"), "{said}");
+}
+
+#[test]
 fn a_missing_program_of_the_load_is_an_error_before_the_run() {
     let folder = tempfile::tempdir().unwrap();
     let mut bench = bench(folder.path(), "20", &["--load", "cpu"]);
