@@ -53,6 +53,14 @@ pub enum MiddlewareError {
         /// Reason.
         reason: String,
     },
+    /// Program of the load that is missing.
+    #[error(
+        "--load cpu needs stress-ng: `takt bench peers install` installs it, or `sudo apt-get install stress-ng`"
+    )]
+    NoStress,
+    /// Scheduler that this user may not use.
+    #[error(transparent)]
+    Scheduler(#[from] takt_rt::priority::PriorityError),
     /// Required peers that were not measured.
     #[error("required peers were not measured without fault: {0}")]
     Required(String),

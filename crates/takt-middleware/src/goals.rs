@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::condition::Condition;
 use crate::row::{MiddlewareRow, Subject};
 use crate::statistics::{Estimate, ratio};
 
@@ -24,6 +25,7 @@ const PAIRS: [(&str, &str, f64); 7] = [
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Goal {
     pub(crate) peers: [String; 2],
+    pub(crate) condition: &'static str,
     pub(crate) mode: &'static str,
     pub(crate) bytes: u32,
     pub(crate) ratio: Estimate,
@@ -38,46 +40,157 @@ pub(crate) struct Goal {
 pub(crate) fn goals(subjects: &[Subject], rows: &[MiddlewareRow], seed: u64) -> Vec<Goal> {
     let mut goals = Vec::new();
     for (above, below, at_most) in PAIRS {
-        for row in rows
-            .iter()
-            .filter(|row| row.peer == above && row.is_right())
-        {
-            let same = |other: &&MiddlewareRow| {
-                other.peer == below && (other.mode, other.bytes) == (row.mode, row.bytes)
-            };
+        let is_above = |row: &&MiddlewareRow| {
+            row.peer == above && row.is_right() && row.condition != Condition::Resting
+        };
+        for row in rows.iter().filter(is_above) {
+            let same = |other: &&MiddlewareRow| other.peer == below && other.key() == row.key();
             let other = rows.iter().find(same).filter(|other| other.is_right());
-            let found = other.and_then(|other| ratio(&row.rounds, &other.rounds, seed));
-            goals.extend(found.map(|ratio| Goal {
-                peers: [above.to_owned(), below.to_owned()],
-                mode: row.mode.name(),
-                bytes: row.bytes,
-                ratio,
-                at_most,
-                is_met: ratio.low <= at_most,
-                cause: match (
-                    ratio.low <= at_most,
-                    row.is_loaded || other.is_some_and(|it| it.is_loaded),
-                ) {
-                    (true, _) => String::new(),
-                    (false, true) => format!(
-                        "others used the processors; {}",
-                        cause(subjects, [above, below])
-                    ),
-                    (false, false) => cause(subjects, [above, below]),
-                },
-            }));
+            goals.extend(other.and_then(|other| goal(subjects, [row, other], at_most, seed)));
         }
     }
+    let resting = |polls| shortest_rest(subjects, rows, polls);
+    let pairs = [false, true].into_iter().filter_map(resting);
+    goals.extend(pairs.filter_map(|pair| goal(subjects, pair, 1.0, seed)));
     goals
+}
+
+/// Returns Takt's fastest resting round trip through a network, and that of the fastest other middleware. Those that poll are compared
+/// with each other.
+fn shortest_rest<'a>(
+    subjects: &[Subject],
+    rows: &'a [MiddlewareRow],
+    polls: bool,
+) -> Option<[&'a MiddlewareRow; 2]> {
+    let is_compared = |row: &&MiddlewareRow| {
+        let subject = subjects.iter().find(|it| it.label == row.peer);
+        let is_middleware = subject.is_some_and(|it| it.is_networked && !it.is_floor);
+        is_middleware
+            && row.condition == Condition::Resting
+            && row.is_right()
+            && row.peer.contains("poll=true") == polls
+    };
+    // Rows have the fastest peer first.
+    let mut takt = rows.iter().filter(is_compared);
+    let mut others = rows.iter().filter(is_compared);
+    let is_takt = |row: &&MiddlewareRow| row.peer.starts_with("takt-");
+    Some([takt.find(is_takt)?, others.find(|row| !is_takt(row))?])
+}
+
+/// Returns the goal that the first row is at most `at_most` times as slow as the second one.
+fn goal(
+    subjects: &[Subject],
+    [row, other]: [&MiddlewareRow; 2],
+    at_most: f64,
+    seed: u64,
+) -> Option<Goal> {
+    let ratio = ratio(&row.rounds, &other.rounds, seed)?;
+    let is_met = ratio.low <= at_most;
+    let peers = [&row.peer, &other.peer];
+    Some(Goal {
+        peers: peers.map(String::clone),
+        condition: row.condition.name(),
+        mode: row.mode.name(),
+        bytes: row.bytes,
+        ratio,
+        at_most,
+        is_met,
+        cause: match (is_met, row.is_loaded || other.is_loaded) {
+            (true, _) => String::new(),
+            (false, true) => format!(
+                "others used the processors; {}",
+                cause(subjects, peers, row.condition)
+            ),
+            (false, false) => cause(subjects, peers, row.condition),
+        },
+    })
 }
 
 /// Returns what the first peer uses more than the second one for a request, over all sizes: time of the processors, or waking of
 /// threads. The rest of the difference is waiting.
-fn cause(subjects: &[Subject], peers: [&str; 2]) -> String {
-    let used = peers.map(|peer| subjects.iter().find(|it| it.label == peer)?.per_request());
+fn cause(subjects: &[Subject], peers: [&String; 2], condition: Condition) -> String {
+    let of = |peer: &String| subjects.iter().find(|it| it.label == *peer);
+    let used = peers.map(|peer| of(peer)?.per_request(condition));
     let [Some((cpu, switches)), Some((other_cpu, other_switches))] = used else {
         return String::new();
     };
     let (cpu, switches) = (cpu - other_cpu, switches - other_switches);
     format!("CPU {cpu:+.1} \u{b5}s, switches {switches:+.2} per request")
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+    use crate::own::Mode;
+    use crate::row::{CaseResult, RoundResult, rows};
+
+    /// Returns the goals of peers with these labels, whose resting round trips all take as many ns.
+    fn goals_of(peers: &[(&str, u64)]) -> Vec<Goal> {
+        let subject = |label: &str| Subject {
+            place: 0,
+            label: label.to_owned(),
+            title: String::new(),
+            options: Vec::new(),
+            required: false,
+            source: String::new(),
+            missing: None,
+            info: Vec::new(),
+            is_networked: !label.contains("iox2"),
+            is_floor: label == "tcp",
+            resources: Vec::new(),
+            calls: None,
+            leftovers: None,
+        };
+        let round = |label: &str, nanos: u64| RoundResult {
+            label: label.to_owned(),
+            round: 0,
+            condition: Condition::Resting,
+            info: Vec::new(),
+            usage: Default::default(),
+            requests: 10,
+            is_loaded: false,
+            processors: 0.0,
+            received_mbits: None,
+            cases: vec![CaseResult {
+                mode: Mode::Ack,
+                bytes: 4,
+                nanos: vec![nanos; 10],
+                faults: [0; 4],
+            }],
+        };
+        let mut subjects: Vec<Subject> = peers.iter().map(|(label, _)| subject(label)).collect();
+        let rounds: Vec<RoundResult> = peers
+            .iter()
+            .map(|(label, nanos)| round(label, *nanos))
+            .collect();
+        let rows = rows(&mut subjects, &rounds);
+        goals(&subjects, &rows, 1)
+    }
+
+    #[test]
+    fn the_shortest_resting_round_trip_is_among_middleware_through_a_network() {
+        let peers = [
+            ("tcp", 10),
+            ("takt-iox2", 5),
+            ("takt-tcp", 40),
+            ("takt-pubsub-udp", 30),
+            ("mqtt", 20),
+        ];
+        let missed = goals_of(&peers);
+        assert_eq!(missed.len(), 1);
+        assert_eq!(missed[0].peers, ["takt-pubsub-udp", "mqtt"]);
+        assert!(!missed[0].is_met && (missed[0].ratio.value - 1.5).abs() < 1e-9);
+        assert!(missed[0].cause.contains("CPU"), "{}", missed[0].cause);
+        let polling = [
+            ("takt-tcp poll=true", 9),
+            ("mqtt poll=true", 20),
+            ("mqtt", 8),
+        ];
+        let met = goals_of(&polling);
+        assert_eq!(met.len(), 1);
+        assert!(met[0].is_met && met[0].peers[1] == "mqtt poll=true");
+        assert!(goals_of(&[("takt-tcp", 9), ("tcp", 10)]).is_empty());
+    }
 }

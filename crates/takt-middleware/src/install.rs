@@ -13,6 +13,7 @@ use takt_report::{Column, Report, Table};
 use takt_rt::child::{ChildError, ChildProcess, Ending};
 
 use crate::error::MiddlewareError;
+use crate::load::STRESS;
 use crate::packages::{apt, download_size, missing_packages};
 use crate::table::{PeerEntry, PeerTable};
 use crate::usage::kill_group;
@@ -95,7 +96,12 @@ pub fn peers(
     match command {
         PeersCommand::List(_) => list(&mut report, &found),
         PeersCommand::Install { yes, .. } => {
-            install(&mut report, &table, &found, *yes, interrupted)
+            // The load of the processors belongs to no peer.
+            let tools = match options.names.is_empty() {
+                true => missing_packages(&[STRESS.to_owned()]),
+                false => Vec::new(),
+            };
+            install(&mut report, &table, (&found, &tools), *yes, interrupted)
         }
     }
 }
@@ -194,7 +200,7 @@ fn list(report: &mut Report<impl FnMut(String)>, found: &[Found]) -> Result<(), 
 fn install(
     report: &mut Report<impl FnMut(String)>,
     table: &PeerTable,
-    found: &[Found],
+    (found, tools): (&[Found], &[String]),
     yes: bool,
     interrupted: &AtomicBool,
 ) -> Result<(), MiddlewareError> {
@@ -202,12 +208,14 @@ fn install(
         matches!(it.state, State::Missing | State::Outdated) || !it.packages.is_empty()
     };
     let wanted: Vec<&Found> = found.iter().filter(wanted).collect();
-    if wanted.is_empty() {
+    if wanted.is_empty() && tools.is_empty() {
         report.note("All peers are installed.");
         return Ok(());
     }
-    let names: Vec<&str> = wanted.iter().map(|it| it.name.as_str()).collect();
-    let mut packages: Vec<String> = wanted.iter().flat_map(|it| it.packages.clone()).collect();
+    let names = wanted.iter().map(|it| &it.name).chain(tools);
+    let names: Vec<&str> = names.map(String::as_str).collect();
+    let packages = wanted.iter().flat_map(|it| it.packages.clone());
+    let mut packages: Vec<String> = packages.chain(tools.iter().cloned()).collect();
     packages.sort_unstable();
     packages.dedup();
     let download: u32 = wanted.iter().map(|it| it.download_mib).sum();
@@ -235,6 +243,9 @@ fn install(
     let mut failed = Vec::new();
     // One by one if all at once fail: a package that is not there keeps no other peer away.
     let is_complete = apt(&packages).is_ok();
+    if !is_complete && let Err(reason) = apt(tools) {
+        failed.push((STRESS.to_owned(), reason));
+    }
     for peer in wanted {
         if interrupted.load(Ordering::Relaxed) {
             return Err(MiddlewareError::Interrupted);

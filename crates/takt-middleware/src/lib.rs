@@ -6,10 +6,13 @@
 
 #![forbid(unsafe_code)]
 
+mod calls;
+mod condition;
 mod error;
 mod goals;
 mod install;
 mod leftovers;
+mod load;
 mod measure;
 pub mod nodes;
 mod options;
@@ -23,18 +26,24 @@ mod report;
 mod row;
 mod run;
 mod samples;
+mod scheduler;
 mod session;
 mod sockets;
 mod statistics;
+mod steps;
 mod table;
 mod tables;
+mod traffic;
 mod usage;
 
+pub use condition::{Condition, ConditionOptions};
 pub use error::MiddlewareError;
 pub use install::{PeersCommand, PeersOptions, peers};
 pub use options::MiddlewareOptions;
 pub use row::MiddlewareRow;
 pub use run::run;
+pub use scheduler::PeerScheduler;
 pub use statistics::{Estimate, SortedTimes};
 pub use table::{PeerBroker, PeerEntry, PeerGroup, PeerNetwork, PeerTable};
+pub use traffic::{TrafficPlace, TrafficSide, traffic};
 pub use usage::PeerUsage;

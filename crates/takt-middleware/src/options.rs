@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use crate::condition::ConditionOptions;
+
 /// Options of the comparison.
 #[derive(Debug, Clone, Args)]
 pub struct MiddlewareOptions {
@@ -22,6 +24,9 @@ pub struct MiddlewareOptions {
     /// Go on with the comparison whose results are in the folder: its options must be the same.
     #[arg(long)]
     pub resume: bool,
+    /// Loads, rest and scheduler.
+    #[command(flatten)]
+    pub conditions: ConditionOptions,
     /// Folder of the results.
     #[arg(long, value_name = "FOLDER", default_value = "results")]
     pub output: PathBuf,

@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use crate::condition::Condition;
 use crate::error::MiddlewareError;
 use crate::options::MiddlewareOptions;
-use crate::row::{Leftovers, RoundResult};
+use crate::row::{Calls, Leftovers, RoundResult};
 
 /// Name of the file in the folder of the results.
 const NAME: &str = "progress.jsonl";
@@ -21,17 +22,25 @@ struct Common {
     samples: u32,
     rounds: u32,
     seed: u64,
+    scheduler: String,
+    load_rate: u32,
+    /// Number of resting requests and the longest wait in ms.
+    resting: [u32; 2],
 }
 
 impl Common {
     fn of(options: &MiddlewareOptions) -> Self {
         let (samples, rounds) = options.requests();
+        let conditions = &options.conditions;
         Self {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             sizes: options.all_sizes(),
             samples,
             rounds,
             seed: options.seed,
+            scheduler: conditions.scheduler.to_string(),
+            load_rate: conditions.load_rate,
+            resting: [conditions.resting_samples, conditions.resting_wait],
         }
     }
 
@@ -47,6 +56,17 @@ impl Common {
             ),
             ("rounds", self.rounds.to_string(), other.rounds.to_string()),
             ("seed", self.seed.to_string(), other.seed.to_string()),
+            ("scheduler", self.scheduler.clone(), other.scheduler.clone()),
+            (
+                "load-rate",
+                self.load_rate.to_string(),
+                other.load_rate.to_string(),
+            ),
+            (
+                "resting samples and wait",
+                list(&self.resting),
+                list(&other.resting),
+            ),
         ];
         let differs = pairs.into_iter().find(|(_, one, other)| one != other)?;
         let (name, one, other) = differs;
@@ -66,6 +86,7 @@ enum Line {
     Common(Common),
     Round(RoundResult),
     Left { label: String, left: Leftovers },
+    Calls { label: String, calls: Calls },
 }
 
 /// File of results, and the results in it.
@@ -75,16 +96,17 @@ pub(crate) struct ProgressFile {
     file: File,
     pub(crate) rounds: Vec<RoundResult>,
     pub(crate) left: Vec<(String, Leftovers)>,
+    pub(crate) calls: Vec<(String, Calls)>,
 }
 
 impl ProgressFile {
     /// Begins a file, or goes on with one (`--resume`).
     pub(crate) fn open(options: &MiddlewareOptions) -> Result<Self, MiddlewareError> {
         let path = options.output.join(NAME);
-        let (mut rounds, mut left) = (Vec::new(), Vec::new());
+        let mut found = Found::default();
         let mut whole = 0;
         if options.resume && path.is_file() {
-            whole = read(&path, options, &mut rounds, &mut left)?;
+            whole = read(&path, options, &mut found)?;
         }
         let opened = OpenOptions::new()
             .create(true)
@@ -95,8 +117,9 @@ impl ProgressFile {
         let mut progress = Self {
             path,
             file,
-            rounds,
-            left,
+            rounds: found.rounds,
+            left: found.left,
+            calls: found.calls,
         };
         progress.cut(whole)?;
         if whole == 0 {
@@ -123,8 +146,9 @@ impl ProgressFile {
     }
 
     /// Returns true if a round of a peer is in the file.
-    pub(crate) fn has(&self, label: &str, round: u32) -> bool {
-        let same = |it: &RoundResult| it.label == label && it.round == round;
+    pub(crate) fn has(&self, label: &str, condition: Condition, round: u32) -> bool {
+        let same =
+            |it: &RoundResult| it.label == label && (it.condition, it.round) == (condition, round);
         self.rounds.iter().any(same)
     }
 
@@ -148,14 +172,29 @@ impl ProgressFile {
             left: left.clone(),
         })
     }
+
+    pub(crate) fn add_calls(&mut self, label: &str, calls: Calls) -> Result<(), MiddlewareError> {
+        self.calls.push((label.to_owned(), calls));
+        self.write(&Line::Calls {
+            label: label.to_owned(),
+            calls,
+        })
+    }
+}
+
+/// Results in a file.
+#[derive(Debug, Default)]
+struct Found {
+    rounds: Vec<RoundResult>,
+    left: Vec<(String, Leftovers)>,
+    calls: Vec<(String, Calls)>,
 }
 
 /// Reads the whole lines of a file. Returns their length in bytes.
 fn read(
     path: &Path,
     options: &MiddlewareOptions,
-    rounds: &mut Vec<RoundResult>,
-    left: &mut Vec<(String, Leftovers)>,
+    found: &mut Found,
 ) -> Result<u64, MiddlewareError> {
     let failed = || MiddlewareError::file("read", path);
     let mut reader = BufReader::new(File::open(path).map_err(failed())?);
@@ -179,8 +218,9 @@ fn read(
                     });
                 }
             }
-            Line::Round(round) => rounds.push(round),
-            Line::Left { label, left: found } => left.push((label, found)),
+            Line::Round(round) => found.rounds.push(round),
+            Line::Left { label, left } => found.left.push((label, left)),
+            Line::Calls { label, calls } => found.calls.push((label, calls)),
         }
         whole += length as u64;
     }

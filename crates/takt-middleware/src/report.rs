@@ -5,12 +5,15 @@ use std::fmt::Write as _;
 use takt_report::{Axis, Chart, ChartSeries, Figure, Notice, Page, Picture, Report};
 use takt_report::{Scale, Table, Theme};
 
+use crate::calls;
+use crate::condition::{Condition, ConditionOptions};
 use crate::error::MiddlewareError;
-use crate::goals::goals;
+use crate::goals::{Goal, goals};
 use crate::options::MiddlewareOptions;
 use crate::own::Mode;
-use crate::row::{MiddlewareRow, Subject};
+use crate::row::{MiddlewareRow, RoundResult, Subject};
 use crate::samples;
+use crate::statistics::SortedTimes;
 use crate::tables;
 
 /// Title of the page and of the Markdown file.
@@ -20,31 +23,42 @@ const TICKS: usize = 8;
 /// Largest number of lines in one chart.
 const LINES: usize = 8;
 
+/// Tables of a comparison with their titles, and the charts of those that have some.
+struct Section {
+    title: &'static str,
+    table: Table,
+    /// Charts with the names of their files.
+    charts: Vec<(String, Figure)>,
+}
+
+impl Section {
+    fn new(title: &'static str, table: Table) -> Self {
+        Self {
+            title,
+            table,
+            charts: Vec::new(),
+        }
+    }
+}
+
 /// Prints all tables, and writes the files of the results.
 pub(crate) fn show(
     report: &mut Report<impl FnMut(String)>,
     subjects: &[Subject],
-    rows: &[MiddlewareRow],
+    (rows, rounds): (&[MiddlewareRow], &[RoundResult]),
     options: &MiddlewareOptions,
 ) -> Result<(), MiddlewareError> {
     let goals = goals(subjects, rows, options.seed);
-    let notes = notes(subjects, rows);
-    let charts = charts(rows);
-    let all = [
-        ("Round trips", tables::round_trips(rows)),
-        ("Goals", tables::goals(&goals)),
-        ("Resources", tables::resources(subjects)),
-        ("Leftovers after kill -9", tables::leftovers(subjects)),
-        ("Peers that were not measured", tables::missing(subjects)),
-        ("Peers", tables::peers(subjects)),
-    ];
+    let mut notes = notes(subjects, rows);
+    notes.extend(conditions(rounds, &options.conditions));
+    let all = sections(subjects, rows, &goals);
     for note in &notes {
         report.note(note);
     }
-    for (title, table) in all.iter().filter(|(_, table)| !table.is_empty()) {
+    for section in &all {
         report.line(String::new());
-        report.line(*title);
-        report.table(table);
+        report.line(section.title);
+        report.table(&section.table);
     }
     let mut objects = String::new();
     for row in rows {
@@ -60,14 +74,14 @@ pub(crate) fn show(
     }
     let folder = &options.output;
     for (name, text) in [
-        ("index.html", page(&notes, &all, &charts)),
+        ("index.html", page(&notes, &all)),
         ("tables.md", markdown(&notes, &all)),
         ("rows.jsonl", objects),
     ] {
         let path = folder.join(name);
         std::fs::write(&path, text).map_err(MiddlewareError::file("write", path))?;
     }
-    for (name, figure) in &charts {
+    for (name, figure) in all.iter().flat_map(|section| &section.charts) {
         let path = folder.join(format!("{name}.svg"));
         let picture: Picture = path.to_string_lossy().parse().map_err(output)?;
         picture.draw(figure, Theme::Auto).map_err(output)?;
@@ -79,36 +93,102 @@ fn output(error: impl std::fmt::Display) -> MiddlewareError {
     MiddlewareError::Output(error.to_string())
 }
 
-fn page(notes: &[String], all: &[(&str, Table)], charts: &[(String, Figure)]) -> String {
+/// Returns the tables that have rows.
+fn sections(subjects: &[Subject], rows: &[MiddlewareRow], goals: &[Goal]) -> Vec<Section> {
+    let mut found: Vec<Condition> = rows.iter().map(|row| row.condition).collect();
+    found.dedup();
+    let mut all = vec![Section::new("Medians under load", tables::loads(rows))];
+    for condition in found {
+        let rows: Vec<&MiddlewareRow> =
+            rows.iter().filter(|it| it.condition == condition).collect();
+        let mut section = Section::new(condition.title(), tables::round_trips(&rows));
+        // A chart over the size needs more than one.
+        if condition != Condition::Resting {
+            section.charts = charts(condition, &rows);
+        }
+        all.push(section);
+    }
+    all.extend([
+        Section::new("Goals", tables::goals(goals)),
+        Section::new("Resources", tables::resources(subjects)),
+        Section::new("Leftovers after kill -9", tables::leftovers(subjects)),
+        Section::new("Peers that were not measured", tables::missing(subjects)),
+        Section::new("Peers", tables::peers(subjects)),
+    ]);
+    all.retain(|section| !section.table.is_empty());
+    all
+}
+
+fn page(notes: &[String], all: &[Section]) -> String {
     let mut page = Page::new(TITLE);
     page.notice(Notice::Warning, "Limits of this run", notes);
-    for (title, table) in all.iter().filter(|(_, table)| !table.is_empty()) {
-        page.section(title);
-        if *title == "Round trips" {
+    for section in all {
+        page.section(section.title);
+        if !section.charts.is_empty() {
             let caption = "median round trip over the size of the payload";
-            page.figures(charts.iter().map(|(_, figure)| (figure, caption)));
+            page.figures(section.charts.iter().map(|(_, figure)| (figure, caption)));
         }
-        page.table(table, title);
+        page.table(&section.table, section.title);
     }
     page.html()
 }
 
-fn markdown(notes: &[String], all: &[(&str, Table)]) -> String {
+fn markdown(notes: &[String], all: &[Section]) -> String {
     let mut text = format!("# {TITLE}\n\n");
     for note in notes {
         let _ = writeln!(text, "* {note}");
     }
-    for (title, table) in all.iter().filter(|(_, table)| !table.is_empty()) {
-        let _ = write!(text, "\n## {title}\n\n{}", table.markdown());
+    for section in all {
+        let table = section.table.markdown();
+        let _ = write!(text, "\n## {}\n\n{table}", section.title);
     }
     text
+}
+
+/// Returns the loads as they were, the rest and the scheduler.
+fn conditions(rounds: &[RoundResult], options: &ConditionOptions) -> Vec<String> {
+    let mut notes = Vec::new();
+    let of = |condition| rounds.iter().filter(move |it| it.condition == condition);
+    let median = |values: Vec<f64>| SortedTimes::new(values).quantile(0.5);
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    if let Some(used) = median(of(Condition::Cpu).map(|it| it.processors).collect()) {
+        notes.push(format!(
+            "CPU LOAD: stress-ng on all processors; on average {used:.2} of {processors} were in use."
+        ));
+    }
+    let received = of(Condition::Network).filter_map(|it| it.received_mbits);
+    if let Some(received) = median(received.collect()) {
+        let (rate, processors) = (
+            options.load_rate,
+            of(Condition::Network).map(|it| it.processors),
+        );
+        let used = median(processors.collect()).unwrap_or_default();
+        notes.push(format!(
+            "NETWORK LOAD: {rate} Mbit/s through the same interface, of which {received:.0} arrived; on average {used:.2} processors \
+             were in use."
+        ));
+    }
+    if of(Condition::Resting).next().is_some() {
+        let wait = f64::from(options.resting_wait) / 1000.0;
+        notes.push(format!(
+            "REST: a random wait of 0 to {wait} s precedes each resting round trip."
+        ));
+    }
+    notes.push(format!(
+        "Client, server and broker run with {}.",
+        options.scheduler
+    ));
+    notes
 }
 
 fn notes(subjects: &[Subject], rows: &[MiddlewareRow]) -> Vec<String> {
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let mut notes = vec![format!(
-        "Client and server are processes of this host with {processors} processors, over loopback. System calls are not counted."
+        "Client and server are processes of this host with {processors} processors, over loopback."
     )];
+    if let Some(reason) = calls::forbidden() {
+        notes.push(format!("System calls are not counted: {reason}."));
+    }
     if cfg!(debug_assertions) {
         notes.push("This is a debug build: figures of Takt mean nothing.".to_owned());
     }
@@ -135,12 +215,17 @@ fn notes(subjects: &[Subject], rows: &[MiddlewareRow]) -> Vec<String> {
     notes
 }
 
-/// Returns the charts of the peers without options, with the names of their files: the fastest ones of each kind first.
-fn charts(rows: &[MiddlewareRow]) -> Vec<(String, Figure)> {
+/// Returns the charts of the peers without options under one condition, with the names of their files: the fastest ones of each kind first.
+fn charts(condition: Condition, rows: &[&MiddlewareRow]) -> Vec<(String, Figure)> {
     let mut charts = Vec::new();
     for mode in Mode::ALL {
+        let base = match condition {
+            Condition::Idle => mode.name().to_owned(),
+            _ => format!("{}-{}", mode.name(), condition.name()),
+        };
         let wanted: Vec<&MiddlewareRow> = rows
             .iter()
+            .copied()
             .filter(|row| row.mode == mode && row.is_right())
             .collect();
         let mut peers: Vec<&str> = Vec::new();
@@ -158,12 +243,12 @@ fn charts(rows: &[MiddlewareRow]) -> Vec<(String, Figure)> {
         let of = parts.len();
         for (number, part) in parts.enumerate() {
             let (name, title) = match number {
-                0 if of == 1 => (mode.name().to_owned(), mode.name().to_owned()),
+                0 if of == 1 => (base.clone(), base.clone()),
                 _ => {
                     let number = number + 1;
                     (
-                        format!("{}-{number}", mode.name()),
-                        format!("{} ({number} of {of})", mode.name()),
+                        format!("{base}-{number}"),
+                        format!("{base} ({number} of {of})"),
                     )
                 }
             };

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::condition::Condition;
 use crate::own::Mode;
 use crate::statistics::{Estimate, SortedTimes};
 use crate::usage::PeerUsage;
@@ -23,6 +24,7 @@ pub(crate) struct RoundResult {
     /// Peer with the options of its variant.
     pub(crate) label: String,
     pub(crate) round: u32,
+    pub(crate) condition: Condition,
     /// Information that both sides have printed.
     pub(crate) info: Vec<(String, String)>,
     /// Resources of client and server during the measurement.
@@ -31,6 +33,10 @@ pub(crate) struct RoundResult {
     pub(crate) requests: u64,
     /// True if other programs used more than a fifth of a processor.
     pub(crate) is_loaded: bool,
+    /// Number of processors that all programs have used on average.
+    pub(crate) processors: f64,
+    /// Rate of the network load that has arrived, in Mbit/s.
+    pub(crate) received_mbits: Option<f64>,
     pub(crate) cases: Vec<CaseResult>,
 }
 
@@ -51,6 +57,14 @@ pub(crate) struct Leftovers {
     pub(crate) reason: Option<String>,
 }
 
+/// System calls for each request.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Calls {
+    pub(crate) client: f64,
+    /// Those of the server and of the broker.
+    pub(crate) server: f64,
+}
+
 /// Measured case.
 #[derive(Debug, Clone, Serialize)]
 pub struct MiddlewareRow {
@@ -58,6 +72,8 @@ pub struct MiddlewareRow {
     pub peer: String,
     /// Title of the peer.
     pub title: String,
+    /// Load of the machine, or rest.
+    pub condition: Condition,
     /// Kind of request.
     pub mode: Mode,
     /// Bytes of the payload.
@@ -80,10 +96,11 @@ pub struct MiddlewareRow {
 }
 
 impl MiddlewareRow {
-    fn new(subject: &Subject, case: &CaseResult) -> Self {
+    fn new(subject: &Subject, condition: Condition, case: &CaseResult) -> Self {
         Self {
             peer: subject.label.clone(),
             title: subject.title.clone(),
+            condition,
             mode: case.mode,
             bytes: case.bytes,
             median_us: None,
@@ -115,11 +132,26 @@ impl MiddlewareRow {
         self.per_second = (sum > 0.0).then(|| self.answered as f64 * 1e6 / sum);
     }
 
+    /// Returns the case: rows of several peers have the same one.
+    pub(crate) fn key(&self) -> (Condition, Mode, u32) {
+        (self.condition, self.mode, self.bytes)
+    }
+
     /// Returns true if each request had its own right answer.
     #[must_use]
     pub fn is_right(&self) -> bool {
         self.faults == [0; 4] && self.answered > 0
     }
+}
+
+/// Resources of both sides under one condition.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub(crate) struct Resources {
+    pub(crate) condition: Condition,
+    /// Resources of client and server during the measurement.
+    pub(crate) usage: [PeerUsage; 2],
+    /// Number of requests, with those that are not counted.
+    pub(crate) requests: u64,
 }
 
 /// Peer with one variant of its options, and the state of its measurement.
@@ -137,9 +169,13 @@ pub(crate) struct Subject {
     /// Reason why it is not, or not fully, measured.
     pub(crate) missing: Option<String>,
     pub(crate) info: Vec<(String, String)>,
-    /// Resources of client and server during the measurement.
-    pub(crate) usage: [PeerUsage; 2],
-    pub(crate) requests: u64,
+    /// True if its messages pass through a network: not through shared memory.
+    pub(crate) is_networked: bool,
+    /// True for bare sockets, and for shared memory without a middleware.
+    pub(crate) is_floor: bool,
+    /// Resources under each condition.
+    pub(crate) resources: Vec<Resources>,
+    pub(crate) calls: Option<Calls>,
     pub(crate) leftovers: Option<Leftovers>,
 }
 
@@ -147,17 +183,30 @@ impl Subject {
     /// Takes what a round has measured.
     fn add(&mut self, result: &RoundResult) {
         self.info.clone_from(&result.info);
-        self.requests += result.requests;
-        for (sum, usage) in self.usage.iter_mut().zip(result.usage) {
-            sum.add(usage);
+        let condition = result.condition;
+        let mut known = self.resources.iter_mut();
+        match known.find(|it| it.condition == condition) {
+            Some(known) => {
+                known.requests += result.requests;
+                for (sum, usage) in known.usage.iter_mut().zip(result.usage) {
+                    sum.add(usage);
+                }
+            }
+            None => self.resources.push(Resources {
+                condition,
+                usage: result.usage,
+                requests: result.requests,
+            }),
         }
     }
 
     /// Returns the processor time of both sides in µs, and their context switches, for each request.
-    pub(crate) fn per_request(&self) -> Option<(f64, f64)> {
-        let requests = (self.requests > 0).then_some(self.requests as f64)?;
-        let cpu: f64 = self.usage.iter().map(|usage| usage.cpu_ms).sum();
-        let switches: u64 = self.usage.iter().map(|usage| usage.switches).sum();
+    pub(crate) fn per_request(&self, condition: Condition) -> Option<(f64, f64)> {
+        let mut used = self.resources.iter();
+        let used = used.find(|it| it.condition == condition)?;
+        let requests = (used.requests > 0).then_some(used.requests as f64)?;
+        let cpu: f64 = used.usage.iter().map(|usage| usage.cpu_ms).sum();
+        let switches: u64 = used.usage.iter().map(|usage| usage.switches).sum();
         Some((cpu * 1000.0 / requests, switches as f64 / requests))
     }
 }
@@ -172,23 +221,22 @@ pub(crate) fn rows(subjects: &mut [Subject], results: &[RoundResult]) -> Vec<Mid
         subject.add(result);
         for case in &result.cases {
             let same = |row: &&mut MiddlewareRow| {
-                row.peer == result.label && (row.mode, row.bytes) == (case.mode, case.bytes)
+                row.peer == result.label && row.key() == (result.condition, case.mode, case.bytes)
             };
             if let Some(row) = rows.iter_mut().find(same) {
                 row.add(case, result.is_loaded);
                 continue;
             }
-            let mut row = MiddlewareRow::new(subject, case);
+            let mut row = MiddlewareRow::new(subject, result.condition, case);
             row.add(case, result.is_loaded);
             rows.push(row);
         }
     }
     rows.iter_mut().for_each(MiddlewareRow::finish);
     rows.sort_by(|one, other| {
-        let key = |row: &MiddlewareRow| (row.mode, row.bytes);
         let median = |row: &MiddlewareRow| row.median_us.map_or(f64::MAX, |it| it.value);
-        key(one)
-            .cmp(&key(other))
+        one.key()
+            .cmp(&other.key())
             .then(median(one).total_cmp(&median(other)))
     });
     rows

@@ -1,12 +1,15 @@
 //! The comparison: all peers in rounds, each round in a random order.
 
 use std::sync::atomic::AtomicBool;
-use std::time::Instant;
+use std::time::Duration;
 
 use takt_report::Report;
 
+use crate::calls::calls;
+use crate::condition::{Condition, Requests};
 use crate::error::MiddlewareError;
 use crate::leftovers::leftovers;
+use crate::load::Load;
 use crate::measure::{RoundPlan, round};
 use crate::options::MiddlewareOptions;
 use crate::progress::ProgressFile;
@@ -14,7 +17,8 @@ use crate::protocol::SessionError;
 use crate::report;
 use crate::row::{Subject, rows};
 use crate::statistics::Random;
-use crate::table::{PeerNetwork, PeerTable};
+use crate::steps::{StepKind, Steps};
+use crate::table::{PeerGroup, PeerNetwork, PeerTable};
 
 /// Runs the comparison, prints its lines and writes its files.
 ///
@@ -27,13 +31,15 @@ pub fn run(
 ) -> Result<(), MiddlewareError> {
     let table = PeerTable::load(options.peers.as_deref())?;
     let mut subjects = subjects(&table, options)?;
+    Load::check(&options.conditions)?;
+    drop(options.conditions.scheduler.enter()?);
     let folder = &options.output;
     std::fs::create_dir_all(folder).map_err(MiddlewareError::file("create", folder))?;
     let mut progress = ProgressFile::open(options)?;
     measure(&table, &mut subjects, options, &mut progress, interrupted)?;
     let rows = rows(&mut subjects, &progress.rounds);
     let mut report = Report::new(line, options.json);
-    report::show(&mut report, &subjects, &rows, options)?;
+    report::show(&mut report, &subjects, (&rows, &progress.rounds), options)?;
     let wrong = |label: &String| rows.iter().any(|row| row.peer == *label && !row.is_right());
     let is_faulty = |it: &&Subject| it.required && (it.missing.is_some() || wrong(&it.label));
     let faulty: Vec<&str> = subjects
@@ -56,10 +62,13 @@ fn measure(
     interrupted: &AtomicBool,
 ) -> Result<(), MiddlewareError> {
     let (samples, rounds) = options.requests();
-    let sizes = options.all_sizes();
+    let conditions = &options.conditions;
+    let all = conditions.requests(&options.all_sizes(), samples);
     let mut random = Random::new(options.seed);
-    let mut steps = Steps::new(subjects.len() * (usize::try_from(rounds).unwrap_or(1) + 1));
-    for number in 0..rounds {
+    let mut steps = plan(subjects.len(), rounds, &all);
+    for (number, requests) in (0..rounds).flat_map(|number| all.iter().map(move |it| (number, it)))
+    {
+        let kind = StepKind::Round(requests.condition);
         let mut order: Vec<usize> = (0..subjects.len()).collect();
         random.shuffle(&mut order);
         for place in order {
@@ -67,26 +76,34 @@ fn measure(
             let Some(subject) = subjects.get_mut(place) else {
                 continue;
             };
-            if subject.missing.is_some() || progress.has(&subject.label, number) {
-                steps.skip();
+            if subject.missing.is_some() || progress.has(&subject.label, requests.condition, number)
+            {
+                steps.skip(kind);
                 continue;
             }
-            steps.show(&subject.label);
+            steps.begin(kind, &subject.label);
             let plan = RoundPlan {
                 number,
-                sizes: &sizes,
-                count: samples.div_ceil(rounds),
+                requests,
+                count: requests.count.div_ceil(rounds),
                 seed,
+                options: conditions,
             };
             match round(table, subject, plan, interrupted) {
                 Ok(result) => progress.add(result)?,
                 Err(SessionError::Interrupted) => return Err(MiddlewareError::Interrupted),
-                Err(SessionError::Failed(reason)) => subject.missing = Some(reason),
+                Err(SessionError::Failed(reason)) => {
+                    let condition = requests.condition.name();
+                    subject.missing = Some(match requests.condition {
+                        Condition::Idle => reason,
+                        _ => format!("{condition}: {reason}"),
+                    });
+                }
             }
-            steps.done();
+            steps.end(kind);
         }
     }
-    for subject in subjects {
+    for subject in &mut *subjects {
         let seed = random.next();
         let known = progress
             .left
@@ -96,11 +113,14 @@ fn measure(
             subject.leftovers = Some(known.clone());
         }
         if subject.missing.is_some() || known.is_some() {
-            steps.skip();
+            steps.skip(StepKind::Leftovers);
             continue;
         }
-        steps.show(&format!("{}: leftovers", subject.label));
-        match leftovers(table, subject, seed, interrupted) {
+        steps.begin(StepKind::Leftovers, &subject.label);
+        let scheduled = conditions.scheduler.enter()?;
+        let left = leftovers(table, subject, seed, interrupted);
+        drop(scheduled);
+        match left {
             Ok(left) => {
                 progress.add_left(&subject.label, &left)?;
                 subject.leftovers = Some(left);
@@ -110,10 +130,37 @@ fn measure(
                 subject.missing = Some(format!("leftovers: {reason}"));
             }
         }
-        steps.done();
+        steps.end(StepKind::Leftovers);
+    }
+    if let Some(requests) = all.first() {
+        let plan = RoundPlan {
+            number: rounds,
+            requests,
+            count: requests.count,
+            seed: random.next(),
+            options: conditions,
+        };
+        calls(table, subjects, plan, (progress, &mut steps), interrupted)?;
     }
     steps.clear();
     Ok(())
+}
+
+/// Returns the steps of the comparison, with the time that each of them probably takes.
+fn plan(subjects: usize, rounds: u32, all: &[Requests]) -> Steps {
+    let mut steps = Steps::new();
+    for requests in all {
+        let count = requests.count.div_ceil(rounds);
+        let number = subjects * usize::try_from(rounds).unwrap_or(usize::MAX);
+        // Processes are started, and a request takes about 100 us. The average wait is half of the longest one.
+        let each = Duration::from_micros(100) + Duration::from_millis(requests.wait_ms.into()) / 2;
+        let cases = u32::try_from(requests.cases.len()).unwrap_or(u32::MAX);
+        let expected = Duration::from_secs(1) + each * count.saturating_mul(cases);
+        steps.plan(StepKind::Round(requests.condition), number, expected);
+    }
+    steps.plan(StepKind::Leftovers, subjects, Duration::from_secs(2));
+    steps.plan(StepKind::Calls, subjects, Duration::from_secs(2));
+    steps
 }
 
 /// Returns the wanted variants of all peers.
@@ -144,8 +191,10 @@ fn subjects(
                     source: peer.source.clone(),
                     missing: missing.clone(),
                     info: Vec::new(),
-                    usage: Default::default(),
-                    requests: 0,
+                    is_networked: peer.is_networked(variant),
+                    is_floor: matches!(peer.group, PeerGroup::Floor | PeerGroup::Iceoryx2),
+                    resources: Vec::new(),
+                    calls: None,
                     leftovers: None,
                 });
             }
@@ -154,68 +203,5 @@ fn subjects(
     match subjects.is_empty() {
         true => Err(MiddlewareError::NoMatch(options.only.join(","))),
         false => Ok(subjects),
-    }
-}
-
-/// Steps of the comparison, shown on a terminal with the remaining time.
-struct Steps {
-    total: usize,
-    number: usize,
-    measured: usize,
-    begin: Instant,
-}
-
-impl Steps {
-    fn new(total: usize) -> Self {
-        Self {
-            total,
-            number: 0,
-            measured: 0,
-            begin: Instant::now(),
-        }
-    }
-
-    /// Leaves out a step that needs no time.
-    fn skip(&mut self) {
-        self.number += 1;
-    }
-
-    fn done(&mut self) {
-        self.number += 1;
-        self.measured += 1;
-    }
-
-    fn show(&self, what: &str) {
-        let left = match self.measured {
-            0 => String::new(),
-            measured => {
-                let each = self.begin.elapsed().as_secs_f64() / measured as f64;
-                let seconds = each * (self.total - self.number) as f64;
-                match seconds < 90.0 {
-                    true => format!(", {seconds:.0} s left"),
-                    false => format!(", {:.0} min left", seconds / 60.0),
-                }
-            }
-        };
-        print(&format!(
-            "step {} of {}{left}: {what}",
-            self.number + 1,
-            self.total
-        ));
-    }
-
-    fn clear(&self) {
-        print("");
-    }
-}
-
-/// Replaces the line of the progress, if the error output is a terminal.
-fn print(text: &str) {
-    use std::io::{IsTerminal, Write};
-    let mut out = std::io::stderr().lock();
-    if out.is_terminal() {
-        // A terminal that is gone is no reason to end.
-        let _ = write!(out, "\r\x1b[K{text}");
-        let _ = out.flush();
     }
 }

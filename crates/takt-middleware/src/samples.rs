@@ -36,6 +36,7 @@ fn write_file<'a>(
     let rows = samples.map(|it| takt_parquet::SampleRow {
         peer: &it.row.peer,
         mode: it.row.mode.name(),
+        condition: it.row.condition.name(),
         bytes: it.row.bytes,
         round: u32::try_from(it.round).unwrap_or(u32::MAX),
         nanos: (it.micros * 1000.0).round() as i64,
@@ -50,7 +51,7 @@ fn write_file<'a>(
     samples: impl Iterator<Item = Sample<'a>>,
 ) -> Result<(), MiddlewareError> {
     let output = |error: takt_report::CsvError| MiddlewareError::Output(error.to_string());
-    let heading = ["peer", "mode", "bytes", "round", "micros"];
+    let heading = ["peer", "mode", "bytes", "round", "micros", "condition"];
     let mut csv =
         takt_report::CsvFile::create(&folder.join("samples.csv"), &heading).map_err(output)?;
     for it in samples {
@@ -60,6 +61,7 @@ fn write_file<'a>(
             it.row.bytes.to_string(),
             it.round.to_string(),
             format!("{:.3}", it.micros),
+            it.row.condition.name().to_owned(),
         ]);
     }
     csv.finish().map_err(output)

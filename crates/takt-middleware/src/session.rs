@@ -53,7 +53,7 @@ impl Session {
     ) -> Result<Self, SessionError> {
         let network = |folder: &Path| match peer.environment {
             PeerNetwork::Veth => network(folder, interrupted).map(Some),
-            PeerNetwork::Loopback => Ok(None),
+            PeerNetwork::Loopback | PeerNetwork::Memory => Ok(None),
         };
         let mut session = Self::prepare(table, peer, (options, seed), network, interrupted)?;
         session.start_server(interrupted)?;
@@ -117,12 +117,17 @@ impl Session {
         self.client.take();
     }
 
-    fn errors(&self, side: &str) -> PathBuf {
+    pub(crate) fn errors(&self, side: &str) -> PathBuf {
         self.folder.path().join(format!("{side}.stderr"))
     }
 
-    /// Returns a command whose error output is a file.
-    fn command(&self, words: &[String], side: &str) -> Result<Command, SessionError> {
+    /// Returns true if the peer has the interfaces [`INTERFACES`] in a namespace of its own.
+    pub(crate) fn has_interfaces(&self) -> bool {
+        self.network.is_some()
+    }
+
+    /// Returns a command in the network of the peer, whose error output is a file.
+    pub(crate) fn command(&self, words: &[String], side: &str) -> Result<Command, SessionError> {
         let mut words = words.to_vec();
         if let Some(network) = &self.network {
             // nsenter becomes the program, with its process id.

@@ -42,6 +42,8 @@ pub enum PeerNetwork {
     /// Loopback interface of this host.
     #[default]
     Loopback,
+    /// Shared memory of one host.
+    Memory,
     /// Two interfaces that are joined, in a network namespace of their own.
     Veth,
 }
@@ -122,6 +124,14 @@ pub struct PeerEntry {
     /// Remark for the report.
     #[serde(default)]
     pub note: String,
+}
+
+impl PeerEntry {
+    /// Returns true if the messages of a variant pass through a network.
+    pub(crate) fn is_networked(&self, options: &[String]) -> bool {
+        let is_shared = options.iter().any(|option| option == "transport=shm");
+        self.environment != PeerNetwork::Memory && !is_shared
+    }
 }
 
 #[derive(Deserialize)]

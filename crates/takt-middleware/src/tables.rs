@@ -2,6 +2,7 @@
 
 use takt_report::{Column, Table};
 
+use crate::condition::Condition;
 use crate::goals::Goal;
 use crate::row::{Leftovers, MiddlewareRow, Subject};
 
@@ -11,7 +12,7 @@ fn one(value: Option<f64>) -> String {
 }
 
 /// Returns the round trips of all cases, the fastest peer first.
-pub(crate) fn round_trips(rows: &[MiddlewareRow]) -> Table {
+pub(crate) fn round_trips(rows: &[&MiddlewareRow]) -> Table {
     let micros = |name| Column::number(name).unit("\u{b5}s");
     let mut table = Table::new([
         Column::text("kind"),
@@ -26,8 +27,7 @@ pub(crate) fn round_trips(rows: &[MiddlewareRow]) -> Table {
         Column::text("faults"),
     ]);
     for row in rows {
-        let is_tcp =
-            |it: &&MiddlewareRow| it.peer == "tcp" && (it.mode, it.bytes) == (row.mode, row.bytes);
+        let is_tcp = |it: &&&MiddlewareRow| it.peer == "tcp" && it.key() == row.key();
         let tcp = rows.iter().find(is_tcp);
         let ratio = tcp.and_then(|tcp| Some(row.median_us?.value / tcp.median_us?.value));
         let [wrong, lost, late, duplicate] = row.faults;
@@ -53,10 +53,55 @@ pub(crate) fn round_trips(rows: &[MiddlewareRow]) -> Table {
     table
 }
 
+/// Returns the medians without load beside those under each load, as in the paper's Table III; empty if there is only one.
+pub(crate) fn loads(rows: &[MiddlewareRow]) -> Table {
+    let mut conditions: Vec<Condition> = rows.iter().map(|row| row.condition).collect();
+    conditions.retain(|condition| *condition != Condition::Resting);
+    conditions.dedup();
+    let (first, others) = match conditions.split_first() {
+        Some((first, others)) if !others.is_empty() => (first, others),
+        _ => return Table::new([Column::text("peer")]),
+    };
+    let mut columns = vec![
+        Column::text("kind"),
+        Column::number("bytes"),
+        Column::text("peer"),
+    ];
+    let column = |condition: &Condition| Column::number(condition.name()).unit("\u{b5}s");
+    columns.extend(conditions.iter().map(column));
+    let ratio = |other: &Condition| Column::number(format!("{} to {}", other.name(), first.name()));
+    columns.extend(others.iter().map(ratio));
+    let mut table = Table::new(columns);
+    for row in rows.iter().filter(|row| row.condition == *first) {
+        let median = |condition: &Condition| {
+            let same = |it: &&MiddlewareRow| {
+                it.peer == row.peer && it.key() == (*condition, row.mode, row.bytes)
+            };
+            let found = rows.iter().find(same).filter(|it| it.is_right());
+            Some(found?.median_us?.value)
+        };
+        let mut cells = vec![
+            row.mode.name().to_owned(),
+            row.bytes.to_string(),
+            row.peer.clone(),
+        ];
+        cells.extend(conditions.iter().map(|condition| one(median(condition))));
+        cells.extend(others.iter().map(|condition| {
+            let ratio = median(condition).zip(median(first));
+            ratio.map_or(String::new(), |(loaded, idle)| {
+                format!("{:.2}", loaded / idle)
+            })
+        }));
+        table.row(cells);
+    }
+    table
+}
+
 /// Returns the goals. A missed one has the difference of resources, which tells where the time goes.
 pub(crate) fn goals(goals: &[Goal]) -> Table {
     let mut table = Table::new([
         Column::text("ratio of medians"),
+        Column::text("load"),
         Column::text("kind"),
         Column::number("bytes"),
         Column::number("ratio"),
@@ -69,6 +114,7 @@ pub(crate) fn goals(goals: &[Goal]) -> Table {
         let ratio = goal.ratio;
         table.row([
             goal.peers.join(" / "),
+            goal.condition.to_owned(),
             goal.mode.to_owned(),
             goal.bytes.to_string(),
             format!("{:.2}", ratio.value),
@@ -90,20 +136,31 @@ pub(crate) fn goals(goals: &[Goal]) -> Table {
 pub(crate) fn resources(subjects: &[Subject]) -> Table {
     let mut table = Table::new([
         Column::text("peer"),
+        Column::text("load"),
         Column::text("side"),
         Column::number("CPU/request").unit("\u{b5}s"),
         Column::number("switches/request"),
+        Column::number("system calls/request"),
         Column::number("memory").unit("MiB"),
         Column::number("threads"),
     ]);
-    for subject in subjects.iter().filter(|it| it.requests > 0) {
-        let requests = subject.requests as f64;
-        for (side, usage) in ["client", "server"].iter().zip(subject.usage) {
+    let used = subjects.iter().flat_map(|subject| {
+        let resources = subject.resources.iter().enumerate();
+        resources.map(move |(place, used)| (subject, place, used))
+    });
+    for (subject, place, used) in used.filter(|(_, _, used)| used.requests > 0) {
+        let requests = used.requests as f64;
+        // They are counted once, without load.
+        let calls = subject.calls.filter(|_| place == 0);
+        let calls = [calls.map(|it| it.client), calls.map(|it| it.server)];
+        for ((side, usage), calls) in ["client", "server"].iter().zip(used.usage).zip(calls) {
             table.row([
                 subject.label.clone(),
+                used.condition.name().to_owned(),
                 (*side).to_owned(),
                 format!("{:.1}", usage.cpu_ms * 1000.0 / requests),
                 format!("{:.2}", usage.switches as f64 / requests),
+                calls.map_or(String::new(), |calls| format!("{calls:.2}")),
                 format!("{:.1}", usage.memory as f64 / f64::from(1 << 20)),
                 usage.threads.to_string(),
             ]);

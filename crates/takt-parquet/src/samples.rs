@@ -17,6 +17,7 @@ use crate::texts::Texts;
 const SCHEMA: &str = "message samples {
     REQUIRED BYTE_ARRAY peer (UTF8);
     REQUIRED BYTE_ARRAY mode (UTF8);
+    REQUIRED BYTE_ARRAY condition (UTF8);
     REQUIRED INT64 bytes;
     REQUIRED INT64 round;
     REQUIRED INT64 nanos;
@@ -29,6 +30,8 @@ pub struct SampleRow<'a> {
     pub peer: &'a str,
     /// Kind of the request.
     pub mode: &'a str,
+    /// Load of the machine, or rest.
+    pub condition: &'a str,
     /// Bytes of the payload.
     pub bytes: u32,
     /// Number of the round, from 0 on.
@@ -45,10 +48,10 @@ pub fn write_samples<'a>(
     path: &Path,
     rows: impl Iterator<Item = SampleRow<'a>>,
 ) -> Result<(), DelayFileError> {
-    let mut texts = [Texts::default(), Texts::default()];
+    let mut texts = [Texts::default(), Texts::default(), Texts::default()];
     let mut numbers = [Vec::new(), Vec::new(), Vec::new()];
     for row in rows {
-        for (column, text) in texts.iter_mut().zip([row.peer, row.mode]) {
+        for (column, text) in texts.iter_mut().zip([row.peer, row.mode, row.condition]) {
             column.add(text);
         }
         let values = [i64::from(row.bytes), i64::from(row.round), row.nanos];
@@ -62,7 +65,7 @@ pub fn write_samples<'a>(
     })
 }
 
-fn write(path: &Path, texts: &[Texts; 2], numbers: &[Vec<i64>; 3]) -> Result<(), ParquetError> {
+fn write(path: &Path, texts: &[Texts; 3], numbers: &[Vec<i64>; 3]) -> Result<(), ParquetError> {
     let schema = Arc::new(parse_message_type(SCHEMA)?);
     let properties = Arc::new(WriterProperties::builder().build());
     let mut writer = SerializedFileWriter::new(File::create(path)?, schema, properties)?;
@@ -104,6 +107,7 @@ mod tests {
         let row = |round: u32| SampleRow {
             peer: "fastdds transport=shm",
             mode: if round == 0 { "echo" } else { "ack" },
+            condition: "idle",
             bytes: 1024,
             round,
             nanos: 80_000 + i64::from(round),
@@ -119,6 +123,7 @@ mod tests {
         for part in [
             "peer: \"fastdds transport=shm\"",
             "mode: \"ack\"",
+            "condition: \"idle\"",
             "bytes: 1024",
             "nanos: 80002",
         ] {

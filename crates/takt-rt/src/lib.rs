@@ -15,6 +15,7 @@
 //! * [`process`]: the state and the memory of a process: running, sleeping or stopped;
 //! * [`segment`]: memory shared between processes, which is freed with the last of them;
 //! * [`shared_bytes`]: copies out of and into memory that another thread or process is using;
+//! * [`system_calls`]: the number of system calls of other processes;
 //! * [`waiting`]: learned spinning and sleeping of threads that wait for messages;
 //! * [`readiness`]: waiting for many file descriptors at once (level-triggered `epoll`), and a [`readiness::Waker`].
 //!
@@ -46,6 +47,8 @@ mod sched;
 pub mod segment;
 #[allow(unsafe_code, reason = "memory that others use at the same time")]
 pub mod shared_bytes;
+#[allow(unsafe_code, reason = "a system call that rustix does not offer")]
+pub mod system_calls;
 #[allow(unsafe_code, reason = "a system call that rustix does not offer")]
 pub mod tai_offset;
 pub mod timer_slack;

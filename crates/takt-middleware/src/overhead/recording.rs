@@ -109,7 +109,7 @@ fn capture(
 ) -> Result<ChildProcess, SessionError> {
     let [one, other] = INTERFACES;
     let (interface, prepare) = match network {
-        PeerNetwork::Loopback => ("lo", String::new()),
+        PeerNetwork::Loopback | PeerNetwork::Memory => ("lo", String::new()),
         PeerNetwork::Veth => (
             one,
             format!(

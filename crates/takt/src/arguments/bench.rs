@@ -47,7 +47,8 @@ pub enum BenchCommand {
     /// Round trips of OPC UA, MQTT, DDS, ROS and other middleware, in real processes and one run.
     #[command(
         after_help = "Examples:\n  takt bench middleware --quick\n  takt bench middleware --only tcp,udp --sizes 2,1024 --samples 1000\n  \
-                      takt bench middleware --resume"
+                      takt bench middleware --quick --load idle,cpu,network --resting --resting-samples 20\n  takt bench middleware \
+                      --scheduler fifo:50\n  takt bench middleware --resume"
     )]
     Middleware(takt_middleware::MiddlewareOptions),
     /// Foreign peers of the comparison of middleware: their state and installation.
@@ -77,6 +78,10 @@ pub enum BenchCommand {
         /// File in the format pcapng.
         file: std::path::PathBuf,
     },
+    /// One side of the network load of the comparison of middleware.
+    #[command(hide = true)]
+    #[command(subcommand)]
+    Traffic(takt_middleware::TrafficSide),
     /// One side of a peer of the comparison of middleware, which speaks its line protocol.
     #[command(hide = true)]
     Peer {

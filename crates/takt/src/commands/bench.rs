@@ -69,6 +69,13 @@ pub fn run(command: &BenchCommand) -> miette::Result<()> {
             }
             return Ok(());
         }
+        BenchCommand::Traffic(side) => {
+            if let Err(error) = takt_middleware::traffic(side) {
+                output::complain(&error);
+                std::process::exit(error.exit_status());
+            }
+            return Ok(());
+        }
         BenchCommand::Peer { peer, side } => {
             if let Err(error) = peer.run(side) {
                 output::complain(&error);

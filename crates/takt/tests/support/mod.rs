@@ -55,7 +55,7 @@ pub(crate) fn interrupt_leaves_nothing(mut bench: Command, processes: usize) -> 
 }
 
 /// Returns the processes that `parent` has started.
-fn children_of(parent: u32) -> Vec<u32> {
+pub(crate) fn children_of(parent: u32) -> Vec<u32> {
     let is_child = |process: &u32| {
         let status = std::fs::read_to_string(format!("/proc/{process}/status"));
         status.is_ok_and(|status| status.contains(&format!("\nPPid:\t{parent}\n")))
