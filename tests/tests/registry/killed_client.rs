@@ -15,8 +15,8 @@ use crate::{PATIENCE, eventually};
 /// Environment variable of a client in a process of its own: its place and its operation, in JSON.
 const SEAT: &str = "TAKT_TEST_SEAT";
 
-/// Time for which the server keeps a Session without a client.
-const SESSION_TIMEOUT: Duration = Duration::from_secs(1);
+/// Time for which the server keeps a Session and a Subscription without a client.
+const LIFETIME: Duration = Duration::from_secs(4);
 
 /// Operations of each client before it is killed.
 const OPERATIONS: usize = 3;
@@ -32,7 +32,7 @@ fn work_until_killed(described: &str) {
         namespace: described["namespace"].as_u64().unwrap().try_into().unwrap(),
     };
     let index = usize::try_from(described["operation"].as_u64().unwrap()).unwrap();
-    let mut desk = Desk::sit_down(&seat, Operation::ALL[index], SESSION_TIMEOUT).unwrap();
+    let mut desk = Desk::sit_down(&seat, Operation::ALL[index], LIFETIME).unwrap();
     loop {
         // A new certificate waits while the trust list is being changed.
         while let Err(status) = desk.work() {

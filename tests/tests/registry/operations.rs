@@ -28,6 +28,12 @@ const ROLES: &str = "operator,engineer,security-admin";
 /// Interval between two samples of recorded values.
 const SAMPLED: &str = "50ms";
 
+/// Publishing interval.
+const PUBLISHING: Duration = Duration::from_millis(100);
+
+/// Time for which a server keeps the Sessions and Subscriptions of clients that are not killed.
+const LASTING: Duration = Duration::from_secs(3600);
+
 /// The last recorded value.
 const NEWEST: HistoryRange = HistoryRange {
     start: None,
@@ -84,11 +90,11 @@ pub(crate) struct Desk {
 }
 
 impl Desk {
-    /// Opens a channel, a Session and a Subscription. `session_timeout` is the time for which the server keeps them without a client.
+    /// Opens a channel, a Session and a Subscription. `lifetime` is the time for which the server keeps the last two without a client.
     pub(crate) fn sit_down(
         seat: &Seat,
         operation: Operation,
-        session_timeout: Duration,
+        lifetime: Duration,
     ) -> Result<Self, ClientError> {
         let options = ClientOptions {
             application_uri: DESK_URI.to_owned(),
@@ -97,7 +103,7 @@ impl Desk {
                 password: PASSWORD.to_owned(),
             },
             timeout: PATIENCE,
-            session_timeout,
+            session_timeout: lifetime,
             security: ClientSecurity {
                 choice: "encrypt".parse().unwrap(),
                 // The applications of one folder trust each other.
@@ -107,8 +113,11 @@ impl Desk {
             ..ClientOptions::named(DESK)
         };
         let client = Client::connect(&seat.endpoint.parse().unwrap(), options)?;
+        let intervals = u32::try_from(lifetime.as_millis() / PUBLISHING.as_millis()).unwrap();
         let lasting = SubscriptionOptions {
-            lifetime_count: 100_000,
+            publishing_interval: PUBLISHING,
+            lifetime_count: intervals,
+            max_keep_alive_count: intervals / 4,
             ..SubscriptionOptions::default()
         };
         let mut subscription = Subscription::create(client, lasting)?;
@@ -222,10 +231,12 @@ impl Plant {
         let data = sandbox.data_directory();
         let authority = Authority::new(&data);
         let pki = data.join("pki");
-        for trusted in [&authority.certificate, &authority.revocations] {
-            let add = ["trust", "add", text(trusted), "--certificates", text(&pki)];
+        let trust = |file: &Path| {
+            let add = ["trust", "add", text(file), "--certificates", text(&pki)];
             let _ = sandbox.run(&add).expect_success();
-        }
+        };
+        trust(&authority.certificate);
+        trust(&authority.revocations);
         let _ = add_user(&sandbox, USER, ROLES);
         let registry = Self::registry(&sandbox, "opc.tcp://127.0.0.1:0", change);
         let name = sandbox.application("Tank");
@@ -241,9 +252,14 @@ impl Plant {
         });
         let seat = Seat {
             endpoint: registry.endpoint.clone(),
-            data,
+            data: data.clone(),
             namespace,
         };
+        // The first client creates its certificate. Both sides are trusted with these certificates when they have new ones, too.
+        drop(Desk::sit_down(&seat, Operation::Write, LASTING).unwrap());
+        for name in [&registry.name, DESK] {
+            trust(&pki.join(format!("own/certs/{name}.der")));
+        }
         Self {
             sandbox,
             registry,
@@ -277,7 +293,7 @@ impl Plant {
 
     /// Opens a channel and a Session for an operation.
     pub(crate) fn desk(&self, operation: Operation) -> Result<Desk, ClientError> {
-        Desk::sit_down(&self.seat, operation, PATIENCE)
+        Desk::sit_down(&self.seat, operation, LASTING)
     }
 
     /// Carries out all operations, each on a new channel.
