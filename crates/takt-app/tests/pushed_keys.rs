@@ -175,6 +175,7 @@ fn push_to_a_full_disk(disk: &Path) {
     let ballast = disk.join("ballast");
     let mut file = std::fs::File::create(&ballast).unwrap();
     while file.write_all(&[1; 4096]).is_ok() {}
+    drop(file);
     push(&receiver, 6);
     assert_eq!(token(&receiver), Some(6), "new keys are used");
     drop(receiver);
