@@ -207,11 +207,7 @@ fn the_command_line_reads_the_history_of_asyncua() {
 #[test]
 fn the_command_line_reads_the_history_of_node_opcua() {
     let server = PeerServer::start_with_records(Peer::NodeOpcua);
-    reads_the_history(
-        Peer::NodeOpcua,
-        &server.endpoint,
-        &server.node("Recorded"),
-    );
+    reads_the_history(Peer::NodeOpcua, &server.endpoint, &server.node("Recorded"));
 }
 
 #[test]

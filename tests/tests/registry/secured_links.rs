@@ -227,7 +227,11 @@ fn links_go_on_when_the_certificates_of_all_applications_are_replaced() {
     links.trust_each_other();
     links.wait_for_all();
 
-    // Now all channels are new.
+    // Now all channels are new, and then those of a new process of the registry.
     links.restart_servers();
+    links.wait_for_all();
+    links.registry.process.kill();
+    let endpoint = &links.registry.endpoint;
+    links.registry = Links::registry(&links.here, endpoint, &links.mirrored, &links.press, None);
     links.wait_for_all();
 }
