@@ -157,29 +157,27 @@ fn a_foreign_client_sees_a_robot() {
     let position = Arc::new(Cell::of(&Variant::Double(12.5)));
     let (registry, provider) = start(&sandbox, &files, robot(&position));
     let name = provider.application_name().to_owned();
-    for endpoint in endpoints(&registry, &provider) {
-        let mut client = PeerClient::connect(Peer::NodeOpcua, &endpoint).unwrap();
-        let robot = client.find(&[&name, "Robot"]);
-        assert_eq!(client.find(&["DeviceSet", "Robot"]), robot);
-        let types = client.expect(json!({"op": "browse", "node": robot, "reference": "i=40"}));
-        let type_name = types[0]["browseName"].as_str().unwrap_or_default();
-        assert!(type_name.ends_with("MotionDeviceSystemType"), "{types}");
-        let mut read = |path: &str| -> Value {
-            let path = [name.as_str(), "Robot"].into_iter().chain(path.split('/'));
-            let node = client.find(&path.collect::<Vec<_>>());
-            client.read(&node)
-        };
-        let axis = "MotionDevices/Arm/Axes/Axis1/ParameterSet/ActualPosition";
-        assert_eq!(read(axis)["value"].as_f64(), Some(12.5));
-        assert_eq!(read("MotionDevices/Arm/SerialNumber")["value"], "R-7");
-        let maker = &read("MotionDevices/Arm/Manufacturer")["value"]["text"];
-        assert_eq!(*maker, "Acme");
-        let stop = "SafetyStates/Safety/ParameterSet/EmergencyStop";
-        assert_eq!(read(stop)["value"], false);
-        // Mandatory, and not bound.
-        let motor = "MotionDevices/Arm/PowerTrains/Train/Motor/ParameterSet/MotorTemperature";
-        assert_eq!(read(motor)["status"], "BadWaitingForInitialData");
-    }
+    let mut client = PeerClient::connect(Peer::NodeOpcua, &registry.endpoint).unwrap();
+    let robot = client.find(&[&name, "Robot"]);
+    assert_eq!(client.find(&["DeviceSet", "Robot"]), robot);
+    let types = client.expect(json!({"op": "browse", "node": robot, "reference": "i=40"}));
+    let type_name = types[0]["browseName"].as_str().unwrap_or_default();
+    assert!(type_name.ends_with("MotionDeviceSystemType"), "{types}");
+    let mut read = |path: &str| -> Value {
+        let path = [name.as_str(), "Robot"].into_iter().chain(path.split('/'));
+        let node = client.find(&path.collect::<Vec<_>>());
+        client.read(&node)
+    };
+    let axis = "MotionDevices/Arm/Axes/Axis1/ParameterSet/ActualPosition";
+    assert_eq!(read(axis)["value"].as_f64(), Some(12.5));
+    assert_eq!(read("MotionDevices/Arm/SerialNumber")["value"], "R-7");
+    let maker = &read("MotionDevices/Arm/Manufacturer")["value"]["text"];
+    assert_eq!(*maker, "Acme");
+    let stop = "SafetyStates/Safety/ParameterSet/EmergencyStop";
+    assert_eq!(read(stop)["value"], false);
+    // Mandatory, and not bound.
+    let motor = "MotionDevices/Arm/PowerTrains/Train/Motor/ParameterSet/MotorTemperature";
+    assert_eq!(read(motor)["status"], "BadWaitingForInitialData");
     let rows = sandbox.rows(&["browse", &registry.endpoint, "--type", "MotionDeviceType"]);
     assert!(rows[0].to_string().contains("Arm"), "{rows:?}");
 }
