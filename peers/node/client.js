@@ -1,14 +1,14 @@
 #!/usr/bin/env node
 "use strict";
 // A node-opcua client that answers JSON lines: see peers/README.md for the requests.
-// Usage: client.js ENDPOINT [SECURITY], with SECURITY as peers/README.md describes it
+// Usage: client.js ENDPOINT | listen:PORT [SECURITY], with SECURITY as peers/README.md describes it
 
 require("./setup.js");
 const fs = require("node:fs");
 const path = require("node:path");
 const readline = require("node:readline");
 const {
-    AttributeIds, BrowseDirection, ClientMonitoredItem, DataValue, MessageSecurityMode, NodeClass, NumericRange,
+    AttributeIds, BrowseDirection, ClientMonitoredItem, ClientReverseConnect, DataValue, MessageSecurityMode, NodeClass, NumericRange,
     OPCUAClient, SecurityPolicy, TimestampsToReturn, UserTokenType, coerceNodeId,
 } = require("node-opcua");
 const wire = require("./wire.js");
@@ -215,6 +215,8 @@ function securityOptions(security) {
         securityMode: MessageSecurityMode[security.mode],
         securityPolicy: SecurityPolicy[security.policy],
         defaultSecureTokenLifetime: security.lifetime,
+        // A client that waits for its server cannot ask it for this.
+        serverCertificate: security.serverCertificate && wire.readCertificate(security.serverCertificate),
     };
 }
 
@@ -243,8 +245,15 @@ async function open(endpoint, security) {
         transportTimeout: 10000,
         requestedSessionTimeout: 60000,
     });
+    const port = /^listen:(\d+)$/.exec(endpoint)?.[1];
+    const listener = port && new ClientReverseConnect(`opc.tcp://127.0.0.1:${port}`);
     try {
-        await client.connect(endpoint);
+        if (listener) {
+            await listener.start();
+            await client.connectReverse(listener);
+        } else {
+            await client.connect(endpoint);
+        }
         return { client, session: await client.createSession(user(security)), changes: [] };
     } catch (error) {
         await client.disconnect();
@@ -279,7 +288,7 @@ async function main(endpoint, security) {
 }
 
 if (process.argv.length < 3 || process.argv.length > 4) {
-    console.error("usage: client.js ENDPOINT [SECURITY]");
+    console.error("usage: client.js ENDPOINT | listen:PORT [SECURITY]");
     process.exit(2);
 }
 main(process.argv[2], JSON.parse(process.argv[3] || "{}"));

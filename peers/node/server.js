@@ -1,15 +1,18 @@
 #!/usr/bin/env node
 "use strict";
 // A node-opcua server with the nodes that peers/README.md lists.
-// Usage: server.js PORT [secure | SECURITY]   (0 takes a free port; ends when standard input is closed)
+// Usage: server.js PORT [secure | SECURITY] [--recorded COUNT] [--reverse-connect URL]
+// Port 0 takes a free port. The server ends when standard input is closed.
 // `secure` offers Basic256Sha256 only. With SECURITY, as peers/README.md describes it, it accepts every client, the user
-// `anna` with the password `hammer`, and one certificate of users.
+// `anna` with the password `hammer`, and one certificate of users. `Recorded` has a history of COUNT values; URL is a client
+// that waits for the server.
 
 require("./setup.js");
 const net = require("node:net");
 const path = require("node:path");
+const { parseArgs } = require("node:util");
 const {
-    DataType, LocalizedText, MessageSecurityMode, OPCUACertificateManager, OPCUAServer, SecurityPolicy, StatusCodes, Variant, VariantArrayType,
+    DataType, DataValue, LocalizedText, MessageSecurityMode, OPCUACertificateManager, OPCUAServer, SecurityPolicy, StatusCodes, Variant, VariantArrayType,
     nodesets,
 } = require("node-opcua");
 const wire = require("./wire.js");
@@ -67,6 +70,21 @@ function addMultiply(namespace, peer) {
     });
 }
 
+/** A Variable with a history: 0 to count - 1, one each second until now. */
+async function addRecorded(addressSpace, namespace, peer, count) {
+    const recorded = namespace.addVariable({
+        componentOf: peer, nodeId: "s=Recorded", browseName: "Recorded", dataType: DataType.Double,
+    });
+    addressSpace.installHistoricalDataNode(recorded, { maxOnlineValues: 2 * count });
+    const start = Date.now() - count * 1000;
+    for (let number = 0; number < count; number += 1) {
+        const time = new Date(start + number * 1000);
+        await recorded.varHistorian.push(new DataValue({
+            value: scalar(DataType.Double, number), sourceTimestamp: time, serverTimestamp: time,
+        }));
+    }
+}
+
 /** A port that nobody listens on now: node-opcua cannot say which one it got for 0. */
 function freePort() {
     return new Promise((resolve, reject) => {
@@ -108,7 +126,7 @@ async function userCertificates(security) {
     return manager;
 }
 
-async function main(requested, security) {
+async function main(requested, security, named) {
     const port = requested || (await freePort());
     const folder = security?.certificate && path.dirname(security.certificate);
     const server = new OPCUAServer({
@@ -118,6 +136,9 @@ async function main(requested, security) {
         allowAnonymous: true,
         ...options(security),
         disableDiscovery: false,
+        reverseConnect: named["reverse-connect"] && {
+            connections: [{ endpointUrl: named["reverse-connect"] }], reconnectDelay: 100, maxReconnectDelay: 200,
+        },
         // Sessions whose connection was cut stay for a while.
         serverCapabilities: { maxSessions: 100 },
         nodeset_filename: [nodesets.standard],
@@ -136,6 +157,7 @@ async function main(requested, security) {
     });
     for (const [name, value] of VARIABLES) addVariable(namespace, peer, name, value);
     addMultiply(namespace, peer);
+    if (named.recorded) await addRecorded(addressSpace, namespace, peer, Number(named.recorded));
     const line = namespace.addObject({ componentOf: peer, nodeId: "s=Line/1", browseName: "Line/1" });
     addVariable(namespace, line, "Line/1/Count", scalar(DataType.UInt32, 7), "Count");
     await server.start();
@@ -149,12 +171,14 @@ async function main(requested, security) {
     process.stdin.on("end", end).resume();
 }
 
-if (process.argv.length < 3 || process.argv.length > 4) {
-    console.error("usage: server.js PORT [secure | SECURITY]");
+const { values, positionals: [port, security] } = parseArgs({
+    allowPositionals: true, options: { recorded: { type: "string" }, "reverse-connect": { type: "string" } },
+});
+if (!port) {
+    console.error("usage: server.js PORT [secure | SECURITY] [--recorded COUNT] [--reverse-connect URL]");
     process.exit(2);
 }
-const argument = process.argv[3];
-main(Number(process.argv[2]), argument?.startsWith("{") ? JSON.parse(argument) : argument).catch((error) => {
+main(Number(port), security?.startsWith("{") ? JSON.parse(security) : security, values).catch((error) => {
     console.error(error);
     process.exit(1);
 });

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use crate::binary::{open62541, repository};
 use crate::checker::Checker;
+use crate::network::free_tcp_port;
 use crate::process::{self, Process};
 
 /// Time limit of the start of a peer, long enough for an interpreter that compiles its modules on a loaded machine.
@@ -164,30 +165,42 @@ impl PeerServer {
         Self::start_with(peer, &[&security.to_string()])
     }
 
-    /// Starts a server of async-opcua, Milo or open62541 without security that reports Events. The last two have 50 recorded
-    /// values.
+    /// Starts a server without security: those of async-opcua, Milo and open62541 report Events, those of Milo, node-opcua and
+    /// open62541 have 50 recorded values.
     ///
     /// # Panics
     /// If it does not serve in time.
     #[must_use]
     pub fn start_with_records(peer: Peer) -> Self {
         match peer {
-            Peer::Open62541 => Self::start_with(peer, &["--recorded", "50"]),
+            Peer::NodeOpcua | Peer::Open62541 => Self::start_with(peer, &["--recorded", "50"]),
             _ => Self::start_with(peer, &[]),
         }
     }
 
-    /// Starts a server of open62541 on a free port that connects to a client, which listens at this port of 127.0.0.1.
+    /// Starts a server of async-opcua, node-opcua or open62541 on a free port that connects to a client, which listens at this port of
+    /// 127.0.0.1.
     ///
     /// # Panics
     /// If it does not serve in time.
     #[must_use]
-    pub fn start_reversed(port: u16, security: Option<&Value>) -> Self {
+    pub fn start_reversed(peer: Peer, port: u16, security: Option<&Value>) -> Self {
         let client = format!("opc.tcp://127.0.0.1:{port}");
         let security = security.map(Value::to_string);
         let mut arguments: Vec<&str> = security.as_deref().into_iter().collect();
         arguments.extend(["--reverse-connect", &client]);
-        Self::start_with(Peer::Open62541, &arguments)
+        Self::start_with(peer, &arguments)
+    }
+
+    /// Starts a discovery server of node-opcua on a free port, at which servers register themselves with and without security.
+    ///
+    /// # Panics
+    /// If it does not serve in time.
+    #[must_use]
+    pub fn start_discovery(security: &Value) -> Self {
+        let peer = Peer::NodeOpcua;
+        let arguments = [free_tcp_port().to_string(), security.to_string()];
+        Self::start_command(peer, peer.command("discovery").args(arguments))
     }
 
     /// Starts a server with this many Variables, as `peers/asyncua/large_server.py` describes them, on this port or on a free one.
@@ -295,13 +308,15 @@ impl PeerClient {
         Self::connect_with(peer, endpoint, &[&security.to_string()])
     }
 
-    /// Starts a client of open62541 that waits for a server at this port of 127.0.0.1, and returns when it has a Session without
-    /// security.
+    /// Starts a client of node-opcua or open62541 that waits for a server at this port of 127.0.0.1, and returns when it has a
+    /// Session. That of open62541 has no security then.
     ///
     /// # Errors
     /// The message of the client if no server has connected.
-    pub fn listen(port: u16) -> Result<Self, String> {
-        Self::connect_with(Peer::Open62541, &format!("listen:{port}"), &[])
+    pub fn listen(peer: Peer, port: u16, security: Option<&Value>) -> Result<Self, String> {
+        let security = security.map(Value::to_string);
+        let arguments: Vec<&str> = security.as_deref().into_iter().collect();
+        Self::connect_with(peer, &format!("listen:{port}"), &arguments)
     }
 
     /// Returns the product.

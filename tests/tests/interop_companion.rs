@@ -1,4 +1,4 @@
-//! Foreign clients see instances of the companion specification MachineTool, and decode a structure of a NodeSet.
+//! Foreign clients see instances of the companion specifications MachineTool and Robotics, and decode a structure of a NodeSet.
 
 #![allow(
     clippy::unwrap_used,
@@ -113,6 +113,73 @@ fn foreign_clients_see_a_machine_tool() {
             assert_eq!(unbound["status"], "BadWaitingForInitialData", "{peer:?}");
         }
     }
+}
+
+const ROBOTICS: &str = "http://opcfoundation.org/UA/Robotics/";
+
+/// A robot with one axis and one motor: each mandatory placeholder of the specification has a node.
+fn robot(position: &Arc<Cell>) -> Instance {
+    let arm = "MotionDevices/Arm";
+    Instance::new("Robot", TypeName::new(ROBOTICS, "MotionDeviceSystemType"))
+        .placeholder("MotionDevices/<MotionDeviceIdentifier>", "Arm")
+        .placeholder(format!("{arm}/Axes/<AxisIdentifier>"), "Axis1")
+        .placeholder(format!("{arm}/PowerTrains/<PowerTrainIdentifier>"), "Train")
+        .placeholder(
+            format!("{arm}/PowerTrains/Train/<MotorIdentifier>"),
+            "Motor",
+        )
+        .placeholder("Controllers/<ControllerIdentifier>", "Controller")
+        .placeholder(
+            "Controllers/Controller/Software/<SoftwareIdentifier>",
+            "System",
+        )
+        .placeholder(
+            "Controllers/Controller/TaskControls/<TaskControlIdentifier>",
+            "Task",
+        )
+        .placeholder("SafetyStates/<SafetyStateIdentifier>", "Safety")
+        .bind(&format!("{arm}/Manufacturer"), LocalizedText::from("Acme"))
+        .bind(&format!("{arm}/SerialNumber"), "R-7")
+        .bind(
+            &format!("{arm}/Axes/Axis1/ParameterSet/ActualPosition"),
+            position,
+        )
+        .bind("SafetyStates/Safety/ParameterSet/EmergencyStop", false)
+        .organized_in("DeviceSet")
+}
+
+#[test]
+fn a_foreign_client_sees_a_robot() {
+    let sandbox = Sandbox::new();
+    let folder = repository().join("peers/node/node_modules/companion-nodesets/nodesets");
+    let files = ["Di", "IA", "Robotics"];
+    let files = files.map(|name| folder.join(format!("Opc.Ua.{name}.NodeSet2.xml")));
+    let position = Arc::new(Cell::of(&Variant::Double(12.5)));
+    let (registry, provider) = start(&sandbox, &files, robot(&position));
+    let name = provider.application_name().to_owned();
+    let mut client = PeerClient::connect(Peer::NodeOpcua, &registry.endpoint).unwrap();
+    let robot = client.find(&[&name, "Robot"]);
+    assert_eq!(client.find(&["DeviceSet", "Robot"]), robot);
+    let types = client.expect(json!({"op": "browse", "node": robot, "reference": "i=40"}));
+    let type_name = types[0]["browseName"].as_str().unwrap_or_default();
+    assert!(type_name.ends_with("MotionDeviceSystemType"), "{types}");
+    let mut read = |path: &str| -> Value {
+        let path = [name.as_str(), "Robot"].into_iter().chain(path.split('/'));
+        let node = client.find(&path.collect::<Vec<_>>());
+        client.read(&node)
+    };
+    let axis = "MotionDevices/Arm/Axes/Axis1/ParameterSet/ActualPosition";
+    assert_eq!(read(axis)["value"].as_f64(), Some(12.5));
+    assert_eq!(read("MotionDevices/Arm/SerialNumber")["value"], "R-7");
+    let maker = &read("MotionDevices/Arm/Manufacturer")["value"]["text"];
+    assert_eq!(*maker, "Acme");
+    let stop = "SafetyStates/Safety/ParameterSet/EmergencyStop";
+    assert_eq!(read(stop)["value"], false);
+    // Mandatory, and not bound.
+    let motor = "MotionDevices/Arm/PowerTrains/Train/Motor/ParameterSet/MotorTemperature";
+    assert_eq!(read(motor)["status"], "BadWaitingForInitialData");
+    let rows = sandbox.rows(&["browse", &registry.endpoint, "--type", "MotionDeviceType"]);
+    assert!(rows[0].to_string().contains("Arm"), "{rows:?}");
 }
 
 #[test]

@@ -205,6 +205,12 @@ fn the_command_line_reads_the_history_of_asyncua() {
 }
 
 #[test]
+fn the_command_line_reads_the_history_of_node_opcua() {
+    let server = PeerServer::start_with_records(Peer::NodeOpcua);
+    reads_the_history(Peer::NodeOpcua, &server.endpoint, &server.node("Recorded"));
+}
+
+#[test]
 fn the_command_line_reads_the_history_of_milo_and_open62541() {
     for peer in [Peer::Milo, Peer::Open62541] {
         let server = PeerServer::start_with_records(peer);

@@ -88,6 +88,7 @@ const SERVICES: &[&str] = &[
     "reconnect",
     "event",
     "history",
+    "reverse connect",
 ];
 
 /// Modes and tokens of users, with their letters in the first table.
@@ -131,10 +132,11 @@ The number of combinations of policy, mode and user in which the service has pas
 * reconnect: the client works again after the connection was cut; the clients of gopcua and Milo after the registry was
   killed and started again. It is done for the user with a name only. asyncua's client does not connect again by itself,
   the test does that for it.
-* event and history: 1 is a test without a secured channel, – is none. A client monitors an alarm through the
-  registry, acknowledges, refreshes, confirms and shelves it, and reads raw values that the registry has recorded. The
-  clients of asyncua and node-opcua also read recorded Events of a Provider and of the registry.
-  `takt watch --events` and `takt history` show what a server has.
+* event, history and reverse connect: 1 is a test, the first two without a secured channel; – is none.
+* event and history: a client monitors an alarm through the registry, acknowledges, refreshes, confirms and shelves it,
+  and reads raw values that the registry has recorded. The clients of asyncua and node-opcua also read recorded Events
+  of a Provider and of the registry. `takt watch --events` and `takt history` show what a server has.
+* reverse connect: the client of a peer waits for the registry, and `takt read` for the server of a peer.
 
 ";
 
@@ -152,10 +154,11 @@ const TAIL: &str = "
 * asyncua's server does not verify whose certificate a user has; the test program does that.
 * Events and history are not tested on secured channels. The clients of async-opcua, Milo and open62541 acknowledge and
   confirm an alarm, but do not shelve it. gopcua's client refreshes an alarm and does not respond to it.
-* async-opcua's server has no history: its own node managers refuse HistoryRead. node-opcua's server is tested without
-  history.
-* Reverse connect is tested with open62541: its client without security, which it cannot have there, its server also
-  with SignAndEncrypt. async-opcua and node-opcua have reverse connect, too, and are not tested with it. Milo has none.
+* async-opcua's server has no history: its own node managers refuse HistoryRead.
+* Reverse connect: the clients of async-opcua and open62541 wait without security only, all others of the column also
+  with SignAndEncrypt. Milo has none; asyncua and gopcua are not tested with it.
+* The registry registers itself at the discovery server of node-opcua, without security and with SignAndEncrypt, and
+  takes that back at its end.
 ";
 
 /// Results of one peer in one role.

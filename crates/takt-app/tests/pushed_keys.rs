@@ -2,7 +2,9 @@
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic)]
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use takt_app::serve::{EndpointSecurity, ServeOptions};
@@ -43,6 +45,28 @@ fn update(first_token_id: u32) -> SecurityKeyUpdate {
     }
 }
 
+/// Returns a client of an application with this name.
+fn client(
+    target: &KeyReceiver,
+    certificates: &Path,
+    name: &str,
+    choice: &str,
+    server_uri: &str,
+) -> Client {
+    let options = ClientOptions {
+        application_uri: format!("urn:plant:{name}"),
+        server_uri: Some(server_uri.to_owned()),
+        timeout: Duration::from_secs(20),
+        security: ClientSecurity {
+            choice: choice.parse().unwrap(),
+            certificates: Some(certificates.to_owned()),
+            ..ClientSecurity::default()
+        },
+        ..ClientOptions::named(name)
+    };
+    Client::new(target.endpoint().unwrap(), options)
+}
+
 #[test]
 fn keys_are_set_by_named_applications_on_encrypted_channels() {
     let folder = tempfile::tempdir().unwrap();
@@ -51,18 +75,7 @@ fn keys_are_set_by_named_applications_on_encrypted_channels() {
     let target = target(&certificates);
     assert_eq!(target.application_uri(), "urn:takt:pubsub:Press");
     let connect = |name: &str, choice: &str, server_uri: &str| {
-        let options = ClientOptions {
-            application_uri: format!("urn:plant:{name}"),
-            server_uri: Some(server_uri.to_owned()),
-            timeout: Duration::from_secs(20),
-            security: ClientSecurity {
-                choice: choice.parse().unwrap(),
-                certificates: Some(certificates.clone()),
-                ..ClientSecurity::default()
-            },
-            ..ClientOptions::named(name)
-        };
-        Client::new(target.endpoint().unwrap(), options)
+        client(&target, &certificates, name, choice, server_uri)
     };
     let own = target.application_uri();
     let status = |mut client: Client, group: &str, update: &SecurityKeyUpdate| {
@@ -133,4 +146,70 @@ fn keys_are_set_by_named_applications_on_encrypted_channels() {
         "{refused}"
     );
     assert!(target.news(Instant::now()).is_empty());
+}
+
+/// Environment variable of the process in a mount namespace: its folder with the small disk.
+const FOLDER: &str = "TAKT_TEST_SMALL_DISK";
+
+/// Returns the token of the current key that has come.
+fn token(target: &KeyReceiver) -> Option<u32> {
+    let now = Instant::now();
+    let rings = target.news(now).into_iter().filter_map(|news| match news {
+        KeyNews::Keys { ring, .. } => Some(ring),
+        KeyNews::Missing { .. } => None,
+    });
+    Some(rings.last()?.sending(now).ok()?.security_token_id())
+}
+
+/// The keys on the disk are the last ones for which there was space.
+fn push_to_a_full_disk(disk: &Path) {
+    let certificates = disk.join("pki");
+    let receiver = target(&certificates);
+    let push = |receiver: &KeyReceiver, token: u32| {
+        let own = receiver.application_uri();
+        let mut client = client(receiver, &certificates, "keys", "encrypt", own);
+        client.set_security_keys("Plant", &update(token)).unwrap();
+    };
+    push(&receiver, 5);
+    assert_eq!(token(&receiver), Some(5));
+    let ballast = disk.join("ballast");
+    let mut file = std::fs::File::create(&ballast).unwrap();
+    while file.write_all(&[1; 4096]).is_ok() {}
+    drop(file);
+    push(&receiver, 6);
+    assert_eq!(token(&receiver), Some(6), "new keys are used");
+    drop(receiver);
+    let receiver = target(&certificates);
+    assert_eq!(token(&receiver), Some(5), "stored keys are not damaged");
+    std::fs::remove_file(&ballast).unwrap();
+    push(&receiver, 7);
+    drop(receiver);
+    assert_eq!(token(&target(&certificates)), Some(7));
+}
+
+#[test]
+fn a_target_with_a_full_disk_uses_new_keys_and_keeps_the_stored_ones() {
+    if let Some(folder) = std::env::var_os(FOLDER) {
+        return push_to_a_full_disk(&PathBuf::from(folder));
+    }
+    let disk = tempfile::tempdir().unwrap();
+    let path = disk.path().display();
+    let mount = format!("mount -t tmpfs -o size=1m,mode=700 tmpfs {path} && exec \"$@\"");
+    let mut command = Command::new("unshare");
+    command.args(["--user", "--map-root-user", "--mount"]);
+    command.args(["sh", "-c", &mount, "sh"]);
+    command.arg(std::env::current_exe().unwrap());
+    let test = "a_target_with_a_full_disk_uses_new_keys_and_keeps_the_stored_ones";
+    command.args([test, "--exact", "--nocapture"]);
+    let Ok(output) = command.env(FOLDER, disk.path()).output() else {
+        println!("left out: there is no unshare");
+        return;
+    };
+    let errors = String::from_utf8_lossy(&output.stderr);
+    if errors.starts_with("unshare:") {
+        println!("left out: no namespaces here: {errors}");
+        return;
+    }
+    let out = String::from_utf8_lossy(&output.stdout);
+    assert!(out.contains("1 passed"), "{out}\n{errors}");
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use opcua::types::{
     Array, BrowseDirection, BrowseResult, DataValue, DateTime, NodeId, NumericRange, ObjectId,
-    StatusCode, Variant, VariantScalarTypeId,
+    StatusCode, VariableId, Variant, VariantScalarTypeId,
 };
 
 use crate::session::{Session, attribute, first, status};
@@ -32,6 +32,7 @@ pub(crate) async fn run(name: &str, task: &Task) -> Option<Counted> {
         "machine" => subscriptions::machine(task).await,
         "event" => alarms::event(task).await,
         "history" => alarms::history(task).await,
+        "reverse" => reverse(task).await,
         _ => return None,
     })
 }
@@ -322,6 +323,18 @@ async fn call(task: &Task) -> Counted {
         }
     }
     Ok(5)
+}
+
+/// The server names itself on a connection that it has opened.
+async fn reverse(task: &Task) -> Counted {
+    let session = task.session().await?;
+    let names = session.read(vec![attribute(VariableId::Server_ServerArray.into(), 13)]);
+    let names = names.await?;
+    let expected = Variant::from(vec![task.field("start").to_owned()]);
+    expect(names[0].value.as_ref() == Some(&expected), || {
+        format!("{names:?}")
+    })?;
+    Ok(names.len())
 }
 
 /// The channel is renewed every second while values are read.

@@ -62,7 +62,8 @@ impl Task {
     pub(crate) async fn session_with_lifetime(&self, lifetime: u32) -> Result<Session, Failed> {
         let security = Security::of(&self.request);
         let (endpoint, namespace) = (self.field("endpoint"), self.field("namespace"));
-        Session::connect(endpoint, namespace, &security, lifetime).await
+        let listen = self.request["listen"].as_str();
+        Session::connect(endpoint, namespace, &security, lifetime, listen).await
     }
 
     /// Returns the node at which a walk starts.
@@ -98,11 +99,18 @@ async fn run(task: Task) -> Value {
 #[tokio::main(flavor = "current_thread")]
 async fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    if let [role, port, security @ ..] = arguments.as_slice()
+    if let [role, port, options @ ..] = arguments.as_slice()
         && role == "server"
     {
-        let security = security.first().map(String::as_str);
-        if let Err(Failed(error)) = server::run(port, security).await {
+        let options: Vec<&str> = options.iter().map(String::as_str).collect();
+        let (security, client) = match options[..] {
+            [] => (None, None),
+            ["--reverse-connect", client] => (None, Some(client)),
+            [security] => (Some(security), None),
+            [security, "--reverse-connect", client] => (Some(security), Some(client)),
+            _ => return eprintln!("usage: server PORT [SECURITY] [--reverse-connect URL]"),
+        };
+        if let Err(Failed(error)) = server::run(port, security, client).await {
             eprintln!("{error}");
         }
         return;

@@ -13,7 +13,7 @@ use opcua::server::authenticator::{
 };
 use opcua::server::diagnostics::NamespaceMetadata;
 use opcua::server::node_manager::memory::{SimpleNodeManager, simple_node_manager};
-use opcua::server::{ServerBuilder, ServerEndpoint, SubscriptionCache};
+use opcua::server::{ReverseConnectTargetConfig, ServerBuilder, ServerEndpoint, SubscriptionCache};
 use opcua::types::{
     Argument, DataTypeId, Error, MessageSecurityMode, NodeId, ObjectId, ObjectTypeId, StatusCode,
     UAString, UserTokenPolicy, UserTokenType, Variant,
@@ -84,8 +84,13 @@ impl AuthManager for Users {
     }
 }
 
-/// Serves until the input ends. Without a description of security, there is none, and the server reports Events.
-pub(crate) async fn run(port: &str, security: Option<&str>) -> Result<(), Failed> {
+/// Serves until the input ends. Without a description of security, there is none, and the server reports Events. With the URL of a
+/// client, the server connects to it.
+pub(crate) async fn run(
+    port: &str,
+    security: Option<&str>,
+    client: Option<&str>,
+) -> Result<(), Failed> {
     let mut port: u16 = port.parse()?;
     if port == 0 {
         // The library cannot say which port it got for 0.
@@ -130,6 +135,7 @@ pub(crate) async fn run(port: &str, security: Option<&str>) -> Result<(), Failed
         ))
         .discovery_urls(vec!["/".to_owned()])
         .max_sessions(100);
+    builder.config_mut().reverse_connect_failure_delay_ms = 100;
     let policies = security["policies"].as_array().into_iter().flatten();
     for policy in policies.filter_map(Value::as_str) {
         let uri = format!("http://opcfoundation.org/UA/SecurityPolicy#{policy}");
@@ -148,6 +154,13 @@ pub(crate) async fn run(port: &str, security: Option<&str>) -> Result<(), Failed
     add_nodes(&nodes, namespace);
     let listener = tokio::net::TcpListener::bind(("127.0.0.1", port)).await?;
     let endpoint = format!("opc.tcp://127.0.0.1:{port}");
+    if let Some(client) = client {
+        handle.add_reverse_connect_target(ReverseConnectTargetConfig {
+            address: client.trim_start_matches("opc.tcp://").parse()?,
+            endpoint_url: endpoint.clone(),
+            id: client.to_owned(),
+        });
+    }
     println!(
         "{}",
         json!({"ready": true, "endpoint": endpoint, "namespace": namespace})

@@ -3,11 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use opcua::client::reverse_connect::ReverseConnectionSource;
 use opcua::client::services::{
     Browse, BrowseNext, Call, CreateMonitoredItems, CreateSubscription, DeleteSubscriptions,
     Publish, Read, Write,
 };
 use opcua::client::{ClientBuilder, UARequest};
+use opcua::crypto::CertificateStore;
+use opcua::sync::RwLock;
 use opcua::types::{
     AttributeId, BrowseDescription, BrowseDirection, BrowseResult, ByteString, CallMethodResult,
     DataChangeFilter, DataChangeNotification, DataValue, ExtensionObject,
@@ -15,6 +18,7 @@ use opcua::types::{
     NumericRange, PublishResponse, QualifiedName, ReadValueId, ReferenceTypeId, StatusCode,
     SubscriptionAcknowledgement, TimestampsToReturn, Variant, WriteValue,
 };
+use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
 use crate::security::Security;
@@ -56,16 +60,19 @@ impl Item {
 }
 
 impl Session {
+    /// Opens a channel and a Session. With `listen`, the server connects to this address; only its endpoints are asked for before.
     pub(crate) async fn connect(
         endpoint: &str,
         namespace: &str,
         security: &Security,
         lifetime: u32,
+        listen: Option<&str>,
     ) -> Result<Self, Failed> {
+        let certificates = std::env::temp_dir().join("takt-async-opcua");
         let builder = ClientBuilder::new()
             .application_name("async-opcua")
             .application_uri("urn:takt:peers:async-opcua")
-            .pki_dir(std::env::temp_dir().join("takt-async-opcua"))
+            .pki_dir(&certificates)
             .channel_lifetime(lifetime)
             .session_retry_limit(-1)
             .session_retry_initial(Duration::from_millis(50))
@@ -80,9 +87,25 @@ impl Session {
             .client()
             .map_err(|errors| Failed(errors.join(", ")))?;
         let endpoint = security.endpoint(&client, endpoint).await?;
-        let (session, event_loop) =
-            client.connect_to_endpoint_directly(endpoint, security.identity()?)?;
-        let mut event_loop = event_loop.spawn();
+        let identity = security.identity()?;
+        let (session, mut event_loop) = match listen {
+            Some(address) => {
+                let listener = TcpListener::bind(address).await?;
+                let source = ReverseConnectionSource::new_listener(Arc::new(listener));
+                let builder = client.session_builder().with_connector(source);
+                let builder = builder.connect_to_endpoint_directly(endpoint)?;
+                let builder = builder.user_identity_token(identity);
+                // Without security nobody looks at certificates.
+                let store = CertificateStore::new(&certificates);
+                let (session, event_loop) = builder.build(Arc::new(RwLock::new(store)))?;
+                (session, event_loop.spawn())
+            }
+            None => {
+                let connected = client.connect_to_endpoint_directly(endpoint, identity)?;
+                let (session, event_loop) = connected;
+                (session, event_loop.spawn())
+            }
+        };
         // The library waits on if it gives up.
         let is_connected = tokio::select! {
             is_connected = session.wait_for_connection() => is_connected,

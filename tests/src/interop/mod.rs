@@ -11,6 +11,7 @@ mod ours;
 mod python;
 mod relay;
 mod results;
+mod reverse;
 mod secured;
 mod subscribing;
 
@@ -23,6 +24,9 @@ pub use nodesets::{CompanionNodeSets, assert_same_nodes};
 pub use ours::{command_line_against_server, command_line_against_special_servers};
 pub use python::{client_decodes_own_types, provider_of_the_guide};
 pub use results::{Role, passed};
+pub use reverse::{
+    checker_waits_for_registry, client_waits_for_registry, command_line_waits_for_server,
+};
 pub use secured::{
     CURVE_POLICIES, Foreign, POLICIES, Token, add_user_with, client_on_secured_channels,
     client_passes_secured_checks, command_line_on_secured_channels,

@@ -8,6 +8,7 @@ use std::process::Command;
 use std::time::Instant;
 
 use takt_app::{Client, ClientOptions, Identity, model};
+use takt_tests::authority::Authority;
 use takt_tests::{Registry, Sandbox, process};
 use takt_ua::enumerations::NodeClass;
 use takt_ua::structures::*;
@@ -206,7 +207,7 @@ fn on_a_small_disk(disk: &Path) {
     }
 }
 
-/// Users and certificates stay as they are when not a byte is left.
+/// Users, certificates and trust lists stay as they are when not a byte is left.
 fn nothing_is_replaced_without_space(
     sandbox: &Sandbox,
     registry: &Registry,
@@ -228,6 +229,26 @@ fn nothing_is_replaced_without_space(
     let refused = sandbox.run(&[&renew[..], &[pki.to_str().unwrap()]].concat());
     println!("a new certificate: {}", refused.expect_failure());
     assert_eq!(std::fs::read(&certificate).unwrap(), before);
+    let trusted = || {
+        let list = ["trust", "list", "--certificates", pki.to_str().unwrap()];
+        let rows = sandbox.rows(&list).into_iter();
+        rows.filter(|row| row["folder"] == "trusted").count()
+    };
+    let count = trusted();
+    let authority = Authority::new(&sandbox.runtime_directory());
+    let add = ["trust", "add", authority.certificate.to_str().unwrap()];
+    let folder = ["--certificates", pki.to_str().unwrap()];
+    let refused = sandbox.run(&[&add[..], &folder].concat());
+    println!("a trusted certificate: {}", refused.expect_failure());
+    let mut administrator = Owner::new(sandbox, registry, "Administrator").client;
+    let list = TrustListDataType {
+        specified_lists: 1,
+        trusted_certificates: vec![std::fs::read(&authority.certificate).unwrap().into()],
+        ..TrustListDataType::default()
+    };
+    let refused = administrator.write_trust_list(&list).unwrap_err();
+    println!("a trust list: {refused}");
+    assert_eq!(trusted(), count);
     std::fs::remove_file(&rest).unwrap();
 }
 

@@ -133,11 +133,15 @@ const CLOSE_AND_UPDATE: u32 =
 const ADD: u32 =
     ids::SERVER_CONFIGURATION_CERTIFICATE_GROUPS_DEFAULT_APPLICATION_GROUP_TRUST_LIST_ADD_CERTIFICATE;
 const APPLY: u32 = ids::SERVER_CONFIGURATION_APPLY_CHANGES;
-const CANCEL: u32 = ids::SERVER_CONFIGURATION_CANCEL_CHANGES;
+pub(crate) const CANCEL: u32 = ids::SERVER_CONFIGURATION_CANCEL_CHANGES;
 const UPDATE: u32 = ids::SERVER_CONFIGURATION_UPDATE_CERTIFICATE;
 
 /// Calls a Method of the trust list or of ServerConfiguration; returns its first output argument.
-fn call(client: &mut Client, method: u32, inputs: Vec<Variant>) -> Result<Variant, StatusCode> {
+pub(crate) fn call(
+    client: &mut Client,
+    method: u32,
+    inputs: Vec<Variant>,
+) -> Result<Variant, StatusCode> {
     let object = match method {
         APPLY | CANCEL | UPDATE => ids::SERVER_CONFIGURATION,
         _ => TRUST_LIST,
@@ -164,7 +168,7 @@ fn open(client: &mut Client, mode: u8) -> Result<Variant, StatusCode> {
 }
 
 /// Writes a trust list that trusts this certificate in addition to nobody, without ApplyChanges.
-fn begin(client: &mut Client, certificate: &Certificate) -> Result<Variant, StatusCode> {
+pub(crate) fn begin(client: &mut Client, certificate: &Certificate) -> Result<Variant, StatusCode> {
     let list = TrustListDataType {
         specified_lists: 1,
         trusted_certificates: vec![certificate.der().into()],
@@ -177,7 +181,7 @@ fn begin(client: &mut Client, certificate: &Certificate) -> Result<Variant, Stat
 }
 
 /// Returns the certificate of an application that nobody knows.
-fn stranger(uri: &str) -> Certificate {
+pub(crate) fn stranger(uri: &str) -> Certificate {
     let new = NewCertificate {
         application_name: "Stranger".to_owned(),
         application_uri: uri.to_owned(),

@@ -3,14 +3,16 @@
 use takt_tests::Process;
 use takt_tests::process;
 use takt_tests::shifted_clock::ShiftedClock;
+use takt_ua::StatusCode;
 
 use crate::PATIENCE;
+use crate::operations::{Operation, Plant};
 use crate::trust::TwoUsers;
 
 /// Seconds of a day.
-const DAY: i64 = 24 * 3600;
+pub(crate) const DAY: i64 = 24 * 3600;
 /// Seconds of fifty years: longer than the validity of any certificate.
-const FIFTY_YEARS: i64 = 50 * 365 * DAY;
+pub(crate) const FIFTY_YEARS: i64 = 50 * 365 * DAY;
 
 /// Waits for values that come now.
 fn expect_values(watch: &mut Process) {
@@ -77,4 +79,66 @@ fn a_client_after_a_jump_of_its_clock_refuses_the_certificate_of_the_server() {
         assert!(refused.contains("correct the clock"), "{refused}");
     }
     let _ = read(0).expect_success();
+}
+
+/// Operations on open channels go on when the certificates are outside of their validity; new channels are refused.
+#[test]
+fn a_jump_of_the_clock_of_a_server_ends_no_operation_on_an_open_channel() {
+    let clock_directory = takt_tests::Sandbox::new();
+    let Some(clock) = ShiftedClock::new(&clock_directory.data_directory()) else {
+        return;
+    };
+    let plant = Plant::start(|command| clock.apply(command));
+    let mut desks = plant.all_work();
+    for (shift, are_valid) in [(DAY, true), (FIFTY_YEARS, false), (0, true)] {
+        clock.shift(shift);
+        for desk in &mut desks {
+            let operation = desk.operation();
+            let done = desk.work();
+            // The new certificate, and that of its issuer, are expired for the server.
+            match operation == Operation::Renewal && !are_valid {
+                true => assert!(done.is_err_and(StatusCode::is_bad), "{done:?}"),
+                false => assert_eq!(done, Ok(()), "{operation:?} {shift}"),
+            }
+            assert_eq!(desk.client().epoch(), 1, "{operation:?} {shift}");
+        }
+        match are_valid {
+            true => drop(plant.all_work()),
+            false => {
+                let refused = plant.desk(Operation::Write).map(drop).unwrap_err();
+                let expected = StatusCode::BadCertificateTimeInvalid;
+                assert_eq!(refused.status_code(), expected, "{refused}");
+            }
+        }
+    }
+}
+
+/// Both sides are fifty years late: their certificates are expired, and are renewed without a working channel.
+#[test]
+fn expired_certificates_are_renewed() {
+    let clock_directory = takt_tests::Sandbox::new();
+    let Some(clock) = ShiftedClock::new(&clock_directory.data_directory()) else {
+        return;
+    };
+    let users = TwoUsers::start(&[], |command| clock.apply(command));
+    let run = |sandbox: &takt_tests::Sandbox, arguments: &[&str]| {
+        let mut command = sandbox.takt(arguments);
+        clock.apply(&mut command);
+        process::run("takt", &mut command, PATIENCE)
+    };
+    let endpoint = &users.registry.endpoint;
+    let read = ["read", endpoint, "i=2258", "--security", "encrypt"];
+    clock.shift(FIFTY_YEARS);
+    let refused = run(&users.elsewhere, &read).expect_failure();
+    assert!(refused.contains("correct the clock"), "{refused}");
+    let folder = ["--certificates", &users.folder];
+    let renew = ["trust", "renew", &users.registry.name];
+    let _ = run(&users.sandbox, &[&renew[..], &folder].concat()).expect_success();
+    let _ = run(&users.elsewhere, &["trust", "renew", "takt"]).expect_success();
+    // Each side trusts the new certificate of the other one.
+    users.client_changes(&["add", &users.certificate]);
+    let list = users.elsewhere.rows(&["trust", "list"]);
+    let own = list.iter().find(|row| row["folder"] == "own").unwrap();
+    users.server_runs(&["add", own["file"].as_str().unwrap()]);
+    let _ = run(&users.elsewhere, &read).expect_success();
 }

@@ -7,12 +7,14 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use takt_app::{Attribute, ClientError, Identity, model};
+use takt_app::{Attribute, Client, ClientError, EventQuery, HistoryRange, Identity, model};
 use takt_tests::{Provider, Registry, Sandbox};
 use takt_ua::enumerations::NodeClass;
 use takt_ua::structures::{AddNodesItem, AddNodesRequest};
-use takt_ua::{NodeId, QualifiedName, StatusCode, ids};
+use takt_ua::{ByteString, DateTime, NodeId, QualifiedName, StatusCode, ids};
 
+use crate::certificates::stranger;
+use crate::operations::{Desk, Operation, Plant};
 use crate::ownership::add_provider;
 use crate::{PATIENCE, client, client_as, consumer, eventually, wait_until_available};
 
@@ -246,5 +248,83 @@ fn no_confirmed_node_is_lost_when_the_registry_is_killed() {
             let read = client.read_attribute(&node, Attribute::NodeClass).unwrap();
             assert_eq!(read.status_code(), StatusCode::Good, "{node} is lost");
         }
+    }
+}
+
+/// Events that were read from the history are on the disk. The client subscribes again by itself.
+#[test]
+fn events_go_on_and_recorded_ones_are_kept_when_the_registry_is_killed() {
+    let mut plant = Plant::start(|_| {});
+    let mut desk = plant.desk(Operation::Events).unwrap();
+    desk.work().unwrap();
+    let all = HistoryRange {
+        start: Some(DateTime(1)),
+        end: Some(DateTime(i64::MAX)),
+        ..HistoryRange::default()
+    };
+    let server = NodeId::from(ids::SERVER);
+    let recorded = |client: &mut Client| {
+        let events = client.history_events(&server, all, &EventQuery::new(["EventId"]));
+        events.unwrap_or_default()
+    };
+    let mut before = Vec::new();
+    eventually("an Event is recorded", PATIENCE, || {
+        before = recorded(desk.client());
+        !before.is_empty()
+    });
+    plant.restart();
+    eventually("Events arrive again", PATIENCE, || desk.work().is_ok());
+    let after = recorded(desk.client());
+    for event in before {
+        assert!(after.contains(&event), "{event:?} is lost");
+    }
+}
+
+/// Key and certificate always belong together, and certificates that the registry has confirmed to trust are kept.
+#[test]
+fn certificates_are_kept_when_the_registry_is_killed_while_they_are_changed() {
+    const KILLS: u32 = 3;
+    let mut plant = Plant::start(|_| {});
+    let mut confirmed = Vec::new();
+    let changes = AtomicU32::new(0);
+    for kill in 1..=KILLS {
+        let before = changes.load(Ordering::Relaxed);
+        let desk = plant.desk(Operation::Renewal).unwrap();
+        let added = thread::scope(|scope| {
+            let changing = scope.spawn(|| change_certificates(desk, &changes));
+            // Kills come at different moments between two confirmations.
+            eventually("certificates are changed", PATIENCE, || {
+                changes.load(Ordering::Relaxed) > before + kill
+            });
+            plant.registry.process.kill();
+            changing.join().unwrap()
+        });
+        confirmed.extend(added);
+        plant.restart();
+        let mut desk = plant.desk(Operation::TrustList).unwrap();
+        desk.work().unwrap();
+        let trusted = desk.client().read_trust_list().unwrap();
+        for certificate in &confirmed {
+            assert!(trusted.trusted_certificates.contains(certificate));
+        }
+    }
+}
+
+/// Changes the trust list and the certificate of a registry in turn, until it is gone. Returns the certificates that it has
+/// confirmed to trust.
+fn change_certificates(mut desk: Desk, changes: &AtomicU32) -> Vec<ByteString> {
+    desk.client().set_timeout(TIMEOUT);
+    let mut confirmed = Vec::new();
+    loop {
+        let new = stranger("urn:plant:stranger");
+        if desk.trust(new.der()).is_err() {
+            return confirmed;
+        }
+        confirmed.push(ByteString::from(new.der()));
+        changes.fetch_add(1, Ordering::Relaxed);
+        if desk.renew(true).is_err() {
+            return confirmed;
+        }
+        changes.fetch_add(1, Ordering::Relaxed);
     }
 }

@@ -13,14 +13,14 @@ use crate::roles::{add_user, client_of};
 use crate::{PATIENCE, eventually};
 
 const URI: &str = "urn:plant:desk";
-const TARGET: &str = "urn:takt:pubsub:Press";
+pub(crate) const TARGET: &str = "urn:takt:pubsub:Press";
 const FOLDER: u32 = ids::PUBLISH_SUBSCRIBE_KEY_PUSH_TARGETS;
 const ADD: u32 = ids::PUBLISH_SUBSCRIBE_KEY_PUSH_TARGETS_ADD_PUSH_TARGET;
 const REMOVE: u32 = ids::PUBLISH_SUBSCRIBE_KEY_PUSH_TARGETS_REMOVE_PUSH_TARGET;
 
-/// Starts the push target, which takes the keys of `Plant` from the registry.
-fn press(sandbox: &Sandbox, registry: &Registry) -> KeyReceiver {
-    let service = format!("urn:takt:registry:{}", registry.name);
+/// Starts the push target, which takes the keys of `Plant` from the registry with this name.
+pub(crate) fn press(sandbox: &Sandbox, registry: &str) -> KeyReceiver {
+    let service = format!("urn:takt:registry:{registry}");
     let options = KeyReceiverOptions {
         application_name: "Press".to_owned(),
         endpoint: "opc.tcp://127.0.0.1:0".parse().unwrap(),
@@ -38,7 +38,7 @@ fn press(sandbox: &Sandbox, registry: &Registry) -> KeyReceiver {
 }
 
 /// Returns the token of the current key that has come, if any.
-fn token(target: &KeyReceiver) -> Option<u32> {
+pub(crate) fn token(target: &KeyReceiver) -> Option<u32> {
     let now = Instant::now();
     let rings = target.news(now).into_iter().filter_map(|news| match news {
         KeyNews::Keys { ring, .. } => Some(ring),
@@ -48,7 +48,7 @@ fn token(target: &KeyReceiver) -> Option<u32> {
     Some(sending)
 }
 
-fn wait_for_keys(target: &KeyReceiver) -> u32 {
+pub(crate) fn wait_for_keys(target: &KeyReceiver) -> u32 {
     let mut found = None;
     eventually("keys are pushed", PATIENCE, || {
         found = token(target);
@@ -119,7 +119,7 @@ fn an_administrator_adds_a_push_target_that_survives_a_restart() {
     let mut registry = Registry::start(&sandbox, &["--security-group", "Plant"]);
     let _ = add_user(&sandbox, "carl", "security-admin");
     let _ = add_user(&sandbox, "bert", "operator,engineer,configure-admin");
-    let target = press(&sandbox, &registry);
+    let target = press(&sandbox, &registry.name);
     let url = target.endpoint().unwrap().to_string();
     let admin = |registry: &Registry| client_of(&sandbox, registry, "carl", URI, "encrypt");
     let mut carl = admin(&registry);
@@ -212,7 +212,7 @@ fn a_target_of_the_options_is_not_removed_and_uses_stored_keys_after_a_restart()
     let sandbox = Sandbox::new();
     let registry = Registry::start(&sandbox, &["--security-group", "Plant"]);
     let _ = add_user(&sandbox, "carl", "security-admin");
-    let target = press(&sandbox, &registry);
+    let target = press(&sandbox, &registry.name);
     let option = format!("Plant={TARGET}@{}", target.endpoint().unwrap());
     let endpoint = registry.endpoint.clone();
     drop(registry);
@@ -229,7 +229,7 @@ fn a_target_of_the_options_is_not_removed_and_uses_stored_keys_after_a_restart()
     // The registry is gone when the target starts again.
     registry.process.kill();
     drop(target);
-    let target = press(&sandbox, &registry);
+    let target = press(&sandbox, &registry.name);
     assert_eq!(token(&target), Some(pushed));
     let file = sandbox.data_directory().join("pki/own/private/Press.keys");
     let mode = std::os::unix::fs::PermissionsExt::mode(&file.metadata().unwrap().permissions());

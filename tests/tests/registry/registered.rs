@@ -14,7 +14,7 @@ fn known(sandbox: &Sandbox, endpoint: &str) -> Vec<String> {
 }
 
 /// Lets the owner of `elsewhere` trust the certificate of a registry of another user.
-fn trust(elsewhere: &Sandbox, sandbox: &Sandbox, name: &str) {
+pub(crate) fn trust(elsewhere: &Sandbox, sandbox: &Sandbox, name: &str) {
     let own = sandbox.data_directory().join("pki/own/certs");
     let certificate = own.join(format!("{name}.der"));
     let folder = elsewhere.data_directory().join("pki");

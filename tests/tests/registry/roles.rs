@@ -8,7 +8,7 @@ use crate::ownership::{add_named, add_provider, delete};
 use crate::security_groups::{add, remove, status};
 use crate::{PATIENCE, client_as};
 
-const PASSWORD: &str = "hammer";
+pub(crate) const PASSWORD: &str = "hammer";
 
 /// Adds a user with this password to the users of the registry.
 pub(crate) fn add_user(sandbox: &Sandbox, name: &str, roles: &str) -> String {

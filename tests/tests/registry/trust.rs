@@ -6,6 +6,7 @@ use takt_tests::process::Finished;
 use takt_tests::{Process, Registry, Sandbox};
 
 use crate::PATIENCE;
+use crate::operations::{DESK, Plant};
 
 /// A registry, and the client of another Unix user with certificates of its own; both trust each other.
 pub(crate) struct TwoUsers {
@@ -17,7 +18,7 @@ pub(crate) struct TwoUsers {
     /// Thumbprint of the certificate of the client.
     pub(crate) client: String,
     /// File with the certificate of the registry.
-    certificate: String,
+    pub(crate) certificate: String,
 }
 
 impl TwoUsers {
@@ -56,7 +57,7 @@ impl TwoUsers {
     }
 
     /// Runs `takt trust` with the folder of the server.
-    fn server_runs(&self, change: &[&str]) {
+    pub(crate) fn server_runs(&self, change: &[&str]) {
         let folder = ["--certificates", &self.folder];
         let command = [&["trust"], change, &folder].concat();
         let _ = self.sandbox.run(&command).expect_success();
@@ -167,6 +168,29 @@ fn a_watch_goes_on_with_the_new_certificate_of_its_server() {
     users.registry = Registry::start_at(&users.sandbox, &endpoint, &[]);
     wait_for_values_again(&mut watch);
     assert!(!watch.has_ended(), "{}", watch.report());
+}
+
+/// First the certificate of the server is replaced, then that of the client. Each new channel has the new one. The old ones are
+/// still trusted: otherwise both sides would close the open channels.
+#[test]
+fn operations_go_on_when_certificates_are_replaced() {
+    let plant = Plant::start(|_| {});
+    let pki = plant.seat.data.join("pki");
+    let mut desks = plant.all_work();
+    for name in [plant.registry.name.as_str(), DESK] {
+        let file = pki.join(format!("own/certs/{name}.der"));
+        let before = std::fs::read(&file).unwrap();
+        let renew = ["trust", "renew", name, "--certificates"];
+        let renew = [&renew[..], &[pki.to_str().unwrap()]].concat();
+        let _ = plant.sandbox.run(&renew).expect_success();
+        assert_ne!(std::fs::read(&file).unwrap(), before, "{name}");
+        for desk in &mut desks {
+            let operation = desk.operation();
+            assert_eq!(desk.work(), Ok(()), "{operation:?} {name}");
+            assert_eq!(desk.client().epoch(), 1, "{operation:?} {name}");
+        }
+        drop(plant.all_work());
+    }
 }
 
 /// The registry offers no endpoint with this curve.

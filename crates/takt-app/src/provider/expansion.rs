@@ -166,10 +166,10 @@ impl Expansion<'_, '_> {
         if depth > MAX_DEPTH || self.expanded.nodes.len() > MAX_NODES {
             return Err(InstanceError::TooManyNodes { limit: MAX_NODES });
         }
-        for member in members {
-            self.member(&path, &node_id, &member, depth)?;
+        for member in &members {
+            self.member(&path, &node_id, member, depth)?;
         }
-        Ok(())
+        self.check_placeholders(&path, &node_id, &members)
     }
 
     fn member(
@@ -193,9 +193,7 @@ impl Expansion<'_, '_> {
         if member.rule.is_placeholder() {
             let named: Vec<Placeholder> = self.instance.placeholders.clone();
             let named = named.into_iter().filter(|named| named.path == path);
-            let mut is_missing = member.rule == ModellingRule::MandatoryPlaceholder;
             for named in named {
-                is_missing = false;
                 self.used_placeholders.insert(path.clone());
                 let path = join(parent, &named.name);
                 let type_id = match &named.type_name {
@@ -212,10 +210,7 @@ impl Expansion<'_, '_> {
                     depth + 1,
                 )?;
             }
-            return match is_missing {
-                true => Err(InstanceError::MissingPlaceholder(path)),
-                false => Ok(()),
-            };
+            return Ok(());
         }
         let is_chosen = self.is_wanted(&path);
         let is_shared = member.node_class == NodeClass::Method && !is_chosen;

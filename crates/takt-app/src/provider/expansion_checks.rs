@@ -1,6 +1,8 @@
-//! Checks that the paths of an instance are those of members of its type.
+//! Checks that the paths of an instance are those of members of its type, and that mandatory placeholders have nodes.
 
+use takt_space::{ModellingRule, TypeMember};
 use takt_ua::enumerations::NodeClass;
+use takt_ua::{ExpandedNodeId, NodeId};
 
 use super::expansion::{Expansion, join};
 use super::instance_error::InstanceError;
@@ -39,6 +41,37 @@ impl Expansion<'_, '_> {
             Some(path) => Err(self.unknown(path)),
             None => Ok(()),
         }
+    }
+
+    /// Checks that each mandatory placeholder of a node has a node in its place. It may be another member, with the ReferenceType and
+    /// the TypeDefinition of the placeholder or subtypes of them (OPC 10000-3, 6.4.4.4.5).
+    pub(super) fn check_placeholders(
+        &self,
+        parent: &str,
+        parent_id: &ExpandedNodeId,
+        members: &[TypeMember],
+    ) -> Result<(), InstanceError> {
+        let mandatory = members.iter();
+        let mandatory =
+            mandatory.filter(|member| member.rule == ModellingRule::MandatoryPlaceholder);
+        for placeholder in mandatory {
+            let declaration = placeholder.declaration();
+            let declared = declaration.and_then(|node| self.view.type_definition(node));
+            let declared = declared.unwrap_or_default();
+            let is_subtype = |node: &NodeId, of: &NodeId| self.view.is_subtype_of(node, of);
+            let is_present = self.expanded.nodes.iter().any(|node| {
+                node.parent_node_id == *parent_id
+                    && node.node_class == placeholder.node_class
+                    && is_subtype(&node.reference_type_id, &placeholder.reference_type)
+                    && (node.node_class == NodeClass::Method
+                        || is_subtype(&node.type_definition.node_id, &declared))
+            });
+            if !is_present {
+                let path = join(parent, placeholder.browse_name.name.as_str());
+                return Err(InstanceError::MissingPlaceholder(path));
+            }
+        }
+        Ok(())
     }
 
     fn unknown(&self, path: &str) -> InstanceError {

@@ -336,19 +336,22 @@ fn a_registry_without_the_nodeset_is_named_with_the_fix() {
     }
 }
 
-fn mistake(change: impl FnOnce(Instance) -> Instance) -> InstanceError {
-    let nodesets = nodesets();
-    let instance = change(Instance::new("Press", name("PressType")));
+/// Starts a Provider with an instance and without a registry.
+fn start_alone(instance: Instance) -> Result<Provider, ProviderError> {
     let directory = tempfile::tempdir().unwrap();
-    let provider = Provider::builder("Plant")
-        .nodesets(&nodesets)
+    Provider::builder("Plant")
+        .nodesets(&nodesets())
         .instance(instance)
         .without_registry()
         .serve(ServeOptions {
             runtime_directory: Some(directory.path().to_owned()),
             ..ServeOptions::default()
-        });
-    match provider.start() {
+        })
+        .start()
+}
+
+fn mistake(change: impl FnOnce(Instance) -> Instance) -> InstanceError {
+    match start_alone(change(Instance::new("Press", name("PressType")))) {
         Err(ProviderError::Instance { mistake, .. }) => *mistake,
         Err(other) => panic!("{other}"),
         Ok(_) => panic!("it starts"),
@@ -419,6 +422,18 @@ fn mistakes_name_the_path_and_the_possible_ones() {
     assert!(error.contains("did you mean PressType?"), "{error}");
     let error = mistake(|_| Instance::new("M", TypeName::new("urn:other", "A"))).to_string();
     assert!(error.contains("urn:other"), "{error}");
+}
+
+/// Another member of the type of a mandatory placeholder takes its place (OPC 10000-3, 6.4.4.4.5).
+#[test]
+fn a_member_of_the_same_type_takes_the_place_of_a_placeholder() {
+    let rack = || Instance::new("Rack", name("RackType"));
+    let Err(ProviderError::Instance { mistake, .. }) = start_alone(rack()) else {
+        panic!("it has no slot");
+    };
+    let missing = InstanceError::MissingPlaceholder("<Slot>".to_owned());
+    assert_eq!(*mistake, missing);
+    assert!(start_alone(rack().bind("First", "Die")).is_ok());
 }
 
 #[test]
