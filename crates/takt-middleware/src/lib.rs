@@ -6,6 +6,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod environment;
 mod error;
 mod goals;
 mod install;

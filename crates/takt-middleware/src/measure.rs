@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use crate::environment::Environment;
 use crate::own::Mode;
 use crate::protocol::SessionError;
 use crate::row::{CaseResult, RoundResult, Subject};
@@ -27,6 +28,7 @@ pub(crate) struct RoundPlan<'a> {
 
 /// Measures all cases of a peer in a random order, with its processes started anew.
 pub(crate) fn round(
+    environment: &Environment,
     table: &PeerTable,
     subject: &Subject,
     plan: RoundPlan<'_>,
@@ -35,7 +37,13 @@ pub(crate) fn round(
     let (count, seed) = (plan.count, plan.seed);
     let peer = table.peers.get(subject.place);
     let peer = peer.ok_or_else(|| SessionError::failed("the row is gone"))?;
-    let mut session = Session::start(table, peer, &subject.options, seed, interrupted)?;
+    let mut session = Session::start(
+        environment,
+        table,
+        peer,
+        (&subject.options, seed),
+        interrupted,
+    )?;
     let of_mode = |mode: &Mode| {
         plan.sizes
             .iter()
@@ -68,7 +76,7 @@ pub(crate) fn round(
     for (after, before) in usage.iter_mut().zip(before) {
         *after = after.since(before);
     }
-    let own = usage.iter().map(|usage| usage.cpu_ms).sum();
+    let own = session.time_here(&usage);
     Ok(RoundResult {
         label: subject.label.clone(),
         round: plan.number,

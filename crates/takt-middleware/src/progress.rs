@@ -21,6 +21,7 @@ struct Common {
     samples: u32,
     rounds: u32,
     seed: u64,
+    place: String,
 }
 
 impl Common {
@@ -32,6 +33,7 @@ impl Common {
             samples,
             rounds,
             seed: options.seed,
+            place: options.place(),
         }
     }
 
@@ -47,6 +49,7 @@ impl Common {
             ),
             ("rounds", self.rounds.to_string(), other.rounds.to_string()),
             ("seed", self.seed.to_string(), other.seed.to_string()),
+            ("place", self.place.clone(), other.place.clone()),
         ];
         let differs = pairs.into_iter().find(|(_, one, other)| one != other)?;
         let (name, one, other) = differs;

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use takt_report::{Axis, Chart, ChartSeries, Figure, Notice, Page, Picture, Report};
 use takt_report::{Scale, Table, Theme};
 
+use crate::environment::LinkRow;
 use crate::error::MiddlewareError;
 use crate::goals::goals;
 use crate::options::MiddlewareOptions;
@@ -12,6 +13,14 @@ use crate::own::Mode;
 use crate::row::{MiddlewareRow, Subject};
 use crate::samples;
 use crate::tables;
+
+/// Place where the comparison ran.
+pub(crate) struct Place {
+    /// Sentences that describe it.
+    pub(crate) description: String,
+    /// Baseline of its link.
+    pub(crate) links: Vec<LinkRow>,
+}
 
 /// Title of the page and of the Markdown file.
 const TITLE: &str = "Comparison of middleware";
@@ -25,12 +34,14 @@ pub(crate) fn show(
     report: &mut Report<impl FnMut(String)>,
     subjects: &[Subject],
     rows: &[MiddlewareRow],
+    place: &Place,
     options: &MiddlewareOptions,
 ) -> Result<(), MiddlewareError> {
     let goals = goals(subjects, rows, options.seed);
-    let notes = notes(subjects, rows);
+    let notes = notes(subjects, rows, place);
     let charts = charts(rows);
     let all = [
+        ("Baseline of the link", tables::links(&place.links)),
         ("Round trips", tables::round_trips(rows)),
         ("Goals", tables::goals(&goals)),
         ("Resources", tables::resources(subjects)),
@@ -47,6 +58,11 @@ pub(crate) fn show(
         report.table(table);
     }
     let mut objects = String::new();
+    for link in &place.links {
+        report.row(link).map_err(output)?;
+        let object = serde_json::to_string(link).map_err(output)?;
+        let _ = writeln!(objects, "{object}");
+    }
     for row in rows {
         report.row(row).map_err(output)?;
         let object = serde_json::to_string(row).map_err(output)?;
@@ -104,15 +120,17 @@ fn markdown(notes: &[String], all: &[(&str, Table)]) -> String {
     text
 }
 
-fn notes(subjects: &[Subject], rows: &[MiddlewareRow]) -> Vec<String> {
+fn notes(subjects: &[Subject], rows: &[MiddlewareRow], place: &Place) -> Vec<String> {
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    let mut notes = vec![format!(
-        "Client and server are processes of this host with {processors} processors, over loopback. System calls are not counted."
-    )];
+    let mut notes = vec![
+        place.description.clone(),
+        "System calls are not counted.".to_owned(),
+    ];
     if cfg!(debug_assertions) {
         notes.push("This is a debug build: figures of Takt mean nothing.".to_owned());
     }
-    let missing = subjects.iter().filter(|it| it.missing.is_some()).count();
+    let is_missing = |it: &&Subject| it.missing.is_some() && !it.is_elsewhere;
+    let missing = subjects.iter().filter(is_missing).count();
     if missing > 0 {
         let of = subjects.len();
         notes.push(format!(
@@ -121,6 +139,12 @@ fn notes(subjects: &[Subject], rows: &[MiddlewareRow]) -> Vec<String> {
     }
     if rows.iter().any(|row| row.is_loaded) {
         notes.push("LOADED: others used the processors during rows with *.".to_owned());
+    }
+    if rows.iter().any(|row| row.link_loses) {
+        notes.push(
+            "LOSSES: the link loses frames or changes their order. Answers that are lost or late for it are no fault of a peer."
+                .to_owned(),
+        );
     }
     if rows.iter().any(|row| !row.is_right()) {
         let faults = "wrong/lost/late/duplicate answers";

@@ -72,6 +72,8 @@ pub struct MiddlewareRow {
     pub answered: usize,
     /// Numbers of wrong, lost, late and duplicate answers.
     pub faults: [u64; 4],
+    /// True if the link loses frames or changes their order: lost and late answers are no fault of the peer then.
+    pub link_loses: bool,
     /// True if other programs used more than a fifth of a processor.
     pub is_loaded: bool,
     /// Times in µs of each round.
@@ -91,6 +93,7 @@ impl MiddlewareRow {
             per_second: None,
             answered: 0,
             faults: [0; 4],
+            link_loses: subject.link_loses,
             is_loaded: false,
             rounds: Vec::new(),
         }
@@ -115,10 +118,12 @@ impl MiddlewareRow {
         self.per_second = (sum > 0.0).then(|| self.answered as f64 * 1e6 / sum);
     }
 
-    /// Returns true if each request had its own right answer.
+    /// Returns true if each request had its own right answer, but for those that the link has lost.
     #[must_use]
     pub fn is_right(&self) -> bool {
-        self.faults == [0; 4] && self.answered > 0
+        let [wrong, lost, late, duplicate] = self.faults;
+        let of_link = if self.link_loses { 0 } else { lost + late };
+        wrong + duplicate + of_link == 0 && self.answered > 0
     }
 }
 
@@ -136,6 +141,11 @@ pub(crate) struct Subject {
     pub(crate) source: String,
     /// Reason why it is not, or not fully, measured.
     pub(crate) missing: Option<String>,
+    /// True if it cannot run at the place of this comparison.
+    pub(crate) is_elsewhere: bool,
+    /// True if the link loses frames or changes their order.
+    #[serde(skip)]
+    pub(crate) link_loses: bool,
     pub(crate) info: Vec<(String, String)>,
     /// Resources of client and server during the measurement.
     pub(crate) usage: [PeerUsage; 2],

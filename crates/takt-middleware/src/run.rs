@@ -5,13 +5,14 @@ use std::time::Instant;
 
 use takt_report::Report;
 
+use crate::environment::{Environment, baseline};
 use crate::error::MiddlewareError;
 use crate::leftovers::leftovers;
 use crate::measure::{RoundPlan, round};
 use crate::options::MiddlewareOptions;
 use crate::progress::ProgressFile;
 use crate::protocol::SessionError;
-use crate::report;
+use crate::report::{self, Place};
 use crate::row::{Subject, rows};
 use crate::statistics::Random;
 use crate::table::{PeerNetwork, PeerTable};
@@ -26,14 +27,31 @@ pub fn run(
     line: impl FnMut(String),
 ) -> Result<(), MiddlewareError> {
     let table = PeerTable::load(options.peers.as_deref())?;
-    let mut subjects = subjects(&table, options)?;
+    let mut environment = Environment::open(options, &table, interrupted)?;
+    let mut subjects = subjects(&table, &environment, options)?;
     let folder = &options.output;
     std::fs::create_dir_all(folder).map_err(MiddlewareError::file("create", folder))?;
     let mut progress = ProgressFile::open(options)?;
-    measure(&table, &mut subjects, options, &mut progress, interrupted)?;
+    let links = baseline(&environment, &table, options.seed, interrupted);
+    let links = links.map_err(|error| match error {
+        SessionError::Interrupted => MiddlewareError::Interrupted,
+        SessionError::Failed(reason) => MiddlewareError::Environment(reason),
+    })?;
+    let place = Place {
+        description: environment.description(),
+        links,
+    };
+    let plan = (&table, options);
+    measure(
+        &mut environment,
+        plan,
+        &mut subjects,
+        &mut progress,
+        interrupted,
+    )?;
     let rows = rows(&mut subjects, &progress.rounds);
     let mut report = Report::new(line, options.json);
-    report::show(&mut report, &subjects, &rows, options)?;
+    report::show(&mut report, &subjects, &rows, &place, options)?;
     let wrong = |label: &String| rows.iter().any(|row| row.peer == *label && !row.is_right());
     let is_faulty = |it: &&Subject| it.required && (it.missing.is_some() || wrong(&it.label));
     let faulty: Vec<&str> = subjects
@@ -49,9 +67,9 @@ pub fn run(
 
 /// Measures what is not in the file of results yet.
 fn measure(
-    table: &PeerTable,
+    environment: &mut Environment,
+    (table, options): (&PeerTable, &MiddlewareOptions),
     subjects: &mut [Subject],
-    options: &MiddlewareOptions,
     progress: &mut ProgressFile,
     interrupted: &AtomicBool,
 ) -> Result<(), MiddlewareError> {
@@ -78,14 +96,16 @@ fn measure(
                 count: samples.div_ceil(rounds),
                 seed,
             };
-            match round(table, subject, plan, interrupted) {
+            match round(environment, table, subject, plan, interrupted) {
                 Ok(result) => progress.add(result)?,
                 Err(SessionError::Interrupted) => return Err(MiddlewareError::Interrupted),
                 Err(SessionError::Failed(reason)) => subject.missing = Some(reason),
             }
+            environment.check()?;
             steps.done();
         }
     }
+    // Files and processes on another host are not looked at.
     for subject in subjects {
         let seed = random.next();
         let known = progress
@@ -95,12 +115,12 @@ fn measure(
         if let Some((_, known)) = known {
             subject.leftovers = Some(known.clone());
         }
-        if subject.missing.is_some() || known.is_some() {
+        if subject.missing.is_some() || known.is_some() || !environment.is_local() {
             steps.skip();
             continue;
         }
         steps.show(&format!("{}: leftovers", subject.label));
-        match leftovers(table, subject, seed, interrupted) {
+        match leftovers(environment, table, subject, seed, interrupted) {
             Ok(left) => {
                 progress.add_left(&subject.label, &left)?;
                 subject.leftovers = Some(left);
@@ -119,6 +139,7 @@ fn measure(
 /// Returns the wanted variants of all peers.
 fn subjects(
     table: &PeerTable,
+    environment: &Environment,
     options: &MiddlewareOptions,
 ) -> Result<Vec<Subject>, MiddlewareError> {
     let mut subjects = Vec::new();
@@ -135,14 +156,17 @@ fn subjects(
                 .concat()
                 .join(" ");
             if options.wants(&label) {
+                let elsewhere = environment.obstacle(peer, variant);
                 subjects.push(Subject {
                     place,
                     label,
                     title: peer.title.clone(),
                     options: variant.clone(),
-                    required: peer.required && !is_forbidden,
+                    required: peer.required && !is_forbidden && elsewhere.is_none(),
                     source: peer.source.clone(),
-                    missing: missing.clone(),
+                    missing: elsewhere.map(str::to_owned).or_else(|| missing.clone()),
+                    is_elsewhere: elsewhere.is_some(),
+                    link_loses: environment.loses(),
                     info: Vec::new(),
                     usage: Default::default(),
                     requests: 0,

@@ -39,9 +39,11 @@ pub enum PeerGroup {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PeerNetwork {
-    /// Loopback interface of this host.
+    /// Loopback interface of this host, or the link of the comparison.
     #[default]
     Loopback,
+    /// Shared memory of one host.
+    Memory,
     /// Two interfaces that are joined, in a network namespace of their own.
     Veth,
 }
@@ -113,6 +115,9 @@ pub struct PeerEntry {
     /// Network of both sides.
     #[serde(default)]
     pub environment: PeerNetwork,
+    /// True if the server sends to an address that it must know: the option `client-address` tells it.
+    #[serde(default)]
+    pub client_address: bool,
     /// Remark for the report.
     #[serde(default)]
     pub note: String,

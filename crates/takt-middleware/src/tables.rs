@@ -2,6 +2,7 @@
 
 use takt_report::{Column, Table};
 
+use crate::environment::{LinkRow, RelayCounts};
 use crate::goals::Goal;
 use crate::row::{Leftovers, MiddlewareRow, Subject};
 
@@ -32,7 +33,8 @@ pub(crate) fn round_trips(rows: &[MiddlewareRow]) -> Table {
         let ratio = tcp.and_then(|tcp| Some(row.median_us?.value / tcp.median_us?.value));
         let [wrong, lost, late, duplicate] = row.faults;
         let faults = match row.is_right() {
-            true => String::new(),
+            true if row.faults == [0; 4] => String::new(),
+            true => format!("link: {lost} lost, {late} late"),
             false => format!("\u{2717} {wrong}/{lost}/{late}/{duplicate}"),
         };
         let loaded = if row.is_loaded { "*" } else { "" };
@@ -154,6 +156,46 @@ fn some_names(left: &Leftovers) -> String {
         1 => format!("{name}{dots}"),
         files => format!("{name}{dots} and {} more", files - 1),
     }
+}
+
+/// Returns the baseline of the link.
+pub(crate) fn links(rows: &[LinkRow]) -> Table {
+    let micros = |name| Column::number(name).unit("\u{b5}s");
+    let frames = |name| Column::number(name);
+    let mut table = Table::new([
+        Column::text("link"),
+        micros("UDP round trip"),
+        micros("low"),
+        micros("high"),
+        Column::text("lost"),
+        Column::number("TCP stream").unit("Mbit/s"),
+        frames("frames"),
+        frames("lost frames"),
+        frames("without delay"),
+        frames("without room"),
+    ]);
+    for row in rows {
+        let [lost, sent] = row.lost;
+        let count = |of: fn(&RelayCounts) -> u64| {
+            row.frames
+                .as_ref()
+                .map_or(String::new(), |it| of(it).to_string())
+        };
+        table.row([
+            row.link.to_owned(),
+            one(row.round_trip_us.map(|it| it.value)),
+            one(row.round_trip_us.map(|it| it.low)),
+            one(row.round_trip_us.map(|it| it.high)),
+            format!("{lost} of {sent}"),
+            row.mbit_per_second
+                .map_or(String::new(), |rate| format!("{rate:.0}")),
+            count(|it| it.passed),
+            count(|it| it.lost),
+            count(|it| it.reordered),
+            count(|it| it.refused),
+        ]);
+    }
+    table
 }
 
 /// Returns versions and settings of the measured peers.

@@ -47,7 +47,8 @@ pub enum BenchCommand {
     /// Round trips of OPC UA, MQTT, DDS, ROS and other middleware, in real processes and one run.
     #[command(
         after_help = "Examples:\n  takt bench middleware --quick\n  takt bench middleware --only tcp,udp --sizes 2,1024 --samples 1000\n  \
-                      takt bench middleware --resume"
+                      takt bench middleware --resume\n  takt bench middleware --link veth,rate=1gbit,delay=2ms,loss=1%\n  \
+                      takt bench middleware --server-host user@host"
     )]
     Middleware(takt_middleware::MiddlewareOptions),
     /// Foreign peers of the comparison of middleware: their state and installation.
@@ -76,6 +77,15 @@ pub enum BenchCommand {
         interface: String,
         /// File in the format pcapng.
         file: std::path::PathBuf,
+    },
+    /// Relay between two interfaces until the standard input ends.
+    #[command(hide = true)]
+    Relay(takt_middleware::environment::RelaySetting),
+    /// Use of resources by a process group, as JSON.
+    #[command(hide = true)]
+    Usage {
+        /// Process id of its leader.
+        group: u32,
     },
     /// One side of a peer of the comparison of middleware, which speaks its line protocol.
     #[command(hide = true)]

@@ -1,0 +1,269 @@
+//! Two network namespaces on this host, joined by a veth pair with a rate, or by two pairs and a relay between them.
+//!
+//! The namespaces have no name: they end with the processes in them, and these end with their standard input. So nothing is left, even
+//! if this process is killed.
+
+use std::fs::File;
+use std::net::{IpAddr, Ipv4Addr};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use takt_rt::child::{ChildProcess, Ending};
+
+use super::Side;
+use super::link_setting::{Impairment, LinkSetting};
+use super::relay::RelayCounts;
+use crate::place::has_program;
+use crate::protocol::SessionError;
+use crate::session::{INTERFACES, START};
+
+/// Addresses of server and client, reserved for documentation (RFC 5737): no network of this host has them.
+pub(super) const ADDRESSES: [IpAddr; 2] = [
+    IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1)),
+    IpAddr::V4(Ipv4Addr::new(192, 0, 2, 2)),
+];
+/// Interfaces of the relay, towards server and client.
+const RELAY_INTERFACES: [&str; 2] = ["relay0", "relay1"];
+/// Bytes that pass at once after a pause: the bucket of `tbf`.
+pub(super) const BURST: u32 = 16 << 10;
+/// Longest time of a frame in the queue of `tbf`.
+const QUEUE: &str = "50ms";
+/// Interval of the looks at an interface that is not up yet.
+const LOOK: Duration = Duration::from_millis(5);
+/// Programs that make namespaces and links, and their Debian packages.
+const PROGRAMS: [(&str, &str); 4] = [
+    ("unshare", "util-linux"),
+    ("nsenter", "util-linux"),
+    ("ip", "iproute2"),
+    ("tc", "iproute2"),
+];
+
+/// Link between two namespaces, as long as this value lasts.
+pub(crate) struct Link {
+    // The order matters for Drop: the relay ends before its namespace.
+    relay: Option<ChildProcess>,
+    /// Holders of the namespaces of server, client and relay.
+    holders: Vec<ChildProcess>,
+    folder: tempfile::TempDir,
+}
+
+/// Way of the frames from one namespace to the other.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Way {
+    /// One veth pair.
+    Direct,
+    /// Two pairs and a relay, with a seed of its draws.
+    Relay(Impairment, u64),
+}
+
+impl Link {
+    /// Returns the reason why this user cannot make links.
+    pub(crate) fn obstacle() -> Option<String> {
+        if !rustix::process::geteuid().is_root() {
+            return Some("only root may make network namespaces: run it with sudo".to_owned());
+        }
+        let missing = PROGRAMS.iter().find(|(name, _)| !has_program(name));
+        missing
+            .map(|(name, package)| format!("`{name}` is not installed: apt-get install {package}"))
+    }
+
+    /// Makes the namespaces, and waits until the interfaces are up.
+    pub(crate) fn open(
+        rate: u64,
+        way: Way,
+        interrupted: &AtomicBool,
+    ) -> Result<Self, SessionError> {
+        if let Some(obstacle) = Self::obstacle() {
+            return Err(SessionError::Failed(obstacle));
+        }
+        let folder = tempfile::Builder::new().prefix("takt-link-").tempdir();
+        let mut link = Self {
+            relay: None,
+            holders: Vec::new(),
+            folder: folder.map_err(SessionError::failed)?,
+        };
+        let namespaces = if way == Way::Direct { 2 } else { 3 };
+        for number in 0..namespaces {
+            let holder = link.hold(number, interrupted)?;
+            link.holders.push(holder);
+        }
+        let [one, other] = INTERFACES;
+        let [server, client] = [link.id(0), link.id(1)];
+        match way {
+            Way::Direct => {
+                let pair = format!("ip link add {one} type veth peer name {other} netns {client}");
+                link.shell(0, &pair)?;
+            }
+            Way::Relay(..) => {
+                let [to_server, to_client] = RELAY_INTERFACES;
+                link.shell(
+                    2,
+                    &format!(
+                        "ip link add {to_server} type veth peer name {one} netns {server} && \
+                         ip link add {to_client} type veth peer name {other} netns {client}"
+                    ),
+                )?;
+                for name in RELAY_INTERFACES {
+                    link.shell(2, &format!("ip link set {name} addrgenmode none up"))?;
+                }
+            }
+        }
+        for (place, (name, address)) in INTERFACES.into_iter().zip(ADDRESSES).enumerate() {
+            // A relay passes frames on as they are on a wire, so that none may hold several segments.
+            let segments = if way == Way::Direct {
+                ""
+            } else {
+                "gso_max_segs 1"
+            };
+            link.shell(
+                place,
+                &format!(
+                    "ip link set {name} addrgenmode none {segments} && ip addr add {address}/30 dev {name} && \
+                     tc qdisc add dev {name} root tbf rate {rate}bit burst {BURST} latency {QUEUE} && ip link set {name} up"
+                ),
+            )?;
+        }
+        for (place, name) in INTERFACES.into_iter().enumerate() {
+            link.wait_until_up(place, name, interrupted)?;
+        }
+        if let Way::Relay(impairment, seed) = way {
+            for name in RELAY_INTERFACES {
+                link.wait_until_up(2, name, interrupted)?;
+            }
+            let setting = LinkSetting { rate, impairment };
+            link.relay = Some(link.start_relay(setting, seed, interrupted)?);
+        }
+        Ok(link)
+    }
+
+    fn id(&self, place: usize) -> u32 {
+        self.holders.get(place).map_or(0, ChildProcess::id)
+    }
+
+    fn errors(&self, name: &str) -> PathBuf {
+        self.folder.path().join(format!("{name}.stderr"))
+    }
+
+    /// Starts the process that holds a namespace.
+    fn hold(&self, number: usize, interrupted: &AtomicBool) -> Result<ChildProcess, SessionError> {
+        let errors = self.errors(&format!("namespace-{number}"));
+        let file = File::create(&errors).map_err(SessionError::failed)?;
+        let mut command = Command::new("unshare");
+        let script = "ip link set lo up && echo ready && exec cat";
+        command
+            .args(["--net", "sh", "-c", script])
+            .stderr(Stdio::from(file));
+        let failed = |error| SessionError::of("network namespace", error, &errors);
+        let holder = ChildProcess::start("namespace", &mut command, Ending::Input);
+        let holder = holder.map_err(failed)?;
+        holder.line(START, interrupted).map_err(failed)?;
+        Ok(holder)
+    }
+
+    /// Returns the beginning of a command line that runs in a namespace. nsenter becomes the program, with its process id.
+    fn enter(&self, place: usize) -> Vec<String> {
+        let id = self.id(place).to_string();
+        ["nsenter", "--target", &id, "--net", "--"]
+            .map(str::to_owned)
+            .to_vec()
+    }
+
+    /// Returns the beginning of a command line of a side.
+    pub(super) fn entrance(&self, side: Side) -> Vec<String> {
+        match side {
+            Side::Server => self.enter(0),
+            Side::Client => self.enter(1),
+        }
+    }
+
+    /// Returns the processes that hold the namespaces of server and client.
+    pub(super) fn holders_of_sides(&self) -> [u32; 2] {
+        [self.id(0), self.id(1)]
+    }
+
+    /// Runs a short script in a namespace. Returns its output.
+    fn shell(&self, place: usize, script: &str) -> Result<String, SessionError> {
+        let mut words = self.enter(place);
+        words.extend(["sh", "-c", script].map(str::to_owned));
+        let output = Command::new(&words[0]).args(&words[1..]).output();
+        let output = output.map_err(SessionError::failed)?;
+        match output.status.success() {
+            true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
+            false => {
+                let said = String::from_utf8_lossy(&output.stderr);
+                Err(SessionError::Failed(format!(
+                    "`{script}` failed: {}",
+                    said.trim()
+                )))
+            }
+        }
+    }
+
+    fn wait_until_up(
+        &self,
+        place: usize,
+        name: &str,
+        interrupted: &AtomicBool,
+    ) -> Result<(), SessionError> {
+        let deadline = Instant::now() + START;
+        while !self
+            .shell(place, &format!("ip link show {name}"))?
+            .contains("state UP")
+        {
+            if interrupted.load(Ordering::Relaxed) {
+                return Err(SessionError::Interrupted);
+            }
+            if Instant::now() > deadline {
+                return Err(SessionError::Failed(format!("{name} does not come up")));
+            }
+            std::thread::sleep(LOOK);
+        }
+        Ok(())
+    }
+
+    fn start_relay(
+        &self,
+        setting: LinkSetting,
+        seed: u64,
+        interrupted: &AtomicBool,
+    ) -> Result<ChildProcess, SessionError> {
+        let errors = self.errors("relay");
+        let file = File::create(&errors).map_err(SessionError::failed)?;
+        let takt = std::env::current_exe().map_err(SessionError::failed)?;
+        let words = self.enter(2);
+        let mut command = Command::new(&words[0]);
+        command
+            .args(&words[1..])
+            .arg(takt)
+            .args(["bench", "relay"])
+            .args(RELAY_INTERFACES)
+            .args(["--link", &setting.to_string(), "--seed", &seed.to_string()])
+            .stderr(Stdio::from(file));
+        let failed = |error| SessionError::of("relay", error, &errors);
+        let relay = ChildProcess::start("relay", &mut command, Ending::Input).map_err(failed)?;
+        relay.line(START, interrupted).map_err(failed)?;
+        Ok(relay)
+    }
+
+    /// Returns an error if the relay has ended.
+    pub(super) fn check(&mut self) -> Result<(), SessionError> {
+        let errors = self.errors("relay");
+        match self.relay.as_mut().and_then(ChildProcess::ended) {
+            None => Ok(()),
+            Some(_) => {
+                let ended = takt_rt::child::ChildError::Ended;
+                Err(SessionError::of("relay", ended, &errors))
+            }
+        }
+    }
+
+    /// Ends the relay and returns its numbers of frames.
+    pub(super) fn close(mut self) -> Option<RelayCounts> {
+        let mut relay = self.relay.take()?;
+        relay.ask_to_end();
+        let line = relay.line(START, &AtomicBool::new(false)).ok()?;
+        serde_json::from_str(&line).ok()
+    }
+}
