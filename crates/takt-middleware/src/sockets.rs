@@ -46,19 +46,9 @@ pub(crate) fn is_listening(process: u32, port: u16) -> bool {
     sockets.any(|entry| entry.is_listening && entry.port == port)
 }
 
-/// Returns the ports that cannot be bound in the network namespace of a process.
-pub(crate) fn bound(process: u32) -> BTreeSet<u16> {
-    let tables = TABLES.map(|protocol| table(process, protocol));
-    bound_of(tables.iter().flatten())
-}
-
-/// Returns the ports that cannot be bound, of the text of tables.
-pub(crate) fn bound_in(tables: &str) -> BTreeSet<u16> {
-    let entries: Vec<Entry> = tables.lines().filter_map(entry).collect();
-    bound_of(entries.iter())
-}
-
-fn bound_of<'a>(entries: impl Iterator<Item = &'a Entry>) -> BTreeSet<u16> {
+/// Returns the ports that are in use, of the text of tables.
+pub(crate) fn in_use(tables: &str) -> BTreeSet<u16> {
+    let entries = tables.lines().filter_map(entry);
     let open = entries.filter(|entry| !entry.has_ended);
     open.map(|entry| entry.port).collect()
 }
@@ -104,7 +94,6 @@ mod tests {
         assert!(is_listening(process, tcp));
         let found = ports(process);
         assert!(found.contains(&tcp) && found.contains(&udp), "{found:?}");
-        assert!(bound(process).is_superset(&BTreeSet::from([tcp, udp])));
         drop((listener, socket));
         assert!(!is_listening(process, tcp));
     }
@@ -114,6 +103,6 @@ mod tests {
         let text = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n   \
             0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 5123 1\n   \
             1: 0100007F:1F91 0100007F:C350 06 00000000:00000000 03:00000B1A 00000000     0        0 0 3\n";
-        assert_eq!(bound_in(text), BTreeSet::from([8080]));
+        assert_eq!(in_use(text), BTreeSet::from([8080]));
     }
 }

@@ -81,10 +81,15 @@ static UA_NodeId add_variable(UA_UInt32 number, const char *name, struct output 
     return node;
 }
 
+// Requests go to the address of the server, answers to that of the client.
+static const char *address_of(const struct peer_options *options, int port) {
+    return port < options->port + 2 ? options->address : options->client_address;
+}
+
 static UA_NodeId add_connection(const struct peer_options *options, int port, UA_UInt16 publisher) {
     char url[96], name[16];
     snprintf(name, sizeof name, "port %d", port);
-    snprintf(url, sizeof url, "opc.udp://%s:%d/", options->address, port);
+    snprintf(url, sizeof url, "opc.udp://%s:%d/", address_of(options, port), port);
     UA_NetworkAddressUrlDataType address = {UA_STRING((char *)(uintptr_t)(options->network ? options->network : "")),
                                             UA_STRING(url)};
     UA_PubSubConnectionConfig config;
@@ -210,7 +215,7 @@ static bool receive_answer(void *context, int64_t deadline) {
 }
 
 int main(int argc, char **argv) {
-    struct peer_options options = peer_parse(argc, argv, "poll interface");
+    struct peer_options options = peer_parse(argc, argv, "poll interface client-address");
     peer_info("version", "%s", &UA_OPEN62541_VERSION[1]);
     peer_info("setting", "multithreading 0, build type Release");
     peer_info("setting", "publish on change, not by a timer");

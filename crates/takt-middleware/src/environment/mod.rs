@@ -17,13 +17,12 @@ pub(crate) use joined_interfaces::joined_interfaces;
 pub(crate) use relay::RelayCounts;
 pub(crate) use remote_host::{PROCESS, RemoteFolder};
 
-use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use namespaces::{ADDRESSES, BURST, Link, Way};
+use namespaces::{ADDRESSES, BURST, Link, Way, within};
 use remote_host::RemoteHost;
 
 use crate::error::MiddlewareError;
@@ -142,8 +141,8 @@ impl Environment {
             Self::Host(_) if peer.environment == PeerNetwork::Veth => {
                 Some("it needs names of interfaces, which no option gives")
             }
-            Self::Host(_) if has("security=tls") => {
-                Some("the client needs the certificate of the broker, which is on the other host")
+            Self::Host(_) if variant.iter().any(|it| it.starts_with("security=")) => {
+                Some("its certificates are in a folder, which the other host does not share")
             }
             Self::Host(_) => None,
         }
@@ -253,20 +252,20 @@ impl Environment {
 
     /// Returns a test whether a port can be bound at both sides.
     pub(crate) fn free(&self) -> Result<Box<dyn Fn(u16) -> bool>, SessionError> {
-        let bound: BTreeSet<u16> = match self {
-            Self::Loopback => return Ok(Box::new(place::is_free)),
-            Self::Link(link, _) => link
-                .holders_of_sides()
-                .into_iter()
-                .flat_map(sockets::bound)
-                .collect(),
-            Self::Host(host) => {
-                let mut bound = sockets::bound(std::process::id());
-                bound.extend(sockets::bound_in(&host.socket_tables()?));
-                bound
+        Ok(match self {
+            Self::Loopback => Box::new(place::is_free),
+            Self::Link(link, _) => {
+                let namespaces = link.namespaces().map_err(SessionError::failed)?;
+                Box::new(move |port| {
+                    let is_free = |namespace| within(namespace, || place::is_free(port));
+                    namespaces.iter().all(|it| is_free(it).unwrap_or(false))
+                })
             }
-        };
-        Ok(Box::new(move |port| !bound.contains(&port)))
+            Self::Host(host) => {
+                let used = sockets::in_use(&host.socket_tables()?);
+                Box::new(move |port| !used.contains(&port) && place::is_free(port))
+            }
+        })
     }
 
     /// Returns true if a broker waits for connections. `process` is its process id on this host.

@@ -5,12 +5,14 @@
 
 use std::fs::File;
 use std::net::{IpAddr, Ipv4Addr};
+use std::os::fd::AsFd;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use takt_rt::child::{ChildProcess, Ending};
+use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
+use takt_rt::child::{ChildError, ChildProcess, Ending};
 
 use super::Side;
 use super::link_setting::{Impairment, LinkSetting};
@@ -178,9 +180,10 @@ impl Link {
         }
     }
 
-    /// Returns the processes that hold the namespaces of server and client.
-    pub(super) fn holders_of_sides(&self) -> [u32; 2] {
-        [self.id(0), self.id(1)]
+    /// Returns the namespaces of server and client.
+    pub(super) fn namespaces(&self) -> std::io::Result<[File; 2]> {
+        let open = |place| File::open(format!("/proc/{}/ns/net", self.id(place)));
+        Ok([open(0)?, open(1)?])
     }
 
     /// Runs a short script in a namespace. Returns its output.
@@ -253,7 +256,7 @@ impl Link {
         match self.relay.as_mut().and_then(ChildProcess::ended) {
             None => Ok(()),
             Some(_) => {
-                let ended = takt_rt::child::ChildError::Ended;
+                let ended = ChildError::Ended;
                 Err(SessionError::of("relay", ended, &errors))
             }
         }
@@ -266,4 +269,13 @@ impl Link {
         let line = relay.line(START, &AtomicBool::new(false)).ok()?;
         serde_json::from_str(&line).ok()
     }
+}
+
+/// Runs a function on a thread in a network namespace. Returns `None` if the thread cannot enter it.
+pub(super) fn within<T: Send>(namespace: &File, function: impl FnOnce() -> T + Send) -> Option<T> {
+    let enter = || {
+        move_into_link_name_space(namespace.as_fd(), Some(LinkNameSpaceType::Network)).ok()?;
+        Some(function())
+    };
+    std::thread::scope(|scope| scope.spawn(enter).join().ok().flatten())
 }
