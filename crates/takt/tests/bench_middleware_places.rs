@@ -13,6 +13,7 @@ use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
+use support::other_host::OtherHost;
 
 /// Peers that need no installation.
 const PEERS: &str = "tcp,udp,takt-tcp,takt-pubsub-udp,iceoryx2";
@@ -160,4 +161,60 @@ fn an_interrupt_leaves_no_namespace() {
     ];
     // Three namespaces, the relay, server and client.
     support::interrupt_leaves_nothing(support::bench("middleware", &arguments), 6);
+}
+
+/// The other host is a namespace with an sshd.
+#[test]
+#[ignore = "needs openssh-server: ./test middleware"]
+fn servers_run_on_another_host() {
+    if !may_make_namespaces() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let host = OtherHost::start(folder.path());
+    let results = folder.path().join("results");
+    let config = host.config.to_str().unwrap();
+    let place = ["--server-host", "other-host", "--ssh-config", config];
+    let options = [&place[..], &["--only", PEERS, "--samples", "20"]].concat();
+    let bench = host.with_link(&support::bench("middleware", &[]));
+    let (objects, tables) = compare(bench, &results, &options);
+    all_have_answered(&objects);
+    for text in [
+        "run on other-host (198.51.100.1",
+        "clients on this host (198.51.100.2",
+        "shared memory does not reach another host",
+    ] {
+        assert!(tables.contains(text), "no `{text}` in {tables}");
+    }
+    // Processor time and memory of a server are read there.
+    let tcp = objects.iter().find(|it| it["label"] == "tcp").unwrap();
+    assert!(tcp["usage"][1]["memory"].as_u64() > Some(0), "{tcp}");
+    host.wait_until_idle();
+}
+
+#[test]
+#[ignore = "needs openssh-server: ./test middleware"]
+fn an_interrupt_leaves_nothing_on_another_host() {
+    if !may_make_namespaces() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let host = OtherHost::start(folder.path());
+    let output = folder.path().join("results");
+    let arguments = [
+        "--server-host",
+        "other-host",
+        "--ssh-config",
+        host.config.to_str().unwrap(),
+        "--only",
+        "takt-tcp",
+        "--samples",
+        "1000000",
+        "--output",
+        output.to_str().unwrap(),
+    ];
+    // The connection, the folder, server and client.
+    let bench = host.with_link(&support::bench("middleware", &arguments));
+    support::interrupt_leaves_nothing(bench, 4);
+    host.wait_until_idle();
 }

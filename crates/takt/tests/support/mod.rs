@@ -1,6 +1,9 @@
 //! Helpers of the tests of `takt bench …`.
 #![allow(clippy::unwrap_used, reason = "a test that fails says where")]
 
+#[allow(dead_code, reason = "not every test needs it")]
+pub(crate) mod other_host;
+
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
