@@ -144,7 +144,7 @@ fn mistakes_in_a_link_are_explained() {
 }
 
 #[test]
-fn an_interrupt_leaves_no_namespace() {
+fn the_end_of_a_comparison_leaves_no_namespace() {
     if !may_make_namespaces() {
         return;
     }
@@ -159,8 +159,9 @@ fn an_interrupt_leaves_no_namespace() {
         "--output",
         folder.path().to_str().unwrap(),
     ];
-    // Three namespaces, the relay, server and client.
+    // Three namespaces, the relay, server and client. The namespaces end with these processes.
     support::interrupt_leaves_nothing(support::bench("middleware", &arguments), 6);
+    support::kill_leaves_nothing(support::bench("middleware", &arguments), 6);
 }
 
 /// The other host is a namespace with an sshd.
