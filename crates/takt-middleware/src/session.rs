@@ -1,5 +1,7 @@
 //! A peer that runs: broker, server and client, and the line protocol between them and the runner.
 
+mod resources;
+
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -14,7 +16,7 @@ use crate::place::free_ports;
 use crate::protocol::{RunResult, SessionError};
 use crate::sockets;
 use crate::table::{PeerEntry, PeerNetwork, PeerTable};
-use crate::usage::{PeerUsage, kill_group, members};
+use crate::usage::{kill_group, members};
 
 /// Longest time that a process may take until it is ready.
 pub(crate) const START: Duration = Duration::from_secs(20);
@@ -393,32 +395,6 @@ impl<'a> Session<'a> {
         (self.port..self.port.saturating_add(PORTS))
             .filter(|port| !is_free(*port))
             .count()
-    }
-
-    /// Returns the use of resources of client and server until now; a broker counts as the server's.
-    pub(crate) fn usage(&self) -> [PeerUsage; 2] {
-        let local = |child: &Option<ChildProcess>| child.as_ref().map(ChildProcess::id);
-        let groups = match self.environment.is_local() {
-            true => [local(&self.server), local(&self.broker)],
-            false => self.remote,
-        };
-        let of = |group: Option<u32>| {
-            group.map_or(PeerUsage::default(), |group| self.environment.usage(group))
-        };
-        let [mut server, broker] = groups.map(of);
-        let memory = server.memory + broker.memory;
-        server.add(broker);
-        server.memory = memory;
-        let client = local(&self.client).map(PeerUsage::of_group);
-        [client.unwrap_or_default(), server]
-    }
-
-    /// Returns the processor time on this host in ms, of the use of both sides.
-    pub(crate) fn time_here(&self, [client, server]: &[PeerUsage; 2]) -> f64 {
-        match self.environment.is_local() {
-            true => client.cpu_ms + server.cpu_ms,
-            false => client.cpu_ms,
-        }
     }
 }
 

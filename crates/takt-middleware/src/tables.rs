@@ -101,9 +101,23 @@ pub(crate) fn resources(subjects: &[Subject]) -> Table {
     for subject in subjects.iter().filter(|it| it.requests > 0) {
         let requests = subject.requests as f64;
         for (side, usage) in ["client", "server"].iter().zip(subject.usage) {
+            let (peer, side) = (subject.label.clone(), (*side).to_owned());
+            // Each process has a thread: otherwise the other host did not tell its resources.
+            if usage.threads == 0 {
+                let none = String::new;
+                table.row([
+                    peer,
+                    side,
+                    "not readable".to_owned(),
+                    none(),
+                    none(),
+                    none(),
+                ]);
+                continue;
+            }
             table.row([
-                subject.label.clone(),
-                (*side).to_owned(),
+                peer,
+                side,
                 format!("{:.1}", usage.cpu_ms * 1000.0 / requests),
                 format!("{:.2}", usage.switches as f64 / requests),
                 format!("{:.1}", usage.memory as f64 / f64::from(1 << 20)),

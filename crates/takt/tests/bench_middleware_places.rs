@@ -109,18 +109,19 @@ fn delay_and_loss_of_a_link_are_in_the_results() {
             .unwrap()
     };
     assert!(round_trip("link") >= 40_000.0, "{}", link(&objects, "link"));
-    assert!(round_trip("relay without impairment") < round_trip("link"));
-    assert!(link(&objects, "without relay")["frames"].is_null());
+    // A kernel without netem needs a relay, whose own floor is beside it.
     let frames = &link(&objects, "link")["frames"];
-    assert!(
-        frames["lost"].as_u64() > Some(0) && frames["reordered"].as_u64() > Some(0),
-        "{frames}"
-    );
-    let clean = &link(&objects, "relay without impairment")["frames"];
-    assert!(
-        clean["passed"].as_u64() > Some(0) && clean["lost"] == 0,
-        "{clean}"
-    );
+    if frames.is_null() {
+        assert!(round_trip("without impairment") < round_trip("link"));
+    } else {
+        let passed = |it: &Value| it["passed"].as_u64() > Some(0);
+        let clean = &link(&objects, "relay without impairment")["frames"];
+        assert!(passed(frames) && passed(clean) && clean["lost"] == 0);
+        assert!(frames["lost"].as_u64() > Some(0), "{frames}");
+        assert!(frames["reordered"].as_u64() > Some(0), "{frames}");
+        assert!(round_trip("relay without impairment") < round_trip("link"));
+        assert!(link(&objects, "without relay")["frames"].is_null());
+    }
     // One of ten requests is lost on average, and the peers count as right.
     let of_link = &link(&objects, "link")["lost"][0];
     let both = [rows(&objects, "udp"), rows(&objects, "takt-pubsub-udp")].concat();

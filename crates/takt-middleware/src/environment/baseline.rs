@@ -4,8 +4,8 @@ use std::sync::atomic::AtomicBool;
 
 use serde::Serialize;
 
-use super::namespaces::Way;
 use super::relay::RelayCounts;
+use super::way::Way;
 use super::{Environment, Impairment, Link, LinkSetting};
 use crate::own::Mode;
 use crate::protocol::SessionError;
@@ -38,7 +38,8 @@ pub(crate) struct LinkRow {
     pub(crate) frames: Option<RelayCounts>,
 }
 
-/// Measures the link, and before it, if it has a relay, the same link without the relay, and with a relay that changes nothing.
+/// Measures the link. Before it, if frames are impaired, it measures the same link without that: without relay, and with a relay that
+/// changes nothing.
 pub(crate) fn baseline(
     environment: &Environment,
     table: &PeerTable,
@@ -46,17 +47,20 @@ pub(crate) fn baseline(
     interrupted: &AtomicBool,
 ) -> Result<Vec<LinkRow>, SessionError> {
     let mut rows = Vec::new();
-    if let Environment::Link(_, setting) = environment
-        && !setting.impairment.is_none()
+    if let Environment::Link(link, setting) = environment
+        && link.way != Way::Direct
     {
-        let ways = [
-            ("without relay", Way::Direct),
-            (
-                "relay without impairment",
-                Way::Relay(Impairment::default(), seed),
-            ),
-            ("link", Way::Relay(setting.impairment, seed)),
-        ];
+        let ways = match link.way {
+            Way::Relay(_, seed) => vec![
+                ("without relay", Way::Direct),
+                (
+                    "relay without impairment",
+                    Way::Relay(Impairment::default(), seed),
+                ),
+                ("link", link.way),
+            ],
+            way => vec![("without impairment", Way::Direct), ("link", way)],
+        };
         for (name, way) in ways {
             let impairment = if name == "link" {
                 setting.impairment

@@ -7,6 +7,7 @@ mod link_setting;
 mod namespaces;
 mod relay;
 mod remote_host;
+mod way;
 
 pub use link_setting::{Impairment, LinkSetting};
 pub use relay::{RelaySetting, relay};
@@ -22,8 +23,9 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use namespaces::{ADDRESSES, BURST, Link, Way, within};
+use namespaces::{ADDRESSES, Link, within};
 use remote_host::RemoteHost;
+use way::{BURST, Way};
 
 use crate::error::MiddlewareError;
 use crate::options::MiddlewareOptions;
@@ -79,10 +81,7 @@ impl Environment {
         seed: u64,
         interrupted: &AtomicBool,
     ) -> Result<Self, SessionError> {
-        let way = match setting.impairment.is_none() {
-            true => Way::Direct,
-            false => Way::Relay(setting.impairment, seed),
-        };
+        let way = Way::of(setting, seed);
         let link = Link::open(setting.rate, way, interrupted)?;
         Ok(Self::Link(link, setting))
     }
@@ -95,22 +94,8 @@ impl Environment {
             Self::Loopback => format!(
                 "Client and server are processes of this host with {processors} processors, over loopback. Linux {kernel}."
             ),
-            Self::Link(_, setting) => {
-                let impairment = match setting.impairment.is_none() {
-                    true => String::new(),
-                    false => {
-                        let Impairment {
-                            delay,
-                            loss,
-                            reorder,
-                        } = setting.impairment;
-                        let delay = delay.as_secs_f64() * 1e3;
-                        format!(
-                            " A relay of Takt between them adds in each direction: {delay} ms, {loss} % lost frames, {reorder} % \
-                             frames without the delay."
-                        )
-                    }
-                };
+            Self::Link(link, setting) => {
+                let impairment = link.way.description();
                 let (rate, bucket) = (setting.rate as f64 / 1e6, BURST >> 10);
                 format!(
                     "Client and server are processes of this host with {processors} processors, in two network namespaces with a \

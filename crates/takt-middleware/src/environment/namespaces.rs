@@ -15,8 +15,9 @@ use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 use takt_rt::child::{ChildError, ChildProcess, Ending};
 
 use super::Side;
-use super::link_setting::{Impairment, LinkSetting};
+use super::link_setting::LinkSetting;
 use super::relay::RelayCounts;
+use super::way::Way;
 use crate::place::has_program;
 use crate::protocol::SessionError;
 use crate::session::{INTERFACES, START};
@@ -28,10 +29,6 @@ pub(super) const ADDRESSES: [IpAddr; 2] = [
 ];
 /// Interfaces of the relay, towards server and client.
 const RELAY_INTERFACES: [&str; 2] = ["relay0", "relay1"];
-/// Bytes that pass at once after a pause: the bucket of `tbf`.
-pub(super) const BURST: u32 = 16 << 10;
-/// Longest time of a frame in the queue of `tbf`.
-const QUEUE: &str = "50ms";
 /// Interval of the looks at an interface that is not up yet.
 const LOOK: Duration = Duration::from_millis(5);
 /// Programs that make namespaces and links, and their Debian packages.
@@ -48,16 +45,8 @@ pub(crate) struct Link {
     relay: Option<ChildProcess>,
     /// Holders of the namespaces of server, client and relay.
     holders: Vec<ChildProcess>,
+    pub(super) way: Way,
     folder: tempfile::TempDir,
-}
-
-/// Way of the frames from one namespace to the other.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Way {
-    /// One veth pair.
-    Direct,
-    /// Two pairs and a relay, with a seed of its draws.
-    Relay(Impairment, u64),
 }
 
 impl Link {
@@ -84,9 +73,13 @@ impl Link {
         let mut link = Self {
             relay: None,
             holders: Vec::new(),
+            way,
             folder: folder.map_err(SessionError::failed)?,
         };
-        let namespaces = if way == Way::Direct { 2 } else { 3 };
+        let namespaces = match way {
+            Way::Direct | Way::Netem(_) => 2,
+            Way::Relay(..) => 3,
+        };
         for number in 0..namespaces {
             let holder = link.hold(number, interrupted)?;
             link.holders.push(holder);
@@ -94,7 +87,7 @@ impl Link {
         let [one, other] = INTERFACES;
         let [server, client] = [link.id(0), link.id(1)];
         match way {
-            Way::Direct => {
+            Way::Direct | Way::Netem(_) => {
                 let pair = format!("ip link add {one} type veth peer name {other} netns {client}");
                 link.shell(0, &pair)?;
             }
@@ -113,17 +106,18 @@ impl Link {
             }
         }
         for (place, (name, address)) in INTERFACES.into_iter().zip(ADDRESSES).enumerate() {
-            // A relay passes frames on as they are on a wire, so that none may hold several segments.
+            // Frames are lost and delayed as they are on a wire, so that none may hold several segments.
             let segments = if way == Way::Direct {
                 ""
             } else {
                 "gso_max_segs 1"
             };
+            let discipline = way.discipline(name, rate);
             link.shell(
                 place,
                 &format!(
                     "ip link set {name} addrgenmode none {segments} && ip addr add {address}/30 dev {name} && \
-                     tc qdisc add dev {name} root tbf rate {rate}bit burst {BURST} latency {QUEUE} && ip link set {name} up"
+                     {discipline} && ip link set {name} up"
                 ),
             )?;
         }

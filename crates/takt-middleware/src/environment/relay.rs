@@ -15,13 +15,12 @@ use takt_rt::timer_slack;
 
 use super::checksum;
 use super::link_setting::{Impairment, LinkSetting};
+use super::way::LIMIT;
 use crate::own::OwnPeerError;
 use crate::statistics::Random;
 
 /// Longest wait for a frame before a thread looks whether it shall end.
 const STEP: Duration = Duration::from_millis(20);
-/// Largest number of frames that wait in one direction. Further ones are lost, as with netem.
-const LIMIT: usize = 20_000;
 /// Protocol of an 802.1Q tag.
 const TAG_PROTOCOL: [u8; 2] = [0x81, 0x00];
 /// Bytes of both addresses of a frame, which a tag follows.
