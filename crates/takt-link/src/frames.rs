@@ -1,4 +1,4 @@
-//! Whole Ethernet frames of a network interface: a sender of frames as they are, and a listener for captures.
+//! Whole Ethernet frames of a network interface: a sender of frames as they are, and a listener for captures and relays.
 //!
 //! Both use packet sockets, which need CAP_NET_RAW. They belong to the network namespace of the thread that opens them.
 
@@ -139,10 +139,17 @@ impl FrameListener {
     /// There is no such interface, or rights are missing.
     pub fn open_whole(interface: &str) -> Result<Self, LinkError> {
         Self::open_with(interface, LONGEST_PACKET, |fd| match interface {
-            LOOPBACK => set_option(fd, libc::SOL_PACKET, libc::PACKET_IGNORE_OUTGOING, 1)
-                .map_err(|errno| LinkError::open("ignore sent frames", errno)),
+            LOOPBACK => ignore_sent(fd),
             _ => Ok(()),
         })
+    }
+
+    /// Opens a listener that keeps whole frames which the interface receives, and hears none that it sends.
+    ///
+    /// # Errors
+    /// There is no such interface, or rights are missing.
+    pub fn open_received(interface: &str) -> Result<Self, LinkError> {
+        Self::open_with(interface, LONGEST_FRAME, ignore_sent)
     }
 
     fn open_with(
@@ -221,6 +228,11 @@ fn packet_socket(interface: &str) -> Result<(OwnedFd, Interface), LinkError> {
     let socket = rustix::net::socket_with(AddressFamily::PACKET, SocketType::RAW, flags, None)
         .map_err(|errno| LinkError::open("make a packet socket", errno))?;
     Ok((socket, interface))
+}
+
+fn ignore_sent(fd: BorrowedFd<'_>) -> Result<(), LinkError> {
+    set_option(fd, libc::SOL_PACKET, libc::PACKET_IGNORE_OUTGOING, 1)
+        .map_err(|errno| LinkError::open("ignore sent frames", errno))
 }
 
 /// Returns the length of a frame and the tag that was taken out of it, from a `struct tpacket_auxdata`.

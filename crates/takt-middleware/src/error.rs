@@ -31,6 +31,9 @@ pub enum MiddlewareError {
     /// Filter that no peer matches.
     #[error("no peer matches `{0}`")]
     NoMatch(String),
+    /// Namespaces, link or other host that cannot be used.
+    #[error("cannot run there: {0}")]
+    Environment(String),
     /// Results of another comparison.
     #[error("{} has results of a comparison with other options ({reason})", path.display())]
     OtherOptions {

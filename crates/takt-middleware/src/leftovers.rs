@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
+use crate::environment::Environment;
 use crate::own::Mode;
 use crate::protocol::SessionError;
 use crate::row::{Leftovers, Subject};
@@ -25,6 +26,7 @@ const NAMES: usize = 8;
 
 /// Kills a peer while it is connected, counts what is left, and starts it again with the same ports and folder.
 pub(crate) fn leftovers(
+    environment: &Environment,
     table: &PeerTable,
     subject: &Subject,
     seed: u64,
@@ -33,7 +35,13 @@ pub(crate) fn leftovers(
     let peer = table.peers.get(subject.place);
     let peer = peer.ok_or_else(|| SessionError::failed("the row is gone"))?;
     let before = files(Path::new(SHARED));
-    let mut session = Session::start(table, peer, &subject.options, seed, interrupted)?;
+    let mut session = Session::start(
+        environment,
+        table,
+        peer,
+        (&subject.options, seed),
+        interrupted,
+    )?;
     session.run((Mode::Echo, BYTES), 20, 0, seed, interrupted)?;
     let mut held = BTreeSet::new();
     session
@@ -83,7 +91,11 @@ pub(crate) fn leftovers(
 }
 
 /// Starts both sides anew and asks for one answer.
-fn answers(session: &mut Session, seed: u64, interrupted: &AtomicBool) -> Result<(), SessionError> {
+fn answers(
+    session: &mut Session<'_>,
+    seed: u64,
+    interrupted: &AtomicBool,
+) -> Result<(), SessionError> {
     session.start_server(interrupted)?;
     session.start_client(interrupted)?;
     let result = session.run((Mode::Echo, BYTES), 1, 0, seed, interrupted)?;

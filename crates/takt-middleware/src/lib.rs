@@ -8,6 +8,7 @@
 
 mod calls;
 mod condition;
+pub mod environment;
 mod error;
 mod goals;
 mod install;

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use takt_rt::child::{ChildProcess, Ending};
 
 use crate::condition::{Condition, ConditionOptions};
+use crate::environment::Side;
 use crate::error::MiddlewareError;
 use crate::place::has_program;
 use crate::protocol::SessionError;
@@ -41,7 +42,7 @@ impl Load {
     pub(crate) fn start(
         condition: Condition,
         rate: u32,
-        session: &Session,
+        session: &Session<'_>,
         interrupted: &AtomicBool,
     ) -> Result<Self, SessionError> {
         match condition {
@@ -71,25 +72,32 @@ impl Load {
 
     fn start_traffic(
         rate: u32,
-        session: &Session,
+        session: &Session<'_>,
         interrupted: &AtomicBool,
     ) -> Result<Self, SessionError> {
+        let environment = session.environment();
+        let address = environment.address(Side::Server).to_string();
         let [from, to] = match session.has_interfaces() {
             true => INTERFACES.map(|name| ["--interface", name]),
-            false => [["--address", "127.0.0.1"]; 2],
+            false => [["--address", &address]; 2],
         };
-        let start = |words: &[&str], name: &'static str| {
+        let start = |side: Side, words: &[&str], name: &'static str| {
             let takt = std::env::current_exe().map_err(SessionError::failed)?;
             let takt = takt.to_string_lossy().into_owned();
             let words = [&[takt.as_str(), "bench", "traffic"], words].concat();
-            let words: Vec<String> = words.into_iter().map(str::to_owned).collect();
+            let words = words.into_iter().map(str::to_owned).collect();
+            let words = environment.command(side, words);
             let mut command = session.command(&words, name)?;
             let failed = |error| SessionError::of(name, error, &session.errors(name));
             let child = ChildProcess::start(name, &mut command, Ending::Input).map_err(failed)?;
             let line = child.line(START, interrupted).map_err(failed)?;
             Ok::<_, SessionError>((child.with_grace(PATIENCE), line))
         };
-        let (receiver, line) = start(&[&["receive"], &to[..]].concat(), "traffic-receiver")?;
+        let (receiver, line) = start(
+            Side::Server,
+            &[&["receive"], &to[..]].concat(),
+            "traffic-receiver",
+        )?;
         let mut load = Self {
             processes: Vec::new(),
             receiver: Some(receiver),
@@ -97,7 +105,8 @@ impl Load {
         let port = line.strip_prefix("ready ").unwrap_or("0");
         let rate = rate.to_string();
         let words = [&["send"], &from[..], &["--port", port, "--rate", &rate]].concat();
-        load.processes.push(start(&words, "traffic-sender")?.0);
+        load.processes
+            .push(start(Side::Client, &words, "traffic-sender")?.0);
         wait_until(interrupted, || load.received() > Some(0), "traffic")?;
         Ok(load)
     }

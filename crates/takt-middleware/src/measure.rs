@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::condition::{ConditionOptions, Requests};
+use crate::environment::Environment;
 use crate::load::Load;
 use crate::protocol::SessionError;
 use crate::row::{CaseResult, RoundResult, Subject};
@@ -25,20 +26,22 @@ pub(crate) struct RoundPlan<'a> {
     pub(crate) count: u32,
     pub(crate) seed: u64,
     pub(crate) options: &'a ConditionOptions,
+    pub(crate) environment: &'a Environment,
 }
 
 /// Starts a peer with the scheduler of the plan.
-pub(crate) fn start(
+pub(crate) fn start<'a>(
     table: &PeerTable,
     subject: &Subject,
-    plan: RoundPlan<'_>,
+    plan: RoundPlan<'a>,
     interrupted: &AtomicBool,
-) -> Result<Session, SessionError> {
+) -> Result<Session<'a>, SessionError> {
     let peer = table.peers.get(subject.place);
     let peer = peer.ok_or_else(|| SessionError::failed("the row is gone"))?;
     let scheduler = plan.options.scheduler;
     let scheduled = scheduler.enter().map_err(SessionError::failed)?;
-    let session = Session::start(table, peer, &subject.options, plan.seed, interrupted)?;
+    let arguments = (&subject.options[..], plan.seed);
+    let session = Session::start(plan.environment, table, peer, arguments, interrupted)?;
     drop(scheduled);
     for side in session.sides().into_iter().flatten() {
         scheduler.verify(side)?;
@@ -89,8 +92,7 @@ pub(crate) fn round(
     for (after, before) in usage.iter_mut().zip(before) {
         *after = after.since(before);
     }
-    let own: f64 = usage.iter().map(|usage| usage.cpu_ms).sum();
-    let own = own + (load_after - load_before).max(0.0);
+    let own = session.time_here(&usage) + (load_after - load_before).max(0.0);
     Ok(RoundResult {
         label: subject.label.clone(),
         round: plan.number,

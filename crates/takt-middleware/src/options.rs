@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::condition::ConditionOptions;
+use crate::environment::{HostOptions, LinkSetting};
 
 /// Options of the comparison.
 #[derive(Debug, Clone, Args)]
@@ -36,6 +37,12 @@ pub struct MiddlewareOptions {
     /// Seed of the order of measurements.
     #[arg(long, value_name = "NUMBER", default_value = "1")]
     pub seed: u64,
+    /// Run both sides in two network namespaces with a link between them: veth[,rate=1gbit][,delay=2ms][,loss=1%][,reorder=1%]
+    #[arg(long, value_name = "LINK")]
+    pub link: Option<LinkSetting>,
+    /// Other host for the servers.
+    #[command(flatten)]
+    pub host: HostOptions,
     /// Fail if a required peer was not measured, or not without fault. Peers that only root may run count for root only.
     #[arg(long)]
     pub require: bool,
@@ -64,6 +71,15 @@ impl MiddlewareOptions {
         sizes.sort_unstable();
         sizes.dedup();
         sizes
+    }
+
+    /// Returns the text of the options that choose the place.
+    pub(crate) fn place(&self) -> String {
+        match (&self.host.server_host, &self.link) {
+            (Some(host), _) => host.clone(),
+            (None, Some(link)) => link.to_string(),
+            (None, None) => "loopback".to_owned(),
+        }
     }
 
     /// Returns the number of requests of each case, and the number of rounds that they are spread over.

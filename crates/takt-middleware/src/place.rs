@@ -21,14 +21,14 @@ pub(crate) fn is_free(port: u16) -> bool {
     TcpListener::bind(any).is_ok() && UdpSocket::bind(any).is_ok()
 }
 
-/// Finds ten free ports that follow each other.
-pub(crate) fn free_ports(seed: u64) -> Option<u16> {
+/// Finds ten ports that follow each other, and that are all free.
+pub(crate) fn free_ports(seed: u64, is_free: impl Fn(u16) -> bool) -> Option<u16> {
     let places = usize::from((LAST_PORT - FIRST_PORT) / PORTS);
     let mut random = Random::new(seed ^ u64::from(std::process::id()));
     (0..200).find_map(|_| {
         let place = u16::try_from(random.below(places)).ok()?;
         let first = FIRST_PORT + place * PORTS;
-        (first..first + PORTS).all(is_free).then_some(first)
+        (first..first + PORTS).all(&is_free).then_some(first)
     })
 }
 
@@ -40,7 +40,7 @@ mod tests {
 
     #[test]
     fn ports_are_free() {
-        let first = free_ports(1).unwrap();
+        let first = free_ports(1, is_free).unwrap();
         let holder = TcpListener::bind(("127.0.0.1", first)).unwrap();
         assert!(!is_free(first));
         drop(holder);

@@ -26,6 +26,7 @@ struct Common {
     load_rate: u32,
     /// Number of resting requests and the longest wait in ms.
     resting: [u32; 2],
+    place: String,
 }
 
 impl Common {
@@ -41,6 +42,7 @@ impl Common {
             scheduler: conditions.scheduler.to_string(),
             load_rate: conditions.load_rate,
             resting: [conditions.resting_samples, conditions.resting_wait],
+            place: options.place(),
         }
     }
 
@@ -67,6 +69,7 @@ impl Common {
                 list(&self.resting),
                 list(&other.resting),
             ),
+            ("place", self.place.clone(), other.place.clone()),
         ];
         let differs = pairs.into_iter().find(|(_, one, other)| one != other)?;
         let (name, one, other) = differs;

@@ -7,6 +7,7 @@ use takt_report::{Scale, Table, Theme};
 
 use crate::calls;
 use crate::condition::{Condition, ConditionOptions};
+use crate::environment::LinkRow;
 use crate::error::MiddlewareError;
 use crate::goals::{Goal, goals};
 use crate::options::MiddlewareOptions;
@@ -15,6 +16,14 @@ use crate::row::{MiddlewareRow, RoundResult, Subject};
 use crate::samples;
 use crate::statistics::SortedTimes;
 use crate::tables;
+
+/// Place where the comparison ran.
+pub(crate) struct Place {
+    /// Sentences that describe it.
+    pub(crate) description: String,
+    /// Baseline of its link.
+    pub(crate) links: Vec<LinkRow>,
+}
 
 /// Title of the page and of the Markdown file.
 const TITLE: &str = "Comparison of middleware";
@@ -46,12 +55,13 @@ pub(crate) fn show(
     report: &mut Report<impl FnMut(String)>,
     subjects: &[Subject],
     (rows, rounds): (&[MiddlewareRow], &[RoundResult]),
+    place: &Place,
     options: &MiddlewareOptions,
 ) -> Result<(), MiddlewareError> {
     let goals = goals(subjects, rows, options.seed);
-    let mut notes = notes(subjects, rows);
+    let mut notes = notes(subjects, rows, place);
     notes.extend(conditions(rounds, &options.conditions));
-    let all = sections(subjects, rows, &goals);
+    let all = sections(subjects, rows, (&goals, place));
     for note in &notes {
         report.note(note);
     }
@@ -61,6 +71,11 @@ pub(crate) fn show(
         report.table(&section.table);
     }
     let mut objects = String::new();
+    for link in &place.links {
+        report.row(link).map_err(output)?;
+        let object = serde_json::to_string(link).map_err(output)?;
+        let _ = writeln!(objects, "{object}");
+    }
     for row in rows {
         report.row(row).map_err(output)?;
         let object = serde_json::to_string(row).map_err(output)?;
@@ -94,10 +109,17 @@ fn output(error: impl std::fmt::Display) -> MiddlewareError {
 }
 
 /// Returns the tables that have rows.
-fn sections(subjects: &[Subject], rows: &[MiddlewareRow], goals: &[Goal]) -> Vec<Section> {
+fn sections(
+    subjects: &[Subject],
+    rows: &[MiddlewareRow],
+    (goals, place): (&[Goal], &Place),
+) -> Vec<Section> {
     let mut found: Vec<Condition> = rows.iter().map(|row| row.condition).collect();
     found.dedup();
-    let mut all = vec![Section::new("Medians under load", tables::loads(rows))];
+    let mut all = vec![
+        Section::new("Baseline of the link", tables::links(&place.links)),
+        Section::new("Medians under load", tables::loads(rows)),
+    ];
     for condition in found {
         let rows: Vec<&MiddlewareRow> =
             rows.iter().filter(|it| it.condition == condition).collect();
@@ -181,18 +203,17 @@ fn conditions(rounds: &[RoundResult], options: &ConditionOptions) -> Vec<String>
     notes
 }
 
-fn notes(subjects: &[Subject], rows: &[MiddlewareRow]) -> Vec<String> {
+fn notes(subjects: &[Subject], rows: &[MiddlewareRow], place: &Place) -> Vec<String> {
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    let mut notes = vec![format!(
-        "Client and server are processes of this host with {processors} processors, over loopback."
-    )];
+    let mut notes = vec![place.description.clone()];
     if let Some(reason) = calls::forbidden() {
         notes.push(format!("System calls are not counted: {reason}."));
     }
     if cfg!(debug_assertions) {
         notes.push("This is a debug build: figures of Takt mean nothing.".to_owned());
     }
-    let missing = subjects.iter().filter(|it| it.missing.is_some()).count();
+    let is_missing = |it: &&Subject| it.missing.is_some() && !it.is_elsewhere;
+    let missing = subjects.iter().filter(is_missing).count();
     if missing > 0 {
         let of = subjects.len();
         notes.push(format!(
@@ -201,6 +222,12 @@ fn notes(subjects: &[Subject], rows: &[MiddlewareRow]) -> Vec<String> {
     }
     if rows.iter().any(|row| row.is_loaded) {
         notes.push("LOADED: others used the processors during rows with *.".to_owned());
+    }
+    if rows.iter().any(|row| row.link_loses) {
+        notes.push(
+            "LOSSES: the link loses frames or changes their order. Answers that are lost or late for it are no fault of a peer."
+                .to_owned(),
+        );
     }
     if rows.iter().any(|row| !row.is_right()) {
         let faults = "wrong/lost/late/duplicate answers";

@@ -88,6 +88,8 @@ pub struct MiddlewareRow {
     pub answered: usize,
     /// Numbers of wrong, lost, late and duplicate answers.
     pub faults: [u64; 4],
+    /// True if the link loses frames or changes their order: lost and late answers are no fault of the peer then.
+    pub link_loses: bool,
     /// True if other programs used more than a fifth of a processor.
     pub is_loaded: bool,
     /// Times in µs of each round.
@@ -108,6 +110,7 @@ impl MiddlewareRow {
             per_second: None,
             answered: 0,
             faults: [0; 4],
+            link_loses: subject.link_loses,
             is_loaded: false,
             rounds: Vec::new(),
         }
@@ -137,10 +140,12 @@ impl MiddlewareRow {
         (self.condition, self.mode, self.bytes)
     }
 
-    /// Returns true if each request had its own right answer.
+    /// Returns true if each request had its own right answer, but for those that the link has lost.
     #[must_use]
     pub fn is_right(&self) -> bool {
-        self.faults == [0; 4] && self.answered > 0
+        let [wrong, lost, late, duplicate] = self.faults;
+        let of_link = if self.link_loses { 0 } else { lost + late };
+        wrong + duplicate + of_link == 0 && self.answered > 0
     }
 }
 
@@ -168,6 +173,11 @@ pub(crate) struct Subject {
     pub(crate) source: String,
     /// Reason why it is not, or not fully, measured.
     pub(crate) missing: Option<String>,
+    /// True if it cannot run at the place of this comparison.
+    pub(crate) is_elsewhere: bool,
+    /// True if the link loses frames or changes their order.
+    #[serde(skip)]
+    pub(crate) link_loses: bool,
     pub(crate) info: Vec<(String, String)>,
     /// True if its messages pass through a network: not through shared memory.
     pub(crate) is_networked: bool,

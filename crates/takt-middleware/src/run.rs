@@ -7,6 +7,7 @@ use takt_report::Report;
 
 use crate::calls::calls;
 use crate::condition::{Condition, Requests};
+use crate::environment::{Environment, baseline};
 use crate::error::MiddlewareError;
 use crate::leftovers::leftovers;
 use crate::load::Load;
@@ -14,7 +15,7 @@ use crate::measure::{RoundPlan, round};
 use crate::options::MiddlewareOptions;
 use crate::progress::ProgressFile;
 use crate::protocol::SessionError;
-use crate::report;
+use crate::report::{self, Place};
 use crate::row::{Subject, rows};
 use crate::statistics::Random;
 use crate::steps::{StepKind, Steps};
@@ -30,16 +31,34 @@ pub fn run(
     line: impl FnMut(String),
 ) -> Result<(), MiddlewareError> {
     let table = PeerTable::load(options.peers.as_deref())?;
-    let mut subjects = subjects(&table, options)?;
+    let mut environment = Environment::open(options, &table, interrupted)?;
+    let mut subjects = subjects(&table, &environment, options)?;
     Load::check(&options.conditions)?;
     drop(options.conditions.scheduler.enter()?);
     let folder = &options.output;
     std::fs::create_dir_all(folder).map_err(MiddlewareError::file("create", folder))?;
     let mut progress = ProgressFile::open(options)?;
-    measure(&table, &mut subjects, options, &mut progress, interrupted)?;
+    let links = baseline(&environment, &table, options.seed, interrupted);
+    let links = links.map_err(|error| match error {
+        SessionError::Interrupted => MiddlewareError::Interrupted,
+        SessionError::Failed(reason) => MiddlewareError::Environment(reason),
+    })?;
+    let place = Place {
+        description: environment.description(),
+        links,
+    };
+    let plan = (&table, options);
+    measure(
+        &mut environment,
+        plan,
+        &mut subjects,
+        &mut progress,
+        interrupted,
+    )?;
     let rows = rows(&mut subjects, &progress.rounds);
     let mut report = Report::new(line, options.json);
-    report::show(&mut report, &subjects, (&rows, &progress.rounds), options)?;
+    let results = (&rows[..], &progress.rounds[..]);
+    report::show(&mut report, &subjects, results, &place, options)?;
     let wrong = |label: &String| rows.iter().any(|row| row.peer == *label && !row.is_right());
     let is_faulty = |it: &&Subject| it.required && (it.missing.is_some() || wrong(&it.label));
     let faulty: Vec<&str> = subjects
@@ -55,9 +74,9 @@ pub fn run(
 
 /// Measures what is not in the file of results yet.
 fn measure(
-    table: &PeerTable,
+    environment: &mut Environment,
+    (table, options): (&PeerTable, &MiddlewareOptions),
     subjects: &mut [Subject],
-    options: &MiddlewareOptions,
     progress: &mut ProgressFile,
     interrupted: &AtomicBool,
 ) -> Result<(), MiddlewareError> {
@@ -88,6 +107,7 @@ fn measure(
                 count: requests.count.div_ceil(rounds),
                 seed,
                 options: conditions,
+                environment,
             };
             match round(table, subject, plan, interrupted) {
                 Ok(result) => progress.add(result)?,
@@ -100,9 +120,11 @@ fn measure(
                     });
                 }
             }
+            environment.check()?;
             steps.end(kind);
         }
     }
+    // Files and processes on another host are not looked at.
     for subject in &mut *subjects {
         let seed = random.next();
         let known = progress
@@ -112,13 +134,13 @@ fn measure(
         if let Some((_, known)) = known {
             subject.leftovers = Some(known.clone());
         }
-        if subject.missing.is_some() || known.is_some() {
+        if subject.missing.is_some() || known.is_some() || !environment.is_local() {
             steps.skip(StepKind::Leftovers);
             continue;
         }
         steps.begin(StepKind::Leftovers, &subject.label);
         let scheduled = conditions.scheduler.enter()?;
-        let left = leftovers(table, subject, seed, interrupted);
+        let left = leftovers(environment, table, subject, seed, interrupted);
         drop(scheduled);
         match left {
             Ok(left) => {
@@ -132,13 +154,15 @@ fn measure(
         }
         steps.end(StepKind::Leftovers);
     }
-    if let Some(requests) = all.first() {
+    // The counter of the kernel is that of this host.
+    if let Some(requests) = all.first().filter(|_| environment.is_local()) {
         let plan = RoundPlan {
             number: rounds,
             requests,
             count: requests.count,
             seed: random.next(),
             options: conditions,
+            environment,
         };
         calls(table, subjects, plan, (progress, &mut steps), interrupted)?;
     }
@@ -166,6 +190,7 @@ fn plan(subjects: usize, rounds: u32, all: &[Requests]) -> Steps {
 /// Returns the wanted variants of all peers.
 fn subjects(
     table: &PeerTable,
+    environment: &Environment,
     options: &MiddlewareOptions,
 ) -> Result<Vec<Subject>, MiddlewareError> {
     let mut subjects = Vec::new();
@@ -182,14 +207,17 @@ fn subjects(
                 .concat()
                 .join(" ");
             if options.wants(&label) {
+                let elsewhere = environment.obstacle(peer, variant);
                 subjects.push(Subject {
                     place,
                     label,
                     title: peer.title.clone(),
                     options: variant.clone(),
-                    required: peer.required && !is_forbidden,
+                    required: peer.required && !is_forbidden && elsewhere.is_none(),
                     source: peer.source.clone(),
-                    missing: missing.clone(),
+                    missing: elsewhere.map(str::to_owned).or_else(|| missing.clone()),
+                    is_elsewhere: elsewhere.is_some(),
+                    link_loses: environment.loses(),
                     info: Vec::new(),
                     is_networked: peer.is_networked(variant),
                     is_floor: matches!(peer.group, PeerGroup::Floor | PeerGroup::Iceoryx2),

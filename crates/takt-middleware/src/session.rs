@@ -1,7 +1,8 @@
 //! A peer that runs: broker, server and client, and the line protocol between them and the runner.
 
+mod resources;
+
 use std::fs::File;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,31 +10,43 @@ use std::time::{Duration, Instant};
 
 use takt_rt::child::{ChildError, ChildProcess, Ending};
 
+use crate::environment::{Environment, PROCESS, RemoteFolder, Side, joined_interfaces};
 use crate::own::{Mode, PORTS};
-use crate::place::{free_ports, has_program, is_free};
+use crate::place::free_ports;
 use crate::protocol::{RunResult, SessionError};
 use crate::sockets;
 use crate::table::{PeerEntry, PeerNetwork, PeerTable};
-use crate::usage::{PeerUsage, kill_group, members};
+use crate::usage::{kill_group, members};
 
 /// Longest time that a process may take until it is ready.
 pub(crate) const START: Duration = Duration::from_secs(20);
 /// Longest time that a process may take to end.
-const END: Duration = Duration::from_secs(3);
+pub(crate) const END: Duration = Duration::from_secs(3);
+
+/// Time after which a client gives up an answer, and some time to go on.
+const LOST: Duration = Duration::from_millis(2500);
+/// Largest number of round trips that a request takes: with a broker and acknowledgements, and a large message.
+const ROUND_TRIPS: u32 = 8;
 
 /// Server and client of a peer, and its broker.
-pub(crate) struct Session {
+pub(crate) struct Session<'a> {
+    environment: &'a Environment,
     // The order matters for Drop: the client ends first, the network last.
     client: Option<ChildProcess>,
     server: Option<ChildProcess>,
     broker: Option<ChildProcess>,
     network: Option<ChildProcess>,
     folder: tempfile::TempDir,
+    /// Folder of the server, if it is on another host.
+    server_folder: Option<RemoteFolder>,
+    /// Process groups of server and broker there.
+    remote: [Option<u32>; 2],
     /// First of the ports.
     port: u16,
     /// Number of ports that the broker uses.
     broker_ports: usize,
-    program: Vec<String>,
+    /// Beginnings of the command lines of server and client.
+    programs: [Vec<String>; 2],
     options: Vec<String>,
     /// Information that both sides have printed.
     pub(crate) info: Vec<(String, String)>,
@@ -42,20 +55,23 @@ pub(crate) struct Session {
 /// Names of the interfaces that are joined.
 pub(crate) const INTERFACES: [&str; 2] = ["takt0", "takt1"];
 
-impl Session {
+impl<'a> Session<'a> {
     /// Starts a peer and waits until its client is connected.
     pub(crate) fn start(
+        environment: &'a Environment,
         table: &PeerTable,
         peer: &PeerEntry,
-        options: &[String],
-        seed: u64,
+        (options, seed): (&[String], u64),
         interrupted: &AtomicBool,
     ) -> Result<Self, SessionError> {
-        let network = |folder: &Path| match peer.environment {
-            PeerNetwork::Veth => network(folder, interrupted).map(Some),
-            PeerNetwork::Loopback | PeerNetwork::Memory => Ok(None),
+        let network = |folder: &Path| match (peer.environment, environment) {
+            (PeerNetwork::Veth, Environment::Loopback) => {
+                joined_interfaces(folder, interrupted).map(Some)
+            }
+            _ => Ok(None),
         };
-        let mut session = Self::prepare(table, peer, (options, seed), network, interrupted)?;
+        let arguments = (options, seed);
+        let mut session = Self::prepare(environment, table, peer, arguments, network, interrupted)?;
         session.start_server(interrupted)?;
         session.start_client(interrupted)?;
         Ok(session)
@@ -64,6 +80,7 @@ impl Session {
     /// Starts the broker of a peer. Server and client come later. `network` starts the holder of their network namespace, if they get
     /// one; its argument is the private folder.
     pub(crate) fn prepare(
+        environment: &'a Environment,
         table: &PeerTable,
         peer: &PeerEntry,
         (options, seed): (&[String], u64),
@@ -71,15 +88,21 @@ impl Session {
         interrupted: &AtomicBool,
     ) -> Result<Self, SessionError> {
         let folder = tempfile::Builder::new().prefix("takt-peer-").tempdir();
+        let is_free = environment.free()?;
+        let port = free_ports(seed, is_free);
         let mut session = Self {
+            environment,
             client: None,
             server: None,
             broker: None,
             network: None,
             folder: folder.map_err(SessionError::failed)?,
-            port: free_ports(seed).ok_or_else(|| SessionError::failed("no ten ports are free"))?,
+            server_folder: environment.folder(interrupted)?,
+            remote: [None; 2],
+            port: port.ok_or_else(|| SessionError::failed("no ten ports are free"))?,
             broker_ports: 0,
-            program: table.program(peer),
+            programs: [Side::Server, Side::Client]
+                .map(|side| environment.program(table, peer, side)),
             options: options.to_vec(),
             info: Vec::new(),
         };
@@ -88,6 +111,10 @@ impl Session {
             let [one, other] = INTERFACES;
             session.options.push(format!("interface={one}"));
             session.options.push(format!("peer-interface={other}"));
+        }
+        if peer.client_address && !environment.has_one_address() {
+            let address = environment.address(Side::Client);
+            session.options.push(format!("client-address={address}"));
         }
         if let Some(broker) = &peer.broker {
             let (command, offset) = broker.parts();
@@ -100,6 +127,11 @@ impl Session {
     /// Returns the process ids of the server, of the client and of the broker, as far as they run.
     pub(crate) fn sides(&self) -> [Option<u32>; 3] {
         [&self.server, &self.client, &self.broker].map(|it| it.as_ref().map(ChildProcess::id))
+    }
+
+    /// Returns the environment of both sides.
+    pub(crate) fn environment(&self) -> &Environment {
+        self.environment
     }
 
     /// Returns the first of the ports.
@@ -155,35 +187,34 @@ impl Session {
         root: Option<&Path>,
         interrupted: &AtomicBool,
     ) -> Result<(), SessionError> {
-        let folder = self.folder.path().to_string_lossy().into_owned();
+        let folder = self.folder_of(Side::Server);
+        let address = self.environment.address(Side::Server).to_string();
         let port = self.port.saturating_add(offset);
         let word = |word: &String| {
             let word = word.replace("{folder}", &folder);
-            let word = word.replace("{port}", &self.port.to_string());
-            match root {
-                Some(root) if word.contains('/') && root.join(&word).is_file() => {
-                    root.join(&word).to_string_lossy().into_owned()
-                }
-                _ => word,
-            }
+            let word = word.replace("{address}", &address);
+            word.replace("{port}", &self.port.to_string())
         };
-        let mut words: Vec<String> = words.iter().map(word).collect();
-        if has_program("setpriv") {
-            // The broker ends with this process, even if that is killed.
-            let guard = ["setpriv", "--pdeathsig", "TERM", "--"];
-            words.splice(0..0, guard.map(str::to_owned));
-        }
+        let words = words.iter().map(word).collect();
+        let words = self.environment.broker(words, root);
         let mut command = self.command(&words, "broker")?;
-        let broker = ChildProcess::start("broker", &mut command, Ending::Signal);
-        let broker =
-            broker.map_err(|error| SessionError::of("broker", error, &self.errors("broker")))?;
-        let broker = self.broker.insert(broker.with_grace(END));
+        let ending = match self.environment.is_local() {
+            true => Ending::Signal,
+            false => Ending::Input,
+        };
+        let broker = ChildProcess::start("broker", &mut command, ending);
+        let errors = self.errors("broker");
+        let failed = |error| SessionError::of("broker", error, &errors);
+        let broker = self.broker.insert(broker.map_err(failed)?.with_grace(END));
+        if !self.environment.is_local() {
+            let line = broker.line(START, interrupted).map_err(failed)?;
+            self.remote[1] = process_of(&line);
+        }
         let deadline = Instant::now() + START;
-        let address = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port);
         let is_in_namespace = self.network.is_some();
         let is_open = |broker: u32| match is_in_namespace {
             true => sockets::is_listening(broker, port),
-            false => TcpStream::connect_timeout(&address, Duration::from_millis(200)).is_ok(),
+            false => self.environment.is_open(broker, port),
         };
         while !is_open(broker.id()) {
             if interrupted.load(Ordering::Relaxed) {
@@ -197,22 +228,36 @@ impl Session {
                     continue;
                 }
             };
-            return Err(SessionError::of("broker", error, &self.errors("broker")));
+            return Err(SessionError::of("broker", error, &errors));
         }
         Ok(())
     }
 
+    /// Returns the path of the private folder at a side.
+    fn folder_of(&self, side: Side) -> String {
+        match (&self.server_folder, side) {
+            (Some(folder), Side::Server) => folder.path.clone(),
+            _ => self.folder.path().to_string_lossy().into_owned(),
+        }
+    }
+
     fn start_side(
         &mut self,
-        side: &'static str,
+        place: Side,
         interrupted: &AtomicBool,
     ) -> Result<ChildProcess, SessionError> {
-        let mut words = self.program.clone();
-        let (port, folder) = (self.port.to_string(), self.folder.path().to_string_lossy());
+        let [server, client] = &self.programs;
+        let (side, program) = match place {
+            Side::Server => ("server", server),
+            Side::Client => ("client", client),
+        };
+        let mut words = program.clone();
+        let (port, folder) = (self.port.to_string(), self.folder_of(place));
+        let address = self.environment.address(Side::Server).to_string();
         let arguments = [
             side,
             "--address",
-            "127.0.0.1",
+            &address,
             "--port",
             &port,
             "--folder",
@@ -222,6 +267,7 @@ impl Session {
         for option in &self.options {
             words.extend(["--option".to_owned(), option.clone()]);
         }
+        let words = self.environment.command(place, words);
         let mut command = self.command(&words, side)?;
         let failed = |error| SessionError::of(side, error, &self.errors(side));
         let child = ChildProcess::start(side, &mut command, Ending::Input).map_err(failed)?;
@@ -231,6 +277,10 @@ impl Session {
             let left = deadline.saturating_duration_since(Instant::now());
             let line = child.line(left, interrupted);
             let line = line.map_err(|error| SessionError::of(side, error, &self.errors(side)))?;
+            if place == Side::Server && !self.environment.is_local() && self.remote[0].is_none() {
+                self.remote[0] = process_of(&line);
+                continue;
+            }
             match line.split_once(' ').unwrap_or((&line, "")) {
                 ("ready", _) => return Ok(child),
                 ("info", rest) if self.info.len() < 64 => {
@@ -251,13 +301,13 @@ impl Session {
     }
 
     pub(crate) fn start_server(&mut self, interrupted: &AtomicBool) -> Result<(), SessionError> {
-        let server = self.start_side("server", interrupted)?;
+        let server = self.start_side(Side::Server, interrupted)?;
         self.server = Some(server);
         Ok(())
     }
 
     pub(crate) fn start_client(&mut self, interrupted: &AtomicBool) -> Result<(), SessionError> {
-        let client = self.start_side("client", interrupted)?;
+        let client = self.start_side(Side::Client, interrupted)?;
         self.client = Some(client);
         Ok(())
     }
@@ -280,9 +330,14 @@ impl Session {
         client
             .tell(&format!("run {name} {size} {count} {wait_ms} {seed}"))
             .map_err(failed)?;
-        // A peer that loses everything is given up after some lost requests.
-        let limit =
-            Duration::from_secs(30) + Duration::from_millis(u64::from(count) * (wait_ms + 5));
+        // A peer that loses everything is given up after some lost requests, unless the link loses them.
+        let each = match self.environment.loses() {
+            true => LOST,
+            false => Duration::from_millis(5),
+        };
+        let each =
+            each + Duration::from_millis(wait_ms) + self.environment.round_trip() * ROUND_TRIPS;
+        let limit = Duration::from_secs(30) + each * count;
         let deadline = Instant::now() + limit;
         let count = usize::try_from(count).unwrap_or(usize::MAX);
         let mut result = RunResult::default();
@@ -333,56 +388,44 @@ impl Session {
         }
     }
 
+    /// Asks the client, and returns the line of its answer.
+    pub(crate) fn ask(
+        &mut self,
+        line: &str,
+        interrupted: &AtomicBool,
+    ) -> Result<String, SessionError> {
+        let errors = self.errors("client");
+        let failed = |error| SessionError::of("client", error, &errors);
+        let Some(client) = &mut self.client else {
+            return Err(SessionError::failed("the client is gone"));
+        };
+        client.tell(line).map_err(failed)?;
+        client.line(START, interrupted).map_err(failed)
+    }
+
     /// Returns the number of ports that nobody else can bind, without those of the broker.
     pub(crate) fn bound_ports(&self) -> usize {
         self.used_ports().saturating_sub(self.broker_ports)
     }
 
     fn used_ports(&self) -> usize {
+        let Ok(is_free) = self.environment.free() else {
+            return 0;
+        };
         (self.port..self.port.saturating_add(PORTS))
             .filter(|port| !is_free(*port))
             .count()
     }
-
-    /// Returns the use of resources of client and server until now; a broker counts as the server's.
-    pub(crate) fn usage(&self) -> [PeerUsage; 2] {
-        let of = |child: &Option<ChildProcess>| {
-            child
-                .as_ref()
-                .map(|child| PeerUsage::of_group(child.id()))
-                .unwrap_or_default()
-        };
-        let mut server = of(&self.server);
-        let broker = of(&self.broker);
-        server.add(broker);
-        server.memory = of(&self.server).memory + broker.memory;
-        [of(&self.client), server]
-    }
 }
 
-impl Drop for Session {
+/// Returns the process id in the first line of a program on another host.
+fn process_of(line: &str) -> Option<u32> {
+    let (key, value) = line.strip_prefix("info ")?.split_once(' ')?;
+    value.parse().ok().filter(|_| key == PROCESS)
+}
+
+impl Drop for Session<'_> {
     fn drop(&mut self) {
         self.end();
     }
-}
-
-/// Starts the holder of a network namespace with two joined interfaces. The namespace ends with its processes.
-fn network(folder: &Path, interrupted: &AtomicBool) -> Result<ChildProcess, SessionError> {
-    let [one, other] = INTERFACES;
-    let script = format!(
-        "ip link set lo up && ip link add {one} type veth peer name {other} && ip link set {one} up && ip link set {other} up && \
-         until ip link show {one} | grep -q 'state UP' && ip link show {other} | grep -q 'state UP'; do sleep 0.01; done && \
-         echo ready && exec cat"
-    );
-    let errors = folder.join("network.stderr");
-    let file = File::create(&errors).map_err(SessionError::failed)?;
-    let mut command = Command::new("unshare");
-    command
-        .args(["--net", "sh", "-c", &script])
-        .stderr(Stdio::from(file));
-    let what = "network namespace (which root may make)";
-    let failed = |error| SessionError::of(what, error, &errors);
-    let holder = ChildProcess::start("network", &mut command, Ending::Input).map_err(failed)?;
-    holder.line(START, interrupted).map_err(failed)?;
-    Ok(holder.with_grace(END))
 }

@@ -39,7 +39,7 @@ pub enum PeerGroup {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PeerNetwork {
-    /// Loopback interface of this host.
+    /// Loopback interface of this host, or the link of the comparison.
     #[default]
     Loopback,
     /// Shared memory of one host.
@@ -121,6 +121,9 @@ pub struct PeerEntry {
     /// True if nodes announce themselves to each other.
     #[serde(default)]
     pub node_discovery: bool,
+    /// True if the server sends to an address that it must know: the option `client-address` tells it.
+    #[serde(default)]
+    pub client_address: bool,
     /// Remark for the report.
     #[serde(default)]
     pub note: String,

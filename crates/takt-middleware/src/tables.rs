@@ -3,6 +3,7 @@
 use takt_report::{Column, Table};
 
 use crate::condition::Condition;
+use crate::environment::{LinkRow, RelayCounts};
 use crate::goals::Goal;
 use crate::row::{Leftovers, MiddlewareRow, Subject};
 
@@ -32,7 +33,8 @@ pub(crate) fn round_trips(rows: &[&MiddlewareRow]) -> Table {
         let ratio = tcp.and_then(|tcp| Some(row.median_us?.value / tcp.median_us?.value));
         let [wrong, lost, late, duplicate] = row.faults;
         let faults = match row.is_right() {
-            true => String::new(),
+            true if row.faults == [0; 4] => String::new(),
+            true => format!("link: {lost} lost, {late} late"),
             false => format!("\u{2717} {wrong}/{lost}/{late}/{duplicate}"),
         };
         let loaded = if row.is_loaded { "*" } else { "" };
@@ -154,10 +156,19 @@ pub(crate) fn resources(subjects: &[Subject]) -> Table {
         let calls = subject.calls.filter(|_| place == 0);
         let calls = [calls.map(|it| it.client), calls.map(|it| it.server)];
         for ((side, usage), calls) in ["client", "server"].iter().zip(used.usage).zip(calls) {
+            let beginning = [subject.label.as_str(), used.condition.name(), side];
+            let [peer, load, side] = beginning.map(str::to_owned);
+            // Each process has a thread: otherwise the other host did not tell its resources.
+            if usage.threads == 0 {
+                let [calls, switches, memory, threads] = [const { String::new() }; 4];
+                let unknown = "not readable".to_owned();
+                table.row([peer, load, side, unknown, switches, calls, memory, threads]);
+                continue;
+            }
             table.row([
-                subject.label.clone(),
-                used.condition.name().to_owned(),
-                (*side).to_owned(),
+                peer,
+                load,
+                side,
                 format!("{:.1}", usage.cpu_ms * 1000.0 / requests),
                 format!("{:.2}", usage.switches as f64 / requests),
                 calls.map_or(String::new(), |calls| format!("{calls:.2}")),
@@ -211,6 +222,46 @@ fn some_names(left: &Leftovers) -> String {
         1 => format!("{name}{dots}"),
         files => format!("{name}{dots} and {} more", files - 1),
     }
+}
+
+/// Returns the baseline of the link.
+pub(crate) fn links(rows: &[LinkRow]) -> Table {
+    let micros = |name| Column::number(name).unit("\u{b5}s");
+    let frames = |name| Column::number(name);
+    let mut table = Table::new([
+        Column::text("link"),
+        micros("UDP round trip"),
+        micros("low"),
+        micros("high"),
+        Column::text("lost"),
+        Column::number("TCP stream").unit("Mbit/s"),
+        frames("frames"),
+        frames("lost frames"),
+        frames("without delay"),
+        frames("without room"),
+    ]);
+    for row in rows {
+        let [lost, sent] = row.lost;
+        let count = |of: fn(&RelayCounts) -> u64| {
+            row.frames
+                .as_ref()
+                .map_or(String::new(), |it| of(it).to_string())
+        };
+        table.row([
+            row.link.to_owned(),
+            one(row.round_trip_us.map(|it| it.value)),
+            one(row.round_trip_us.map(|it| it.low)),
+            one(row.round_trip_us.map(|it| it.high)),
+            format!("{lost} of {sent}"),
+            row.mbit_per_second
+                .map_or(String::new(), |rate| format!("{rate:.0}")),
+            count(|it| it.passed),
+            count(|it| it.lost),
+            count(|it| it.reordered),
+            count(|it| it.refused),
+        ]);
+    }
+    table
 }
 
 /// Returns versions and settings of the measured peers.

@@ -22,7 +22,8 @@ pub struct PeerUsage {
 
 impl PeerUsage {
     /// Returns the use of a process group now.
-    pub(crate) fn of_group(leader: u32) -> Self {
+    #[must_use]
+    pub fn of_group(leader: u32) -> Self {
         let mut usage = Self::default();
         for member in members(leader) {
             usage.cpu_ms += process::cpu_time(member).unwrap_or_default().as_secs_f64() * 1000.0;

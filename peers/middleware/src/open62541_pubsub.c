@@ -81,10 +81,16 @@ static UA_NodeId add_variable(UA_UInt32 number, const char *name, struct output 
     return node;
 }
 
-static UA_NodeId add_connection(const struct peer_options *options, int port, UA_UInt16 publisher) {
+// Requests go to the address of the server, answers to that of the client.
+static const char *address_of(const struct peer_options *options, int port) {
+    return port < options->port + 2 ? options->address : options->client_address;
+}
+
+// The host `localhost` stands for all addresses of this side; a connection without readers receives nothing.
+static UA_NodeId add_connection(const struct peer_options *options, const char *host, int port, UA_UInt16 publisher) {
     char url[96], name[16];
     snprintf(name, sizeof name, "port %d", port);
-    snprintf(url, sizeof url, "opc.udp://%s:%d/", options->address, port);
+    snprintf(url, sizeof url, "opc.udp://%s:%d/", host, port);
     UA_NetworkAddressUrlDataType address = {UA_STRING((char *)(uintptr_t)(options->network ? options->network : "")),
                                             UA_STRING(url)};
     UA_PubSubConnectionConfig config;
@@ -100,9 +106,10 @@ static UA_NodeId add_connection(const struct peer_options *options, int port, UA
 }
 
 static void add_writer(const struct peer_options *options, int port, struct output *output, UA_NodeId variable) {
-    UA_NodeId connection = add_connection(options, port, (UA_UInt16)port);
-    char name[16];
+    UA_NodeId connection = add_connection(options, "localhost", port, (UA_UInt16)port);
+    char name[16], url[96];
     snprintf(name, sizeof name, "data %d", port);
+    snprintf(url, sizeof url, "opc.udp://%s:%d/", address_of(options, port), port);
     UA_PublishedDataSetConfig set;
     memset(&set, 0, sizeof set);
     set.publishedDataSetType = UA_PUBSUB_DATASET_PUBLISHEDITEMS;
@@ -129,6 +136,14 @@ static void add_writer(const struct peer_options *options, int port, struct outp
     group.publishingInterval = 86400000.0;
     group.encodingMimeType = UA_PUBSUB_ENCODING_UADP;
     UA_ExtensionObject_setValue(&group.messageSettings, &header, &UA_TYPES[UA_TYPES_UADPWRITERGROUPMESSAGEDATATYPE]);
+    UA_NetworkAddressUrlDataType address;
+    UA_NetworkAddressUrlDataType_init(&address);
+    address.url = UA_STRING(url);
+    UA_DatagramWriterGroupTransport2DataType transport;
+    UA_DatagramWriterGroupTransport2DataType_init(&transport);
+    UA_ExtensionObject_setValue(&transport.address, &address, &UA_TYPES[UA_TYPES_NETWORKADDRESSURLDATATYPE]);
+    UA_ExtensionObject_setValue(&group.transportSettings, &transport,
+                                &UA_TYPES[UA_TYPES_DATAGRAMWRITERGROUPTRANSPORT2DATATYPE]);
     check(UA_Server_addWriterGroup(server, connection, &group, &output->group), "WriterGroup");
     UA_DataSetWriterConfig writer;
     memset(&writer, 0, sizeof writer);
@@ -139,7 +154,7 @@ static void add_writer(const struct peer_options *options, int port, struct outp
 }
 
 static void add_reader(const struct peer_options *options, int port, UA_NodeId variable) {
-    UA_NodeId connection = add_connection(options, port, (UA_UInt16)(port + 1000));
+    UA_NodeId connection = add_connection(options, address_of(options, port), port, (UA_UInt16)(port + 1000));
     UA_ReaderGroupConfig group;
     memset(&group, 0, sizeof group);
     group.name = UA_STRING("group");
@@ -210,7 +225,7 @@ static bool receive_answer(void *context, int64_t deadline) {
 }
 
 int main(int argc, char **argv) {
-    struct peer_options options = peer_parse(argc, argv, "poll interface");
+    struct peer_options options = peer_parse(argc, argv, "poll interface client-address");
     peer_info("version", "%s", &UA_OPEN62541_VERSION[1]);
     peer_info("setting", "multithreading 0, build type Release");
     peer_info("setting", "publish on change, not by a timer");

@@ -47,6 +47,8 @@ static void parse_option(struct peer_options *options, const char *text, const c
         options->security = value;
     } else if (strncmp(text, "transport", size) == 0) {
         options->transport = value;
+    } else if (strncmp(text, "client-address", size) == 0) {
+        options->client_address = value;
     } else if (strncmp(text, "interface", size) == 0) {
         options->network = value;
     } else if (strncmp(text, "peer-interface", size) == 0) {
@@ -85,6 +87,7 @@ struct peer_options peer_parse(int argc, char **argv, const char *known) {
     if (options.address == NULL || options.port == 0 || options.folder == NULL) {
         reject("%s: --address, --port and --folder are necessary", argv[0]);
     }
+    if (options.client_address == NULL) options.client_address = options.address;
     peer_prepare();
     return options;
 }

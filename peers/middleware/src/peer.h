@@ -22,6 +22,8 @@ enum peer_role { PEER_SERVER, PEER_CLIENT };
 struct peer_options {
     enum peer_role role;
     const char *address;
+    // Address of the client: that of the server, if both are on one host.
+    const char *client_address;
     int port;
     const char *folder;
     bool poll;

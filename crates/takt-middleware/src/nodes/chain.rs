@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use takt_rt::child::{ChildProcess, Ending};
 
 use super::options::{Discovery, NodesOptions};
+use crate::environment::Environment;
 use crate::place::is_free;
 use crate::protocol::SessionError;
 use crate::session::Session;
@@ -35,7 +36,7 @@ pub(super) struct Chain<'a> {
     has_discovery: bool,
     /// Port of the broker.
     broker: Option<u16>,
-    session: Session,
+    session: Session<'a>,
     /// Nodes that took part in the last step.
     pub(super) ready: usize,
 }
@@ -50,7 +51,14 @@ impl<'a> Chain<'a> {
     ) -> Result<Self, SessionError> {
         let no_network = |_: &Path| Ok(None);
         let seed = u64::from(std::process::id());
-        let session = Session::prepare(table, peer, (&[], seed), no_network, interrupted)?;
+        let session = Session::prepare(
+            &Environment::Loopback,
+            table,
+            peer,
+            (&[], seed),
+            no_network,
+            interrupted,
+        )?;
         let broker = peer.broker.as_ref();
         let broker = broker.map(|broker| session.port() + broker.parts().1);
         let wanted = options.nodes() + 1;

@@ -11,6 +11,7 @@ use takt_rt::child::{ChildProcess, Ending};
 use super::course::{Course, Window};
 use super::entry::Side;
 use super::shared_memory::{LastMessages, last_messages};
+use crate::environment::Environment;
 use crate::own::Mode;
 use crate::protocol::SessionError;
 use crate::session::{INTERFACES, START, Session};
@@ -45,7 +46,14 @@ impl Recording {
         let folder = folder.map_err(SessionError::failed)?;
         let path = folder.path().join("capture.pcapng");
         let capture = |_: &Path| capture(peer.environment, &path, interrupted).map(Some);
-        let mut session = Session::prepare(table, peer, (options, 1), capture, interrupted)?;
+        let mut session = Session::prepare(
+            &Environment::Loopback,
+            table,
+            peer,
+            (options, 1),
+            capture,
+            interrupted,
+        )?;
         session.start_server(interrupted)?;
         let mut course = Course {
             server_ready: now(),

@@ -43,7 +43,7 @@ impl OwnPeerError {
     }
 
     /// Returns the error of a failed operation of the middleware, for `map_err`.
-    pub(super) fn failed(error: impl std::fmt::Display) -> Self {
+    pub(crate) fn failed(error: impl std::fmt::Display) -> Self {
         Self::Failed(error.to_string())
     }
 }

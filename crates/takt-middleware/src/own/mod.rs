@@ -8,6 +8,7 @@ mod payload;
 mod pubsub;
 mod server;
 mod setting;
+mod stream;
 mod tcp;
 mod udp;
 
@@ -42,6 +43,8 @@ pub enum OwnPeer {
     Tcp,
     /// Raw UDP.
     Udp,
+    /// TCP stream in one direction, for the bandwidth of a link.
+    Stream,
     /// Raw TCP whose server answers before it has read the request.
     WrongEarly,
     /// Raw TCP whose server delays each answer.
@@ -81,6 +84,7 @@ impl OwnPeer {
             Self::Iceoryx2 => iox2::serve(setting),
             Self::Tcp => tcp::serve(setting, Fault::None),
             Self::Udp => udp::serve(setting),
+            Self::Stream => stream::serve(setting),
             Self::WrongEarly => tcp::serve(setting, Fault::Early),
             Self::WrongSlow => tcp::serve(setting, Fault::Slow),
         }
@@ -97,6 +101,7 @@ impl OwnPeer {
             Self::Iceoryx2 => iox2::connect(setting),
             Self::Tcp => tcp::connect(setting, Fault::None),
             Self::Udp => udp::connect(setting),
+            Self::Stream => stream::connect(setting),
             Self::WrongEarly => tcp::connect(setting, Fault::Early),
             Self::WrongSlow => tcp::connect(setting, Fault::Slow),
         }

@@ -100,6 +100,9 @@ pub(super) fn serve(setting: &PeerSetting, transport: Transport) -> Result<(), O
                 certificates: Some(setting.folder.join("pki")),
                 users: Some(setting.folder.join("users")),
                 secured_loopback: given.is_secured,
+                // The client may be on another host. It calls Methods without a user.
+                allow_none: !given.is_secured,
+                anonymous_operators: true,
                 ..EndpointSecurity::default()
             },
             ..ServeOptions::default()

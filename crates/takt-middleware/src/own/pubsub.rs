@@ -38,15 +38,20 @@ impl Link {
         match self {
             Self::Ethernet => &["poll", "interface", "peer-interface"],
             Self::Mqtt => &["encoding"],
-            _ => &["poll"],
+            Self::Udp => &["poll", "client-address"],
+            Self::SharedMemory => &["poll"],
         }
     }
 
-    /// Returns the addresses of both topics: of requests and of answers.
-    fn addresses(self, setting: &PeerSetting) -> [String; 2] {
+    /// Returns the addresses of both topics: of requests, at the server, and of answers, at the client.
+    fn addresses(self, setting: &PeerSetting, given: &Given) -> [String; 2] {
         let port = setting.port;
         match self {
-            Self::Udp => [0, 1].map(|place| format!("opc.udp://{}", setting.socket(place))),
+            Self::Udp => {
+                let (server, mut client) = (setting.socket(0), setting.socket(1));
+                client.set_ip(given.client_address.unwrap_or(setting.address));
+                [server, client].map(|address| format!("opc.udp://{address}"))
+            }
             // Group addresses, so that no interface needs an address.
             Self::Ethernet => ["01", "02"].map(|last| format!("opc.eth://01-00-5E-00-54-{last}")),
             Self::SharedMemory => {
@@ -190,7 +195,7 @@ impl End {
         given: &Given,
         is_server: bool,
     ) -> Result<Self, OwnPeerError> {
-        let [requests, answers] = link.addresses(setting);
+        let [requests, answers] = link.addresses(setting, given);
         let (ids, topics) = match is_server {
             true => ([2, 1], [&answers, &requests]),
             false => ([1, 2], [&requests, &answers]),

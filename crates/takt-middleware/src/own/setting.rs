@@ -38,6 +38,8 @@ pub(super) struct Given {
     pub(super) interface: Option<String>,
     /// Interface of the other side.
     pub(super) peer_interface: Option<String>,
+    /// Address of the client, if it is not that of the server.
+    pub(super) client_address: Option<IpAddr>,
     /// JSON instead of UADP.
     pub(super) is_json: bool,
     /// Delay of each answer in µs, of the slow peer.
@@ -60,6 +62,9 @@ impl PeerSetting {
                 ("encoding", "uadp" | "json") => given.is_json = value == "json",
                 ("interface", _) => given.interface = Some(value.to_owned()),
                 ("peer-interface", _) => given.peer_interface = Some(value.to_owned()),
+                ("client-address", _) => {
+                    given.client_address = Some(value.parse().map_err(|_| unknown())?);
+                }
                 ("delay-us", _) => given.delay_us = value.parse().map_err(|_| unknown())?,
                 _ => return Err(unknown()),
             }

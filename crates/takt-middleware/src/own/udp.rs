@@ -1,7 +1,7 @@
 //! Raw UDP: the floor of all peers over UDP. A byte with the kind of the request precedes the payload.
 
 use std::io::{self, ErrorKind};
-use std::net::UdpSocket;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, UdpSocket};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
@@ -67,7 +67,12 @@ struct UdpExchange {
 pub(super) fn connect(setting: &PeerSetting) -> Result<(), OwnPeerError> {
     let given = setting.given(&["poll"])?;
     let open = || -> io::Result<UdpSocket> {
-        let socket = UdpSocket::bind((setting.address, 0))?;
+        // The route to the server chooses the address.
+        let any = match setting.address {
+            IpAddr::V4(_) => IpAddr::V4(Ipv4Addr::UNSPECIFIED),
+            IpAddr::V6(_) => IpAddr::V6(Ipv6Addr::UNSPECIFIED),
+        };
+        let socket = UdpSocket::bind((any, 0))?;
         socket.connect(setting.socket(0))?;
         socket.set_nonblocking(given.poll)?;
         socket.set_read_timeout(Some(Duration::from_secs(2)))?;

@@ -48,7 +48,9 @@ pub enum BenchCommand {
     #[command(
         after_help = "Examples:\n  takt bench middleware --quick\n  takt bench middleware --only tcp,udp --sizes 2,1024 --samples 1000\n  \
                       takt bench middleware --quick --load idle,cpu,network --resting --resting-samples 20\n  takt bench middleware \
-                      --scheduler fifo:50\n  takt bench middleware --resume"
+                      --scheduler fifo:50\n  takt bench middleware --resume\n  \
+                      takt bench middleware --link veth,rate=1gbit,delay=2ms,loss=1%\n  \
+                      takt bench middleware --server-host user@host"
     )]
     Middleware(takt_middleware::MiddlewareOptions),
     /// Foreign peers of the comparison of middleware: their state and installation.
@@ -82,6 +84,15 @@ pub enum BenchCommand {
     #[command(hide = true)]
     #[command(subcommand)]
     Traffic(takt_middleware::TrafficSide),
+    /// Relay between two interfaces until the standard input ends.
+    #[command(hide = true)]
+    Relay(takt_middleware::environment::RelaySetting),
+    /// Use of resources by a process group, as JSON.
+    #[command(hide = true)]
+    Usage {
+        /// Process id of its leader.
+        group: u32,
+    },
     /// One side of a peer of the comparison of middleware, which speaks its line protocol.
     #[command(hide = true)]
     Peer {

@@ -2,7 +2,7 @@
 
 use miette::IntoDiagnostic;
 use takt_bench::{BenchError, attack, directory, pubsub, reads, sessions, shm, transport};
-use takt_middleware::{MiddlewareError, nodes, overhead};
+use takt_middleware::{MiddlewareError, PeerUsage, environment, nodes, overhead};
 use takt_rt::interrupt::Interrupt;
 
 use crate::arguments::BenchCommand;
@@ -76,6 +76,17 @@ pub fn run(command: &BenchCommand) -> miette::Result<()> {
             }
             return Ok(());
         }
+        BenchCommand::Relay(setting) => {
+            if let Err(error) = environment::relay(setting) {
+                output::complain(&error);
+                std::process::exit(error.exit_status());
+            }
+            return Ok(());
+        }
+        BenchCommand::Usage { group } => {
+            output::line(serde_json::to_string(&PeerUsage::of_group(*group)).into_diagnostic()?);
+            return Ok(());
+        }
         BenchCommand::Peer { peer, side } => {
             if let Err(error) = peer.run(side) {
                 output::complain(&error);
@@ -98,6 +109,9 @@ fn compared(name: &str, result: Result<(), MiddlewareError>) -> miette::Result<(
             MiddlewareError::Interrupted => std::process::exit(130),
             MiddlewareError::OtherOptions { .. } => {
                 "Use the same options, another --output, or no --resume, which begins anew.".to_owned()
+            }
+            MiddlewareError::Environment(_) => {
+                "docs/middleware.md, section Places, tells what a link and another host need.".to_owned()
             }
             MiddlewareError::Unconfirmed => "`--yes` installs without a question.".to_owned(),
             MiddlewareError::Required(_) => {

@@ -1,7 +1,10 @@
 //! Helpers of the tests of `takt bench …`.
 #![allow(clippy::unwrap_used, reason = "a test that fails says where")]
 
-use std::process::{Command, Stdio};
+#[allow(dead_code, reason = "not every test needs it")]
+pub(crate) mod other_host;
+
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -28,21 +31,8 @@ pub(crate) fn objects(mut bench: Command) -> Vec<Value> {
 
 /// Starts a benchmark that would not end by itself, and interrupts it once it has started this number of processes. Checks that
 /// all of them are gone when it ends. Returns its process id.
-pub(crate) fn interrupt_leaves_nothing(mut bench: Command, processes: usize) -> u32 {
-    let mut bench = bench
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    let deadline = Instant::now() + Duration::from_secs(20);
-    let started = loop {
-        let started = children_of(bench.id());
-        if started.len() >= processes {
-            break started;
-        }
-        assert!(Instant::now() < deadline, "no process was started");
-        std::thread::sleep(Duration::from_millis(10));
-    };
+pub(crate) fn interrupt_leaves_nothing(bench: Command, processes: usize) -> u32 {
+    let (mut bench, started) = start(bench, processes);
     let id = rustix::process::Pid::from_child(&bench);
     rustix::process::kill_process(id, rustix::process::Signal::INT).unwrap();
     let status = bench.wait().unwrap();
@@ -52,6 +42,40 @@ pub(crate) fn interrupt_leaves_nothing(mut bench: Command, processes: usize) -> 
         assert!(!std::path::Path::new(&path).exists(), "{path}");
     }
     bench.id()
+}
+
+/// Starts a benchmark in the same way, and kills it (SIGKILL). Checks that the processes that it has started end by themselves.
+#[allow(dead_code, reason = "not every test needs it")]
+pub(crate) fn kill_leaves_nothing(bench: Command, processes: usize) {
+    let (mut bench, started) = start(bench, processes);
+    bench.kill().unwrap();
+    bench.wait().unwrap();
+    let deadline = Instant::now() + Duration::from_secs(60);
+    for process in started {
+        let path = format!("/proc/{process}");
+        while std::path::Path::new(&path).exists() {
+            assert!(Instant::now() < deadline, "{path}");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+}
+
+/// Starts a benchmark, and returns it with its processes once it has started this number of them.
+fn start(mut bench: Command, processes: usize) -> (Child, Vec<u32>) {
+    let bench = bench
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let deadline = Instant::now() + Duration::from_secs(60);
+    loop {
+        let started = children_of(bench.id());
+        if started.len() >= processes {
+            return (bench, started);
+        }
+        assert!(Instant::now() < deadline, "no process was started");
+        std::thread::sleep(Duration::from_millis(10));
+    }
 }
 
 /// Returns the processes that `parent` has started.

@@ -1,0 +1,290 @@
+//! Place of a comparison: the hosts and the network of server and client.
+
+mod baseline;
+mod checksum;
+mod joined_interfaces;
+mod link_setting;
+mod namespaces;
+mod relay;
+mod remote_host;
+mod way;
+
+pub use link_setting::{Impairment, LinkSetting};
+pub use relay::{RelaySetting, relay};
+pub use remote_host::HostOptions;
+
+pub(crate) use baseline::{LinkRow, baseline};
+pub(crate) use joined_interfaces::joined_interfaces;
+pub(crate) use relay::RelayCounts;
+pub(crate) use remote_host::{PROCESS, RemoteFolder};
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream};
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use namespaces::{ADDRESSES, Link, within};
+use remote_host::RemoteHost;
+use way::{BURST, Way};
+
+use crate::error::MiddlewareError;
+use crate::options::MiddlewareOptions;
+use crate::place;
+use crate::protocol::SessionError;
+use crate::sockets;
+use crate::table::{PeerEntry, PeerNetwork, PeerTable};
+use crate::usage::PeerUsage;
+
+/// Longest wait for a connection to a broker.
+const CONNECTION: Duration = Duration::from_millis(200);
+
+/// Side of a peer. A broker runs at that of the server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Side {
+    Server,
+    Client,
+}
+
+/// Hosts and network of both sides.
+pub(crate) enum Environment {
+    /// This host, over loopback.
+    Loopback,
+    /// Two network namespaces of this host.
+    Link(Link, LinkSetting),
+    /// The server on another host.
+    Host(Box<RemoteHost>),
+}
+
+impl Environment {
+    /// Makes the place that the options name.
+    pub(crate) fn open(
+        options: &MiddlewareOptions,
+        table: &PeerTable,
+        interrupted: &AtomicBool,
+    ) -> Result<Self, MiddlewareError> {
+        let made = match (&options.host.server_host, options.link) {
+            (Some(name), _) => {
+                RemoteHost::connect(&options.host, name, table.root.as_deref(), interrupted)
+                    .map(|host| Self::Host(Box::new(host)))
+            }
+            (None, Some(setting)) => Self::link(setting, options.seed, interrupted),
+            (None, None) => Ok(Self::Loopback),
+        };
+        made.map_err(|error| match error {
+            SessionError::Interrupted => MiddlewareError::Interrupted,
+            SessionError::Failed(reason) => MiddlewareError::Environment(reason),
+        })
+    }
+
+    fn link(
+        setting: LinkSetting,
+        seed: u64,
+        interrupted: &AtomicBool,
+    ) -> Result<Self, SessionError> {
+        let way = Way::of(setting, seed);
+        let link = Link::open(setting.rate, way, interrupted)?;
+        Ok(Self::Link(link, setting))
+    }
+
+    /// Returns the sentences that say where a comparison ran.
+    pub(crate) fn description(&self) -> String {
+        let kernel = kernel();
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        match self {
+            Self::Loopback => format!(
+                "Client and server are processes of this host with {processors} processors, over loopback. Linux {kernel}."
+            ),
+            Self::Link(link, setting) => {
+                let impairment = link.way.description();
+                let (rate, bucket) = (setting.rate as f64 / 1e6, BURST >> 10);
+                format!(
+                    "Client and server are processes of this host with {processors} processors, in two network namespaces with a \
+                     veth pair. `tc tbf` limits each direction to {rate} Mbit/s, with a bucket of {bucket} KiB.{impairment} Linux {kernel}."
+                )
+            }
+            Self::Host(host) => {
+                let [server, client] = host.addresses;
+                format!(
+                    "Servers and brokers run on {} ({server}, Linux {}), clients on this host ({client}, Linux {kernel}) with \
+                     {processors} processors.",
+                    host.name(),
+                    host.kernel
+                )
+            }
+        }
+    }
+
+    /// Returns the reason why a variant cannot run here, if there is one.
+    pub(crate) fn obstacle(&self, peer: &PeerEntry, variant: &[String]) -> Option<&'static str> {
+        let has = |option: &str| variant.iter().any(|it| it == option);
+        let is_memory = peer.environment == PeerNetwork::Memory || has("transport=shm");
+        match self {
+            Self::Loopback => None,
+            Self::Link(..) if is_memory => Some("shared memory takes no link"),
+            Self::Link(..) => None,
+            Self::Host(_) if is_memory => Some("shared memory does not reach another host"),
+            Self::Host(_) if peer.environment == PeerNetwork::Veth => {
+                Some("it needs names of interfaces, which no option gives")
+            }
+            Self::Host(_) if variant.iter().any(|it| it.starts_with("security=")) => {
+                Some("its certificates are in a folder, which the other host does not share")
+            }
+            Self::Host(_) => None,
+        }
+    }
+
+    /// Returns true if requests get lost on the way, or overtake each other.
+    pub(crate) fn loses(&self) -> bool {
+        match self {
+            Self::Link(_, setting) => {
+                setting.impairment.loss > 0.0 || setting.impairment.reorder > 0.0
+            }
+            _ => false,
+        }
+    }
+
+    /// Returns the delay that the setting adds to a round trip.
+    pub(crate) fn round_trip(&self) -> Duration {
+        match self {
+            Self::Link(_, setting) => setting.impairment.delay * 2,
+            _ => Duration::ZERO,
+        }
+    }
+
+    /// Returns true if the processes of the server are on this host.
+    pub(crate) fn is_local(&self) -> bool {
+        !matches!(self, Self::Host(_))
+    }
+
+    /// Returns true if both sides have the same address.
+    pub(crate) fn has_one_address(&self) -> bool {
+        self.address(Side::Server) == self.address(Side::Client)
+    }
+
+    /// Returns the address of a side.
+    pub(crate) fn address(&self, side: Side) -> IpAddr {
+        let [server, client] = match self {
+            Self::Loopback => [IpAddr::V4(Ipv4Addr::LOCALHOST); 2],
+            Self::Link(..) => ADDRESSES,
+            Self::Host(host) => host.addresses,
+        };
+        match side {
+            Side::Server => server,
+            Side::Client => client,
+        }
+    }
+
+    /// Returns the command line of a peer at a side.
+    pub(crate) fn program(&self, table: &PeerTable, peer: &PeerEntry, side: Side) -> Vec<String> {
+        match (self, side) {
+            (Self::Host(host), Side::Server) => {
+                let words = peer.program.iter().enumerate();
+                words
+                    .map(|(place, word)| host.word(word, place == 0))
+                    .collect()
+            }
+            _ => table.program(peer),
+        }
+    }
+
+    /// Returns the command line that runs a program at a side.
+    pub(crate) fn command(&self, side: Side, words: Vec<String>) -> Vec<String> {
+        match (self, side) {
+            (Self::Link(link, _), side) => [link.entrance(side), words].concat(),
+            (Self::Host(host), Side::Server) => host.program(&words),
+            _ => words,
+        }
+    }
+
+    /// Returns the command line that runs a broker. `words` are those of the table.
+    pub(crate) fn broker(&self, words: Vec<String>, root: Option<&Path>) -> Vec<String> {
+        let below = |word: String| match root.map(|root| root.join(&word)) {
+            Some(path) if word.contains('/') && path.is_file() => {
+                path.to_string_lossy().into_owned()
+            }
+            _ => word,
+        };
+        match self {
+            Self::Host(host) => {
+                let words = words.iter().enumerate();
+                let words: Vec<String> = words
+                    .map(|(place, word)| host.word(word, place == 0))
+                    .collect();
+                host.broker(&words)
+            }
+            _ => {
+                let mut words: Vec<String> = words.into_iter().map(below).collect();
+                if place::has_program("setpriv") {
+                    // The broker ends with this process, even if that is killed.
+                    let guard = ["setpriv", "--pdeathsig", "TERM", "--"];
+                    words.splice(0..0, guard.map(str::to_owned));
+                }
+                self.command(Side::Server, words)
+            }
+        }
+    }
+
+    /// Makes the server's private folder, if that is not on this host.
+    pub(crate) fn folder(
+        &self,
+        interrupted: &AtomicBool,
+    ) -> Result<Option<RemoteFolder>, SessionError> {
+        match self {
+            Self::Host(host) => host.folder(interrupted).map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    /// Returns a test whether a port can be bound at both sides.
+    pub(crate) fn free(&self) -> Result<Box<dyn Fn(u16) -> bool>, SessionError> {
+        Ok(match self {
+            Self::Loopback => Box::new(place::is_free),
+            Self::Link(link, _) => {
+                let namespaces = link.namespaces().map_err(SessionError::failed)?;
+                Box::new(move |port| {
+                    let is_free = |namespace| within(namespace, || place::is_free(port));
+                    namespaces.iter().all(|it| is_free(it).unwrap_or(false))
+                })
+            }
+            Self::Host(host) => {
+                let used = sockets::in_use(&host.socket_tables()?);
+                Box::new(move |port| !used.contains(&port) && place::is_free(port))
+            }
+        })
+    }
+
+    /// Returns true if a broker waits for connections. `process` is its process id on this host.
+    pub(crate) fn is_open(&self, process: u32, port: u16) -> bool {
+        match self {
+            Self::Link(..) => sockets::is_listening(process, port),
+            _ => {
+                let address = SocketAddr::new(self.address(Side::Server), port);
+                TcpStream::connect_timeout(&address, CONNECTION).is_ok()
+            }
+        }
+    }
+
+    /// Returns the use of resources of a process group at the server's side.
+    pub(crate) fn usage(&self, group: u32) -> PeerUsage {
+        match self {
+            Self::Host(host) => host.usage(group).unwrap_or_default(),
+            _ => PeerUsage::of_group(group),
+        }
+    }
+
+    /// Returns an error if the relay or the connection to the other host has ended.
+    pub(crate) fn check(&mut self) -> Result<(), MiddlewareError> {
+        let checked = match self {
+            Self::Loopback => Ok(()),
+            Self::Link(link, _) => link.check(),
+            Self::Host(host) => host.check(),
+        };
+        checked.map_err(|error| MiddlewareError::Environment(error.to_string()))
+    }
+}
+
+/// Returns the release of this host's kernel.
+fn kernel() -> String {
+    let name = rustix::system::uname();
+    name.release().to_string_lossy().into_owned()
+}
