@@ -17,7 +17,7 @@ use crate::usage::MachineTime;
 const LOAD: f64 = 0.2;
 
 /// Size of a round.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub(crate) struct RoundPlan<'a> {
     pub(crate) number: u32,
     /// Requests of all rounds under one condition.
