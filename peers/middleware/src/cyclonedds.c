@@ -48,9 +48,33 @@ static void take(dds_entity_t reader, void *context) {
     }
 }
 
+// Plugins of DDS Security and their files: what src/dds-security.sh has made.
+static void describe_security(char *text, size_t size, const struct peer_options *options) {
+    const char *folder = options->folder, *own = peer_identity(options);
+    snprintf(text, size,
+             "<Security><Authentication>"
+             "<Library path=\"dds_security_auth\" initFunction=\"init_authentication\""
+             " finalizeFunction=\"finalize_authentication\"/>"
+             "<IdentityCA>file:%s/authority.crt</IdentityCA>"
+             "<IdentityCertificate>file:%s/%s.crt</IdentityCertificate>"
+             "<PrivateKey>file:%s/%s.key</PrivateKey></Authentication>"
+             "<AccessControl><Library path=\"dds_security_ac\" initFunction=\"init_access_control\""
+             " finalizeFunction=\"finalize_access_control\"/>"
+             "<PermissionsCA>file:%s/authority.crt</PermissionsCA>"
+             "<Governance>file:%s/governance.p7s</Governance>"
+             "<Permissions>file:%s/permissions.p7s</Permissions></AccessControl>"
+             "<Cryptographic><Library path=\"dds_security_crypto\" initFunction=\"init_crypto\""
+             " finalizeFunction=\"finalize_crypto\"/></Cryptographic></Security>",
+             folder, folder, own, folder, own, folder, folder, folder);
+}
+
 // Ports, all within the ten of the peer: discovery at 1 (server) and 3 (client), data at 2 and 4.
 static void configure(const struct peer_options *options) {
-    char text[2048];
+    char text[8192], security[4096] = "";
+    if (strcmp(options->security, "dds") == 0) {
+        peer_make_identities(options);
+        describe_security(security, sizeof security, options);
+    }
     snprintf(text, sizeof text,
              "<CycloneDDS><Domain id=\"any\">"
              "<General><Interfaces><NetworkInterface address=\"%s\" multicast=\"false\"/></Interfaces>"
@@ -61,15 +85,15 @@ static void configure(const struct peer_options *options) {
              "<Ports><Base>%d</Base><DomainGain>0</DomainGain><ParticipantGain>2</ParticipantGain>"
              "<MulticastMetaOffset>0</MulticastMetaOffset><UnicastMetaOffset>1</UnicastMetaOffset>"
              "<MulticastDataOffset>6</MulticastDataOffset><UnicastDataOffset>2</UnicastDataOffset></Ports></Discovery>"
-             "<Internal><SocketReceiveBufferSize min=\"default\"/></Internal>"
+             "<Internal><SocketReceiveBufferSize min=\"default\"/></Internal>%s"
              "</Domain></CycloneDDS>",
              peer_local_address(options), is_server ? 0 : 1, options->address, options->port + (is_server ? 3 : 1),
-             options->port);
+             options->port, security);
     check(dds_create_domain(DOMAIN, text), "domain");
 }
 
 int main(int argc, char **argv) {
-    struct peer_options options = peer_parse(argc, argv, "");
+    struct peer_options options = peer_parse(argc, argv, "security=none,dds");
     is_server = options.role == PEER_SERVER;
     peer_info("version", "%s", DDS_VERSION);
     peer_info("setting", "reliable, keep last 1, listener, unicast discovery");

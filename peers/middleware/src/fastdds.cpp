@@ -17,6 +17,7 @@
 #include <fastrtps/utils/IPLocator.h>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "fastdds_message.hpp"
@@ -105,6 +106,26 @@ DomainParticipantQos participant_qos(const peer_options &options) {
     return qos;
 }
 
+// Plugins of DDS Security and their files: what src/dds-security.sh has made.
+void set_security(DomainParticipantQos &qos, const peer_options &options) {
+    const std::string folder = std::string("file://") + options.folder + "/";
+    const std::string own = folder + peer_identity(&options);
+    const std::string authentication = "dds.sec.auth.builtin.PKI-DH.";
+    const std::string access = "dds.sec.access.builtin.Access-Permissions.";
+    const std::pair<std::string, std::string> properties[] = {
+        {"dds.sec.auth.plugin", "builtin.PKI-DH"},
+        {authentication + "identity_ca", folder + "authority.crt"},
+        {authentication + "identity_certificate", own + ".crt"},
+        {authentication + "private_key", own + ".key"},
+        {"dds.sec.access.plugin", "builtin.Access-Permissions"},
+        {access + "permissions_ca", folder + "authority.crt"},
+        {access + "governance", folder + "governance.p7s"},
+        {access + "permissions", folder + "permissions.p7s"},
+        {"dds.sec.crypto.plugin", "builtin.AES-GCM-GMAC"},
+    };
+    for (const auto &[name, value] : properties) qos.properties().properties().emplace_back(name, value);
+}
+
 DataWriter *writers[2];
 
 bool send_request(void *, peer_mode mode, const uint8_t *data, size_t size) { return write(writers[mode], data, size); }
@@ -112,7 +133,7 @@ bool send_request(void *, peer_mode mode, const uint8_t *data, size_t size) { re
 }  // namespace
 
 int main(int argc, char **argv) {
-    const peer_options options = peer_parse(argc, argv, "transport=udp,shm");
+    const peer_options options = peer_parse(argc, argv, "transport=udp,shm security=none,dds");
     const bool server = options.role == PEER_SERVER;
     Log::SetVerbosity(Log::Error);
     peer_info("version", "%s", FASTRTPS_VERSION_STR);
@@ -120,7 +141,12 @@ int main(int argc, char **argv) {
     peer_info("setting", "transport %s only, data sharing off", shared ? "shm" : "udp");
     peer_info("setting", "synchronous publishing, reliable, keep last 1, listener, unicast discovery");
     auto *factory = DomainParticipantFactory::get_instance();
-    DomainParticipant *participant = factory->create_participant(0, participant_qos(options));
+    DomainParticipantQos participant_settings = participant_qos(options);
+    if (std::strcmp(options.security, "dds") == 0) {
+        peer_make_identities(&options);
+        set_security(participant_settings, options);
+    }
+    DomainParticipant *participant = factory->create_participant(0, participant_settings);
     check(participant, "participant");
     TypeSupport type(new MessageType);
     type.register_type(participant);

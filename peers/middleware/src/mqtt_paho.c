@@ -91,7 +91,7 @@ static void connect_broker(struct connection *connection, const struct peer_opti
     settings.cleansession = 1;
     settings.reliable = 0;
     settings.keepAliveInterval = 60;
-    char *authority = peer_path(options, "broker.crt");
+    char *authority = peer_path(options, "server.crt");
     if (encrypted) {
         tls.trustStore = authority;
         tls.verify = 0;

@@ -98,6 +98,13 @@ const char *peer_local_address(const struct peer_options *options);
 // Path of a file in the folder.
 char *peer_path(const struct peer_options *options, const char *name);
 
+// Makes the authority, the certificates and the signed documents of DDS Security in the folder, if this side is the
+// server: it starts first. Call it before any thread starts. src/dds-security.sh names the files.
+void peer_make_identities(const struct peer_options *options);
+
+// Name of this side's certificate and key.
+const char *peer_identity(const struct peer_options *options);
+
 #ifdef __cplusplus
 }
 #endif

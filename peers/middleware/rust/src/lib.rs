@@ -1,12 +1,16 @@
 //! Line protocol of a peer of `takt bench middleware` for Rust libraries: options, commands, payload, timing and
 //! output.
 
+mod certificate;
+
 use std::collections::HashSet;
 use std::fmt::Display;
 use std::io::{BufRead, Read, Write};
 use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc;
+
+pub use certificate::{authority, certificate};
 
 /// Time after which a request counts as lost.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
@@ -50,6 +54,10 @@ pub struct Options {
     pub folder: String,
     /// MQTT's quality of service.
     pub qos: u8,
+    /// True for `security=tls`.
+    pub tls: bool,
+    /// True for `transport=shm`.
+    pub shared_memory: bool,
 }
 
 /// Client of a library.
@@ -61,6 +69,10 @@ pub trait Client {
     async fn send(&mut self, mode: Mode, data: &[u8]) -> Result<(), String>;
     /// Waits for the next answer.
     async fn receive(&mut self) -> Result<Self::Answer, String>;
+    /// Returns the time at which the library gave the answer to the program: by default now, when `receive` has ended.
+    fn received(_: &Self::Answer) -> Instant {
+        Instant::now()
+    }
 }
 
 /// Text of an error.
@@ -99,16 +111,17 @@ pub fn answer(mode: Mode, data: &[u8]) -> Vec<u8> {
     }
 }
 
-/// Reads the command line. A wrong one ends the process with code 2.
+/// Reads the command line. `known` are the options that the peer has, each with its value: `qos=1`. A wrong command
+/// line ends the process with code 2.
 #[must_use]
-pub fn options(with_qos: bool) -> Options {
-    parse(std::env::args().skip(1), with_qos).unwrap_or_else(|error| {
+pub fn options(known: &[&str]) -> Options {
+    parse(std::env::args().skip(1), known).unwrap_or_else(|error| {
         eprintln!("{error}");
         std::process::exit(2)
     })
 }
 
-fn parse(mut words: impl Iterator<Item = String>, with_qos: bool) -> Result<Options, String> {
+fn parse(mut words: impl Iterator<Item = String>, known: &[&str]) -> Result<Options, String> {
     let mut options = Options {
         server: match words.next().as_deref() {
             Some("server") => true,
@@ -119,14 +132,17 @@ fn parse(mut words: impl Iterator<Item = String>, with_qos: bool) -> Result<Opti
     };
     while let Some(word) = words.next() {
         let value = words.next().ok_or_else(|| format!("{word} has no value"))?;
-        match (word.as_str(), value.split_once('=')) {
-            ("--address", _) => options.address = value,
-            ("--port", _) => options.port = value.parse().map_err(|_| format!("`{value}` is no port"))?,
-            ("--folder", _) => options.folder = value,
-            ("--option", Some(("qos", qos @ ("0" | "1" | "2")))) if with_qos => {
-                options.qos = qos.parse().map_err(text)?;
-            }
-            ("--option", _) => return Err(format!("this peer has no option `{value}`")),
+        match word.as_str() {
+            "--address" => options.address = value,
+            "--port" => options.port = value.parse().map_err(|_| format!("`{value}` is no port"))?,
+            "--folder" => options.folder = value,
+            "--option" if known.contains(&value.as_str()) => match value.split_once('=') {
+                Some(("qos", qos)) => options.qos = qos.parse().map_err(text)?,
+                Some(("security", security)) => options.tls = security == "tls",
+                Some(("transport", transport)) => options.shared_memory = transport == "shm",
+                _ => return Err(format!("unknown option `{value}`")),
+            },
+            "--option" => return Err(format!("this peer has no option `{value}`")),
             _ => return Err(format!("unknown argument {word}")),
         }
     }
@@ -319,7 +335,7 @@ async fn run_command(client: &mut impl Client, line: &str) -> Result<(), String>
     Ok(())
 }
 
-async fn request(client: &mut impl Client, run: &mut Run) -> Result<Option<Duration>, String> {
+async fn request<C: Client>(client: &mut C, run: &mut Run) -> Result<Option<Duration>, String> {
     let start = Instant::now();
     let deadline = tokio::time::Instant::from_std(start) + ANSWER_TIMEOUT;
     client.send(run.mode, &run.payload).await?;
@@ -329,8 +345,9 @@ async fn request(client: &mut impl Client, run: &mut Run) -> Result<Option<Durat
             run.counts[Run::LOST] += 1;
             return Ok(None);
         };
-        let time = start.elapsed();
-        if run.take(answer?.as_ref()) {
+        let answer = answer?;
+        let time = C::received(&answer).duration_since(start);
+        if run.take(answer.as_ref()) {
             return Ok(Some(time));
         }
     }
@@ -348,12 +365,12 @@ mod tests {
 
     #[test]
     fn command_line() {
-        let line = "server --address 127.0.0.1 --port 4000 --folder /x --option qos=2";
-        let options = parse(words(line), true).unwrap();
-        assert!(options.server && options.port == 4000 && options.qos == 2);
-        assert!(parse(words(line), false).is_err());
-        assert!(parse(words("client --port 1"), true).is_err());
-        assert!(parse(words("neither"), true).is_err());
+        let line = "server --address 127.0.0.1 --port 4000 --folder /x --option qos=2 --option security=tls";
+        let options = parse(words(line), &["qos=2", "security=tls"]).unwrap();
+        assert!(options.server && options.port == 4000 && options.qos == 2 && options.tls && !options.shared_memory);
+        assert!(parse(words(line), &["qos=2"]).is_err());
+        assert!(parse(words("client --port 1"), &[]).is_err());
+        assert!(parse(words("neither"), &[]).is_err());
     }
 
     #[test]

@@ -14,7 +14,12 @@ struct Connection {
 impl Connection {
     async fn open(options: &Options) -> Result<Self, String> {
         let url = format!("nats://{}:{}", options.address, options.port);
-        let client = async_nats::ConnectOptions::new().connect(url).await.map_err(text)?;
+        let mut settings = async_nats::ConnectOptions::new();
+        if options.tls {
+            let authority = format!("{}/server.crt", options.folder);
+            settings = settings.require_tls(true).add_root_certificates(authority.into());
+        }
+        let client = settings.connect(url).await.map_err(text)?;
         let mut subscribers = Vec::new();
         for mode in Mode::BOTH {
             let (request, reply) = mode.topics();
@@ -65,7 +70,7 @@ async fn serve(mut connection: Connection) -> Result<(), String> {
 }
 
 fn main() {
-    let options = options(false);
+    let options = options(&["security=none", "security=tls"]);
     info("version", "0.51.0");
     info("setting", "flush after each publication, one thread");
     run(0, async move {

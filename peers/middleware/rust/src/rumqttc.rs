@@ -1,7 +1,11 @@
 //! MQTT with rumqttc and mosquitto. Each mode has two topics, for request and reply.
 
-use rumqttc::{AsyncClient, Event, EventLoop, MqttOptions, NetworkOptions, Packet, Publish, QoS};
-use takt_middleware_peers::{Client, LARGEST, Mode, Options, answer, info, options, ready, run, serve_commands, text};
+use rumqttc::{
+    AsyncClient, Event, EventLoop, MqttOptions, NetworkOptions, Packet, Publish, QoS, TlsConfiguration, Transport,
+};
+use takt_middleware_peers::{
+    Client, LARGEST, Mode, Options, answer, authority, info, options, ready, run, serve_commands, text,
+};
 
 struct Connection {
     client: AsyncClient,
@@ -12,7 +16,13 @@ struct Connection {
 impl Connection {
     async fn open(options: &Options) -> Result<Self, String> {
         let identity = if options.server { "server" } else { "client" };
-        let mut settings = MqttOptions::new(identity, &options.address, options.port);
+        // The broker has TLS on its second port.
+        let mut settings = MqttOptions::new(identity, &options.address, options.port + u16::from(options.tls));
+        if options.tls {
+            let ca = authority(options)?.into_bytes();
+            let tls = TlsConfiguration::Simple { ca, alpn: None, client_auth: None };
+            settings.set_transport(Transport::tls_with_config(tls));
+        }
         settings.set_max_packet_size(2 * LARGEST, 2 * LARGEST);
         let (client, mut events) = AsyncClient::new(settings, 16);
         let mut network = NetworkOptions::new();
@@ -73,7 +83,7 @@ async fn serve(mut connection: Connection) -> Result<(), String> {
 }
 
 fn main() {
-    let options = options(true);
+    let options = options(&["qos=0", "qos=1", "qos=2", "security=none", "security=tls"]);
     info("version", "0.25.1");
     info("setting", "tcp_nodelay true, one thread, the event loop is polled by the thread that waits");
     run(0, async move {

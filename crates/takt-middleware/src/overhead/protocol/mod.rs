@@ -2,6 +2,7 @@
 //! is no message of the protocol has a name of its own.
 
 mod divide;
+mod http2;
 mod mqtt;
 mod nats;
 mod recognise;
@@ -9,5 +10,6 @@ mod ros;
 mod rtps;
 mod tls;
 mod uacp;
+mod zenoh;
 
 pub(super) use recognise::{datagram, stream};

@@ -1,10 +1,15 @@
 //! Client protocol of NATS (docs.nats.io, "Client Protocol"): lines of text; some have a payload whose size the line ends with.
 
 use super::super::message::{Part, Purpose};
+use super::tls;
 
 const END: &[u8] = b"\r\n";
 
-pub(super) fn next(rest: &[u8], _: usize) -> Option<Part> {
+pub(super) fn next(rest: &[u8], before: usize) -> Option<Part> {
+    // A server with TLS sends its INFO before the handshake.
+    if tls::is_record(rest) {
+        return tls::next(rest, before);
+    }
     let line = rest.windows(2).position(|pair| pair == END)?;
     let text = std::str::from_utf8(rest.get(..line)?).ok()?;
     let mut words = text.split_ascii_whitespace();
@@ -38,5 +43,23 @@ mod tests {
             found,
             [("CONNECT", 12), ("PUB", 15), ("PING", 6), ("MSG", 13)]
         );
+    }
+
+    #[test]
+    fn tls_follows_the_first_line() {
+        let stream = [
+            &b"INFO {}\r\n"[..],
+            &[22, 3, 3, 0, 2, 9, 9],
+            &[23, 3, 3, 0, 1, 7],
+        ]
+        .concat();
+        let parts = divide(&stream, next);
+        let found: Vec<_> = parts.iter().map(|it| (it.purpose, it.bytes)).collect();
+        let expected = [
+            (Purpose::Control, 9),
+            (Purpose::Control, 7),
+            (Purpose::Unknown, 6),
+        ];
+        assert_eq!(found, expected);
     }
 }

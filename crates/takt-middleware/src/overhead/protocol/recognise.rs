@@ -2,7 +2,7 @@
 
 use super::super::message::{Part, Purpose};
 use super::divide::{Next, divide};
-use super::{mqtt, nats, ros, rtps, tls, uacp};
+use super::{http2, mqtt, nats, ros, rtps, tls, uacp, zenoh};
 use crate::table::PeerGroup;
 
 /// Divides a stream into messages.
@@ -12,6 +12,8 @@ pub(in super::super) fn stream(group: PeerGroup, bytes: &[u8]) -> Vec<Part> {
         PeerGroup::OpcUa if uacp::begins(bytes) => return uacp::parts(bytes),
         PeerGroup::OpcUa | PeerGroup::Mqtt => mqtt::next,
         PeerGroup::Nats => nats::next,
+        PeerGroup::Rpc => http2::next,
+        PeerGroup::Zenoh => zenoh::next,
         PeerGroup::Ros if ros::is_http(bytes) => ros::http,
         PeerGroup::Ros => ros::topic,
         PeerGroup::Floor => raw,

@@ -13,6 +13,9 @@ pub(super) fn begins(bytes: &[u8]) -> bool {
     bytes.starts_with(b"RTPS") && bytes.len() >= HEADER
 }
 
+/// Submessage that begins an encrypted message (DDS Security 1.1, 7.3.6.6), and one that begins an encrypted submessage.
+const ENCRYPTED: [u8; 2] = [0x33, 0x31];
+
 /// Returns the name of a submessage, and the place of the writer in its body; `None` if it only describes the next ones.
 fn described(code: u8) -> Option<(&'static str, usize)> {
     match code {
@@ -30,6 +33,13 @@ fn described(code: u8) -> Option<(&'static str, usize)> {
 pub(super) fn parts(datagram: &[u8]) -> Vec<Part> {
     let mut parts: Vec<Part> = Vec::new();
     let mut rest = datagram.get(HEADER..).unwrap_or_default();
+    if rest.first().is_some_and(|code| ENCRYPTED.contains(code)) {
+        return vec![Part::new(
+            "encrypted RTPS",
+            Purpose::Unknown,
+            datagram.len(),
+        )];
+    }
     // Bytes that count for the next submessage.
     let mut waiting = HEADER;
     while let [code, flags, low, high, body @ ..] = rest {
@@ -113,5 +123,18 @@ mod tests {
             found[1],
             Part::new("liveliness DATA", Purpose::KeepAlive, 24 + 12)
         );
+    }
+
+    #[test]
+    fn an_encrypted_message_shows_no_purpose() {
+        let header = [b"RTPS".as_slice(), &[2, 3, 1, 16], &[7; 12]].concat();
+        let message = [
+            header,
+            submessage(0x33, &[0; 20]),
+            submessage(0x30, &[1; 64]),
+        ]
+        .concat();
+        let expected = Part::new("encrypted RTPS", Purpose::Unknown, message.len());
+        assert_eq!(parts(&message), [expected]);
     }
 }

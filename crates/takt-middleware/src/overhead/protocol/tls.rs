@@ -7,6 +7,11 @@ pub(super) fn begins(bytes: &[u8]) -> bool {
     bytes.starts_with(&[22, 3])
 }
 
+/// Returns true for the first bytes of any record.
+pub(super) fn is_record(bytes: &[u8]) -> bool {
+    matches!(bytes, [20..=23, 3, ..])
+}
+
 pub(super) fn next(rest: &[u8], _: usize) -> Option<Part> {
     let [code, _, _, high, low, ..] = *rest else {
         return None;
