@@ -7,6 +7,7 @@ mod link_setting;
 mod namespaces;
 mod relay;
 mod remote_host;
+mod side;
 mod way;
 
 pub use link_setting::{Impairment, LinkSetting};
@@ -14,9 +15,10 @@ pub use relay::{RelaySetting, relay};
 pub use remote_host::HostOptions;
 
 pub(crate) use baseline::{LinkRow, baseline};
-pub(crate) use joined_interfaces::joined_interfaces;
+pub(crate) use joined_interfaces::{INTERFACES, joined_interfaces};
 pub(crate) use relay::RelayCounts;
 pub(crate) use remote_host::{PROCESS, RemoteFolder};
+pub(crate) use side::Side;
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream};
 use std::path::Path;
@@ -37,13 +39,6 @@ use crate::usage::PeerUsage;
 
 /// Longest wait for a connection to a broker.
 const CONNECTION: Duration = Duration::from_millis(200);
-
-/// Side of a peer. A broker runs at that of the server.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Side {
-    Server,
-    Client,
-}
 
 /// Hosts and network of both sides.
 pub(crate) enum Environment {
