@@ -45,7 +45,7 @@ pub(crate) enum Environment {
     /// This host, over loopback.
     Loopback,
     /// Two network namespaces of this host.
-    Link(Link, LinkSetting),
+    Link(Box<Link>, LinkSetting),
     /// The server on another host.
     Host(Box<RemoteHost>),
 }
@@ -78,7 +78,7 @@ impl Environment {
     ) -> Result<Self, SessionError> {
         let way = Way::of(setting, seed);
         let link = Link::open(setting.rate, way, interrupted)?;
-        Ok(Self::Link(link, setting))
+        Ok(Self::Link(Box::new(link), setting))
     }
 
     /// Returns the sentences that say where a comparison ran.
