@@ -1,9 +1,14 @@
 //! Results of a run in the line protocol, and failures of the processes.
 
 use std::path::Path;
+use std::time::Duration;
 
 use takt_rt::child::ChildError;
 
+/// Longest time that a process may take until it is ready.
+pub(crate) const START: Duration = Duration::from_secs(20);
+/// Longest time that a process may take to end.
+pub(crate) const END: Duration = Duration::from_secs(3);
 /// Number of lines of the error output that an error shows.
 const LAST_LINES: usize = 3;
 

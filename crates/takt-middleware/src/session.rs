@@ -10,18 +10,13 @@ use std::time::{Duration, Instant};
 
 use takt_rt::child::{ChildError, ChildProcess, Ending};
 
-use crate::environment::{Environment, PROCESS, RemoteFolder, Side, joined_interfaces};
+use crate::environment::{Environment, INTERFACES, PROCESS, RemoteFolder, Side, joined_interfaces};
 use crate::own::{Mode, PORTS};
 use crate::place::free_ports;
-use crate::protocol::{RunResult, SessionError};
+use crate::protocol::{END, RunResult, START, SessionError};
 use crate::sockets;
 use crate::table::{PeerEntry, PeerNetwork, PeerTable};
 use crate::usage::{kill_group, members};
-
-/// Longest time that a process may take until it is ready.
-pub(crate) const START: Duration = Duration::from_secs(20);
-/// Longest time that a process may take to end.
-pub(crate) const END: Duration = Duration::from_secs(3);
 
 /// Time after which a client gives up an answer, and some time to go on.
 const LOST: Duration = Duration::from_millis(2500);
@@ -51,9 +46,6 @@ pub(crate) struct Session<'a> {
     /// Information that both sides have printed.
     pub(crate) info: Vec<(String, String)>,
 }
-
-/// Names of the interfaces that are joined.
-pub(crate) const INTERFACES: [&str; 2] = ["takt0", "takt1"];
 
 impl<'a> Session<'a> {
     /// Starts a peer and waits until its client is connected.

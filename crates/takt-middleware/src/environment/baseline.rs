@@ -71,7 +71,8 @@ pub(crate) fn baseline(
                 impairment,
                 ..*setting
             };
-            let place = Environment::Link(Link::open(setting.rate, way, interrupted)?, setting);
+            let link = Link::open(setting.rate, way, interrupted)?;
+            let place = Environment::Link(Box::new(link), setting);
             let mut row = measure(&place, name, table, seed, interrupted)?;
             if let Environment::Link(link, _) = place {
                 row.frames = link.close();

@@ -7,8 +7,10 @@ use std::sync::atomic::AtomicBool;
 
 use takt_rt::child::{ChildProcess, Ending};
 
-use crate::protocol::SessionError;
-use crate::session::{END, INTERFACES, START};
+use crate::protocol::{END, START, SessionError};
+
+/// Names of the interfaces that are joined, of server and client.
+pub(crate) const INTERFACES: [&str; 2] = ["takt0", "takt1"];
 
 /// Starts the holder of a network namespace with two joined interfaces. The namespace ends with its processes.
 pub(crate) fn joined_interfaces(

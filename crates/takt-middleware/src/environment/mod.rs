@@ -7,6 +7,7 @@ mod link_setting;
 mod namespaces;
 mod relay;
 mod remote_host;
+mod side;
 mod way;
 
 pub use link_setting::{Impairment, LinkSetting};
@@ -14,9 +15,10 @@ pub use relay::{RelaySetting, relay};
 pub use remote_host::HostOptions;
 
 pub(crate) use baseline::{LinkRow, baseline};
-pub(crate) use joined_interfaces::joined_interfaces;
+pub(crate) use joined_interfaces::{INTERFACES, joined_interfaces};
 pub(crate) use relay::RelayCounts;
 pub(crate) use remote_host::{PROCESS, RemoteFolder};
+pub(crate) use side::Side;
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream};
 use std::path::Path;
@@ -38,19 +40,12 @@ use crate::usage::PeerUsage;
 /// Longest wait for a connection to a broker.
 const CONNECTION: Duration = Duration::from_millis(200);
 
-/// Side of a peer. A broker runs at that of the server.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Side {
-    Server,
-    Client,
-}
-
 /// Hosts and network of both sides.
 pub(crate) enum Environment {
     /// This host, over loopback.
     Loopback,
     /// Two network namespaces of this host.
-    Link(Link, LinkSetting),
+    Link(Box<Link>, LinkSetting),
     /// The server on another host.
     Host(Box<RemoteHost>),
 }
@@ -83,7 +78,7 @@ impl Environment {
     ) -> Result<Self, SessionError> {
         let way = Way::of(setting, seed);
         let link = Link::open(setting.rate, way, interrupted)?;
-        Ok(Self::Link(link, setting))
+        Ok(Self::Link(Box::new(link), setting))
     }
 
     /// Returns the sentences that say where a comparison ran.

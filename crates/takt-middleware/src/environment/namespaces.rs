@@ -14,13 +14,13 @@ use std::time::{Duration, Instant};
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 use takt_rt::child::{ChildError, ChildProcess, Ending};
 
-use super::Side;
+use super::joined_interfaces::INTERFACES;
 use super::link_setting::LinkSetting;
 use super::relay::RelayCounts;
+use super::side::Side;
 use super::way::Way;
 use crate::place::has_program;
-use crate::protocol::SessionError;
-use crate::session::{INTERFACES, START};
+use crate::protocol::{START, SessionError};
 
 /// Addresses of server and client, reserved for documentation (RFC 5737): no network of this host has them.
 pub(super) const ADDRESSES: [IpAddr; 2] = [
@@ -101,7 +101,10 @@ impl Link {
                     ),
                 )?;
                 for name in RELAY_INTERFACES {
-                    link.shell(2, &format!("ip link set {name} addrgenmode none up"))?;
+                    link.shell(
+                        2,
+                        &format!("{} && ip link set {name} up", without_ipv6(name)),
+                    )?;
                 }
             }
         }
@@ -116,8 +119,8 @@ impl Link {
             link.shell(
                 place,
                 &format!(
-                    "ip link set {name} addrgenmode none {segments} && ip addr add {address}/30 dev {name} && \
-                     {discipline} && ip link set {name} up"
+                    "{} && ip link set {name} {segments} up && ip addr add {address}/30 dev {name} && {discipline}",
+                    without_ipv6(name)
                 ),
             )?;
         }
@@ -263,6 +266,11 @@ impl Link {
         let line = relay.line(START, &AtomicBool::new(false)).ok()?;
         serde_json::from_str(&line).ok()
     }
+}
+
+/// Returns the command that keeps an interface from sending IPv6 by itself, where the kernel has IPv6.
+fn without_ipv6(name: &str) -> String {
+    format!("(ip link set {name} addrgenmode none 2>/dev/null || true)")
 }
 
 /// Runs a function on a thread in a network namespace. Returns `None` if the thread cannot enter it.

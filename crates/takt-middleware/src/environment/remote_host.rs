@@ -8,8 +8,7 @@ use std::sync::atomic::AtomicBool;
 
 use takt_rt::child::{ChildError, ChildProcess, Ending};
 
-use crate::protocol::SessionError;
-use crate::session::START;
+use crate::protocol::{START, SessionError};
 use crate::usage::PeerUsage;
 
 /// Key of the line with which a started program tells its process id.

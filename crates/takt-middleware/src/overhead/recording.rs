@@ -11,10 +11,10 @@ use takt_rt::child::{ChildProcess, Ending};
 use super::course::{Course, Window};
 use super::entry::Side;
 use super::shared_memory::{LastMessages, last_messages};
-use crate::environment::Environment;
+use crate::environment::{Environment, INTERFACES};
 use crate::own::Mode;
-use crate::protocol::SessionError;
-use crate::session::{INTERFACES, START, Session};
+use crate::protocol::{START, SessionError};
+use crate::session::Session;
 use crate::sockets;
 use crate::table::{PeerEntry, PeerNetwork, PeerTable};
 
