@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 use takt_rt::child::{ChildProcess, Ending};
 
 use crate::condition::{Condition, ConditionOptions};
-use crate::environment::Side;
+use crate::environment::{INTERFACES, Side};
 use crate::error::MiddlewareError;
 use crate::place::has_program;
-use crate::protocol::SessionError;
-use crate::session::{INTERFACES, START, Session};
+use crate::protocol::{START, SessionError};
+use crate::session::Session;
 use crate::usage::{PeerUsage, kill_group};
 
 /// Program that loads the processors, and its Debian package.
