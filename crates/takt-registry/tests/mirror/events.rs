@@ -3,15 +3,18 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use takt_app::users::{User, UserFile, UserProof};
 use takt_app::{
     Client, ClientOptions, Endpoint, EventNotification, EventQuery, LimitAlarm, NodeSets, Provider,
     Subscription, SubscriptionOptions, Variable,
 };
-use takt_space::{Event, NodeAccess, UserRole};
+use takt_space::{Event, NodeAccess, RoleSet, UserRole};
 use takt_ua::enumerations::{FilterOperator, PermissionType};
 use takt_ua::{LocalizedText, NodeId, QualifiedName, StatusCode, Variant, ids};
 
-use crate::support::{PATIENCE, eventually, find, mirror, port, registry, serve, tcp, wait_for};
+use crate::support::{
+    PATIENCE, eventually, find, mirror, port, registry, serve, tcp, users, wait_for,
+};
 
 /// Namespace of the EventTypes. One that begins with `urn:takt:` would be no namespace of mirrored types.
 const PARTS: &str = "urn:test:parts";
@@ -105,12 +108,25 @@ impl Watch {
         })
     }
 
+    /// Returns the next Event for which a condition holds.
+    fn next_that(
+        &mut self,
+        what: &str,
+        is_it: impl Fn(&EventNotification) -> bool,
+    ) -> EventNotification {
+        let begin = Instant::now();
+        while begin.elapsed() < PATIENCE {
+            let next = self.0.next_event(Duration::from_millis(100)).unwrap();
+            if let Some(event) = next.filter(&is_it) {
+                return event;
+            }
+        }
+        panic!("no Event: {what}");
+    }
+
     /// Returns the next Event with this text in its Message.
     fn next_with(&mut self, text: &str) -> EventNotification {
-        eventually(text, PATIENCE, || {
-            let event = self.0.next_event(Duration::from_millis(100)).unwrap()?;
-            message(&event).contains(text).then_some(event)
-        })
+        self.next_that(text, |event| message(event).contains(text))
     }
 
     /// Acknowledges the alarm of an Event.
@@ -191,6 +207,15 @@ fn events_of_foreign_types_pass_filters_and_arrive_at_their_notifiers() {
 fn an_alarm_is_acknowledged_through_the_mirror_and_comes_again_with_its_server() {
     let directory = tempfile::tempdir().unwrap();
     let directory = directory.path();
+    // Where the rights of Unix users are limited, clients over TCP are observers.
+    let limited = User {
+        name: "bert".to_owned(),
+        roles: UserRole::Operator.into(),
+        proof: UserProof::UnixUser(4711),
+    };
+    UserFile::new(users(directory), RoleSet::default())
+        .add(limited)
+        .unwrap();
     let server = upstream(directory, 0, 20.0);
     let endpoint = tcp(&server);
     let (registry, mut client) = registry(directory, vec![mirror("Press", &endpoint)]);
@@ -207,7 +232,7 @@ fn an_alarm_is_acknowledged_through_the_mirror_and_comes_again_with_its_server()
     assert_eq!(node(&active.fields[6]), condition);
     assert_eq!(active.fields[4], true.into());
 
-    // Anonymous clients receive Events, and may not call Methods.
+    // Observers receive Events, and may not call Methods.
     let mut anonymous = at_server(&registry.endpoints()[1], &alarms);
     anonymous.0.refresh_conditions().unwrap();
     let seen = anonymous.next_with("150");
@@ -215,10 +240,7 @@ fn an_alarm_is_acknowledged_through_the_mirror_and_comes_again_with_its_server()
     assert_eq!(refused, StatusCode::BadUserAccessDenied);
     watch.acknowledge(&active).unwrap();
     let acknowledged = |watch: &mut Watch| {
-        eventually("it is acknowledged", PATIENCE, || {
-            let event = watch.0.next_event(Duration::from_millis(100)).unwrap()?;
-            (event.fields[5] == true.into()).then_some(())
-        });
+        watch.next_that("it is acknowledged", |event| event.fields[5] == true.into());
     };
     acknowledged(&mut watch);
     acknowledged(&mut anonymous);
@@ -308,18 +330,14 @@ fn a_flood_of_events_does_not_stop_the_mirror() {
         let event = Event::new(ids::SYSTEM_EVENT_TYPE, source()).message(text.as_str());
         server.events().report(event);
     }
-    eventually("an overflow is told", PATIENCE, || {
-        let event = watch.0.next_event(Duration::from_millis(100)).unwrap()?;
+    watch.next_that("an overflow is told", |event| {
         // A text of 30 000 bytes is too large for a mirrored Event.
-        assert!(message(&event).len() < 30_000);
-        let event_type = node(&event.fields[3]);
-        let overflow = NodeId::from(ids::EVENT_QUEUE_OVERFLOW_EVENT_TYPE);
-        (event_type == overflow).then_some(())
+        assert!(message(event).len() < 30_000);
+        node(&event.fields[3]) == NodeId::from(ids::EVENT_QUEUE_OVERFLOW_EVENT_TYPE)
     });
-    eventually("Events arrive again", PATIENCE, || {
-        let end = Event::new(ids::SYSTEM_EVENT_TYPE, source()).message("end");
-        server.events().report(end);
-        let event = watch.0.next_event(Duration::from_millis(100)).unwrap()?;
-        (message(&event) == "end").then_some(())
+    let end = Event::new(ids::SYSTEM_EVENT_TYPE, source()).message("end");
+    eventually("there is room again", PATIENCE, || {
+        server.events().report(end.clone()).then_some(())
     });
+    watch.next_with("end");
 }

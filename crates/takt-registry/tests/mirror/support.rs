@@ -1,6 +1,6 @@
 //! A registry with mirrors, and waits.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use takt_app::serve::ServeOptions;
@@ -24,12 +24,19 @@ pub(crate) fn tcp(provider: &Provider) -> Endpoint {
     tcp.next_back().unwrap().clone()
 }
 
+/// Returns the file of the users of the registry, which may be missing.
+pub(crate) fn users(directory: &Path) -> PathBuf {
+    directory.join("users")
+}
+
 pub(crate) fn registry(directory: &Path, mirrors: Vec<MirrorOptions>) -> (Registry, Client) {
+    let mut serve = serve(directory);
+    serve.security.users = Some(users(directory));
     let registry = Registry::start(RegistryOptions {
         endpoint: "opc.tcp://127.0.0.1:0".parse().unwrap(),
         database: directory.join("registry.redb"),
         mirrors,
-        serve: serve(directory),
+        serve,
         ..RegistryOptions::default()
     })
     .unwrap();
