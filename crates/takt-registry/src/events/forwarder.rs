@@ -356,6 +356,34 @@ fn forward(
             refreshed();
         }
     }
+    let followed = follow(
+        &mut subscription,
+        upstream,
+        &fields,
+        &maps,
+        (sink, space),
+        refreshed,
+        stop,
+    );
+    if let Err(error) = &followed
+        && !error.is_connection()
+    {
+        // For example a server without memory for its answers. Nothing else tells clients that Events are missing.
+        sink.report(lost(upstream));
+    }
+    followed
+}
+
+/// Reports the Events of a Subscription until it is stopped, or the session ends.
+fn follow(
+    subscription: &mut Subscription,
+    upstream: &Upstream,
+    fields: &EventFields,
+    maps: &Maps,
+    (sink, space): (&EventSink, &AddressSpace),
+    refreshed: &impl Fn(),
+    stop: &AtomicBool,
+) -> Result<(), ClientError> {
     let epoch = subscription.client().epoch();
     while !stop.load(Ordering::Acquire) {
         let next = subscription.next_event(INTERVAL)?;
@@ -380,6 +408,17 @@ fn forward(
         }
     }
     Ok(())
+}
+
+/// Returns the Event that tells that Events of a server are missing (OPC 10000-5, 6.4.2).
+fn lost(upstream: &Upstream) -> Event {
+    Event::new(
+        ids::EVENT_QUEUE_OVERFLOW_EVENT_TYPE,
+        upstream.object.clone(),
+    )
+    .source_name(upstream.name.as_str())
+    .severity(GOES)
+    .message(format!("{}: Events were lost", upstream.title()).as_str())
 }
 
 /// Monitors the Events of a server, with as many fields as it accepts.
