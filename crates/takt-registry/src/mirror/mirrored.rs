@@ -16,7 +16,7 @@ pub(super) struct Mirrored {
     state: Mutex<State>,
 }
 
-/// What the last scan has found.
+/// Result of the last scan.
 #[derive(Default)]
 struct State {
     /// Indexes of the namespaces of instances at the registry.
