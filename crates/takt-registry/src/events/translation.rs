@@ -35,13 +35,13 @@ pub(super) fn of_mirror(
         return None;
     }
     // Nodes of namespace 0 are those of the registry, not those of the server.
-    let of_mirror = |node: &NodeId| match map.index(node.namespace) {
+    let mirrored = |node: &NodeId| match map.index(node.namespace) {
         Some(namespace) if namespace != 0 => Some(map.node_id(node)),
         _ => None,
     };
-    let source = of_mirror(event.source()).unwrap_or_else(|| folder.clone());
+    let source = mirrored(event.source()).unwrap_or_else(|| folder.clone());
     let mut translated = translated(event, map, event_type, source).at_notifier(folder.clone());
-    if let Some(condition) = of_mirror(event.condition()) {
+    if let Some(condition) = mirrored(event.condition()) {
         translated = translated.of_condition(condition);
     }
     within_limit(translated)
@@ -72,14 +72,14 @@ fn standard_name(path: &[QualifiedName]) -> Option<&str> {
 
 /// Removes the largest fields of an Event that is too large. Returns `None` if that is not enough.
 fn within_limit(mut event: Event) -> Option<Event> {
-    let ids = [event.event_type(), event.source(), event.condition()];
-    let of_ids: usize = ids.iter().map(|id| id.encode_to_vec().len()).sum();
+    let nodes = [event.event_type(), event.source(), event.condition()];
+    let of_nodes: usize = nodes.iter().map(|node| node.encode_to_vec().len()).sum();
     let mut sizes: Vec<(usize, Vec<QualifiedName>)> = event
         .fields()
         .iter()
         .map(|field| (field.value.encode_to_vec().len(), field.path.clone()))
         .collect();
-    let mut size = of_ids + sizes.iter().map(|(size, _)| size).sum::<usize>();
+    let mut size = of_nodes + sizes.iter().map(|(size, _)| size).sum::<usize>();
     sizes.sort_by_key(|(size, _)| *size);
     while size > MAX_SIZE {
         let (largest, path) = sizes.pop()?;
