@@ -1,6 +1,7 @@
 //! Events of the registry: those of its Providers and mirrors, changes of its nodes, and servers that come and go.
 //!
 //! * [`forwarder`]: while clients monitor Events, one Subscription at each server, whose Events are reported here.
+//! * [`link`]: one of these Subscriptions.
 //! * [`fields`]: the fields that are selected there.
 //! * [`translation`]: NodeIds and names of the registry in these Events.
 //! * [`conditions`]: Methods of Conditions, forwarded to the server of the Condition.
@@ -9,6 +10,7 @@
 mod conditions;
 mod fields;
 mod forwarder;
+mod link;
 mod model_changes;
 mod translation;
 mod upstream;
