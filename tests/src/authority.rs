@@ -5,9 +5,10 @@ use std::time::{Duration, SystemTime};
 
 use rcgen::{
     BasicConstraints, CertificateParams, CertificateRevocationListParams, DnType, IsCa, Issuer,
-    KeyIdMethod, KeyPair, KeyUsagePurpose, PKCS_RSA_SHA256, SerialNumber,
+    KeyIdMethod, KeyPair, KeyUsagePurpose, PKCS_ECDSA_P256_SHA256, PKCS_ECDSA_P384_SHA384,
+    PKCS_ED25519, PKCS_RSA_SHA256, SerialNumber,
 };
-use takt_crypto::OwnCertificate;
+use takt_crypto::{EllipticCurve, KeyKind, OwnCertificate};
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
@@ -23,14 +24,29 @@ pub struct Authority {
 }
 
 impl Authority {
-    /// Makes an authority in a folder.
+    /// Makes an authority with an RSA key in a folder.
     ///
     /// # Panics
     /// If no key can be made, or a file cannot be written.
     #[must_use]
     pub fn new(folder: &Path) -> Self {
+        Self::with_key(folder, KeyKind::Rsa)
+    }
+
+    /// Makes an authority with a key of this kind in a folder.
+    ///
+    /// # Panics
+    /// If no key can be made, or a file cannot be written.
+    #[must_use]
+    pub fn with_key(folder: &Path, kind: KeyKind) -> Self {
         let now = SystemTime::now();
-        let key = KeyPair::generate_for(&PKCS_RSA_SHA256).expect("a key");
+        let algorithm = match kind {
+            KeyKind::Rsa => &PKCS_RSA_SHA256,
+            KeyKind::Ec(EllipticCurve::NistP256) => &PKCS_ECDSA_P256_SHA256,
+            KeyKind::Ec(EllipticCurve::NistP384) => &PKCS_ECDSA_P384_SHA384,
+            KeyKind::Ec(EllipticCurve::Curve25519) => &PKCS_ED25519,
+        };
+        let key = KeyPair::generate_for(algorithm).expect("a key");
         let mut params = CertificateParams::default();
         params
             .distinguished_name

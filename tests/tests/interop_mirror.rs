@@ -1,11 +1,17 @@
 //! Mirrors of foreign servers with 10 000 Variables: the time to mirror them, a Subscription, Write and Call through the mirror,
-//! and a server that is killed and started again.
+//! and a server that is killed and started again. Events of servers that report them.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use std::process::Command;
 use std::time::{Duration, Instant};
 
+use rustix::process::Signal;
+use serde_json::Value;
 use takt_app::{Client, ClientOptions, MonitoredItemOptions, Subscription, SubscriptionOptions};
+use takt_tests::binary::repository;
+use takt_tests::network::free_tcp_port;
+use takt_tests::process::Process;
 use takt_tests::{Peer, PeerServer, Registry, Sandbox};
 use takt_ua::{NodeId, StatusCode, Variant};
 
@@ -148,4 +154,55 @@ fn node_opcua_is_mirrored() {
 #[test]
 fn open62541_is_mirrored() {
     mirrors(Peer::Open62541);
+}
+
+/// Shows Events of a mirrored server, whose Severity goes from 100 to 1000, at the registry.
+fn events_are_mirrored(endpoint: &str) {
+    let sandbox = Sandbox::new();
+    let mirror = format!("Plant={endpoint}");
+    let registry = Registry::start(&sandbox, &["--mirror", &mirror]);
+    let registry = registry.shared_memory();
+    let events = ["--events", "--where", "Severity>=800", "--json"];
+    let mut watch = sandbox.takt(&[&["watch", registry.as_str()], &events[..]].concat());
+    let mut watch = Process::spawn("takt watch", &mut watch);
+    let mut seen = 0;
+    while seen < 3 {
+        let line = watch.next_line(PATIENCE);
+        let event: Value = serde_json::from_str(&line).unwrap();
+        if event["Message"].to_string().contains("Severity") {
+            assert!(event["Severity"].as_u64().unwrap() >= 800, "{line}");
+            seen += 1;
+        }
+    }
+    watch.signal(Signal::INT);
+    watch.finish(PATIENCE);
+}
+
+/// Mirrors a server that this command starts.
+fn events_of(mut command: Command) {
+    let port = free_tcp_port().to_string();
+    let mut server = Process::spawn("the foreign server", command.args(["server", &port]));
+    server.wait_for("its endpoint", PATIENCE, |line| line.contains("endpoint"));
+    events_are_mirrored(&format!("opc.tcp://127.0.0.1:{port}"));
+    server.close_input();
+}
+
+#[test]
+fn events_of_asyncua_are_mirrored() {
+    let mut command = Command::new(repository().join(".cache/venv/bin/python"));
+    command.arg(repository().join("peers/asyncua/events.py"));
+    events_of(command);
+}
+
+#[test]
+fn events_of_node_opcua_are_mirrored() {
+    let mut command = Command::new("node");
+    command.arg(repository().join("peers/node/events.js"));
+    events_of(command);
+}
+
+#[test]
+fn events_of_open62541_are_mirrored() {
+    let server = PeerServer::start_with_records(Peer::Open62541);
+    events_are_mirrored(&server.endpoint);
 }

@@ -62,6 +62,7 @@ mod alarms;
 #[cfg(feature = "async")]
 pub mod asynchronous;
 pub mod audit;
+mod certificate_types;
 pub mod certificates;
 pub mod client;
 mod consumer;

@@ -61,12 +61,23 @@ impl NamespaceMap {
 
     /// Returns the NodeId of a type, or of an encoding, at the other server.
     pub fn type_id(&self, node: &NodeId) -> NodeId {
-        let types = self.types.as_ref().unwrap_or(&self.to);
-        let index = types.get(usize::from(node.namespace)).copied().flatten();
         NodeId {
-            namespace: index.unwrap_or(UNKNOWN),
+            namespace: self.type_index(node.namespace).unwrap_or(UNKNOWN),
             identifier: node.identifier.clone(),
         }
+    }
+
+    /// Returns a name that types declare, for themselves and their instances, at the other server.
+    pub fn type_name(&self, name: &QualifiedName) -> QualifiedName {
+        QualifiedName {
+            namespace: self.type_index(name.namespace).unwrap_or(UNKNOWN),
+            name: name.name.clone(),
+        }
+    }
+
+    fn type_index(&self, index: u16) -> Option<u16> {
+        let types = self.types.as_ref().unwrap_or(&self.to);
+        types.get(usize::from(index)).copied().flatten()
     }
 
     /// Replaces the index in a NodeId.

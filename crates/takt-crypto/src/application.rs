@@ -63,9 +63,20 @@ struct Own {
     warned: i64,
 }
 
-/// A certificate, perhaps with a new key, that has been checked and is to replace the own one.
+/// A certificate, perhaps with a new key, that has been checked and is to replace the own one of its kind.
 #[derive(Debug, Clone)]
-pub struct OwnUpdate(OwnFiles);
+pub struct OwnUpdate {
+    kind: KeyKind,
+    files: OwnFiles,
+}
+
+impl OwnUpdate {
+    /// Returns the kind of the certificate.
+    #[must_use]
+    pub const fn kind(&self) -> KeyKind {
+        self.kind
+    }
+}
 
 /// Reason for which a certificate cannot replace the own one.
 #[derive(Debug, thiserror::Error)]
@@ -79,6 +90,9 @@ pub enum OwnUpdateError {
     /// The key that was made for the last signing request cannot be read or written.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// The application has no certificate of this kind.
+    #[error("the application has no certificate for {0}")]
+    Kind(KeyKind),
     /// The files of the own certificate are not in the folders.
     #[error("the certificate is not in the folders of certificates")]
     Elsewhere,
@@ -116,6 +130,16 @@ impl Slot {
 
     fn lock(&self) -> MutexGuard<'_, Own> {
         self.own.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the file of the key of the last signing request with a new key.
+    fn requested_key(&self) -> PathBuf {
+        self.files.1.with_extension("request")
+    }
+
+    fn read_requested_key(&self) -> Option<PrivateKey> {
+        let pem = fs::read_to_string(self.requested_key()).ok()?;
+        PrivateKey::from_pem(&Zeroizing::new(pem)).ok()
     }
 
     /// Returns certificate and key. Files that were replaced are read again.
@@ -308,34 +332,40 @@ impl ApplicationSecurity {
         may
     }
 
-    /// Returns a signing request (PKCS #10, DER) for the own key, or for a new one, which is kept until a certificate for it
-    /// comes. `subject` is as in [`signing_request`].
+    fn slot(&self, kind: KeyKind) -> Result<&Slot, OwnUpdateError> {
+        let mut slots = self.slots();
+        slots
+            .find(|slot| slot.kind == kind)
+            .ok_or(OwnUpdateError::Kind(kind))
+    }
+
+    /// Returns a signing request (PKCS #10, DER) for the own key of this kind, or for a new one, which is kept until a certificate
+    /// for it comes. `subject` is as in [`signing_request`].
     ///
     /// # Errors
-    /// [`StoreError`].
+    /// [`OwnUpdateError::Kind`] and [`OwnUpdateError::Store`].
     pub fn signing_request(
         &self,
+        kind: KeyKind,
         subject: Option<&str>,
         with_new_key: bool,
-    ) -> Result<Vec<u8>, StoreError> {
-        let own = self.identity();
-        let current = own.certificate();
+    ) -> Result<Vec<u8>, OwnUpdateError> {
+        let slot = self.slot(kind)?;
+        let own = slot.identity();
+        let request = |key: &PrivateKey| signing_request(key, own.certificate(), subject);
         if !with_new_key {
-            return Ok(signing_request(own.key(), current, subject)?);
+            return Ok(request(own.key()).map_err(StoreError::from)?);
         }
-        let key = PrivateKey::generate(own.key().size() * 8).map_err(CreationError::from)?;
-        let request = signing_request(&key, current, subject)?;
-        let pem = key.to_pem().map_err(CreationError::from)?;
-        write_file(&self.requested_key(), pem.as_bytes())?;
+        let new_key = own.key().generate_like().map_err(CreationError::from);
+        let new_key = new_key.map_err(StoreError::from)?;
+        let request = request(&new_key).map_err(StoreError::from)?;
+        let pem = new_key.to_pem().map_err(CreationError::from);
+        let pem = pem.map_err(StoreError::from)?;
+        write_file(&slot.requested_key(), pem.as_bytes())?;
         Ok(request)
     }
 
-    /// Returns the file of the key of the last signing request with a new key.
-    fn requested_key(&self) -> PathBuf {
-        self.first.files.1.with_extension("request")
-    }
-
-    /// Checks a certificate that is to replace the own one: key, chain, times, uses, and ApplicationUri. `chain` is the
+    /// Checks a certificate that is to replace the own one of its kind: key, chain, times, uses, and ApplicationUri. `chain` is the
     /// certificate, and those of issuers that complete its chain; other ones are taken from the folders. `key` is its key (PEM),
     /// unless the application has it.
     ///
@@ -354,16 +384,15 @@ impl ApplicationSecurity {
             return Err(CertificateError::Structure.into());
         }
         let leaf = checked.first().ok_or(CertificateError::Structure)?;
-        if leaf.key_kind != Some(self.first.kind) {
-            return Err(CertificateError::PolicyCheck.into());
-        }
+        let kind = leaf.key_kind.ok_or(CertificateError::PolicyCheck)?;
+        let slot = self.slot(kind)?;
         let is_of = |key: &PrivateKey| key.public_spki().is_ok_and(|key| key == leaf.public_key);
         let key = match key {
             Some(key) if is_of(&key) => Some(key),
             Some(_) => return Err(OwnUpdateError::Key),
-            None => match self.read_requested_key().filter(is_of) {
+            None => match slot.read_requested_key().filter(is_of) {
                 Some(key) => Some(key),
-                None if is_of(self.identity().key()) => None,
+                None if is_of(slot.identity().key()) => None,
                 None => return Err(OwnUpdateError::Key),
             },
         };
@@ -377,29 +406,27 @@ impl ApplicationSecurity {
         if let Some(key) = key {
             let pem = key.to_pem().map_err(|_| OwnUpdateError::Key)?;
             let pem = Zeroizing::new(pem.as_bytes().to_vec());
-            files.written.push((below(&self.first.files.1)?, pem));
-            files.removed.push(below(&self.requested_key())?);
+            files.written.push((below(&slot.files.1)?, pem));
+            files.removed.push(below(&slot.requested_key())?);
         }
-        files
-            .written
-            .push((below(&self.first.files.0)?, chain.into()));
-        Ok(OwnUpdate(files))
+        files.written.push((below(&slot.files.0)?, chain.into()));
+        Ok(OwnUpdate { kind, files })
     }
 
-    fn read_requested_key(&self) -> Option<PrivateKey> {
-        let pem = fs::read_to_string(self.requested_key()).ok()?;
-        PrivateKey::from_pem(&Zeroizing::new(pem)).ok()
-    }
-
-    /// Changes the lists of the folders and the own certificate: either all of it, or nothing, also if the process is killed.
+    /// Changes the lists of the folders and own certificates: either all of it, or nothing, also if the process is killed.
     ///
     /// # Errors
     /// [`StoreError`].
-    pub fn apply(&self, lists: &StoredLists, update: Option<&OwnUpdate>) -> Result<(), StoreError> {
-        let none = OwnFiles::default();
-        let own = update.map_or(&none, |update| &update.0);
-        changes::apply(self.store.root(), lists, own)?;
-        let _ = self.identity();
+    pub fn apply(&self, lists: &StoredLists, updates: &[OwnUpdate]) -> Result<(), StoreError> {
+        let mut own = OwnFiles::default();
+        for OwnUpdate { files, .. } in updates {
+            own.written.extend(files.written.iter().cloned());
+            own.removed.extend(files.removed.iter().cloned());
+        }
+        changes::apply(self.store.root(), lists, &own)?;
+        for slot in self.slots() {
+            let _ = slot.identity();
+        }
         Ok(())
     }
 

@@ -13,6 +13,7 @@ use crate::certificate::Certificate;
 use crate::certificate_error::CertificateError;
 use crate::creation::{CreationError, DOMAIN_COMPONENT, EARLIER, Signer, serial_number};
 use crate::identity::OwnCertificate;
+use crate::policy::KeyKind;
 use crate::private_key::PrivateKey;
 
 /// Returns a signing request (DER) for `key`, with ApplicationUri, host names and addresses of the `current` certificate.
@@ -43,9 +44,14 @@ pub fn signing_request(
     params.key_usages = vec![
         KeyUsagePurpose::DigitalSignature,
         KeyUsagePurpose::ContentCommitment,
-        KeyUsagePurpose::KeyEncipherment,
-        KeyUsagePurpose::DataEncipherment,
     ];
+    // Keys on elliptic curves only sign.
+    if key.kind() == KeyKind::Rsa {
+        params.key_usages.extend([
+            KeyUsagePurpose::KeyEncipherment,
+            KeyUsagePurpose::DataEncipherment,
+        ]);
+    }
     params.extended_key_usages = vec![
         ExtendedKeyUsagePurpose::ServerAuth,
         ExtendedKeyUsagePurpose::ClientAuth,

@@ -184,8 +184,10 @@ impl Providers {
         let states = self.lock();
         let upstream = |state: &ProviderState| Upstream {
             name: state.record.name.clone(),
-            namespace: state.namespace,
-            namespace_uri: model::provider_uri(&state.record.name),
+            object: NodeId::numeric(state.namespace, model::provider::OBJECT),
+            namespaces: vec![state.namespace],
+            naming: Naming::same(self.space.clone()),
+            fields: Vec::new(),
             endpoint: state
                 .gateway
                 .endpoint()

@@ -188,7 +188,10 @@ impl Registry {
         let push_targets = std::mem::take(&mut contents.push_targets);
         rules.restore(space, contents)?;
         bind_methods(space, &rules, &durable, model)?;
-        events::bind_methods(space, &rules)?;
+        let registry_space = rules.providers.space();
+        let mut mirrors = Mirrors::new(&options.mirrors, space, &registry_space, &providers)
+            .map_err(|source| RegistryError::Mirror(source.to_string()))?;
+        events::bind_methods(space, &rules, Box::new(mirrors.gateways()))?;
         groups.start(configured)?;
         security_groups::bind_methods(space, &groups)?;
         let network = match options.multicast {
@@ -216,14 +219,9 @@ impl Registry {
         let elsewhere =
             RegistrationsElsewhere::start(&options.register_at, &registrant, &providers);
         let elsewhere = elsewhere.map_err(RegistryError::Thread)?;
-        let mirrors = Mirrors::start(
-            &options.mirrors,
-            space,
-            &rules.providers.space(),
-            &providers,
-        )
-        .map_err(|source| RegistryError::Mirror(source.to_string()))?;
-        let forwarder = Forwarder::start(&server, &rules).map_err(RegistryError::Thread)?;
+        mirrors.start();
+        let forwarder = Forwarder::start(&server, &rules, mirrors.upstreams());
+        let forwarder = forwarder.map_err(RegistryError::Thread)?;
         let parts = KeyPushParts {
             groups: &groups,
             rules: &rules,

@@ -20,6 +20,7 @@ pub struct Event {
     event_type: NodeId,
     source: NodeId,
     condition: NodeId,
+    notifier: NodeId,
     audience: Audience,
     fields: Vec<EventField>,
 }
@@ -42,6 +43,7 @@ impl Event {
             event_type: event_type.clone(),
             source: source.clone(),
             condition: NodeId::NULL,
+            notifier: NodeId::NULL,
             audience: Audience::Everybody,
             fields: Vec::with_capacity(12),
         };
@@ -57,6 +59,7 @@ impl Event {
             event_type,
             source,
             condition: NodeId::NULL,
+            notifier: NodeId::NULL,
             audience: Audience::Everybody,
             fields: Vec::new(),
         }
@@ -120,10 +123,22 @@ impl Event {
         }
     }
 
+    /// Removes a field.
+    pub fn remove(&mut self, path: &[QualifiedName]) {
+        self.fields.retain(|field| field.path != path);
+    }
+
     /// Makes it an Event of a Condition (OPC 10000-9, 5.5) with this ConditionId.
     #[must_use]
     pub fn of_condition(mut self, condition: impl Into<NodeId>) -> Self {
         self.condition = condition.into();
+        self
+    }
+
+    /// Adds a node at which clients receive it, besides its source, the notifiers above its source, and the Server Object.
+    #[must_use]
+    pub fn at_notifier(mut self, notifier: impl Into<NodeId>) -> Self {
+        self.notifier = notifier.into();
         self
     }
 
@@ -150,6 +165,12 @@ impl Event {
     #[must_use]
     pub fn condition(&self) -> &NodeId {
         &self.condition
+    }
+
+    /// Returns the additional node at which clients receive it; null if there is none.
+    #[must_use]
+    pub fn notifier(&self) -> &NodeId {
+        &self.notifier
     }
 
     /// Returns the clients that may receive it.

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use takt_app::Client;
-use takt_crypto::{Certificate, KeyKind, NewCertificate, issue};
+use takt_crypto::{Certificate, EllipticCurve, KeyKind, NewCertificate, issue};
 use takt_tests::authority::Authority;
 use takt_tests::{Registry, Sandbox};
 use takt_ua::binary::Encode;
@@ -69,6 +69,26 @@ fn an_administrator_renews_the_certificate_of_a_server_and_changes_its_trust() {
     let _ = users.read().expect_success();
     drop(watch);
 
+    // The certificate for a curve: its issuer has a key on a curve, too.
+    let curve = users.elsewhere.data_directory().join("curve");
+    std::fs::create_dir(&curve).unwrap();
+    let on_curve = Authority::with_key(&curve, KeyKind::Ec(EllipticCurve::NistP256));
+    let ca = [
+        "--ca",
+        text(&on_curve.certificate),
+        "--ca-key",
+        text(&on_curve.key),
+    ];
+    let renew = ["renew", "--key", "nistP256"];
+    let renewed = remote(&users, &[&renew[..], &ca[..]].concat()).expect_success();
+    assert!(renewed.contains("new nistP256 certificate"), "{renewed}");
+    let renew = ["renew", "--key", "nistP384"];
+    let missing = remote(&users, &[&renew[..], &ca[..]].concat()).expect_failure();
+    assert!(
+        missing.contains("no certificate with such a key"),
+        "{missing}"
+    );
+
     // The trust list of the server: an issuer with its revocation list, an application, and the client itself.
     for added in [&authority.certificate, &authority.revocations] {
         let _ = remote(&users, &["add", text(added)]).expect_success();
@@ -99,9 +119,14 @@ struct Administered {
 
 impl Administered {
     fn new() -> Self {
+        Self::with(&[])
+    }
+
+    fn with(options: &[&str]) -> Self {
         let sandbox = Sandbox::new();
         let audit = sandbox.data_directory().join("audit.jsonl");
-        let registry = Registry::start(&sandbox, &["--audit", text(&audit)]);
+        let options = [&["--audit", text(&audit)], options].concat();
+        let registry = Registry::start(&sandbox, &options);
         let _ = add_user(&sandbox, "carl", "security-admin");
         let _ = add_user(&sandbox, "bert", "operator,engineer,configure-admin");
         Self { sandbox, registry }
@@ -227,7 +252,10 @@ fn only_administrators_on_encrypted_channels_manage_certificates() {
         check("own", client.server_certificates().map(drop).map_err(code));
         check(
             "request",
-            client.create_signing_request(false).map(drop).map_err(code),
+            client
+                .create_signing_request(KeyKind::Rsa, false)
+                .map(drop)
+                .map_err(code),
         );
     }
     // Over shared memory, the Unix user of the registry has all roles.
@@ -341,30 +369,29 @@ fn a_new_certificate_has_to_be_for_the_server() {
     assert_eq!(call(&mut client, UPDATE, update(b"certificate")), invalid);
     // The issuer is neither sent nor known.
     let authority = Authority::new(&folder).identity();
-    let request = client.create_signing_request(true).unwrap();
+    let request = client.create_signing_request(KeyKind::Rsa, true).unwrap();
     let day = Duration::from_secs(24 * 3600);
     let new = issue(request.as_bytes(), &authority, day).unwrap();
     assert_eq!(call(&mut client, UPDATE, update(new.der())), refused);
     // A later request has another key.
-    let later = client.create_signing_request(true).unwrap();
+    let later = client.create_signing_request(KeyKind::Rsa, true).unwrap();
     let chain = [new.der(), authority.certificate().der()].concat();
     assert_eq!(call(&mut client, UPDATE, update(&chain)), refused);
     assert_eq!(plant.certificate(), before);
     let new = issue(later.as_bytes(), &authority, day).unwrap();
     client
-        .update_certificate(new.der(), &[authority.certificate().der()])
+        .update_certificate(KeyKind::Rsa, new.der(), &[authority.certificate().der()])
         .unwrap();
     let chain = [new.der(), authority.certificate().der()].concat();
     assert_eq!(plant.certificate(), chain);
-    assert_eq!(
-        client.server_certificates().unwrap(),
-        [ByteString::from(new.der())]
-    );
+    // The first one is that for RSA.
+    let own = client.server_certificates().unwrap();
+    assert_eq!(own.first(), Some(&ByteString::from(new.der())));
     // The key of the request is the own one now, and a certificate for it is taken without a new request.
-    let same_key = client.create_signing_request(false).unwrap();
+    let same_key = client.create_signing_request(KeyKind::Rsa, false).unwrap();
     let again = issue(same_key.as_bytes(), &authority, day).unwrap();
     client
-        .update_certificate(again.der(), &[authority.certificate().der()])
+        .update_certificate(KeyKind::Rsa, again.der(), &[authority.certificate().der()])
         .unwrap();
     assert_eq!(
         Certificate::leaf_of(&plant.certificate()),
@@ -389,4 +416,68 @@ fn a_new_certificate_has_to_be_for_the_server() {
         let mode = std::os::unix::fs::PermissionsExt::mode(&key.metadata().unwrap().permissions());
         assert_eq!(mode & 0o777, 0o600);
     }
+}
+
+#[test]
+fn certificates_for_curves_are_replaced_each_on_its_own() {
+    let plant = Administered::with(&["--curves", "all"]);
+    let folder = plant.sandbox.data_directory();
+    let day = Duration::from_secs(24 * 3600);
+    let rsa = plant.certificate();
+    for curve in EllipticCurve::ALL {
+        let kind = KeyKind::Ec(curve);
+        let own = folder.join(curve.name());
+        std::fs::create_dir(&own).unwrap();
+        let authority = Authority::with_key(&own, kind);
+        let pki = folder.join("pki");
+        for file in [&authority.certificate, &authority.revocations] {
+            let add = ["trust", "add", text(file), "--certificates", text(&pki)];
+            let _ = plant.sandbox.run(&add).expect_success();
+        }
+        let policy = format!("ECC_{}", curve.name());
+        let mut client = plant.client("carl", &policy);
+        let request = client.create_signing_request(kind, true).unwrap();
+        let new = issue(request.as_bytes(), &authority.identity(), day).unwrap();
+        let issuer = std::fs::read(&authority.certificate).unwrap();
+        let other = client.update_certificate(KeyKind::Rsa, new.der(), &[&issuer]);
+        assert_eq!(
+            other.unwrap_err().status_code(),
+            StatusCode::BadSecurityChecksFailed
+        );
+        client
+            .update_certificate(kind, new.der(), &[&issuer])
+            .unwrap();
+        let certificates = client.server_certificates().unwrap();
+        assert_eq!(certificates.len(), KeyKind::ALL.len());
+        assert!(
+            certificates.contains(&ByteString::from(new.der())),
+            "{kind}"
+        );
+        let file = format!("own/certs/{} [{}].der", plant.registry.name, curve.name());
+        let chain = [new.der(), &issuer].concat();
+        assert_eq!(std::fs::read(pki.join(file)).unwrap(), chain, "{kind}");
+        // A new channel has the new certificate and its key.
+        let mut again = plant.client("carl", &policy);
+        assert_eq!(again.server_certificates().unwrap(), certificates, "{kind}");
+        // The present key, without a new request.
+        let same_key = again.create_signing_request(kind, false).unwrap();
+        let next = issue(same_key.as_bytes(), &authority.identity(), day).unwrap();
+        again
+            .update_certificate(kind, next.der(), &[&issuer])
+            .unwrap();
+    }
+    assert_eq!(plant.certificate(), rsa, "it stays as it was");
+    let types =
+        ids::SERVER_CONFIGURATION_CERTIFICATE_GROUPS_DEFAULT_APPLICATION_GROUP_CERTIFICATE_TYPES;
+    let mut client = plant.client("carl", "encrypt");
+    let expected = [
+        ids::RSA_SHA256_APPLICATION_CERTIFICATE_TYPE,
+        ids::ECC_NIST_P256_APPLICATION_CERTIFICATE_TYPE,
+        ids::ECC_NIST_P384_APPLICATION_CERTIFICATE_TYPE,
+        ids::ECC_CURVE25519_APPLICATION_CERTIFICATE_TYPE,
+    ];
+    assert_eq!(
+        client.read_good(&NodeId::from(types)).unwrap(),
+        Variant::from(expected.map(NodeId::from).to_vec())
+    );
 }

@@ -1,11 +1,13 @@
 //! Certificates and trust list of a server (OPC 10000-12, 7.10), for an administrator of security on an encrypted connection.
 
+use takt_crypto::KeyKind;
 use takt_ua::binary::{Decode, Decoder, Encode};
 use takt_ua::structures::TrustListDataType;
 use takt_ua::{ByteString, Elements, NodeId, UaString, Variant, ids};
 
 use super::Client;
 use super::security_keys::named;
+use crate::certificate_types::type_of;
 use crate::error::ClientError;
 
 /// Bytes of a trust list that one Read or Write carries.
@@ -115,12 +117,13 @@ impl Client {
         self.certificates(outputs.into_iter().nth(1))
     }
 
-    /// Returns a signing request (PKCS #10, DER) of the server, with its present key or a new one.
+    /// Returns a signing request (PKCS #10, DER) of the server for its certificate of this kind, with its present key or a new one.
     ///
     /// # Errors
-    /// [`ClientError`].
+    /// [`ClientError`]; `BadInvalidArgument` if the server has no such certificate.
     pub fn create_signing_request(
         &mut self,
+        kind: KeyKind,
         with_new_key: bool,
     ) -> Result<ByteString, ClientError> {
         let mut nonce = [0; 32];
@@ -131,7 +134,7 @@ impl Client {
         }
         let inputs = vec![
             group(),
-            certificate_type(),
+            type_of(kind).into(),
             Variant::from(UaString::null()),
             Variant::from(with_new_key),
             Variant::from(ByteString::from(&nonce)),
@@ -144,19 +147,20 @@ impl Client {
         }
     }
 
-    /// Replaces the certificate of the server, whose key it has, and applies the change. `issuers` complete the chain.
+    /// Replaces the certificate of this kind of the server, whose key it has, and applies the change. `issuers` complete the chain.
     ///
     /// # Errors
     /// [`ClientError`]; `BadSecurityChecksFailed` if the server does not accept the certificate.
     pub fn update_certificate(
         &mut self,
+        kind: KeyKind,
         certificate: &[u8],
         issuers: &[&[u8]],
     ) -> Result<(), ClientError> {
         let issuers = issuers.iter().map(|issuer| ByteString::from(*issuer));
         let inputs = vec![
             group(),
-            certificate_type(),
+            type_of(kind).into(),
             Variant::from(ByteString::from(certificate)),
             Variant::from(issuers.collect::<Vec<_>>()),
             Variant::from(UaString::null()),
@@ -227,8 +231,4 @@ impl Client {
 fn group() -> Variant {
     let group = ids::SERVER_CONFIGURATION_CERTIFICATE_GROUPS_DEFAULT_APPLICATION_GROUP;
     Variant::from(NodeId::from(group))
-}
-
-fn certificate_type() -> Variant {
-    Variant::from(NodeId::from(ids::RSA_SHA256_APPLICATION_CERTIFICATE_TYPE))
 }

@@ -1,11 +1,14 @@
 //! The Methods of ServerConfiguration (OPC 10000-12, 7.10.5 to 7.10.13).
 
-use takt_crypto::{Certificate, MAX_CHAIN_LENGTH, MAX_CHAIN_SIZE, OwnUpdateError, PrivateKey};
+use takt_crypto::{
+    Certificate, KeyKind, MAX_CHAIN_LENGTH, MAX_CHAIN_SIZE, OwnUpdateError, PrivateKey,
+};
 use takt_services::AuditedAction;
 use takt_ua::{ByteString, Elements, NodeId, StatusCode, Variant, ids};
 
 use super::administration::{Administration, Call, refuse};
 use super::method::{Method, MethodResult};
+use crate::certificate_types::{kind_of, type_of};
 
 /// Forms of private keys that UpdateCertificate takes.
 pub(super) const KEY_FORMATS: [&str; 1] = ["PEM"];
@@ -14,9 +17,6 @@ pub(super) const KEY_FORMATS: [&str; 1] = ["PEM"];
 const GROUP: u32 = ids::SERVER_CONFIGURATION_CERTIFICATE_GROUPS_DEFAULT_APPLICATION_GROUP;
 const TRUST_LIST: u32 =
     ids::SERVER_CONFIGURATION_CERTIFICATE_GROUPS_DEFAULT_APPLICATION_GROUP_TRUST_LIST;
-
-/// The only type of certificates.
-const TYPE: u32 = ids::RSA_SHA256_APPLICATION_CERTIFICATE_TYPE;
 
 /// Longest key in PEM, in bytes.
 const MAX_KEY: usize = 32 << 10;
@@ -56,13 +56,15 @@ fn check_group(group: &NodeId) -> Result<(), StatusCode> {
     }
 }
 
-/// Checks the type of a certificate; null stands for the only one.
-fn check_type(certificate_type: &NodeId) -> Result<(), StatusCode> {
-    let known = [TYPE, ids::APPLICATION_CERTIFICATE_TYPE].map(NodeId::from);
-    match certificate_type.is_null() || known.contains(certificate_type) {
-        true => Ok(()),
-        false => Err(StatusCode::BadInvalidArgument),
-    }
+/// Returns the kind of the keys of a type of certificates of which the server has one; null and the abstract type stand for the
+/// first one.
+fn kind(administration: &Administration, certificate_type: &NodeId) -> Result<KeyKind, StatusCode> {
+    let any = NodeId::from(ids::APPLICATION_CERTIFICATE_TYPE);
+    let is_any = certificate_type.is_null() || *certificate_type == any;
+    let wanted = kind_of(certificate_type);
+    let mut own = administration.security.kinds();
+    own.find(|kind| is_any || Some(*kind) == wanted)
+        .ok_or(StatusCode::BadInvalidArgument)
 }
 
 /// Returns an array of ByteStrings; a null value is an empty one.
@@ -94,7 +96,7 @@ fn update_certificate(
         return Err(StatusCode::BadInvalidArgument);
     };
     check_group(group)?;
-    check_type(certificate_type)?;
+    let kind = kind(administration, certificate_type)?;
     let issuers = byte_strings(issuers)?;
     let mut size = certificate.as_bytes().len();
     let mut chain = Certificate::chain_from_der(certificate.as_bytes())
@@ -122,21 +124,27 @@ fn update_certificate(
     let checked = administration.security.check_update(&chain, uri, key);
     let update = checked.map_err(|error| {
         tracing::warn!(%error, "UpdateCertificate is refused");
-        match error {
-            OwnUpdateError::Store(error) => refuse(&error),
-            OwnUpdateError::Elsewhere => StatusCode::BadNotSupported,
-            OwnUpdateError::Certificate(_) | OwnUpdateError::Key => {
-                StatusCode::BadSecurityChecksFailed
-            }
-        }
+        refuse_update(&error)
     })?;
+    if update.kind() != kind {
+        tracing::warn!("UpdateCertificate is refused: the certificate is not one for {kind}");
+        return Err(StatusCode::BadSecurityChecksFailed);
+    }
     let charge = administration.memory.charge(size + MAX_KEY);
     let charge = charge.map_err(|_| StatusCode::BadOutOfMemory)?;
-    administration
-        .state()
-        .transaction(session, charge)?
-        .certificate = Some(update);
+    let mut state = administration.state();
+    state.transaction(session, charge)?.replace(update);
     Ok(vec![Variant::from(true)])
+}
+
+fn refuse_update(error: &OwnUpdateError) -> StatusCode {
+    match error {
+        OwnUpdateError::Store(error) => refuse(error),
+        OwnUpdateError::Elsewhere => StatusCode::BadNotSupported,
+        OwnUpdateError::Certificate(_) | OwnUpdateError::Key | OwnUpdateError::Kind(_) => {
+            StatusCode::BadSecurityChecksFailed
+        }
+    }
 }
 
 fn create_signing_request(
@@ -156,12 +164,12 @@ fn create_signing_request(
         return Err(StatusCode::BadInvalidArgument);
     };
     check_group(group)?;
-    check_type(certificate_type)?;
+    let kind = kind(administration, certificate_type)?;
     let subject = Some(subject.as_str()).filter(|subject| !subject.is_empty());
     let request = administration
         .security
-        .signing_request(subject, *regenerate);
-    let request = request.map_err(|error| refuse(&error))?;
+        .signing_request(kind, subject, *regenerate);
+    let request = request.map_err(|error| refuse_update(&error))?;
     Ok(vec![Variant::from(ByteString::from(request))])
 }
 
@@ -173,14 +181,14 @@ fn apply_changes(
     no_arguments(inputs)?;
     let session = &call.caller.session_id;
     let transaction = administration.state().take_transaction(session)?;
-    let (lists, certificate) = (&transaction.lists, transaction.certificate.as_ref());
-    let applied = administration.security.apply(lists, certificate);
+    let (lists, certificates) = (&transaction.lists, &transaction.certificates);
+    let applied = administration.security.apply(lists, certificates);
     let status = match &applied {
         Ok(()) => StatusCode::Good,
         Err(error) => refuse(error),
     };
-    if certificate.is_some() {
-        let [group, certificate_type] = [GROUP, TYPE].map(NodeId::from);
+    for certificate in certificates {
+        let (group, certificate_type) = (NodeId::from(GROUP), type_of(certificate.kind()));
         let updated = AuditedAction::CertificateUpdated {
             object_id: call.object_id.as_ref(),
             method_id: call.method_id.as_ref(),
@@ -245,12 +253,13 @@ fn get_certificates(
         return Err(StatusCode::BadInvalidArgument);
     };
     check_group(group)?;
-    let own = administration.security.identity();
-    let certificate = ByteString::from(own.certificate().der());
-    Ok(vec![
-        Variant::from(vec![NodeId::from(TYPE)]),
-        Variant::from(vec![certificate]),
-    ])
+    let security = &administration.security;
+    let own = security
+        .kinds()
+        .filter_map(|kind| Some((type_of(kind), security.identity_of(kind)?)));
+    let own = own.map(|(id, own)| (id, ByteString::from(own.certificate().der())));
+    let (types, certificates): (Vec<NodeId>, Vec<ByteString>) = own.unzip();
+    Ok(vec![Variant::from(types), Variant::from(certificates)])
 }
 
 fn no_arguments(inputs: &[Variant]) -> Result<(), StatusCode> {

@@ -31,6 +31,7 @@ use takt_space::{
 use takt_ua::structures::CallMethodResult;
 use takt_ua::{DataValue, NodeId, StatusCode, UaString, Variant, ids};
 
+use crate::certificate_types::type_of;
 use administration::Administration;
 pub use contents::fuzz as trust_list_contents;
 
@@ -95,7 +96,7 @@ fn properties(administration: &Arc<Administration>) -> Vec<(u32, Value)> {
         })
     };
     let formats = methods::KEY_FORMATS.map(UaString::from).to_vec();
-    let types = vec![NodeId::from(ids::RSA_SHA256_APPLICATION_CERTIFICATE_TYPE)];
+    let types: Vec<NodeId> = administration.security.kinds().map(type_of).collect();
     let most = u32::try_from(contents::MAX_TRUST_LIST).unwrap_or(u32::MAX);
     let yes = || Value::stored(true);
     let no = || Value::stored(false);

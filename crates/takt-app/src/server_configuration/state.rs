@@ -35,7 +35,7 @@ impl State {
         let transaction = self.transaction.get_or_insert_with(|| Transaction {
             session: session.clone(),
             lists: StoredLists::default(),
-            certificate: None,
+            certificates: Vec::new(),
             charges: Vec::new(),
         });
         transaction.charges.push(charge);

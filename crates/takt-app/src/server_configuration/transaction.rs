@@ -8,12 +8,19 @@ use takt_ua::NodeId;
 pub(super) struct Transaction {
     pub(super) session: NodeId,
     pub(super) lists: StoredLists,
-    pub(super) certificate: Option<OwnUpdate>,
+    /// At most one certificate of each kind.
+    pub(super) certificates: Vec<OwnUpdate>,
     /// Memory of the changes.
     pub(super) charges: Vec<Charge>,
 }
 
 impl Transaction {
+    /// Adds a certificate; one of the same kind is replaced.
+    pub(super) fn replace(&mut self, new: OwnUpdate) {
+        self.certificates.retain(|old| old.kind() != new.kind());
+        self.certificates.push(new);
+    }
+
     /// Adds new lists; a list that was changed before is replaced.
     pub(super) fn change(&mut self, new: StoredLists) {
         let lists = &mut self.lists;

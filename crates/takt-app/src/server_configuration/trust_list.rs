@@ -198,7 +198,7 @@ fn check_unused(administration: &Administration) -> Result<(), StatusCode> {
 
 /// Changes the trust list at once.
 fn apply(administration: &Administration, call: &Call<'_>, lists: &StoredLists) -> MethodResult {
-    let applied = administration.security.apply(lists, None);
+    let applied = administration.security.apply(lists, &[]);
     let status = match &applied {
         Ok(()) => StatusCode::Good,
         Err(error) => refuse(error),

@@ -61,6 +61,18 @@ impl EventQuery {
         self
     }
 
+    /// Selects a field that an EventType declares, by its BrowsePath from that type. Events of other types do not have it.
+    #[must_use]
+    pub fn declared_field(
+        mut self,
+        event_type: impl Into<NodeId>,
+        browse_path: Vec<QualifiedName>,
+    ) -> Self {
+        self.select
+            .push(declared_field(event_type.into(), browse_path));
+        self
+    }
+
     /// Selects the ConditionId (OPC 10000-9, 5.5.2), null for Events of no Condition.
     #[must_use]
     pub fn condition_id(mut self) -> Self {
@@ -83,6 +95,19 @@ impl EventQuery {
     #[must_use]
     pub fn compare(self, path: &str, operator: FilterOperator, value: impl Into<Variant>) -> Self {
         self.require(operator, vec![operand(&field(path)), literal(value.into())])
+    }
+
+    /// Requires that the comparison of a field that an EventType declares with a value is true.
+    #[must_use]
+    pub fn compare_declared(
+        self,
+        event_type: impl Into<NodeId>,
+        browse_path: Vec<QualifiedName>,
+        operator: FilterOperator,
+        value: impl Into<Variant>,
+    ) -> Self {
+        let field = declared_field(event_type.into(), browse_path);
+        self.require(operator, vec![operand(&field), literal(value.into())])
     }
 
     /// Sets the number of Events that the server queues between two messages; the default is 1000. For 0 the server chooses
@@ -138,12 +163,14 @@ impl EventQuery {
 }
 
 fn field(path: &str) -> SimpleAttributeOperand {
+    let names = path.split('/').map(|name| QualifiedName::new(0, name));
+    declared_field(NodeId::from(ids::BASE_EVENT_TYPE), names.collect())
+}
+
+fn declared_field(event_type: NodeId, browse_path: Vec<QualifiedName>) -> SimpleAttributeOperand {
     SimpleAttributeOperand {
-        type_definition_id: NodeId::from(ids::BASE_EVENT_TYPE),
-        browse_path: path
-            .split('/')
-            .map(|name| QualifiedName::new(0, name))
-            .collect(),
+        type_definition_id: event_type,
+        browse_path,
         attribute_id: Attribute::Value as u32,
         ..SimpleAttributeOperand::default()
     }

@@ -43,6 +43,17 @@ impl PrivateKey {
         Ok(Self(Kind::Rsa(Box::new(RsaKey::generate(bits)?))))
     }
 
+    /// Creates another key of the same kind and length.
+    ///
+    /// # Errors
+    /// [`KeyError::Creation`].
+    pub fn generate_like(&self) -> Result<Self, KeyError> {
+        match self.kind() {
+            KeyKind::Rsa => Self::generate(self.size() * 8),
+            KeyKind::Ec(curve) => Self::generate_on(curve),
+        }
+    }
+
     /// Creates a key on an elliptic curve.
     ///
     /// # Errors

@@ -1,7 +1,7 @@
-//! Methods of the Conditions of Providers: Acknowledge, Confirm, AddComment, Enable, Disable and those of shelving (OPC 10000-9,
-//! 5.5, 5.7 and 5.8.17).
+//! Methods of the Conditions of Providers and mirrors: Acknowledge, Confirm, AddComment, Enable, Disable and those of shelving
+//! (OPC 10000-9, 5.5, 5.7 and 5.8.17).
 //!
-//! Conditions share the Methods of their types, so one source takes all calls, and passes each to the Provider of its Object.
+//! Conditions share the Methods of their types, so one source takes all calls, and passes each to the server of its Object.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -15,17 +15,26 @@ use takt_ua::enumerations::PermissionType;
 use takt_ua::structures::CallMethodResult;
 use takt_ua::{NodeId, StatusCode};
 
+use crate::forwarding::Gateway;
+use crate::providers::ProviderState;
 use crate::rules::Rules;
 
 /// Key of the source. Those of Providers are hashes.
 const KEY: u64 = 1;
 
+/// Finds the gateway of the mirror that has a namespace.
+pub(crate) type MirrorGateways = Box<dyn Fn(u16) -> Option<Arc<Gateway>> + Send + Sync>;
+
 /// Forwards the Methods of Conditions from now on.
 pub(crate) fn bind_methods(
     space: &AddressSpace,
     rules: &Arc<Rules>,
+    mirrors: MirrorGateways,
 ) -> Result<(), AddressSpaceError> {
-    let source: Arc<dyn RemoteSource> = Arc::new(ConditionMethods(Arc::downgrade(rules)));
+    let source: Arc<dyn RemoteSource> = Arc::new(ConditionMethods {
+        rules: Arc::downgrade(rules),
+        mirrors,
+    });
     for id in CONDITION_METHODS {
         let method = NodeId::from(id);
         let handler = MethodHandler::Remote(RemoteMethod {
@@ -39,7 +48,18 @@ pub(crate) fn bind_methods(
     Ok(())
 }
 
-struct ConditionMethods(Weak<Rules>);
+struct ConditionMethods {
+    rules: Weak<Rules>,
+    mirrors: MirrorGateways,
+}
+
+impl ConditionMethods {
+    fn gateway(&self, rules: &Rules, namespace: u16) -> Option<Arc<Gateway>> {
+        let gateway = |state: &ProviderState| Arc::clone(&state.gateway);
+        let of_provider = rules.providers.with_namespace(namespace, gateway);
+        of_provider.or_else(|| (self.mirrors)(namespace))
+    }
+}
 
 impl RemoteSource for ConditionMethods {
     fn key(&self) -> u64 {
@@ -54,7 +74,7 @@ impl RemoteSource for ConditionMethods {
         let caller = request.caller.as_ref();
         let may_call =
             caller.is_some_and(|caller| caller.roles.permissions() & PermissionType::Call != 0);
-        let Some(rules) = self.0.upgrade().filter(|_| may_call) else {
+        let Some(rules) = self.rules.upgrade().filter(|_| may_call) else {
             let denied = refuse(StatusCode::BadUserAccessDenied);
             return request.reply.answer(denied);
         };
@@ -70,12 +90,11 @@ impl RemoteSource for ConditionMethods {
             reply: Mutex::new(Some(request.reply)),
         });
         for (namespace, (indexes, calls)) in parts {
-            let gateway = |state: &crate::providers::ProviderState| Arc::clone(&state.gateway);
             let part = Part {
                 indexes,
                 collected: Arc::clone(&collected),
             };
-            match rules.providers.with_namespace(namespace, gateway) {
+            match self.gateway(&rules, namespace) {
                 Some(gateway) => gateway.forward(RemoteRequest {
                     size: request.size / count.max(1) * calls.len(),
                     operations: RemoteOperations::Call(calls),
@@ -120,7 +139,7 @@ impl Drop for Collected {
     }
 }
 
-/// The calls of a request that one Provider answers.
+/// The calls of a request that one server answers.
 struct Part {
     indexes: Vec<usize>,
     collected: Arc<Collected>,

@@ -1,10 +1,13 @@
-//! Fields of the Events of Providers, and the Events that are made of them.
+//! Fields of the Events of other servers, and the Events that are made of them.
 
+use takt_app::EventQuery;
 use takt_space::Event;
 use takt_ua::{NodeId, QualifiedName, Variant, ids};
 
-/// Fields that are forwarded: those of the EventTypes that Providers report (OPC 10000-5, 6.4; OPC 10000-9, 5).
-pub(super) const FIELDS: [&str; 52] = [
+use super::upstream::DeclaredField;
+
+/// Fields that are forwarded from each server: those of the standard's EventTypes that are in use (OPC 10000-5, 6.4; OPC 10000-9, 5).
+const FIELDS: [&str; 52] = [
     "EventId",
     "EventType",
     "SourceNode",
@@ -59,7 +62,88 @@ pub(super) const FIELDS: [&str; 52] = [
     "ShelvingState/UnshelveTime",
 ];
 
-/// Returns the NodeId in one of these fields.
+/// Fields of the Events of one server, with its NamespaceIndexes.
+#[derive(Debug, Clone)]
+pub(super) struct EventFields {
+    paths: Vec<Vec<QualifiedName>>,
+    query: EventQuery,
+}
+
+impl EventFields {
+    /// Selects the ConditionId, the standard's fields, and declared fields of the server, `most` at most.
+    pub(super) fn new(declared: &[DeclaredField], most: usize) -> Self {
+        let mut fields = Self {
+            paths: Vec::with_capacity(FIELDS.len() + declared.len()),
+            query: EventQuery::new(FIELDS).condition_id(),
+        };
+        fields.paths.extend(FIELDS.iter().map(|field| path(field)));
+        // The place of the ConditionId.
+        fields.paths.push(Vec::new());
+        let room = most.saturating_sub(fields.paths.len());
+        for field in declared.iter().take(room) {
+            let DeclaredField { event_type, path } = field.clone();
+            fields.paths.push(path.clone());
+            fields.query = fields.query.declared_field(event_type, path);
+        }
+        fields
+    }
+
+    /// Returns the query for these fields.
+    pub(super) fn query(&self) -> EventQuery {
+        self.query.clone()
+    }
+
+    /// Returns the Event with these fields. Refreshes are answered by the registry itself, model changes are about nodes of the
+    /// server, and audit Events stay there.
+    pub(super) fn event_of(&self, values: &[Variant]) -> Option<Event> {
+        let node = |name: &str| node_of(values, name);
+        let event_type = node("EventType")?;
+        if event_type.standard_id().is_some_and(stays_at_its_server) {
+            return None;
+        }
+        let mut event = Event::new(event_type, node("SourceNode").unwrap_or_default());
+        for (path, value) in self.paths.iter().zip(values) {
+            match value {
+                Variant::Empty => {}
+                Variant::NodeId(condition) if path.is_empty() && !condition.is_null() => {
+                    event = event.of_condition(NodeId::clone(condition));
+                }
+                _ if path.is_empty() => {}
+                value => event.set(path.clone(), value.clone()),
+            }
+        }
+        Some(event)
+    }
+}
+
+fn path(field: &str) -> Vec<QualifiedName> {
+    let names = field.split('/');
+    names.map(|name| QualifiedName::new(0, name)).collect()
+}
+
+/// Returns true if a path is that of a field that is forwarded from each server.
+pub(crate) fn is_standard_field(path: &[QualifiedName]) -> bool {
+    let is_path = |field: &&str| {
+        let names = path.iter().map(|name| name.name.as_str());
+        path.iter().all(|name| name.namespace == 0) && field.split('/').eq(names)
+    };
+    FIELDS.iter().any(|field| is_path(&field))
+}
+
+/// Returns true for the standard's EventTypes whose Events are not forwarded.
+fn stays_at_its_server(event_type: u32) -> bool {
+    use takt_space::namespace0::Namespace0;
+    matches!(
+        event_type,
+        ids::REFRESH_START_EVENT_TYPE
+            | ids::REFRESH_END_EVENT_TYPE
+            | ids::REFRESH_REQUIRED_EVENT_TYPE
+    ) || [ids::AUDIT_EVENT_TYPE, ids::BASE_MODEL_CHANGE_EVENT_TYPE]
+        .into_iter()
+        .any(|kind| Namespace0::is_subtype_of(event_type, kind))
+}
+
+/// Returns the NodeId in one of the standard's fields.
 fn node_of(values: &[Variant], name: &str) -> Option<NodeId> {
     let index = FIELDS.iter().position(|field| *field == name)?;
     match values.get(index) {
@@ -74,31 +158,54 @@ pub(super) fn ends_refresh(values: &[Variant]) -> bool {
     event_type.is_some_and(|node| node.standard_id() == Some(ids::REFRESH_END_EVENT_TYPE))
 }
 
-/// Returns the Event with these fields. Refreshes are answered by the registry itself, and audit Events stay at the Provider.
-pub(super) fn event_of(values: &[Variant]) -> Option<Event> {
-    let node = |name: &str| node_of(values, name);
-    let event_type = node("EventType")?;
-    if let Some(id) = event_type.standard_id()
-        && (matches!(
-            id,
-            ids::REFRESH_START_EVENT_TYPE
-                | ids::REFRESH_END_EVENT_TYPE
-                | ids::REFRESH_REQUIRED_EVENT_TYPE
-        ) || takt_space::namespace0::Namespace0::is_subtype_of(id, ids::AUDIT_EVENT_TYPE))
-    {
-        return None;
-    }
-    let mut event = Event::new(event_type, node("SourceNode").unwrap_or_default());
-    for (name, value) in FIELDS.iter().zip(values) {
-        if !value.is_empty() {
-            let path = name.split('/').map(|name| QualifiedName::new(0, name));
-            event.set(path.collect(), value.clone());
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn declared() -> DeclaredField {
+        DeclaredField {
+            event_type: NodeId::numeric(2, 1),
+            path: vec![QualifiedName::new(2, "Part")],
         }
     }
-    match values.get(FIELDS.len()) {
-        Some(Variant::NodeId(condition)) if !condition.is_null() => {
-            Some(event.of_condition(NodeId::clone(condition)))
+
+    #[test]
+    fn declared_fields_follow_the_ones_of_the_standard() {
+        let fields = EventFields::new(&[declared()], 256);
+        let mut values = vec![Variant::Empty; FIELDS.len() + 2];
+        values[1] = NodeId::numeric(2, 1).into();
+        values[FIELDS.len()] = NodeId::numeric(3, 7).into();
+        values[FIELDS.len() + 1] = "wheel".into();
+        let event = fields.event_of(&values).unwrap();
+        assert_eq!(event.condition(), &NodeId::numeric(3, 7));
+        assert_eq!(event.get(&declared().path), Some(&"wheel".into()));
+        let select = fields.query().filter().select_clauses;
+        assert_eq!(select.len(), values.len());
+        assert_eq!(select.last().unwrap().browse_path, declared().path);
+        let few = EventFields::new(&[declared()], FIELDS.len() + 1);
+        assert_eq!(few.query().filter().select_clauses.len(), FIELDS.len() + 1);
+    }
+
+    #[test]
+    fn some_events_stay_at_their_server() {
+        let fields = EventFields::new(&[], 256);
+        let mut values = vec![Variant::Empty; FIELDS.len()];
+        for stays in [
+            ids::REFRESH_END_EVENT_TYPE,
+            ids::AUDIT_WRITE_UPDATE_EVENT_TYPE,
+            ids::GENERAL_MODEL_CHANGE_EVENT_TYPE,
+        ] {
+            values[1] = NodeId::from(stays).into();
+            assert_eq!(fields.event_of(&values), None);
         }
-        _ => Some(event),
+        values[1] = NodeId::from(ids::SYSTEM_EVENT_TYPE).into();
+        assert!(fields.event_of(&values).is_some());
+    }
+
+    #[test]
+    fn fields_of_the_standard_are_recognized() {
+        assert!(is_standard_field(&path("AckedState/Id")));
+        assert!(!is_standard_field(&path("AckedState")[..0]));
+        assert!(!is_standard_field(&[QualifiedName::new(1, "Message")]));
     }
 }

@@ -1,4 +1,4 @@
-//! Events of Providers, reported at the registry while clients monitor Events there.
+//! Events of Providers and of mirrored servers, reported at the registry while clients monitor Events there.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -6,62 +6,42 @@ use std::sync::{Arc, Weak};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use takt_app::client::{Client, ClientOptions};
-use takt_app::{ClientError, Endpoint, EventQuery, Subscription, SubscriptionOptions};
 use takt_services::{EventSink, Server};
-use takt_space::Event;
+use takt_space::{AddressSpace, Event};
 use takt_ua::{NodeId, ids};
 
-use super::fields::{FIELDS, ends_refresh, event_of};
+use super::link::Link;
 use super::upstream::Upstream;
 use crate::rules::Rules;
 
-/// Interval at which Providers and listeners are checked, and changes of nodes are reported, while clients monitor Events.
+/// Interval at which servers and listeners are checked, and changes of nodes are reported, while clients monitor Events.
 const INTERVAL: Duration = Duration::from_millis(100);
 
-/// Time after which a Provider is no longer subscribed to when no client monitors Events any more.
+/// Time after which a server is no longer subscribed to when no client monitors Events any more.
 const IDLE: Duration = Duration::from_secs(5);
 
-/// Time before the next attempt to subscribe to a Provider that refused or ended.
-const RETRY: Duration = Duration::from_secs(1);
-
-/// Longest time that the refreshes of clients wait for the Conditions of a Provider, so that one that hangs does not delay those of
-/// the others for long.
-const REFRESH: Duration = Duration::from_secs(2);
-
-/// Publishing interval at Providers.
-const PUBLISHING: Duration = Duration::from_millis(50);
-
-/// Number of Events that a Provider queues for the registry.
-const QUEUE: u32 = 5000;
-
-/// Severities of the Events about Providers.
+/// Severities of the Events about servers that come and go.
 const COMES: u16 = 100;
 const GOES: u16 = 500;
 
-/// The thread that follows Providers and listeners. Dropping it stops it, and all Subscriptions.
+/// The thread that follows servers and listeners. Dropping it stops it, and all Subscriptions.
 pub(crate) struct Forwarder {
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
-/// A Subscription at a Provider.
-struct Link {
-    namespace: u16,
-    endpoint: Endpoint,
-    stop: Arc<AtomicBool>,
-    thread: JoinHandle<()>,
-    started: Instant,
-    /// True once the registry has the states of the Conditions.
-    is_refreshed: Arc<AtomicBool>,
-}
-
 impl Forwarder {
-    /// Starts the thread.
-    pub(crate) fn start(server: &Arc<Server>, rules: &Arc<Rules>) -> std::io::Result<Self> {
+    /// Starts the thread. `mirrors` returns the mirrored servers.
+    pub(crate) fn start(
+        server: &Arc<Server>,
+        rules: &Arc<Rules>,
+        mirrors: impl Fn() -> Vec<Upstream> + Send + 'static,
+    ) -> std::io::Result<Self> {
         let stop = Arc::new(AtomicBool::new(false));
         let following = Following {
             rules: Arc::downgrade(rules),
+            mirrors: Box::new(mirrors),
+            space: Arc::clone(server.address_space()),
             sink: server.events(),
             links: HashMap::new(),
             available: HashMap::new(),
@@ -97,13 +77,16 @@ impl Drop for Forwarder {
 /// State of the thread.
 struct Following {
     rules: Weak<Rules>,
+    mirrors: Box<dyn Fn() -> Vec<Upstream> + Send>,
+    space: Arc<AddressSpace>,
     sink: EventSink,
-    links: HashMap<String, Link>,
-    /// Known Providers: namespace, and true if available.
-    available: HashMap<String, (u16, bool)>,
+    /// Subscriptions, by the Objects of their servers.
+    links: HashMap<NodeId, Link>,
+    /// Known servers, by their Objects, and whether they are available.
+    available: HashMap<NodeId, (Upstream, bool)>,
     /// Last time at which a client monitored Events.
     listened: Option<Instant>,
-    /// True while Providers that come and go are reported.
+    /// True while servers that come and go are reported.
     is_following: bool,
 }
 
@@ -138,32 +121,27 @@ impl Following {
             .is_some_and(|listened| now.duration_since(listened) < IDLE);
         rules.model_changes.set_wanted(is_wanted);
         rules.model_changes.report(&self.sink);
-        let upstreams = rules.providers.upstreams();
+        let mut upstreams = rules.providers.upstreams();
+        upstreams.extend((self.mirrors)());
         if self.is_following {
             self.tell(&upstreams);
         } else {
             // Clients hear of changes from now on only.
             let known = upstreams.iter().map(|upstream| {
-                let state = (upstream.namespace, upstream.endpoint.is_some());
-                (upstream.name.clone(), state)
+                let state = (upstream.clone(), upstream.endpoint.is_some());
+                (upstream.object.clone(), state)
             });
             self.available = known.collect();
         }
         self.is_following = is_wanted;
-        self.links.retain(|name, link| {
-            let upstream = upstreams.iter().find(|upstream| upstream.name == *name);
-            let endpoint = upstream.and_then(|upstream| upstream.endpoint.as_ref());
-            let is_same = endpoint.is_some_and(|(endpoint, _)| *endpoint == link.endpoint);
-            let has_ended = link.thread.is_finished() && link.started.elapsed() >= RETRY;
-            let stays = is_wanted && is_same && !has_ended;
+        self.links.retain(|object, link| {
+            let upstream = upstreams.iter().find(|upstream| upstream.object == *object);
+            let is_same = upstream.is_some_and(|upstream| link.is_to(upstream));
+            let stays = is_wanted && is_same && !link.has_to_begin_again(now);
             if !stays {
-                link.stop.store(true, Ordering::Release);
-            }
-            if !stays {
+                link.stop();
                 // The states of its Conditions are not known any more. The next Subscription asks for them.
-                let namespace = link.namespace;
-                self.sink
-                    .forget_conditions(|condition| condition.namespace == namespace);
+                forget_conditions(&self.sink, &link.upstream);
             }
             stays
         });
@@ -172,19 +150,17 @@ impl Following {
             return false;
         }
         for upstream in upstreams {
-            let Some((endpoint, options)) = upstream.endpoint.clone() else {
+            if upstream.endpoint.is_none() || self.links.contains_key(&upstream.object) {
                 continue;
-            };
-            if !self.links.contains_key(&upstream.name) {
-                let (name, namespace) = (upstream.name.clone(), upstream.namespace);
-                self.sink
-                    .forget_conditions(|condition| condition.namespace == namespace);
-                self.sink.hold_refreshes();
-                match Link::start(upstream, endpoint, options, self.sink.clone()) {
-                    Ok(link) => {
-                        self.links.insert(name, link);
-                    }
-                    Err(error) => tracing::warn!(%error, "Events of {name} are not forwarded"),
+            }
+            forget_conditions(&self.sink, &upstream);
+            self.sink.hold_refreshes();
+            match Link::start(upstream.clone(), self.sink.clone(), Arc::clone(&self.space)) {
+                Ok(link) => {
+                    self.links.insert(upstream.object, link);
+                }
+                Err(error) => {
+                    tracing::warn!(%error, "Events of {} are not forwarded", upstream.title());
                 }
             }
         }
@@ -194,133 +170,45 @@ impl Following {
         true
     }
 
-    /// Reports Providers that have come or gone.
+    /// Reports servers that have come or gone.
     fn tell(&mut self, upstreams: &[Upstream]) {
         for upstream in upstreams {
             let is_available = upstream.endpoint.is_some();
-            let now = (upstream.namespace, is_available);
-            let before = self.available.insert(upstream.name.clone(), now);
-            if before.is_some_and(|(_, before)| before != is_available)
-                || before.is_none() && is_available
+            let now = (upstream.clone(), is_available);
+            let before = self.available.insert(upstream.object.clone(), now);
+            let is_known = before.is_some();
+            if before.is_some_and(|(_, before)| before != is_available) || !is_known && is_available
             {
-                self.report(&upstream.name, upstream.namespace, is_available);
+                self.report(upstream, is_available);
             }
         }
         let mut gone = Vec::new();
-        self.available.retain(|name, (namespace, _)| {
-            let is_known = upstreams.iter().any(|upstream| upstream.name == *name);
+        self.available.retain(|object, (upstream, _)| {
+            let is_known = upstreams.iter().any(|known| known.object == *object);
             if !is_known {
-                gone.push((name.clone(), *namespace));
+                gone.push(upstream.clone());
             }
             is_known
         });
-        for (name, namespace) in gone {
-            self.report(&name, namespace, false);
+        for upstream in gone {
+            self.report(&upstream, false);
         }
     }
 
-    fn report(&self, name: &str, namespace: u16, is_available: bool) {
+    fn report(&self, upstream: &Upstream, is_available: bool) {
+        let title = upstream.title();
         let (message, severity) = match is_available {
-            true => (format!("Provider {name} is available"), COMES),
-            false => (format!("Provider {name} is not available"), GOES),
+            true => (format!("{title} is available"), COMES),
+            false => (format!("{title} is not available"), GOES),
         };
-        let object = NodeId::numeric(namespace, takt_app::model::provider::OBJECT);
-        let event = Event::new(ids::SYSTEM_EVENT_TYPE, object)
-            .source_name(name)
+        let event = Event::new(ids::SYSTEM_EVENT_TYPE, upstream.object.clone())
+            .source_name(upstream.name.as_str())
             .severity(severity)
             .message(message.as_str());
         self.sink.report(event);
     }
 }
 
-impl Link {
-    fn start(
-        upstream: Upstream,
-        endpoint: Endpoint,
-        options: ClientOptions,
-        sink: EventSink,
-    ) -> std::io::Result<Self> {
-        let stop = Arc::new(AtomicBool::new(false));
-        let namespace = upstream.namespace;
-        let is_refreshed = Arc::new(AtomicBool::new(false));
-        let forwarder = std::thread::current();
-        let thread = std::thread::Builder::new().name("events-of".to_owned());
-        let thread = thread.spawn({
-            let (stop, endpoint) = (Arc::clone(&stop), endpoint.clone());
-            let is_refreshed = Arc::clone(&is_refreshed);
-            let refreshed = move || {
-                is_refreshed.store(true, Ordering::Release);
-                forwarder.unpark();
-            };
-            move || {
-                let forwarded = forward(&upstream, &endpoint, options, &sink, &refreshed, &stop);
-                if let Err(error) = forwarded {
-                    tracing::debug!(provider = upstream.name, %error, "Events are not forwarded");
-                }
-                refreshed();
-            }
-        })?;
-        Ok(Self {
-            namespace,
-            endpoint,
-            stop,
-            thread,
-            started: Instant::now(),
-            is_refreshed,
-        })
-    }
-
-    /// Returns true while refreshes have to wait for the Conditions of this Provider.
-    fn is_refreshing(&self) -> bool {
-        !self.is_refreshed.load(Ordering::Acquire) && self.started.elapsed() < REFRESH
-    }
-
-    fn end(self) {
-        self.stop.store(true, Ordering::Release);
-        // A thread that panicked has nothing left to do.
-        let _ = self.thread.join();
-    }
-}
-
-/// Forwards Events of one Provider until it is stopped or the connection ends. Calls `refreshed` when the states of its Conditions
-/// are known.
-fn forward(
-    upstream: &Upstream,
-    endpoint: &Endpoint,
-    options: ClientOptions,
-    sink: &EventSink,
-    refreshed: &impl Fn(),
-    stop: &AtomicBool,
-) -> Result<(), ClientError> {
-    let mut client = Client::connect(endpoint, options)?;
-    let own = client.local_node(&upstream.namespace_uri, &NodeId::NULL)?;
-    let options = SubscriptionOptions {
-        publishing_interval: PUBLISHING,
-        ..SubscriptionOptions::default()
-    };
-    let mut subscription = Subscription::create(client, options)?;
-    let query = EventQuery::new(FIELDS).condition_id().queue_size(QUEUE);
-    subscription.monitor_events(&NodeId::from(ids::SERVER), query)?;
-    if let Err(error) = subscription.refresh_conditions() {
-        tracing::debug!(provider = upstream.name, %error, "has no Conditions");
-        refreshed();
-    }
-    let to_registry = |node: &NodeId| match node.namespace == own.namespace {
-        true => NodeId {
-            namespace: upstream.namespace,
-            identifier: node.identifier.clone(),
-        },
-        false => node.clone(),
-    };
-    while !stop.load(Ordering::Acquire) {
-        let Some(notification) = subscription.next_event(INTERVAL)? else {
-            continue;
-        };
-        if let Some(event) = event_of(&notification.fields) {
-            sink.report(event.map_node_ids(to_registry));
-        } else if ends_refresh(&notification.fields) {
-            refreshed();
-        }
-    }
-    Ok(())
+fn forget_conditions(sink: &EventSink, upstream: &Upstream) {
+    sink.forget_conditions(|condition| upstream.namespaces.contains(&condition.namespace));
 }

@@ -80,6 +80,11 @@ impl Gateway {
         &self.options
     }
 
+    /// Returns whether the server can be reached, as far as the registry knows.
+    pub(crate) fn is_available(&self) -> bool {
+        self.state().available
+    }
+
     /// Returns whether the Provider is reached over shared memory.
     pub(crate) fn has_shared_memory(&self) -> bool {
         self.state()

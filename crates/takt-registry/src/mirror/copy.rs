@@ -1,6 +1,6 @@
 //! The copy of a foreign server in the address space of the registry.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
@@ -16,13 +16,18 @@ use takt_ua::{
     Elements, ExpandedNodeId, ExtensionObject, LocalizedText, NodeId, QualifiedName, Variant, ids,
 };
 
+use super::event_types::declared_fields;
 use super::limits;
+use super::mirrored::Mirrored;
 use super::options::MirrorOptions;
 use super::scan::{Found, Scan};
 use crate::forwarding::{Gateway, Maps, Naming};
 
 /// AccessLevel bits that a copy can have: reading and writing of the current value, not of its history.
 const ACCESS: u32 = 0x63;
+
+/// Bit of an EventNotifier that a copy can have: Events, not their history.
+const SUBSCRIBE_TO_EVENTS: u8 = 1;
 
 /// Numeric identifiers in the namespace of the folder.
 const FOLDER: u32 = 1;
@@ -38,6 +43,7 @@ pub(super) struct Copy {
     /// Namespaces that the registry had before its mirrors.
     foreign: HashSet<String>,
     folder: NodeId,
+    server: Arc<Mirrored>,
     available: Arc<StoredValue>,
     problem: Arc<StoredValue>,
     /// Digests of the nodes that this mirror has added, by their NodeIds at the registry.
@@ -58,7 +64,9 @@ impl Copy {
         let namespace = space.namespaces().register(&options.folder_uri())?;
         let folder = NodeId::numeric(namespace, FOLDER);
         let name = QualifiedName::new(namespace, options.name.as_str());
-        let object = ClassAttributes::Object { event_notifier: 0 };
+        let object = ClassAttributes::Object {
+            event_notifier: SUBSCRIBE_TO_EVENTS,
+        };
         let references = [
             NewReference::forward(ids::HAS_TYPE_DEFINITION, ids::FOLDER_TYPE),
             NewReference::inverse(ids::ORGANIZES, ids::OBJECTS_FOLDER),
@@ -91,17 +99,29 @@ impl Copy {
             )?;
             edit.set_value(&node, Value::Stored(Arc::clone(value)))?;
         }
+        let server = Mirrored::new(
+            &options.name,
+            folder.clone(),
+            naming.clone(),
+            Arc::clone(&gateway),
+        );
         Ok(Self {
             space,
             gateway,
             naming,
             foreign,
             folder,
+            server: Arc::new(server),
             available,
             problem,
             nodes: HashMap::new(),
             values: HashMap::new(),
         })
+    }
+
+    /// Returns the server for those that forward its Events and Calls.
+    pub(super) fn server(&self) -> &Arc<Mirrored> {
+        &self.server
     }
 
     /// Shows whether the server is connected, and why not.
@@ -138,7 +158,7 @@ impl Copy {
 
     /// Brings the copy up to date with a scan: adds, replaces and deletes nodes.
     pub(super) fn update(&mut self, scan: &Scan) -> Result<(), AddressSpaceError> {
-        self.register(scan)?;
+        let namespaces = self.register(scan)?;
         let registry = self.space.namespaces().all();
         let maps = self.naming.maps(&registry, &scan.namespaces);
         let map = &maps.to_registry;
@@ -184,6 +204,10 @@ impl Copy {
             return Ok(());
         }
         self.add_references(scan, &ids, map);
+        let is_type = |node: &&Found| node.is_type && node.class == NodeClass::ObjectType;
+        let types: Vec<NodeId> = scan.nodes.iter().filter(is_type).map(id_of).collect();
+        let fields = declared_fields(&self.space.view(), types.iter());
+        self.server.set(namespaces, fields);
         Ok(())
     }
 
@@ -193,24 +217,24 @@ impl Copy {
         node.is_type && uri.is_none_or(|uri| self.foreign.contains(uri))
     }
 
-    /// Registers the namespaces of the nodes.
-    fn register(&self, scan: &Scan) -> Result<(), AddressSpaceError> {
+    /// Registers the namespaces of the nodes. Returns the indexes of those of instances.
+    fn register(&self, scan: &Scan) -> Result<Vec<u16>, AddressSpaceError> {
         let mut seen = HashSet::new();
+        let mut of_instances = BTreeSet::new();
         for node in &scan.nodes {
             let namespace = node.node_id.namespace;
             let Some(uri) = scan.namespaces.get(usize::from(namespace)) else {
                 continue;
             };
             if seen.insert((namespace, node.is_type)) {
-                self.space
-                    .namespaces()
-                    .register(&self.naming.of_instances(uri))?;
+                let registered = self.naming.of_instances(uri);
+                of_instances.insert(self.space.namespaces().register(&registered)?);
                 if node.is_type && !Naming::is_reserved(uri) {
                     self.space.namespaces().register(uri)?;
                 }
             }
         }
-        Ok(())
+        Ok(of_instances.into_iter().collect())
     }
 
     fn add(
@@ -223,8 +247,7 @@ impl Copy {
         let mut edit = space.edit();
         for found in nodes {
             let node = id_of(found);
-            let mut name = found.browse_name.clone();
-            map.replace_name(&mut name);
+            let mut name = map.type_name(&found.browse_name);
             if !space.namespaces().contains(name.namespace) {
                 name.namespace = node.namespace;
             }
@@ -360,7 +383,12 @@ fn attributes(found: &Found, map: &NamespaceMap) -> Option<ClassAttributes> {
         _ => -2,
     };
     Some(match found.class {
-        NodeClass::Object => ClassAttributes::Object { event_notifier: 0 },
+        NodeClass::Object => ClassAttributes::Object {
+            event_notifier: match found.attribute(Attribute::EventNotifier) {
+                Some(Variant::Byte(bits)) => bits & SUBSCRIBE_TO_EVENTS,
+                _ => 0,
+            },
+        },
         NodeClass::Variable => ClassAttributes::Variable(VariableDefinition {
             data_type,
             value_rank,

@@ -29,3 +29,9 @@ pub(super) const READ: usize = 500;
 
 /// Nodes and references of one step of a change of the address space. Other changes can be made between two steps.
 pub(super) const STEP: usize = 200;
+
+/// Fields of EventTypes beyond those of the standard. Servers of Takt accept 256 fields in all.
+pub(super) const MAX_EVENT_FIELDS: usize = 200;
+
+/// Names in the path of a field of an EventType.
+pub(super) const MAX_EVENT_PATH: usize = 4;

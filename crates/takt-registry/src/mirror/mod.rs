@@ -1,15 +1,19 @@
-//! Mirrors of foreign servers: their types, Objects, Variables and Methods in the address space of the registry.
+//! Mirrors of foreign servers: their types, Objects, Variables, Methods and Events in the address space of the registry.
 //!
 //! * [`scan`]: the address space of the server as plain data, browsed within [`limits`].
 //! * [`copy`]: the nodes at the registry, and their changes.
+//! * [`event_types`]: the fields that EventTypes of the server declare.
 //! * [`follow`]: the thread, with one Subscription for the values of all Variables.
+//! * [`mirrored`]: the server for those that forward its Events and the Methods of its Conditions.
 //!
 //! Writes and Calls go to the server through a [`Gateway`], as those to a Provider do. The registry checks the rights of its
 //! client first; the server sees the user of the mirror. `docs/mirror.md` describes names, limits and states.
 
 mod copy;
+mod event_types;
 mod follow;
 mod limits;
+mod mirrored;
 mod options;
 mod scan;
 
@@ -23,19 +27,24 @@ use takt_space::{AddressSpace, AddressSpaceError};
 
 pub use options::{MirrorOptions, MirrorOptionsError};
 
+use crate::events::Upstream;
 use crate::forwarding::{Gateway, Naming, RegistrySpace};
 use copy::Copy;
 use follow::Follower;
+use mirrored::Mirrored;
 
-/// Running mirrors. Dropping them stops them.
+/// Mirrors. Dropping them stops them.
 pub(crate) struct Mirrors {
     stop: Arc<AtomicBool>,
+    servers: Vec<Arc<Mirrored>>,
+    /// Mirrors whose threads are not started.
+    followers: Vec<Follower>,
     threads: Vec<JoinHandle<()>>,
 }
 
 impl Mirrors {
-    /// Adds a folder for each mirror, and starts its thread. `client` has the options of connections apart from those of a mirror.
-    pub(crate) fn start(
+    /// Adds a folder for each mirror. `client` has the options of connections apart from those of a mirror.
+    pub(crate) fn new(
         all: &[MirrorOptions],
         space: &Arc<AddressSpace>,
         registry: &RegistrySpace,
@@ -44,7 +53,7 @@ impl Mirrors {
         let stop = Arc::new(AtomicBool::new(false));
         let uris = space.namespaces().all();
         let foreign: HashSet<String> = uris.iter().map(|uri| uri.as_ref().to_owned()).collect();
-        let mut threads = Vec::new();
+        let (mut servers, mut followers) = (Vec::new(), Vec::new());
         for options in all {
             let naming = Naming::prefixed(registry.clone(), options.prefix());
             let mut security = options.security.clone();
@@ -70,7 +79,8 @@ impl Mirrors {
                 naming.clone(),
                 foreign.clone(),
             )?;
-            let follower = Follower {
+            servers.push(Arc::clone(copy.server()));
+            followers.push(Follower {
                 options: options.clone(),
                 client,
                 copy,
@@ -79,16 +89,44 @@ impl Mirrors {
                 stop: Arc::clone(&stop),
                 kept: 0,
                 last_scan: None,
-            };
+            });
+        }
+        Ok(Self {
+            stop,
+            servers,
+            followers,
+            threads: Vec::new(),
+        })
+    }
+
+    /// Starts the threads.
+    pub(crate) fn start(&mut self) {
+        for follower in self.followers.drain(..) {
+            let name = follower.options.name.clone();
             let thread = std::thread::Builder::new().name("mirror".to_owned());
             match thread.spawn(move || follower.run()) {
-                Ok(thread) => threads.push(thread),
+                Ok(thread) => self.threads.push(thread),
                 Err(error) => {
-                    tracing::error!(mirror = options.name, %error, "the mirror does not run");
+                    tracing::error!(mirror = name, %error, "the mirror does not run");
                 }
             }
         }
-        Ok(Self { stop, threads })
+    }
+
+    /// Returns a function for the servers whose Events are mirrored.
+    pub(crate) fn upstreams(&self) -> impl Fn() -> Vec<Upstream> + Send + 'static {
+        let servers = self.servers.clone();
+        move || servers.iter().map(|server| server.upstream()).collect()
+    }
+
+    /// Returns a function that finds the gateway to the server with the instances of a namespace.
+    pub(crate) fn gateways(&self) -> impl Fn(u16) -> Option<Arc<Gateway>> + Send + Sync + 'static {
+        let servers = self.servers.clone();
+        move |namespace| {
+            servers
+                .iter()
+                .find_map(|server| server.gateway_of(namespace))
+        }
     }
 }
 

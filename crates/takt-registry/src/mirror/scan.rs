@@ -219,8 +219,11 @@ impl Scanner<'_> {
                         node.references
                             .push((reference_type.clone(), target.clone()));
                     }
+                    // Conditions need no hierarchical reference to them (OPC 10000-9, 5.12).
+                    let is_standard = |id| reference_type.standard_id() == Some(id);
                     let leads_on = self.hierarchical.contains(&reference_type)
-                        || reference_type.standard_id() == Some(ids::HAS_ENCODING);
+                        || is_standard(ids::HAS_ENCODING)
+                        || is_standard(ids::HAS_CONDITION);
                     if leads_on && target.namespace != 0 {
                         self.note(reference, is_type)?;
                     }
@@ -323,6 +326,7 @@ impl Scanner<'_> {
 fn of_class(class: NodeClass) -> &'static [Attribute] {
     use Attribute as A;
     match class {
+        NodeClass::Object => &[A::EventNotifier],
         NodeClass::Variable => &[
             A::DataType,
             A::ValueRank,

@@ -6,15 +6,19 @@ use takt_ua::{NodeId, ids};
 /// Maximum number of notifiers that are searched for one Event.
 const MAX_NOTIFIERS: usize = 64;
 
-/// Returns the nodes whose subscribers receive an Event: its source, the nodes above it along inverse HasEventSource references
-/// and their subtypes, and the Server Object.
+/// Returns the nodes whose subscribers receive an Event: its source and its additional notifier, the nodes above them along inverse
+/// HasEventSource references and their subtypes, and the Server Object.
 pub(super) fn notifiers(event: &Event, view: &View<'_>) -> Vec<NodeId> {
     let mut found = vec![NodeId::from(ids::SERVER)];
-    if found.first() != Some(event.source()) && !event.source().is_null() {
-        found.push(event.source().clone());
+    for node in [event.source(), event.notifier()] {
+        if !node.is_null() && !found.contains(node) {
+            found.push(node.clone());
+        }
     }
     let mut next = 1;
-    while let Some(node) = found.get(next).and_then(|id| view.node(id)) {
+    while let Some(id) = found.get(next) {
+        next += 1;
+        let Some(node) = view.node(id) else { continue };
         let references = node.references();
         for reference in references.iter().filter(|reference| !reference.is_forward) {
             let Some(above) = reference.local_target() else {
@@ -27,7 +31,6 @@ pub(super) fn notifiers(event: &Event, view: &View<'_>) -> Vec<NodeId> {
                 found.push(above.to_owned());
             }
         }
-        next += 1;
     }
     found
 }

@@ -78,8 +78,8 @@ pub enum TrustCommand {
         /// More names or addresses of this host.
         #[arg(long, value_name = "HOST", conflicts_with = "server")]
         host: Vec<String>,
-        /// Replace only the certificate with this kind of key: RSA, nistP256, nistP384 or curve25519.
-        #[arg(long, value_name = "KIND", conflicts_with = "server")]
+        /// Replace only the certificate with this kind of key: RSA, nistP256, nistP384 or curve25519; of --server, RSA is the default.
+        #[arg(long, value_name = "KIND")]
         key: Option<KeyKind>,
         /// Certificate of the issuer (CA) that signs the new certificate of --server (DER or PEM).
         #[arg(long, value_name = "FILE", requires_all = ["server", "ca_key"])]

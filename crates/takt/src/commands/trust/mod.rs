@@ -5,6 +5,7 @@ mod local;
 mod remote;
 
 use takt_app::certificates;
+use takt_crypto::KeyKind;
 
 use crate::arguments::{TrustArguments, TrustCommand};
 use crate::explain;
@@ -41,7 +42,8 @@ pub fn run(arguments: &TrustArguments) -> miette::Result<()> {
             remote,
         } => match connect(remote)? {
             Some(mut client) => {
-                remote::renew(&mut client, ca.as_deref().zip(ca_key.as_deref()), *days)
+                let ca = ca.as_deref().zip(ca_key.as_deref());
+                remote::renew(&mut client, key.unwrap_or(KeyKind::Rsa), ca, *days)
             }
             None => {
                 let name = name.as_deref().unwrap_or_default();

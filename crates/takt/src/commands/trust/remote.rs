@@ -6,7 +6,7 @@ use std::time::Duration;
 use miette::IntoDiagnostic;
 use takt_app::ClientError;
 use takt_app::client::{Client, ClientOptions};
-use takt_crypto::{Certificate, CertificateStore, OwnCertificate, issue};
+use takt_crypto::{Certificate, CertificateStore, KeyKind, OwnCertificate, issue};
 use takt_ua::enumerations::TrustListMasks;
 use takt_ua::structures::TrustListDataType;
 use takt_ua::{ByteString, StatusCode};
@@ -177,6 +177,7 @@ pub(super) fn reject(client: &mut Client, text: &str) -> miette::Result<()> {
 
 pub(super) fn renew(
     client: &mut Client,
+    kind: KeyKind,
     ca: Option<(&Path, &Path)>,
     days: u32,
 ) -> miette::Result<()> {
@@ -190,10 +191,17 @@ pub(super) fn renew(
     let ca = OwnCertificate::from_files(certificate, key).map_err(|error| {
         explain::with_help(
             error,
-            "--ca is a certificate in DER or PEM, --ca-key the RSA key that belongs to it, in PEM.",
+            "--ca is a certificate in DER or PEM, --ca-key the key that belongs to it, in PEM.",
         )
     })?;
-    let request = client.create_signing_request(true).map_err(explained)?;
+    let request = client.create_signing_request(kind, true);
+    let request = request.map_err(|error| match error.status_code() {
+        StatusCode::BadInvalidArgument => explain::with_help(
+            error,
+            "The server has no certificate with such a key: --key names the kind. `takt trust list --server` shows its certificates.",
+        ),
+        _ => explained(error),
+    })?;
     let validity = Duration::from_secs(u64::from(days) * DAY);
     let new = issue(request.as_bytes(), &ca, validity).map_err(|error| {
         explain::with_help(
@@ -202,10 +210,10 @@ pub(super) fn renew(
         )
     })?;
     client
-        .update_certificate(new.der(), &[ca.certificate().der()])
+        .update_certificate(kind, new.der(), &[ca.certificate().der()])
         .map_err(explained)?;
     output::line(format_args!(
-        "the server has a new certificate, {}, signed by {}; new connections use it",
+        "the server has a new {kind} certificate, {}, signed by {}; new connections use it",
         new.thumbprint,
         printable(&ca.certificate().subject)
     ));

@@ -1,31 +1,24 @@
-//! Mirrors of a server with types of its own: nodes, values, Writes, Calls, and a server that ends and comes back.
-#![allow(missing_docs, clippy::unwrap_used, clippy::panic)]
+//! Nodes, values, Writes, Calls, and a server that ends and comes back.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use takt_app::client::Follow;
-use takt_app::serve::ServeOptions;
 use takt_app::{
     Attribute, Client, ClientOptions, Endpoint, Field, Instance, Method, MonitoredItemOptions,
     NodeSets, Provider, StructureDataType, Subscription, SubscriptionOptions, TypeName, Variable,
 };
 use takt_cell::Cell;
-use takt_registry::{MirrorOptions, Registry, RegistryOptions};
+use takt_registry::{Registry, RegistryOptions};
 use takt_ua::{BuiltInType, DateTime, NodeId, StatusCode, Variant, ids};
 
-const PATIENCE: Duration = Duration::from_secs(60);
+use crate::support::{
+    PATIENCE, eventually, find, mirror, port, registry, serve, tcp, value, wait_for,
+};
 
 /// Time within which values flow again after the server is back.
 const BACK: Duration = Duration::from_secs(5);
-
-fn serve(directory: &Path) -> ServeOptions {
-    ServeOptions {
-        runtime_directory: Some(directory.join("runtime")),
-        ..ServeOptions::default()
-    }
-}
 
 fn nodesets() -> NodeSets {
     let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -62,63 +55,6 @@ fn upstream(directory: &Path, name: &str, port: u16, speed: &Arc<Cell>, extra: b
         false => builder,
     };
     builder.start().unwrap()
-}
-
-fn tcp(provider: &Provider) -> Endpoint {
-    let endpoints = provider.endpoints().iter();
-    let mut tcp = endpoints.filter(|endpoint| !endpoint.is_shared_memory());
-    tcp.next_back().unwrap().clone()
-}
-
-fn registry(directory: &Path, mirrors: Vec<MirrorOptions>) -> (Registry, Client) {
-    let registry = Registry::start(RegistryOptions {
-        endpoint: "opc.tcp://127.0.0.1:0".parse().unwrap(),
-        database: directory.join("registry.redb"),
-        mirrors,
-        serve: serve(directory),
-        ..RegistryOptions::default()
-    })
-    .unwrap();
-    let options = ClientOptions {
-        timeout: PATIENCE,
-        runtime_directory: Some(directory.join("runtime")),
-        ..ClientOptions::named("Test")
-    };
-    let client = Client::connect(&registry.endpoints()[0], options).unwrap();
-    (registry, client)
-}
-
-fn eventually<T>(what: &str, within: Duration, mut look: impl FnMut() -> Option<T>) -> T {
-    let begin = Instant::now();
-    loop {
-        if let Some(found) = look() {
-            return found;
-        }
-        assert!(begin.elapsed() < within, "{what}");
-        std::thread::sleep(Duration::from_millis(10));
-    }
-}
-
-fn find(client: &mut Client, path: &str) -> Option<NodeId> {
-    Some(client.find(path).ok()?.node_id.node_id)
-}
-
-fn value(client: &mut Client, path: &str) -> Option<Variant> {
-    let node = find(client, path)?;
-    client.read_good(&node).ok()
-}
-
-fn wait_for(client: &mut Client, path: &str, expected: &Variant) {
-    eventually(path, PATIENCE, || {
-        (value(client, path).as_ref() == Some(expected)).then_some(())
-    });
-}
-
-fn mirror(name: &str, endpoint: &Endpoint) -> MirrorOptions {
-    MirrorOptions {
-        interval: Duration::from_millis(50),
-        ..MirrorOptions::new(name, endpoint.clone()).unwrap()
-    }
 }
 
 #[test]
@@ -219,13 +155,7 @@ fn values_flow_again_soon_after_the_server_is_back() {
     let speed = Arc::new(Cell::of(&Variant::Double(1.0)));
     let server = upstream(directory.path(), "Mill", 0, &speed, false);
     let endpoint = tcp(&server);
-    let port: u16 = endpoint
-        .to_string()
-        .rsplit(':')
-        .next()
-        .unwrap()
-        .parse()
-        .unwrap();
+    let port = port(&endpoint);
     let (_registry, mut client) = registry(directory.path(), vec![mirror("Mill", &endpoint)]);
     wait_for(&mut client, "Mill/Mill/Spindle/Speed", &1.0.into());
     let node = find(&mut client, "Mill/Mill/Spindle/Speed").unwrap();

@@ -1,0 +1,11 @@
+//! Mirrors of a server with types of its own.
+#![allow(
+    missing_docs,
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "these are tests"
+)]
+
+mod events;
+mod nodes;
+mod support;
