@@ -136,6 +136,8 @@ mod tests {
             required: false,
             source: String::new(),
             missing: None,
+            is_elsewhere: false,
+            link_loses: false,
             info: Vec::new(),
             is_networked: !label.contains("iox2"),
             is_floor: label == "tcp",

@@ -179,6 +179,8 @@ mod tests {
                     text.contains("root") || matches!(error, SystemCallError::System(_)),
                     "{text}"
                 );
+                drop(input);
+                child.wait().unwrap();
                 return;
             }
         };

@@ -8,7 +8,7 @@ use takt_app::{
     Client, ClientError, ClientOptions, ClientSecurity, EventQuery, HistoryRange, Identity,
     Provider, Subscription, SubscriptionOptions, model,
 };
-use takt_crypto::{Certificate, OwnCertificate, issue};
+use takt_crypto::{Certificate, KeyKind, OwnCertificate, issue};
 use takt_tests::authority::Authority;
 use takt_tests::{Registry, Sandbox};
 use takt_ua::structures::TrustListDataType;
@@ -193,13 +193,13 @@ impl Desk {
         let client = self.subscription.client();
         let status = |error: ClientError| error.status_code();
         let request = client
-            .create_signing_request(with_new_key)
+            .create_signing_request(KeyKind::Rsa, with_new_key)
             .map_err(status)?;
         let day = Duration::from_secs(24 * 3600);
         let new = issue(request.as_bytes(), &authority, day).unwrap();
         let issuers = [authority.certificate().der()];
         client
-            .update_certificate(new.der(), &issuers)
+            .update_certificate(KeyKind::Rsa, new.der(), &issuers)
             .map_err(status)
     }
 

@@ -26,7 +26,7 @@ pub(super) type Incoming = Option<Vec<u8>>;
 /// Receiver of a node, which lasts as long as this.
 pub(super) enum Receiver {
     /// Provider with a Method.
-    Provider { _provider: Provider },
+    Provider { _provider: Box<Provider> },
     /// Threads that read connections.
     Sockets,
 }
@@ -72,7 +72,7 @@ fn provide(setting: &NodeSetting, messages: Sender<Incoming>) -> Result<Receiver
         .start();
     let provider = provider.map_err(|error| error.to_string())?;
     Ok(Receiver::Provider {
-        _provider: provider,
+        _provider: Box::new(provider),
     })
 }
 

@@ -127,7 +127,7 @@ pub(crate) fn is_standard_field(path: &[QualifiedName]) -> bool {
         let names = path.iter().map(|name| name.name.as_str());
         path.iter().all(|name| name.namespace == 0) && field.split('/').eq(names)
     };
-    FIELDS.iter().any(|field| is_path(&field))
+    FIELDS.iter().any(is_path)
 }
 
 /// Returns true for the standard's EventTypes whose Events are not forwarded.

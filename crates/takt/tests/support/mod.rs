@@ -1,5 +1,9 @@
 //! Helpers of the tests of `takt bench …`.
-#![allow(clippy::unwrap_used, reason = "a test that fails says where")]
+#![allow(
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test that fails says where"
+)]
 
 #[allow(dead_code, reason = "not every test needs it")]
 pub(crate) mod other_host;
@@ -67,11 +71,17 @@ fn start(mut bench: Command, processes: usize) -> (Child, Vec<u32>) {
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
+    let started = wait_for_children(bench.id(), processes);
+    (bench, started)
+}
+
+/// Waits until `parent` has started this number of processes.
+fn wait_for_children(parent: u32, processes: usize) -> Vec<u32> {
     let deadline = Instant::now() + Duration::from_secs(60);
     loop {
-        let started = children_of(bench.id());
+        let started = children_of(parent);
         if started.len() >= processes {
-            return (bench, started);
+            return started;
         }
         assert!(Instant::now() < deadline, "no process was started");
         std::thread::sleep(Duration::from_millis(10));
