@@ -11,7 +11,7 @@ use takt_app::{Client, ClientOptions, ClientSecurity, EndpointError, Method, Pro
 use takt_space::{MethodCall, OutputArguments};
 use takt_ua::{BuiltInType, NodeId, StatusCode, VariantRef};
 
-use super::node::{NodeSetting, NodeTransport};
+use super::setting::{NodeSetting, NodeTransport};
 
 /// Name of the Method that takes a message.
 const METHOD: &str = "take";

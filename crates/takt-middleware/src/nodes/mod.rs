@@ -12,8 +12,10 @@ mod options;
 mod report;
 mod row;
 mod run;
+mod setting;
 
-pub use node::{NodeRole, NodeSetting, NodeTransport, node};
+pub use node::node;
 pub use options::{Discovery, NodesOptions};
 pub use row::NodesRow;
 pub use run::run;
+pub use setting::{NodeRole, NodeSetting, NodeTransport};
