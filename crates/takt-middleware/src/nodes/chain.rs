@@ -22,6 +22,8 @@ const PORTS: std::ops::Range<u16> = 20_000..32_000;
 const ADDRESS: &str = "127.0.0.1";
 /// Memory that the machine keeps for others, in KiB.
 const SPARE_KIB: u64 = 1 << 20;
+/// Longest time that all nodes together may take to end. Hundreds of busy processes need some seconds.
+const END: Duration = Duration::from_secs(10);
 /// Longest time until one repetition is complete. A node gives up after 10 s.
 const REPETITION: Duration = Duration::from_secs(15);
 
@@ -222,7 +224,9 @@ impl<'a> Chain<'a> {
         }
         command.stderr(Stdio::from(file));
         let child = ChildProcess::start(&name, &mut command, Ending::Input);
-        child.map_err(|error| SessionError::of(&name, error, &errors))
+        let child = child.map_err(|error| SessionError::of(&name, error, &errors))?;
+        // All nodes together have their time to end: see Drop.
+        Ok(child.with_grace(Duration::ZERO))
     }
 
     /// Waits until all nodes have printed a line.
@@ -255,6 +259,13 @@ impl<'a> Chain<'a> {
 impl Drop for Chain<'_> {
     fn drop(&mut self) {
         self.end();
+        let deadline = Instant::now() + END;
+        for node in self.hops.iter_mut().chain(&mut self.end) {
+            while node.ended().is_none() && Instant::now() < deadline {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        }
+        // Nodes that have not ended are killed when they are dropped.
     }
 }
 
