@@ -34,7 +34,7 @@ const LOCKED: Duration = Duration::from_secs(60);
 /// Largest number of names and addresses with failed attempts that are remembered.
 const MAX_FAILURES: usize = 1024;
 
-/// Shortest time between two checks of passwords, which take about 20 ms of a processor.
+/// Shortest time between two checks of wrong passwords. A check takes about 20 ms of a processor.
 const PAUSE: Duration = Duration::from_millis(200);
 
 /// Number of checks that may come at once after a rest.
@@ -169,6 +169,8 @@ impl UserFile {
         let mut state = self.state();
         if succeeded {
             state.failures.remove(&attempt);
+            // Only guesses count: all clients of a plant may log in at once after a restart of the server.
+            state.paid = state.paid.checked_sub(PAUSE).unwrap_or(state.paid);
             return;
         }
         if state.failures.len() >= MAX_FAILURES && !state.failures.contains_key(&attempt) {
@@ -403,6 +405,22 @@ mod tests {
             users.note(attempt(number), false, at);
         }
         assert!(users.state().failures.len() <= MAX_FAILURES);
+    }
+
+    #[test]
+    fn right_passwords_are_not_limited() {
+        let folder = tempfile::tempdir().unwrap();
+        let users = file(&folder);
+        let attempt = ("anna".to_owned(), None);
+        let at = Instant::now() + Duration::from_secs(10);
+        for _ in 0..10 * BURST {
+            assert!(users.permit(&attempt, at));
+            users.note(attempt.clone(), true, at);
+        }
+        // Guesses between them are limited as before.
+        let guess = |number: usize| (format!("name{number}"), None);
+        let permitted = (0..100).filter(|number| users.permit(&guess(*number), at));
+        assert_eq!(permitted.count(), BURST as usize + 1);
     }
 
     #[test]

@@ -314,7 +314,7 @@ impl ApplicationSecurity {
                 thumbprint = %leaf.thumbprint,
                 "{error}: `takt trust add {}` trusts it", leaf.thumbprint
             );
-            if let Err(error) = self.store.reject(leaf) {
+            if let Err(error) = self.store.keep_refused(leaf) {
                 tracing::warn!(%error, "the rejected certificate could not be kept");
             }
         }

@@ -267,6 +267,30 @@ impl CertificateStore {
     /// # Errors
     /// [`StoreError::Io`].
     pub fn reject(&self, certificate: &Certificate) -> Result<PathBuf, StoreError> {
+        self.make_room_for_rejected();
+        self.place(REJECTED, certificate)
+    }
+
+    /// Keeps a copy of a certificate that was refused in the rejected folder, unless it is trusted by now: an administrator may
+    /// have trusted it after the check. Only the newest 64 are kept.
+    ///
+    /// # Errors
+    /// [`StoreError::Io`].
+    pub fn keep_refused(&self, certificate: &Certificate) -> Result<(), StoreError> {
+        self.make_room_for_rejected();
+        let path = self.root.join(REJECTED).join(name_of(certificate));
+        write_file_in(REJECTED, &path, certificate.der())?;
+        // After the copy: `trust` removes the copy if it comes later.
+        let known = [TRUSTED, ISSUERS].map(|folder| self.list(folder)).concat();
+        let is_known = |it: &StoredCertificate| it.certificate.thumbprint == certificate.thumbprint;
+        if known.iter().any(is_known) {
+            // It may be removed already.
+            let _ = fs::remove_file(path);
+        }
+        Ok(())
+    }
+
+    fn make_room_for_rejected(&self) {
         let mut kept: Vec<(SystemTime, PathBuf)> = files(&self.root.join(REJECTED))
             .into_iter()
             .map(|path| {
@@ -278,7 +302,6 @@ impl CertificateStore {
         while kept.len() >= MAX_REJECTED {
             let _ = fs::remove_file(kept.remove(0).1);
         }
-        self.place(REJECTED, certificate)
     }
 
     /// Returns true if a certificate is in the rejected folder.
@@ -294,11 +317,14 @@ impl CertificateStore {
             if other != folder {
                 for stored in self.list(other) {
                     if stored.certificate.thumbprint == certificate.thumbprint {
-                        let removed = fs::remove_file(&stored.path);
-                        removed.map_err(|source| StoreError::Io {
-                            path: stored.path,
-                            source,
-                        })?;
+                        match fs::remove_file(&stored.path) {
+                            // Another process has removed it meanwhile.
+                            Err(source) if source.kind() != io::ErrorKind::NotFound => {
+                                let path = stored.path;
+                                return Err(StoreError::Io { path, source });
+                            }
+                            _ => {}
+                        }
                     }
                 }
             }

@@ -603,6 +603,20 @@ fn folders_take_effect_at_once() {
 }
 
 #[test]
+fn a_certificate_that_is_trusted_during_its_refusal_stays_trusted() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = CertificateStore::open(directory.path()).unwrap();
+    let peer = new("Peer").create(KeyKind::Rsa).unwrap();
+    let peer = peer.certificate();
+    store.keep_refused(peer).unwrap();
+    assert!(store.is_rejected(peer));
+    store.trust(peer).unwrap();
+    store.keep_refused(peer).unwrap();
+    assert!(!store.is_rejected(peer));
+    assert!(store.trust_list().trusted.contains(peer));
+}
+
+#[test]
 fn rejected_certificates_are_bounded() {
     let directory = tempfile::tempdir().unwrap();
     let store = CertificateStore::open(directory.path()).unwrap();
@@ -610,9 +624,11 @@ fn rejected_certificates_are_bounded() {
         let mut params = application();
         params.serial_number = Some(SerialNumber::from(serial));
         let made = params.self_signed(&*KEY).unwrap();
-        store
-            .reject(&Certificate::from_der(made.der()).unwrap())
-            .unwrap();
+        let made = Certificate::from_der(made.der()).unwrap();
+        match serial % 2 {
+            0 => store.reject(&made).map(drop).unwrap(),
+            _ => store.keep_refused(&made).unwrap(),
+        }
     }
     assert_eq!(store.rejected().len(), 64);
 }
