@@ -119,10 +119,18 @@ impl Links {
 
     /// Writes a Variable of the mirrored server.
     fn write_mirrored(&self) -> Result<(), ClientError> {
+        self.write(&format!("Cell/{}", self.mirrored.name))
+    }
+
+    /// Writes a Variable of the Provider, on the channel of the registry to it.
+    fn write_provider(&self) -> Result<(), ClientError> {
+        self.write(&self.provider.name)
+    }
+
+    fn write(&self, machine: &str) -> Result<(), ClientError> {
         let mut client = self.client();
-        let path = format!("Cell/{}/Spindle/SpeedSetpoint", self.mirrored.name);
-        let setpoint = client.find(&path)?.node_id.node_id;
-        client.write(&setpoint, 1000.0.into())
+        let setpoint = client.find(&format!("{machine}/Spindle/SpeedSetpoint"))?;
+        client.write(&setpoint.node_id.node_id, 1000.0.into())
     }
 
     fn is_mirror_available(&self) -> bool {
@@ -137,6 +145,11 @@ impl Links {
         let mut consumer = self.consumer();
         eventually("the Provider is registered", PATIENCE, || {
             available(&mut consumer, &self.provider.name) == Some(true)
+        });
+        // It is available at once when it has registered. The registry opens its channel to the Provider later.
+        eventually("the Provider works", PATIENCE, || {
+            self.write_provider().is_ok()
+                && available(&mut consumer, &self.provider.name) == Some(true)
         });
         eventually("the mirror works", PATIENCE, || {
             self.write_mirrored().is_ok()
@@ -178,6 +191,7 @@ fn links_return_when_the_clock_of_the_registry_is_right_again() {
     // The certificates are expired for the registry. Open channels go on, each push needs a new one.
     shift(&links, FIFTY_YEARS);
     links.write_mirrored().unwrap();
+    links.write_provider().unwrap();
     let mut consumer = links.consumer();
     assert_eq!(available(&mut consumer, &links.provider.name), Some(true));
     links.rotate();
@@ -222,6 +236,7 @@ fn links_go_on_when_the_certificates_of_all_applications_are_replaced() {
     }
     // Open channels do not need the new certificates; a push does.
     links.write_mirrored().unwrap();
+    links.write_provider().unwrap();
     let mut consumer = links.consumer();
     assert_eq!(available(&mut consumer, &links.provider.name), Some(true));
     links.trust_each_other();
