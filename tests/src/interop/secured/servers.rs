@@ -288,21 +288,27 @@ impl Link {
     fn reconnect(&mut self, relay: &Relay) -> Result<(), String> {
         relay.cut();
         let started = Instant::now();
-        // A Write is not sent twice by itself.
-        while let Err(error) = self.set(43) {
-            if started.elapsed() > PATIENCE {
-                return Err(error);
-            }
-        }
+        self.set_until(43, started)?;
         loop {
             let change = self.change(Duration::from_millis(100));
             if matches!(change, Ok(Some(Some(Variant::UInt32(43))))) {
-                return self.set(42);
+                // A server that limits the number of new connections may close one of them again.
+                return self.set_until(42, started);
             }
             if started.elapsed() > PATIENCE {
                 return Err(format!("the change did not come: {change:?}"));
             }
         }
+    }
+
+    /// Writes a value as often as necessary: a Write is not sent twice by itself.
+    fn set_until(&mut self, value: u32, started: Instant) -> Result<(), String> {
+        while let Err(error) = self.set(value) {
+            if started.elapsed() > PATIENCE {
+                return Err(error);
+            }
+        }
+        Ok(())
     }
 }
 
