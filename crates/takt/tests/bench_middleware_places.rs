@@ -190,7 +190,8 @@ fn servers_run_on_another_host() {
     }
     // Processor time and memory of a server are read there.
     let tcp = objects.iter().find(|it| it["label"] == "tcp").unwrap();
-    assert!(tcp["usage"][1]["memory"].as_u64() > Some(0), "{tcp}");
+    let server = &tcp["resources"][0]["usage"][1];
+    assert!(server["memory"].as_u64() > Some(0), "{tcp}");
     host.wait_until_idle();
 }
 
