@@ -37,7 +37,7 @@ pub struct MiddlewareOptions {
     /// Seed of the order of measurements.
     #[arg(long, value_name = "NUMBER", default_value = "1")]
     pub seed: u64,
-    /// Run both sides in two network namespaces with a link between them: veth[,rate=1gbit][,delay=2ms][,loss=1%][,reorder=1%]
+    /// Run both sides in two network namespaces with a link between them: `veth[,rate=1gbit][,delay=2ms][,loss=1%][,reorder=1%]`.
     #[arg(long, value_name = "LINK")]
     pub link: Option<LinkSetting>,
     /// Other host for the servers.
