@@ -106,6 +106,10 @@ struct node_options node_parse(int argc, char **argv) {
     if (options.address == NULL || options.folder == NULL || options.port == 0 || options.next_count == 0 || (!options.is_end && options.next_count != 1)) {
         reject("%s: --address, --port, --next and --folder are necessary; a hop has one --next", argv[0]);
     }
+    if (options.peer_count == 0) {
+        memcpy(options.peers, options.next, sizeof options.next);
+        options.peer_count = options.next_count;
+    }
     peer_prepare();
     return options;
 }

@@ -23,7 +23,7 @@ struct node_options {
     // Numbers of the nodes to which messages go: one for a hop, one for each stream for the end.
     int next[NODE_STREAMS];
     size_t next_count;
-    // Nodes to which this one announces itself, if it has discovery.
+    // Nodes to which this one announces itself, if it has discovery: the next ones by default.
     int peers[NODE_PEERS];
     size_t peer_count;
     // Port of the broker, or 0.

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "open62541_server.h"
 #include "peer.h"
 
 static const UA_UInt32 METHODS[2] = {62541, 62542};
@@ -88,15 +89,7 @@ static void serve(const struct peer_options *options) {
     } else {
         check(UA_ServerConfig_setMinimal(&config, port, NULL), "configuration");
     }
-    char url[96];
-    snprintf(url, sizeof url, "opc.tcp://%s:%d", options->address, options->port);
-    UA_Array_delete(config.serverUrls, config.serverUrlsSize, &UA_TYPES[UA_TYPES_STRING]);
-    config.serverUrls = UA_Array_new(1, &UA_TYPES[UA_TYPES_STRING]);
-    config.serverUrlsSize = 1;
-    config.serverUrls[0] = UA_STRING_ALLOC(url);
-    config.tcpReuseAddr = true;
-    UA_Server *server = UA_Server_newWithConfig(&config);
-    if (server == NULL) peer_fail("no server");
+    UA_Server *server = open62541_server(&config, options->address, options->port);
     add_method(server, PEER_ECHO);
     add_method(server, PEER_ACK);
     check(UA_Server_run_startup(server), "start");

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "node.h"
+#include "open62541_server.h"
 
 #define METHOD 62541
 
@@ -38,15 +39,7 @@ static UA_Server *make_server(const struct node_options *options) {
     memset(&config, 0, sizeof config);
     config.logging = UA_Log_Stdout_new(UA_LOGLEVEL_FATAL);
     check(UA_ServerConfig_setMinimal(&config, (UA_UInt16)options->port, NULL), "configuration");
-    char url[96];
-    snprintf(url, sizeof url, "opc.tcp://%s:%d", options->address, options->port);
-    UA_Array_delete(config.serverUrls, config.serverUrlsSize, &UA_TYPES[UA_TYPES_STRING]);
-    config.serverUrls = UA_Array_new(1, &UA_TYPES[UA_TYPES_STRING]);
-    config.serverUrlsSize = 1;
-    config.serverUrls[0] = UA_STRING_ALLOC(url);
-    config.tcpReuseAddr = true;
-    UA_Server *server = UA_Server_newWithConfig(&config);
-    if (server == NULL) peer_fail("no server");
+    UA_Server *server = open62541_server(&config, options->address, options->port);
     UA_Argument input;
     UA_Argument_init(&input);
     input.name = UA_STRING("Message");

@@ -175,33 +175,25 @@ pub fn messages_go_through_all_servers() {
     }
 }
 
-/// Nodes that end, that never connect, and that deliver nothing.
-const WRONG_NODES: &str = r#"
-[[peer]]
-name = "ends"
-title = "ends"
-group = "floor"
-program = ["false"]
-node = ["sh", "-c", "echo a reason >&2; exit 1"]
-
-[[peer]]
-name = "waits"
-title = "waits"
-group = "floor"
-program = ["false"]
-node = ["sh", "-c", "echo ready; while read line; do :; done"]
-
-[[peer]]
-name = "loses"
-title = "loses"
-group = "floor"
-program = ["false"]
-node = ["sh", "-c", "echo ready; read line; echo connected; read line; echo sample lost; echo errors wrong=1 lost=2; echo done; cat"]
-"#;
+/// Names and scripts of nodes that end, that never connect, and that deliver nothing.
+const WRONG_NODES: [[&str; 2]; 3] = [
+    ["ends", "echo a reason >&2; exit 1"],
+    ["waits", "echo ready; while read line; do :; done"],
+    [
+        "loses",
+        "echo ready; read line; echo connected; read line; echo sample lost; echo errors wrong=1 lost=2; echo done; cat",
+    ],
+];
 
 pub fn nodes_that_fail_are_results() {
+    let table = WRONG_NODES.map(|[name, script]| {
+        format!(
+            "[[peer]]\nname = \"{name}\"\ntitle = \"{name}\"\ngroup = \"floor\"\nprogram = [\"false\"]\n\
+             node = [\"sh\", \"-c\", \"{script}\"]\n"
+        )
+    });
     let rows = nodes(
-        WRONG_NODES,
+        &table.concat(),
         &["--only", "ends,waits,loses", "--patience", "2"],
     );
     let [ends, waits, loses] = rows.as_slice() else {

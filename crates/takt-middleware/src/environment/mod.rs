@@ -7,6 +7,7 @@ mod link_setting;
 mod namespaces;
 mod relay;
 mod remote_host;
+mod script;
 mod side;
 mod way;
 

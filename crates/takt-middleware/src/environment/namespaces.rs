@@ -17,6 +17,7 @@ use takt_rt::child::{ChildError, ChildProcess, Ending};
 use super::joined_interfaces::INTERFACES;
 use super::link_setting::LinkSetting;
 use super::relay::RelayCounts;
+use super::script::output_of;
 use super::side::Side;
 use super::way::Way;
 use crate::place::has_program;
@@ -187,18 +188,8 @@ impl Link {
     fn shell(&self, place: usize, script: &str) -> Result<String, SessionError> {
         let mut words = self.enter(place);
         words.extend(["sh", "-c", script].map(str::to_owned));
-        let output = Command::new(&words[0]).args(&words[1..]).output();
-        let output = output.map_err(SessionError::failed)?;
-        match output.status.success() {
-            true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
-            false => {
-                let said = String::from_utf8_lossy(&output.stderr);
-                Err(SessionError::Failed(format!(
-                    "`{script}` failed: {}",
-                    said.trim()
-                )))
-            }
-        }
+        let mut command = Command::new(&words[0]);
+        output_of(command.args(&words[1..]), &format!("`{script}` failed"))
     }
 
     fn wait_until_up(

@@ -1,6 +1,6 @@
 //! Relay between two interfaces: a process that passes Ethernet frames on, and delays, loses and reorders some of them.
 //!
-//! It stands in for netem, which not every kernel has. A seed repeats the draws.
+//! The relay replaces netem on kernels without it. Equal seeds give equal draws.
 
 use std::collections::VecDeque;
 use std::io::Read;

@@ -8,6 +8,7 @@ use std::sync::atomic::AtomicBool;
 
 use takt_rt::child::{ChildError, ChildProcess, Ending};
 
+use super::script::output_of;
 use crate::protocol::{START, SessionError};
 use crate::usage::PeerUsage;
 
@@ -144,21 +145,8 @@ impl RemoteHost {
 
     /// Runs a short script there and returns its output.
     fn shell(&self, script: &str) -> Result<String, SessionError> {
-        let output = command(&self.line(script, &[]))?
-            .stdin(Stdio::null())
-            .output();
-        let output = output.map_err(SessionError::failed)?;
-        match output.status.success() {
-            true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
-            false => {
-                let said = String::from_utf8_lossy(&output.stderr);
-                Err(SessionError::Failed(format!(
-                    "{}: {}",
-                    self.name,
-                    said.trim()
-                )))
-            }
-        }
+        let mut command = command(&self.line(script, &[]))?;
+        output_of(command.stdin(Stdio::null()), &self.name)
     }
 
     /// Makes a private folder there.

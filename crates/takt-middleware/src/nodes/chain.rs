@@ -87,7 +87,7 @@ impl<'a> Chain<'a> {
             Some((end, hops)) => (hops.to_vec(), *end),
             None => return Ok(()),
         };
-        if self.has_discovery && self.options.discovery == Discovery::All {
+        if self.announces_to_all() {
             let all: Vec<String> = self.ports.iter().map(u16::to_string).collect();
             std::fs::write(self.peers_file(), all.join(",") + "\n")
                 .map_err(SessionError::failed)?;
@@ -167,6 +167,11 @@ impl<'a> Chain<'a> {
         }
     }
 
+    /// Returns true if each node announces itself to all others, and not only to the next ones.
+    fn announces_to_all(&self) -> bool {
+        self.has_discovery && self.options.discovery == Discovery::All
+    }
+
     fn peers_file(&self) -> PathBuf {
         self.session.folder().join("peers")
     }
@@ -175,7 +180,7 @@ impl<'a> Chain<'a> {
         self.session.folder().join(format!("{node}.stderr"))
     }
 
-    /// Fails while there is still memory left for others.
+    /// Refuses a further node when less than 1 GiB of memory is free.
     fn check_memory(&self) -> Result<(), SessionError> {
         let started = self.hops.len();
         match available_kib() {
@@ -211,16 +216,8 @@ impl<'a> Chain<'a> {
         if let Some(port) = self.broker {
             command.args(["--broker", &port.to_string()]);
         }
-        if self.has_discovery {
-            // A file for all nodes: a list of the next ones does not need one.
-            let peers = match self.options.discovery {
-                Discovery::All => self.peers_file(),
-                Discovery::Next => self.session.folder().join(format!("{name}.peers")),
-            };
-            if self.options.discovery == Discovery::Next {
-                std::fs::write(&peers, next + "\n").map_err(SessionError::failed)?;
-            }
-            command.arg("--peers").arg(peers);
+        if self.announces_to_all() {
+            command.arg("--peers").arg(self.peers_file());
         }
         command.stderr(Stdio::from(file));
         let child = ChildProcess::start(&name, &mut command, Ending::Input);

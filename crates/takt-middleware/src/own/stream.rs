@@ -1,6 +1,6 @@
 //! TCP stream in one direction: the bandwidth of a link.
 //!
-//! It is no peer of the comparison. Its client has one command, `stream MILLISECONDS`, and answers `stream BYTES NANOSECONDS`: the bytes
+//! The stream is no peer of the comparison. Its client has one command, `stream MILLISECONDS`, and answers `stream BYTES NANOSECONDS`: the bytes
 //! that the server has received, and the time until the client knows that.
 
 use std::io::{self, BufRead, Read, Write};
