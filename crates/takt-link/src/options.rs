@@ -35,8 +35,9 @@ pub struct LinkOptions {
     pub receive_times: Option<ReceiveClock>,
     /// `opc.iox2`: runtime directory in which processes meet, if not the usual one.
     pub runtime_directory: Option<std::path::PathBuf>,
-    /// `opc.iox2`: true if the receiver is always called without a timeout. Senders then need not wake it, which saves them
-    /// system calls, and it has no descriptor.
+    /// True if the receiver is always called without a timeout, again and again. `opc.iox2`: senders then need not wake it, which
+    /// saves them system calls, and it has no descriptor. `opc.udp`, `opc.eth`: a call takes one message, if the messages before
+    /// came one by one, which takes the kernel less time.
     pub poll_only: bool,
     /// Options of MQTT.
     pub mqtt: MqttOptions,

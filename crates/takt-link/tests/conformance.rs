@@ -9,7 +9,7 @@
 mod common;
 
 use std::net::UdpSocket;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use common::{Pair, conforms, message, queue, receive};
 use takt_link::{
@@ -150,6 +150,38 @@ fn messages_for_which_a_slow_receiver_had_no_room_are_counted() {
     let counters = receiver.counters();
     assert!(counters.overflowed > 0);
     assert_eq!(counters.messages + counters.overflowed, COUNT as u64);
+}
+
+/// After a message that came alone, a polling receiver takes one message with each call.
+#[test]
+fn a_polling_receiver_gets_single_messages_and_bursts() {
+    let options = LinkOptions {
+        poll_only: true,
+        ..LinkOptions::default()
+    };
+    let address = format!("opc.udp://127.0.0.1:{}", free_port());
+    let (mut sender, mut receiver) = pair(&address, &address, &options);
+    let mut got = Vec::new();
+    let mut sent = Vec::new();
+    for burst in [1, 1, 40, 1, 3] {
+        for _ in 0..burst {
+            let number = sent.len() as u8;
+            sender.send(&[number; 20]).unwrap();
+            sent.push(number);
+        }
+        let begin = Instant::now();
+        while got.len() < sent.len() && begin.elapsed() < common::PATIENCE {
+            let before = got.len();
+            let count = receiver.receive(Duration::ZERO, &mut |received| {
+                assert_eq!(received.bytes.len(), 20);
+                got.push(received.bytes[0]);
+            });
+            assert_eq!(count.unwrap(), got.len() - before);
+        }
+        assert_eq!(got, sent);
+    }
+    assert_eq!(receiver.receive(Duration::ZERO, &mut |_| {}).unwrap(), 0);
+    assert_eq!(receiver.counters().messages, sent.len() as u64);
 }
 
 #[test]

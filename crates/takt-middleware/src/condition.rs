@@ -81,7 +81,7 @@ pub struct ConditionOptions {
     /// Longest wait before a resting round trip, in ms.
     #[arg(long, value_name = "MS", default_value = "3000", value_parser = clap::value_parser!(u32).range(1..=60_000))]
     pub resting_wait: u32,
-    /// PeerScheduler of client, server and broker: other, fifo or fifo:PRIORITY.
+    /// Scheduler of client, server and broker: other, fifo or fifo:PRIORITY.
     #[arg(long, value_name = "SCHEDULER", default_value = "other")]
     pub scheduler: PeerScheduler,
 }

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::condition::Condition;
-use crate::row::{MiddlewareRow, Subject};
+use crate::row::{MiddlewareRow, Resources, Subject};
 use crate::statistics::{Estimate, ratio};
 
 /// Pairs of peers: the first one should not be slower than the second one, times a factor.
@@ -21,13 +21,33 @@ const PAIRS: [(&str, &str, f64); 7] = [
     ("takt-pubsub-udp poll=true", "udp poll=true", 1.15),
 ];
 
+/// Pairs of OPC UA peers: the first one should not take more time of the processor for a request.
+const FRUGAL: [(&str, &str); 3] = [
+    ("takt-tcp", "open62541-cs"),
+    (
+        "takt-tcp security=basic256sha256",
+        "open62541-cs security=basic256sha256",
+    ),
+    ("takt-pubsub-udp", "open62541-pubsub"),
+];
+
+/// Peer that should be the fastest middleware of all.
+const FASTEST: &str = "takt-iox2";
+
+/// Option of peers that look for messages without sleep.
+const POLL: &str = " poll=true";
+
 /// Goal and the ratio that meets or misses it.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Goal {
+    /// Name, which goals of several sizes and kinds share.
+    pub(crate) name: String,
+    /// Quantity that is compared.
+    pub(crate) quantity: &'static str,
     pub(crate) peers: [String; 2],
     pub(crate) condition: &'static str,
-    pub(crate) mode: &'static str,
-    pub(crate) bytes: u32,
+    /// Kind of request and bytes of the payload, if the goal is about one.
+    pub(crate) case: Option<(&'static str, u32)>,
     pub(crate) ratio: Estimate,
     pub(crate) at_most: f64,
     /// True if the lower end of the interval is at most the goal.
@@ -40,19 +60,64 @@ pub(crate) struct Goal {
 pub(crate) fn goals(subjects: &[Subject], rows: &[MiddlewareRow], seed: u64) -> Vec<Goal> {
     let mut goals = Vec::new();
     for (above, below, at_most) in PAIRS {
-        let is_above = |row: &&MiddlewareRow| {
-            row.peer == above && row.is_right() && row.condition != Condition::Resting
-        };
-        for row in rows.iter().filter(is_above) {
+        let name = format!("{above} / {below}");
+        for row in right_rows(rows, above) {
             let same = |other: &&MiddlewareRow| other.peer == below && other.key() == row.key();
             let other = rows.iter().find(same).filter(|other| other.is_right());
-            goals.extend(other.and_then(|other| goal(subjects, [row, other], at_most, seed)));
+            let pair = other.map(|other| [row, other]);
+            goals.extend(pair.and_then(|pair| goal(subjects, &name, pair, at_most, seed)));
         }
     }
-    let resting = |polls| shortest_rest(subjects, rows, polls);
-    let pairs = [false, true].into_iter().filter_map(resting);
-    goals.extend(pairs.filter_map(|pair| goal(subjects, pair, 1.0, seed)));
+    for polls in [false, true] {
+        let above = format!("{FASTEST}{}", if polls { POLL } else { "" });
+        let name = format!("{above} / fastest other");
+        for row in right_rows(rows, &above) {
+            let pair = fastest_other(subjects, rows, row, polls).map(|other| [row, other]);
+            goals.extend(pair.and_then(|pair| goal(subjects, &name, pair, 1.0, seed)));
+        }
+    }
+    for polls in [false, true] {
+        let pair = shortest_rest(subjects, rows, polls);
+        let name = "fastest Takt / fastest other";
+        goals.extend(pair.and_then(|pair| goal(subjects, name, pair, 1.0, seed)));
+    }
+    for (above, below) in FRUGAL {
+        goals.extend(frugality(subjects, [above, below], seed));
+    }
     goals
+}
+
+/// Returns the rows of a peer without fault and without rest.
+fn right_rows<'a>(
+    rows: &'a [MiddlewareRow],
+    peer: &str,
+) -> impl Iterator<Item = &'a MiddlewareRow> {
+    rows.iter().filter(move |row| {
+        row.peer == peer && row.is_right() && row.condition != Condition::Resting
+    })
+}
+
+/// Returns the fastest other middleware in the same case: no floor, and not Takt through shared memory. If `polls` is true, peers that
+/// can poll do so.
+fn fastest_other<'a>(
+    subjects: &[Subject],
+    rows: &'a [MiddlewareRow],
+    row: &MiddlewareRow,
+    polls: bool,
+) -> Option<&'a MiddlewareRow> {
+    let is_other = |other: &&MiddlewareRow| {
+        let subject = subjects.iter().find(|it| it.label == other.peer);
+        let is_other = subject.is_some_and(|it| {
+            let is_own_memory = !it.is_networked && it.label.starts_with("takt-");
+            !it.is_floor && !is_own_memory
+        });
+        is_other
+            && other.key() == row.key()
+            && other.is_right()
+            && (polls || !other.peer.contains(POLL))
+    };
+    // Rows have the fastest peer first.
+    rows.iter().find(is_other)
 }
 
 /// Returns Takt's fastest resting round trip through a network, and that of the fastest other middleware. Those that poll are compared
@@ -68,7 +133,7 @@ fn shortest_rest<'a>(
         is_middleware
             && row.condition == Condition::Resting
             && row.is_right()
-            && row.peer.contains("poll=true") == polls
+            && row.peer.contains(POLL) == polls
     };
     // Rows have the fastest peer first.
     let mut takt = rows.iter().filter(is_compared);
@@ -80,6 +145,7 @@ fn shortest_rest<'a>(
 /// Returns the goal that the first row is at most `at_most` times as slow as the second one.
 fn goal(
     subjects: &[Subject],
+    name: &str,
     [row, other]: [&MiddlewareRow; 2],
     at_most: f64,
     seed: u64,
@@ -88,10 +154,11 @@ fn goal(
     let is_met = ratio.low <= at_most;
     let peers = [&row.peer, &other.peer];
     Some(Goal {
+        name: name.to_owned(),
+        quantity: "median",
         peers: peers.map(String::clone),
         condition: row.condition.name(),
-        mode: row.mode.name(),
-        bytes: row.bytes,
+        case: Some((row.mode.name(), row.bytes)),
         ratio,
         at_most,
         is_met,
@@ -104,6 +171,41 @@ fn goal(
             (false, false) => cause(subjects, peers, row.condition),
         },
     })
+}
+
+/// Returns the goals that the first peer takes at most as much time of the processor as the second one, under each load.
+fn frugality(subjects: &[Subject], peers: [&str; 2], seed: u64) -> Vec<Goal> {
+    let [Some(above), Some(below)] =
+        peers.map(|label| subjects.iter().find(|it| it.label == label))
+    else {
+        return Vec::new();
+    };
+    let used = above
+        .resources
+        .iter()
+        .filter(|used| used.condition != Condition::Resting);
+    let goal = |used: &Resources| {
+        let other = &below.resources;
+        let other = other.iter().find(|it| it.condition == used.condition)?;
+        let ratio = ratio(&used.rounds, &other.rounds, seed)?;
+        let peers = peers.map(str::to_owned);
+        let is_met = ratio.low <= 1.0;
+        Some(Goal {
+            name: peers.join(" / "),
+            quantity: "CPU/request",
+            condition: used.condition.name(),
+            case: None,
+            ratio,
+            at_most: 1.0,
+            is_met,
+            cause: match is_met {
+                true => String::new(),
+                false => cause(subjects, [&peers[0], &peers[1]], used.condition),
+            },
+            peers,
+        })
+    };
+    used.filter_map(goal).collect()
 }
 
 /// Returns what the first peer uses more than the second one for a request, over all sizes: time of the processors, or waking of
@@ -125,9 +227,14 @@ mod tests {
     use super::*;
     use crate::own::Mode;
     use crate::row::{CaseResult, RoundResult, rows};
+    use crate::usage::PeerUsage;
 
     /// Returns the goals of peers with these labels, whose resting round trips all take as many ns.
     fn goals_of(peers: &[(&str, u64)]) -> Vec<Goal> {
+        goals_under(Condition::Resting, peers)
+    }
+
+    fn goals_under(condition: Condition, peers: &[(&str, u64)]) -> Vec<Goal> {
         let subject = |label: &str| Subject {
             place: 0,
             label: label.to_owned(),
@@ -148,9 +255,16 @@ mod tests {
         let round = |label: &str, nanos: u64| RoundResult {
             label: label.to_owned(),
             round: 0,
-            condition: Condition::Resting,
+            condition,
             info: Vec::new(),
-            usage: Default::default(),
+            // A request takes as much time of the processor as it takes.
+            usage: [
+                PeerUsage {
+                    cpu_ms: nanos as f64 / 100.0,
+                    ..PeerUsage::default()
+                },
+                PeerUsage::default(),
+            ],
             requests: 10,
             is_loaded: false,
             processors: 0.0,
@@ -194,5 +308,47 @@ mod tests {
         assert_eq!(met.len(), 1);
         assert!(met[0].is_met && met[0].peers[1] == "mqtt poll=true");
         assert!(goals_of(&[("takt-tcp", 9), ("tcp", 10)]).is_empty());
+    }
+
+    #[test]
+    fn shared_memory_is_compared_with_the_fastest_other_middleware() {
+        let peers = [
+            ("tcp", 5),
+            ("takt-iox2", 20),
+            ("takt-iox2 poll=true", 8),
+            ("takt-pubsub-iox2", 4),
+            ("takt-tcp", 30),
+            ("dds", 10),
+            ("dds poll=true", 9),
+        ];
+        let goals = goals_under(Condition::Idle, &peers);
+        let found: Vec<_> = goals
+            .iter()
+            .map(|goal| (goal.name.as_str(), goal.peers[1].as_str(), goal.is_met))
+            .collect();
+        assert_eq!(
+            found,
+            [
+                ("takt-iox2 / fastest other", "dds", false),
+                ("takt-iox2 poll=true / fastest other", "dds poll=true", true),
+            ]
+        );
+    }
+
+    #[test]
+    fn opc_ua_peers_take_at_most_as_much_of_the_processor() {
+        let peers = [("takt-tcp", 30), ("open62541-cs", 20)];
+        let goals = goals_under(Condition::Cpu, &peers);
+        let [median, processor] = goals.as_slice() else {
+            panic!("{goals:?}");
+        };
+        assert_eq!((median.quantity, median.case), ("median", Some(("ack", 4))));
+        assert_eq!((processor.quantity, processor.case), ("CPU/request", None));
+        assert!((processor.ratio.value - 1.5).abs() < 1e-9 && !processor.is_met);
+        assert!(
+            processor.cause.starts_with("CPU +10.0"),
+            "{}",
+            processor.cause
+        );
     }
 }

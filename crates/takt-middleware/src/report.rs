@@ -132,6 +132,7 @@ fn sections(
     }
     all.extend([
         Section::new("Goals", tables::goals(goals)),
+        Section::new("Missed goals", tables::missed_goals(goals)),
         Section::new("Resources", tables::resources(subjects)),
         Section::new("Leftovers after kill -9", tables::leftovers(subjects)),
         Section::new("Peers that were not measured", tables::missing(subjects)),

@@ -150,13 +150,16 @@ impl MiddlewareRow {
 }
 
 /// Resources of both sides under one condition.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Resources {
     pub(crate) condition: Condition,
     /// Resources of client and server during the measurement.
     pub(crate) usage: [PeerUsage; 2],
     /// Number of requests, with those that are not counted.
     pub(crate) requests: u64,
+    /// Processor time of both sides in µs for each request, one value of each round.
+    #[serde(skip)]
+    pub(crate) rounds: Vec<Vec<f64>>,
 }
 
 /// Peer with one variant of its options, and the state of its measurement.
@@ -194,9 +197,12 @@ impl Subject {
     fn add(&mut self, result: &RoundResult) {
         self.info.clone_from(&result.info);
         let condition = result.condition;
+        let cpu: f64 = result.usage.iter().map(|usage| usage.cpu_ms).sum();
+        let round = (result.requests > 0).then(|| vec![cpu * 1000.0 / result.requests as f64]);
         let mut known = self.resources.iter_mut();
         match known.find(|it| it.condition == condition) {
             Some(known) => {
+                known.rounds.extend(round);
                 known.requests += result.requests;
                 for (sum, usage) in known.usage.iter_mut().zip(result.usage) {
                     sum.add(usage);
@@ -206,6 +212,7 @@ impl Subject {
                 condition,
                 usage: result.usage,
                 requests: result.requests,
+                rounds: round.into_iter().collect(),
             }),
         }
     }

@@ -1,4 +1,4 @@
-//! PeerScheduler of a peer's processes: the usual one of Linux, or SCHED_FIFO.
+//! Scheduler of a peer's processes: the usual one of Linux, or SCHED_FIFO.
 
 use std::fmt;
 use std::fs;
@@ -14,7 +14,7 @@ const PRIORITY: u8 = 50;
 /// Number of SCHED_FIFO in `/proc/PID/stat` (proc(5)).
 const FIFO: u32 = 1;
 
-/// PeerScheduler of client, server and broker.
+/// Scheduler of client, server and broker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PeerScheduler(Policy);
 

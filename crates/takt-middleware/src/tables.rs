@@ -99,39 +99,82 @@ pub(crate) fn loads(rows: &[MiddlewareRow]) -> Table {
     table
 }
 
-/// Returns the goals. A missed one has the difference of resources, which tells where the time goes.
+/// Returns a row for each goal and load: the number of sizes and kinds at which it is met, and the worst of them.
 pub(crate) fn goals(goals: &[Goal]) -> Table {
     let mut table = Table::new([
-        Column::text("ratio of medians"),
+        Column::text("goal"),
+        Column::text("ratio of"),
         Column::text("load"),
-        Column::text("kind"),
-        Column::number("bytes"),
+        Column::number("at most"),
+        Column::text("met"),
+        Column::number("worst"),
+        Column::text("95 %"),
+        Column::text("there"),
+    ]);
+    let key = |goal: &Goal| (goal.name.clone(), goal.quantity, goal.condition);
+    let mut keys: Vec<_> = goals.iter().map(key).collect();
+    keys.dedup();
+    for key_of_row in keys {
+        let same: Vec<&Goal> = goals
+            .iter()
+            .filter(|goal| key(goal) == key_of_row)
+            .collect();
+        let met = same.iter().filter(|goal| goal.is_met).count();
+        // The interval decides, so the worst goal has the largest lower end.
+        let worst = same
+            .iter()
+            .max_by(|one, other| one.ratio.low.total_cmp(&other.ratio.low));
+        let Some(worst) = worst else { continue };
+        let mark = if met == same.len() { "" } else { "\u{2717} " };
+        let (name, quantity, condition) = key_of_row;
+        table.row([
+            name,
+            quantity.to_owned(),
+            condition.to_owned(),
+            format!("{:.2}", worst.at_most),
+            format!("{mark}{met} of {}", same.len()),
+            format!("{:.2}", worst.ratio.value),
+            interval(worst),
+            case(worst),
+        ]);
+    }
+    table
+}
+
+/// Returns the missed goals. Each has the difference of resources, which tells where the time goes.
+pub(crate) fn missed_goals(goals: &[Goal]) -> Table {
+    let mut table = Table::new([
+        Column::text("peers"),
+        Column::text("ratio of"),
+        Column::text("load"),
+        Column::text("case"),
         Column::number("ratio"),
         Column::text("95 %"),
-        Column::number("goal"),
-        Column::text("result"),
+        Column::number("at most"),
         Column::text("cause"),
     ]);
-    for goal in goals {
-        let ratio = goal.ratio;
+    for goal in goals.iter().filter(|goal| !goal.is_met) {
         table.row([
             goal.peers.join(" / "),
+            goal.quantity.to_owned(),
             goal.condition.to_owned(),
-            goal.mode.to_owned(),
-            goal.bytes.to_string(),
-            format!("{:.2}", ratio.value),
-            format!("{:.2}..{:.2}", ratio.low, ratio.high),
+            case(goal),
+            format!("{:.2}", goal.ratio.value),
+            interval(goal),
             format!("{:.2}", goal.at_most),
-            if goal.is_met {
-                "met"
-            } else {
-                "\u{2717} missed"
-            }
-            .to_owned(),
             goal.cause.clone(),
         ]);
     }
     table
+}
+
+fn interval(goal: &Goal) -> String {
+    format!("{:.2}..{:.2}", goal.ratio.low, goal.ratio.high)
+}
+
+fn case(goal: &Goal) -> String {
+    let case = goal.case.map(|(mode, bytes)| format!("{mode} {bytes}"));
+    case.unwrap_or_else(|| "all".to_owned())
 }
 
 /// Returns the use of resources of both sides.

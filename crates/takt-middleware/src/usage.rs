@@ -100,15 +100,23 @@ pub(crate) fn kill_group(leader: u32) {
 pub(crate) struct MachineTime {
     busy: Duration,
     stolen: Duration,
+    /// Time of this program, which starts peers and reads their results.
+    runner: Duration,
 }
 
 /// Duration of a clock tick in `/proc/stat`, which is 100 Hz on all systems that Linux runs on (`USER_HZ`).
 const TICK: Duration = Duration::from_millis(10);
 
+/// Time of others that does not count: the error of `/proc/stat` and of the times of processes in a short round.
+const TOLERANCE: Duration = TICK.saturating_mul(3);
+
 impl MachineTime {
     /// Returns the time until now.
     pub(crate) fn read() -> Self {
-        Self::parse(&fs::read_to_string("/proc/stat").unwrap_or_default())
+        Self {
+            runner: process::cpu_time(std::process::id()).unwrap_or_default(),
+            ..Self::parse(&fs::read_to_string("/proc/stat").unwrap_or_default())
+        }
     }
 
     fn parse(stat: &str) -> Self {
@@ -117,20 +125,23 @@ impl MachineTime {
             let word = line.split_ascii_whitespace().nth(place + 1);
             word.and_then(|word| word.parse().ok()).unwrap_or(0)
         };
-        // user, nice, system, idle, iowait, irq, softirq, steal (proc(5)).
-        let busy: u32 = [0, 1, 2, 5, 6].map(ticks).iter().sum();
+        // user, nice, system, idle, iowait, irq, softirq, steal (proc(5)). Interrupts are mostly those of the measured messages.
+        let busy: u32 = [0, 1, 2].map(ticks).iter().sum();
         Self {
             busy: TICK * busy,
             stolen: TICK * ticks(7),
+            runner: Duration::ZERO,
         }
     }
 
-    /// Returns the number of processors that others have used on average since `before`: all processes but those that have used
-    /// `own_ms`, and other machines.
+    /// Returns the number of processors that others have used on average since `before`: all processes but this one and those that
+    /// have used `own_ms`, and other machines.
     pub(crate) fn others_since(self, before: Self, own_ms: f64, elapsed: Duration) -> f64 {
         let busy = self.busy.saturating_sub(before.busy).as_secs_f64();
         let stolen = self.stolen.saturating_sub(before.stolen).as_secs_f64();
-        ((busy - own_ms / 1000.0).max(0.0) + stolen) / elapsed.as_secs_f64().max(0.01)
+        let runner = self.runner.saturating_sub(before.runner).as_secs_f64();
+        let others = busy - runner - own_ms / 1000.0 - TOLERANCE.as_secs_f64();
+        (others.max(0.0) + stolen) / elapsed.as_secs_f64().max(0.01)
     }
 }
 
@@ -175,7 +186,12 @@ mod tests {
         let before = MachineTime::parse("cpu  100 0 100 1000 0 0 0 0 0 0\n");
         let after = MachineTime::parse("cpu  180 10 110 1100 0 0 0 50 0 0\n");
         let others = after.others_since(before, 600.0, Duration::from_secs(1));
-        assert!((others - 0.9).abs() < 1e-9, "{others}");
+        // 1 s without interrupts, less 0.6 s and the tolerance, and 0.5 s of other machines.
+        assert!((others - 0.87).abs() < 1e-9, "{others}");
+        // A round of some milliseconds has a few ticks, which are no load by others.
+        let after = MachineTime::parse("cpu  102 0 101 1000 0 0 40 0 0 0\n");
+        let others = after.others_since(before, 0.0, Duration::from_millis(5));
+        assert!(others.abs() < 1e-9, "{others}");
         let status = "voluntary_ctxt_switches:\t12\nnonvoluntary_ctxt_switches:\t3\n";
         assert_eq!(switches(status), 15);
     }

@@ -72,6 +72,7 @@ impl DurableMethods {
             object_id: NodeId::NULL,
             method_id: number,
             checks_arguments: false,
+            takes_unknown_objects: false,
         })
     }
 

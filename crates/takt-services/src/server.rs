@@ -279,8 +279,13 @@ impl Server {
         self.historian.get().map(|historian| &**historian)
     }
 
-    /// Returns the receivers of audit records, if there are any.
+    /// Returns true if anybody receives audit records.
     #[inline]
+    pub(crate) fn is_audited(&self) -> bool {
+        self.audit.get().is_some() || self.subscriptions.events().has_auditors()
+    }
+
+    /// Returns the receivers of audit records, if there are any.
     pub(crate) fn audit(&self) -> Option<Auditor<'_>> {
         let events = self.subscriptions.events();
         let auditor = Auditor {

@@ -191,6 +191,9 @@ pub struct RemoteMethod {
     /// True if the source checks number and types of the input arguments. Its arguments may have been declared after the Method
     /// was bound.
     pub checks_arguments: bool,
+    /// True if clients may also name an Object that is no node of this server: a Condition need not be a node
+    /// (OPC 10000-9, 5.5.2). The source then checks the Object.
+    pub takes_unknown_objects: bool,
 }
 
 impl std::fmt::Debug for RemoteRequest {

@@ -178,6 +178,35 @@ fn messages_go_through_the_nodes_of_each_required_peer() {
     }
 }
 
+/// With ten streams, the end has more senders than one stream of `opc.iox2` takes.
+#[test]
+fn messages_go_through_own_nodes() {
+    for (peer, streams) in [("takt-", "2"), ("takt-pubsub-iox2", "10"), ("tcp", "2")] {
+        let arguments = ["--json", "--hops", "2", "--repetitions", "3"];
+        let which = ["--streams", streams, "--only", peer];
+        let rows = support::objects(support::bench("nodes", &[&arguments[..], &which].concat()));
+        assert!(!rows.is_empty());
+        for row in rows {
+            let nodes = 2 * streams.parse::<u64>().unwrap();
+            assert!(row["failure"].is_null() && row["faults"] == 0, "{row}");
+            assert!(row["median_ms"].as_f64().is_some_and(|time| time > 0.0));
+            assert_eq!(row["ready"], nodes + 1, "{row}");
+        }
+    }
+}
+
+/// Chunks: a message that is longer than a NetworkMessage.
+#[test]
+fn long_messages_go_through_nodes_of_pubsub() {
+    let arguments = "--json --streams 1 --hops 2 --repetitions 3 --bytes 200000 --only takt-pubsub";
+    let arguments: Vec<&str> = arguments.split(' ').collect();
+    let rows = support::objects(support::bench("nodes", &arguments));
+    assert_eq!(rows.len(), 2, "{rows:?}");
+    for row in rows {
+        assert!(row["failure"].is_null() && row["faults"] == 0, "{row}");
+    }
+}
+
 #[test]
 fn a_comparison_goes_on_where_it_was() {
     let folder = tempfile::tempdir().unwrap();

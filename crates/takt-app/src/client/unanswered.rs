@@ -71,16 +71,25 @@ impl Client {
     }
 
     /// Gives up the connection if `result` is an error after which it cannot be used.
+    #[inline]
     pub(super) fn lost_if_closed<T>(
         &mut self,
         result: Result<T, ClientError>,
     ) -> Result<T, ClientError> {
-        match result {
-            Err(ClientError::Closed { .. }) => self.disconnect(),
-            Err(ClientError::Protocol { .. }) => self.link.connected = None,
-            _ => {}
+        // The hot path only looks at the result.
+        if let Err(error) = &result {
+            self.lost_after(error);
         }
         result
+    }
+
+    #[cold]
+    fn lost_after(&mut self, error: &ClientError) {
+        match error {
+            ClientError::Closed { .. } => self.disconnect(),
+            ClientError::Protocol { .. } => self.link.connected = None,
+            _ => {}
+        }
     }
 
     /// Gives up the connection without closing the session, for a server that does not answer.

@@ -66,6 +66,9 @@ pub struct ServeOptions {
     /// access. Its applications find each other in `/run/takt/GROUP`, which root creates, unless `TAKT_GROUP_ROOT` or
     /// `runtime_directory` names another directory.
     pub group: Option<String>,
+    /// True if the shared-memory endpoint also has services of iceoryx2, which programs without Takt can call. They take
+    /// 1.5 MiB of memory and 90 open files, and most of the time of the start. Clients of Takt do not need them.
+    pub public_services: bool,
     /// Core that the thread runs on. It is inherited by threads that wait for other servers on behalf of a request:
     /// do not combine this with spinning if there are such threads.
     pub core: Option<usize>,
@@ -89,6 +92,7 @@ impl Default for ServeOptions {
             max_connections: None,
             runtime_directory: None,
             group: None,
+            public_services: true,
             core: None,
             policy: None,
             security: EndpointSecurity::default(),
@@ -369,6 +373,7 @@ impl Transports {
             memory: self.services.server.memory().clone(),
             runtime_directory: options.runtime_directory.clone(),
             group: options.group.clone(),
+            public_services: options.public_services,
             ..defaults
         };
         let tag = tag(SHARED_MEMORY, self.shared_memory.len());

@@ -65,6 +65,7 @@ pub(crate) fn bind(
             object_id: NodeId::NULL,
             method_id: NodeId::from(method.id),
             checks_arguments: true,
+            takes_unknown_objects: false,
         });
         edit.set_method(&NodeId::from(method.id), handler)?;
     }

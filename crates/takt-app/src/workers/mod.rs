@@ -72,6 +72,7 @@ impl Workers {
             object_id: NodeId::NULL,
             method_id: NodeId::NULL,
             checks_arguments: false,
+            takes_unknown_objects: false,
         })
     }
 

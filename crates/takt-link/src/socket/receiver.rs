@@ -19,7 +19,7 @@ use crate::unsafe_code::batches::{Datagram, Parts, ReceiveBatch};
 /// Time that must be left for such a wait: a slice may end up to two ticks of the kernel late (10 ms each at 100 Hz).
 const LONG: Duration = Duration::from_millis(130);
 
-/// Number of calls that wait for one message each, after a message that came alone. Then a call looks for all messages that are
+/// Number of calls that wait for one message, or take one, each, after a message that came alone. Then a call looks for all messages that are
 /// there: while they come faster than they are handled, it finds more than one. If it finds none, it has cost a system call.
 const SINGLES: u32 = 32;
 
@@ -53,13 +53,15 @@ pub(crate) fn open_receiver(
     let batch = ReceiveBatch::new(limits::batch(options)?, slot, parts);
     let size = max_message_size;
     Ok(match options.receive_times {
-        None => Box::new(SocketReceiver::<_, NoReceiveTimes>::new(way, batch, size)?),
-        Some(ReceiveClock::Software) => {
-            Box::new(SocketReceiver::<_, SoftwareTimes>::new(way, batch, size)?)
-        }
-        Some(ReceiveClock::Hardware) => {
-            Box::new(SocketReceiver::<_, HardwareTimes>::new(way, batch, size)?)
-        }
+        None => Box::new(SocketReceiver::<_, NoReceiveTimes>::new(
+            way, batch, options, size,
+        )?),
+        Some(ReceiveClock::Software) => Box::new(SocketReceiver::<_, SoftwareTimes>::new(
+            way, batch, options, size,
+        )?),
+        Some(ReceiveClock::Hardware) => Box::new(SocketReceiver::<_, HardwareTimes>::new(
+            way, batch, options, size,
+        )?),
     })
 }
 
@@ -68,7 +70,7 @@ pub(crate) fn open_receiver(
 enum WaitEnd {
     /// A message for this link was passed on.
     Message,
-    /// None came in [`SLICE`].
+    /// None came in [`SLICE`], or there is none.
     Slice,
     /// A message for another link came, or a signal.
     Other,
@@ -118,19 +120,27 @@ struct SocketReceiver<W, T> {
     batch: ReceiveBatch,
     max_message_size: usize,
     counters: LinkCounters,
-    /// Number of the next calls that wait before they receive, which saves a system call.
+    /// True if every call looks once, and the next one comes at once.
+    poll_only: bool,
+    /// Number of the next calls that wait before they receive, which saves a system call, or that take one message.
     singles: u32,
     times: PhantomData<T>,
 }
 
 impl<W: Incoming, T: ReceiveTimes> SocketReceiver<W, T> {
-    fn new(way: W, batch: ReceiveBatch, max_message_size: usize) -> Result<Self, LinkError> {
+    fn new(
+        way: W,
+        batch: ReceiveBatch,
+        options: &LinkOptions,
+        max_message_size: usize,
+    ) -> Result<Self, LinkError> {
         Ok(Self {
             socket: Socket::new(|| way.open())?,
             way,
             batch,
             max_message_size,
             counters: LinkCounters::default(),
+            poll_only: options.poll_only,
             singles: 0,
             times: PhantomData,
         })
@@ -178,9 +188,26 @@ impl<W: Incoming, T: ReceiveTimes> SocketReceiver<W, T> {
     /// Waits up to [`SLICE`](super::SLICE) for a message.
     #[inline]
     fn wait_for_one(&mut self, each: &mut dyn FnMut(Received<'_>)) -> Result<WaitEnd, LinkError> {
+        self.one(ReceiveBatch::wait_for_one, each)
+    }
+
+    /// Takes one message if there is one, with less work for the kernel than for a batch.
+    #[inline]
+    fn take_one(&mut self, each: &mut dyn FnMut(Received<'_>)) -> Result<usize, LinkError> {
+        let end = self.one(ReceiveBatch::take_one, each)?;
+        self.singles -= u32::from(end != WaitEnd::Slice);
+        Ok(usize::from(end == WaitEnd::Message))
+    }
+
+    #[inline]
+    fn one(
+        &mut self,
+        receive: impl Fn(&mut ReceiveBatch, BorrowedFd<'_>) -> Result<(), Errno>,
+        each: &mut dyn FnMut(Received<'_>),
+    ) -> Result<WaitEnd, LinkError> {
         let socket = self.socket.get(|| self.way.open());
         let socket = socket.map_err(LinkError::Down)?.as_fd();
-        match self.batch.wait_for_one(socket) {
+        match receive(&mut self.batch, socket) {
             Ok(()) => {}
             Err(Errno::AGAIN) => return Ok(WaitEnd::Slice),
             Err(Errno::INTR) => return Ok(WaitEnd::Other),
@@ -225,6 +252,9 @@ impl<W: Incoming, T: ReceiveTimes> Receiver for SocketReceiver<W, T> {
         timeout: Duration,
         each: &mut dyn FnMut(Received<'_>),
     ) -> Result<usize, LinkError> {
+        if self.poll_only && timeout.is_zero() && self.singles > 0 && self.socket.down.is_none() {
+            return self.take_one(each);
+        }
         let looks_first = self.singles == 0 || timeout.is_zero() || self.socket.down.is_some();
         // Time of waiting so far. The clock is read only when a wait has ended without a message.
         let mut waited = Duration::ZERO;

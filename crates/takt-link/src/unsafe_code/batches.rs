@@ -153,8 +153,18 @@ impl ReceiveBatch {
     /// Waits for one message, at most as long as SO_RCVTIMEO of the socket says. A call for one message takes less time than one
     /// for a batch, and still less without control messages.
     pub(crate) fn wait_for_one(&mut self, socket: BorrowedFd<'_>) -> Result<(), Errno> {
+        self.receive_one(socket, RecvFlags::empty())
+    }
+
+    /// Takes one message if there is one, without waiting.
+    pub(crate) fn take_one(&mut self, socket: BorrowedFd<'_>) -> Result<(), Errno> {
+        self.receive_one(socket, RecvFlags::DONTWAIT)
+    }
+
+    #[inline]
+    fn receive_one(&mut self, socket: BorrowedFd<'_>, flags: RecvFlags) -> Result<(), Errno> {
         if !self.parts.control {
-            return self.wait_for_plain(socket);
+            return self.receive_plain(socket, flags);
         }
         self.prepare(1);
         let Some(header) = self.headers.first_mut() else {
@@ -162,24 +172,25 @@ impl ReceiveBatch {
         };
         // SAFETY: the header points to a vector, a name and room for control messages of ours with their true sizes, and the vector
         // to a buffer of ours. All of them are borrowed mutably by this call, and any bytes may be written to them.
-        let length = unsafe { libc::recvmsg(socket.as_raw_fd(), &raw mut header.msg_hdr, 0) };
+        let length =
+            unsafe { libc::recvmsg(socket.as_raw_fd(), &raw mut header.msg_hdr, number(flags)) };
         header.msg_len = libc::c_uint::try_from(length).map_err(|_| last_error())?;
         Ok(())
     }
 
-    /// Waits for one message without control messages: `recvfrom` has no header to copy in and out.
+    /// Receives one message without control messages: `recvfrom` has no header to copy in and out.
     #[inline]
-    fn wait_for_plain(&mut self, socket: BorrowedFd<'_>) -> Result<(), Errno> {
+    fn receive_plain(&mut self, socket: BorrowedFd<'_>, flags: RecvFlags) -> Result<(), Errno> {
         let Some(header) = self.headers.first_mut() else {
             return Err(Errno::INVAL);
         };
         let buffer = self.buffers.get_mut(..self.slot).unwrap_or_default();
         let room = buffer.len();
         let (length, name_length) = match (self.parts.name, self.names.first_mut()) {
-            (true, Some(name)) => receive_from(socket, buffer, name)?,
+            (true, Some(name)) => receive_from(socket, buffer, name, flags)?,
             _ => {
                 // MSG_TRUNC only changes the returned length.
-                let (_, length) = rustix::net::recv(socket, buffer, RecvFlags::TRUNC)?;
+                let (_, length) = rustix::net::recv(socket, buffer, flags | RecvFlags::TRUNC)?;
                 (length, 0)
             }
         };
@@ -245,7 +256,7 @@ impl ReceiveBatch {
         messages.map(|((header, (name, control)), buffer)| datagram(header, name, control, buffer))
     }
 
-    /// Returns the message of the last call of [`wait_for_one`](Self::wait_for_one).
+    /// Returns the message of the last call of [`wait_for_one`](Self::wait_for_one) or [`take_one`](Self::take_one).
     #[inline]
     pub(crate) fn first(&mut self) -> Option<Datagram<'_>> {
         let (header, name) = (self.headers.first()?, self.names.first()?);
@@ -272,11 +283,17 @@ fn datagram<'a>(
     }
 }
 
-/// Waits for a message, and returns its whole length and that of the name of its sender.
+/// Returns flags as the C library takes them.
+fn number(flags: RecvFlags) -> c_int {
+    flags.bits() as c_int
+}
+
+/// Receives a message, and returns its whole length and that of the name of its sender.
 fn receive_from(
     socket: BorrowedFd<'_>,
     buffer: &mut [u8],
     name: &mut Name,
+    flags: RecvFlags,
 ) -> Result<(usize, libc::socklen_t), Errno> {
     let mut name_length = size_of::<Name>() as libc::socklen_t;
     // SAFETY: the buffer and the name have the told sizes, and are borrowed mutably by this call; any bytes may be written to them.
@@ -286,7 +303,7 @@ fn receive_from(
             socket.as_raw_fd(),
             buffer.as_mut_ptr().cast(),
             buffer.len(),
-            libc::MSG_TRUNC,
+            number(flags | RecvFlags::TRUNC),
             ptr::from_mut(name).cast(),
             &raw mut name_length,
         )

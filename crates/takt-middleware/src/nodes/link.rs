@@ -11,6 +11,7 @@ use takt_app::{Client, ClientOptions, ClientSecurity, EndpointError, Method, Pro
 use takt_space::{MethodCall, OutputArguments};
 use takt_ua::{BuiltInType, NodeId, StatusCode, VariantRef};
 
+use super::pubsub::{self, Readers, Writer};
 use super::setting::{NodeSetting, NodeTransport};
 
 /// Name of the Method that takes a message.
@@ -29,6 +30,8 @@ pub(super) enum Receiver {
     Provider { _provider: Box<Provider> },
     /// Threads that read connections.
     Sockets,
+    /// Threads that read messages of PubSub.
+    Readers { _readers: Readers },
 }
 
 impl Receiver {
@@ -37,6 +40,9 @@ impl Receiver {
         match setting.transport {
             NodeTransport::RawTcp => listen(setting, messages).map_err(|error| error.to_string()),
             NodeTransport::Tcp | NodeTransport::Iox2 => provide(setting, messages),
+            NodeTransport::PubsubUdp | NodeTransport::PubsubIox2 => Ok(Self::Readers {
+                _readers: Readers::start(setting, &messages)?,
+            }),
         }
     }
 }
@@ -62,6 +68,8 @@ fn provide(setting: &NodeSetting, messages: Sender<Incoming>) -> Result<Receiver
         )
         .serve(ServeOptions {
             runtime_directory: Some(folder.join("runtime")),
+            // As docs/shared-memory.md recommends for hundreds of Providers on one host.
+            public_services: false,
             security: EndpointSecurity {
                 certificates: Some(folder.join("pki")),
                 users: Some(folder.join("users")),
@@ -113,6 +121,8 @@ pub(super) enum Next {
     },
     /// Connection.
     Socket(TcpStream),
+    /// WriterGroup.
+    Writer(Box<Writer>),
 }
 
 impl Next {
@@ -130,6 +140,10 @@ impl Next {
                 &format!("opc.iox2://{}", setting.name(port)),
                 &setting.folder,
             ),
+            NodeTransport::PubsubUdp | NodeTransport::PubsubIox2 => {
+                let writer = Writer::open(setting, port, &pubsub::cell())?;
+                Ok(Self::Writer(Box::new(writer)))
+            }
         }
     }
 
@@ -172,6 +186,7 @@ impl Next {
                 let bytes = [&length.to_le_bytes(), message].concat();
                 socket.write_all(&bytes).map_err(|error| error.to_string())
             }
+            Self::Writer(writer) => writer.send(message),
         }
     }
 }

@@ -6,9 +6,11 @@
 
 mod chain;
 mod end;
+mod goals;
 mod link;
 mod node;
 mod options;
+mod pubsub;
 mod report;
 mod row;
 mod run;

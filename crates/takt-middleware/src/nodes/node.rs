@@ -1,11 +1,14 @@
 //! Process of one of Takt's own nodes.
 
 use std::io::{BufRead, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 use super::end;
 use super::link::{self, Incoming, Next};
-use super::setting::{NodeRole, NodeSetting};
+use super::pubsub::Hop;
+use super::setting::{NodeRole, NodeSetting, NodeTransport};
 use crate::own::OwnPeerError;
 
 /// Runs a node until the standard input ends. Prints `ready` when it takes messages. After the line `connect` it connects to the next
@@ -14,14 +17,15 @@ use crate::own::OwnPeerError;
 /// # Errors
 /// [`OwnPeerError`]: the node cannot start, or a next node does not take messages.
 pub fn node(setting: &NodeSetting) -> Result<(), OwnPeerError> {
+    use NodeTransport::{PubsubIox2, PubsubUdp};
     let failed = OwnPeerError::Failed;
+    if let (NodeRole::Hop, PubsubUdp | PubsubIox2) = (setting.role, setting.transport) {
+        return hop_of_pubsub(setting);
+    }
     let (messages, received) = channel();
     let _receiver = link::Receiver::start(setting, messages.clone()).map_err(failed)?;
-    print("ready")?;
-    match read_line()? {
-        None => return Ok(()),
-        Some(line) if line == "connect" => {}
-        Some(line) => return Err(failed(format!("`{line:.100}` is no command"))),
+    if !is_told_to_connect()? {
+        return Ok(());
     }
     let next = setting.next.iter();
     let next = next.map(|port| Next::connect(setting, *port));
@@ -41,6 +45,38 @@ pub fn node(setting: &NodeSetting) -> Result<(), OwnPeerError> {
     }
 }
 
+/// Runs a hop that passes messages on in the thread that receives them.
+fn hop_of_pubsub(setting: &NodeSetting) -> Result<(), OwnPeerError> {
+    let failed = OwnPeerError::Failed;
+    let hop = Hop::open(setting).map_err(failed)?;
+    if !is_told_to_connect()? {
+        return Ok(());
+    }
+    let next = hop.connect(setting).map_err(failed)?;
+    print("connected")?;
+    let is_ended = Arc::new(AtomicBool::new(false));
+    let input = Arc::clone(&is_ended);
+    std::thread::spawn(move || {
+        wait_for_end_of_input();
+        input.store(true, Ordering::Relaxed);
+    });
+    hop.pass_on(next, &is_ended).map_err(failed)
+}
+
+/// Prints `ready`, and waits for `connect`. Returns false if the standard input ends.
+fn is_told_to_connect() -> Result<bool, OwnPeerError> {
+    print("ready")?;
+    match read_line()? {
+        None => Ok(false),
+        Some(line) if line == "connect" => Ok(true),
+        Some(line) => Err(OwnPeerError::Failed(format!("`{line:.100}` is no command"))),
+    }
+}
+
+fn wait_for_end_of_input() {
+    let _ = std::io::copy(&mut std::io::stdin().lock(), &mut std::io::sink());
+}
+
 /// Passes messages on until the standard input ends.
 fn pass_on(
     next: &mut [Next],
@@ -48,7 +84,7 @@ fn pass_on(
     received: &Receiver<Incoming>,
 ) -> Result<(), String> {
     std::thread::spawn(move || {
-        let _ = std::io::copy(&mut std::io::stdin().lock(), &mut std::io::sink());
+        wait_for_end_of_input();
         let _ = end.send(None);
     });
     while let Ok(Some(message)) = received.recv() {

@@ -2,6 +2,7 @@
 
 use takt_report::{Column, Report, Table};
 
+use super::goals::{goals, mib};
 use super::row::NodesRow;
 use crate::error::MiddlewareError;
 
@@ -30,7 +31,6 @@ pub(super) fn show(
         Column::number("faults"),
     ]);
     let number = |value: Option<f64>| value.map_or("-".to_owned(), |value| format!("{value:.2}"));
-    let mib = |bytes: u64| bytes as f64 / f64::from(1 << 20);
     for row in rows {
         table.row([
             row.peer.clone(),
@@ -51,6 +51,9 @@ pub(super) fn show(
     }
     report.line(String::new());
     report.table(&table);
+    for goal in goals(rows) {
+        report.note(&goal);
+    }
     for row in rows {
         let written = report.row(row);
         written.map_err(|error| MiddlewareError::Output(error.to_string()))?;

@@ -14,6 +14,10 @@ pub enum NodeTransport {
     Tcp,
     /// `opc.iox2`.
     Iox2,
+    /// PubSub over `opc.udp`.
+    PubsubUdp,
+    /// PubSub over `opc.iox2`.
+    PubsubIox2,
 }
 
 /// Role of a node.

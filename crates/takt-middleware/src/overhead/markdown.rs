@@ -6,6 +6,7 @@ use std::path::Path;
 use super::entry::Category;
 use super::paper::{TABLE_II, TABLE_III};
 use super::row::{OverheadRow, cell};
+use crate::condition::Condition;
 use crate::error::MiddlewareError;
 use crate::own::Mode;
 
@@ -132,17 +133,21 @@ fn purposes(rows: &[OverheadRow]) -> Cells {
 }
 
 /// Rows of Table III: the name in the paper, if it is there, the peer, and its floor.
-const ROWS: [(&str, &str, &str); 14] = [
+const ROWS: [(&str, &str, &str); 18] = [
     ("OPC UA C/S", "takt-tcp", "tcp"),
     ("OPC UA C/S", "open62541-cs", "tcp"),
     ("", "takt-iox2", "iceoryx2"),
     ("OPC UA P/S", "takt-pubsub-udp", "udp"),
     ("OPC UA P/S", "open62541-pubsub", "udp"),
     ("", "takt-pubsub-ethernet", "udp"),
+    ("", "takt-pubsub-iox2", "iceoryx2"),
     ("MQTT", "mqtt-paho", "tcp"),
     ("ROS", "ros1", "tcp"),
     ("DDS", "fastdds", "udp"),
     ("DDS", "cyclonedds", "udp"),
+    ("", "ros2", "udp"),
+    ("", "zenoh", "tcp"),
+    ("", "grpc", "tcp"),
     ("", "nats", "tcp"),
     ("TCP", "tcp", "tcp"),
     ("UDP", "udp", "udp"),
@@ -153,6 +158,7 @@ const ROWS: [(&str, &str, &str); 14] = [
 #[derive(serde::Deserialize)]
 struct Median {
     peer: String,
+    condition: Condition,
     mode: Mode,
     bytes: u32,
     median_us: Option<MedianValue>,
@@ -163,16 +169,22 @@ struct MedianValue {
     value: f64,
 }
 
-/// Reads the medians of a comparison.
+/// Reads the medians of a comparison without load. The file also has lines about links and peers.
 fn read(path: &Path) -> Result<Vec<Median>, MiddlewareError> {
     let text = std::fs::read_to_string(path).map_err(MiddlewareError::file("read", path))?;
-    let median = |line: &str| {
-        serde_json::from_str(line).map_err(|error| MiddlewareError::Table {
+    let medians = text
+        .lines()
+        .filter_map(|line| serde_json::from_str(line).ok());
+    let medians: Vec<Median> = medians
+        .filter(|median: &Median| median.condition == Condition::Idle)
+        .collect();
+    if medians.is_empty() {
+        return Err(MiddlewareError::Table {
             path: path.to_owned(),
-            reason: error.to_string(),
-        })
-    };
-    text.lines().map(median).collect()
+            reason: "it has no median without load".to_owned(),
+        });
+    }
+    Ok(medians)
 }
 
 fn sizes() -> impl Iterator<Item = u32> {

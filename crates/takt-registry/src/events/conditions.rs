@@ -42,6 +42,7 @@ pub(crate) fn bind_methods(
             object_id: NodeId::NULL,
             method_id: method.clone(),
             checks_arguments: false,
+            takes_unknown_objects: true,
         });
         space.set_method(&method, handler)?;
     }

@@ -210,10 +210,9 @@ fn follow(
         let Some(event) = fields.event_of(&notification.fields) else {
             continue;
         };
-        let map = &maps.to_registry;
         let event = match upstream.naming.is_provider() {
-            true => Some(of_provider(&event, map)),
-            false => of_mirror(&event, map, &upstream.object, &space.view()),
+            true => Some(of_provider(&event, &maps.to_registry)),
+            false => of_mirror(&event, maps, &upstream.object, &space.view()),
         };
         if let Some(event) = event {
             sink.report(event);

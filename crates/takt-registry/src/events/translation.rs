@@ -5,6 +5,8 @@ use takt_space::{Event, View};
 use takt_ua::binary::Encode;
 use takt_ua::{NodeId, QualifiedName, Variant, ids};
 
+use crate::forwarding::Maps;
+
 /// Largest size of a mirrored Event in bytes. A larger one comes without its largest fields.
 const MAX_SIZE: usize = 16 << 10;
 
@@ -23,10 +25,11 @@ pub(super) fn of_provider(event: &Event, map: &NamespaceMap) -> Event {
 /// `folder` stands for the Server Object of that server, and receives all of its Events.
 pub(super) fn of_mirror(
     event: &Event,
-    map: &NamespaceMap,
+    maps: &Maps,
     folder: &NodeId,
     view: &View<'_>,
 ) -> Option<Event> {
+    let map = &maps.to_registry;
     let mut event_type = map.type_id(event.event_type());
     if view.node(&event_type).is_none() {
         event_type = ids::BASE_EVENT_TYPE.into();
@@ -41,7 +44,15 @@ pub(super) fn of_mirror(
     };
     let source = mirrored(event.source()).unwrap_or_else(|| folder.clone());
     let mut translated = translated(event, map, event_type, source).at_notifier(folder.clone());
-    if let Some(condition) = mirrored(event.condition()) {
+    let condition = event.condition();
+    let condition = match condition.namespace {
+        0 if !condition.is_null() => maps.standard_instances.map(|namespace| NodeId {
+            namespace,
+            identifier: condition.identifier.clone(),
+        }),
+        _ => mirrored(condition),
+    };
+    if let Some(condition) = condition {
         translated = translated.of_condition(condition);
     }
     within_limit(translated)
@@ -97,8 +108,12 @@ mod tests {
     use super::*;
 
     /// Namespace 1 of the server has the index 3 for instances and 5 for types.
-    fn map() -> NamespaceMap {
-        NamespaceMap::from_indexes(vec![Some(0), Some(3)], vec![Some(0), Some(5)])
+    fn maps() -> Maps {
+        let (instances, types) = (vec![Some(0), Some(3)], vec![Some(0), Some(5)]);
+        let mut maps = Maps::default();
+        maps.to_registry = NamespaceMap::from_indexes(instances, types);
+        maps.standard_instances = Some(6);
+        maps
     }
 
     fn folder() -> NodeId {
@@ -107,7 +122,7 @@ mod tests {
 
     fn mirrored(event: &Event) -> Option<Event> {
         let space = AddressSpace::new("urn:test", 10, 10, MemoryBudget::new(1 << 20));
-        of_mirror(event, &map(), &folder(), &space.view())
+        of_mirror(event, &maps(), &folder(), &space.view())
     }
 
     #[test]
@@ -137,8 +152,10 @@ mod tests {
         let event = Event::new(NodeId::numeric(1, 1), ids::SERVER).of_condition(ids::SERVER);
         let event = mirrored(&event).unwrap();
         assert_eq!(event.source(), &folder());
-        assert!(event.condition().is_null());
+        assert_eq!(event.condition(), &NodeId::numeric(6, ids::SERVER));
         assert_eq!(event.event_type(), &NodeId::from(ids::BASE_EVENT_TYPE));
+        let event = mirrored(&Event::new(NodeId::numeric(1, 1), ids::SERVER)).unwrap();
+        assert!(event.condition().is_null());
         let audit = Event::new(ids::AUDIT_EVENT_TYPE, ids::SERVER);
         assert_eq!(mirrored(&audit), None);
     }

@@ -39,6 +39,8 @@ pub(crate) struct Maps {
     pub(crate) to_server: NamespaceMap,
     /// From the server to the registry.
     pub(crate) to_registry: NamespaceMap,
+    /// Namespace at the registry of the Conditions that a mirrored server has in namespace 0.
+    pub(crate) standard_instances: Option<u16>,
     /// Session, and length of the NamespaceArray of the registry, for which they are valid.
     valid_for: (u64, usize),
 }
@@ -112,6 +114,10 @@ impl Naming {
         Maps {
             to_server: NamespaceMap::between(&plain, server),
             to_registry: NamespaceMap::from_indexes(instances.clone(), types.collect()),
+            standard_instances: match self.is_provider() {
+                true => None,
+                false => position(&self.of_instances(takt_space::STANDARD_NAMESPACE)),
+            },
             valid_for: (0, 0),
         }
     }
@@ -162,13 +168,15 @@ mod tests {
     #[test]
     fn instances_of_a_mirror_have_namespaces_of_their_own() {
         let naming = Naming::prefixed(RegistrySpace::default(), "urn:m:".to_owned());
-        let server = ["ua", "urn:plc", "urn:types"].map(str::to_owned);
+        let standard = takt_space::STANDARD_NAMESPACE;
+        let server = [standard, "urn:plc", "urn:types"].map(str::to_owned);
         let registry = [
-            "ua",
+            standard,
             "urn:registry",
             "urn:types",
             "urn:m:urn:plc",
             "urn:m:urn:types",
+            "urn:m:http://opcfoundation.org/UA/",
         ];
         let maps = naming.maps(&registry, &server);
         let node = |namespace| NodeId::numeric(namespace, 1);
@@ -176,7 +184,8 @@ mod tests {
         assert_eq!(maps.to_registry.node_id(&node(2)), node(4));
         assert_eq!(maps.to_registry.type_id(&node(2)), node(2));
         assert_eq!(maps.to_registry.type_id(&node(1)), node(3));
-        for (registry, server) in [(0, 0), (2, 2), (3, 1), (4, 2)] {
+        assert_eq!(maps.standard_instances, Some(5));
+        for (registry, server) in [(0, 0), (2, 2), (3, 1), (4, 2), (5, 0)] {
             assert_eq!(maps.to_server.node_id(&node(registry)), node(server));
         }
         assert_eq!(maps.to_server.index(1), None);

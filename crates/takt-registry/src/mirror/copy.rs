@@ -200,7 +200,7 @@ impl Copy {
             self.add(step, &id_of, map)?;
         }
         self.values.retain(|node, _| ids.contains_key(node));
-        if added.is_empty() && gone.is_empty() {
+        if added.is_empty() && gone.is_empty() && self.server.has_namespaces(&namespaces) {
             return Ok(());
         }
         self.add_references(scan, &ids, map);
@@ -217,21 +217,23 @@ impl Copy {
         node.is_type && uri.is_none_or(|uri| self.foreign.contains(uri))
     }
 
-    /// Registers the namespaces of the nodes. Returns the indexes of those of instances.
+    /// Registers the namespaces of the server. Returns the indexes of those of instances.
+    ///
+    /// Each namespace may have instances: a Condition need not be a node (OPC 10000-9, 5.5.2).
     fn register(&self, scan: &Scan) -> Result<Vec<u16>, AddressSpaceError> {
-        let mut seen = HashSet::new();
+        let namespaces = self.space.namespaces();
+        let types = scan.nodes.iter().filter(|node| node.is_type);
+        let of_types: BTreeSet<u16> = types.map(|node| node.node_id.namespace).collect();
         let mut of_instances = BTreeSet::new();
-        for node in &scan.nodes {
-            let namespace = node.node_id.namespace;
-            let Some(uri) = scan.namespaces.get(usize::from(namespace)) else {
-                continue;
+        for (index, uri) in scan.namespaces.iter().enumerate() {
+            let uri = match index {
+                0 => takt_space::STANDARD_NAMESPACE,
+                _ => uri.as_str(),
             };
-            if seen.insert((namespace, node.is_type)) {
-                let registered = self.naming.of_instances(uri);
-                of_instances.insert(self.space.namespaces().register(&registered)?);
-                if node.is_type && !Naming::is_reserved(uri) {
-                    self.space.namespaces().register(uri)?;
-                }
+            of_instances.insert(namespaces.register(&self.naming.of_instances(uri))?);
+            let has_types = u16::try_from(index).is_ok_and(|index| of_types.contains(&index));
+            if has_types && !Naming::is_reserved(uri) {
+                namespaces.register(uri)?;
             }
         }
         Ok(of_instances.into_iter().collect())
@@ -282,6 +284,7 @@ impl Copy {
                         object_id: NodeId::NULL,
                         method_id: node.clone(),
                         checks_arguments: true,
+                        takes_unknown_objects: false,
                     }),
                 )?,
                 _ => {}

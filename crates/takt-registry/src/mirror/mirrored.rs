@@ -40,6 +40,11 @@ impl Mirrored {
         *self.state() = State { namespaces, fields };
     }
 
+    /// Returns true if the last scan found the same namespaces.
+    pub(super) fn has_namespaces(&self, namespaces: &[u16]) -> bool {
+        self.state().namespaces == namespaces
+    }
+
     /// Returns the server as the forwarder of Events needs it.
     pub(super) fn upstream(&self) -> Upstream {
         let state = self.state();

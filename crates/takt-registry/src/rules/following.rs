@@ -110,6 +110,7 @@ impl Rules {
                     object_id: NodeId::NULL,
                     method_id: node.clone(),
                     checks_arguments: true,
+                    takes_unknown_objects: false,
                 }),
             ),
             _ => Ok(()),

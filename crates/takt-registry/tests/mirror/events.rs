@@ -1,6 +1,7 @@
 //! Events of a mirrored server: fields of its EventTypes, notifiers, rights, alarms, and a server that ends and comes back.
 
 use std::path::Path;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use takt_app::users::{User, UserFile, UserProof};
@@ -8,9 +9,12 @@ use takt_app::{
     Client, ClientOptions, Endpoint, EventNotification, EventQuery, LimitAlarm, NodeSets, Provider,
     Subscription, SubscriptionOptions, Variable,
 };
-use takt_space::{Event, NodeAccess, RoleSet, UserRole};
+use takt_space::{
+    Event, MethodHandler, NodeAccess, RemoteMethod, RemoteOperations, RemoteRequest, RemoteSource,
+    RoleSet, UserRole,
+};
 use takt_ua::enumerations::{FilterOperator, PermissionType};
-use takt_ua::{LocalizedText, NodeId, QualifiedName, StatusCode, Variant, ids};
+use takt_ua::{ByteString, LocalizedText, NodeId, QualifiedName, StatusCode, Variant, ids};
 
 use crate::support::{
     PATIENCE, eventually, find, mirror, port, registry, serve, tcp, users, wait_for,
@@ -345,4 +349,89 @@ fn a_flood_of_events_does_not_stop_the_mirror() {
         });
         arrived.find(|event| message(event) == "end")
     });
+}
+
+/// Server of Conditions that are no nodes: it records each Acknowledge and accepts it.
+#[derive(Default)]
+struct HiddenConditions(Mutex<Vec<NodeId>>);
+
+impl RemoteSource for HiddenConditions {
+    fn key(&self) -> u64 {
+        7
+    }
+
+    fn forward(&self, request: RemoteRequest) {
+        if let RemoteOperations::Call(calls) = &request.operations {
+            let conditions = calls.iter().map(|call| call.object_id.clone());
+            self.0.lock().unwrap().extend(conditions);
+        }
+        let results = request.operations.failed(StatusCode::Good);
+        request.reply.answer(results);
+    }
+}
+
+#[test]
+fn conditions_that_are_no_nodes_are_acknowledged_at_the_server() {
+    let directory = tempfile::tempdir().unwrap();
+    let directory = directory.path();
+    let server = upstream(directory, 0, 20.0);
+    let conditions = Arc::new(HiddenConditions::default());
+    let acknowledge = NodeId::from(ids::ACKNOWLEDGEABLE_CONDITION_TYPE_ACKNOWLEDGE);
+    let handler = MethodHandler::Remote(RemoteMethod {
+        source: Arc::clone(&conditions) as Arc<dyn RemoteSource>,
+        object_id: NodeId::NULL,
+        method_id: acknowledge.clone(),
+        checks_arguments: false,
+        takes_unknown_objects: true,
+    });
+    let space = server.server().address_space();
+    space.set_method(&acknowledge, handler).unwrap();
+    let (registry, mut client) = registry(directory, vec![mirror("Press", &tcp(&server))]);
+    wait_for(&mut client, "Press/Mill/Spindle/Speed", &20.0.into());
+    let folder = find(&mut client, "Press").unwrap();
+    let mut watch = Watch::new(
+        connect(directory, &registry.endpoints()[0]),
+        &folder,
+        query(),
+    );
+    let namespace = server.node_id("Spindle/Speed").namespace;
+    // One Condition has an identifier in namespace 0, which is that of the registry there.
+    let hidden = [
+        NodeId::string(namespace, "hidden"),
+        NodeId::string(0, "standard"),
+    ];
+    for condition in &hidden {
+        let event = eventually("an Event of the Condition", PATIENCE, || {
+            let source = server.node_id("Spindle/Speed");
+            let event = Event::new(ids::ALARM_CONDITION_TYPE, source)
+                .of_condition(condition.clone())
+                .message(condition.to_string().as_str());
+            assert!(server.events().report(event));
+            let next = watch.0.next_event(Duration::from_millis(100)).unwrap();
+            next.filter(|event| message(event) == condition.to_string())
+        });
+        let at_registry = node(&event.fields[6]);
+        assert_ne!(at_registry.namespace, 0);
+        assert!(client.read_good(&at_registry).is_err(), "it is no node");
+        watch.acknowledge(&event).unwrap();
+        assert_eq!(conditions.0.lock().unwrap().pop().as_ref(), Some(condition));
+    }
+    // A namespace of no server, and a Method that needs a node.
+    let unknown = client.namespace_array().unwrap().len() as u16;
+    let inputs = || {
+        vec![
+            ByteString::from(vec![1]).into(),
+            LocalizedText::from("seen").into(),
+        ]
+    };
+    for (object, method) in [
+        (NodeId::string(unknown, "hidden"), acknowledge),
+        (
+            NodeId::string(0, "hidden"),
+            ids::SERVER_GET_MONITORED_ITEMS.into(),
+        ),
+    ] {
+        let refused = client.call_method(&object, &method, inputs()).unwrap_err();
+        assert_eq!(refused.status_code(), StatusCode::BadNodeIdUnknown);
+    }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use takt_layout::{ResponseWriter, Service};
 use takt_space::{
     AddressSpace, Binding, CallError, Caller, InputArguments, MethodBinding, MethodCall,
-    MethodHandler, NodeRef, OutputArguments, RemoteCall, Spans, VariableRef, View,
+    MethodHandler, NodeRef, OutputArguments, RemoteCall, RemoteMethod, Spans, VariableRef, View,
 };
 use takt_ua::binary::{Decode, Encode, EncodeError, Encoder};
 use takt_ua::enumerations::NodeClass;
@@ -300,9 +300,14 @@ fn check<'v>(
     if call.object_id.is_null() {
         return Err(StatusCode::BadNodeIdInvalid.into());
     }
-    let object = view
-        .node(call.object_id)
-        .ok_or(StatusCode::BadNodeIdUnknown)?;
+    let method = view
+        .node(call.method_id)
+        .filter(|node| node.node_class() == NodeClass::Method);
+    let Some(object) = view.node(call.object_id) else {
+        let method = method.filter(takes_unknown_objects);
+        let method = method.ok_or(StatusCode::BadNodeIdUnknown)?;
+        return check_method(view, caller, call, method);
+    };
     if !matches!(
         object.node_class(),
         NodeClass::Object | NodeClass::ObjectType
@@ -312,15 +317,27 @@ fn check<'v>(
     if object.access().is_some() {
         access::check_call(caller, &object)?;
     }
-    let method = view
-        .node(call.method_id)
-        .filter(|node| node.node_class() == NodeClass::Method);
     match method {
         Some(method) if view.is_method_of(&method, &object) => {
             check_method(view, caller, call, method)
         }
         _ => Err(StatusCode::BadMethodInvalid.into()),
     }
+}
+
+/// Returns true for a Method whose source also takes Objects that are no nodes here.
+fn takes_unknown_objects(method: &NodeRef<'_>) -> bool {
+    let binding = method.binding();
+    matches!(
+        binding.get(),
+        Some(Binding::Method(MethodBinding {
+            handler: MethodHandler::Remote(RemoteMethod {
+                takes_unknown_objects: true,
+                ..
+            }),
+            ..
+        }))
+    )
 }
 
 /// Checks the conditions that do not depend on the Object.

@@ -58,6 +58,15 @@ impl Request<'_> {
     /// Records an action, if anybody receives audit records.
     #[inline]
     pub(crate) fn audit<'i>(&self, status: StatusCode, action: impl FnOnce() -> AuditedAction<'i>) {
+        if self.server.is_audited() {
+            self.record_action(status, action);
+        }
+    }
+
+    /// Records an action. It is apart from [`audit`](Self::audit), so that the hot path of a Write stays small.
+    #[cold]
+    #[inline(never)]
+    fn record_action<'i>(&self, status: StatusCode, action: impl FnOnce() -> AuditedAction<'i>) {
         if let Some(sink) = self.server.audit() {
             self.record(sink, self.caller, None, status, action());
         }

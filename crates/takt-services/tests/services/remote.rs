@@ -247,32 +247,47 @@ fn calls_are_forwarded() {
         .add()
         .unwrap();
     let source: Arc<dyn RemoteSource> = Source::new(1);
-    let there = RemoteMethod {
-        source,
-        object_id: NodeId::NULL,
-        method_id: NodeId::string(3, "Start"),
-        checks_arguments: true,
-    };
-    space
-        .set_method(&method, MethodHandler::Remote(there))
-        .unwrap();
-    let request = CallRequest {
-        request_header: client.header(),
-        methods_to_call: vec![CallMethodRequest {
-            object_id: object.clone(),
-            method_id: method,
-            input_arguments: vec![1_u32.into()],
-        }],
-    };
-    let result = client
-        .call::<_, CallResponse>(request)
-        .unwrap()
-        .results
-        .remove(0);
-    assert_eq!(
-        result.output_arguments,
-        [Variant::from(object), NodeId::string(3, "Start").into()]
-    );
+    let hidden = NodeId::string(1, "Condition");
+    for takes_unknown_objects in [false, true] {
+        let there = RemoteMethod {
+            source: Arc::clone(&source),
+            object_id: NodeId::NULL,
+            method_id: NodeId::string(3, "Start"),
+            checks_arguments: true,
+            takes_unknown_objects,
+        };
+        space
+            .set_method(&method, MethodHandler::Remote(there))
+            .unwrap();
+        let mut call = |object_id: &NodeId, method_id: &NodeId| {
+            let request = CallRequest {
+                request_header: client.header(),
+                methods_to_call: vec![CallMethodRequest {
+                    object_id: object_id.clone(),
+                    method_id: method_id.clone(),
+                    input_arguments: vec![1_u32.into()],
+                }],
+            };
+            let mut response: CallResponse = client.call(request).unwrap();
+            let result = response.results.remove(0);
+            (result.status_code, result.output_arguments)
+        };
+        let answer = |object: &NodeId| {
+            let outputs = vec![object.clone().into(), NodeId::string(3, "Start").into()];
+            (StatusCode::Good, outputs)
+        };
+        let unknown = (StatusCode::BadNodeIdUnknown, Vec::new());
+        assert_eq!(call(&object, &method), answer(&object));
+        // An Object that is no node here reaches a source that takes it.
+        let expected = match takes_unknown_objects {
+            true => answer(&hidden),
+            false => unknown.clone(),
+        };
+        assert_eq!(call(&hidden, &method), expected);
+        assert_eq!(call(&hidden, &NodeId::string(1, "None")), unknown);
+        let (status, _) = call(&NodeId::NULL, &method);
+        assert_eq!(status, StatusCode::BadNodeIdInvalid);
+    }
 }
 
 #[test]

@@ -301,6 +301,7 @@ impl<'v> NodeRef<'v> {
     }
 
     /// Returns the attributes that determine the values of a Variable; `None` for other NodeClasses.
+    #[inline]
     pub fn variable(&self) -> Option<VariableRef<'v>> {
         match self.attributes() {
             AttributesRef::Standard(node) => {
@@ -325,6 +326,7 @@ impl<'v> NodeRef<'v> {
     }
 
     /// Returns true if this server keeps the history of a Variable, or of the Events of an Object: see [`AddressSpace::set_historized`](super::AddressSpace::set_historized).
+    #[inline]
     pub fn is_historized(&self) -> bool {
         match self.inner {
             Inner::Node(node) => node.is_historized.load(Ordering::Relaxed),
