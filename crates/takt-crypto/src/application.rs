@@ -11,6 +11,7 @@ use crate::certificate::{Certificate, MAX_CHAIN_LENGTH, MAX_CHAIN_SIZE, Thumbpri
 use crate::certificate_error::CertificateError;
 use crate::changes::{self, OwnFiles, StoredLists};
 use crate::creation::{CreationError, NewCertificate};
+use crate::expiry;
 use crate::folder::{StoreError, write_file};
 use crate::identity::OwnCertificate;
 use crate::policy::{KeyKind, PolicyProfile};
@@ -18,12 +19,6 @@ use crate::private_key::PrivateKey;
 use crate::signing_request::signing_request;
 use crate::store::CertificateStore;
 use crate::trust::{Expectations, TrustList};
-
-/// Seconds before its expiry from which on a certificate is reported: 30 days.
-const EXPIRES_SOON: i64 = 30 * DAY;
-
-/// Seconds of a day.
-const DAY: i64 = 24 * 3600;
 
 /// Shortest time between two certificates of strangers that are kept for an administrator: anybody can send new ones, and each
 /// takes some milliseconds.
@@ -59,8 +54,6 @@ struct Own {
     previous: Option<Arc<OwnCertificate>>,
     /// Times of modification of the two files.
     modified: [Option<SystemTime>; 2],
-    /// Time of the last warning of an expiry, in seconds since 1970.
-    warned: i64,
 }
 
 /// A certificate, perhaps with a new key, that has been checked and is to replace the own one of its kind.
@@ -120,7 +113,6 @@ impl Slot {
                 current: Arc::new(current),
                 previous: None,
                 modified,
-                warned: 0,
             }),
             files,
         };
@@ -160,11 +152,7 @@ impl Slot {
                 }
             }
         }
-        let now = now();
-        if now.saturating_sub(own.warned) >= DAY {
-            own.warned = now;
-            warn_of_expiry(own.current.certificate(), now);
-        }
+        expiry::warn(&own.current, &self.files.0, now());
         Arc::clone(&own.current)
     }
 }
@@ -440,18 +428,6 @@ impl ApplicationSecurity {
 fn modified(files: &(PathBuf, PathBuf)) -> [Option<SystemTime>; 2] {
     let time = |path: &Path| fs::metadata(path).and_then(|file| file.modified()).ok();
     [time(&files.0), time(&files.1)]
-}
-
-/// Logs a warning if a certificate of this application expires soon or has expired.
-fn warn_of_expiry(certificate: &Certificate, now: i64) {
-    let left = certificate.not_after.saturating_sub(now);
-    if left < EXPIRES_SOON {
-        tracing::warn!(
-            subject = %certificate.subject,
-            "the own certificate expires in {} days: `takt trust renew` replaces it",
-            left.div_euclid(DAY)
-        );
-    }
 }
 
 /// Returns the present time in seconds since 1970.

@@ -25,6 +25,7 @@ mod channel_keys;
 mod creation;
 mod encrypted_secret;
 mod ephemeral;
+mod expiry;
 mod folder;
 mod identity;
 mod jwt;

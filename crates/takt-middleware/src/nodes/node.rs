@@ -19,6 +19,7 @@ use crate::own::OwnPeerError;
 pub fn node(setting: &NodeSetting) -> Result<(), OwnPeerError> {
     use NodeTransport::{PubsubIox2, PubsubUdp};
     let failed = OwnPeerError::Failed;
+    takt_rt::heap::share_one_heap();
     if let (NodeRole::Hop, PubsubUdp | PubsubIox2) = (setting.role, setting.transport) {
         return hop_of_pubsub(setting);
     }
@@ -32,7 +33,7 @@ pub fn node(setting: &NodeSetting) -> Result<(), OwnPeerError> {
     let mut next = next
         .collect::<Result<Vec<Next>, String>>()
         .map_err(failed)?;
-    print("connected")?;
+    connected()?;
     match setting.role {
         NodeRole::Hop => pass_on(&mut next, messages, &received).map_err(failed),
         NodeRole::End => {
@@ -53,7 +54,7 @@ fn hop_of_pubsub(setting: &NodeSetting) -> Result<(), OwnPeerError> {
         return Ok(());
     }
     let next = hop.connect(setting).map_err(failed)?;
-    print("connected")?;
+    connected()?;
     let is_ended = Arc::new(AtomicBool::new(false));
     let input = Arc::clone(&is_ended);
     std::thread::spawn(move || {
@@ -71,6 +72,12 @@ fn is_told_to_connect() -> Result<bool, OwnPeerError> {
         Some(line) if line == "connect" => Ok(true),
         Some(line) => Err(OwnPeerError::Failed(format!("`{line:.100}` is no command"))),
     }
+}
+
+/// Gives the memory of the start back, as `takt provider` does, and prints `connected`.
+fn connected() -> Result<(), OwnPeerError> {
+    takt_rt::heap::give_back();
+    print("connected")
 }
 
 fn wait_for_end_of_input() {

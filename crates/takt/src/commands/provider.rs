@@ -53,6 +53,8 @@ pub fn run(arguments: &ProviderArguments) -> miette::Result<()> {
         .map(Endpoint::to_string)
         .collect();
     output::line(format_args!("{name} serves {}", endpoints.join(" and ")));
+    // Arguments and the start took 0.6 MiB.
+    takt_rt::heap::give_back();
     interrupt.wait(None);
     Ok(())
 }

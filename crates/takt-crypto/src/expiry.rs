@@ -1,0 +1,57 @@
+//! Warnings before the own certificates expire.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use crate::certificate::Thumbprint;
+use crate::identity::OwnCertificate;
+
+/// Seconds before its expiry from which on a certificate is reported: 30 days.
+const EXPIRES_SOON: i64 = 30 * DAY;
+
+/// Seconds of a day.
+const DAY: i64 = 24 * 3600;
+
+/// Times of the last warnings in seconds since 1970. A process opens the files of one certificate for each of its connections, and
+/// warns once a day.
+static WARNED: Mutex<BTreeMap<Thumbprint, i64>> = Mutex::new(BTreeMap::new());
+
+/// Logs a warning if an own certificate expires soon or has expired, at most once a day.
+pub(crate) fn warn(own: &OwnCertificate, file: &Path, now: i64) {
+    let left = own.certificate().not_after.saturating_sub(now);
+    if left < EXPIRES_SOON && is_due(own.thumbprint(), now) {
+        tracing::warn!(
+            subject = %own.certificate().subject,
+            file = %file.display(),
+            "the own certificate expires in {} days: `takt trust renew` or another file replaces it",
+            left.div_euclid(DAY)
+        );
+    }
+}
+
+/// Returns true if there was no warning of this certificate within a day, and notes one.
+fn is_due(certificate: Thumbprint, now: i64) -> bool {
+    let mut warned = WARNED.lock().unwrap_or_else(PoisonError::into_inner);
+    match warned.get(&certificate) {
+        Some(last) if now.saturating_sub(*last) < DAY => false,
+        _ => {
+            warned.insert(certificate, now);
+            true
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_warning_comes_once_a_day_for_each_certificate() {
+        let [one, other] = [b"one".as_slice(), b"two"].map(Thumbprint::of);
+        let now = 1_000_000;
+        assert!(is_due(one, now) && is_due(other, now));
+        assert!(!is_due(one, now + DAY - 1));
+        assert!(is_due(one, now + DAY) && !is_due(one, now + DAY + 1));
+    }
+}
