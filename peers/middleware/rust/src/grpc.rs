@@ -1,4 +1,5 @@
-//! gRPC with tonic. A request is a unary call of a method with one field of bytes; each mode has its own method.
+//! gRPC with tonic. A request is a unary call of a method with one field of bytes; each mode has its own method, and the
+//! messages of nodes have one. A node answers a call before it passes the message on.
 
 use std::convert::Infallible;
 use std::future::{Ready, ready as ready_now};
@@ -7,9 +8,10 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use takt_middleware_peers::{
-    Client, LARGEST, Mode, Options, answer, authority, certificate, info, options, ready, run, serve_commands,
-    stdin_closed, text,
+    Client, LARGEST, Mode, NodeLinks, NodeOptions, Options, answer, authority, certificate, info, options, ready, run,
+    run_node, serve_commands, stdin_closed, text,
 };
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tonic::body::Body;
 use tonic::client::Grpc;
 use tonic::codegen::http::{Request as HttpRequest, Response as HttpResponse, uri::PathAndQuery};
@@ -29,6 +31,9 @@ struct Data {
     data: Bytes,
 }
 
+/// Path of the method that takes a message for a node.
+const TAKE: &str = "/takt.Node/Take";
+
 const fn path(mode: Mode) -> &'static str {
     match mode {
         Mode::Echo => "/takt.Peer/Echo",
@@ -36,8 +41,11 @@ const fn path(mode: Mode) -> &'static str {
     }
 }
 
-/// Method of the server.
-struct Method(Mode);
+/// Method of a server.
+enum Method {
+    Answer(Mode),
+    Take(UnboundedSender<Bytes>),
+}
 
 impl UnaryService<Data> for Method {
     type Response = Data;
@@ -45,17 +53,34 @@ impl UnaryService<Data> for Method {
 
     fn call(&mut self, request: Request<Data>) -> Self::Future {
         let data = request.into_inner().data;
-        let data = match self.0 {
-            Mode::Echo => data,
-            Mode::Ack => answer(Mode::Ack, &data).into(),
+        let data = match self {
+            Self::Answer(Mode::Echo) => data,
+            Self::Answer(Mode::Ack) => answer(Mode::Ack, &data).into(),
+            Self::Take(messages) => {
+                // The node has ended if nothing receives it.
+                let _ = messages.send(data);
+                Bytes::new()
+            }
         };
         ready_now(Ok(Response::new(Data { data })))
     }
 }
 
-/// Service with a method for each mode.
+/// Service with a method for each mode, or with the method of a node.
 #[derive(Clone)]
-struct Service;
+enum Service {
+    Peer,
+    Node(UnboundedSender<Bytes>),
+}
+
+impl Service {
+    fn method(&self, wanted: &str) -> Option<Method> {
+        match self {
+            Self::Peer => Mode::BOTH.into_iter().find(|mode| path(*mode) == wanted).map(Method::Answer),
+            Self::Node(messages) => (wanted == TAKE).then(|| Method::Take(messages.clone())),
+        }
+    }
+}
 
 impl tonic::codegen::Service<HttpRequest<Body>> for Service {
     type Response = HttpResponse<Body>;
@@ -67,32 +92,48 @@ impl tonic::codegen::Service<HttpRequest<Body>> for Service {
     }
 
     fn call(&mut self, request: HttpRequest<Body>) -> Self::Future {
-        let found = Mode::BOTH.into_iter().find(|mode| path(*mode) == request.uri().path());
+        let found = self.method(request.uri().path());
         Box::pin(async move {
-            let Some(mode) = found else {
+            let Some(method) = found else {
                 return Ok(Status::unimplemented("no such method").into_http());
             };
             let codec = ProstCodec::<Data, Data>::default();
             let mut grpc = tonic::server::Grpc::new(codec).max_decoding_message_size(LARGEST_MESSAGE);
-            Ok(grpc.unary(Method(mode), request).await)
+            Ok(grpc.unary(method, request).await)
         })
     }
 }
 
+fn listen(address: &str, port: u16) -> Result<TcpIncoming, String> {
+    let address = format!("{address}:{port}").parse().map_err(text)?;
+    Ok(TcpIncoming::bind(address).map_err(text)?.with_nodelay(Some(true)))
+}
+
 async fn serve(options: &Options) -> Result<(), String> {
-    let address = format!("{}:{}", options.address, options.port).parse().map_err(text)?;
     let mut server = Server::builder();
     if options.tls {
         let (certificate, key) = certificate(options)?;
         let settings = ServerTlsConfig::new().identity(Identity::from_pem(certificate, key));
         server = server.tls_config(settings).map_err(text)?;
     }
-    let incoming = TcpIncoming::bind(address).map_err(text)?.with_nodelay(Some(true));
+    let incoming = listen(&options.address, options.port)?;
     ready();
-    server.serve_with_incoming_shutdown(Service, incoming, stdin_closed()).await.map_err(text)
+    server.serve_with_incoming_shutdown(Service::Peer, incoming, stdin_closed()).await.map_err(text)
 }
 
-type Call = Pin<Box<dyn Future<Output = Result<Response<Data>, Status>>>>;
+async fn connect(endpoint: Endpoint) -> Result<Grpc<Channel>, String> {
+    let channel = endpoint.tcp_nodelay(true).connect().await.map_err(text)?;
+    Ok(Grpc::new(channel).max_decoding_message_size(LARGEST_MESSAGE))
+}
+
+async fn call(mut grpc: Grpc<Channel>, path: &'static str, data: Bytes) -> Result<Bytes, String> {
+    grpc.ready().await.map_err(text)?;
+    let codec = ProstCodec::<Data, Data>::default();
+    let response = grpc.unary(Request::new(Data { data }), PathAndQuery::from_static(path), codec).await;
+    response.map(|response| response.into_inner().data).map_err(text)
+}
+
+type Call = Pin<Box<dyn Future<Output = Result<Bytes, String>>>>;
 
 struct Connection {
     grpc: Grpc<Channel>,
@@ -103,13 +144,12 @@ impl Connection {
     async fn open(options: &Options) -> Result<Self, String> {
         let scheme = if options.tls { "https" } else { "http" };
         let url = format!("{scheme}://{}:{}", options.address, options.port);
-        let mut endpoint = Endpoint::from_shared(url).map_err(text)?.tcp_nodelay(true);
+        let mut endpoint = Endpoint::from_shared(url).map_err(text)?;
         if options.tls {
             let trusted = Certificate::from_pem(authority(options)?);
             endpoint = endpoint.tls_config(ClientTlsConfig::new().ca_certificate(trusted)).map_err(text)?;
         }
-        let channel = endpoint.connect().await.map_err(text)?;
-        Ok(Self { grpc: Grpc::new(channel).max_decoding_message_size(LARGEST_MESSAGE), call: None })
+        Ok(Self { grpc: connect(endpoint).await?, call: None })
     }
 }
 
@@ -117,12 +157,7 @@ impl Client for Connection {
     type Answer = Bytes;
 
     async fn send(&mut self, mode: Mode, data: &[u8]) -> Result<(), String> {
-        let (mut grpc, request) = (self.grpc.clone(), Request::new(Data { data: Bytes::copy_from_slice(data) }));
-        let call = async move {
-            grpc.ready().await.map_err(|error| Status::unavailable(error.to_string()))?;
-            grpc.unary(request, PathAndQuery::from_static(path(mode)), ProstCodec::<Data, Data>::default()).await
-        };
-        self.call = Some(Box::pin(call));
+        self.call = Some(Box::pin(call(self.grpc.clone(), path(mode), Bytes::copy_from_slice(data))));
         Ok(())
     }
 
@@ -130,11 +165,46 @@ impl Client for Connection {
         let call = self.call.as_mut().ok_or("no call")?;
         let result = call.await;
         self.call = None;
-        result.map(|response| response.into_inner().data).map_err(text)
+        result
+    }
+}
+
+/// Node: a server in a task of its own, and a client of each next server.
+struct Links {
+    messages: UnboundedReceiver<Bytes>,
+    next: Vec<Grpc<Channel>>,
+}
+
+impl NodeLinks for Links {
+    async fn open(options: &NodeOptions) -> Result<Self, String> {
+        let incoming = listen(&options.address, options.port)?;
+        let (sender, messages) = unbounded_channel();
+        // It ends with the process.
+        tokio::spawn(Server::builder().serve_with_incoming(Service::Node(sender), incoming));
+        Ok(Self { messages, next: Vec::new() })
+    }
+
+    async fn connect(&mut self, options: &NodeOptions) -> Result<(), String> {
+        for port in &options.next {
+            let url = format!("http://{}:{port}", options.address);
+            self.next.push(connect(Endpoint::from_shared(url).map_err(text)?).await?);
+        }
+        Ok(())
+    }
+
+    async fn send(&mut self, place: usize, message: Bytes) -> Result<(), String> {
+        call(self.next[place].clone(), TAKE, message).await.map(drop)
+    }
+
+    async fn receive(&mut self) -> Result<Bytes, String> {
+        self.messages.recv().await.ok_or_else(|| "the server has ended".to_owned())
     }
 }
 
 fn main() {
+    if run_node::<Links>(0) {
+        return;
+    }
     let options = options(&["security=none", "security=tls"]);
     info("version", "0.14.9");
     info("setting", "unary calls, one channel, tcp_nodelay true, one thread");

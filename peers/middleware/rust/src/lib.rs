@@ -2,6 +2,7 @@
 //! output.
 
 mod certificate;
+mod node;
 
 use std::collections::HashSet;
 use std::fmt::Display;
@@ -11,6 +12,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 
 pub use certificate::{authority, certificate};
+pub use node::{NodeLinks, NodeOptions, node_topic, run_node};
 
 /// Time after which a request counts as lost.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(2);
@@ -115,10 +117,29 @@ pub fn answer(mode: Mode, data: &[u8]) -> Vec<u8> {
 /// line ends the process with code 2.
 #[must_use]
 pub fn options(known: &[&str]) -> Options {
-    parse(std::env::args().skip(1), known).unwrap_or_else(|error| {
+    or_exit(parse(std::env::args().skip(1), known))
+}
+
+/// Ends the process with code 2 if the command line is wrong.
+fn or_exit<T>(parsed: Result<T, String>) -> T {
+    parsed.unwrap_or_else(|error| {
         eprintln!("{error}");
         std::process::exit(2)
     })
+}
+
+/// Returns the arguments after the role, each with its value.
+fn arguments(mut words: impl Iterator<Item = String>) -> Result<Vec<(String, String)>, String> {
+    let mut arguments = Vec::new();
+    while let Some(word) = words.next() {
+        let value = words.next().ok_or_else(|| format!("{word} has no value"))?;
+        arguments.push((word, value));
+    }
+    Ok(arguments)
+}
+
+fn number(text: &str) -> Result<u16, String> {
+    text.parse().map_err(|_| format!("`{text}` is no number from 0 to 65535"))
 }
 
 fn parse(mut words: impl Iterator<Item = String>, known: &[&str]) -> Result<Options, String> {
@@ -130,11 +151,10 @@ fn parse(mut words: impl Iterator<Item = String>, known: &[&str]) -> Result<Opti
         },
         ..Options::default()
     };
-    while let Some(word) = words.next() {
-        let value = words.next().ok_or_else(|| format!("{word} has no value"))?;
+    for (word, value) in arguments(words)? {
         match word.as_str() {
             "--address" => options.address = value,
-            "--port" => options.port = value.parse().map_err(|_| format!("`{value}` is no port"))?,
+            "--port" => options.port = number(&value)?,
             "--folder" => options.folder = value,
             "--option" if known.contains(&value.as_str()) => match value.split_once('=') {
                 Some(("qos", qos)) => options.qos = qos.parse().map_err(text)?,
@@ -272,9 +292,9 @@ pub async fn discover(client: &mut impl Client) -> Result<(), String> {
     Ok(())
 }
 
-/// Prints `ready` and serves the commands on stdin until `quit` or its end.
-pub async fn serve_commands(client: &mut impl Client) -> Result<(), String> {
-    let (sender, mut lines) = mpsc::channel(4);
+/// Returns the lines of stdin; nothing comes after its end.
+fn input_lines() -> mpsc::Receiver<String> {
+    let (sender, lines) = mpsc::channel(4);
     std::thread::spawn(move || {
         for line in std::io::stdin().lock().lines().map_while(Result::ok) {
             if sender.blocking_send(line).is_err() {
@@ -282,6 +302,12 @@ pub async fn serve_commands(client: &mut impl Client) -> Result<(), String> {
             }
         }
     });
+    lines
+}
+
+/// Prints `ready` and serves the commands on stdin until `quit` or its end.
+pub async fn serve_commands(client: &mut impl Client) -> Result<(), String> {
+    let mut lines = input_lines();
     ready();
     while let Some(line) = lines.recv().await {
         if line == "quit" {

@@ -1,10 +1,14 @@
-//! NATS with async-nats and nats-server. Each mode has two subjects, for request and reply. Each publication is
-//! flushed.
+//! NATS with async-nats and nats-server. Each mode has two subjects, for request and reply; each node has one. Each
+//! publication is flushed.
 
-use async_nats::{Message, Subscriber};
+use async_nats::{Message, Subject, Subscriber};
+use bytes::Bytes;
 use futures_util::StreamExt;
 use futures_util::stream::{SelectAll, select_all};
-use takt_middleware_peers::{Client, Mode, Options, answer, discover, info, options, ready, run, serve_commands, text};
+use takt_middleware_peers::{
+    Client, Mode, NodeLinks, NodeOptions, Options, answer, discover, info, node_topic, options, ready, run, run_node,
+    serve_commands, text,
+};
 
 struct Connection {
     client: async_nats::Client,
@@ -35,9 +39,13 @@ impl Connection {
     }
 
     async fn publish(&self, subject: &'static str, data: Vec<u8>) -> Result<(), String> {
-        self.client.publish(subject, data.into()).await.map_err(text)?;
-        self.client.flush().await.map_err(text)
+        publish(&self.client, subject.into(), data.into()).await
     }
+}
+
+async fn publish(client: &async_nats::Client, subject: Subject, data: Bytes) -> Result<(), String> {
+    client.publish(subject, data).await.map_err(text)?;
+    client.flush().await.map_err(text)
 }
 
 struct Answer(Message);
@@ -69,7 +77,37 @@ async fn serve(mut connection: Connection) -> Result<(), String> {
     }
 }
 
+/// Node: it subscribes to a subject of its own.
+struct Links {
+    client: async_nats::Client,
+    messages: Subscriber,
+    next: Vec<Subject>,
+}
+
+impl NodeLinks for Links {
+    async fn open(options: &NodeOptions) -> Result<Self, String> {
+        let url = format!("nats://{}:{}", options.address, options.broker);
+        let client = async_nats::connect(url).await.map_err(text)?;
+        let messages = client.subscribe(node_topic(options.port)).await.map_err(text)?;
+        client.flush().await.map_err(text)?;
+        let next = options.next.iter().map(|port| node_topic(*port).into()).collect();
+        Ok(Self { client, messages, next })
+    }
+
+    async fn send(&mut self, place: usize, message: Bytes) -> Result<(), String> {
+        publish(&self.client, self.next[place].clone(), message).await
+    }
+
+    async fn receive(&mut self) -> Result<Bytes, String> {
+        let message = self.messages.next().await.ok_or("the connection is lost")?;
+        Ok(message.payload)
+    }
+}
+
 fn main() {
+    if run_node::<Links>(0) {
+        return;
+    }
     let options = options(&["security=none", "security=tls"]);
     info("version", "0.51.0");
     info("setting", "flush after each publication, one thread");

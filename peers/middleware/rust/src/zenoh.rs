@@ -1,12 +1,13 @@
-//! Zenoh, from peer to peer. Each mode has two key expressions, for request and reply. A callback takes messages in
-//! Zenoh's thread that received them.
+//! Zenoh, from peer to peer. Each mode has two key expressions, for request and reply; each node has one. A callback
+//! takes messages in Zenoh's thread that received them, and passes those of a hop on.
 
-use std::sync::Arc;
-use std::time::Instant;
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
+use bytes::Bytes;
 use takt_middleware_peers::{
-    Client, LARGEST, Mode, Options, answer, certificate, discover, info, options, ready, run, serve_commands,
-    stdin_closed, text,
+    Client, LARGEST, Mode, NodeLinks, NodeOptions, Options, answer, certificate, discover, info, node_topic, options,
+    ready, run, run_node, serve_commands, stdin_closed, text,
 };
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use zenoh::bytes::ZBytes;
@@ -46,26 +47,41 @@ impl Memory {
     }
 }
 
-/// Settings of a session: the server listens, and the client connects to it.
-fn configuration(options: &Options) -> Result<Config, String> {
+fn set(config: &mut Config, key: &str, value: &str) -> Result<(), String> {
+    config.insert_json5(key, value).map_err(text)
+}
+
+/// Settings of a session that listens at endpoints and connects to others. Both are lists in JSON.
+fn session_settings(listen: &str, connect: &str) -> Result<Config, String> {
     let mut config = Config::default();
-    let mut set = |key: &str, value: &str| config.insert_json5(key, value).map_err(text);
-    set("mode", "\"peer\"")?;
-    set("scouting/multicast/enabled", "false")?;
-    set("scouting/gossip/enabled", "false")?;
-    set("transport/unicast/qos/enabled", "false")?;
-    set("transport/unicast/lowlatency", "true")?;
-    set("transport/shared_memory/enabled", if options.shared_memory { "true" } else { "false" })?;
-    if options.shared_memory {
-        set("transport/shared_memory/mode", "\"init\"")?;
+    for (key, value) in [
+        ("mode", "\"peer\""),
+        ("scouting/multicast/enabled", "false"),
+        ("scouting/gossip/enabled", "false"),
+        ("transport/unicast/qos/enabled", "false"),
+        ("transport/unicast/lowlatency", "true"),
+        ("transport/shared_memory/enabled", "false"),
+        ("listen/endpoints", listen),
+        ("connect/endpoints", connect),
+        ("connect/timeout_ms", "10000"),
+        ("connect/exit_on_failure", "true"),
+    ] {
+        set(&mut config, key, value)?;
     }
+    Ok(config)
+}
+
+/// Settings of a peer: the server listens, and the client connects to it.
+fn configuration(options: &Options) -> Result<Config, String> {
     let protocol = if options.tls { "tls" } else { "tcp" };
     let server = format!("[\"{protocol}/{}:{}\"]", options.address, options.port);
     let (listen, connect) = if options.server { (server.as_str(), "[]") } else { ("[]", server.as_str()) };
-    set("listen/endpoints", listen)?;
-    set("connect/endpoints", connect)?;
-    set("connect/timeout_ms", "10000")?;
-    set("connect/exit_on_failure", "true")?;
+    let mut config = session_settings(listen, connect)?;
+    let mut set = |key: &str, value: &str| set(&mut config, key, value);
+    if options.shared_memory {
+        set("transport/shared_memory/enabled", "true")?;
+        set("transport/shared_memory/mode", "\"init\"")?;
+    }
     let file = |name: &str| format!("\"{}/{name}\"", options.folder);
     if options.tls && options.server {
         certificate(options)?;
@@ -77,7 +93,8 @@ fn configuration(options: &Options) -> Result<Config, String> {
     Ok(config)
 }
 
-async fn publisher(session: &Session, topic: &'static str) -> Result<Publisher<'static>, String> {
+async fn publisher(session: &Session, topic: impl Into<String>) -> Result<Publisher<'static>, String> {
+    let topic: String = topic.into();
     let publisher = session.declare_publisher(topic).congestion_control(CongestionControl::Block).express(true);
     publisher.await.map_err(text)
 }
@@ -161,7 +178,71 @@ async fn serve(session: &Session, memory: Memory, mode: Mode) -> Result<(), Stri
     subscriber.background().await.map_err(text)
 }
 
+/// Endpoints of nodes, as a list in JSON.
+fn endpoints(options: &NodeOptions, ports: &[u16]) -> String {
+    let endpoints: Vec<_> = ports.iter().map(|port| format!("\"tcp/{}:{port}\"", options.address)).collect();
+    format!("[{}]", endpoints.join(","))
+}
+
+/// Node: a session that listens, and one that connects to the next nodes.
+struct Links {
+    next: Arc<OnceLock<Vec<Publisher<'static>>>>,
+    messages: UnboundedReceiver<Result<Bytes, String>>,
+    // Publications and subscriptions end with their session.
+    sessions: Vec<Session>,
+}
+
+impl NodeLinks for Links {
+    async fn open(options: &NodeOptions) -> Result<Self, String> {
+        let settings = session_settings(&endpoints(options, &[options.port]), "[]")?;
+        let session = zenoh::open(settings).await.map_err(text)?;
+        let (sender, messages) = unbounded_channel();
+        let next = Arc::new(OnceLock::<Vec<Publisher<'static>>>::new());
+        let (is_end, connected) = (options.is_end, next.clone());
+        let subscriber = session.declare_subscriber(node_topic(options.port)).callback(move |sample| {
+            let taken = match connected.get().and_then(|next| next.first()) {
+                Some(next) if !is_end => match next.put(sample.payload().clone()).wait() {
+                    Ok(()) => return,
+                    Err(error) => Err(text(error)),
+                },
+                _ => Ok(Bytes::copy_from_slice(&sample.payload().to_bytes())),
+            };
+            // The node has ended if nothing receives it.
+            let _ = sender.send(taken);
+        });
+        subscriber.background().await.map_err(text)?;
+        Ok(Self { next, messages, sessions: vec![session] })
+    }
+
+    async fn connect(&mut self, options: &NodeOptions) -> Result<(), String> {
+        let settings = session_settings("[]", &endpoints(options, &options.next))?;
+        let session = zenoh::open(settings).await.map_err(text)?;
+        let mut next = Vec::new();
+        for port in &options.next {
+            let publisher = publisher(&session, node_topic(*port)).await?;
+            while !publisher.matching_status().await.map_err(text)?.matching() {
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
+            next.push(publisher);
+        }
+        self.sessions.push(session);
+        self.next.set(next).map_err(|_| "connected twice".to_owned())
+    }
+
+    async fn send(&mut self, place: usize, message: Bytes) -> Result<(), String> {
+        let next = self.next.get().ok_or("not connected")?;
+        next[place].put(message).await.map_err(text)
+    }
+
+    async fn receive(&mut self) -> Result<Bytes, String> {
+        self.messages.recv().await.ok_or_else(|| "the session is closed".to_owned())?
+    }
+}
+
 fn main() {
+    if run_node::<Links>(1) {
+        return;
+    }
     let options = options(&["security=none", "security=tls", "transport=tcp", "transport=shm"]);
     info("version", "1.10.2");
     info("setting", "peer to peer, scouting off, lowlatency transport without qos, express, congestion control block");
