@@ -4,7 +4,8 @@ use std::fmt::Write;
 use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 
-use super::link::{Incoming, Next};
+use super::incoming::Incoming;
+use super::link::Next;
 
 /// Longest time until a message is back.
 const ROUND_TRIP: Duration = Duration::from_secs(10);

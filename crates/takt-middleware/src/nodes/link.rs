@@ -11,6 +11,7 @@ use takt_app::{Client, ClientOptions, ClientSecurity, EndpointError, Method, Pro
 use takt_space::{MethodCall, OutputArguments};
 use takt_ua::{BuiltInType, NodeId, StatusCode, VariantRef};
 
+use super::incoming::Incoming;
 use super::pubsub::{self, Readers, Writer};
 use super::setting::{NodeSetting, NodeTransport};
 
@@ -20,9 +21,6 @@ const METHOD: &str = "take";
 const NAMESPACE: u16 = 1;
 /// Largest message in bytes over a bare socket.
 const LARGEST: usize = 1 << 20;
-
-/// Message, or the end of the process.
-pub(super) type Incoming = Option<Vec<u8>>;
 
 /// Receiver of a node, which lasts as long as this.
 pub(super) enum Receiver {

@@ -7,6 +7,7 @@
 mod chain;
 mod end;
 mod goals;
+mod incoming;
 mod link;
 mod node;
 mod options;

@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 use super::end;
-use super::link::{self, Incoming, Next};
+use super::incoming::Incoming;
+use super::link::{self, Next};
 use super::pubsub::Hop;
 use super::setting::{NodeRole, NodeSetting, NodeTransport};
 use crate::own::OwnPeerError;

@@ -22,7 +22,7 @@ use takt_ua::enumerations::PubSubState;
 use takt_ua::structures::PubSubConfiguration2DataType;
 use takt_ua::{BuiltInType, StatusCode, Variant};
 
-use super::link::Incoming;
+use super::incoming::Incoming;
 use super::setting::{NodeSetting, NodeTransport};
 
 /// Senders of one stream of `opc.iox2`. The end has as many streams as its senders need.
