@@ -101,7 +101,7 @@ pub(crate) fn round(
         usage,
         requests: u64::from(count + warm) * measured.len() as u64,
         is_loaded: machine_after.others_since(machine, own, elapsed) > LOAD,
-        processors: machine_after.others_since(machine, 0.0, elapsed),
+        processors: machine_after.used_since(machine, elapsed),
         received_mbits: received,
         cases: measured,
     })

@@ -134,6 +134,13 @@ impl MachineTime {
         }
     }
 
+    /// Returns the number of processors that all programs have used on average since `before`, and other machines.
+    pub(crate) fn used_since(self, before: Self, elapsed: Duration) -> f64 {
+        let used = self.busy.saturating_sub(before.busy);
+        let stolen = self.stolen.saturating_sub(before.stolen);
+        (used + stolen).as_secs_f64() / elapsed.as_secs_f64().max(0.01)
+    }
+
     /// Returns the number of processors that others have used on average since `before`: all processes but this one and those that
     /// have used `own_ms`, and other machines.
     pub(crate) fn others_since(self, before: Self, own_ms: f64, elapsed: Duration) -> f64 {
@@ -188,6 +195,8 @@ mod tests {
         let others = after.others_since(before, 600.0, Duration::from_secs(1));
         // 1 s without interrupts, less 0.6 s and the tolerance, and 0.5 s of other machines.
         assert!((others - 0.87).abs() < 1e-9, "{others}");
+        let used = after.used_since(before, Duration::from_secs(1));
+        assert!((used - 1.5).abs() < 1e-9, "{used}");
         // A round of some milliseconds has a few ticks, which are no load by others.
         let after = MachineTime::parse("cpu  102 0 101 1000 0 0 40 0 0 0\n");
         let others = after.others_since(before, 0.0, Duration::from_millis(5));

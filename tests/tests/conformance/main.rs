@@ -23,7 +23,7 @@ mod writing;
 
 use std::time::Duration;
 
-use takt_app::serve::{ServeOptions, Serving};
+use takt_app::serve::{EndpointSecurity, ServeOptions, Serving};
 use takt_app::{Client, ClientOptions, Endpoint};
 use takt_tests::Sandbox;
 
@@ -33,6 +33,12 @@ fn run(scheme: &str, case: fn(&mut Client)) {
     let server = plant::server();
     let serve = ServeOptions {
         runtime_directory: Some(sandbox.runtime_directory()),
+        // Not the files of the user who runs the test.
+        security: EndpointSecurity {
+            certificates: Some(sandbox.data_directory().join("pki")),
+            users: Some(sandbox.data_directory().join("users")),
+            ..EndpointSecurity::default()
+        },
         ..ServeOptions::default()
     };
     let endpoints: [Endpoint; 2] = [

@@ -20,6 +20,9 @@ use crate::sandbox::Sandbox;
 /// Time limit of changes, renewals and new connections on a loaded machine.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// Time after which a change is made once more.
+const AGAIN: Duration = Duration::from_secs(5);
+
 /// Renewals of each SecureChannel, and changes, that have to be seen.
 const RENEWED: u64 = 4;
 const CHANGES: u32 = 5;
@@ -289,7 +292,14 @@ impl Link {
         relay.cut();
         let started = Instant::now();
         self.set_until(43, started)?;
+        let mut written = Instant::now();
         loop {
+            // A server may lose the message that it sent on the connection when that was cut. The next change has to come.
+            if written.elapsed() > AGAIN {
+                self.set_until(42, started)?;
+                self.set_until(43, started)?;
+                written = Instant::now();
+            }
             let change = self.change(Duration::from_millis(100));
             if matches!(change, Ok(Some(Some(Variant::UInt32(43))))) {
                 // A server that limits the number of new connections may close one of them again.
