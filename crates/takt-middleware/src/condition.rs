@@ -61,6 +61,9 @@ impl Condition {
 /// Options of loads, of resting round trips and of the scheduler.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub struct ConditionOptions {
+    /// Measure everything that the paper measures: --load idle,cpu,network --resting. It takes some hours.
+    #[arg(long, conflicts_with_all = ["load", "resting"])]
+    pub all: bool,
     /// Loads under which echo and ACK are measured.
     #[arg(
         long,
@@ -104,7 +107,10 @@ const RESTING_BYTES: u32 = 4;
 impl ConditionOptions {
     /// Returns the requests of all conditions: `sizes` and `count` are those without rest.
     pub(crate) fn requests(&self, sizes: &[u32], count: u32) -> Vec<Requests> {
-        let mut loads = self.load.clone();
+        let mut loads = match self.all {
+            true => vec![Condition::Idle, Condition::Cpu, Condition::Network],
+            false => self.load.clone(),
+        };
         loads.sort_unstable();
         loads.dedup();
         let of_mode = |mode: Mode| sizes.iter().map(move |size| (mode, *size));
@@ -118,7 +124,7 @@ impl ConditionOptions {
                 wait_ms: 0,
             })
             .collect();
-        if self.resting {
+        if self.resting || self.all {
             all.push(Requests {
                 condition: Condition::Resting,
                 cases: vec![(Mode::Ack, RESTING_BYTES)],
@@ -172,6 +178,10 @@ mod tests {
         );
         assert_eq!((all[2].count, all[2].wait_ms), (100, 7));
         assert_eq!(all[2].cases, [(Mode::Ack, 4)]);
+        let all = parse(&["--all"]).unwrap().requests(&[2], 50);
+        let conditions: Vec<&str> = all.iter().map(|it| it.condition.name()).collect();
+        assert_eq!(conditions, ["idle", "cpu", "network", "resting"]);
+        assert!(parse(&["--all", "--resting"]).is_err());
     }
 
     #[test]
