@@ -67,7 +67,7 @@ pub struct ServeOptions {
     /// `runtime_directory` names another directory.
     pub group: Option<String>,
     /// True if the shared-memory endpoint also has services of iceoryx2, which programs without Takt can call. They take
-    /// 1.5 MiB of memory and 90 open files, and most of the time of the start. Clients of Takt do not need them.
+    /// 1.5 MiB of memory and 90 open files. Clients of Takt do not need them.
     pub public_services: bool,
     /// Core that the thread runs on. It is inherited by threads that wait for other servers on behalf of a request:
     /// do not combine this with spinning if there are such threads.
