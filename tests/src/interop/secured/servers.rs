@@ -294,7 +294,7 @@ impl Link {
         self.set_until(43, started)?;
         let mut written = Instant::now();
         loop {
-            // The first change may be lost with the connection: Milo's has failed to come. The next one has to.
+            // With Milo as the server, the first change once did not come. The next one has to.
             if written.elapsed() > AGAIN {
                 self.set_until(42, started)?;
                 self.set_until(43, started)?;
