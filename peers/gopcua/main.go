@@ -18,8 +18,8 @@ type Task struct {
 	Namespace string
 	Start     string
 	Security
-	sessions  []*Session
-	input     *bufio.Reader
+	sessions []*Session
+	input    *bufio.Reader
 }
 
 // Failed is the panic of a check that has failed.
