@@ -65,6 +65,11 @@ impl<'a> Session<'a> {
         let arguments = (options, seed);
         let mut session = Self::prepare(environment, table, peer, arguments, network, interrupted)?;
         session.start_server(interrupted)?;
+        if let Some(folder) = &session.server_folder
+            && options.iter().any(|option| option.starts_with("security="))
+        {
+            environment.fetch(folder, session.folder.path())?;
+        }
         session.start_client(interrupted)?;
         Ok(session)
     }

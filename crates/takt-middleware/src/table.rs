@@ -206,19 +206,15 @@ impl PeerTable {
     }
 
     fn command_line(&self, words: &[String]) -> Vec<String> {
-        let place = |(index, word): (usize, &String)| {
-            if word == "{takt}" {
-                let takt = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("takt"));
-                return takt.to_string_lossy().into_owned();
+        let place = |(index, word): (usize, &String)| match (word.as_str(), &self.root) {
+            ("{takt}", _) => vec![this_program()],
+            ("{takt-node}", _) => own_node(),
+            (_, Some(root)) if index == 0 && word.contains('/') => {
+                vec![root.join(word).to_string_lossy().into_owned()]
             }
-            match &self.root {
-                Some(root) if index == 0 && word.contains('/') => {
-                    root.join(word).to_string_lossy().into_owned()
-                }
-                _ => word.clone(),
-            }
+            _ => vec![word.clone()],
         };
-        words.iter().enumerate().map(place).collect()
+        words.iter().enumerate().flat_map(place).collect()
     }
 
     /// Returns the reason why a peer cannot be started: its program is not there.
@@ -240,6 +236,25 @@ impl PeerTable {
             "not installed: takt bench peers install {}",
             peer.name
         ))
+    }
+}
+
+fn this_program() -> String {
+    let takt = std::env::current_exe().unwrap_or_else(|_| PathBuf::from("takt"));
+    takt.to_string_lossy().into_owned()
+}
+
+/// Returns the program `takt-node`, if it lies beside this program.
+pub(crate) fn small_node() -> Option<PathBuf> {
+    let node = Path::new(&this_program()).with_file_name("takt-node");
+    node.is_file().then_some(node)
+}
+
+/// Returns the beginning of the command line of Takt's own nodes: `takt-node`, or else this program.
+fn own_node() -> Vec<String> {
+    match small_node() {
+        Some(node) => vec![node.to_string_lossy().into_owned()],
+        None => vec![this_program(), "bench".to_owned(), "node".to_owned()],
     }
 }
 

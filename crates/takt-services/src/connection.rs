@@ -91,16 +91,18 @@ impl Connection {
         self.is_forwarding = false;
     }
 
-    /// Sets the caller of the next request: `user`, if the client forwards it, and the client itself otherwise.
+    /// Returns true if the client forwarded the last request on behalf of a user.
     #[inline]
+    pub(crate) fn is_forwarding(&self) -> bool {
+        self.is_forwarding
+    }
+
+    /// Sets the caller of the next request: `user`, if the client forwards it, and the client itself otherwise.
     pub(crate) fn set_forwarded(
         &mut self,
         user: Option<&ForwardedUser>,
         users: Option<&dyn Users>,
     ) {
-        if user.is_none() && !self.is_forwarding {
-            return;
-        }
         if let Some(session) = &self.session {
             let client = session.caller.load_full();
             self.is_forwarding = user.is_some();

@@ -188,6 +188,10 @@ fn servers_run_on_another_host() {
     ] {
         assert!(tables.contains(text), "no `{text}` in {tables}");
     }
+    // The client got the server's certificates.
+    for row in rows(&objects, "takt-tcp security=basic256sha256") {
+        assert_eq!(row["answered"], 20, "{row}");
+    }
     // Processor time and memory of a server are read there.
     let tcp = objects.iter().find(|it| it["label"] == "tcp").unwrap();
     let server = &tcp["resources"][0]["usage"][1];

@@ -136,7 +136,9 @@ impl ClientOptions {
         }
     }
 
-    pub(super) fn uri(&self) -> String {
+    /// Returns the ApplicationUri of the client: the given one, or one with its ApplicationName.
+    #[must_use]
+    pub fn uri(&self) -> String {
         if self.application_uri.is_empty() {
             format!("urn:takt:consumer:{}", self.application_name)
         } else {

@@ -122,9 +122,6 @@ impl Environment {
             Self::Host(_) if peer.environment == PeerNetwork::Veth => {
                 Some("it needs names of interfaces, which no option gives")
             }
-            Self::Host(_) if variant.iter().any(|it| it.starts_with("security=")) => {
-                Some("its certificates are in a folder, which the other host does not share")
-            }
             Self::Host(_) => None,
         }
     }
@@ -228,6 +225,14 @@ impl Environment {
         match self {
             Self::Host(host) => host.folder(interrupted).map(Some),
             _ => Ok(None),
+        }
+    }
+
+    /// Copies the files of the server's private folder, such as certificates, into that of the client.
+    pub(crate) fn fetch(&self, from: &RemoteFolder, to: &Path) -> Result<(), SessionError> {
+        match self {
+            Self::Host(host) => host.fetch(&from.path, to),
+            _ => Ok(()),
         }
     }
 

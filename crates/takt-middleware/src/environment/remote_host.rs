@@ -164,6 +164,32 @@ impl RemoteHost {
         })
     }
 
+    /// Copies the files of a folder there to a folder here.
+    pub(super) fn fetch(&self, from: &str, to: &Path) -> Result<(), SessionError> {
+        let failed = SessionError::failed;
+        let script = "cd \"$1\" && find . -type f ! -name '*.log' -print0 | tar --create --null --files-from=-";
+        let mut pack = command(&self.line(script, &[from.to_owned()]))?;
+        let mut packing = pack
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .spawn()
+            .map_err(failed)?;
+        let mut unpack = Command::new("tar");
+        unpack.arg("--directory").arg(to);
+        unpack.args(["--extract", "--no-same-owner"]);
+        unpack.stdin(packing.stdout.take().map_or_else(Stdio::null, Stdio::from));
+        let unpacked = output_of(&mut unpack, "tar");
+        let packed = packing.wait().map_err(failed)?;
+        unpacked?;
+        match packed.success() {
+            true => Ok(()),
+            false => Err(SessionError::Failed(format!(
+                "{}: the files of the server cannot be copied: {packed}",
+                self.name
+            ))),
+        }
+    }
+
     /// Returns the tables of sockets there, in the form of proc_pid_net(5).
     pub(super) fn socket_tables(&self) -> Result<String, SessionError> {
         self.shell("cd /proc/net && cat tcp tcp6 udp udp6 2>/dev/null; true")

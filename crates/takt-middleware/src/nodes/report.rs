@@ -5,6 +5,7 @@ use takt_report::{Column, Report, Table};
 use super::goals::{goals, mib};
 use super::row::NodesRow;
 use crate::error::MiddlewareError;
+use crate::table;
 
 /// Prints a table, or JSON rows.
 pub(super) fn show(
@@ -18,6 +19,12 @@ pub(super) fn show(
         "Memory is the sum of the proportional set sizes of all servers and of the broker. Traffic is that on the loopback interface until \
          all nodes were connected.",
     );
+    if table::small_node().is_none() {
+        report.note(
+            "The small program `takt-node` is not beside this program, so each of Takt's nodes is the whole program `takt`: 1 MiB more. \
+             `cargo build --release -p takt` builds both.",
+        );
+    }
     let mut table = Table::new([
         Column::text("peer"),
         Column::number("nodes"),

@@ -4,8 +4,10 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use takt_app::certificates::{describe, open_store};
 use takt_app::serve::{EndpointSecurity, ServeOptions};
 use takt_app::{Client, ClientOptions, ClientSecurity, Endpoint, Method, Provider, Waiting};
+use takt_crypto::KeyKind;
 use takt_space::{MethodCall, OutputArguments};
 use takt_ua::{BuiltInType, NodeId, StatusCode, VariantRef};
 
@@ -58,6 +60,8 @@ fn runtime_directory(setting: &PeerSetting) -> PathBuf {
 
 /// Namespace of the Provider.
 const NAMESPACE: u16 = 1;
+/// ApplicationName of the client.
+const CLIENT: &str = "TaktEchoClient";
 
 fn method(mode: Mode) -> NodeId {
     NodeId::string(NAMESPACE, mode.name())
@@ -109,6 +113,14 @@ pub(super) fn serve(setting: &PeerSetting, transport: Transport) -> Result<(), O
         })
         .start()
         .map_err(OwnPeerError::failed)?;
+    if given.is_secured {
+        // The client may be on another host, and then gets these files: it cannot add its own certificate here.
+        let pki = setting.folder.join("pki");
+        let store = open_store(Some(&pki)).map_err(OwnPeerError::failed)?;
+        let client = describe(CLIENT, &ClientOptions::named(CLIENT).uri(), Vec::new());
+        let made = store.own(&client, KeyKind::Rsa);
+        made.map_err(OwnPeerError::failed)?;
+    }
     println!("ready");
     let _ = std::io::Read::read_to_end(&mut std::io::stdin(), &mut Vec::new());
     drop(provider);
@@ -141,7 +153,7 @@ pub(super) fn connect(setting: &PeerSetting, transport: Transport) -> Result<(),
             certificates: Some(setting.folder.join("pki")),
             ..ClientSecurity::default()
         },
-        ..ClientOptions::named("TaktEchoClient")
+        ..ClientOptions::named(CLIENT)
     };
     let endpoint = transport.endpoint(setting)?;
     let client = Client::connect(&endpoint, options).map_err(OwnPeerError::failed)?;

@@ -241,18 +241,27 @@ fn dispatch_layout(
         request_id,
         message,
     };
-    let type_id = match laid_out.service() {
-        takt_layout::Service::Read => ids::READ_REQUEST_ENCODING_DEFAULT_BINARY,
-        takt_layout::Service::Write => ids::WRITE_REQUEST_ENCODING_DEFAULT_BINARY,
-        takt_layout::Service::Call => ids::CALL_REQUEST_ENCODING_DEFAULT_BINARY,
-    };
-    let (connection, session) = session_of(&incoming, connection, type_id, known)?;
-    let request = incoming.of(&connection.caller);
     let body = Body::LaidOut(&laid_out);
+    // Each service has its type as a constant, so that the right counter is known when this is compiled.
     match laid_out.service() {
-        takt_layout::Service::Read => read::handle(&request, connection, session, body, response),
-        takt_layout::Service::Write => write::handle(&request, connection, session, body, response),
-        takt_layout::Service::Call => call::handle(&request, connection, session, body, response),
+        takt_layout::Service::Read => {
+            let type_id = ids::READ_REQUEST_ENCODING_DEFAULT_BINARY;
+            let (connection, session) = session_of(&incoming, connection, type_id, known)?;
+            let request = incoming.of(&connection.caller);
+            read::handle(&request, connection, session, body, response)
+        }
+        takt_layout::Service::Write => {
+            let type_id = ids::WRITE_REQUEST_ENCODING_DEFAULT_BINARY;
+            let (connection, session) = session_of(&incoming, connection, type_id, known)?;
+            let request = incoming.of(&connection.caller);
+            write::handle(&request, connection, session, body, response)
+        }
+        takt_layout::Service::Call => {
+            let type_id = ids::CALL_REQUEST_ENCODING_DEFAULT_BINARY;
+            let (connection, session) = session_of(&incoming, connection, type_id, known)?;
+            let request = incoming.of(&connection.caller);
+            call::handle(&request, connection, session, body, response)
+        }
     }
 }
 
@@ -378,9 +387,9 @@ fn session_of<'c>(
         let session = sessions.find_usable(token, connection.channel)?;
         connection.set_session(Some(session));
     }
-    let forwarded = ForwardedUser::read(&incoming.header.additional_header);
-    let users = incoming.server.users().map(|users| &**users);
-    connection.set_forwarded(forwarded.as_ref(), users);
+    if connection.is_forwarding() || !incoming.header.additional_header.type_id.is_null() {
+        set_forwarded(incoming, connection);
+    }
     let connection: &'c Connection = connection;
     match &connection.session {
         Some(session) => {
@@ -391,4 +400,13 @@ fn session_of<'c>(
         }
         None => Err(Fault(StatusCode::BadSessionIdInvalid)),
     }
+}
+
+/// Sets the user on whose behalf the client sends a request, or that there is none.
+#[cold]
+#[inline(never)]
+fn set_forwarded(incoming: &Incoming<'_>, connection: &mut Connection) {
+    let forwarded = ForwardedUser::read(&incoming.header.additional_header);
+    let users = incoming.server.users().map(|users| &**users);
+    connection.set_forwarded(forwarded.as_ref(), users);
 }
