@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn page_faults_of_other_threads_are_not_counted() {
-        let mut run = || {
+        let run = || {
             let thread = std::thread::spawn(|| touch(64 * 512));
             let before = PageFaults::of_this_thread();
             let theirs = thread.join().unwrap();
