@@ -54,8 +54,9 @@ pub fn a_run_is_beside_its_bounds(backend: &TestedBackend) -> Outcome {
         let simulated = number("/simulated/delay/max_ns").unwrap();
         let bound = number("/bound/picos").unwrap() / 1e3;
         let measured = number("/measured/delay/median_ns").unwrap();
-        // A round trip takes more than a cycle, and less than twenty on the busiest machine.
-        assert!(measured > 2e6 && measured < 4e7, "{row}");
+        // A round trip takes about a cycle, and less than twenty on the busiest machine. It is shorter than a cycle if the
+        // thread of the publisher wakes later than that of the loopback.
+        assert!(measured > 1e6 && measured < 4e7, "{row}");
         assert!(simulated > 2e6 && simulated <= bound, "{row}");
         let reasons = row["not_comparable"].as_array().unwrap();
         assert_eq!(reasons.is_empty(), !backend.is_host(), "{row}");
