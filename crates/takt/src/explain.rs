@@ -307,6 +307,11 @@ pub fn advice(error: &ClientError) -> Option<String> {
              loopback interface only; a token is sent encrypted only: --security encrypt."
                 .to_owned()
         }
+        ClientError::Operation { subject, status: StatusCode::BadNoMatch } if subject.starts_with("the type ") => {
+            "The server has no type with this name. Types come from NodeSets: `takt registry --nodeset FILE` loads one, and a Provider \
+             may bring its own."
+                .to_owned()
+        }
         _ => match error.status_code() {
             StatusCode::BadNodeIdUnknown | StatusCode::BadNoMatch => {
                 "`takt browse ENDPOINT` lists the nodes. A node is a NodeId such as \"ns=1;s=Spindle/Speed\", or a \
