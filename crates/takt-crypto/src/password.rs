@@ -24,9 +24,9 @@ impl PasswordHash {
     /// Returns the hash of a password with a new salt.
     ///
     /// # Errors
-    /// [`CryptoError`] if the password is longer than 1024 bytes, or the system has no random numbers.
+    /// [`CryptoError`] if the password is empty or longer than 1024 bytes, or the system has no random numbers.
     pub fn of(password: &[u8]) -> Result<Self, CryptoError> {
-        if password.len() > MAX_PASSWORD {
+        if password.is_empty() || password.len() > MAX_PASSWORD {
             return Err(CryptoError);
         }
         let hash = argon2().hash_password(password).map_err(|_| CryptoError)?;
@@ -53,13 +53,16 @@ impl PasswordHash {
         &self.0
     }
 
-    /// Checks a password. Takes about 20 ms, whatever the result is.
+    /// Checks a password. An empty one never matches, also the hash of one in an older file. Takes about 20 ms, whatever the result
+    /// is.
     #[must_use]
     pub fn matches(&self, password: &[u8]) -> bool {
         let Ok(hash) = Encoded::new(&self.0) else {
             return false;
         };
-        password.len() <= MAX_PASSWORD && argon2().verify_password(password, &hash).is_ok()
+        password.len() <= MAX_PASSWORD
+            && argon2().verify_password(password, &hash).is_ok()
+            && !password.is_empty()
     }
 }
 
@@ -88,6 +91,13 @@ mod tests {
         let again = PasswordHash::of(b"correct horse").unwrap();
         assert_ne!(hash, again, "each hash has its own salt");
         assert_eq!(PasswordHash::from_phc(hash.as_phc()).unwrap(), hash);
+    }
+
+    #[test]
+    fn an_empty_password_never_matches() {
+        assert!(PasswordHash::of(b"").is_err());
+        let hash = argon2().hash_password(b"").unwrap().to_string();
+        assert!(!PasswordHash::from_phc(&hash).unwrap().matches(b""));
     }
 
     #[test]

@@ -111,8 +111,8 @@ const DEADLINE: u8 = 4;
 const EXPECTED: u8 = 5;
 const EVENTS: u8 = 6;
 
-/// Number of checks of shared memory per check of the descriptors, which is a system call, after a request over shared memory.
-/// They take 2 to 3 microseconds, so a client of TCP gets a check of the descriptors after each one.
+/// Number of checks of shared memory per check of the descriptors, while the last request came over shared memory. A check of
+/// the descriptors is a system call. After a request over TCP, both are checked in turns: its client would wait for all of them.
 const LOOKS: u32 = 64;
 
 /// Endpoints that are served until this is dropped.

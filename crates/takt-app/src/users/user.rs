@@ -36,8 +36,8 @@ pub enum UsersError {
     /// The Unix group does not exist.
     #[error("{0:?} is neither the name nor the number of a Unix group")]
     UnixGroup(String),
-    /// The password is too long.
-    #[error("the password cannot be used: it is longer than 1024 bytes")]
+    /// The password is empty or too long.
+    #[error("the password cannot be used: it is empty, or longer than 1024 bytes")]
     Password(#[from] CryptoError),
 }
 
