@@ -135,16 +135,18 @@ fn proof(user: &User) -> &'static str {
 /// Reads a password from the first line of a file, or from the environment.
 pub fn password(file: Option<&PathBuf>) -> miette::Result<String> {
     const HELP: &str = "Give --password-file FILE, or set the variable TAKT_PASSWORD.";
-    let Some(file) = file else {
-        return std::env::var("TAKT_PASSWORD")
-            .map_err(|_| explain::with_help("the user needs a password", HELP));
+    let password = match file {
+        None => std::env::var("TAKT_PASSWORD")
+            .map_err(|_| explain::with_help("the user needs a password", HELP))?,
+        Some(file) => {
+            let text = std::fs::read_to_string(file).map_err(|error| {
+                explain::with_help(format!("{}: {error}", file.display()), HELP)
+            })?;
+            text.lines().next().unwrap_or_default().to_owned()
+        }
     };
-    let text = std::fs::read_to_string(file);
-    let text =
-        text.map_err(|error| explain::with_help(format!("{}: {error}", file.display()), HELP))?;
-    let first = text.lines().next().unwrap_or_default();
-    match first.is_empty() {
+    match password.is_empty() {
         true => Err(explain::with_help("the password is empty", HELP)),
-        false => Ok(first.to_owned()),
+        false => Ok(password),
     }
 }
