@@ -21,6 +21,8 @@ pub struct Authority {
     pub key: PathBuf,
     /// Revocation list (DER), which is empty.
     pub revocations: PathBuf,
+    /// The same in PEM.
+    pub revocations_pem: PathBuf,
 }
 
 impl Authority {
@@ -75,6 +77,7 @@ impl Authority {
             certificate: write("ca.der", root.der()),
             key: write("ca.pem", key.serialize_pem().as_bytes()),
             revocations: write("ca.crl", list.der()),
+            revocations_pem: write("ca-crl.pem", list.pem().expect("PEM").as_bytes()),
         }
     }
 

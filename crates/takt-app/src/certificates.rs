@@ -108,7 +108,8 @@ fn addresses_4(table: &str) -> Vec<IpAddr> {
     let mut found = Vec::new();
     while let Some(line) = lines.next() {
         if let Some(address) = line.strip_prefix("|-- ")
-            && lines.peek().is_some_and(|next| next.contains("host LOCAL"))
+            // Not the network 127.0.0.0/8, which is local as a whole.
+            && lines.peek().is_some_and(|next| next.contains("/32 host LOCAL"))
             && let Ok(address) = address.parse()
         {
             found.push(address);
@@ -134,7 +135,7 @@ mod tests {
 
     #[test]
     fn addresses_are_read_from_the_kernels_tables() {
-        let table = "Main:\n  +-- 0.0.0.0/0 3 0 5\n     |-- 0.0.0.0\n        /0 universe UNICAST\n     |-- 192.0.2.7\n        /32 host LOCAL\n     |-- 192.0.2.255\n        /32 link BROADCAST\n";
+        let table = "Main:\n  +-- 0.0.0.0/0 3 0 5\n     |-- 0.0.0.0\n        /0 universe UNICAST\n     |-- 192.0.2.7\n        /32 host LOCAL\n     |-- 192.0.2.255\n        /32 link BROADCAST\n     |-- 127.0.0.0\n        /8 host LOCAL\n";
         assert_eq!(addresses_4(table), [IpAddr::from([192, 0, 2, 7])]);
         let table = "00000000000000000000000000000001 01 80 10 80 lo\nfe800000000000000000000000000001 02 40 20 80 eth0\n";
         assert_eq!(addresses_6(table), [IpAddr::from(LOOPBACK_6)]);

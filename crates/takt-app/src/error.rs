@@ -4,7 +4,7 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use takt_crypto::CertificateError;
+use takt_crypto::{CertificateError, StoreError};
 use takt_layout::LayoutError;
 use takt_pubsub::security::KeyRingError;
 use takt_shm::ShmError;
@@ -89,6 +89,9 @@ pub enum ClientError {
         /// Forms that the server offers.
         reason: String,
     },
+    /// The certificate of the user or its private key cannot be used.
+    #[error("the certificate of the user cannot be used: {0}")]
+    UserCertificate(#[source] StoreError),
     /// The server offers secure endpoints only.
     #[error("{endpoint} offers secure endpoints only: {offered}")]
     SecurityRequired {
@@ -106,6 +109,8 @@ pub enum ClientError {
         wanted: String,
         /// Endpoints of the server, each with the reason against it.
         refused: String,
+        /// Values of `--security` that the server has endpoints for.
+        possible: Vec<String>,
     },
     /// The server's certificate did not pass a check.
     #[error("the certificate of {endpoint} is refused: {cause}")]
@@ -125,6 +130,8 @@ pub enum ClientError {
         endpoint: String,
         /// SHA-1 thumbprint of the own certificate.
         thumbprint: String,
+        /// Check that the own certificate fails here too, so that trust would not help.
+        own: Option<CertificateError>,
         /// StatusCode of the server.
         status: StatusCode,
     },
@@ -263,6 +270,7 @@ impl ClientError {
             | Self::Secret { .. }
             | Self::Certificates { .. }
             | Self::CertificateKind { .. }
+            | Self::UserCertificate(_)
             | Self::Random(_)
             | Self::Invalid(_) => StatusCode::BadInvalidArgument,
         }

@@ -189,9 +189,10 @@ impl UserFile {
         *failure = (failure.0 + 1, at + LOCKED);
         if failure.0 == ATTEMPTS {
             let (user, address) = attempt;
+            let address = address.map_or("this host".to_owned(), |address| address.to_string());
             tracing::warn!(
                 ?user,
-                ?address,
+                address,
                 "too many wrong passwords: refused for a minute"
             );
         }

@@ -44,6 +44,8 @@ struct Slot {
     kind: KeyKind,
     /// Files of the certificate and its key.
     files: (PathBuf, PathBuf),
+    /// Command that renews the certificate, or advice.
+    renewal: String,
     own: Mutex<Own>,
 }
 
@@ -91,6 +93,11 @@ pub enum OwnUpdateError {
     Elsewhere,
 }
 
+/// Returns the beginning of a name that a peer has chosen, as a log shows it.
+fn printable(name: &str) -> String {
+    name.chars().take(200).collect()
+}
+
 /// Expectations of the peer of a SecureChannel, apart from the present time.
 #[derive(Debug, Clone, Copy)]
 pub struct PeerExpectations<'a> {
@@ -105,9 +112,10 @@ pub struct PeerExpectations<'a> {
 }
 
 impl Slot {
-    fn new(files: (PathBuf, PathBuf), current: OwnCertificate) -> Self {
+    fn new(files: (PathBuf, PathBuf), renewal: String, current: OwnCertificate) -> Self {
         let modified = modified(&files);
         let slot = Self {
+            renewal,
             kind: current.key().kind(),
             own: Mutex::new(Own {
                 current: Arc::new(current),
@@ -152,7 +160,7 @@ impl Slot {
                 }
             }
         }
-        expiry::warn(&own.current, &self.files.0, now());
+        expiry::warn(&own.current, &self.renewal, now());
         Arc::clone(&own.current)
     }
 }
@@ -178,8 +186,12 @@ impl ApplicationSecurity {
     ) -> Result<Self, StoreError> {
         let slot = |kind| {
             let current = store.own(new, kind)?;
-            let files = store.own_files(&new.application_name, kind);
-            Ok::<Slot, StoreError>(Slot::new(files, current))
+            let name = &new.application_name;
+            let renewal = format!(
+                "`takt trust renew '{name}' --certificates '{}'` makes a new one",
+                store.root().display()
+            );
+            Ok::<Slot, StoreError>(Slot::new(store.own_files(name, kind), renewal, current))
         };
         let first = slot(first)?;
         let others = others.iter().map(|kind| slot(*kind));
@@ -202,8 +214,9 @@ impl ApplicationSecurity {
     ) -> Result<Self, StoreError> {
         let current = OwnCertificate::from_files(certificate, key)?;
         let files = (certificate.to_owned(), key.to_owned());
+        let renewal = format!("replace the file {}", certificate.display());
         Ok(Self {
-            first: Slot::new(files, current),
+            first: Slot::new(files, renewal, current),
             others: Vec::new(),
             store,
             paid: Mutex::new(Instant::now()),
@@ -290,15 +303,25 @@ impl ApplicationSecurity {
     }
 
     fn note_refused(&self, leaf: &Certificate, error: CertificateError) {
+        let needs_list = matches!(
+            error,
+            CertificateError::RevocationUnknown | CertificateError::IssuerRevocationUnknown
+        );
+        if needs_list && self.may_keep(Instant::now()) {
+            tracing::warn!(
+                subject = %printable(&leaf.subject),
+                issuer = %printable(&leaf.issuer),
+                "{error}: `takt trust add FILE.crl` adds one"
+            );
+        }
         let needs_trust = matches!(
             error,
             CertificateError::Untrusted | CertificateError::ChainIncomplete
         );
         let is_new = needs_trust && !self.store.is_rejected(leaf);
         if is_new && self.may_keep(Instant::now()) {
-            let subject: String = leaf.subject.chars().take(200).collect();
             tracing::warn!(
-                %subject,
+                subject = %printable(&leaf.subject),
                 thumbprint = %leaf.thumbprint,
                 "{error}: `takt trust add {}` trusts it", leaf.thumbprint
             );

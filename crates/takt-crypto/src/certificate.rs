@@ -332,6 +332,26 @@ impl Certificate {
         )
     }
 
+    /// Returns the check that the certificate fails, whichever application trusts it: its hash algorithm and key have to fit one of
+    /// these SecurityPolicies, and its validity has to contain `now`, in seconds since 1970.
+    #[must_use]
+    pub fn shortcoming(&self, profiles: &[&PolicyProfile], now: i64) -> Option<CertificateError> {
+        let mut profiles = profiles.iter();
+        if !self.has_safe_hash() || !profiles.any(|profile| self.has_key_for(profile)) {
+            return Some(CertificateError::PolicyCheck);
+        }
+        (!self.is_valid_at(now)).then_some(CertificateError::Time)
+    }
+
+    /// Returns true if the hash algorithm of the signature is SHA-2, or part of Ed25519.
+    fn has_safe_hash(&self) -> bool {
+        X509Certificate::from_der(&self.der).is_ok_and(|(_, parsed)| {
+            let algorithm = &parsed.signature_algorithm.algorithm;
+            let mut kinds = KeyKind::ALL.into_iter();
+            kinds.any(|kind| verification(algorithm, Some(kind)).is_some())
+        })
+    }
+
     /// Returns true if the validity contains `now`, in seconds since 1970.
     #[must_use]
     pub const fn is_valid_at(&self, now: i64) -> bool {

@@ -1,7 +1,6 @@
 //! Warnings before the own certificates expire.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use crate::certificate::Thumbprint;
@@ -17,16 +16,36 @@ const DAY: i64 = 24 * 3600;
 /// warns once a day.
 static WARNED: Mutex<BTreeMap<Thumbprint, i64>> = Mutex::new(BTreeMap::new());
 
-/// Logs a warning if an own certificate expires soon or has expired, at most once a day.
-pub(crate) fn warn(own: &OwnCertificate, file: &Path, now: i64) {
+/// Logs a warning if an own certificate expires soon or has expired, at most once a day. `renewal` tells how it is renewed.
+pub(crate) fn warn(own: &OwnCertificate, renewal: &str, now: i64) {
     let left = own.certificate().not_after.saturating_sub(now);
     if left < EXPIRES_SOON && is_due(own.thumbprint(), now) {
         tracing::warn!(
-            subject = %own.certificate().subject,
-            file = %file.display(),
-            "the own certificate expires in {} days: `takt trust renew` or another file replaces it",
-            left.div_euclid(DAY)
+            thumbprint = %own.thumbprint(),
+            "the own certificate {}: {renewal}",
+            expiry(left)
         );
+    }
+}
+
+/// Returns the time of expiry as text, from the seconds that are left.
+fn expiry(left: i64) -> String {
+    let days = (left / DAY).unsigned_abs();
+    let days = match days {
+        0 => {
+            return if left < 0 {
+                "expired today"
+            } else {
+                "expires within a day"
+            }
+            .to_owned();
+        }
+        1 => "1 day".to_owned(),
+        days => format!("{days} days"),
+    };
+    match left < 0 {
+        true => format!("expired {days} ago"),
+        false => format!("expires in {days}"),
     }
 }
 
@@ -45,6 +64,15 @@ fn is_due(certificate: Thumbprint, now: i64) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_warning_tells_past_from_future() {
+        assert_eq!(expiry(-696 * DAY), "expired 696 days ago");
+        assert_eq!(expiry(-DAY), "expired 1 day ago");
+        assert_eq!(expiry(-1), "expired today");
+        assert_eq!(expiry(DAY - 1), "expires within a day");
+        assert_eq!(expiry(2 * DAY), "expires in 2 days");
+    }
 
     #[test]
     fn a_warning_comes_once_a_day_for_each_certificate() {

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use crate::certificate::{Certificate, MAX_CHAIN_SIZE};
+use crate::certificate::Certificate;
 use crate::certificate_error::CertificateError;
 use crate::creation::CreationError;
 use crate::private_key::KeyError;
@@ -54,6 +54,14 @@ pub enum StoreError {
         /// The mistake.
         source: KeyError,
     },
+    /// The private key belongs to another certificate.
+    #[error("{} is not the private key of {}", key.display(), certificate.display())]
+    OtherKey {
+        /// File of the certificate.
+        certificate: PathBuf,
+        /// File of the key.
+        key: PathBuf,
+    },
     /// The own certificate could not be created.
     #[error(transparent)]
     Creation(#[from] CreationError),
@@ -81,11 +89,8 @@ pub(crate) fn decoded(path: &Path) -> Option<Vec<u8>> {
         return Some(bytes);
     }
     let documents = pem::parse_many(&bytes).ok()?;
-    let contents: Vec<u8> = documents
-        .into_iter()
-        .flat_map(pem::Pem::into_contents)
-        .collect();
-    (contents.len() <= MAX_CHAIN_SIZE.max(contents.len())).then_some(contents)
+    let contents = documents.into_iter().flat_map(pem::Pem::into_contents);
+    Some(contents.collect())
 }
 
 /// Writes a file for this user only, under its final name once it is complete and on the disk.

@@ -48,6 +48,12 @@ impl RevocationList {
         })
     }
 
+    /// Returns the number of certificates that the issuer has revoked.
+    #[must_use]
+    pub fn revoked_count(&self) -> usize {
+        self.revoked.len()
+    }
+
     /// Returns the encoding (DER).
     #[must_use]
     pub fn der(&self) -> &[u8] {

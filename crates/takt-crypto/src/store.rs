@@ -245,20 +245,15 @@ impl CertificateStore {
         self.place(ISSUERS, certificate)
     }
 
-    /// Adds a revocation list.
+    /// Adds a revocation list, in place of an older one of its issuer.
     ///
     /// # Errors
-    /// [`StoreError::Io`], [`StoreError::Certificate`] if it cannot be read.
-    pub fn add_revocation_list(&self, der: &[u8]) -> Result<PathBuf, StoreError> {
-        let path = self.root.join(TRUSTED_LISTS);
-        let list = RevocationList::from_der(der);
-        let list = list.map_err(|source| StoreError::Certificate {
-            path: path.clone(),
-            source,
-        })?;
+    /// [`StoreError::Io`].
+    pub fn add_revocation_list(&self, list: &RevocationList) -> Result<PathBuf, StoreError> {
         let thumbprint = Thumbprint::of(list.issuer.as_bytes());
+        let path = self.root.join(TRUSTED_LISTS);
         let path = path.join(format!("{thumbprint}.crl"));
-        write_file(&path, der)?;
+        write_file(&path, list.der())?;
         Ok(path)
     }
 
@@ -353,7 +348,11 @@ pub(crate) fn read_identity(certificate: &Path, key: &Path) -> Result<OwnCertifi
         path: key.to_owned(),
         source,
     })?;
-    OwnCertificate::new(chain, private).map_err(refused)
+    // The chain has been parsed: no other error is possible.
+    OwnCertificate::new(chain, private).map_err(|_| StoreError::OtherKey {
+        certificate: certificate.to_owned(),
+        key: key.to_owned(),
+    })
 }
 
 impl OwnCertificate {
@@ -372,15 +371,33 @@ impl Certificate {
     /// # Errors
     /// [`StoreError`].
     pub fn from_file(path: &Path) -> Result<Self, StoreError> {
-        let io = |source| StoreError::Io {
-            path: path.to_owned(),
-            source,
-        };
-        fs::metadata(path).map_err(io)?;
-        let der = decoded(path).ok_or_else(|| io(io::ErrorKind::InvalidData.into()))?;
-        Self::from_der(&der).map_err(|source| StoreError::Certificate {
-            path: path.to_owned(),
-            source,
-        })
+        read_file(path, Self::from_der)
     }
+}
+
+impl RevocationList {
+    /// Reads a revocation list from a file, in DER or PEM.
+    ///
+    /// # Errors
+    /// [`StoreError`].
+    pub fn from_file(path: &Path) -> Result<Self, StoreError> {
+        read_file(path, Self::from_der)
+    }
+}
+
+/// Reads a file in DER or PEM, and parses its content.
+fn read_file<T>(
+    path: &Path,
+    parse: fn(&[u8]) -> Result<T, CertificateError>,
+) -> Result<T, StoreError> {
+    let io = |source| StoreError::Io {
+        path: path.to_owned(),
+        source,
+    };
+    fs::metadata(path).map_err(io)?;
+    let der = decoded(path).ok_or_else(|| io(io::ErrorKind::InvalidData.into()))?;
+    parse(&der).map_err(|source| StoreError::Certificate {
+        path: path.to_owned(),
+        source,
+    })
 }

@@ -267,6 +267,56 @@ fn refused_certificate(thumbprint: &str, cause: CertificateError) -> String {
     }
 }
 
+/// Advice on a server that has no endpoint with the wanted security; `possible` are choices that it has endpoints for.
+fn no_endpoint(possible: &[String], wanted: &str) -> String {
+    if possible.is_empty() {
+        return "--security none connects without security: only on a network that trusted hosts alone can reach.".to_owned();
+    }
+    let curves = match wanted.starts_with("ECC_") {
+        true => {
+            " A server of Takt offers policies with elliptic curves if it is started with --curves."
+        }
+        false => "",
+    };
+    format!(
+        "The server has endpoints for --security {}. Without --security, the most secure one is used.{curves}",
+        possible.join(", ")
+    )
+}
+
+/// Advice on a server that refused the certificate of this application: it fails the check `own` here too, or only trust may be
+/// missing.
+fn refused_here(thumbprint: &str, own: Option<CertificateError>, status: StatusCode) -> String {
+    match (own, status) {
+        (Some(CertificateError::Time), _) => format!(
+            "The certificate of this application, {thumbprint}, has expired or is not valid yet. `takt trust list` shows its name and \
+             `takt trust renew NAME` replaces it, unless --certificate names it. Is the clock of this host right?"
+        ),
+        (Some(_), _) => format!(
+            "The certificate of this application, {thumbprint}, uses SHA-1, or a key that the SecurityPolicy does not allow. RSA keys \
+             have at least 2048 bits. `takt trust renew NAME` makes another one; or name another with --certificate."
+        ),
+        (
+            None,
+            StatusCode::BadCertificateTimeInvalid | StatusCode::BadCertificateIssuerTimeInvalid,
+        ) => format!(
+            "By the clock of this host, the certificate {thumbprint} of this application is valid: compare the clocks of both hosts. \
+             That of an issuer (CA) may have expired."
+        ),
+        (None, StatusCode::BadCertificateUriInvalid | StatusCode::BadCertificateUseNotAllowed) => {
+            format!(
+                "The certificate {thumbprint} of this application lacks its ApplicationUri, or is not for this use (KeyUsage). \
+             `takt trust show {thumbprint}` shows it, and `takt trust renew NAME` makes another one."
+            )
+        }
+        (None, _) => format!(
+            "The server does not trust this application yet: its certificate has the thumbprint {thumbprint}. At a server of Takt, \
+             `takt trust add {thumbprint}` trusts it. If it is trusted there, the log of the server tells which check failed: the \
+             certificate may be revoked."
+        ),
+    }
+}
+
 /// Returns advice on an error of a Client.
 pub fn advice(error: &ClientError) -> Option<String> {
     Some(match error {
@@ -283,16 +333,18 @@ pub fn advice(error: &ClientError) -> Option<String> {
             "Increase --timeout, or check whether the server hangs.".to_owned()
         }
         ClientError::SecurityRequired { .. } => SECURITY.to_owned(),
-        ClientError::NoSecureEndpoint { .. } => {
-            "--security none connects without security: only on a network that trusted hosts alone can reach.".to_owned()
-        }
+        ClientError::NoSecureEndpoint {
+            possible, wanted, ..
+        } => no_endpoint(possible, wanted),
         ClientError::ServerCertificate {
             thumbprint, cause, ..
         } => refused_certificate(thumbprint, *cause),
-        ClientError::NotTrusted { thumbprint, .. } => format!(
-            "The server does not trust this application yet: its certificate has the thumbprint {thumbprint}. At a server of Takt, \
-             `takt trust add {thumbprint}` trusts it."
-        ),
+        ClientError::NotTrusted {
+            thumbprint,
+            own,
+            status,
+            ..
+        } => refused_here(thumbprint, *own, *status),
         ClientError::Proof { .. } => {
             "Somebody between this host and the server may change messages. Do not use --security none.".to_owned()
         }
@@ -301,6 +353,9 @@ pub fn advice(error: &ClientError) -> Option<String> {
         }
         ClientError::CertificateKind { .. } => {
             "Leave out --certificate, and one of this kind is created; or choose another SecurityPolicy with --security.".to_owned()
+        }
+        ClientError::UserCertificate(_) => {
+            "--user-certificate names a certificate in DER or PEM, --user-private-key its private key in PEM.".to_owned()
         }
         ClientError::Identity { .. } => {
             "--user gives a name, --user-certificate a certificate, --token a JSON Web Token. A password is sent encrypted, or on the \
@@ -326,8 +381,9 @@ pub fn advice(error: &ClientError) -> Option<String> {
                     .to_owned()
             }
             StatusCode::BadIdentityTokenRejected => {
-                "A token has to be valid now, and issued by the authorization service of this server for this server. The log of a \
-                 server of Takt (-v) tells why it was refused."
+                "A certificate of a user has to be known to the server, and valid: at a server of Takt, `takt user add NAME --certificate \
+                 FILE` adds a user. A token has to be valid now, and issued by the authorization service of this server for this server. \
+                 The log of a server of Takt (-v) tells why it was refused."
                     .to_owned()
             }
             StatusCode::BadNotWritable | StatusCode::BadUserAccessDenied => {

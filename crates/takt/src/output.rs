@@ -1,5 +1,7 @@
 //! Output of commands: lines for people, or objects for programs.
 
+mod explanation;
+
 use std::io::{IsTerminal, Write};
 
 use serde_json::{Value, json};
@@ -65,7 +67,7 @@ pub fn complain(text: impl std::fmt::Display) {
 
 /// Prints an error that ends the command. Its lines fit the terminal only without a word before them.
 pub fn error(error: &miette::Report) {
-    complain(format_args!("{error:?}"));
+    complain(explanation::rendered(error));
 }
 
 /// Prints a warning, in lines that fit the terminal.

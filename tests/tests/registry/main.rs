@@ -7,6 +7,7 @@
 )]
 
 mod advertised;
+mod advice;
 mod audit;
 mod browsing;
 mod certificates;

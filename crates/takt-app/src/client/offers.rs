@@ -13,7 +13,8 @@ use super::options::{ClientOptions, Identity};
 pub(super) const SECURITY_POLICY_NONE: &str = "http://opcfoundation.org/UA/SecurityPolicy#None";
 
 /// TransportProfileUri of `opc.tcp` (OPC 10000-7).
-const TCP_PROFILE: &str = "http://opcfoundation.org/UA-Profile/Transport/uatcp-uasc-uabinary";
+pub(super) const TCP_PROFILE: &str =
+    "http://opcfoundation.org/UA-Profile/Transport/uatcp-uasc-uabinary";
 
 /// SecurityPolicies that the standard has withdrawn, because their algorithms are not safe any more (OPC 10000-7, 6.6).
 const DEPRECATED: [&str; 2] = ["Basic128Rsa15", "Basic256"];
@@ -163,13 +164,36 @@ impl<'a> Offers<'a> {
         }
     }
 
-    /// Returns the refused endpoints, by the reasons.
+    /// Returns the secured endpoints that another choice of the user would use, as `--security` names them.
+    pub(super) fn others(&self) -> Vec<String> {
+        let mut others = Vec::new();
+        for (offer, found) in &self.examined {
+            if let (Err(Refusal::NotWanted), Ok(profile)) = (found, secured_profile(offer)) {
+                let other = SecurityChoice::Secured {
+                    policy: Some(profile.name),
+                    mode: Some(offer.security_mode),
+                };
+                let other = other.to_string();
+                if !others.contains(&other) {
+                    others.push(other);
+                }
+            }
+        }
+        others
+    }
+
+    /// Returns the refused endpoints, by the reasons. Endpoints of other transports are left out if there are any over TCP.
     pub(super) fn refusals(&self) -> String {
+        let is_other = |found: &Result<_, Refusal>| *found == Err(Refusal::Transport);
+        let all_are_other = self.examined.iter().all(|(_, found)| is_other(found));
         let mut reasons: Vec<(Refusal, Vec<String>)> = Vec::new();
         for (offer, found) in &self.examined {
             let (Err(reason), name) = (found, name(offer)) else {
                 continue;
             };
+            if is_other(found) && !all_are_other {
+                continue;
+            }
             match reasons.iter_mut().find(|(known, _)| known == reason) {
                 Some((_, names)) if names.contains(&name) => {}
                 Some((_, names)) => names.push(name),
@@ -313,8 +337,16 @@ mod tests {
              Basic256 encrypt: its SecurityPolicy is deprecated, and not supported; \
              Basic4096 encrypt: its SecurityPolicy is unknown; \
              Basic256Sha256 encrypt, Basic256Sha256 sign: another security is wanted; \
-             Basic256Sha256 sign: it has no certificate; \
-             Basic256Sha256 sign: its transport is not opc.tcp"
+             Basic256Sha256 sign: it has no certificate"
+        );
+        assert_eq!(
+            offers.others(),
+            ["Basic256Sha256,encrypt", "Basic256Sha256,sign"]
+        );
+        let https = &endpoints[6..];
+        assert_eq!(
+            Offers::new(https, &wanted).refusals(),
+            "Basic256Sha256 sign: its transport is not opc.tcp"
         );
         let wanted = Wanted::new(&options("auto"), None);
         assert_eq!(Offers::new(&[], &wanted).refusals(), "it offers nothing");

@@ -7,7 +7,7 @@ use takt_tcp::{ClientConnectionConfig, EndpointUrl, SecuredPolicy};
 use takt_ua::enumerations::{MessageSecurityMode, UserTokenType};
 use takt_ua::structures::EndpointDescription;
 
-use super::offers::{self, Offers, Wanted, policy_name, secured_profile};
+use super::offers::{self, Offers, TCP_PROFILE, Wanted, policy_name, secured_profile};
 use super::options::{ClientOptions, Identity};
 use crate::certificates::{self, CertificatesError};
 use crate::error::ClientError;
@@ -46,6 +46,7 @@ impl Secured {
                 endpoint: url.to_string(),
                 wanted: options.security.choice.to_string(),
                 refused: offers.refusals(),
+                possible: offers.others(),
             });
         };
         let application = open(options, url, profile.key_kind())?;
@@ -133,10 +134,11 @@ fn secured_of(endpoints: &[EndpointDescription]) -> Vec<(String, MessageSecurity
     endpoints.iter().filter_map(of).collect()
 }
 
-/// Returns the names of the SecurityPolicies that a server offers.
+/// Returns the names of the SecurityPolicies that a server offers over TCP.
 pub(super) fn names(offered: &[EndpointDescription]) -> String {
     let mut names: Vec<&str> = offered
         .iter()
+        .filter(|offer| offer.transport_profile_uri.as_str() == TCP_PROFILE)
         .map(|offer| policy_name(offer.security_policy_uri.as_str()))
         .collect();
     names.sort_unstable();

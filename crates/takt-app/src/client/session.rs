@@ -10,7 +10,7 @@ use takt_ua::{ByteString, LocalizedText, NodeId, StatusCode};
 use super::connection::Connection;
 use super::ephemeral_key;
 use super::message::{request_header, text};
-use super::offers::SECURITY_POLICY_NONE;
+use super::offers::{SECURITY_POLICY_NONE, TCP_PROFILE};
 use super::options::ClientOptions;
 use super::security::{Secured, names};
 use super::tokens::Tokens;
@@ -85,7 +85,7 @@ impl Session {
         };
         created
             .server_endpoints
-            .retain(|offer| is_of_channel(offer, transport.secured()));
+            .retain(|offer| is_of_channel(endpoint, offer, transport.secured()));
         let mut session = Self {
             authentication_token: created.authentication_token.clone(),
             created,
@@ -121,10 +121,14 @@ impl Session {
                 let certificate = certificate.ok_or(refused)?;
                 sign_nonce(endpoint, secured, certificate, &self.created)?
             }
-            None if self.created.server_endpoints.iter().all(is_unsecured) => {
-                SignatureData::default()
+            // `open` keeps the endpoints of the channel only.
+            None => {
+                let mut endpoints = self.created.server_endpoints.iter();
+                match endpoints.all(|offer| is_unsecured(endpoint, offer)) {
+                    true => SignatureData::default(),
+                    false => return Err(refused),
+                }
             }
-            None => return Err(refused),
         };
         self.activate(transport, endpoint, options, client_signature, timeout)
             .await
@@ -209,19 +213,31 @@ async fn security_required<T: Connection>(
     expect_unsecured(endpoint, &response.endpoints).err()
 }
 
-fn is_unsecured(offer: &EndpointDescription) -> bool {
-    offer.security_mode == MessageSecurityMode::None
+/// Returns true if a server offers, over the transport of `endpoint`, sessions without security. A server of Takt lists its endpoints
+/// in shared memory too, which never have any.
+fn is_unsecured(endpoint: &Endpoint, offer: &EndpointDescription) -> bool {
+    let profile = offer.transport_profile_uri.as_str();
+    let is_same_transport = match endpoint {
+        Endpoint::Tcp(_) => profile.is_empty() || profile == TCP_PROFILE,
+        Endpoint::SharedMemory(_) => profile != TCP_PROFILE,
+    };
+    is_same_transport
+        && offer.security_mode == MessageSecurityMode::None
         && offer.security_policy_uri.as_str() == SECURITY_POLICY_NONE
 }
 
 /// Returns true for the endpoints with the security of the connection.
-fn is_of_channel(offer: &EndpointDescription, secured: Option<&Secured>) -> bool {
+fn is_of_channel(
+    endpoint: &Endpoint,
+    offer: &EndpointDescription,
+    secured: Option<&Secured>,
+) -> bool {
     match secured {
         Some(secured) => {
             offer.security_mode == secured.mode
                 && offer.security_policy_uri.as_str() == secured.profile.uri
         }
-        None => is_unsecured(offer),
+        None => is_unsecured(endpoint, offer),
     }
 }
 
@@ -230,7 +246,8 @@ fn expect_unsecured(
     endpoint: &Endpoint,
     offered: &[EndpointDescription],
 ) -> Result<(), ClientError> {
-    if offered.is_empty() || offered.iter().any(is_unsecured) {
+    let mut offers = offered.iter();
+    if offered.is_empty() || offers.any(|offer| is_unsecured(endpoint, offer)) {
         return Ok(());
     }
     Err(ClientError::SecurityRequired {

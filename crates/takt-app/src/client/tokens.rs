@@ -108,8 +108,7 @@ impl<'a> Tokens<'a> {
             Identity::UserName { name, password } => Ok((self.user_name(name, password)?, without)),
             Identity::Certificate { certificate, key } => {
                 let user = takt_crypto::OwnCertificate::from_files(certificate, key);
-                let user = user.map_err(|error| ClientError::Invalid(error.to_string()))?;
-                self.certificate(&user)
+                self.certificate(&user.map_err(ClientError::UserCertificate)?)
             }
             Identity::Issued { token } => Ok((self.issued(token)?, without)),
         }

@@ -450,6 +450,10 @@ pub(crate) fn untrusted(endpoint: &Endpoint, secured: &Secured, error: TcpError)
             Some(ClientError::NotTrusted {
                 endpoint: endpoint.to_string(),
                 thumbprint: secured.identity.thumbprint().to_string(),
+                own: secured
+                    .identity
+                    .certificate()
+                    .shortcoming(&[secured.profile], takt_crypto::now()),
                 status: *status,
             })
         }

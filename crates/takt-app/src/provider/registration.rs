@@ -344,6 +344,11 @@ fn advice(error: &ClientError) -> Option<String> {
             "If this is the thumbprint of the registry, `takt trust add {thumbprint}` trusts it, with the --certificates of this \
              Provider"
         )),
+        ClientError::NotTrusted {
+            own: Some(error), ..
+        } => Some(format!(
+            "The certificate of this Provider cannot be used: {error}"
+        )),
         ClientError::NotTrusted { thumbprint, .. } => Some(format!(
             "The registry does not trust this Provider yet: `takt trust add {thumbprint}` there"
         )),

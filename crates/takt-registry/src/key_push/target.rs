@@ -180,6 +180,9 @@ impl PushError {
                 "If this is the right thumbprint, `takt trust add {thumbprint}` trusts the target, with the --certificates of the \
                  registry."
             ),
+            ClientError::NotTrusted {
+                own: Some(error), ..
+            } => format!("The certificate of this registry cannot be used: {error}."),
             ClientError::NotTrusted { thumbprint, .. } => format!(
                 "The target does not trust this registry yet: `takt trust add {thumbprint}` there."
             ),

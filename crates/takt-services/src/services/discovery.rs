@@ -41,7 +41,15 @@ pub(crate) fn find_servers(
     let find: FindServersRequest = decode(structure)?;
     check_filter(&find.server_uris)?;
     let url = url_of(find.endpoint_url.as_str(), connection);
-    let mut servers = vec![request.server.application(url)];
+    let mut own = request.server.application(url);
+    let peer = connection.caller.peer();
+    if !peer.is_local() && !peer.is_on_loopback() {
+        // Shared memory cannot be reached from another host.
+        let is_of_this_host = |url: &str| url.starts_with("opc.iox2:");
+        own.discovery_urls
+            .retain(|url| !is_of_this_host(url.as_str()));
+    }
+    let mut servers = vec![own];
     if let Some(discovery) = request.server.discovery() {
         let host = RequestedUrl::parse(url).map(|url| url.host());
         servers.extend(discovery.servers(&connection.caller, host));

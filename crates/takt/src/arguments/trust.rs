@@ -43,7 +43,7 @@ pub struct TrustServerArguments {
 
 #[derive(Debug, Subcommand)]
 pub enum TrustCommand {
-    /// List the own, trusted and rejected certificates.
+    /// List the own, trusted and rejected certificates, and revocation lists (CRL).
     List {
         #[command(flatten)]
         remote: TrustServerArguments,
@@ -53,7 +53,7 @@ pub enum TrustCommand {
     },
     /// Trust a certificate: a rejected one, by the beginning of its thumbprint, or one in a file.
     Add {
-        /// Thumbprint, at least its first 8 digits, or a file (DER or PEM; a revocation list ends in .crl).
+        /// Thumbprint, at least its first 8 digits, or a file (DER or PEM): a certificate or a revocation list (CRL).
         #[arg(value_name = "CERTIFICATE")]
         subject: String,
         /// The certificate belongs to an issuer (CA) that completes chains, but is not trusted by itself.
@@ -70,7 +70,8 @@ pub enum TrustCommand {
         #[command(flatten)]
         remote: TrustServerArguments,
     },
-    /// Replace the own certificate of an application. It is used for new connections at once.
+    /// Replace the own certificate of an application. The new one keeps names and addresses of the host, and is used for new
+    /// connections at once.
     Renew {
         /// ApplicationName, as `takt trust list` shows it.
         #[arg(required_unless_present = "server", conflicts_with = "server")]

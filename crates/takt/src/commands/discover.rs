@@ -114,7 +114,7 @@ fn show(server: &ApplicationDescription, offers: &[Offers], json: bool) {
                     output::line(format_args!("    {}", security(offer)));
                 }
             }
-            Err(error) => output::line(format_args!("    does not answer: {error}")),
+            Err(error) => output::line(format_args!("    {error}")),
         }
     }
 }

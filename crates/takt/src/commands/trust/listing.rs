@@ -4,13 +4,16 @@ use std::path::{Path, PathBuf};
 
 use miette::IntoDiagnostic;
 use serde_json::json;
-use takt_crypto::{Certificate, KeyKind, now};
+use takt_crypto::{Certificate, KeyKind, PolicyProfile, RevocationList, StoreError, now};
 use takt_report::{Column, Report, Table};
 
 use crate::{explain, output};
 
 /// Shortest beginning of a thumbprint that names a certificate.
 const SHORTEST: usize = 8;
+
+/// Digits of a thumbprint that a list shows, as it has to fit a terminal. JSON and `takt trust show` have all.
+const SHOWN: usize = 16;
 
 /// A certificate in a list.
 pub(super) struct Listed {
@@ -20,10 +23,15 @@ pub(super) struct Listed {
     pub(super) file: Option<PathBuf>,
 }
 
-/// Shows certificates; `none` is said if there are none.
-pub(super) fn show(all: &[Listed], none: &str, json: bool) -> miette::Result<()> {
+/// Shows certificates, and the revocation lists of trusted and of other issuers; `none` is said if there are none.
+pub(super) fn show(
+    all: &[Listed],
+    lists: &[Vec<RevocationList>; 2],
+    none: &str,
+    json: bool,
+) -> miette::Result<()> {
     let mut report = Report::new(output::line, json);
-    if all.is_empty() {
+    if all.is_empty() && lists.iter().all(Vec::is_empty) {
         report.line(none);
         return Ok(());
     }
@@ -39,11 +47,25 @@ pub(super) fn show(all: &[Listed], none: &str, json: bool) -> miette::Result<()>
         let certificate = &one.certificate;
         table.row([
             one.folder.to_owned(),
-            certificate.thumbprint.to_string(),
+            certificate.thumbprint.to_string()[..SHOWN].to_owned(),
             printable(name(certificate)),
             key_of(certificate),
             printable(certificate.application_uri.as_deref().unwrap_or("-")),
             validity(certificate),
+        ]);
+    }
+    let lists = || {
+        let folders = ["trusted", "issuer"].into_iter().zip(lists);
+        folders.flat_map(|(folder, lists)| lists.iter().map(move |list| (folder, list)))
+    };
+    for (folder, list) in lists() {
+        table.row([
+            folder.to_owned(),
+            "CRL".to_owned(),
+            printable(&list.issuer),
+            format!("{} revoked", list.revoked_count()),
+            "-".to_owned(),
+            list.next_update.map_or("always".to_owned(), time_left),
         ]);
     }
     report.table(&table);
@@ -61,6 +83,17 @@ pub(super) fn show(all: &[Listed], none: &str, json: bool) -> miette::Result<()>
                 "not_before": certificate.not_before,
                 "not_after": certificate.not_after,
                 "file": file,
+            }))
+            .into_diagnostic()?;
+    }
+    for (folder, list) in lists() {
+        report
+            .row(&json!({
+                "folder": folder,
+                "revocation_list_of": list.issuer,
+                "this_update": list.this_update,
+                "next_update": list.next_update,
+                "revoked": list.revoked_count(),
             }))
             .into_diagnostic()?;
     }
@@ -90,15 +123,46 @@ pub(super) fn printable(text: &str) -> String {
 }
 
 pub(super) fn validity(certificate: &Certificate) -> String {
+    match certificate.not_before > now() {
+        true => "not yet".to_owned(),
+        false => time_left(certificate.not_after),
+    }
+}
+
+/// Returns the days until a time in seconds since 1970.
+fn time_left(end: i64) -> String {
     const DAY: i64 = 24 * 3600;
-    let now = now();
-    let left = certificate.not_after.saturating_sub(now);
-    if certificate.not_before > now {
-        "not yet".to_owned()
-    } else if left < 0 {
-        "expired".to_owned()
-    } else {
-        format!("{} days", left / DAY)
+    match end.saturating_sub(now()) {
+        ..0 => "expired".to_owned(),
+        left => format!("{} days", left / DAY),
+    }
+}
+
+/// Returns the revocation list in a file. Other files are `None`, unless the name ends in .crl.
+pub(super) fn revocation_list(text: &str) -> miette::Result<Option<RevocationList>> {
+    let path = Path::new(text);
+    match RevocationList::from_file(path) {
+        Ok(list) => Ok(Some(list)),
+        Err(error) if path.extension().is_some_and(|end| end == "crl") => {
+            let error = match error {
+                StoreError::Certificate { path, .. } => {
+                    format!("{} is not a revocation list", path.display())
+                }
+                error => error.to_string(),
+            };
+            let help = "A revocation list (CRL) is a file in DER or PEM.";
+            Err(explain::with_help(error, help))
+        }
+        Err(_) => Ok(None),
+    }
+}
+
+/// Warns of a certificate that is trusted now, but that no peer can use.
+pub(super) fn warn_of_shortcoming(certificate: &Certificate) {
+    if let Some(error) = certificate.shortcoming(&PolicyProfile::ALL, now()) {
+        output::warning(format_args!(
+            "connections with this certificate are refused all the same: {error}"
+        ));
     }
 }
 

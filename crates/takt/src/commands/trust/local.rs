@@ -1,8 +1,5 @@
 //! Certificates in the folders of this user.
 
-use std::path::Path;
-
-use miette::IntoDiagnostic;
 use takt_app::certificates;
 use takt_crypto::{Certificate, CertificateStore, KeyKind, StoredCertificate};
 
@@ -31,7 +28,12 @@ pub(super) fn list(store: &CertificateStore, json: bool) -> miette::Result<()> {
         file: Some(stored.path),
     });
     let none = "no certificates: an application creates its own at its first start";
-    listing::show(&all.collect::<Vec<_>>(), none, json)
+    listing::show(
+        &all.collect::<Vec<_>>(),
+        &store.revocation_lists(),
+        none,
+        json,
+    )
 }
 
 /// Returns the certificate that `text` names: the beginning of a thumbprint, or a file.
@@ -42,9 +44,8 @@ fn find(store: &CertificateStore, text: &str) -> miette::Result<Certificate> {
 
 pub(super) fn add(store: &CertificateStore, text: &str, issuer: bool) -> miette::Result<()> {
     let failed = |error| explain::with_help(error, "Is the folder writable?");
-    if Path::new(text).extension().is_some_and(|end| end == "crl") {
-        let der = std::fs::read(text).into_diagnostic()?;
-        let path = store.add_revocation_list(&der).map_err(failed)?;
+    if let Some(list) = listing::revocation_list(text)? {
+        let path = store.add_revocation_list(&list).map_err(failed)?;
         output::line(format_args!("{} is in use", path.display()));
         return Ok(());
     }
@@ -59,6 +60,9 @@ pub(super) fn add(store: &CertificateStore, text: &str, issuer: bool) -> miette:
         printable(&certificate.subject),
         certificate.thumbprint
     ));
+    if !issuer && !certificate.is_issuer() {
+        listing::warn_of_shortcoming(&certificate);
+    }
     Ok(())
 }
 
@@ -74,7 +78,7 @@ pub(super) fn reject(store: &CertificateStore, text: &str) -> miette::Result<()>
     let rejected = store.reject(&certificate);
     rejected.map_err(|error| explain::with_help(error, "Is the folder writable?"))?;
     output::line(format_args!(
-        "{} ({}) is not trusted any more; open connections end with their next token",
+        "{} ({}) is not trusted any more; its open connections end",
         printable(&certificate.subject),
         certificate.thumbprint
     ));
@@ -97,8 +101,12 @@ pub(super) fn renew(
         let Some(known) = known else {
             continue;
         };
-        let uri = known.certificate().application_uri.clone();
-        let new = certificates::describe(name, &uri.unwrap_or_default(), hosts.to_vec());
+        let known = known.certificate();
+        let uri = known.application_uri.clone().unwrap_or_default();
+        // Names and addresses that clients use stay: those of --advertise, for example, which this host does not know.
+        let addresses = known.addresses.iter().map(ToString::to_string);
+        let kept = known.host_names.iter().cloned().chain(addresses);
+        let new = certificates::describe(name, &uri, kept.chain(hosts.iter().cloned()).collect());
         let identity = store.renew(&new, kind);
         let identity =
             identity.map_err(|error| explain::with_help(error, "Is the folder writable?"))?;

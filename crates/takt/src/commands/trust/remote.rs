@@ -3,10 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use miette::IntoDiagnostic;
 use takt_app::ClientError;
 use takt_app::client::{Client, ClientOptions};
-use takt_crypto::{Certificate, CertificateStore, KeyKind, OwnCertificate, issue};
+use takt_crypto::{Certificate, CertificateStore, KeyKind, OwnCertificate, RevocationList, issue};
 use takt_ua::enumerations::TrustListMasks;
 use takt_ua::structures::TrustListDataType;
 use takt_ua::{ByteString, StatusCode};
@@ -101,7 +100,12 @@ pub(super) fn list(client: &mut Client, json: bool) -> miette::Result<()> {
         })
     };
     let all: Vec<_> = folders.into_iter().flat_map(listed).collect();
-    listing::show(&all, "the server shows no certificates", json)
+    let lists = [&trust.trusted_crls, &trust.issuer_crls].map(|lists| {
+        let parsed = lists.iter();
+        let parsed = parsed.filter_map(|der| RevocationList::from_der(der.as_bytes()).ok());
+        parsed.collect()
+    });
+    listing::show(&all, &lists, "the server shows no certificates", json)
 }
 
 pub(super) fn add(
@@ -111,9 +115,8 @@ pub(super) fn add(
     issuer: bool,
 ) -> miette::Result<()> {
     let mut trust = client.read_trust_list().map_err(explained)?;
-    if Path::new(text).extension().is_some_and(|end| end == "crl") {
-        let der = std::fs::read(text).into_diagnostic()?;
-        trust.trusted_crls.push(ByteString::from(der));
+    if let Some(list) = listing::revocation_list(text)? {
+        trust.trusted_crls.push(ByteString::from(list.der()));
         write(client, trust, TrustListMasks::TrustedCrls)?;
         output::line(format_args!("{text} is in use"));
         return Ok(());
@@ -146,6 +149,9 @@ pub(super) fn add(
         printable(&certificate.subject),
         certificate.thumbprint
     ));
+    if !issuer && !certificate.is_issuer() {
+        listing::warn_of_shortcoming(&certificate);
+    }
     Ok(())
 }
 
