@@ -69,6 +69,14 @@ pub enum ClientError {
         /// StatusCode of the operation.
         status: StatusCode,
     },
+    /// The server has no type with this name, or no namespace of the type.
+    #[error("{what} does not exist at the server{}", suggested(similar.as_deref()))]
+    NoSuchType {
+        /// The type or the namespace.
+        what: String,
+        /// Most similar name of a type.
+        similar: Option<String>,
+    },
     /// The standard does not allow the response here.
     #[error("invalid response from {endpoint}: {cause}")]
     Protocol {
@@ -238,6 +246,13 @@ pub enum ProtocolError {
     Content(String),
 }
 
+/// Returns the end of a sentence that suggests a name.
+fn suggested(similar: Option<&str>) -> String {
+    similar.map_or(String::new(), |similar| {
+        format!(" (did you mean {similar}?)")
+    })
+}
+
 /// Returns the reason for a refusal, without the words that announce it.
 fn denial(cause: &ShmError) -> String {
     match cause {
@@ -256,6 +271,7 @@ impl ClientError {
             Self::Timeout { .. } => StatusCode::BadTimeout,
             Self::Service { status, .. } | Self::Operation { status, .. } => *status,
             Self::Protocol { .. } => StatusCode::BadUnknownResponse,
+            Self::NoSuchType { .. } => StatusCode::BadNoMatch,
             Self::TooLarge(_) => StatusCode::BadRequestTooLarge,
             Self::Identity { .. } => StatusCode::BadIdentityTokenRejected,
             Self::SecurityRequired { .. } | Self::NoSecureEndpoint { .. } => {

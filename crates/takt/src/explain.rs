@@ -362,8 +362,8 @@ pub fn advice(error: &ClientError) -> Option<String> {
              loopback interface only; a token is sent encrypted only: --security encrypt."
                 .to_owned()
         }
-        ClientError::Operation { subject, status: StatusCode::BadNoMatch } if subject.starts_with("the type ") => {
-            "The server has no type with this name. Types come from NodeSets: `takt registry --nodeset FILE` loads one, and a Provider \
+        ClientError::NoSuchType { .. } => {
+            "Types come from NodeSets: `takt registry --nodeset FILE` loads one, and a Provider \
              may bring its own."
                 .to_owned()
         }

@@ -8,7 +8,7 @@ use std::collections::hash_map::Entry;
 
 use takt_ua::enumerations::{BrowseDirection, NodeClass};
 use takt_ua::structures::ReferenceDescription;
-use takt_ua::{NodeId, QualifiedName, StatusCode, ids};
+use takt_ua::{NodeId, QualifiedName, ids};
 
 use super::{Client, Follow};
 use crate::error::ClientError;
@@ -62,7 +62,7 @@ impl Client {
     /// `MachineryItemState` is `MachineryItemState_StateMachineType`.
     ///
     /// # Errors
-    /// `BadNoMatch` if there is no such type. The error names similar ones.
+    /// [`ClientError::NoSuchType`], which names a similar one.
     pub fn find_by_type(&mut self, name: &str) -> Result<Vec<TypedNode>, ClientError> {
         let types = self.types_named(name)?;
         let instances = match self.lists_instances()? {
@@ -104,13 +104,10 @@ impl Client {
         let likeness = |known: &QualifiedName| strsim::jaro_winkler(known.name.as_str(), text);
         let likely = all.values().filter(|known| likeness(known) > LIKELY);
         let similar = likely.max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
-        let suggestion = similar.map_or_else(String::new, |similar| {
-            format!(" (did you mean {}?)", similar.name.as_str())
-        });
-        Err(ClientError::operation(
-            format!("the type {name}{suggestion}"),
-            StatusCode::BadNoMatch,
-        ))
+        Err(ClientError::NoSuchType {
+            what: format!("the type {name}"),
+            similar: similar.map(|similar| similar.name.as_str().to_owned()),
+        })
     }
 
     /// Divides the name of a type into its namespace, if it has one, and its text.
@@ -123,10 +120,10 @@ impl Client {
         }
         match self.namespace_index(namespace)? {
             Some(index) => Ok((Some(index), text)),
-            None => Err(ClientError::operation(
-                format!("the namespace {namespace}"),
-                StatusCode::BadNoMatch,
-            )),
+            None => Err(ClientError::NoSuchType {
+                what: format!("the namespace {namespace}"),
+                similar: None,
+            }),
         }
     }
 

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use takt_app::client::Follow;
 use takt_app::serve::ServeOptions;
 use takt_app::{
-    Attribute, Client, ClientOptions, Instance, InstanceError, Method, ModelStructure, NodeSets,
-    Provider, ProviderError, TypeName, Unit, Variable,
+    Attribute, Client, ClientError, ClientOptions, Instance, InstanceError, Method, ModelStructure,
+    NodeSets, Provider, ProviderError, TypeName, Unit, Variable,
 };
 use takt_cell::Cell;
 use takt_registry::{Registry, RegistryOptions};
@@ -271,11 +271,9 @@ fn check(with_registry: bool) {
     assert_eq!(paths(&NodeId::numeric(model, 300).to_string()), press_path);
     assert_eq!(paths("ToolType"), ["Plant/Hall/Press/Tools/Upper"]);
     assert_eq!(paths("GaugeType"), ["Plant/Gauge"]);
-    let error = plant
-        .client
-        .find_by_type("PresType")
-        .unwrap_err()
-        .to_string();
+    let error = plant.client.find_by_type("PresType").unwrap_err();
+    assert!(matches!(error, ClientError::NoSuchType { .. }), "{error:?}");
+    let error = error.to_string();
     assert!(error.contains("did you mean PressType?"), "{error}");
 
     // The folder of the NodeSet.

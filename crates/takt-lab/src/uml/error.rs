@@ -19,6 +19,11 @@ pub enum UmlError {
     /// The ready-made kernel is not installed.
     #[error("the ready-made kernel of User-Mode Linux is not installed")]
     NoReadyMade,
+    /// The processor has more registers than the ready-made kernel keeps.
+    #[error(
+        "the ready-made kernel of User-Mode Linux cannot run on this processor: it keeps too few registers for AMX"
+    )]
+    ReadyMadeRegisters,
     /// No source package of the kernel is installed.
     #[error("the source package of the kernel is not installed")]
     NoSource,

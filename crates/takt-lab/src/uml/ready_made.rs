@@ -37,16 +37,31 @@ const NEEDED: [&str; 12] = [
     "act_skbedit",
 ];
 
+/// Flag of a processor whose extended registers (XSAVE) are more than the ready-made kernel keeps. Its first process would crash.
+const TOO_MANY_REGISTERS: &str = "amx_tile";
+
 /// Returns the installed ready-made kernel.
 ///
 /// # Errors
-/// [`UmlError::NoReadyMade`].
+/// [`UmlError::NoReadyMade`], [`UmlError::ReadyMadeRegisters`].
 pub fn ready_made() -> Result<PathBuf, UmlError> {
     let kernel = PathBuf::from(KERNEL);
-    match kernel.is_file() {
-        true => Ok(kernel),
-        false => Err(UmlError::NoReadyMade),
+    if !kernel.is_file() {
+        return Err(UmlError::NoReadyMade);
     }
+    let processors = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    match has_flag(&processors, TOO_MANY_REGISTERS) {
+        true => Err(UmlError::ReadyMadeRegisters),
+        false => Ok(kernel),
+    }
+}
+
+/// Returns true if a processor in the list of proc_cpuinfo(5) has a flag.
+fn has_flag(processors: &str, flag: &str) -> bool {
+    let mut lines = processors
+        .lines()
+        .filter_map(|line| line.strip_prefix("flags"));
+    lines.any(|flags| flags.split_whitespace().any(|one| one == flag))
 }
 
 /// Loads the modules that the lab needs into the running kernel. A module that the kernel lacks or has built in is left out: whatever
@@ -103,6 +118,13 @@ fn load(path: &Path) -> Result<(), UmlError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn flags_of_a_processor_are_found() {
+        let processors = "processor\t: 0\nflags\t\t: fpu amx_bf16 amx_tile\nbugs\t\t: amx_int8\n";
+        assert!(has_flag(processors, "amx_tile") && has_flag(processors, "fpu"));
+        assert!(!has_flag(processors, "amx") && !has_flag(processors, "amx_int8"));
+    }
 
     #[test]
     fn modules_come_behind_those_that_they_need() {

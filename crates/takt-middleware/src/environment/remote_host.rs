@@ -68,9 +68,14 @@ impl RemoteHost {
         if let Some(file) = &options.ssh_config {
             words.extend(["-F".to_owned(), text(file)]);
         }
-        // A password cannot be typed, and all commands share one connection.
+        // A password cannot be typed, and all commands share one connection. If the other host is silent for half a minute, they end.
         let control = format!("ControlPath={}", text(&folder.path().join("control")));
-        for option in ["BatchMode=yes", "ConnectTimeout=10", &control] {
+        for option in [
+            "BatchMode=yes",
+            "ConnectTimeout=10",
+            "ServerAliveInterval=10",
+            &control,
+        ] {
             words.extend(["-o", option].map(str::to_owned));
         }
         let mut login = words.clone();

@@ -28,6 +28,9 @@ fn help_uml(error: &UmlError) -> String {
                  `takt lab setup`."
             );
         }
+        UmlError::ReadyMadeRegisters => {
+            "Build the lab's own kernel, which keeps all of them: `takt lab setup`."
+        }
         UmlError::NoSource => {
             return format!(
                 "Install it: `apt-get install {SOURCE_PACKAGE}`. On distributions without this package, `--source \
