@@ -61,6 +61,10 @@ pub struct UserFile {
 struct State {
     read_at: Option<SystemTime>,
     users: Arc<Vec<User>>,
+    /// Damage of the file, as it was logged. The users are those from before it.
+    damage: Option<String>,
+    /// True if the file could be read once, or is missing. Otherwise nobody knows which Unix users it limits.
+    is_known: bool,
     /// Failed attempts, and the time until which they count.
     failures: HashMap<Attempt, (u32, Instant)>,
     /// Time up to which checks have been paid for.
@@ -87,6 +91,8 @@ impl UserFile {
         let state = State {
             read_at: None,
             users: Arc::default(),
+            damage: None,
+            is_known: false,
             failures: HashMap::new(),
             paid: rested(Instant::now()),
         };
@@ -110,17 +116,43 @@ impl UserFile {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the users as the file has them now. A file that cannot be read has none.
+    /// Returns the users as the file has them now. If it is damaged, they are those from before, and a warning is logged.
     pub fn users(&self) -> Arc<Vec<User>> {
+        Arc::clone(&self.current().users)
+    }
+
+    /// Reads the file again if it has changed.
+    fn current(&self) -> MutexGuard<'_, State> {
         let modified = fs::metadata(&self.path)
             .and_then(|file| file.modified())
             .ok();
         let mut state = self.state();
         if state.read_at != modified || modified.is_none() {
-            state.users = Arc::new(read(&self.path).unwrap_or_default());
             state.read_at = modified.filter(has_passed);
+            match read(&self.path) {
+                Ok(users) => {
+                    state.users = Arc::new(users);
+                    state.damage = None;
+                    state.is_known = true;
+                }
+                Err(error) => {
+                    let damage = Some(error.to_string());
+                    if state.damage != damage {
+                        tracing::warn!("the users cannot be read, and stay as they were: {error}");
+                        state.damage = damage;
+                    }
+                }
+            }
         }
-        Arc::clone(&state.users)
+        state
+    }
+
+    /// Reads the users.
+    ///
+    /// # Errors
+    /// [`UsersError::Io`], [`UsersError::Line`].
+    pub fn read(&self) -> Result<Vec<User>, UsersError> {
+        read(&self.path)
     }
 
     /// Adds a user, or replaces the one with the same name and kind.
@@ -133,6 +165,11 @@ impl UserFile {
         }
         let mut users = read(&self.path)?;
         users.retain(|other| !other.is(&user.name, user.proof.kind()));
+        let is_certificate = matches!(user.proof, UserProof::Certificate(_));
+        let other = users.iter().find(|other| other.proof == user.proof);
+        if let Some(other) = other.filter(|_| is_certificate) {
+            return Err(UsersError::KnownCertificate(other.name.clone()));
+        }
         users.push(user);
         write(&self.path, &users)
     }
@@ -253,9 +290,14 @@ impl Users for UserFile {
         let found = users.iter().find(
             |user| matches!(&user.proof, UserProof::Certificate(known) if *known == fingerprint),
         );
-        let found = found.ok_or(StatusCode::BadIdentityTokenRejected)?;
+        let refused = |reason: &dyn std::fmt::Display| {
+            let subject: String = certificate.subject.chars().take(200).collect();
+            tracing::info!(%subject, "the certificate of a user is refused: {reason}");
+            StatusCode::BadIdentityTokenRejected
+        };
+        let found = found.ok_or_else(|| refused(&"no user has it"))?;
         let checked = certificate.check_known_user(profile, now());
-        checked.map_err(|_| StatusCode::BadIdentityTokenRejected)?;
+        checked.map_err(|error| refused(&error))?;
         Ok((found.name.clone(), found.roles))
     }
 
@@ -274,8 +316,11 @@ impl Users for UserFile {
     fn limit(&self, user: &ForwardedIdentity) -> Option<RoleSet> {
         match user {
             ForwardedIdentity::Name(name) => {
-                let users = self.users();
-                let mut users = users.iter();
+                let state = self.current();
+                if !state.is_known {
+                    return Some(self.anonymous);
+                }
+                let mut users = state.users.iter();
                 let known = users.find(|known| known.is(name, UserKind::Login));
                 known.map(|known| known.roles.authenticated())
             }
@@ -293,11 +338,16 @@ impl Users for UserFile {
 
     /// The Unix user that runs the server, and root, have all Roles over shared memory. Others have those of the file.
     fn anonymous(&self, peer: &Peer) -> RoleSet {
-        let users = self.users();
+        let (users, is_known) = {
+            let state = self.current();
+            (Arc::clone(&state.users), state.is_known)
+        };
         match peer {
             Peer::SharedMemory {
                 user: Some(user), ..
             } if *user == self.own_user || *user == 0 => RoleSet::ALL,
+            // A damaged file may limit everybody.
+            _ if !is_known => self.anonymous,
             Peer::SharedMemory {
                 user: Some(user),
                 groups,
@@ -368,6 +418,60 @@ mod tests {
         assert!(!users.remove("anna", UserKind::Login).unwrap());
         assert_eq!(check("anna", "hammer"), denied);
         assert!(users.add(user("a:b", "x")).is_err());
+    }
+
+    /// A mistake in the file gives nobody a right: neither while the server runs, nor at its start.
+    #[test]
+    fn a_damaged_file_gives_no_rights() {
+        let folder = tempfile::tempdir().unwrap();
+        let users = file(&folder);
+        let member = Peer::SharedMemory {
+            user: Some(4_000_000_000),
+            process: None,
+            groups: vec![4_000_000_001],
+        };
+        let limited = User {
+            name: "plant".to_owned(),
+            roles: UserRole::Observer.into(),
+            proof: UserProof::UnixGroup(4_000_000_001),
+        };
+        assert!(users.anonymous(&member).contains(UserRole::Operator));
+        users.add(limited).unwrap();
+        let observes = |users: &UserFile| {
+            let roles = users.anonymous(&member);
+            roles.contains(UserRole::Observer) && !roles.contains(UserRole::Operator)
+        };
+        assert!(observes(&users));
+        let path = folder.path().join("users");
+        let text = fs::read_to_string(&path).unwrap();
+        for damaged in [
+            text.replace("observer", "observr").into_bytes(),
+            [text.as_bytes(), &[0xFF]].concat(),
+        ] {
+            std::thread::sleep(SAME_TIME);
+            fs::write(&path, damaged).unwrap();
+            assert!(observes(&users));
+            assert!(observes(&file(&folder)));
+            assert!(users.remove("plant", UserKind::UnixGroup).is_err());
+        }
+        fs::remove_file(&path).unwrap();
+        fs::create_dir(&path).unwrap();
+        assert!(observes(&users) && observes(&file(&folder)));
+    }
+
+    #[test]
+    fn one_certificate_is_one_user() {
+        let folder = tempfile::tempdir().unwrap();
+        let users = file(&folder);
+        let with = |name: &str| User {
+            name: name.to_owned(),
+            roles: UserRole::Operator.into(),
+            proof: UserProof::Certificate("ab".to_owned()),
+        };
+        users.add(with("anna")).unwrap();
+        users.add(with("anna")).unwrap();
+        let error = users.add(with("bert")).unwrap_err();
+        assert!(matches!(error, UsersError::KnownCertificate(_)), "{error}");
     }
 
     #[test]

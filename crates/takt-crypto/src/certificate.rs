@@ -337,7 +337,11 @@ impl Certificate {
     #[must_use]
     pub fn shortcoming(&self, profiles: &[&PolicyProfile], now: i64) -> Option<CertificateError> {
         let mut profiles = profiles.iter();
-        if !self.has_safe_hash() || !profiles.any(|profile| self.has_key_for(profile)) {
+        let fits = |profile: &&PolicyProfile| match self.is_issuer() {
+            true => self.has_issuing_key_for(profile),
+            false => self.has_key_for(profile),
+        };
+        if !self.has_safe_hash() || !profiles.any(fits) {
             return Some(CertificateError::PolicyCheck);
         }
         (!self.is_valid_at(now)).then_some(CertificateError::Time)
@@ -406,7 +410,7 @@ impl Certificate {
         profile: &PolicyProfile,
         now: i64,
     ) -> Result<(), CertificateError> {
-        if !self.has_key_for(profile) {
+        if !self.has_key_for(profile) || !self.has_safe_hash() {
             return Err(CertificateError::PolicyCheck);
         }
         match (self.is_valid_at(now), self.may_sign()) {

@@ -18,13 +18,19 @@ static WARNED: Mutex<BTreeMap<Thumbprint, i64>> = Mutex::new(BTreeMap::new());
 
 /// Logs a warning if an own certificate expires soon or has expired, at most once a day. `renewal` tells how it is renewed.
 pub(crate) fn warn(own: &OwnCertificate, renewal: &str, now: i64) {
-    let left = own.certificate().not_after.saturating_sub(now);
+    let certificate = own.certificate();
+    let left = certificate.not_after.saturating_sub(now);
     if left < EXPIRES_SOON && is_due(own.thumbprint(), now) {
-        tracing::warn!(
-            thumbprint = %own.thumbprint(),
-            "the own certificate {}: {renewal}",
-            expiry(left)
-        );
+        let expiry = expiry(left);
+        let thumbprint = own.thumbprint();
+        match certificate.is_self_issued() {
+            true => tracing::warn!(%thumbprint, "the own certificate {expiry}: {renewal}"),
+            false => tracing::warn!(
+                %thumbprint,
+                issuer = certificate.issuer,
+                "the own certificate {expiry}: its issuer (CA) has to sign a new one, see `takt trust renew --help`"
+            ),
+        }
     }
 }
 

@@ -54,6 +54,12 @@ pub enum StoreError {
         /// The mistake.
         source: KeyError,
     },
+    /// A newer revocation list of the same issuer is in use.
+    #[error("{} is newer", path.display())]
+    OlderList {
+        /// The list in use.
+        path: PathBuf,
+    },
     /// The private key belongs to another certificate.
     #[error("{} is not the private key of {}", key.display(), certificate.display())]
     OtherKey {
@@ -79,13 +85,14 @@ pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// Reads a file in DER, or in PEM, whose documents are concatenated.
+/// Reads a file in DER, or in PEM, whose documents are concatenated. Programs write explanations before the documents (RFC 7468, 5.2).
 pub(crate) fn decoded(path: &Path) -> Option<Vec<u8>> {
     if fs::metadata(path).ok()?.len() > MAX_FILE {
         return None;
     }
     let bytes = fs::read(path).ok()?;
-    if !bytes.starts_with(b"-----BEGIN") {
+    // A certificate or revocation list in DER is a SEQUENCE.
+    if bytes.first() == Some(&0x30) {
         return Some(bytes);
     }
     let documents = pem::parse_many(&bytes).ok()?;

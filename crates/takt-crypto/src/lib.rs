@@ -26,6 +26,7 @@ mod creation;
 mod encrypted_secret;
 mod ephemeral;
 mod expiry;
+mod exposure;
 mod folder;
 mod identity;
 mod jwt;

@@ -13,6 +13,7 @@ use crate::certificate::{Certificate, Thumbprint};
 use crate::certificate_error::CertificateError;
 use crate::changes;
 use crate::creation::{CreationError, NewCertificate};
+use crate::exposure;
 use crate::folder::{
     ISSUER_LISTS, ISSUERS, MAX_REJECTED, OWN, PRIVATE, REJECTED, StoreError, TRUSTED,
     TRUSTED_LISTS, decoded, file_name, files, name_of, write_file, write_file_in,
@@ -248,13 +249,44 @@ impl CertificateStore {
     /// Adds a revocation list, in place of an older one of its issuer.
     ///
     /// # Errors
-    /// [`StoreError::Io`].
+    /// [`StoreError::OlderList`] if there is a newer one, [`StoreError::Certificate`] if an issuer with this name is known and has not
+    /// signed it, [`StoreError::Io`].
     pub fn add_revocation_list(&self, list: &RevocationList) -> Result<PathBuf, StoreError> {
-        let thumbprint = Thumbprint::of(list.issuer.as_bytes());
-        let path = self.root.join(TRUSTED_LISTS);
-        let path = path.join(format!("{thumbprint}.crl"));
+        let path = self.list_path(list);
+        let trust = self.trust_list();
+        let known = trust.trusted.iter().chain(&trust.issuers);
+        let mut known = known.filter(|one| list.names_issuer(one)).peekable();
+        if known.peek().is_some() && !known.any(|issuer| list.verify_signed_by(issuer).is_ok()) {
+            return Err(StoreError::Certificate {
+                path,
+                source: CertificateError::Signature,
+            });
+        }
+        let present = RevocationList::from_file(&path);
+        if present.is_ok_and(|present| present.this_update > list.this_update) {
+            return Err(StoreError::OlderList { path });
+        }
         write_file(&path, list.der())?;
         Ok(path)
+    }
+
+    /// Removes the revocation list of the same issuer. Returns false if there is none.
+    ///
+    /// # Errors
+    /// [`StoreError::Io`].
+    pub fn remove_revocation_list(&self, list: &RevocationList) -> Result<bool, StoreError> {
+        let path = self.list_path(list);
+        match fs::remove_file(&path) {
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(source) => Err(StoreError::Io { path, source }),
+        }
+    }
+
+    fn list_path(&self, list: &RevocationList) -> PathBuf {
+        let thumbprint = Thumbprint::of(list.issuer.as_bytes());
+        let folder = self.root.join(TRUSTED_LISTS);
+        folder.join(format!("{thumbprint}.crl"))
     }
 
     /// Moves a certificate to the rejected folder. Only the newest 64 are kept.
@@ -344,6 +376,7 @@ pub(crate) fn read_identity(certificate: &Path, key: &Path) -> Result<OwnCertifi
     };
     let chain = Certificate::chain_from_der(&der).map_err(refused)?;
     let pem = zeroize::Zeroizing::new(fs::read_to_string(key).map_err(io(key))?);
+    exposure::warn(key);
     let private = PrivateKey::from_pem(&pem).map_err(|source| StoreError::Key {
         path: key.to_owned(),
         source,

@@ -252,7 +252,7 @@ fn refused_certificate(thumbprint: &str, cause: CertificateError) -> String {
         ),
         CertificateError::HostName => format!(
             "`takt trust show {thumbprint}` shows the names and addresses in the certificate: use one of them in the URL, renew the \
-             server's certificate, or accept the difference with --any-host."
+             server's certificate (`takt trust renew NAME --host HOST` at a server of Takt), or accept the difference with `--any-host`."
         ),
         CertificateError::Time | CertificateError::IssuerTime => {
             "Renew the server's certificate (`takt trust renew NAME` at a server of Takt), or correct the clock of this host.".to_owned()

@@ -151,6 +151,25 @@ fn calls(plant: &Plant, endpoint: &str, prefix: &str) {
     }
 }
 
+/// The Objects of alarms share the Methods of their type: the path tells the Object.
+#[test]
+fn a_method_is_called_on_the_object_in_its_path() {
+    let plant = Plant::start();
+    for (endpoint, prefix) in plant.endpoints() {
+        let shelve = format!("{prefix}Spindle/Overtemperature/ShelvingState/TimedShelve");
+        let called = plant.sandbox.run(&["call", &endpoint, &shelve, "60000"]);
+        assert_eq!(called.expect_success().trim(), "Good");
+        let unshelve = format!("{prefix}Spindle/Overtemperature/ShelvingState/Unshelve");
+        let called = plant.sandbox.run(&["call", &endpoint, &unshelve]);
+        assert_eq!(called.expect_success().trim(), "Good");
+    }
+    // The NodeId alone does not tell which alarm is meant.
+    let refused = plant
+        .sandbox
+        .run(&["call", &plant.registry.shared_memory(), "i=2949", "60000"]);
+    let _ = refused.expect_failure();
+}
+
 fn watches(plant: &Plant, endpoint: &str, prefix: &str) {
     let path = format!("{prefix}Spindle/SpeedSetpoint");
     let mut watch = Process::spawn(

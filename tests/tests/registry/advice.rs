@@ -130,11 +130,44 @@ fn revocation_lists_are_added_in_der_and_pem_and_listed() {
         let added = added.expect_success();
         assert!(added.contains(".crl is in use"), "{added}");
     }
+    // Another issuer of the same name has signed it.
+    let ca = authority.certificate.to_str().unwrap();
+    let added = sandbox.run(&["trust", "add", ca]);
+    assert!(
+        !added.stderr.contains("until its revocation list"),
+        "{}",
+        added.stderr
+    );
+    let _ = added.expect_success();
+    let other = folder.join("other");
+    fs::create_dir(&other).unwrap();
+    let forged = Authority::new(&other).revocations;
+    let refused = sandbox.run(&["trust", "add", forged.to_str().unwrap()]);
+    let refused = words(&refused.expect_failure());
+    assert!(
+        refused.contains("was not signed by its issuer"),
+        "{refused}"
+    );
+    let reject = ["trust", "reject", ca];
+    let _ = sandbox.run(&reject).expect_success();
     let rows = sandbox.rows(&["trust", "list"]);
+    let rows: Vec<_> = rows
+        .iter()
+        .filter(|row| row["folder"] == "trusted")
+        .collect();
     assert_eq!(rows.len(), 1, "{rows:?}");
     assert_eq!(rows[0]["revocation_list_of"], "CN=Plant CA");
     let listed = sandbox.run(&["trust", "list"]).expect_success();
     assert!(listed.contains("CRL"), "{listed}");
+    let list = authority.revocations.to_str().unwrap();
+    let removed = sandbox.run(&["trust", "reject", list]).expect_success();
+    assert!(removed.contains("is removed"), "{removed}");
+    let again = sandbox.run(&["trust", "reject", list]);
+    assert!(again.expect_failure().contains("no revocation list"));
+    let _ = sandbox.run(&["trust", "add", ca]).expect_success();
+    let added = sandbox.run(&["trust", "add", ca]);
+    let warned = words(&added.stderr);
+    assert!(warned.contains("`takt trust add FILE.crl`"), "{warned}");
     let damaged = folder.join("damaged.crl");
     fs::write(&damaged, "no list").unwrap();
     let refused = sandbox.run(&["trust", "add", damaged.to_str().unwrap()]);

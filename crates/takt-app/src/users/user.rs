@@ -27,6 +27,17 @@ pub enum UsersError {
         /// Error of the operating system.
         source: io::Error,
     },
+    /// A line of the file is no user.
+    #[error("{}, line {line}: this is no user of the form NAME:ROLE,ROLE:PROOF", path.display())]
+    Line {
+        /// The file.
+        path: PathBuf,
+        /// Number of the line, from 1 on.
+        line: usize,
+    },
+    /// Another user has the same certificate.
+    #[error("the user {0} has this certificate")]
+    KnownCertificate(String),
     /// A name contains characters that the file does not allow.
     #[error("`{0}` is not a name of a user: 1 to 64 letters, digits, `.`, `-`, `_` or `@`")]
     Name(String),
@@ -133,10 +144,20 @@ impl User {
     }
 }
 
-/// Reads the users. A line that cannot be read is a user who has no access.
+/// Reads the users. Empty lines are left out. A file that is missing has none.
 pub(super) fn read(path: &Path) -> Result<Vec<User>, UsersError> {
     match fs::read_to_string(path) {
-        Ok(text) => Ok(text.lines().filter_map(User::parse).collect()),
+        Ok(text) => {
+            let lines = text.lines().enumerate();
+            let lines = lines.filter(|(_, line)| !line.trim().is_empty());
+            let users = lines.map(|(at, line)| {
+                User::parse(line).ok_or_else(|| UsersError::Line {
+                    path: path.to_owned(),
+                    line: at + 1,
+                })
+            });
+            users.collect()
+        }
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
         Err(source) => {
             let path = path.to_owned();

@@ -104,7 +104,7 @@ pub struct CallArguments {
     /// Input arguments.
     #[arg(allow_negative_numbers = true)]
     pub inputs: Vec<String>,
-    /// Object on which the Method is called. It is needed if several Objects have the Method.
+    /// Object on which the Method is called. It is needed if several Objects have a Method that is a NodeId.
     #[arg(long)]
     pub object: Option<String>,
 }

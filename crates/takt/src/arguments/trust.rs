@@ -64,7 +64,7 @@ pub enum TrustCommand {
     },
     /// Trust a certificate no more.
     Reject {
-        /// Thumbprint, at least its first 8 digits.
+        /// Thumbprint, at least its first 8 digits, or a file. The revocation list (CRL) of the same issuer as one in a file is removed.
         #[arg(value_name = "CERTIFICATE")]
         subject: String,
         #[command(flatten)]
@@ -82,6 +82,9 @@ pub enum TrustCommand {
         /// Replace only the certificate with this kind of key: RSA, nistP256, nistP384 or curve25519; of --server, RSA is the default.
         #[arg(long, value_name = "KIND")]
         key: Option<KeyKind>,
+        /// Replace a certificate that an issuer (CA) has signed by a self-signed one, too.
+        #[arg(long, conflicts_with = "server")]
+        self_signed: bool,
         /// Certificate of the issuer (CA) that signs the new certificate of --server (DER or PEM).
         #[arg(long, value_name = "FILE", requires_all = ["server", "ca_key"])]
         ca: Option<PathBuf>,

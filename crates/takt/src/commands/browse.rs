@@ -52,11 +52,15 @@ fn of_type(client: &mut Client, name: &str, json: bool) -> Result<(), ClientErro
             }));
             continue;
         }
-        let row = format!("{:<width$}  {}", node.path, node.type_name.name.as_str());
+        let (path, name) = (
+            output::printable(&node.path),
+            output::printable(node.type_name.name.as_str()),
+        );
+        let row = format!("{path:<width$}  {name}");
         // A path that fills the row is shown alone, so that it can be copied.
         match row.chars().count() <= COLUMNS {
             true => output::line(row),
-            false => output::line(node.path),
+            false => output::line(path),
         }
     }
     Ok(())
@@ -77,9 +81,9 @@ fn references(client: &mut Client, start: &NodeId, json: bool) -> Result<(), Cli
             let unnamed = || reference.reference_type_id.to_string();
             output::line(format_args!(
                 "{arrow} {:<24} {:<28} {}",
-                name.cloned().unwrap_or_else(unnamed),
-                reference.browse_name.to_string(),
-                reference.node_id
+                output::printable(&name.cloned().unwrap_or_else(unnamed)),
+                output::printable(&reference.browse_name.to_string()),
+                output::printable(&reference.node_id.to_string())
             ));
         }
     }
@@ -203,9 +207,9 @@ fn row(json: bool, parent: &NodeId, child: &ReferenceDescription, indent: &str, 
     let branch = if is_last { "└─ " } else { "├─ " };
     output::line(format_args!(
         "{indent}{branch}{}  {}  {}",
-        child.browse_name.name.as_str(),
+        output::printable(child.browse_name.name.as_str()),
         class_name(child.node_class),
-        child.node_id
+        output::printable(&child.node_id.to_string())
     ));
 }
 

@@ -9,7 +9,7 @@ use takt_ua::structures::Argument;
 use takt_ua::{Elements, NodeId, StatusCode, Variant, ids};
 
 use super::browse::class_name;
-use super::connect::{connect, node};
+use super::connect::{connect, node, node_of_provider};
 use super::write::parse_as;
 use crate::arguments::CallArguments;
 use crate::{explain, output};
@@ -17,13 +17,13 @@ use crate::{explain, output};
 pub fn run(arguments: &CallArguments) -> miette::Result<()> {
     let mut client = connect(&arguments.connect)?;
     let explained = |error| explain::client(&error);
-    let method = node(&mut client, &arguments.method).map_err(explained)?;
+    let Target { method, object } = target(&mut client, &arguments.method).map_err(explained)?;
     expect_method(&mut client, &method, &arguments.method)?;
-    let object = match &arguments.object {
-        Some(object) => node(&mut client, object),
-        None => owner(&mut client, &method),
-    }
-    .map_err(explained)?;
+    let object = match (&arguments.object, object) {
+        (Some(object), _) => node(&mut client, object).map_err(explained)?,
+        (None, Some(object)) => object,
+        (None, None) => only_owner(&mut client, &method)?,
+    };
     let signature = input_arguments(&mut client, &method).map_err(explained)?;
     let inputs = parse_inputs(&mut client, signature.as_deref(), &arguments.inputs)?;
     let outputs = client
@@ -36,7 +36,7 @@ pub fn run(arguments: &CallArguments) -> miette::Result<()> {
         output::line("Good");
     } else {
         for value in &outputs {
-            output::line(value);
+            output::line(output::printable(&value.to_string()));
         }
     }
     Ok(())
@@ -65,17 +65,104 @@ fn expect_method(client: &mut Client, node: &NodeId, text: &str) -> miette::Resu
     ))
 }
 
-/// Returns the Object that has the Method as a component.
-fn owner(client: &mut Client, method: &NodeId) -> Result<NodeId, ClientError> {
+/// A Method, and the Object that a path to it names.
+struct Target {
+    method: NodeId,
+    object: Option<NodeId>,
+}
+
+/// Finds the Method that the user names. Objects may share a Method, so the Object is the one that the path goes through.
+fn target(client: &mut Client, text: &str) -> Result<Target, ClientError> {
+    if let Ok(method) = text.parse() {
+        return Ok(Target {
+            method,
+            object: None,
+        });
+    }
+    let (above, name) = divided(text);
+    match client.find(text) {
+        Ok(found) => Ok(Target {
+            method: found.node_id.node_id,
+            object: Some(match above {
+                "" => NodeId::from(ids::OBJECTS_FOLDER),
+                above => client.find(above)?.node_id.node_id,
+            }),
+        }),
+        Err(error) if error.status_code() == StatusCode::BadNoMatch => {
+            method_of_provider(client, above, name)?.ok_or(error)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Divides a path into that of the Object and the name of its Method. A slash after `&` belongs to a name (OPC 10000-4, A.2).
+fn divided(path: &str) -> (&str, &str) {
+    let path = path.trim_matches('/');
+    let mut slashes = path.rmatch_indices('/');
+    let last = slashes.find(|(at, _)| !path[..*at].ends_with('&'));
+    last.map_or(("", path), |(at, _)| (&path[..at], &path[at + 1..]))
+}
+
+/// Finds a Method below an Object of a Provider, whose path is its identifier.
+fn method_of_provider(
+    client: &mut Client,
+    above: &str,
+    name: &str,
+) -> Result<Option<Target>, ClientError> {
+    let own = |path| Target {
+        method: path,
+        object: None,
+    };
+    if above.is_empty() {
+        return Ok(node_of_provider(client, name)?.map(own));
+    }
+    let Some(object) = node_of_provider(client, above)? else {
+        return Ok(None);
+    };
+    let children = client.browse(&object, &Follow::children())?;
+    let mut children = children.into_iter();
+    let found = children.find(|child| child.browse_name.name.as_str() == name);
+    Ok(found.map(|method| Target {
+        method: method.node_id.node_id,
+        object: Some(object),
+    }))
+}
+
+/// Returns the only Object that has the Method as a component.
+fn only_owner(client: &mut Client, method: &NodeId) -> miette::Result<NodeId> {
     let parent = Follow {
         reference_type: NodeId::numeric(0, ids::HAS_COMPONENT),
         direction: BrowseDirection::Inverse,
     };
-    let found = client.browse(method, &parent)?.into_iter().next();
-    found
-        .map(|reference| reference.node_id.node_id)
-        .ok_or_else(|| ClientError::operation(method, StatusCode::BadMethodInvalid))
+    let parents = client.browse(method, &parent);
+    let parents = parents.map_err(|error| explain::client(&error))?;
+    let objects = parents
+        .iter()
+        .filter(|parent| parent.node_class == NodeClass::Object);
+    let objects: Vec<&NodeId> = objects.map(|parent| &parent.node_id.node_id).collect();
+    match &*objects {
+        [object] => Ok((*object).clone()),
+        [] => Err(explain::client(&ClientError::operation(
+            method,
+            StatusCode::BadMethodInvalid,
+        ))),
+        several => {
+            let shown = several.iter().take(MOST_SHOWN).map(ToString::to_string);
+            let shown: Vec<String> = shown.map(|id| output::printable(&id)).collect();
+            Err(explain::with_help(
+                format!(
+                    "{} Objects have this Method, among them {}",
+                    several.len(),
+                    shown.join(", ")
+                ),
+                "Name the Object with --object, or the Method by its path: the Object is then the one in the path.",
+            ))
+        }
+    }
 }
+
+/// Largest number of Objects that an error names.
+const MOST_SHOWN: usize = 5;
 
 /// Returns the Method's `InputArguments`; `None` if it does not show them.
 fn input_arguments(
@@ -120,10 +207,13 @@ fn parse_inputs(
             .iter()
             .map(|argument| argument.name.as_str())
             .collect();
+        let names = match names.iter().all(|name| name.is_empty()) {
+            true => String::new(),
+            false => format!(" ({})", output::printable(&names.join(", "))),
+        };
         return Err(miette!(
-            "the Method takes {} input arguments ({}), {} were given",
+            "the Method takes {} input arguments{names}, {} were given",
             signature.len(),
-            names.join(", "),
             texts.len()
         ));
     }
@@ -137,4 +227,20 @@ fn parse_inputs(
             parse_as(text, built_in_type, argument.value_rank)
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_names_the_object_and_the_method() {
+        assert_eq!(
+            divided("Machine/Spindle/Start"),
+            ("Machine/Spindle", "Start")
+        );
+        assert_eq!(divided("/Line&/1/Start/"), ("Line&/1", "Start"));
+        assert_eq!(divided("A/Stop&/Go"), ("A", "Stop&/Go"));
+        assert_eq!(divided("Start"), ("", "Start"));
+    }
 }

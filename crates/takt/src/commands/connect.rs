@@ -67,7 +67,8 @@ pub fn node(client: &mut Client, text: &str) -> Result<NodeId, ClientError> {
     }
 }
 
-fn node_of_provider(client: &mut Client, path: &str) -> Result<Option<NodeId>, ClientError> {
+/// Returns the node of a Provider with a path as its identifier; `None` at other servers.
+pub fn node_of_provider(client: &mut Client, path: &str) -> Result<Option<NodeId>, ClientError> {
     let own = client.namespace_uri(1)?;
     let is_provider = own.starts_with(&model::provider_uri(""));
     Ok(is_provider.then(|| NodeId::string(1, path.trim_matches('/'))))

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use miette::IntoDiagnostic;
 use serde_json::json;
 use takt_app::users::{User, UserFile, UserKind, UserProof, UsersError, unix_group, unix_user};
-use takt_crypto::{Certificate, PasswordHash};
+use takt_crypto::{Certificate, PasswordHash, PolicyProfile, now};
 use takt_report::{Column, Report, Table};
 use takt_space::{RoleSet, UserRole};
 
@@ -25,7 +25,15 @@ pub fn run(arguments: &UserArguments) -> miette::Result<()> {
     };
     let file = UserFile::new(path, RoleSet::default());
     match &arguments.command {
-        UserCommand::List { json } => list(&file, *json),
+        UserCommand::List { json } => {
+            if let Some(path) = arguments.users.as_ref().filter(|path| !path.exists()) {
+                return Err(explain::with_help(
+                    format!("{} does not exist", path.display()),
+                    "`takt user add` makes the file. With `takt registry --data DIRECTORY` it is DIRECTORY/users.",
+                ));
+            }
+            list(&file.read().map_err(failed)?, *json)
+        }
         UserCommand::Add {
             name,
             role,
@@ -67,7 +75,7 @@ pub fn run(arguments: &UserArguments) -> miette::Result<()> {
                         "there is no {}{name}",
                         if what.is_empty() { "user " } else { what }
                     ),
-                    "`takt user list` shows the names.",
+                    "`takt user list` shows the names; --unix-user and --unix-group name Unix users and groups.",
                 )),
             }
         }
@@ -84,18 +92,29 @@ fn what(kind: UserKind) -> &'static str {
 }
 
 fn failed(error: UsersError) -> miette::Report {
-    explain::with_help(error, "`takt user --help` tells more.")
+    let help = match &error {
+        UsersError::Line { .. } => {
+            "Is it a file of users? Correct the line, or remove it. A server with such a file keeps the users from before."
+        }
+        UsersError::KnownCertificate(_) => {
+            "A certificate is the proof of one user: remove the other user, or give this one another certificate."
+        }
+        _ => "`takt user --help` tells more.",
+    };
+    explain::with_help(error, help)
 }
 
 fn certificate_of(path: &Path) -> miette::Result<UserProof> {
     let read = Certificate::from_file(path);
     let read =
         read.map_err(|error| explain::with_help(error, "A certificate is a file in DER or PEM."))?;
+    if let Some(error) = read.shortcoming(&PolicyProfile::ALL, now()) {
+        output::warning(format_args!("the user is refused all the same: {error}"));
+    }
     Ok(UserProof::Certificate(read.fingerprint()))
 }
 
-fn list(file: &UserFile, json: bool) -> miette::Result<()> {
-    let users = file.users();
+fn list(users: &[User], json: bool) -> miette::Result<()> {
     let mut report = Report::new(output::line, json);
     if users.is_empty() {
         report.line("no users; `takt user add NAME` adds one");
@@ -106,7 +125,7 @@ fn list(file: &UserFile, json: bool) -> miette::Result<()> {
             Column::text("proof"),
         ];
         let mut table = Table::new(columns);
-        for user in users.iter() {
+        for user in users {
             table.row([
                 user.name.clone(),
                 user.roles.to_string(),
@@ -115,7 +134,7 @@ fn list(file: &UserFile, json: bool) -> miette::Result<()> {
         }
         report.table(&table);
     }
-    for user in users.iter() {
+    for user in users {
         let roles: Vec<&str> = user.roles.iter().map(UserRole::name).collect();
         let row = json!({"name": user.name, "roles": roles, "proof": proof(user)});
         report.row(&row).into_diagnostic()?;

@@ -4,8 +4,8 @@ use std::fmt;
 
 use miette::{Diagnostic, LabeledSpan, MietteHandlerOpts, ReportHandler, Severity, SourceCode};
 
-/// Characters in a command at which a line would be broken, and those that stand for them during the layout.
-const BREAKS: [(char, char); 2] = [(' ', '\u{A0}'), ('-', '\u{2011}')];
+/// Characters at which a line would be broken, and letters for private use that stand for them during the layout.
+const BREAKS: [(char, char); 3] = [(' ', '\u{E000}'), ('-', '\u{E001}'), ('/', '\u{E002}')];
 
 /// Returns an error with its advice as shown on a terminal.
 pub fn rendered(error: &miette::Report) -> String {
@@ -18,21 +18,32 @@ pub fn rendered(error: &miette::Report) -> String {
 /// An error whose commands are not broken.
 struct Whole<'a>(&'a dyn Diagnostic);
 
-/// Replaces the characters at which lines are broken in the parts of a text between backticks.
+/// Replaces the characters at which lines are broken in the parts of a text between backticks, and elsewhere in options, paths and URLs.
 fn whole(text: &str) -> String {
-    let replaced = |part: &str| {
-        BREAKS
-            .iter()
-            .fold(part.to_owned(), |part, (original, stand_in)| {
-                part.replace(*original, stand_in.encode_utf8(&mut [0; 4]))
-            })
-    };
     let parts = text.split('`').enumerate();
     let parts = parts.map(|(at, part)| match at % 2 {
-        0 => part.to_owned(),
+        0 => part.split_inclusive([' ', '\n']).map(whole_word).collect(),
         _ => replaced(part),
     });
     parts.collect::<Vec<_>>().join("`")
+}
+
+/// Replaces them in a word, if it is an option, a path or a URL. The space behind it stays.
+fn whole_word(word: &str) -> String {
+    let text = word.trim_end();
+    let begins = |start| text.trim_start_matches('(').starts_with(start);
+    match begins("--") || begins("/") || text.contains("://") {
+        true => replaced(text) + &word[text.len()..],
+        false => word.to_owned(),
+    }
+}
+
+fn replaced(text: &str) -> String {
+    BREAKS
+        .iter()
+        .fold(text.to_owned(), |text, (original, stand_in)| {
+            text.replace(*original, stand_in.encode_utf8(&mut [0; 4]))
+        })
 }
 
 impl fmt::Display for Whole<'_> {
@@ -107,5 +118,14 @@ mod tests {
         let longest = rendered.lines().filter(|line| !line.contains(command));
         let longest = longest.map(|line| line.chars().count()).max();
         assert!(longest < Some(90), "{rendered}");
+
+        // Options in a sentence stay whole too, wherever the line ends.
+        for width in 40..80 {
+            let filling = "x".repeat(width);
+            let report =
+                explain::with_help("error", format!("{filling} --user-private-key names it"));
+            let rendered = super::rendered(&report);
+            assert!(rendered.contains("--user-private-key"), "{rendered}");
+        }
     }
 }

@@ -157,11 +157,63 @@ pub(super) fn revocation_list(text: &str) -> miette::Result<Option<RevocationLis
     }
 }
 
-/// Warns of a certificate that is trusted now, but that no peer can use.
-pub(super) fn warn_of_shortcoming(certificate: &Certificate) {
+/// Warns of a certificate that is trusted now, but that no peer can use: because of itself, or of what `known` certificates and `lists` lack.
+pub(super) fn warn_of_shortcomings(
+    certificate: &Certificate,
+    known: &[Certificate],
+    lists: &[RevocationList],
+) {
     if let Some(error) = certificate.shortcoming(&PolicyProfile::ALL, now()) {
         output::warning(format_args!(
             "connections with this certificate are refused all the same: {error}"
+        ));
+    }
+    let issuer = match certificate.is_issuer() {
+        true => Some(certificate),
+        false if certificate.is_self_issued() => return,
+        false => known.iter().find(|one| certificate.names_issuer(one)),
+    };
+    match issuer {
+        None => output::warning(format_args!(
+            "the certificate of its issuer (CA), {}, is unknown: `takt trust add FILE --issuer` adds it, unless the peer sends it",
+            printable(&certificate.issuer)
+        )),
+        Some(issuer) if !lists.iter().any(|list| list.names_issuer(issuer)) => {
+            output::warning(format_args!(
+                "certificates of {} are refused until its revocation list is known: `takt trust add FILE.crl`",
+                printable(&issuer.subject)
+            ));
+        }
+        Some(_) => {}
+    }
+}
+
+/// Warns of a revocation list that has no effect: it has expired, or is of an issuer that is not among the `known` certificates.
+pub(super) fn warn_of_list(list: &RevocationList, known: &[Certificate]) {
+    if list.next_update.is_some_and(|end| end < now()) {
+        output::warning("the revocation list has expired: certificates of its issuer are refused");
+    }
+    if !known.iter().any(|one| list.names_issuer(one)) {
+        output::warning(format_args!(
+            "its issuer, {}, is unknown: `takt trust add FILE` trusts it",
+            printable(&list.issuer)
+        ));
+    }
+}
+
+/// Warns if a certificate that was rejected stays accepted, because its issuer is trusted.
+pub(super) fn warn_of_issuer(certificate: &Certificate, trusted: &[Certificate]) {
+    let mut issuers = trusted.iter();
+    let is_issuer = |issuer: &&Certificate| {
+        certificate.names_issuer(issuer) && certificate.verify_signed_by(issuer).is_ok()
+    };
+    if !certificate.is_self_issued()
+        && let Some(issuer) = issuers.find(is_issuer)
+    {
+        output::warning(format_args!(
+            "the certificate is still accepted, because its issuer, {}, is trusted: the issuer has to revoke it, and \
+             `takt trust add FILE.crl` adds its new revocation list",
+            printable(&issuer.subject)
         ));
     }
 }

@@ -1,7 +1,7 @@
 //! Certificates in the folders of this user.
 
 use takt_app::certificates;
-use takt_crypto::{Certificate, CertificateStore, KeyKind, StoredCertificate};
+use takt_crypto::{Certificate, CertificateStore, KeyKind, StoreError, StoredCertificate};
 
 use super::listing::{self, Listed, key_of, printable, validity};
 use crate::{explain, output};
@@ -45,8 +45,22 @@ fn find(store: &CertificateStore, text: &str) -> miette::Result<Certificate> {
 pub(super) fn add(store: &CertificateStore, text: &str, issuer: bool) -> miette::Result<()> {
     let failed = |error| explain::with_help(error, "Is the folder writable?");
     if let Some(list) = listing::revocation_list(text)? {
-        let path = store.add_revocation_list(&list).map_err(failed)?;
+        let path = store
+            .add_revocation_list(&list)
+            .map_err(|error| match error {
+                StoreError::OlderList { .. } => explain::with_help(
+                    "a newer revocation list of the same issuer is in use",
+                    "An older one would accept certificates that were revoked since. `takt trust reject FILE.crl` removes the one in \
+                     use.",
+                ),
+                StoreError::Certificate { .. } => explain::with_help(
+                    format!("{text} was not signed by its issuer"),
+                    "Ask the issuer (CA) for its revocation list.",
+                ),
+                error => failed(error),
+            })?;
         output::line(format_args!("{} is in use", path.display()));
+        listing::warn_of_list(&list, &known(store));
         return Ok(());
     }
     let certificate = find(store, text)?;
@@ -60,13 +74,34 @@ pub(super) fn add(store: &CertificateStore, text: &str, issuer: bool) -> miette:
         printable(&certificate.subject),
         certificate.thumbprint
     ));
-    if !issuer && !certificate.is_issuer() {
-        listing::warn_of_shortcoming(&certificate);
-    }
+    let lists = store.revocation_lists().concat();
+    listing::warn_of_shortcomings(&certificate, &known(store), &lists);
     Ok(())
 }
 
+/// Returns the certificates of trusted applications and of issuers.
+fn known(store: &CertificateStore) -> Vec<Certificate> {
+    let trust = store.trust_list();
+    [&*trust.trusted, &*trust.issuers].concat()
+}
+
 pub(super) fn reject(store: &CertificateStore, text: &str) -> miette::Result<()> {
+    let failed = |error| explain::with_help(error, "Is the folder writable?");
+    if let Some(list) = listing::revocation_list(text)? {
+        return match store.remove_revocation_list(&list).map_err(failed)? {
+            true => {
+                let issuer = printable(&list.issuer);
+                output::line(format_args!(
+                    "the revocation list of {issuer} is removed; its certificates are refused until there is another one"
+                ));
+                Ok(())
+            }
+            false => Err(explain::with_help(
+                "no revocation list of this issuer is in use",
+                "`takt trust list` shows the lists.",
+            )),
+        };
+    }
     let certificate = find(store, text)?;
     let own = store.own_certificates();
     if own.iter().any(|own| own.certificate == certificate) {
@@ -76,12 +111,13 @@ pub(super) fn reject(store: &CertificateStore, text: &str) -> miette::Result<()>
         ));
     }
     let rejected = store.reject(&certificate);
-    rejected.map_err(|error| explain::with_help(error, "Is the folder writable?"))?;
+    rejected.map_err(failed)?;
     output::line(format_args!(
         "{} ({}) is not trusted any more; its open connections end",
         printable(&certificate.subject),
         certificate.thumbprint
     ));
+    listing::warn_of_issuer(&certificate, &store.trust_list().trusted);
     Ok(())
 }
 
@@ -90,6 +126,7 @@ pub(super) fn renew(
     name: &str,
     hosts: &[String],
     key: Option<KeyKind>,
+    self_signed: bool,
 ) -> miette::Result<()> {
     let wanted = KeyKind::ALL.into_iter();
     let wanted = wanted.filter(|kind| key.is_none_or(|key| key == *kind));
@@ -102,6 +139,16 @@ pub(super) fn renew(
             continue;
         };
         let known = known.certificate();
+        if !known.is_self_issued() && !self_signed {
+            return Err(explain::with_help(
+                format!(
+                    "the {kind} certificate of {name} was signed by {}, and the new one would be self-signed",
+                    printable(&known.issuer)
+                ),
+                "`takt trust renew --server ENDPOINT --ca FILE --ca-key FILE` renews that of a server with the issuer (CA). Or replace \
+                 the two files in the folder `own`. With --self-signed it is made all the same, and each peer has to trust it.",
+            ));
+        }
         let uri = known.application_uri.clone().unwrap_or_default();
         // Names and addresses that clients use stay: those of --advertise, for example, which this host does not know.
         let addresses = known.addresses.iter().map(ToString::to_string);

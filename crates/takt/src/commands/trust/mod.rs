@@ -36,6 +36,7 @@ pub fn run(arguments: &TrustArguments) -> miette::Result<()> {
             name,
             host,
             key,
+            self_signed,
             ca,
             ca_key,
             days,
@@ -47,7 +48,7 @@ pub fn run(arguments: &TrustArguments) -> miette::Result<()> {
             }
             None => {
                 let name = name.as_deref().unwrap_or_default();
-                local::renew(&store, name, host, *key)
+                local::renew(&store, name, host, *key, *self_signed)
             }
         },
         TrustCommand::Show { certificate } => local::show(&store, certificate),

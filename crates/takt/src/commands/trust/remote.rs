@@ -67,6 +67,10 @@ fn explained(error: ClientError) -> miette::Report {
         StatusCode::BadCertificateChainIncomplete => {
             "Certificates of the trust list depend on each other: the issuer (CA) comes first and goes last."
         }
+        StatusCode::BadCertificatePolicyCheckFailed | StatusCode::BadCertificateInvalid => {
+            "SHA-1, RSA keys under 2048 bits, and revocation lists that their issuer has not signed are refused. `takt trust show FILE` \
+             shows a certificate."
+        }
         StatusCode::BadSecurityChecksFailed => {
             "The server does not accept the certificate: its log tells the check that failed."
         }
@@ -116,9 +120,25 @@ pub(super) fn add(
 ) -> miette::Result<()> {
     let mut trust = client.read_trust_list().map_err(explained)?;
     if let Some(list) = listing::revocation_list(text)? {
+        let known = known_certificates(&trust);
+        // One list for each issuer: the newest.
+        let parsed = |der: &ByteString| RevocationList::from_der(der.as_bytes()).ok();
+        let is_of_issuer = |other: &RevocationList| other.issuer == list.issuer;
+        let present = trust.trusted_crls.iter().filter_map(parsed);
+        let mut present = present.filter(is_of_issuer);
+        if present.any(|present| present.this_update > list.this_update) {
+            return Err(explain::with_help(
+                "a newer revocation list of the same issuer is in use",
+                "An older one would accept certificates that were revoked since.",
+            ));
+        }
+        trust
+            .trusted_crls
+            .retain(|der| !parsed(der).is_some_and(|other| is_of_issuer(&other)));
         trust.trusted_crls.push(ByteString::from(list.der()));
         write(client, trust, TrustListMasks::TrustedCrls)?;
         output::line(format_args!("{text} is in use"));
+        listing::warn_of_list(&list, &known);
         return Ok(());
     }
     let rejected = client.rejected_certificates().map_err(explained)?;
@@ -142,6 +162,10 @@ pub(super) fn add(
     if list.iter().all(|der| der.as_bytes() != certificate.der()) {
         list.push(ByteString::from(certificate.der()));
     }
+    let known = known_certificates(&trust);
+    let lists = trust.trusted_crls.iter().chain(&trust.issuer_crls);
+    let lists = lists.filter_map(|der| RevocationList::from_der(der.as_bytes()).ok());
+    let lists: Vec<RevocationList> = lists.collect();
     let both = TrustListMasks::TrustedCertificates.0 | TrustListMasks::IssuerCertificates.0;
     write(client, trust, TrustListMasks(both))?;
     output::line(format_args!(
@@ -149,10 +173,14 @@ pub(super) fn add(
         printable(&certificate.subject),
         certificate.thumbprint
     ));
-    if !issuer && !certificate.is_issuer() {
-        listing::warn_of_shortcoming(&certificate);
-    }
+    listing::warn_of_shortcomings(&certificate, &known, &lists);
     Ok(())
+}
+
+/// Returns the certificates of trusted applications and of issuers.
+fn known_certificates(trust: &TrustListDataType) -> Vec<Certificate> {
+    let trusted = parsed(&trust.trusted_certificates);
+    trusted.chain(parsed(&trust.issuer_certificates)).collect()
 }
 
 /// Writes the lists of `trust` that `masks` names.
@@ -166,7 +194,26 @@ fn write(
 }
 
 pub(super) fn reject(client: &mut Client, text: &str) -> miette::Result<()> {
-    let trust = client.read_trust_list().map_err(explained)?;
+    let mut trust = client.read_trust_list().map_err(explained)?;
+    if let Some(list) = listing::revocation_list(text)? {
+        let before = trust.trusted_crls.len();
+        trust.trusted_crls.retain(|der| {
+            let other = RevocationList::from_der(der.as_bytes());
+            other.map_or(true, |other| other.issuer != list.issuer)
+        });
+        if trust.trusted_crls.len() == before {
+            return Err(explain::with_help(
+                "the server has no revocation list of this issuer",
+                "`takt trust list --server ENDPOINT` shows the lists.",
+            ));
+        }
+        write(client, trust, TrustListMasks::TrustedCrls)?;
+        let issuer = printable(&list.issuer);
+        output::line(format_args!(
+            "the revocation list of {issuer} is removed; its certificates are refused until there is another one"
+        ));
+        return Ok(());
+    }
     let trusted: Vec<_> = parsed(&trust.trusted_certificates).collect();
     let issuers = parsed(&trust.issuer_certificates);
     let certificate = listing::find(trusted.iter().cloned().chain(issuers), text)?;
@@ -178,6 +225,7 @@ pub(super) fn reject(client: &mut Client, text: &str) -> miette::Result<()> {
         "{} ({thumbprint}) is not trusted any more at the server; its open connections end",
         printable(&certificate.subject),
     ));
+    listing::warn_of_issuer(&certificate, &trusted);
     Ok(())
 }
 
