@@ -163,11 +163,6 @@ fn a_method_is_called_on_the_object_in_its_path() {
         let called = plant.sandbox.run(&["call", &endpoint, &unshelve]);
         assert_eq!(called.expect_success().trim(), "Good");
     }
-    // The NodeId alone does not tell which alarm is meant.
-    let refused = plant
-        .sandbox
-        .run(&["call", &plant.registry.shared_memory(), "i=2949", "60000"]);
-    let _ = refused.expect_failure();
 }
 
 fn watches(plant: &Plant, endpoint: &str, prefix: &str) {

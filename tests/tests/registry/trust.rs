@@ -180,7 +180,7 @@ fn operations_go_on_when_certificates_are_replaced() {
     for name in [plant.registry.name.as_str(), DESK] {
         let file = pki.join(format!("own/certs/{name}.der"));
         let before = std::fs::read(&file).unwrap();
-        let renew = ["trust", "renew", name, "--certificates"];
+        let renew = ["trust", "renew", name, "--self-signed", "--certificates"];
         let renew = [&renew[..], &[pki.to_str().unwrap()]].concat();
         let _ = plant.sandbox.run(&renew).expect_success();
         assert_ne!(std::fs::read(&file).unwrap(), before, "{name}");
