@@ -82,6 +82,22 @@ impl Sample {
             arrived: DateTime::now(),
         }
     }
+
+    /// Returns the time of its record: its source timestamp if that is later than the last record, and otherwise the time of its
+    /// arrival. An old source timestamp belongs to an unchanged value, also if there was no answer in between.
+    ///
+    /// `before` is the source timestamp of the sample before, `last` the time of the last record.
+    pub(super) fn time(&self, before: Option<DateTime>, last: Option<DateTime>) -> DateTime {
+        let Some(time) = self.source_timestamp else {
+            return self.arrived;
+        };
+        // After the clock of this host was set back, new records are older than the last one, too.
+        let is_behind = last.is_some_and(|last| time <= last && self.arrived > last);
+        match is_behind || before == Some(time) {
+            true => self.arrived,
+            false => time,
+        }
+    }
 }
 
 impl Inbox {
@@ -184,6 +200,39 @@ impl Inbox {
         HistoryCounts {
             recorded: self.recorded.load(Ordering::Relaxed),
             lost: self.lost.load(Ordering::Relaxed),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_old_source_timestamp_is_not_the_time_of_a_record() {
+        let at = |number| Some(DateTime(number));
+        for (source, before, last, expected) in [
+            (None, None, None, 100),
+            (at(50), None, None, 50),
+            (at(99), at(50), at(50), 99),
+            // An unchanged value is sampled again.
+            (at(50), at(50), at(50), 100),
+            // The value was written before an earlier sample had no answer.
+            (at(50), None, at(80), 100),
+            // The last record says that the registry was stopped.
+            (at(50), None, at(51), 100),
+            // The clock of the host was set back.
+            (at(99), at(500), at(500), 99),
+            (at(50), at(50), at(500), 100),
+        ] {
+            let sample = Sample {
+                value: Vec::new(),
+                status: StatusCode::Good,
+                source_timestamp: source,
+                arrived: DateTime(100),
+            };
+            let found = sample.time(before, last);
+            assert_eq!(found, DateTime(expected), "{source:?} {before:?} {last:?}");
         }
     }
 }

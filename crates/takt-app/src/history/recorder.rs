@@ -241,7 +241,7 @@ impl Worker {
             tracing::warn!(%node, %error, "history: a Variable is not recorded");
             return;
         }
-        self.mark_gap(key);
+        let last_time = self.mark_gap(key);
         let stepped = recording.is_stepped();
         self.variables.set(node.clone(), Recorded { key, stepped });
         self.by_node.insert(node.clone(), self.sampled.len());
@@ -251,31 +251,30 @@ impl Worker {
             recording,
             due: Instant::now(),
             last: None,
-            last_time: None,
+            last_time,
             is_asked: Arc::default(),
             observer: None,
         });
     }
 
-    /// Marks the time since the last record of an earlier run as unknown (OPC 10000-11, 4.3): nothing was recorded then.
-    fn mark_gap(&mut self, key: VariableKey) {
+    /// Marks the time since the last record of an earlier run as unknown (OPC 10000-11, 4.3): nothing was recorded then. Returns the
+    /// time of the last record.
+    fn mark_gap(&mut self, key: VariableKey) -> Option<DateTime> {
         let reader = self.store.reader();
-        let Ok(mut records) = reader.records(key) else {
-            return;
-        };
-        let Ok(Some(last)) = records.at_or_before(DateTime::now()) else {
-            return;
-        };
-        if last.status != StatusCode::BadNoData {
-            let time = DateTime(last.source_timestamp.0 + 1);
-            let gap = HistoryRecord {
-                source_timestamp: time,
-                server_timestamp: time,
-                status: StatusCode::BadNoData,
-                value: Vec::new(),
-            };
-            self.push(key, gap);
+        let mut records = reader.records(key).ok()?;
+        let last = records.at_or_before(DateTime::now()).ok()??;
+        if last.status == StatusCode::BadNoData {
+            return Some(last.source_timestamp);
         }
+        let time = DateTime(last.source_timestamp.0 + 1);
+        let gap = HistoryRecord {
+            source_timestamp: time,
+            server_timestamp: time,
+            status: StatusCode::BadNoData,
+            value: Vec::new(),
+        };
+        self.push(key, gap);
+        Some(time)
     }
 
     /// Samples the Variables that are due.
@@ -331,15 +330,8 @@ impl Worker {
         if sampled.recording.changes_only && is_same_value {
             return;
         }
-        // An unchanged value is recorded with the time of its sample. The clock of a source may be set back.
-        let is_old = sampled
-            .last
-            .as_ref()
-            .is_some_and(|(.., time)| *time == sample.source_timestamp);
-        let time = match sample.source_timestamp {
-            Some(time) if !is_old => time,
-            _ => sample.arrived,
-        };
+        let before = sampled.last.as_ref().and_then(|(.., time)| *time);
+        let time = sample.time(before, sampled.last_time);
         sampled.last = Some((sample.value.clone(), sample.status, sample.source_timestamp));
         sampled.last_time = Some(time);
         let key = sampled.key;
