@@ -57,8 +57,15 @@ impl Work {
     }
 }
 
-/// The notifier, the time and the record of an Event.
-pub(super) type ArrivedEvent = (VariableKey, DateTime, Vec<u8>);
+/// An Event at a notifier.
+pub(super) struct ArrivedEvent {
+    /// The notifier.
+    pub(super) key: VariableKey,
+    pub(super) time: DateTime,
+    /// The EventId; empty if there is none.
+    pub(super) id: Vec<u8>,
+    pub(super) record: Vec<u8>,
+}
 
 /// A value at the time of its arrival.
 pub(super) struct Sample {
@@ -132,7 +139,7 @@ impl Inbox {
 
     /// Takes an Event from another thread.
     pub(super) fn event_arrives(&self, event: ArrivedEvent) {
-        self.put(event.2.len(), |work| work.events.push(event));
+        self.put(event.record.len(), |work| work.events.push(event));
     }
 
     /// Adds a record of `bytes`, if there is room for it. Later ones do not wake the thread before the commit.

@@ -14,7 +14,7 @@ use takt_space::{
 };
 use takt_ua::{DataValue, DateTime, NodeId, StatusCode, ids};
 
-use super::event_times::EventTimes;
+use super::event_times::{EventTimes, Place};
 use super::inbox::{ArrivedEvent, Inbox, MAX_WAITING, RECORD, Sample};
 use super::limits::{COMMIT_INTERVAL, MAX_RECORDED};
 use super::recorded::{Recorded, RecordedVariables};
@@ -205,15 +205,23 @@ impl Worker {
         self.notifiers.set(node, Recorded { key, stepped });
     }
 
-    fn take_event(&mut self, (key, time, value): ArrivedEvent) {
-        let Some(time) = self.times.free(key, time, &self.store.reader()) else {
-            return self.inbox.lose(1);
+    fn take_event(&mut self, event: ArrivedEvent) {
+        let ArrivedEvent {
+            key,
+            time,
+            id,
+            record,
+        } = event;
+        let time = match self.times.place(key, (time, id), &self.store.reader()) {
+            Place::Free(time) => time,
+            Place::Recorded => return,
+            Place::Full => return self.inbox.lose(1),
         };
         let record = HistoryRecord {
             source_timestamp: time,
             server_timestamp: DateTime::now(),
             status: StatusCode::Good,
-            value,
+            value: record,
         };
         self.push(key, record);
     }
