@@ -15,6 +15,7 @@ use takt_space::{
 use takt_ua::{DataValue, DateTime, NodeId, StatusCode, ids};
 
 use super::event_times::{EventTimes, Place};
+use super::excess::Excess;
 use super::inbox::{ArrivedEvent, Inbox, MAX_WAITING, RECORD, Sample};
 use super::limits::{COMMIT_INTERVAL, MAX_RECORDED};
 use super::recorded::{Recorded, RecordedVariables};
@@ -55,6 +56,7 @@ impl Recorder {
             times: EventTimes::default(),
             sampled: Vec::new(),
             by_node: HashMap::new(),
+            excess: Excess::default(),
             waiting: Vec::new(),
             waiting_bytes: 0,
             failing: false,
@@ -120,6 +122,8 @@ struct Worker {
     times: EventTimes,
     sampled: Vec<Sampled>,
     by_node: HashMap<NodeId, usize>,
+    /// Variables beyond the limit.
+    excess: Excess,
     /// Records that wait for a commit.
     waiting: Vec<(VariableKey, HistoryRecord)>,
     waiting_bytes: usize,
@@ -135,7 +139,8 @@ impl Worker {
         loop {
             let sample = self.sampled.iter().map(|sampled| sampled.due).min();
             let expiry = self.store.has_ages().then(|| last + EXPIRY);
-            let until = [sample, commit, expiry].into_iter().flatten().min();
+            let until = [sample, commit, expiry, self.excess.due()];
+            let until = until.into_iter().flatten().min();
             let work = self.inbox.wait(until, commit.is_some());
             let has_records = work.has_records();
             for (node, name, recording) in work.added {
@@ -152,6 +157,13 @@ impl Worker {
             }
             self.sample(Instant::now());
             let now = Instant::now();
+            if let Some(count) = self.excess.report(now) {
+                tracing::warn!(
+                    count,
+                    limit = MAX_RECORDED,
+                    "history: too many Variables, so many are not recorded"
+                );
+            }
             let is_over = commit.is_some_and(|commit| now >= commit);
             let is_expiry = expiry.is_some_and(|expiry| now >= expiry);
             if is_over && !self.waiting.is_empty() || is_expiry || work.is_ending {
@@ -232,8 +244,7 @@ impl Worker {
             return;
         }
         if self.sampled.len() >= MAX_RECORDED {
-            tracing::warn!(%node, limit = MAX_RECORDED, "history: too many Variables, this one is not recorded");
-            return;
+            return self.excess.add(node, Instant::now());
         }
         let key = match self.store.variable(name, recording.max_age) {
             Ok(key) => key,
