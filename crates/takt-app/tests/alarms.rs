@@ -14,7 +14,7 @@ use takt_app::{
 use takt_registry::{Registry, RegistryOptions};
 use takt_space::Event;
 use takt_ua::enumerations::FilterOperator;
-use takt_ua::{LocalizedText, NodeId, StatusCode, Variant, ids};
+use takt_ua::{LocalizedText, NodeId, QualifiedName, StatusCode, Variant, ids};
 
 const TEMPERATURE: &str = "Chamber/Temperature";
 
@@ -224,6 +224,54 @@ fn eventually_event(subscription: &mut Subscription, report: impl Fn()) -> Event
         }
     }
     panic!("no Event arrives");
+}
+
+#[test]
+fn the_node_of_an_alarm_has_the_fields_of_its_events() {
+    let directory = tempfile::tempdir().unwrap();
+    let directory = directory.path();
+    let _registry = registry(directory);
+    let _provider = provider(directory);
+    for name in ["Oven", "SemanticRegistryServer"] {
+        let mut client = connect(directory, name);
+        let condition = client.find("Oven/Chamber/Overtemperature").unwrap();
+        let condition = condition.node_id.node_id;
+        let find = |client: &mut Client, path: &[&str]| {
+            let names = path.iter().map(|name| QualifiedName::new(0, *name));
+            client.translate(&condition, &names.collect::<Vec<_>>())
+        };
+        for (path, expected) in [
+            (&["HighLimit"][..], Variant::from(180.0)),
+            (&["HighHighLimit"], 200.0.into()),
+            (&["ConfirmedState", "Id"], true.into()),
+        ] {
+            let node = find(&mut client, path).unwrap();
+            assert_eq!(
+                client.read_good(&node).unwrap(),
+                expected,
+                "{name} {path:?}"
+            );
+        }
+        assert!(find(&mut client, &["LowLimit"]).is_err(), "it is not set");
+        let mut watch = Watch::new(directory, name);
+        set(directory, 190.0);
+        let high = watch.next("Chamber/Temperature 190.0 above limit 180");
+        set(directory, 100.0);
+        let _ = watch.next("Chamber/Temperature 100.0 normal");
+        let acknowledge = ids::ACKNOWLEDGEABLE_CONDITION_TYPE_ACKNOWLEDGE;
+        assert_eq!(watch.respond(acknowledge, &high), Ok(()));
+        let acknowledged = watch.next("Acknowledged");
+        let state = find(&mut client, &["ConfirmedState", "Id"]).unwrap();
+        assert_eq!(client.read_good(&state).unwrap(), false.into());
+        let confirm = find(&mut client, &["Confirm"]).unwrap();
+        let inputs = vec![
+            acknowledged.fields[1].clone(),
+            LocalizedText::from("seen").into(),
+        ];
+        client.call_method(&condition, &confirm, inputs).unwrap();
+        let _ = watch.next("Confirmed");
+        assert_eq!(client.read_good(&state).unwrap(), true.into());
+    }
 }
 
 #[test]

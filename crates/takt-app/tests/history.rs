@@ -595,3 +595,30 @@ fn the_registry_records_chosen_variables() {
     });
     assert_eq!(numbers(&read)[0], 0);
 }
+
+#[test]
+fn an_unchanged_value_is_recorded_again_after_a_restart_of_the_registry() {
+    let directory = tempfile::tempdir().unwrap();
+    let running = registry(directory.path(), &["Press/Pl*"]);
+    let _provider = registered(directory.path());
+    let connect = || connect(directory.path(), "opc.iox2://SemanticRegistryServer");
+    let mut client = connect();
+    let plain = client.find("Press/Plain").unwrap().node_id.node_id;
+    eventually("the value is recorded", || {
+        let read = client.history_raw(&plain, ALL).ok()?;
+        (numbers(&read) == [0]).then_some(())
+    });
+    drop((client, running));
+    let _registry = registry(directory.path(), &["Press/Pl*"]);
+    let mut client = connect();
+    // The value has the source timestamp of its first record, and the registry was stopped since then.
+    let is_gap = |value: &takt_ua::DataValue| value.status_code() == StatusCode::BadNoData;
+    let read = eventually("the value is recorded again", || {
+        let read = client.history_raw(&plain, ALL).ok()?;
+        let is_good = read.last()?.status_code().is_good();
+        (is_good && read.iter().any(is_gap)).then_some(read)
+    });
+    let gap = read.iter().position(is_gap).unwrap();
+    assert_eq!(numbers(&read)[0], 0, "{read:?}");
+    assert!(gap > 0 && gap + 1 < read.len(), "{read:?}");
+}

@@ -34,8 +34,8 @@ pub enum AnnouncementError {
 }
 
 impl Announcement {
-    /// Creates the announcement of a server: its name, its DiscoveryUrl and its capabilities. The host of the URL is not
-    /// announced, because mDNS announces the addresses of this host.
+    /// Creates the announcement of a server: its name, its DiscoveryUrl and its capabilities. The host of the URL has to be this
+    /// host: it is not announced, because mDNS announces the addresses of this host.
     ///
     /// # Errors
     /// See [`AnnouncementError`].

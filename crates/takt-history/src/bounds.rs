@@ -229,8 +229,15 @@ pub(crate) fn start_of_data(records: &mut impl Records) -> Result<Option<DateTim
     Ok(Some(time))
 }
 
-/// Time of the last record.
-pub(crate) fn end_of_data(records: &mut impl Records) -> Result<Option<DateTime>, HistoryError> {
+/// Time at which data ends: that of the last record, or a later one up to which it is known to hold. BadNoData tells that nothing is
+/// known from then on.
+pub(crate) fn end_of_data(
+    records: &mut impl Records,
+    known_until: Option<DateTime>,
+) -> Result<Option<DateTime>, HistoryError> {
     let last = records.at_or_before(DateTime(i64::MAX))?;
-    Ok(last.map(|record| record.source_timestamp))
+    Ok(last.map(|record| match known_until {
+        Some(known) if record.status != StatusCode::BadNoData => known.max(record.source_timestamp),
+        _ => record.source_timestamp,
+    }))
 }

@@ -23,7 +23,9 @@ pub struct ProcessedQuery {
     /// Length of the intervals in ticks.
     length: i64,
     next: u64,
-    /// Times of the first and the last record.
+    /// Time up to which the last record holds, if that is known.
+    known_until: Option<DateTime>,
+    /// Times at which data begins and ends.
     data: Option<Option<(DateTime, DateTime)>>,
     /// The interval in progress, and the time from which its next record is searched.
     current: Option<(Accumulator, DateTime)>,
@@ -79,9 +81,17 @@ impl ProcessedQuery {
                 _ => length.clamp(1, span),
             },
             next: 0,
+            known_until: None,
             data: None,
             current: None,
         })
+    }
+
+    /// Continues the last record up to this time, if it is a value: only changes are recorded, and there was none since then.
+    #[must_use]
+    pub fn known_until(mut self, time: DateTime) -> Self {
+        self.known_until = Some(time);
+        self
     }
 
     /// Continues with the interval of this index.
@@ -140,7 +150,8 @@ impl ProcessedQuery {
             Some(data) => data,
             None => {
                 let start = bounds::start_of_data(records)?;
-                *self.data.insert(start.zip(bounds::end_of_data(records)?))
+                let end = bounds::end_of_data(records, self.known_until)?;
+                *self.data.insert(start.zip(end))
             }
         };
         while let Some(interval) = self.interval() {

@@ -306,3 +306,40 @@ fn the_type_of_a_value_is_kept() {
     assert_eq!(one(A::Interpolative, 4.), Variant::Int16(2));
     assert_eq!(one(A::Average, 0.), Variant::Double(2.5));
 }
+
+#[test]
+fn a_value_without_changes_is_continued_up_to_now() {
+    let mut changes = good(&[(0., 4.)]);
+    let mut stopped = with_status(&[(0., 4., GOOD), (1., 0., 0x809B_0000)]);
+    let at = |records: &mut takt_history::MemoryRecords, aggregate, start, end| {
+        let (start, end) = (time(start), time(end));
+        let query = takt_history::ProcessedQuery::new(aggregate, start, end, 0.0, stepped());
+        let mut query = query.unwrap().known_until(time(100.));
+        let mut output = unlimited();
+        let mut budget = takt_history::Budget::new(1_000);
+        query.run(records, &mut output, &mut budget).unwrap();
+        decode(&output)[0].clone()
+    };
+    let no_data = takt_ua::StatusCode::BadNoData;
+    let doubtful = takt_ua::StatusCode::UncertainDataSubNormal.0 | CALCULATED;
+    let average = at(&mut changes, A::TimeAverage, 50., 60.);
+    assert_eq!(average.value, double(4.));
+    assert_eq!(average.status_code().0, doubtful);
+    assert_eq!(at(&mut changes, A::Total, 50., 60.).value, double(40.));
+    let duration = at(&mut changes, A::DurationGood, 50., 60.);
+    assert_eq!(duration.value, double(10_000.));
+    assert_eq!(
+        at(&mut changes, A::PercentGood, 50., 60.).value,
+        double(100.)
+    );
+    // These are made of the records in the interval only.
+    for aggregate in [A::Minimum, A::End, A::Average] {
+        let value = at(&mut changes, aggregate, 50., 60.);
+        assert_eq!(value.status_code(), no_data, "{aggregate:?}");
+    }
+    // Nothing is known of the future, and of the time in which nothing was recorded.
+    let future = at(&mut changes, A::TimeAverage, 101., 110.);
+    assert_eq!(future.status_code(), no_data);
+    let unknown = at(&mut stopped, A::TimeAverage, 50., 60.);
+    assert_eq!(unknown.status_code(), no_data);
+}

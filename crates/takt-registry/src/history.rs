@@ -41,6 +41,46 @@ impl Default for RegistryHistoryOptions {
     }
 }
 
+/// A pattern that never matches.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum HistoryPatternError {
+    /// It is no pattern of `PROVIDER/PATH`.
+    #[error(
+        "`{0}` matches no Variable: write PROVIDER/PATH, in which * stands for any characters, for example --history 'Machine/*' for \
+         all Variables of a Provider"
+    )]
+    Variables(String),
+    /// It is no pattern of the name of a Provider.
+    #[error(
+        "`{0}` matches no notifier: write --history-events Server for all Events, or the name of a Provider, in which * stands for any \
+         characters; --where of `takt history --events` chooses Events of one source"
+    )]
+    Events(String),
+}
+
+impl RegistryHistoryOptions {
+    /// Checks that each pattern can match.
+    ///
+    /// # Errors
+    /// A pattern never matches: neither a Provider nor a path has this form.
+    pub fn check(&self) -> Result<(), HistoryPatternError> {
+        let is_of_variables = |pattern: &String| {
+            let has_both = pattern.contains(['/', '*']);
+            let has_empty = pattern.starts_with('/') || pattern.ends_with('/');
+            // The Properties of a Variable, which have a `#`, are not recorded.
+            has_both && !has_empty && !pattern.contains('#')
+        };
+        if let Some(wrong) = self.patterns.iter().find(|one| !is_of_variables(one)) {
+            return Err(HistoryPatternError::Variables(wrong.clone()));
+        }
+        let is_of_events = |pattern: &String| !pattern.is_empty() && !pattern.contains('/');
+        match self.events.iter().find(|one| !is_of_events(one)) {
+            Some(wrong) => Err(HistoryPatternError::Events(wrong.clone())),
+            None => Ok(()),
+        }
+    }
+}
+
 /// The running history of the registry.
 pub(crate) struct RegistryHistory {
     patterns: Vec<String>,
@@ -146,6 +186,31 @@ mod tests {
             ("*x*", "abc", false),
         ] {
             assert_eq!(matches(pattern, text), expected, "{pattern} {text}");
+        }
+    }
+    #[test]
+    fn patterns_that_never_match_are_refused() {
+        let check = |pattern: &str, events: &str| {
+            let options = RegistryHistoryOptions {
+                patterns: vec!["*".to_owned(), pattern.to_owned()],
+                events: vec![events.to_owned()],
+                ..RegistryHistoryOptions::default()
+            };
+            options.check()
+        };
+        for good in ["Machine/*", "Machine/Spindle/Speed", "M*", "*/Speed", "*"] {
+            assert_eq!(check(good, "Server"), Ok(()), "{good}");
+        }
+        for wrong in ["", "Machine", "/x", "/*", "Machine/", "Machine/A#EURange"] {
+            let error = HistoryPatternError::Variables(wrong.to_owned());
+            assert_eq!(check(wrong, "Server"), Err(error));
+        }
+        for good in ["Machine", "M*", "*"] {
+            assert_eq!(check("*", good), Ok(()), "{good}");
+        }
+        for wrong in ["", "Machine/Spindle", "Machine/*"] {
+            let error = HistoryPatternError::Events(wrong.to_owned());
+            assert_eq!(check("*", wrong), Err(error));
         }
     }
 }

@@ -29,7 +29,7 @@ mod security_groups;
 
 pub use database::DatabaseError;
 pub use discovery::RegisterAtOptions;
-pub use history::RegistryHistoryOptions;
+pub use history::{HistoryPatternError, RegistryHistoryOptions};
 pub use key_push::{PushTargetError, PushTargetOptions};
 pub use mirror::{MirrorOptions, MirrorOptionsError};
 pub use names::NameLimits;

@@ -1,5 +1,6 @@
 //! The running registry: database, address space, rules and endpoints put together.
 
+mod checks;
 mod error;
 #[cfg(test)]
 mod tests;
@@ -123,6 +124,7 @@ impl Registry {
     }
 
     fn start_with(database: Database, mut options: RegistryOptions) -> Result<Self, RegistryError> {
+        checks::check(&options)?;
         // Such a client can take the place of a Provider, too.
         options.serve.security.anonymous_operators |= options.allow_tcp_registration;
         let shared_memory: Endpoint = format!("opc.iox2://{}", options.application_name).parse()?;

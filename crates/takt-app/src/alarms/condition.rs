@@ -278,16 +278,8 @@ impl Condition {
         if let Some(shelving) = &self.shelving {
             event = shelving.fields(event, Instant::now());
         }
-        let limits = [
-            ("HighHighLimit", self.limits.high_high),
-            ("HighLimit", self.limits.high),
-            ("LowLimit", self.limits.low),
-            ("LowLowLimit", self.limits.low_low),
-        ];
-        for (name, limit) in limits {
-            if let Some(limit) = limit {
-                event = event.field(name, limit.value);
-            }
+        for (name, limit) in self.limits.named() {
+            event = event.field(name, limit);
         }
         match identity.kind {
             Kind::Exclusive => exclusive_state(event, self.active),

@@ -68,6 +68,18 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
+    /// Returns the limits that are set, with the names of their fields.
+    pub(crate) fn named(&self) -> impl Iterator<Item = (&'static str, f64)> {
+        let limits = [
+            ("HighHighLimit", self.high_high),
+            ("HighLimit", self.high),
+            ("LowLimit", self.low),
+            ("LowLowLimit", self.low_low),
+        ];
+        let set = limits.into_iter();
+        set.filter_map(|(name, limit)| Some((name, limit?.value)))
+    }
+
     /// Returns true if there is a limit, and they are finite and in order.
     pub(crate) fn is_valid(&self) -> bool {
         let limits = [self.low_low, self.low, self.high, self.high_high];

@@ -6,8 +6,8 @@ use takt_services::EventRecorder;
 use takt_space::Event;
 use takt_ua::{DateTime, NodeId};
 
-use super::event_times::time_of;
-use super::inbox::Inbox;
+use super::event_times::{id_of, time_of};
+use super::inbox::{ArrivedEvent, Inbox};
 use super::recorded::RecordedVariables;
 
 /// Takes the Events of the server, on its serving thread: it only encodes them.
@@ -26,7 +26,12 @@ impl EventRecorder for EventTap {
         let time = time_of(event).unwrap_or_else(DateTime::now);
         match event.to_record(takt_history::MAX_VALUE) {
             Some(record) => keys.for_each(|key| {
-                self.inbox.event_arrives((key, time, record.clone()));
+                self.inbox.event_arrives(ArrivedEvent {
+                    key,
+                    time,
+                    id: id_of(event),
+                    record: record.clone(),
+                });
             }),
             None => self.inbox.lose(1),
         }

@@ -1,6 +1,6 @@
 //! Times of Events and of their records.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use takt_history::{Records, StoreReader, VariableKey};
 use takt_space::Event;
@@ -17,6 +17,25 @@ pub(super) fn time_of(event: &Event) -> Option<DateTime> {
     }
 }
 
+/// Returns the EventId of an Event; empty if it has none.
+pub(super) fn id_of(event: &Event) -> Vec<u8> {
+    match event.named("EventId") {
+        Some(Variant::ByteString(id)) => id.as_ref().to_vec(),
+        _ => Vec::new(),
+    }
+}
+
+/// The place of an Event in the history of a notifier.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// Its record gets this time.
+    Free(DateTime),
+    /// The Event is recorded already: a server repeats the last Events of its Conditions for each new Subscription.
+    Recorded,
+    /// No time is free within [`SPREAD`].
+    Full,
+}
+
 /// Times of the records of Events. The store has one record of a notifier at a time, and several Events may have the same Time: a
 /// later one gets the next free tick of 100 ns, at most [`SPREAD`] later.
 #[derive(Default)]
@@ -28,8 +47,10 @@ pub(super) struct EventTimes {
 struct Times {
     /// Latest time of all records.
     last: i64,
-    /// Times of records that wait for a commit.
-    waiting: BTreeSet<i64>,
+    /// Times of records that wait for a commit, with the EventIds.
+    waiting: BTreeMap<i64, Vec<u8>>,
+    /// A Time, and the EventIds that are recorded at it; they are read once for many Events with the same Time.
+    known: Option<(i64, HashSet<Vec<u8>>)>,
     /// Time of the last Event, and the time that its record got.
     given: (i64, i64),
 }
@@ -45,14 +66,17 @@ impl EventTimes {
         times.last = last.unwrap_or(i64::MIN);
     }
 
-    /// Returns a free time for a record, `time` or later; `None`: there is none within [`SPREAD`].
-    pub(super) fn free(
+    /// Returns the place of an Event with this Time and EventId.
+    pub(super) fn place(
         &mut self,
         key: VariableKey,
-        time: DateTime,
+        (time, id): (DateTime, Vec<u8>),
         store: &StoreReader,
-    ) -> Option<DateTime> {
+    ) -> Place {
         let times = self.notifiers.entry(key).or_default();
+        if times.is_recorded(key, time.0, &id, store) {
+            return Place::Recorded;
+        }
         let mut free = match times.given.0 == time.0 {
             true => times.given.1.saturating_add(1),
             false => time.0,
@@ -66,23 +90,123 @@ impl EventTimes {
                 found.is_some_and(|record| record.source_timestamp.0 == at)
             };
             let last = time.0.saturating_add(SPREAD);
-            while free <= last && (times.waiting.contains(&free) || is_stored(free)) {
+            while free <= last && (times.waiting.contains_key(&free) || is_stored(free)) {
                 free = free.saturating_add(1);
             }
         }
         if free > time.0.saturating_add(SPREAD) {
-            return None;
+            return Place::Full;
         }
         times.given = (time.0, free);
         times.last = times.last.max(free);
-        times.waiting.insert(free);
-        Some(DateTime(free))
+        if let Some((at, known)) = &mut times.known
+            && *at == time.0
+        {
+            known.insert(id.clone());
+        }
+        times.waiting.insert(free, id);
+        Place::Free(DateTime(free))
     }
 
     /// Forgets the records that wait: they are in the store now, or lost.
     pub(super) fn committed(&mut self) {
         for times in self.notifiers.values_mut() {
             times.waiting.clear();
+            times.known = None;
         }
+    }
+}
+
+impl Times {
+    /// Returns true if an Event with this Time and EventId is recorded.
+    fn is_recorded(&mut self, key: VariableKey, time: i64, id: &[u8], store: &StoreReader) -> bool {
+        if time > self.last || id.is_empty() {
+            return false;
+        }
+        let known = match self.known.take_if(|(known, _)| *known == time) {
+            Some((_, known)) => known,
+            None => self.ids_at(key, time, store),
+        };
+        let is_recorded = known.contains(id);
+        self.known = Some((time, known));
+        is_recorded
+    }
+
+    /// Returns the EventIds that are recorded at this Time.
+    fn ids_at(&self, key: VariableKey, time: i64, store: &StoreReader) -> HashSet<Vec<u8>> {
+        let last = time.saturating_add(SPREAD);
+        let waiting = self.waiting.range(time..=last);
+        let mut ids: HashSet<_> = waiting.map(|(_, id)| id.clone()).collect();
+        let Ok(mut records) = store.records(key) else {
+            return ids;
+        };
+        let mut from = time;
+        while let Ok(Some(record)) = records.at_or_after(DateTime(from)) {
+            let at = record.source_timestamp.0;
+            if at > last {
+                break;
+            }
+            if let Ok(event) = Event::of_record(record.value) {
+                ids.insert(id_of(&event));
+            }
+            from = at.saturating_add(1);
+        }
+        ids
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use takt_history::{HistoryRecord, HistoryStoreOptions, Store};
+    use takt_ua::{ByteString, StatusCode, ids};
+
+    use super::*;
+
+    fn event(time: i64, id: &[u8]) -> Event {
+        let event = Event::new(ids::SYSTEM_EVENT_TYPE, ids::SERVER);
+        event
+            .field("Time", DateTime(time))
+            .field("EventId", ByteString::from(id))
+    }
+
+    #[test]
+    fn an_event_is_recorded_once() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("history.redb");
+        let mut store = Store::open(&path, HistoryStoreOptions::default()).unwrap();
+        let key = store.variable("/events/Server", None).unwrap();
+        let mut times = EventTimes::default();
+        let place = |times: &mut EventTimes, store: &Store, at, id: &[u8]| {
+            let event = event(at, id);
+            let at = (time_of(&event).unwrap(), id_of(&event));
+            times.place(key, at, &store.reader())
+        };
+        let free = |at| Place::Free(DateTime(at));
+        times.begin(key, &store.reader());
+        assert_eq!(place(&mut times, &store, 100, b"a"), free(100));
+        assert_eq!(place(&mut times, &store, 100, b"b"), free(101));
+        assert_eq!(place(&mut times, &store, 100, b"a"), Place::Recorded);
+        let records = [(100, b"a"), (101, b"b")].map(|(at, id)| {
+            let record = HistoryRecord {
+                source_timestamp: DateTime(at),
+                server_timestamp: DateTime(at),
+                status: StatusCode::Good,
+                value: event(100, id).to_record(1 << 10).unwrap(),
+            };
+            (key, record)
+        });
+        store.append(records.into(), DateTime(200)).unwrap();
+        times.committed();
+        assert_eq!(place(&mut times, &store, 100, b"b"), Place::Recorded);
+        // After a restart.
+        let mut times = EventTimes::default();
+        times.begin(key, &store.reader());
+        assert_eq!(place(&mut times, &store, 100, b"a"), Place::Recorded);
+        assert_eq!(place(&mut times, &store, 100, b"c"), free(102));
+        assert_eq!(place(&mut times, &store, 100, b"c"), Place::Recorded);
+        assert_eq!(place(&mut times, &store, 300, b"d"), free(300));
+        // Events without an EventId are all recorded.
+        assert_eq!(place(&mut times, &store, 300, b""), free(301));
+        assert_eq!(place(&mut times, &store, 300, b""), free(302));
     }
 }

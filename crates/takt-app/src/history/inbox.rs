@@ -57,8 +57,15 @@ impl Work {
     }
 }
 
-/// The notifier, the time and the record of an Event.
-pub(super) type ArrivedEvent = (VariableKey, DateTime, Vec<u8>);
+/// An Event at a notifier.
+pub(super) struct ArrivedEvent {
+    /// The notifier.
+    pub(super) key: VariableKey,
+    pub(super) time: DateTime,
+    /// The EventId; empty if there is none.
+    pub(super) id: Vec<u8>,
+    pub(super) record: Vec<u8>,
+}
 
 /// A value at the time of its arrival.
 pub(super) struct Sample {
@@ -80,6 +87,22 @@ impl Sample {
             status: value.status_code(),
             source_timestamp: value.source_timestamp,
             arrived: DateTime::now(),
+        }
+    }
+
+    /// Returns the time of its record: its source timestamp if that is later than the last record, and otherwise the time of its
+    /// arrival. An old source timestamp belongs to an unchanged value, also if there was no answer in between.
+    ///
+    /// `before` is the source timestamp of the sample before, `last` the time of the last record.
+    pub(super) fn time(&self, before: Option<DateTime>, last: Option<DateTime>) -> DateTime {
+        let Some(time) = self.source_timestamp else {
+            return self.arrived;
+        };
+        // After the clock of this host was set back, new records are older than the last one, too.
+        let is_behind = last.is_some_and(|last| time <= last && self.arrived > last);
+        match is_behind || before == Some(time) {
+            true => self.arrived,
+            false => time,
         }
     }
 }
@@ -116,7 +139,7 @@ impl Inbox {
 
     /// Takes an Event from another thread.
     pub(super) fn event_arrives(&self, event: ArrivedEvent) {
-        self.put(event.2.len(), |work| work.events.push(event));
+        self.put(event.record.len(), |work| work.events.push(event));
     }
 
     /// Adds a record of `bytes`, if there is room for it. Later ones do not wake the thread before the commit.
@@ -184,6 +207,39 @@ impl Inbox {
         HistoryCounts {
             recorded: self.recorded.load(Ordering::Relaxed),
             lost: self.lost.load(Ordering::Relaxed),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_old_source_timestamp_is_not_the_time_of_a_record() {
+        let at = |number| Some(DateTime(number));
+        for (source, before, last, expected) in [
+            (None, None, None, 100),
+            (at(50), None, None, 50),
+            (at(99), at(50), at(50), 99),
+            // An unchanged value is sampled again.
+            (at(50), at(50), at(50), 100),
+            // The value was written before an earlier sample had no answer.
+            (at(50), None, at(80), 100),
+            // The last record says that the registry was stopped.
+            (at(50), None, at(51), 100),
+            // The clock of the host was set back.
+            (at(99), at(500), at(500), 99),
+            (at(50), at(50), at(500), 100),
+        ] {
+            let sample = Sample {
+                value: Vec::new(),
+                status: StatusCode::Good,
+                source_timestamp: source,
+                arrived: DateTime(100),
+            };
+            let found = sample.time(before, last);
+            assert_eq!(found, DateTime(expected), "{source:?} {before:?} {last:?}");
         }
     }
 }

@@ -8,6 +8,7 @@
 mod event_query;
 mod event_tap;
 mod event_times;
+mod excess;
 mod inbox;
 mod limits;
 mod query;
@@ -101,7 +102,8 @@ impl History {
     }
 
     /// Records a Variable from now on. `name` is its name in the file: the same after each start. The thread of the history begins
-    /// with it; its AccessLevel then has HistoryRead. More than [`MAX_RECORDED`] Variables are not recorded, with a warning.
+    /// with it; its AccessLevel then has HistoryRead. More than [`MAX_RECORDED`] Variables are not recorded, with a warning that has
+    /// their number.
     pub fn record(&self, node: NodeId, name: impl Into<String>, recording: Recording) {
         self.recorder.add(node, name.into(), recording);
     }

@@ -82,7 +82,11 @@ impl Query {
             let end = given(processed.end_time).ok_or(StatusCode::BadHistoryOperationInvalid)?;
             let settings = settings(&processed.aggregate_configuration, stepped);
             let interval = processed.processing_interval;
-            let query = ProcessedQuery::new(aggregate, start, end, interval, settings)?;
+            let mut query = ProcessedQuery::new(aggregate, start, end, interval, settings)?;
+            if stepped {
+                // Changes are recorded: without one, the last value holds until now.
+                query = query.known_until(DateTime::now());
+            }
             Self::Processed(Box::new(query))
         };
         let point = read.node.continuation_point.as_bytes();

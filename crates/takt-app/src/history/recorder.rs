@@ -14,7 +14,8 @@ use takt_space::{
 };
 use takt_ua::{DataValue, DateTime, NodeId, StatusCode, ids};
 
-use super::event_times::EventTimes;
+use super::event_times::{EventTimes, Place};
+use super::excess::Excess;
 use super::inbox::{ArrivedEvent, Inbox, MAX_WAITING, RECORD, Sample};
 use super::limits::{COMMIT_INTERVAL, MAX_RECORDED};
 use super::recorded::{Recorded, RecordedVariables};
@@ -55,6 +56,7 @@ impl Recorder {
             times: EventTimes::default(),
             sampled: Vec::new(),
             by_node: HashMap::new(),
+            excess: Excess::default(),
             waiting: Vec::new(),
             waiting_bytes: 0,
             failing: false,
@@ -120,6 +122,8 @@ struct Worker {
     times: EventTimes,
     sampled: Vec<Sampled>,
     by_node: HashMap<NodeId, usize>,
+    /// Variables beyond the limit.
+    excess: Excess,
     /// Records that wait for a commit.
     waiting: Vec<(VariableKey, HistoryRecord)>,
     waiting_bytes: usize,
@@ -135,7 +139,8 @@ impl Worker {
         loop {
             let sample = self.sampled.iter().map(|sampled| sampled.due).min();
             let expiry = self.store.has_ages().then(|| last + EXPIRY);
-            let until = [sample, commit, expiry].into_iter().flatten().min();
+            let until = [sample, commit, expiry, self.excess.due()];
+            let until = until.into_iter().flatten().min();
             let work = self.inbox.wait(until, commit.is_some());
             let has_records = work.has_records();
             for (node, name, recording) in work.added {
@@ -152,6 +157,13 @@ impl Worker {
             }
             self.sample(Instant::now());
             let now = Instant::now();
+            if let Some(count) = self.excess.report(now) {
+                tracing::warn!(
+                    count,
+                    limit = MAX_RECORDED,
+                    "history: too many Variables, so many are not recorded"
+                );
+            }
             let is_over = commit.is_some_and(|commit| now >= commit);
             let is_expiry = expiry.is_some_and(|expiry| now >= expiry);
             if is_over && !self.waiting.is_empty() || is_expiry || work.is_ending {
@@ -205,15 +217,23 @@ impl Worker {
         self.notifiers.set(node, Recorded { key, stepped });
     }
 
-    fn take_event(&mut self, (key, time, value): ArrivedEvent) {
-        let Some(time) = self.times.free(key, time, &self.store.reader()) else {
-            return self.inbox.lose(1);
+    fn take_event(&mut self, event: ArrivedEvent) {
+        let ArrivedEvent {
+            key,
+            time,
+            id,
+            record,
+        } = event;
+        let time = match self.times.place(key, (time, id), &self.store.reader()) {
+            Place::Free(time) => time,
+            Place::Recorded => return,
+            Place::Full => return self.inbox.lose(1),
         };
         let record = HistoryRecord {
             source_timestamp: time,
             server_timestamp: DateTime::now(),
             status: StatusCode::Good,
-            value,
+            value: record,
         };
         self.push(key, record);
     }
@@ -224,8 +244,7 @@ impl Worker {
             return;
         }
         if self.sampled.len() >= MAX_RECORDED {
-            tracing::warn!(%node, limit = MAX_RECORDED, "history: too many Variables, this one is not recorded");
-            return;
+            return self.excess.add(node, Instant::now());
         }
         let key = match self.store.variable(name, recording.max_age) {
             Ok(key) => key,
@@ -241,7 +260,7 @@ impl Worker {
             tracing::warn!(%node, %error, "history: a Variable is not recorded");
             return;
         }
-        self.mark_gap(key);
+        let last_time = self.mark_gap(key);
         let stepped = recording.is_stepped();
         self.variables.set(node.clone(), Recorded { key, stepped });
         self.by_node.insert(node.clone(), self.sampled.len());
@@ -251,31 +270,30 @@ impl Worker {
             recording,
             due: Instant::now(),
             last: None,
-            last_time: None,
+            last_time,
             is_asked: Arc::default(),
             observer: None,
         });
     }
 
-    /// Marks the time since the last record of an earlier run as unknown (OPC 10000-11, 4.3): nothing was recorded then.
-    fn mark_gap(&mut self, key: VariableKey) {
+    /// Marks the time since the last record of an earlier run as unknown (OPC 10000-11, 4.3): nothing was recorded then. Returns the
+    /// time of the last record.
+    fn mark_gap(&mut self, key: VariableKey) -> Option<DateTime> {
         let reader = self.store.reader();
-        let Ok(mut records) = reader.records(key) else {
-            return;
-        };
-        let Ok(Some(last)) = records.at_or_before(DateTime::now()) else {
-            return;
-        };
-        if last.status != StatusCode::BadNoData {
-            let time = DateTime(last.source_timestamp.0 + 1);
-            let gap = HistoryRecord {
-                source_timestamp: time,
-                server_timestamp: time,
-                status: StatusCode::BadNoData,
-                value: Vec::new(),
-            };
-            self.push(key, gap);
+        let mut records = reader.records(key).ok()?;
+        let last = records.at_or_before(DateTime::now()).ok()??;
+        if last.status == StatusCode::BadNoData {
+            return Some(last.source_timestamp);
         }
+        let time = DateTime(last.source_timestamp.0 + 1);
+        let gap = HistoryRecord {
+            source_timestamp: time,
+            server_timestamp: time,
+            status: StatusCode::BadNoData,
+            value: Vec::new(),
+        };
+        self.push(key, gap);
+        Some(time)
     }
 
     /// Samples the Variables that are due.
@@ -331,15 +349,8 @@ impl Worker {
         if sampled.recording.changes_only && is_same_value {
             return;
         }
-        // An unchanged value is recorded with the time of its sample. The clock of a source may be set back.
-        let is_old = sampled
-            .last
-            .as_ref()
-            .is_some_and(|(.., time)| *time == sample.source_timestamp);
-        let time = match sample.source_timestamp {
-            Some(time) if !is_old => time,
-            _ => sample.arrived,
-        };
+        let before = sampled.last.as_ref().and_then(|(.., time)| *time);
+        let time = sample.time(before, sampled.last_time);
         sampled.last = Some((sample.value.clone(), sample.status, sample.source_timestamp));
         sampled.last_time = Some(time);
         let key = sampled.key;

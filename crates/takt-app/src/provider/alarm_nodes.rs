@@ -1,11 +1,12 @@
-//! Nodes of an alarm that its type leaves to the server: states of limits and the ShelvingState (OPC 10000-9, 5.8).
+//! Nodes of an alarm that its type leaves to the server: limits and their states, the ConfirmedState and the ShelvingState
+//! (OPC 10000-9, 5.7 and 5.8).
 
 use std::time::Duration;
 
 use takt_ua::enumerations::NodeClass;
-use takt_ua::structures::{AddNodesItem, ObjectAttributes, VariableAttributes};
+use takt_ua::structures::{AddNodesItem, AddReferencesItem, ObjectAttributes, VariableAttributes};
 use takt_ua::{
-    ExpandedNodeId, ExtensionObject, LocalizedText, NodeId, QualifiedName, Variant, ids,
+    ExpandedNodeId, ExtensionObject, LocalizedText, NodeId, QualifiedName, UaString, Variant, ids,
 };
 
 use super::alarm::LimitAlarm;
@@ -13,9 +14,13 @@ use super::mask;
 use crate::alarms::Kind;
 use crate::alarms::fields::state_names;
 use crate::alarms::shelving::milliseconds;
+use crate::model::provider;
 
 /// Longest MaxTimeShelved that an alarm can have: one year.
 pub(super) const LONGEST_SHELVED: Duration = Duration::from_secs(365 * 24 * 3600);
+
+/// State of an alarm that operators confirm.
+const CONFIRMED_STATE: &str = "ConfirmedState";
 
 /// Access of Variables that clients only read: CurrentRead (OPC 10000-3, 8.57).
 const CURRENT_READ: u8 = 1;
@@ -31,14 +36,26 @@ pub(super) fn components(alarm: &LimitAlarm, own: u16) -> Vec<AddNodesItem> {
         node_attributes: attributes,
         type_definition: NodeId::numeric(0, of_type).into(),
     };
-    let mut nodes = Vec::new();
-    if alarm.kind == Kind::NonExclusive {
-        for name in state_names(&alarm.limits) {
-            let text = LocalizedText::NULL.into();
-            let attributes = variable(name, ids::LOCALIZED_TEXT, text);
-            let of_type = ids::TWO_STATE_VARIABLE_TYPE;
-            nodes.push(node(name, NodeClass::Variable, attributes, of_type));
-        }
+    let property = |name: &str, data_type: u32, value: Variant| {
+        let attributes = variable(name, data_type, value);
+        let mut property = node(name, NodeClass::Variable, attributes, ids::PROPERTY_TYPE);
+        property.reference_type_id = NodeId::numeric(0, ids::HAS_PROPERTY);
+        property
+    };
+    let limits = alarm.limits.named();
+    let mut nodes: Vec<_> = limits
+        .map(|(name, limit)| property(name, ids::DOUBLE, limit.into()))
+        .collect();
+    let confirmed = alarm.needs_confirmation.then_some(CONFIRMED_STATE);
+    let states = match alarm.kind {
+        Kind::Exclusive => None,
+        Kind::NonExclusive => Some(state_names(&alarm.limits)),
+    };
+    for name in confirmed.into_iter().chain(states.into_iter().flatten()) {
+        let text = LocalizedText::NULL.into();
+        let attributes = variable(name, ids::LOCALIZED_TEXT, text);
+        let of_type = ids::TWO_STATE_VARIABLE_TYPE;
+        nodes.push(node(name, NodeClass::Variable, attributes, of_type));
     }
     if let Some(longest) = alarm.max_time_shelved {
         let name = "ShelvingState";
@@ -50,12 +67,41 @@ pub(super) fn components(alarm: &LimitAlarm, own: u16) -> Vec<AddNodesItem> {
         let of_type = ids::SHELVED_STATE_MACHINE_TYPE;
         nodes.push(node(name, NodeClass::Object, attributes, of_type));
         let name = "MaxTimeShelved";
-        let attributes = variable(name, ids::DURATION, milliseconds(longest).into());
-        let mut property = node(name, NodeClass::Variable, attributes, ids::PROPERTY_TYPE);
-        property.reference_type_id = NodeId::numeric(0, ids::HAS_PROPERTY);
-        nodes.push(property);
+        nodes.push(property(name, ids::DURATION, milliseconds(longest).into()));
     }
     nodes
+}
+
+/// Returns the references to the source of an alarm from its notifier, and from the source to the alarm (OPC 10000-9, 5.12); for an
+/// alarm that needs it, also the one to the Method Confirm, which it shares with its type.
+pub(super) fn references(alarm: &LimitAlarm, own: u16) -> Vec<AddReferencesItem> {
+    let variable = NodeId::string(own, &alarm.variable);
+    let condition = NodeId::string(own, &alarm.path);
+    let notifier = NodeId::numeric(own, provider::OBJECT);
+    let reference = |source: &NodeId, reference_type, target: &NodeId, class| AddReferencesItem {
+        source_node_id: source.clone(),
+        reference_type_id: NodeId::numeric(0, reference_type),
+        is_forward: true,
+        target_server_uri: UaString::null(),
+        target_node_id: target.clone().into(),
+        target_node_class: class,
+    };
+    let source = ids::HAS_EVENT_SOURCE;
+    let mut references = vec![
+        reference(&notifier, source, &variable, NodeClass::Variable),
+        reference(&variable, ids::HAS_CONDITION, &condition, NodeClass::Object),
+    ];
+    if alarm.needs_confirmation {
+        let confirm = NodeId::from(ids::ACKNOWLEDGEABLE_CONDITION_TYPE_CONFIRM);
+        let component = ids::HAS_COMPONENT;
+        references.push(reference(
+            &condition,
+            component,
+            &confirm,
+            NodeClass::Method,
+        ));
+    }
+    references
 }
 
 fn identifier(alarm: &LimitAlarm, own: u16, name: &str) -> ExpandedNodeId {

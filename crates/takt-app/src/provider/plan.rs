@@ -114,7 +114,7 @@ impl Plan {
         for alarm in &declarations.alarms {
             builder.alarm(alarm);
             references.extend(builder.interaction_via(&alarm.path, &endpoints));
-            for reference in builder.references_of_alarm(alarm) {
+            for reference in alarm_nodes::references(alarm, builder.namespaces.own) {
                 // Two alarms may have the same Variable.
                 if !references.contains(&reference) {
                     references.push(reference);
@@ -345,33 +345,6 @@ impl Builder {
         });
         let components = alarm_nodes::components(alarm, self.namespaces.own);
         self.data.extend(components);
-    }
-
-    /// Returns the references to the source of an alarm from its notifier, and from the source to the alarm
-    /// (OPC 10000-9, 5.12).
-    fn references_of_alarm(&self, alarm: &LimitAlarm) -> [AddReferencesItem; 2] {
-        let own = self.namespaces.own;
-        let variable = NodeId::string(own, &alarm.variable);
-        let condition = NodeId::string(own, &alarm.path);
-        let notifier = NodeId::numeric(own, provider::OBJECT);
-        let reference =
-            |source: &NodeId, reference_type, target: &NodeId, class| AddReferencesItem {
-                source_node_id: source.clone(),
-                reference_type_id: NodeId::numeric(0, reference_type),
-                is_forward: true,
-                target_server_uri: UaString::null(),
-                target_node_id: target.clone().into(),
-                target_node_class: class,
-            };
-        [
-            reference(
-                &notifier,
-                ids::HAS_EVENT_SOURCE,
-                &variable,
-                NodeClass::Variable,
-            ),
-            reference(&variable, ids::HAS_CONDITION, &condition, NodeClass::Object),
-        ]
     }
 
     /// Returns the node that the path's last segment belongs to: the Provider's Object or a folder, which is added if

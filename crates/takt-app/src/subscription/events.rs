@@ -54,7 +54,8 @@ impl EventQuery {
         fields.into_iter().fold(Self::default(), Self::field)
     }
 
-    /// Selects a field of namespace 0 by its BrowsePath: names, separated by `/`. It is a field of any EventType.
+    /// Selects a field by its BrowsePath: names, separated by `/`. A name of another namespace than 0 has its NamespaceIndex before
+    /// it, for example `7:Torque`. It is a field of any EventType.
     #[must_use]
     pub fn field(mut self, path: &str) -> Self {
         self.select.push(field(path));
@@ -163,7 +164,11 @@ impl EventQuery {
 }
 
 fn field(path: &str) -> SimpleAttributeOperand {
-    let names = path.split('/').map(|name| QualifiedName::new(0, name));
+    let name = |text: &str| {
+        let parsed = text.parse::<QualifiedName>();
+        parsed.unwrap_or_else(|_| QualifiedName::new(0, text))
+    };
+    let names = path.split('/').map(name);
     declared_field(NodeId::from(ids::BASE_EVENT_TYPE), names.collect())
 }
 
@@ -210,5 +215,15 @@ mod tests {
         let three = two.compare("SourceName", equals, "a");
         let expected = [vec![1, 2], vec![4, 3], vec![], vec![], vec![]];
         assert_eq!(references(&three.filter()), expected);
+    }
+    #[test]
+    fn names_of_fields_may_have_a_namespace() {
+        let query = EventQuery::new(["ActiveState/Id", "7:Torque/8:Unit", "99999:Odd"]);
+        let clauses = query.filter().select_clauses;
+        let paths: Vec<_> = clauses.iter().map(|one| one.browse_path.clone()).collect();
+        let name = |namespace, text| QualifiedName::new(namespace, text);
+        assert_eq!(paths[0], [name(0, "ActiveState"), name(0, "Id")]);
+        assert_eq!(paths[1], [name(7, "Torque"), name(8, "Unit")]);
+        assert_eq!(paths[2], [name(0, "99999:Odd")]);
     }
 }

@@ -7,13 +7,17 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use takt_app::Endpoint;
-use takt_discovery::Announcement;
+use takt_discovery::{Announcement, AnnouncementError, Multicast, MulticastError};
 
 use super::Discovery;
-use super::providers::{ProviderUrls, is_on_network};
+use super::hosts::is_of_this_host;
+use super::providers::ProviderUrls;
 
 /// Interval at which Providers that come and go are noticed.
 const INTERVAL: Duration = Duration::from_secs(1);
+
+/// Host of an endpoint at all addresses.
+const EVERYWHERE: &str = "0.0.0.0";
 
 /// Capabilities of a registry and its Providers: live data (OPC 10000-12, Annex D).
 pub(super) const LIVE_DATA: [&str; 1] = ["DA"];
@@ -31,15 +35,16 @@ impl Announcer {
         name: &str,
         endpoints: &[Endpoint],
     ) -> std::io::Result<Self> {
-        let reachable = endpoints.iter().find(|endpoint| is_on_network(endpoint));
-        let own = reachable.and_then(|endpoint| {
+        let mut urls = endpoints.iter().map(ToString::to_string);
+        let own = urls.find(|url| is_of_this_host(url, discovery.host()));
+        let own = own.and_then(|url| {
             let name = discovery.name_on_network(name);
-            Announcement::new(&name, &endpoint.to_string(), LIVE_DATA).ok()
+            Announcement::new(&name, &url, LIVE_DATA).ok()
         });
         if own.is_none() {
             tracing::warn!(
-                "the registry is not announced on the network, because its endpoint is on the loopback interface: \
-                 see --endpoint"
+                "the registry is not announced on the network: its endpoint is on the loopback interface, or it advertises \
+                 another host; see --endpoint and --advertise"
             );
         }
         let discovery = Arc::clone(discovery);
@@ -89,28 +94,25 @@ impl Discovery {
             }
             wanted.insert(key);
         }
-        for provider in ProviderUrls::Remote.of_all(&self.rules.providers, &self.space, None) {
+        let providers = &self.rules.providers;
+        for provider in ProviderUrls::Remote.of_all(providers, &self.space, EVERYWHERE) {
             let name = self.name_on_network(provider.application_name.text.as_str());
-            let Some(url) = provider.discovery_urls.first() else {
-                continue;
-            };
-            let key = (name, url.as_str().to_owned());
+            // The announcement has the addresses of this host: with the host of a gateway it would lead nowhere.
+            let mut urls = provider.discovery_urls.iter().map(|url| url.as_str());
+            let url = urls.find(|url| is_of_this_host(url, &self.host));
+            let key = (name, url.unwrap_or_default().to_owned());
             if !announced.contains(&key) {
-                let announcement = Announcement::new(&key.0, &key.1, LIVE_DATA);
-                match announcement.map(|one| network.announce(&one, &self.host)) {
-                    Ok(Ok(())) => {}
-                    Ok(Err(error)) => {
-                        tracing::warn!(provider = key.0, %error, "not announced on the network");
-                    }
-                    Err(error) => {
-                        tracing::warn!(provider = key.0, %error, "not announced on the network");
-                    }
+                if let Err(error) = announce(network, &key.0, url, &self.host) {
+                    tracing::warn!(provider = key.0, %error, "not announced on the network");
                 }
             }
             wanted.insert(key);
         }
-        for (name, url) in announced.iter() {
-            let is_gone = !wanted.iter().any(|(wanted, _)| wanted == name);
+        // Those without a URL were not announced.
+        let on_network = |(_, url): &&(String, String)| !url.is_empty();
+        for (name, url) in announced.iter().filter(on_network) {
+            let mut left = wanted.iter().filter(on_network);
+            let is_gone = !left.any(|(wanted, _)| wanted == name);
             if is_gone {
                 network.withdraw(name);
                 tracing::debug!(name, url, "withdrawn from the network");
@@ -118,4 +120,28 @@ impl Discovery {
         }
         *announced = wanted;
     }
+}
+
+/// Reason why a Provider is not announced.
+#[derive(Debug, thiserror::Error)]
+enum NotAnnounced {
+    #[error("it advertises another host")]
+    OtherHost,
+    #[error(transparent)]
+    Announcement(#[from] AnnouncementError),
+    #[error(transparent)]
+    Multicast(#[from] MulticastError),
+}
+
+/// Announces a Provider with its URL on this host.
+fn announce(
+    network: &Multicast,
+    name: &str,
+    url: Option<&str>,
+    host: &str,
+) -> Result<(), NotAnnounced> {
+    let url = url.ok_or(NotAnnounced::OtherHost)?;
+    let announcement = Announcement::new(name, url, LIVE_DATA)?;
+    network.announce(&announcement, host)?;
+    Ok(())
 }

@@ -2,6 +2,7 @@
 //! have registered themselves; with the multicast extension it announces them, and knows those of other hosts.
 
 mod announcer;
+mod hosts;
 mod providers;
 mod registrant;
 
@@ -18,10 +19,12 @@ use takt_ua::structures::{
 use takt_ua::{DateTime, ExtensionObject, StatusCode};
 
 pub(crate) use announcer::Announcer;
+pub(crate) use hosts::{host_name, is_loopback, is_of_this_host};
 pub use registrant::RegisterAtOptions;
 pub(crate) use registrant::{Registrant, RegistrationsElsewhere};
 
 use crate::rules::Rules;
+use hosts::{host_of, with_host};
 use providers::{ProviderUrls, is_on_this_host};
 
 /// Known servers besides the registry itself.
@@ -40,13 +43,12 @@ impl Discovery {
         space: &Arc<AddressSpace>,
         network: Option<Arc<Multicast>>,
     ) -> Self {
-        let name = rustix::system::uname();
         Self {
             rules: Arc::clone(rules),
             space: Arc::clone(space),
             registrations: Mutex::default(),
             network,
-            host: name.nodename().to_string_lossy().into_owned(),
+            host: host_name(),
         }
     }
 
@@ -81,7 +83,7 @@ impl Discovery {
     }
 
     /// Returns the announcement of a server that registers itself, and a result for each element of its configuration. Only
-    /// servers on this host are announced, because an announcement has the addresses of this host.
+    /// servers on this host that others can reach are announced, because an announcement has the addresses of this host.
     fn announcement(
         &self,
         caller: &Caller,
@@ -108,7 +110,8 @@ impl Discovery {
             name => Some(name.to_owned()),
         };
         let mut urls = server.discovery_urls.iter().map(|url| url.as_str());
-        let url = urls.find(|url| url.starts_with("opc.tcp://"));
+        let url =
+            urls.find(|url| url.starts_with("opc.tcp://") && is_of_this_host(url, &self.host));
         let capabilities = mdns.server_capabilities.iter().map(|one| one.as_str());
         let announcement = name
             .zip(url)
@@ -127,8 +130,11 @@ impl DiscoveryServer for Discovery {
     fn servers(&self, caller: &Caller, host: Option<&str>) -> Vec<ApplicationDescription> {
         self.expire();
         let urls = ProviderUrls::for_caller(caller);
+        // A caller over shared memory has named no host.
+        let host = host.unwrap_or(&self.host);
         let mut servers = urls.of_all(&self.rules.providers, &self.space, host);
-        servers.extend(self.registrations().servers());
+        let registered = self.registrations().servers();
+        servers.extend(urls.of_registered(registered, host));
         servers
     }
 
@@ -140,6 +146,7 @@ impl DiscoveryServer for Discovery {
     ) -> Result<Vec<StatusCode>, StatusCode> {
         admit(caller, server)?;
         let (announcement, results) = self.announcement(caller, server, configuration);
+        let server = &as_seen_here(caller, server);
         let now = Instant::now();
         let ended = self
             .registrations()
@@ -160,6 +167,20 @@ impl DiscoveryServer for Discovery {
         let network = network.ok_or(StatusCode::BadServiceUnsupported)?;
         Ok(network.records())
     }
+}
+
+/// Returns a server with the host of the caller where it has given all addresses of another host.
+fn as_seen_here(caller: &Caller, server: &RegisteredServer) -> RegisteredServer {
+    let mut server = server.clone();
+    if let Peer::Tcp { address } = caller.peer()
+        && !is_on_this_host(caller)
+    {
+        let host = host_of(address.ip());
+        for url in &mut server.discovery_urls {
+            *url = with_host(url.as_str(), &host).as_str().into();
+        }
+    }
+    server
 }
 
 /// Refuses callers that may not register this server. The host is the boundary for local ones; others prove with their

@@ -1,13 +1,12 @@
 //! DiscoveryUrls of Providers, as far as a caller can use them.
 
-use std::net::IpAddr;
-
 use takt_app::{Endpoint, model};
 use takt_space::{AddressSpace, Caller, Value};
 use takt_ua::enumerations::ApplicationType;
 use takt_ua::structures::ApplicationDescription;
 use takt_ua::{LocalizedText, NodeId, UaString, Variant};
 
+use super::hosts::{is_loopback, is_url_on_network, with_host};
 use crate::providers::Providers;
 
 /// Returns true for callers over shared memory and from the loopback interface.
@@ -41,16 +40,14 @@ impl ProviderUrls {
         self,
         providers: &Providers,
         space: &AddressSpace,
-        host: Option<&str>,
+        host: &str,
     ) -> Vec<ApplicationDescription> {
         let mut available = providers.available();
         available.sort();
         let described = available.into_iter().filter_map(|(name, namespace)| {
             let mut urls = self.of_one(space, namespace);
-            if let Some(host) = host {
-                for url in &mut urls {
-                    *url = with_host(url, host);
-                }
+            for url in &mut urls {
+                *url = with_host(url, host);
             }
             // Foreign clients take the first one.
             urls.sort_by_key(|url| !url.starts_with("opc.tcp://"));
@@ -68,6 +65,26 @@ impl ProviderUrls {
             (!urls.is_empty()).then_some(described)
         });
         described.collect()
+    }
+
+    /// Returns the registered servers that have such URLs. An endpoint at all addresses gets `host`.
+    pub(super) fn of_registered(
+        self,
+        mut servers: Vec<ApplicationDescription>,
+        host: &str,
+    ) -> Vec<ApplicationDescription> {
+        servers.retain_mut(|server| {
+            if self == Self::Remote {
+                server
+                    .discovery_urls
+                    .retain(|url| is_url_on_network(url.as_str()));
+            }
+            for url in &mut server.discovery_urls {
+                *url = with_host(url.as_str(), host).as_str().into();
+            }
+            !server.discovery_urls.is_empty()
+        });
+        servers
     }
 
     fn of_one(self, space: &AddressSpace, namespace: u16) -> Vec<String> {
@@ -95,27 +112,33 @@ impl ProviderUrls {
     }
 }
 
-/// Returns a URL at all addresses with this host instead, and other URLs unchanged.
-pub(super) fn with_host(url: &str, host: &str) -> String {
-    for unspecified in ["0.0.0.0", "[::]"] {
-        let rest = url.strip_prefix("opc.tcp://");
-        if let Some(rest) = rest.and_then(|rest| rest.strip_prefix(unspecified)) {
-            return format!("opc.tcp://{host}{rest}");
-        }
-    }
-    url.to_owned()
-}
-
 /// Returns true if an endpoint is neither shared memory nor on the loopback interface.
 pub(super) fn is_on_network(endpoint: &Endpoint) -> bool {
     match endpoint {
         Endpoint::SharedMemory(_) => false,
-        Endpoint::Tcp(url) => {
-            let host = url.host().trim_matches(['[', ']']);
-            match host.parse::<IpAddr>() {
-                Ok(address) => !address.is_loopback(),
-                Err(_) => host != "localhost",
-            }
-        }
+        Endpoint::Tcp(url) => !is_loopback(url.host()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn registered_servers_have_the_urls_that_a_caller_can_use() {
+        let server = |uri: &str, urls: &[&str]| ApplicationDescription {
+            application_uri: uri.into(),
+            discovery_urls: urls.iter().map(|url| UaString::from(*url)).collect(),
+            ..ApplicationDescription::default()
+        };
+        let all = vec![
+            server("urn:near", &["opc.tcp://127.0.0.1:1", "opc.iox2://Near"]),
+            server("urn:both", &["opc.tcp://localhost:2", "opc.tcp://[::]:3"]),
+        ];
+        let far = ProviderUrls::Remote.of_registered(all.clone(), "10.0.0.1");
+        assert_eq!(far, [server("urn:both", &["opc.tcp://10.0.0.1:3"])]);
+        let near = ProviderUrls::All.of_registered(all.clone(), "plc7");
+        let both = server("urn:both", &["opc.tcp://localhost:2", "opc.tcp://plc7:3"]);
+        assert_eq!(near, [all[0].clone(), both]);
     }
 }

@@ -11,7 +11,8 @@ use takt_ua::structures::{MdnsDiscoveryConfiguration, RegisteredServer};
 use takt_ua::{LocalizedText, UaString};
 
 use super::announcer::LIVE_DATA;
-use super::providers::{is_on_network, with_host};
+use super::hosts::with_host;
+use super::providers::is_on_network;
 
 /// Interval at which a registration is repeated. The standard demands ten minutes at most (OPC 10000-4, 5.5.5.1); a discovery
 /// server that restarts knows the registry after this time.

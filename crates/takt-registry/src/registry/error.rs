@@ -20,6 +20,9 @@ pub enum RegistryError {
     /// History cannot be recorded.
     #[error(transparent)]
     History(#[from] takt_app::HistoryStartError),
+    /// A pattern of the history never matches.
+    #[error(transparent)]
+    HistoryPattern(#[from] crate::history::HistoryPatternError),
     /// A NodeSet file cannot be read.
     #[error("{path} cannot be read: {source}")]
     NodeSetFile {
@@ -59,6 +62,16 @@ pub enum RegistryError {
     /// The folder of a mirror cannot be added.
     #[error("a mirror cannot be added: {0}. Two mirrors need different names: --mirror NAME=URL")]
     Mirror(String),
+    /// A mirror has no interval.
+    #[error(
+        "the mirror {0} has the interval 0: write a longer one, for example --mirror-interval 250ms"
+    )]
+    MirrorInterval(String),
+    /// A mirror is of the registry itself.
+    #[error(
+        "the mirror {0} is of this registry itself: its nodes are here already. Give the URL of another server"
+    )]
+    OwnMirror(String),
     /// A push target has two endpoints.
     #[error(
         "the push target {0} has two different URLs: an ApplicationUri is the name of one application"

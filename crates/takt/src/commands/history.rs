@@ -6,7 +6,8 @@ use takt_app::{ClientError, HistoryRange};
 use takt_ua::{DataValue, DateTime, StatusCode, Variant};
 
 use super::connect::{connect, node};
-use super::watch::events::{Shown, line_query, show_fields};
+use super::watch::event_query::EventLineQuery;
+use super::watch::events::{Shown, show_fields};
 use crate::arguments::HistoryArguments;
 use crate::{explain, output};
 
@@ -21,9 +22,21 @@ pub fn run(arguments: &HistoryArguments) -> miette::Result<()> {
     let explained = |error: ClientError| explain(arguments, &error);
     let node = node(&mut client, &arguments.node).map_err(|error| explain::client(&error))?;
     if arguments.events {
-        let query = line_query(arguments.event_type.as_deref(), &arguments.conditions)?;
-        let read = client.history_events(&node, event_range(arguments), &query);
-        show_events(arguments, read.map_err(explained)?);
+        let chosen = arguments.event_type.as_deref();
+        let is_json = arguments.connect.json;
+        let queries = EventLineQuery::all(&mut client, chosen, &arguments.conditions, is_json)?;
+        let mut queries = queries.peekable();
+        while let Some(one) = queries.next() {
+            let read = client.history_events(&node, event_range(arguments), &one.query);
+            match read {
+                // The server may accept fewer fields.
+                Err(error) if !error.is_connection() && queries.peek().is_some() => {}
+                read => {
+                    show_events(arguments, &one.names, read.map_err(explained)?);
+                    break;
+                }
+            }
+        }
         return Ok(());
     }
     if arguments.csv {
@@ -100,12 +113,12 @@ fn event_range(arguments: &HistoryArguments) -> HistoryRange {
 }
 
 /// Prints Events, the oldest first.
-fn show_events(arguments: &HistoryArguments, mut events: Vec<Vec<Variant>>) {
+fn show_events(arguments: &HistoryArguments, names: &[String], mut events: Vec<Vec<Variant>>) {
     if arguments.from.is_none() {
         events.reverse();
     }
     for fields in &events {
-        show_fields(fields, Shown::DateAndTime, arguments.connect.json);
+        show_fields(fields, names, Shown::DateAndTime, arguments.connect.json);
     }
     if events.is_empty() && !arguments.connect.json {
         output::complain(match arguments.conditions.first() {

@@ -1,5 +1,6 @@
 //! `takt watch ENDPOINT NODE…`: Values as they change, or Events.
 
+pub(super) mod event_query;
 pub(super) mod events;
 
 use std::collections::HashMap;

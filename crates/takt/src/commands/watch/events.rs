@@ -4,12 +4,12 @@ use std::time::{Duration, Instant};
 
 use miette::IntoDiagnostic;
 use serde_json::{Map, Value, json};
-use takt_app::{ClientError, EventNotification, EventQuery, Subscription, SubscriptionOptions};
+use takt_app::{ClientError, EventNotification, Subscription, SubscriptionOptions};
 use takt_rt::interrupt::Interrupt;
 use takt_space::namespace0::Namespace0;
-use takt_ua::enumerations::{FilterOperator, NodeClass};
 use takt_ua::{DateTime, LocalizedText, NodeId, Variant, ids};
 
+use super::event_query::EventLineQuery;
 use crate::arguments::WatchArguments;
 use crate::commands::connect::{connect, node};
 use crate::{explain, output};
@@ -19,21 +19,6 @@ const STEP: Duration = Duration::from_millis(50);
 
 /// Columns of a line.
 const COLUMNS: usize = 80;
-
-/// Fields that are requested, in the order of [`Line`].
-const FIELDS: [&str; 11] = [
-    "EventType",
-    "Time",
-    "Severity",
-    "SourceName",
-    "Message",
-    "EventId",
-    "ActiveState/Id",
-    "AckedState/Id",
-    "ConfirmedState/Id",
-    "Retain",
-    "SuppressedOrShelved",
-];
 
 pub fn run(arguments: &WatchArguments) -> miette::Result<()> {
     let interrupt = Interrupt::install().into_diagnostic()?;
@@ -46,16 +31,29 @@ pub fn run(arguments: &WatchArguments) -> miette::Result<()> {
     if notifiers.is_empty() {
         notifiers.push(NodeId::from(ids::SERVER));
     }
-    let query = line_query(arguments.event_type.as_deref(), &arguments.conditions)?;
+    let chosen = arguments.event_type.as_deref();
+    let is_json = arguments.connect.json;
+    let mut queries = EventLineQuery::all(&mut client, chosen, &arguments.conditions, is_json)?;
     let options = SubscriptionOptions {
         publishing_interval: arguments.interval,
         ..SubscriptionOptions::default()
     };
     let mut subscription = Subscription::create(client, options).map_err(explained)?;
+    let mut query = queries.next();
     for notifier in &notifiers {
-        let monitored = subscription.monitor_events(notifier, query.clone());
-        monitored.map_err(explained)?;
+        while let Some(one) = &query {
+            let refused = match subscription.monitor_events(notifier, one.query.clone()) {
+                Ok(_) => break,
+                Err(error) => error,
+            };
+            // The server may accept fewer fields.
+            match queries.next() {
+                Some(next) if !refused.is_connection() => query = Some(next),
+                _ => return Err(explained(refused)),
+            }
+        }
     }
+    let names = query.map(|query| query.names).unwrap_or_default();
     let mut refreshed = None;
     let end = arguments.run_for.map(|time| Instant::now() + time);
     while !interrupt.is_set() {
@@ -78,7 +76,7 @@ pub fn run(arguments: &WatchArguments) -> miette::Result<()> {
             }
         }
         match subscription.next_event(left.min(STEP)) {
-            Ok(Some(event)) => show(&event, arguments),
+            Ok(Some(event)) => show(&event, &names, arguments),
             Ok(None) => {}
             Err(error) if error.is_connection() => {
                 tracing::warn!("{error}");
@@ -90,112 +88,11 @@ pub fn run(arguments: &WatchArguments) -> miette::Result<()> {
     Ok(())
 }
 
-/// Returns the EventType that the user names.
-fn event_type(text: &str) -> miette::Result<NodeId> {
-    if let Ok(node) = text.parse() {
-        return Ok(node);
-    }
-    let is_named = |name: &str| {
-        name == text
-            || name.strip_suffix("Type") == Some(text)
-            || name.strip_suffix("EventType") == Some(text)
-    };
-    let mut types = Namespace0::nodes().filter(|node| {
-        node.node_class() == NodeClass::ObjectType
-            && Namespace0::is_subtype_of(node.id(), ids::BASE_EVENT_TYPE)
-    });
-    match types.find(|node| is_named(node.browse_name())) {
-        Some(found) => Ok(NodeId::from(found.id())),
-        None => Err(explain::with_help(
-            format!("{text} is no EventType of the standard"),
-            "Examples: AlarmConditionType, SystemEventType, AuditEventType. Types of a server are named by NodeId.",
-        )),
-    }
-}
-
-/// A condition of `--where`.
-#[derive(Debug, PartialEq)]
-struct Condition {
-    field: String,
-    operator: FilterOperator,
-    value: Variant,
-}
-
-impl Condition {
-    /// Operators, the longer ones first.
-    const OPERATORS: [(&str, FilterOperator); 6] = [
-        (">=", FilterOperator::GreaterThanOrEqual),
-        ("<=", FilterOperator::LessThanOrEqual),
-        (">", FilterOperator::GreaterThan),
-        ("<", FilterOperator::LessThan),
-        ("~", FilterOperator::Like),
-        ("=", FilterOperator::Equals),
-    ];
-
-    fn parse(text: &str) -> miette::Result<Self> {
-        let at = text.find(['>', '<', '~', '=']);
-        let parts = at.and_then(|at| {
-            let (field, rest) = text.split_at(at);
-            let operators = Self::OPERATORS.iter();
-            let mut fitting = operators.filter_map(|(sign, operator)| {
-                rest.strip_prefix(sign).map(|value| (*operator, value))
-            });
-            let (operator, value) = fitting.next()?;
-            Some((field.trim(), operator, value.trim()))
-        });
-        match parts {
-            Some((field, operator, value)) if !field.is_empty() => Ok(Self {
-                field: field.to_owned(),
-                operator,
-                value: literal(operator, value),
-            }),
-            _ => Err(explain::with_help(
-                format!("`{text}` is no condition"),
-                "Examples: 'Severity>=500', 'SourceName=Spindle/Temperature', 'Message~%hot%', 'ActiveState/Id=true'.",
-            )),
-        }
-    }
-}
-
-/// Returns a value as the type that it looks like. Patterns are texts.
-fn literal(operator: FilterOperator, text: &str) -> Variant {
-    if operator == FilterOperator::Like {
-        return Variant::from(text);
-    }
-    if let Ok(number) = text.parse::<i32>() {
-        return Variant::from(number);
-    }
-    if let Ok(number) = text.parse::<f64>() {
-        return Variant::from(number);
-    }
-    match text {
-        "true" => Variant::from(true),
-        "false" => Variant::from(false),
-        _ => Variant::from(text),
-    }
-}
-
-fn show(event: &EventNotification, arguments: &WatchArguments) {
+fn show(event: &EventNotification, names: &[String], arguments: &WatchArguments) {
     let is_audit = Line::of(&event.fields).kind.starts_with("Audit");
     if arguments.event_type.is_some() || !is_audit {
-        show_fields(&event.fields, Shown::Time, arguments.connect.json);
+        show_fields(&event.fields, names, Shown::Time, arguments.connect.json);
     }
-}
-
-/// Returns the query of the fields of a line, for Events of this type that meet these conditions.
-pub(in crate::commands) fn line_query(
-    of_type: Option<&str>,
-    conditions: &[String],
-) -> miette::Result<EventQuery> {
-    let mut query = EventQuery::new(FIELDS).condition_id();
-    if let Some(text) = of_type {
-        query = query.of_type(event_type(text)?);
-    }
-    for text in conditions {
-        let condition = Condition::parse(text)?;
-        query = query.compare(&condition.field, condition.operator, condition.value);
-    }
-    Ok(query)
 }
 
 /// The part of the Time of an Event that its line shows, in UTC.
@@ -205,15 +102,20 @@ pub(in crate::commands) enum Shown {
     DateAndTime,
 }
 
-/// Prints the fields of [`line_query`]: one line of a terminal, or JSON.
-pub(in crate::commands) fn show_fields(fields: &[Variant], shown: Shown, is_json: bool) {
+/// Prints the fields of an [`EventLineQuery`] with these names: one line of a terminal, or JSON.
+pub(in crate::commands) fn show_fields(
+    fields: &[Variant],
+    names: &[String],
+    shown: Shown,
+    is_json: bool,
+) {
     let line = Line::of(fields);
     if is_json {
-        let names = FIELDS.into_iter().chain(["ConditionId"]);
         let fields: Map<String, Value> = names
+            .iter()
             .zip(fields)
             .filter(|(_, value)| !value.is_empty())
-            .map(|(name, value)| (name.to_owned(), takt_ua::json::to_value(value)))
+            .map(|(name, value)| (name.clone(), takt_ua::json::to_value(value)))
             .collect();
         return output::line(json!(fields));
     }
@@ -335,37 +237,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn conditions_have_a_field_an_operator_and_a_value() {
-        let parsed = |text: &str| {
-            let condition = Condition::parse(text).unwrap();
-            (condition.field, condition.operator, condition.value)
-        };
-        assert_eq!(
-            parsed("Severity >= 500"),
-            (
-                "Severity".to_owned(),
-                FilterOperator::GreaterThanOrEqual,
-                500_i32.into()
-            )
-        );
-        assert_eq!(
-            parsed("Message~%a=b%"),
-            ("Message".to_owned(), FilterOperator::Like, "%a=b%".into())
-        );
-        assert_eq!(
-            parsed("ActiveState/Id=true"),
-            (
-                "ActiveState/Id".to_owned(),
-                FilterOperator::Equals,
-                true.into()
-            )
-        );
-        for wrong in ["Severity", "=5", ""] {
-            assert!(Condition::parse(wrong).is_err(), "{wrong}");
-        }
-    }
-
-    #[test]
     fn lines_fit_the_terminal() {
         let long = "hot ".repeat(100);
         let fields: Vec<Variant> = vec![
@@ -401,18 +272,5 @@ mod tests {
             control,
         ];
         assert!(!Line::of(&fields).text(Shown::Time).contains('\u{1b}'));
-    }
-
-    #[test]
-    fn types_are_named_with_and_without_their_last_word() {
-        let alarm = NodeId::from(ids::ALARM_CONDITION_TYPE);
-        assert_eq!(event_type("AlarmConditionType").unwrap(), alarm);
-        assert_eq!(event_type("AlarmCondition").unwrap(), alarm);
-        assert_eq!(
-            event_type("System").unwrap(),
-            NodeId::from(ids::SYSTEM_EVENT_TYPE)
-        );
-        assert_eq!(event_type("ns=2;i=5").unwrap(), NodeId::numeric(2, 5));
-        assert!(event_type("FolderType").is_err());
     }
 }

@@ -1,0 +1,342 @@
+//! Queries of `takt watch --events` and `takt history --events`: the fields of a line, and those that an EventType declares.
+
+use std::collections::HashSet;
+
+use takt_app::client::{Client, Follow};
+use takt_app::{ClientError, EventQuery};
+use takt_space::namespace0::Namespace0;
+use takt_ua::enumerations::{BrowseDirection, FilterOperator, NodeClass};
+use takt_ua::{NodeId, QualifiedName, Variant, ids};
+
+use crate::explain;
+
+/// Fields that a line shows, in its order.
+const FIELDS: [&str; 11] = [
+    "EventType",
+    "Time",
+    "Severity",
+    "SourceName",
+    "Message",
+    "EventId",
+    "ActiveState/Id",
+    "AckedState/Id",
+    "ConfirmedState/Id",
+    "Retain",
+    "SuppressedOrShelved",
+];
+
+/// Numbers of fields that are tried: many servers accept no more than 64.
+const MOST_FIELDS: [usize; 2] = [256, 64];
+
+/// Largest number of supertypes, and of names in a BrowsePath.
+const MAX_SUPERTYPES: usize = 32;
+const MAX_PATH: usize = 4;
+
+/// A query for the fields of a line and further ones.
+pub(in crate::commands) struct EventLineQuery {
+    pub(in crate::commands) query: EventQuery,
+    /// Names of the fields.
+    pub(in crate::commands) names: Vec<String>,
+}
+
+/// A field that an EventType declares.
+struct Declared {
+    name: String,
+    event_type: NodeId,
+    path: Vec<QualifiedName>,
+}
+
+impl EventLineQuery {
+    /// Returns the queries for Events of a type that meet conditions, the one with the most fields first: the next one is for a
+    /// server that refuses it. With `is_all`, they have the fields that the type and its supertypes declare.
+    pub(in crate::commands) fn all(
+        client: &mut Client,
+        of_type: Option<&str>,
+        conditions: &[String],
+        is_all: bool,
+    ) -> miette::Result<impl Iterator<Item = Self> + use<>> {
+        let of_type = of_type.map(event_type).transpose()?;
+        let conditions = conditions.iter().map(|text| Condition::parse(text));
+        let conditions: Vec<Condition> = conditions.collect::<miette::Result<_>>()?;
+        let declared = match &of_type {
+            Some(of_type) if is_all || !conditions.is_empty() => declared_fields(client, of_type),
+            _ => Ok(Vec::new()),
+        };
+        let declared = declared.map_err(|error| explain::client(&error))?;
+        let shown = FIELDS.len() + 1;
+        let further = if is_all { declared.len() } else { 0 };
+        let counts = MOST_FIELDS.map(|most| further.min(most - shown));
+        let mut counts = Vec::from(counts);
+        counts.dedup();
+        Ok(counts.into_iter().map(move |count| {
+            let fields = declared.get(..count).unwrap_or_default();
+            Self::new(of_type.as_ref(), &conditions, fields, &declared)
+        }))
+    }
+
+    fn new(
+        of_type: Option<&NodeId>,
+        conditions: &[Condition],
+        fields: &[Declared],
+        declared: &[Declared],
+    ) -> Self {
+        let mut query = EventQuery::new(FIELDS).condition_id();
+        let names = FIELDS.into_iter().chain(["ConditionId"]);
+        let mut names: Vec<String> = names.map(str::to_owned).collect();
+        for field in fields {
+            query = query.declared_field(field.event_type.clone(), field.path.clone());
+            names.push(field.name.clone());
+        }
+        if let Some(of_type) = of_type {
+            query = query.of_type(of_type.clone());
+        }
+        for condition in conditions {
+            let (operator, value) = (condition.operator, condition.value.clone());
+            // Some servers know a field of a type only if the type is named.
+            let field = declared.iter().find(|field| field.name == condition.field);
+            query = match field {
+                Some(field) => query.compare_declared(
+                    field.event_type.clone(),
+                    field.path.clone(),
+                    operator,
+                    value,
+                ),
+                None => query.compare(&condition.field, operator, value),
+            };
+        }
+        Self { query, names }
+    }
+}
+
+/// Returns the fields that an EventType and its supertypes declare, without those of a line.
+fn declared_fields(client: &mut Client, event_type: &NodeId) -> Result<Vec<Declared>, ClientError> {
+    let mut known: HashSet<String> = FIELDS.into_iter().map(str::to_owned).collect();
+    let mut fields = Vec::new();
+    let mut current = event_type.clone();
+    for _ in 0..MAX_SUPERTYPES {
+        match add_fields(client, &current, &mut known, &mut fields) {
+            Ok(()) => {}
+            Err(error) if error.is_connection() => return Err(error),
+            // A server may keep the nodes of its types to itself.
+            Err(error) => tracing::debug!("fields of {current}: {error}"),
+        }
+        if current == NodeId::from(ids::BASE_EVENT_TYPE) || fields.len() >= MOST_FIELDS[0] {
+            break;
+        }
+        let above = Follow {
+            direction: BrowseDirection::Inverse,
+            ..Follow::forward(ids::HAS_SUBTYPE)
+        };
+        let above = match client.browse(&current, &above) {
+            Err(error) if error.is_connection() => return Err(error),
+            above => above.unwrap_or_default(),
+        };
+        let Some(supertype) = above.into_iter().next() else {
+            break;
+        };
+        current = supertype.node_id.node_id;
+    }
+    Ok(fields)
+}
+
+/// Adds the fields that one EventType declares: the Variables below it, level by level.
+fn add_fields(
+    client: &mut Client,
+    event_type: &NodeId,
+    known: &mut HashSet<String>,
+    fields: &mut Vec<Declared>,
+) -> Result<(), ClientError> {
+    let mut level: Vec<(NodeId, Vec<QualifiedName>)> = vec![(event_type.clone(), Vec::new())];
+    for _ in 0..MAX_PATH {
+        let nodes: Vec<NodeId> = level.iter().map(|(node, _)| node.clone()).collect();
+        if nodes.is_empty() {
+            break;
+        }
+        let children = client.browse_many(&nodes, &Follow::forward(ids::AGGREGATES))?;
+        let mut next = Vec::new();
+        for ((_, above), children) in level.iter().zip(children) {
+            for child in children? {
+                if !matches!(child.node_class, NodeClass::Object | NodeClass::Variable) {
+                    continue;
+                }
+                let mut path = above.clone();
+                path.push(child.browse_name);
+                let names: Vec<String> = path.iter().map(ToString::to_string).collect();
+                let name = names.join("/");
+                if child.node_class == NodeClass::Variable && known.insert(name.clone()) {
+                    fields.push(Declared {
+                        name,
+                        event_type: event_type.clone(),
+                        path: path.clone(),
+                    });
+                }
+                next.push((child.node_id.node_id, path));
+            }
+        }
+        level = next;
+    }
+    Ok(())
+}
+
+/// Returns the EventType that the user names.
+fn event_type(text: &str) -> miette::Result<NodeId> {
+    if let Ok(node) = text.parse() {
+        return Ok(node);
+    }
+    let is_named = |name: &str| {
+        name == text
+            || name.strip_suffix("Type") == Some(text)
+            || name.strip_suffix("EventType") == Some(text)
+    };
+    let mut types = Namespace0::nodes().filter(|node| {
+        node.node_class() == NodeClass::ObjectType
+            && Namespace0::is_subtype_of(node.id(), ids::BASE_EVENT_TYPE)
+    });
+    match types.find(|node| is_named(node.browse_name())) {
+        Some(found) => Ok(NodeId::from(found.id())),
+        None => Err(explain::with_help(
+            format!("{text} is no EventType of the standard"),
+            "Examples: AlarmConditionType, SystemEventType, AuditEventType. Types of a server are named by NodeId.",
+        )),
+    }
+}
+
+/// A condition of `--where`.
+#[derive(Debug, PartialEq)]
+struct Condition {
+    field: String,
+    operator: FilterOperator,
+    value: Variant,
+}
+
+impl Condition {
+    /// Operators, the longer ones first.
+    const OPERATORS: [(&str, FilterOperator); 6] = [
+        (">=", FilterOperator::GreaterThanOrEqual),
+        ("<=", FilterOperator::LessThanOrEqual),
+        (">", FilterOperator::GreaterThan),
+        ("<", FilterOperator::LessThan),
+        ("~", FilterOperator::Like),
+        ("=", FilterOperator::Equals),
+    ];
+
+    fn parse(text: &str) -> miette::Result<Self> {
+        let at = text.find(['>', '<', '~', '=']);
+        let parts = at.and_then(|at| {
+            let (field, rest) = text.split_at(at);
+            let operators = Self::OPERATORS.iter();
+            let mut fitting = operators.filter_map(|(sign, operator)| {
+                rest.strip_prefix(sign).map(|value| (*operator, value))
+            });
+            let (operator, value) = fitting.next()?;
+            Some((field.trim(), operator, value.trim()))
+        });
+        match parts {
+            Some((field, operator, value)) if !field.is_empty() => Ok(Self {
+                field: field.to_owned(),
+                operator,
+                value: literal(operator, value),
+            }),
+            _ => Err(explain::with_help(
+                format!("`{text}` is no condition"),
+                "Examples: 'Severity>=500', 'SourceName=Spindle/Temperature', 'Message~%hot%', 'ActiveState/Id=true'.",
+            )),
+        }
+    }
+}
+
+/// Returns a value as the type that it looks like. Patterns are texts.
+fn literal(operator: FilterOperator, text: &str) -> Variant {
+    if operator == FilterOperator::Like {
+        return Variant::from(text);
+    }
+    if let Ok(number) = text.parse::<i32>() {
+        return Variant::from(number);
+    }
+    if let Ok(number) = text.parse::<f64>() {
+        return Variant::from(number);
+    }
+    match text {
+        "true" => Variant::from(true),
+        "false" => Variant::from(false),
+        _ => Variant::from(text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use takt_ua::structures::SimpleAttributeOperand;
+
+    use super::*;
+
+    #[test]
+    fn conditions_have_a_field_an_operator_and_a_value() {
+        let parsed = |text: &str| {
+            let condition = Condition::parse(text).unwrap();
+            (condition.field, condition.operator, condition.value)
+        };
+        assert_eq!(
+            parsed("Severity >= 500"),
+            (
+                "Severity".to_owned(),
+                FilterOperator::GreaterThanOrEqual,
+                500_i32.into()
+            )
+        );
+        assert_eq!(
+            parsed("Message~%a=b%"),
+            ("Message".to_owned(), FilterOperator::Like, "%a=b%".into())
+        );
+        assert_eq!(
+            parsed("ActiveState/Id=true"),
+            (
+                "ActiveState/Id".to_owned(),
+                FilterOperator::Equals,
+                true.into()
+            )
+        );
+        for wrong in ["Severity", "=5", ""] {
+            assert!(Condition::parse(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn types_are_named_with_and_without_their_last_word() {
+        let alarm = NodeId::from(ids::ALARM_CONDITION_TYPE);
+        assert_eq!(event_type("AlarmConditionType").unwrap(), alarm);
+        assert_eq!(event_type("AlarmCondition").unwrap(), alarm);
+        assert_eq!(
+            event_type("System").unwrap(),
+            NodeId::from(ids::SYSTEM_EVENT_TYPE)
+        );
+        assert_eq!(event_type("ns=2;i=5").unwrap(), NodeId::numeric(2, 5));
+        assert!(event_type("FolderType").is_err());
+    }
+
+    #[test]
+    fn fields_of_a_type_are_selected_and_compared() {
+        let field = Declared {
+            name: "7:Torque".to_owned(),
+            event_type: NodeId::numeric(7, 1),
+            path: vec![QualifiedName::new(7, "Torque")],
+        };
+        let conditions = ["7:Torque>=10", "7:Speed<5"].map(|text| Condition::parse(text).unwrap());
+        let all = [field];
+        let one = EventLineQuery::new(Some(&NodeId::numeric(7, 1)), &conditions, &all, &all);
+        assert_eq!(one.names.len(), FIELDS.len() + 2);
+        assert_eq!(one.names.last().unwrap(), "7:Torque");
+        let filter = one.query.filter();
+        let selected = filter.select_clauses.last().unwrap();
+        assert_eq!(selected.type_definition_id, NodeId::numeric(7, 1));
+        assert_eq!(selected.browse_path, [QualifiedName::new(7, "Torque")]);
+        let mut operands = filter.where_clause.elements.iter().filter_map(|element| {
+            let operand = element.filter_operands.first()?;
+            operand.decode_as::<SimpleAttributeOperand>().ok()
+        });
+        let torque = operands.next().unwrap();
+        assert_eq!(torque.type_definition_id, NodeId::numeric(7, 1));
+        let speed = operands.next().unwrap();
+        assert_eq!(speed.type_definition_id, NodeId::from(ids::BASE_EVENT_TYPE));
+        assert_eq!(speed.browse_path, [QualifiedName::new(7, "Speed")]);
+    }
+}
