@@ -42,6 +42,9 @@ pub(super) fn remove_previous(
         .map(|reference| reference.node_id.node_id)
         .filter(|node| *node != object && *node != available)
         .collect();
+    // Nodes were added after their parents, and a node is deleted with its components: a request to delete these later would
+    // fail, which an audit log of the registry shows as a failure.
+    nodes.reverse();
     // The Revision comes first, because it marks the rest as complete.
     let revision = NodeId::numeric(namespaces.own, provider::REVISION);
     nodes.sort_by_key(|node| *node != revision);

@@ -210,7 +210,7 @@ impl Registration {
     fn register(&self, client: &mut Client) -> Result<(), ClientError> {
         let model = model_index(client)?;
         self.state.set(RegistryState::Registering);
-        let first = self.add_provider_object(client, model)?;
+        let first = !self.is_known(client)? && self.add_provider_object(client, model)?;
         let own = self.own_index(client)?;
         if registered_revision(client, own)? != Some(self.revision) {
             let namespaces = ServerNamespaces { model, own };
@@ -229,6 +229,21 @@ impl Registration {
         }
         (self.on_registered)(own);
         Ok(())
+    }
+
+    /// Returns whether the registry counts this session as that of a known Provider. Then the Object is there, and a request to
+    /// add it would fail, which an audit log of the registry shows as a failure. Over TCP, the Provider may be available through
+    /// the session of somebody else, so the request is the proof that this one may act for it.
+    fn is_known(&self, client: &mut Client) -> Result<bool, ClientError> {
+        if !self.registry.is_shared_memory() {
+            return Ok(false);
+        }
+        let uri = model::provider_uri(&self.offer.application_name);
+        let Some(own) = client.namespace_index(&uri)? else {
+            return Ok(false);
+        };
+        let available = client.read(&NodeId::numeric(own, provider::AVAILABLE))?;
+        Ok(available.value == Some(Variant::Boolean(true)))
     }
 
     /// Returns whether the registry saw this Provider for the first time.
