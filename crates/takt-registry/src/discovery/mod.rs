@@ -15,12 +15,13 @@ use takt_space::{AddressSpace, Caller, Peer};
 use takt_ua::structures::{
     ApplicationDescription, MdnsDiscoveryConfiguration, RegisteredServer, ServerOnNetwork,
 };
-use takt_ua::{DateTime, ExtensionObject, StatusCode};
+use takt_ua::{DateTime, ExtensionObject, StatusCode, UaString};
 
 pub(crate) use announcer::Announcer;
 pub use registrant::RegisterAtOptions;
 pub(crate) use registrant::{Registrant, RegistrationsElsewhere};
 
+use crate::refusals::{Refusals, shown};
 use crate::rules::Rules;
 use providers::{ProviderUrls, is_on_this_host};
 
@@ -31,6 +32,7 @@ pub(crate) struct Discovery {
     registrations: Mutex<Registrations>,
     network: Option<Arc<Multicast>>,
     host: String,
+    displacements: Refusals,
 }
 
 impl Discovery {
@@ -47,6 +49,7 @@ impl Discovery {
             registrations: Mutex::default(),
             network,
             host: name.nodename().to_string_lossy().into_owned(),
+            displacements: Refusals::default(),
         }
     }
 
@@ -141,10 +144,20 @@ impl DiscoveryServer for Discovery {
         admit(caller, server)?;
         let (announcement, results) = self.announcement(caller, server, configuration);
         let now = Instant::now();
-        let ended = self
-            .registrations()
+        let mut registrations = self.registrations();
+        let displaced = registrations.displaced_by(server).map(shown_urls);
+        let ended = registrations
             .register(server, announcement.as_ref(), now)
             .map_err(|error| error.status_code())?;
+        drop(registrations);
+        if let Some(displaced) = displaced {
+            self.displacements.warn(&format_args!(
+                "the server at {} replaces the one at {displaced} in the list, because both have the ApplicationUri {}: if these \
+                 are two servers, each needs an ApplicationUri of its own",
+                shown_urls(&server.discovery_urls),
+                shown(server.server_uri.as_str())
+            ));
+        }
         self.withdraw(ended.as_slice());
         if let (Some(network), Some(announcement), true) =
             (&self.network, &announcement, server.is_online)
@@ -160,6 +173,11 @@ impl DiscoveryServer for Discovery {
         let network = network.ok_or(StatusCode::BadServiceUnsupported)?;
         Ok(network.records())
     }
+}
+
+fn shown_urls(urls: &[UaString]) -> String {
+    let urls: Vec<String> = urls.iter().map(|url| shown(url.as_str())).collect();
+    urls.join(", ")
 }
 
 /// Refuses callers that may not register this server. The host is the boundary for local ones; others prove with their
