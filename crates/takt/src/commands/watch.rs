@@ -1,6 +1,7 @@
 //! `takt watch ENDPOINT NODE…`: Values as they change, or Events.
 
 pub(super) mod events;
+mod outage;
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -15,6 +16,7 @@ use takt_ua::{DataValue, NodeId, StatusCode};
 use super::connect::{connect, node};
 use crate::arguments::WatchArguments;
 use crate::{explain, output};
+use outage::Outage;
 
 /// Longest wait for a change before the next check for an interrupt.
 const STEP: Duration = Duration::from_millis(50);
@@ -34,6 +36,7 @@ pub fn run(arguments: &WatchArguments) -> miette::Result<()> {
         interrupt,
         end: arguments.run_for.map(|time| Instant::now() + time),
         shown: vec![None; wanted.len()],
+        outage: Outage::new(),
     };
     let options = SubscriptionOptions {
         publishing_interval: arguments.interval,
@@ -59,6 +62,7 @@ struct Watch<'a> {
     interrupt: Interrupt,
     end: Option<Instant>,
     shown: Vec<Option<DataValue>>,
+    outage: Outage,
 }
 
 impl Watch<'_> {
@@ -85,8 +89,12 @@ impl Watch<'_> {
         }
         while let Some(left) = self.left() {
             match subscription.next(left.min(STEP)) {
+                Ok(None) if subscription.client().is_connected() => {
+                    self.outage.ended();
+                }
                 Ok(None) => {}
                 Ok(Some(change)) => {
+                    self.outage.ended();
                     if let Some(position) = positions.get(&change.client_handle) {
                         self.show(*position, change.value);
                     }
@@ -106,10 +114,11 @@ impl Watch<'_> {
         while self.left().is_some() {
             match client.read_attributes(&wanted) {
                 Ok(values) => {
+                    self.outage.ended();
                     for (position, value) in values.into_iter().enumerate() {
                         self.show(position, value);
                     }
-                    self.pause();
+                    self.pause(self.arguments.interval);
                 }
                 Err(error) => self.outlive(error)?,
             }
@@ -128,9 +137,9 @@ impl Watch<'_> {
         (!left.is_zero()).then_some(left)
     }
 
-    fn pause(&self) {
+    fn pause(&self, time: Duration) {
         if let Some(left) = self.left() {
-            self.interrupt.wait(Some(self.arguments.interval.min(left)));
+            self.interrupt.wait(Some(time.min(left)));
         }
     }
 
@@ -139,11 +148,11 @@ impl Watch<'_> {
         if !error.is_connection() {
             return Err(error);
         }
-        tracing::warn!("{error}");
+        let pause = self.outage.failed(&error);
         for position in 0..self.shown.len() {
             self.show(position, DataValue::status(StatusCode::BadNoCommunication));
         }
-        self.pause();
+        self.pause(pause);
         Ok(())
     }
 
