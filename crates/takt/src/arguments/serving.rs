@@ -64,7 +64,8 @@ pub struct RegistryServeArguments {
     /// ApplicationName. The registry has the endpoint opc.iox2://NAME as well.
     #[arg(long, default_value = DEFAULT_REGISTRY)]
     pub name: String,
-    /// Directory for registrations; default is the state directory of the user.
+    /// Directory for registrations, with `pki` for certificates and `users` for users unless --certificates and --users name other
+    /// places; default is the state directory of the user.
     #[arg(long, value_name = "DIRECTORY")]
     pub data: Option<PathBuf>,
     /// NodeSet2 file to load; can be given several times, in any order.
