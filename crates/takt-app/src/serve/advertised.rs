@@ -102,7 +102,7 @@ impl FromStr for Advertised {
             reason: reason.to_owned(),
         };
         if text.contains("://") {
-            return Err(failed("it has a scheme: write HOST or HOST:PORT"));
+            return Err(failed("it has a scheme"));
         }
         let parsed = format!("opc.tcp://{text}").parse();
         let host: EndpointUrl =
