@@ -26,7 +26,7 @@ fn registry(sandbox: &Sandbox, listening: &str, more: &[&str]) -> Registry {
 }
 
 fn uri(registry: &Registry) -> String {
-    format!("urn:takt:registry:{}", registry.name)
+    takt_app::model::registry_uri(&registry.name)
 }
 
 #[test]

@@ -210,7 +210,7 @@ pub enum ClientError {
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectionError {
     /// Error of the connection over TCP.
-    #[error("{0}")]
+    #[error("{}", without_url(.0))]
     Tcp(#[from] takt_tcp::TcpClientError),
     /// The server has not connected to this client.
     #[error("{0}")]
@@ -244,6 +244,14 @@ pub enum ProtocolError {
     /// The content of the response contradicts the request or the standard.
     #[error("{0}")]
     Content(String),
+}
+
+/// Returns the reason without the URL, which the errors above name.
+fn without_url(cause: &takt_tcp::TcpClientError) -> String {
+    match cause {
+        takt_tcp::TcpClientError::Connect { error, .. } => error.to_string(),
+        other => other.to_string(),
+    }
 }
 
 /// Returns the end of a sentence that suggests a name.
@@ -345,5 +353,22 @@ impl ClientError {
             endpoint: endpoint.to_string(),
             cause: cause.into(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_url_is_named_once() {
+        let refused = io::Error::from(io::ErrorKind::ConnectionRefused);
+        let url = "opc.tcp://plc:4840";
+        let cause = takt_tcp::TcpClientError::Connect {
+            url: url.parse().unwrap(),
+            error: refused,
+        };
+        let shown = ClientError::unreachable(url, cause).to_string();
+        assert_eq!(shown, format!("no connection to {url}: connection refused"));
     }
 }

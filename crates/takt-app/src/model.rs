@@ -3,6 +3,8 @@
 use takt_ua::structures::AddNodesItem;
 use takt_ua::{Identifier, NodeId};
 
+use crate::certificates;
+
 /// The NodeSet of the model.
 pub const NODESET: &str = include_str!("../../../nodesets/Takt.Registry.NodeSet2.xml");
 /// File name of the NodeSet.
@@ -30,6 +32,31 @@ pub const DEFAULT_REGISTRY: &str = "SemanticRegistryServer";
 /// Returns the namespace of a Provider's data: its ApplicationUri.
 pub fn provider_uri(application_name: &str) -> String {
     format!("urn:takt:provider:{application_name}")
+}
+
+/// Returns the default ApplicationUri of a registry on this host. It has the name of the host, because each server needs another
+/// one (OPC 10000-4, 7.2), and most registries have the default name.
+pub fn registry_uri(application_name: &str) -> String {
+    let host = certificates::host_name();
+    let host = host.chars().map(|character| match character {
+        // The URI is part of a certificate, too, in ASCII.
+        '0'..='9' | 'A'..='Z' | 'a'..='z' | '-' | '.' | '_' => character,
+        _ => '-',
+    });
+    let host: String = host.collect();
+    let host = if host.is_empty() { "localhost" } else { &host };
+    format!("urn:{host}:takt:registry:{application_name}")
+}
+
+/// Returns the name of the registry with a default ApplicationUri. Earlier versions left the name of the host out.
+pub fn registry_of_uri(uri: &str) -> Option<&str> {
+    let (prefix, name) = uri.split_once("takt:registry:")?;
+    let host = prefix.strip_prefix("urn:")?;
+    let is_host = host.is_empty()
+        || host
+            .strip_suffix(':')
+            .is_some_and(|host| !host.contains(':'));
+    is_host.then_some(name)
 }
 
 /// BrowseName of the Object with the configuration of a Variable's history (OPC 10000-11, 5.2.3).

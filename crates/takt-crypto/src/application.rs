@@ -323,7 +323,7 @@ impl ApplicationSecurity {
             tracing::warn!(
                 subject = %printable(&leaf.subject),
                 thumbprint = %leaf.thumbprint,
-                "{error}: `takt trust add {}` trusts it", leaf.thumbprint
+                "{error}: `takt trust add {} --certificates '{}'` trusts it", leaf.thumbprint, self.store.root().display()
             );
             if let Err(error) = self.store.keep_refused(leaf) {
                 tracing::warn!(%error, "the rejected certificate could not be kept");

@@ -102,6 +102,16 @@ impl Registrations {
         Ok(before.filter(|before| Some(before) != announced.as_ref()))
     }
 
+    /// Returns the DiscoveryUrls of the registered server that this one replaces: another server with the same ServerUri, because
+    /// they have no DiscoveryUrl in common.
+    #[must_use]
+    pub fn displaced_by(&self, server: &RegisteredServer) -> Option<&[UaString]> {
+        let there = self.servers.get(server.server_uri.as_str())?;
+        let there = there.application.discovery_urls.as_slice();
+        let is_other = !there.iter().any(|url| server.discovery_urls.contains(url));
+        (server.is_online && is_other).then_some(there)
+    }
+
     /// Removes the registrations that were not repeated. Returns the names that are not to be announced any more.
     pub fn expire(&mut self, now: Instant) -> Vec<String> {
         let mut names = Vec::new();
@@ -187,6 +197,22 @@ mod tests {
         assert_eq!(left.len(), 1);
         assert_eq!(left[0].application_uri.as_str(), "urn:b");
         assert_eq!(left[0].discovery_urls[0].as_str(), "opc.tcp://press7:4840");
+    }
+
+    #[test]
+    fn two_servers_with_one_uri_are_noticed() {
+        let now = Instant::now();
+        let mut all = Registrations::default();
+        let first = server("urn:a");
+        assert_eq!(all.displaced_by(&first), None);
+        all.register(&first, None, now).unwrap();
+        assert_eq!(all.displaced_by(&first), None);
+        let mut second = first.clone();
+        second.discovery_urls = vec!["opc.tcp://press8:4840".into()];
+        let urls = all.displaced_by(&second).unwrap();
+        assert_eq!(urls[0].as_str(), "opc.tcp://press7:4840");
+        second.server_uri = "urn:b".into();
+        assert_eq!(all.displaced_by(&second), None);
     }
 
     #[test]

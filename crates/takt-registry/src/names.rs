@@ -9,11 +9,12 @@ use std::collections::HashMap;
 use std::fmt;
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
 
 use takt_shm::{ApplicationName, Runtime};
 use takt_space::{Caller, Peer};
 use takt_ua::StatusCode;
+
+use crate::refusals::{Refusals, shown};
 
 /// Limits of names that each Unix user (over shared memory) or source address (over TCP) may have at a registry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,7 +85,7 @@ pub(crate) struct Names {
     /// Runtime directory of the applications of this host: a running application owns its name.
     runtime: Arc<Runtime>,
     owners: Mutex<HashMap<u16, Owner>>,
-    refusals: Mutex<Refusals>,
+    refusals: Refusals,
 }
 
 /// A Provider that wants to be registered for the first time, or again after it has unregistered.
@@ -101,7 +102,7 @@ impl Names {
             limits,
             runtime,
             owners: Mutex::default(),
-            refusals: Mutex::default(),
+            refusals: Refusals::default(),
         }
     }
 
@@ -149,13 +150,13 @@ impl Names {
         };
         let limits = self.limits;
         if providers >= limits.providers {
-            self.log(format_args!(
+            self.refusals.warn(&format_args!(
                 "{name} is not registered: {owner} has {providers} Providers, the limit of --max-providers"
             ));
             return Err(StatusCode::BadResourceUnavailable);
         }
         if namespaces >= limits.namespaces {
-            self.log(format_args!(
+            self.refusals.warn(&format_args!(
                 "{name} is not registered: {owner} has {namespaces} namespaces, the limit of --max-namespaces; \
                  `takt registry forget NAME` frees those of Providers that are gone"
             ));
@@ -167,7 +168,7 @@ impl Names {
             (None, _) => Ok(owner),
             (Some(user), Owner::User(other)) if user == other => Ok(owner),
             (Some(user), _) => {
-                self.log(format_args!(
+                self.refusals.warn(&format_args!(
                     "{name} is not registered for {owner}: an application of Unix user {user} runs under this name on this \
                      host, and may register over shared memory"
                 ));
@@ -179,47 +180,27 @@ impl Names {
     /// Refuses a registration of a caller that may not add nodes.
     pub(crate) fn refuse(&self, peer: &Peer) -> StatusCode {
         match Owner::of(peer) {
-            Some(owner @ Owner::Address(_)) => self.log(format_args!(
+            Some(owner @ Owner::Address(_)) => self.refusals.warn(&format_args!(
                 "registration over opc.tcp refused to {owner}: give a user the role engineer (`takt user add NAME --role \
                  engineer`), or start `takt registry` with --allow-tcp-registration if you trust all clients that reach its port"
             )),
-            Some(owner) => self.log(format_args!(
+            Some(owner) => self.refusals.warn(&format_args!(
                 "registration refused to {owner}, which has no role engineer: see `takt user list`"
             )),
-            None => self.log(format_args!("registration refused")),
+            None => self.refusals.warn(&format_args!("registration refused")),
         }
         StatusCode::BadUserAccessDenied
     }
 
-    /// Logs a refusal, unless the same one was logged just now.
-    fn log(&self, line: fmt::Arguments<'_>) {
-        let line = line.to_string();
-        let mut refusals = self.refusals.lock().unwrap_or_else(PoisonError::into_inner);
-        if refusals.is_new(&line, Instant::now()) {
-            tracing::warn!("{line}");
-        }
-    }
-}
-
-/// Time in which the same refusal is logged once, because refused clients try again repeatedly.
-const QUIET: Duration = Duration::from_secs(60);
-
-/// Largest number of different refusals logged within [`QUIET`], because clients choose names and addresses.
-const MOST_REFUSALS: usize = 64;
-
-/// Recently logged refusals.
-#[derive(Default)]
-struct Refusals(HashMap<String, Instant>);
-
-impl Refusals {
-    fn is_new(&mut self, line: &str, now: Instant) -> bool {
-        self.0
-            .retain(|_, logged| now.saturating_duration_since(*logged) < QUIET);
-        if self.0.contains_key(line) || self.0.len() >= MOST_REFUSALS {
-            return false;
-        }
-        self.0.insert(line.to_owned(), now);
-        true
+    /// Refuses a login that is neither of a known user nor of a Provider. The client does not learn which part is wrong.
+    pub(crate) fn refuse_login(&self, name: &str, peer: &Peer) -> StatusCode {
+        let name = shown(name);
+        let owner = Owner::of(peer);
+        let owner = owner.map_or_else(|| "an unknown client".to_owned(), |owner| owner.to_string());
+        self.refusals.warn(&format_args!(
+            "login refused to {owner}: the user {name} is unknown, or the password is wrong: see `takt user list`"
+        ));
+        StatusCode::BadUserAccessDenied
     }
 }
 
@@ -313,6 +294,25 @@ mod tests {
     }
 
     #[test]
+    fn a_refused_login_is_no_refused_registration() {
+        let (names, _directory) = names(NameLimits::default());
+        let client = remote("10.0.0.7:1");
+        for _ in 0..2 {
+            let status = names.refuse_login("nobody\n", client.peer());
+            assert_eq!(status, StatusCode::BadUserAccessDenied);
+        }
+        let lines = names.refusals.lines();
+        let [line] = &lines[..] else {
+            panic!("{lines:?}");
+        };
+        assert!(
+            line.contains(r"address 10.0.0.7: the user nobody\n is unknown"),
+            "{line}"
+        );
+        assert!(!line.contains("regist"), "{line}");
+    }
+
+    #[test]
     fn an_address_is_that_of_a_host() {
         let owner =
             |address: &str| Owner::of(remote(address).peer()).map(|owner| owner.to_string());
@@ -329,15 +329,5 @@ mod tests {
             groups: Vec::new(),
         };
         assert_eq!(Owner::of(&nobody), None);
-    }
-
-    #[test]
-    fn refusals_fill_no_log() {
-        let mut refusals = Refusals::default();
-        let now = Instant::now();
-        assert!(refusals.is_new("a", now) && !refusals.is_new("a", now));
-        assert!(refusals.is_new("a", now + QUIET));
-        let logged = (0..1000).filter(|number| refusals.is_new(&number.to_string(), now + QUIET));
-        assert!(logged.count() < MOST_REFUSALS);
     }
 }

@@ -1,5 +1,6 @@
 //! The running registry: database, address space, rules and endpoints put together.
 
+mod application_uri;
 mod checks;
 mod error;
 #[cfg(test)]
@@ -129,11 +130,16 @@ impl Registry {
         options.serve.security.anonymous_operators |= options.allow_tcp_registration;
         let shared_memory: Endpoint = format!("opc.iox2://{}", options.application_name).parse()?;
         let mut contents = database.load()?;
+        let application_uri = application_uri::application_uri(
+            &options.application_name,
+            &contents,
+            options.serve.security.certificates.as_deref(),
+        )?;
         let providers = ClientOptions {
             runtime_directory: options.serve.runtime_directory.clone(),
             group: options.serve.group.clone(),
             // With the certificate of the registry.
-            application_uri: application_uri(&options.application_name),
+            application_uri: application_uri.clone(),
             security: ClientSecurity {
                 certificates: options.serve.security.certificates.clone(),
                 ..ClientSecurity::default()
@@ -158,15 +164,12 @@ impl Registry {
             Providers::new(providers.clone(), options.allow_tcp_registration),
             Names::new(options.name_limits, runtime),
         ));
-        let server = Server::builder(
-            &options.application_name,
-            application_uri(&options.application_name),
-        )
-        .limits(options.limits)
-        .node_management(Arc::clone(&rules) as _)
-        .authenticator(Arc::clone(&rules) as _)
-        .session_observer(Arc::clone(&rules) as _)
-        .build()?;
+        let server = Server::builder(&options.application_name, application_uri.clone())
+            .limits(options.limits)
+            .node_management(Arc::clone(&rules) as _)
+            .authenticator(Arc::clone(&rules) as _)
+            .session_observer(Arc::clone(&rules) as _)
+            .build()?;
         let space = server.address_space();
         // All assigned indexes are bound to their URIs again, before new ones are assigned.
         let capacity = server.limits().max_namespaces;
@@ -213,7 +216,7 @@ impl Registry {
         };
         let registrant = Registrant {
             application_name: &options.application_name,
-            application_uri: &application_uri(&options.application_name),
+            application_uri: &application_uri,
             endpoints: &serving.advertised(),
             host: discovery.host(),
             multicast: options.multicast,
@@ -264,10 +267,6 @@ impl Registry {
     pub fn server(&self) -> &Arc<Server> {
         &self.server
     }
-}
-
-fn application_uri(application_name: &str) -> String {
-    format!("urn:takt:registry:{application_name}")
 }
 
 /// Loads NodeSet files, each after those that it requires.

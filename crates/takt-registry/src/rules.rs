@@ -423,17 +423,16 @@ impl Authenticator for Rules {
         name: &str,
         password: &[u8],
     ) -> Result<UserIdentity, StatusCode> {
+        if !self.providers.knows_secret(name, password) {
+            return Err(self.names.refuse_login(name, &channel.peer));
+        }
         // Otherwise a Provider that registered while this was allowed would assume that it is still registered.
         if !self.providers.allows_tcp() && !channel.peer.is_local() {
             return Err(self.names.refuse(&channel.peer));
         }
-        if self.providers.knows_secret(name, password) {
-            Ok(UserIdentity::Application {
-                name: name.to_owned(),
-            })
-        } else {
-            Err(StatusCode::BadUserAccessDenied)
-        }
+        Ok(UserIdentity::Application {
+            name: name.to_owned(),
+        })
     }
 }
 

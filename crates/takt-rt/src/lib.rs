@@ -12,6 +12,7 @@
 //! * [`memory_budget`]: a limit on the bytes that a server holds on behalf of its clients;
 //! * [`descriptors`]: the limit of file descriptors of the process, and the number of open ones;
 //! * [`child`], [`interrupt`]: child processes that end with their parent; Ctrl-C and SIGTERM as a flag;
+//! * [`pauses`]: growing pauses between attempts that fail;
 //! * [`process`]: the state and the memory of a process: running, sleeping or stopped;
 //! * [`segment`]: memory shared between processes, which is freed with the last of them;
 //! * [`shared_bytes`]: copies out of and into memory that another thread or process is using;
@@ -38,6 +39,7 @@ pub mod heap;
 pub mod interrupt;
 pub mod memory;
 pub mod memory_budget;
+pub mod pauses;
 pub mod priority;
 pub mod process;
 pub mod readiness;

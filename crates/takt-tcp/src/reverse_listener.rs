@@ -31,12 +31,14 @@ pub enum ReverseError {
     },
     /// Only other servers have connected.
     #[error(
-        "the server has not connected to {listening} in time; ServerUri {:?} with EndpointUrl {:?} has", .refused.server_uri,
-        .refused.endpoint_url
+        "the server has not connected to {listening} in time; a server with {} has",
+        .expected.difference(refused)
     )]
     OtherServer {
         /// Address at which the client listens.
         listening: SocketAddr,
+        /// The expected server.
+        expected: ExpectedServer,
         /// ReverseHello of the server that was refused last.
         refused: ReverseHello,
     },
@@ -135,8 +137,13 @@ impl ReverseListener {
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 let listening = self.shared.address;
-                return Err(match state.refused.clone() {
-                    Some(refused) => ReverseError::OtherServer { listening, refused },
+                let refused = state.refused.clone();
+                return Err(match refused.filter(|refused| !server.fits(refused)) {
+                    Some(refused) => ReverseError::OtherServer {
+                        listening,
+                        expected: server.clone(),
+                        refused,
+                    },
                     None => ReverseError::Timeout { listening },
                 });
             }

@@ -1,8 +1,10 @@
 //! Errors for people: the cause, and the remedy.
 
+mod serving;
+mod status;
+
 use miette::{LabeledSpan, MietteDiagnostic, NamedSource, Report, Severity};
 use takt_app::certificates::CertificatesError;
-use takt_app::serve::ServeError;
 use takt_app::{ClientError, ProviderError, StateDirectoryError};
 use takt_crypto::CertificateError;
 use takt_pubsub::configuration::TomlError;
@@ -10,6 +12,8 @@ use takt_registry::{DatabaseError, RegistryError};
 use takt_scenario::ScenarioError;
 use takt_shm::ShmError;
 use takt_ua::StatusCode;
+
+use serving::serve;
 
 /// Explains an error of a Client, with advice.
 pub fn client(error: &ClientError) -> Report {
@@ -89,46 +93,6 @@ pub fn state_directory(error: &StateDirectoryError) -> Report {
     with_help(error, help)
 }
 
-/// Explains why endpoints could not be opened.
-fn serve(error: &ServeError) -> Report {
-    if let ServeError::SharedMemory(error) = error
-        && concerns_groups(error)
-    {
-        return with_help(error, GROUPS);
-    }
-    if let ServeError::SharedMemory(error) = error
-        && concerns_files(error)
-    {
-        return with_help(error, FILES);
-    }
-    if let ServeError::IssuedTokens(error) = error {
-        return with_help(
-            error,
-            "--jwt-keys names a file with the public keys of the authorization service (JWK Set), which it publishes; RS256 and ES256 \
-             are possible.",
-        );
-    }
-    if let ServeError::Security(error) = error {
-        return with_help(
-            error,
-            "--certificates DIRECTORY names a folder for the certificate. --allow-none serves without security: only on a network \
-             that trusted hosts alone can reach.",
-        );
-    }
-    if let ServeError::Audit(error) = error {
-        return with_help(
-            error,
-            "--audit FILE needs a folder that exists and that this user may write. --audit journald needs systemd's journal on \
-             this host: in a container, mount /run/systemd/journal/socket.",
-        );
-    }
-    with_help(
-        error,
-        "If the port is in use, choose another with --endpoint; port 0 takes a free one. If the name is in use, an \
-         application of that name is running; choose another with --name.",
-    )
-}
-
 /// Explains why a runtime directory cannot be used.
 pub fn shared_memory(error: &ShmError) -> Report {
     if concerns_groups(error) {
@@ -136,6 +100,15 @@ pub fn shared_memory(error: &ShmError) -> Report {
     }
     if concerns_files(error) {
         return with_help(error, FILES);
+    }
+    if let ShmError::RuntimeDirectory { path, .. } = error {
+        return with_help(
+            error,
+            format!(
+                "It has to be a directory of this user, who alone may use it: `chmod 700 '{}'`.",
+                path.display()
+            ),
+        );
     }
     with_help(
         error,
@@ -367,40 +340,6 @@ pub fn advice(error: &ClientError) -> Option<String> {
              may bring its own."
                 .to_owned()
         }
-        _ => match error.status_code() {
-            StatusCode::BadNodeIdUnknown | StatusCode::BadNoMatch => {
-                "`takt browse ENDPOINT` lists the nodes. A node is a NodeId such as \"ns=1;s=Spindle/Speed\", or a \
-                 path below the Objects folder such as Machine/Spindle/Speed. A slash in a name is written as `&/`."
-                    .to_owned()
-            }
-            StatusCode::BadUserAccessDenied
-                if matches!(error, ClientError::Service { service, .. } if service.starts_with("ActivateSession")) =>
-            {
-                "Name or password is wrong, or was wrong too often: then wait for a minute. `takt user list` shows the users of a server \
-                 of Takt. A token needs a role of the server."
-                    .to_owned()
-            }
-            StatusCode::BadIdentityTokenRejected => {
-                "A certificate of a user has to be known to the server, and valid: at a server of Takt, `takt user add NAME --certificate \
-                 FILE` adds a user. A token has to be valid now, and issued by the authorization service of this server for this server. \
-                 The log of a server of Takt (-v) tells why it was refused."
-                    .to_owned()
-            }
-            StatusCode::BadNotWritable | StatusCode::BadUserAccessDenied => {
-                "The node is not writable for this user, or a Method not callable. --user gives another user; at a server of Takt, \
-                 `takt user add NAME` adds one, and `takt user list` shows the roles."
-                    .to_owned()
-            }
-            StatusCode::BadSecurityModeInsufficient => {
-                "This needs an encrypted connection: leave --security away, or use --security encrypt.".to_owned()
-            }
-            StatusCode::BadTypeMismatch => {
-                "`takt read ENDPOINT NODE --attribute DataType` tells the type.".to_owned()
-            }
-            StatusCode::BadNoCommunication => {
-                "The Provider that serves this node is not available now.".to_owned()
-            }
-            _ => return None,
-        },
+        _ => return status::advice(error).map(str::to_owned),
     })
 }

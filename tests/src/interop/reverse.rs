@@ -32,7 +32,7 @@ fn registry(sandbox: &Sandbox, port: u16) -> Registry {
 }
 
 fn uri(registry: &Registry) -> String {
-    format!("urn:takt:registry:{}", registry.name)
+    takt_app::model::registry_uri(&registry.name)
 }
 
 /// A foreign client waits for the registry: without security, and with it if `is_secured`.

@@ -20,7 +20,7 @@ const REMOVE: u32 = ids::PUBLISH_SUBSCRIBE_KEY_PUSH_TARGETS_REMOVE_PUSH_TARGET;
 
 /// Starts the push target, which takes the keys of `Plant` from the registry with this name.
 pub(crate) fn press(sandbox: &Sandbox, registry: &str) -> KeyReceiver {
-    let service = format!("urn:takt:registry:{registry}");
+    let service = takt_app::model::registry_uri(registry);
     let options = KeyReceiverOptions {
         application_name: "Press".to_owned(),
         endpoint: "opc.tcp://127.0.0.1:0".parse().unwrap(),

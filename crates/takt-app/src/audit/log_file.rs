@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::writer::LineWriter;
 
-/// A file to which records are appended. Only its user can read it.
+/// A file to which records are appended. If it is created here, only its user can read it.
 pub(super) struct LogFile {
     path: PathBuf,
     file: File,
@@ -34,7 +34,19 @@ impl LogFile {
 
 fn append(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
-    options.append(true).create(true).mode(0o600).open(path)
+    let file = options.append(true).create(true).mode(0o600).open(path)?;
+    if is_open_to_others(&file.metadata()?) {
+        tracing::warn!(
+            "other users may use the audit log {path}: `chmod 600 '{path}'` keeps it to its owner",
+            path = path.display()
+        );
+    }
+    Ok(file)
+}
+
+/// Returns true if the group or other users may read or write the file. Pipes and devices are what the administrator made them.
+fn is_open_to_others(file: &fs::Metadata) -> bool {
+    file.is_file() && file.mode() & 0o066 != 0
 }
 
 impl LineWriter for LogFile {
@@ -52,6 +64,20 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     use super::*;
+
+    #[test]
+    fn an_existing_file_may_be_open_to_others() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("audit");
+        fs::write(&path, "0\n").unwrap();
+        for (mode, is_open) in [(0o600, false), (0o640, true), (0o644, true), (0o602, true)] {
+            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+            let metadata = append(&path).unwrap().metadata().unwrap();
+            assert_eq!(is_open_to_others(&metadata), is_open, "{mode:o}");
+            // An administrator may have chosen the mode.
+            assert_eq!(metadata.mode() & 0o777, mode);
+        }
+    }
 
     #[test]
     fn a_file_is_private_and_can_be_moved_away() {

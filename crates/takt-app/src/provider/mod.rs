@@ -28,6 +28,7 @@ mod object;
 mod own_type;
 mod plan;
 mod property;
+mod registered_nodes;
 mod registration;
 mod registry_state;
 mod secret;

@@ -7,31 +7,35 @@ use std::sync::mpsc::{self, Receiver, Sender, TryRecvError};
 use std::time::Duration;
 
 use takt_crypto::CertificateError;
+use takt_rt::pauses::Pauses;
 use takt_rt::readiness::Waker;
-use takt_ua::enumerations::BrowseDirection;
 use takt_ua::structures::*;
 use takt_ua::{ExpandedNodeId, NodeId, StatusCode, Variant, ids};
 
 use super::plan::{Offer, Plan, ServerNamespaces};
+use super::registered_nodes::{
+    add_in_one_request, add_nodes, add_references, delete_nodes, registered_revision,
+    remove_previous,
+};
 use super::registry_state::{RegistryState, SharedState};
 use super::secret::SecretFile;
-use crate::client::{Client, ClientOptions, ClientSecurity, Follow, Identity};
+use crate::client::{Client, ClientOptions, ClientSecurity, Identity};
 use crate::endpoint::Endpoint;
 use crate::error::ClientError;
 use crate::model::{self, provider};
 use crate::namespace_map::NamespaceMap;
 
-/// Interval of attempts to find a registry.
+/// First pause after an attempt to register, and the pause between looks for a registry that is not there yet over shared
+/// memory, which cost little.
 const RETRY: Duration = Duration::from_millis(250);
+
+/// Longest pause. A registry that refuses a Provider should not be busy with it, and its audit log should not fill.
+const LONGEST_RETRY: Duration = Duration::from_secs(10);
 
 /// Interval at which the registry is checked for a response. The kernel reports its end at once.
 const HEARTBEAT: Duration = Duration::from_secs(10);
 
-/// Number of operations of one NodeManagement request, small enough that the registry serves others in between when
-/// many Providers register at once.
-const BATCH: usize = 100;
-
-/// Time limit of one such request. When many Providers register at once, each waits for all the others, and giving up
+/// Time limit of a NodeManagement request. When many Providers register at once, each waits for all the others, and giving up
 /// would only make the registry start again with it. The end of a registry is noticed at once.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
@@ -102,7 +106,9 @@ impl Registration {
         let mut epoch = 0;
         // Each reason of an outage is logged once, not at every attempt.
         let mut logged = String::new();
+        let mut pauses = Pauses::new(RETRY, LONGEST_RETRY);
         loop {
+            let mut retry = RETRY;
             let result = if epoch == client.epoch() && epoch != 0 {
                 heartbeat(&mut client)
             } else {
@@ -111,6 +117,7 @@ impl Registration {
             };
             match result {
                 Ok(()) => {
+                    pauses.reset();
                     // A heartbeat that reconnected leaves a newer epoch: the next round registers again.
                     if !self.state.is_registered() {
                         epoch = client.epoch();
@@ -126,6 +133,7 @@ impl Registration {
                     }
                 }
                 Err(error) => {
+                    retry = pause_after(&error, &self.registry, &mut pauses);
                     let mut reason = error.to_string();
                     if let Some(advice) = advice(&error) {
                         reason += &format!(". {advice}");
@@ -148,7 +156,7 @@ impl Registration {
             }
             // A first registration over TCP ends without a connection: the next one is made in the Provider's name.
             let is_settled = self.state.is_registered() && client.is_connected();
-            client.wait_for_end(if is_settled { HEARTBEAT } else { RETRY });
+            client.wait_for_end(if is_settled { HEARTBEAT } else { retry });
             if client.is_hung_up() {
                 // Before the search for its successor, which may take time.
                 self.state.set(RegistryState::NotRegistered {
@@ -202,7 +210,7 @@ impl Registration {
     fn register(&self, client: &mut Client) -> Result<(), ClientError> {
         let model = model_index(client)?;
         self.state.set(RegistryState::Registering);
-        let first = self.add_provider_object(client, model)?;
+        let first = !self.is_known(client)? && self.add_provider_object(client, model)?;
         let own = self.own_index(client)?;
         if registered_revision(client, own)? != Some(self.revision) {
             let namespaces = ServerNamespaces { model, own };
@@ -221,6 +229,21 @@ impl Registration {
         }
         (self.on_registered)(own);
         Ok(())
+    }
+
+    /// Returns whether the registry counts this session as that of a known Provider. Then the Object is there, and a request to
+    /// add it would fail, which an audit log of the registry shows as a failure. Over TCP, the Provider may be available through
+    /// the session of somebody else, so the request is the proof that this one may act for it.
+    fn is_known(&self, client: &mut Client) -> Result<bool, ClientError> {
+        if !self.registry.is_shared_memory() {
+            return Ok(false);
+        }
+        let uri = model::provider_uri(&self.offer.application_name);
+        let Some(own) = client.namespace_index(&uri)? else {
+            return Ok(false);
+        };
+        let available = client.read(&NodeId::numeric(own, provider::AVAILABLE))?;
+        Ok(available.value == Some(Variant::Boolean(true)))
     }
 
     /// Returns whether the registry saw this Provider for the first time.
@@ -333,6 +356,14 @@ impl Registration {
     }
 }
 
+fn pause_after(error: &ClientError, registry: &Endpoint, pauses: &mut Pauses) -> Duration {
+    let is_absent = matches!(error, ClientError::Unreachable { .. });
+    match is_absent && registry.is_shared_memory() {
+        true => RETRY,
+        false => pauses.grow(),
+    }
+}
+
 /// Returns advice on certificates that are not trusted.
 fn advice(error: &ClientError) -> Option<String> {
     match error {
@@ -371,103 +402,33 @@ fn model_index(client: &mut Client) -> Result<u16, ClientError> {
         })
 }
 
-/// Returns the revision at the registry, if any.
-fn registered_revision(client: &mut Client, own: u16) -> Result<Option<u64>, ClientError> {
-    let value = client.read(&NodeId::numeric(own, provider::REVISION))?;
-    Ok(match value.value {
-        Some(Variant::UInt64(revision)) => Some(revision),
-        _ => None,
-    })
-}
-
-/// Deletes the registration of an earlier version of this Provider, except for its Object.
-fn remove_previous(client: &mut Client, namespaces: ServerNamespaces) -> Result<(), ClientError> {
-    let object = NodeId::numeric(namespaces.own, provider::OBJECT);
-    let available = NodeId::numeric(namespaces.own, provider::AVAILABLE);
-    let created = Follow {
-        reference_type: NodeId::numeric(namespaces.model, model::CREATED_BY),
-        direction: BrowseDirection::Inverse,
-    };
-    let mut nodes: Vec<NodeId> = client
-        .browse(&object, &created)?
-        .into_iter()
-        .map(|reference| reference.node_id.node_id)
-        .filter(|node| *node != object && *node != available)
-        .collect();
-    // The Revision comes first, because it marks the rest as complete.
-    let revision = NodeId::numeric(namespaces.own, provider::REVISION);
-    nodes.sort_by_key(|node| *node != revision);
-    delete_nodes(client, &nodes)
-}
-
-fn delete_nodes(client: &mut Client, nodes: &[NodeId]) -> Result<(), ClientError> {
-    for batch in nodes.chunks(BATCH) {
-        let response = client.call(DeleteNodesRequest {
-            nodes_to_delete: batch
-                .iter()
-                .map(|node| DeleteNodesItem {
-                    node_id: node.clone(),
-                    delete_target_references: true,
-                })
-                .collect(),
-            ..DeleteNodesRequest::default()
-        })?;
-        for (node, status) in batch.iter().zip(response.results) {
-            // A child may have been deleted with its parent.
-            if status.is_bad() && status != StatusCode::BadNodeIdUnknown {
-                return Err(ClientError::operation(node, status));
-            }
-        }
-    }
-    Ok(())
-}
-
-fn add_nodes(client: &mut Client, nodes: &[AddNodesItem]) -> Result<(), ClientError> {
-    nodes
-        .chunks(BATCH)
-        .try_for_each(|batch| add_in_one_request(client, batch))
-}
-
-fn add_in_one_request(client: &mut Client, nodes: &[AddNodesItem]) -> Result<(), ClientError> {
-    let response = client.call(AddNodesRequest {
-        nodes_to_add: nodes.to_vec(),
-        ..AddNodesRequest::default()
-    })?;
-    client.expect_count("AddNodesResponse", nodes.len(), response.results.len())?;
-    for (item, result) in nodes.iter().zip(response.results) {
-        if result.status_code.is_bad() {
-            return Err(ClientError::operation(
-                &item.browse_name,
-                result.status_code,
-            ));
-        }
-    }
-    Ok(())
-}
-
-fn add_references(
-    client: &mut Client,
-    references: &[AddReferencesItem],
-) -> Result<(), ClientError> {
-    for batch in references.chunks(BATCH) {
-        let response = client.call(AddReferencesRequest {
-            references_to_add: batch.to_vec(),
-            ..AddReferencesRequest::default()
-        })?;
-        client.expect_count("AddReferencesResponse", batch.len(), response.results.len())?;
-        for (item, status) in batch.iter().zip(response.results) {
-            if status.is_bad() && status != StatusCode::BadDuplicateReferenceNotAllowed {
-                return Err(ClientError::operation(&item.source_node_id, status));
-            }
-        }
-    }
-    Ok(())
-}
-
 /// Reads the registry's state, which detects a registry that has ended, and opens a new session with one that came
 /// back.
 fn heartbeat(client: &mut Client) -> Result<(), ClientError> {
     client
         .read(&NodeId::numeric(0, ids::SERVER_SERVER_STATUS_STATE))
         .map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refusals_slow_down_the_attempts_and_an_absent_registry_does_not() {
+        let mut pauses = Pauses::new(RETRY, LONGEST_RETRY);
+        let local: Endpoint = "opc.iox2://Registry".parse().unwrap();
+        let remote: Endpoint = "opc.tcp://plc:4840".parse().unwrap();
+        let absent = ClientError::unreachable(&local, crate::error::ConnectionError::NoSession);
+        let refused = ClientError::operation("Mixer", StatusCode::BadUserAccessDenied);
+        for _ in 0..10 {
+            assert_eq!(pause_after(&absent, &local, &mut pauses), RETRY);
+        }
+        assert_eq!(pause_after(&refused, &remote, &mut pauses), RETRY);
+        let later: Vec<Duration> = (0..10)
+            .map(|_| pause_after(&refused, &local, &mut pauses))
+            .collect();
+        assert!(later.is_sorted() && later.last() == Some(&LONGEST_RETRY));
+        assert_eq!(pause_after(&absent, &local, &mut pauses), RETRY);
+    }
 }

@@ -101,6 +101,9 @@ impl FromStr for Advertised {
             text: text.to_owned(),
             reason: reason.to_owned(),
         };
+        if text.contains("://") {
+            return Err(failed("it has a scheme"));
+        }
         let parsed = format!("opc.tcp://{text}").parse();
         let host: EndpointUrl =
             parsed.map_err(|error: takt_tcp::EndpointUrlError| failed(&error.to_string()))?;
@@ -171,6 +174,12 @@ mod tests {
             let error = wrong.parse::<Advertised>().unwrap_err();
             assert!(error.to_string().contains("HOST:PORT"), "{error}");
         }
+    }
+
+    #[test]
+    fn a_scheme_is_no_path() {
+        let error = "opc.tcp://plc:4840".parse::<Advertised>().unwrap_err();
+        assert!(error.reason.contains("scheme"), "{error}");
     }
 
     #[test]

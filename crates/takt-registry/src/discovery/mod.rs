@@ -16,13 +16,14 @@ use takt_space::{AddressSpace, Caller, Peer};
 use takt_ua::structures::{
     ApplicationDescription, MdnsDiscoveryConfiguration, RegisteredServer, ServerOnNetwork,
 };
-use takt_ua::{DateTime, ExtensionObject, StatusCode};
+use takt_ua::{DateTime, ExtensionObject, StatusCode, UaString};
 
 pub(crate) use announcer::Announcer;
 pub(crate) use hosts::{host_name, is_loopback, is_of_this_host};
 pub use registrant::RegisterAtOptions;
 pub(crate) use registrant::{Registrant, RegistrationsElsewhere};
 
+use crate::refusals::{Refusals, shown};
 use crate::rules::Rules;
 use hosts::{host_of, with_host};
 use providers::{ProviderUrls, is_on_this_host};
@@ -34,6 +35,7 @@ pub(crate) struct Discovery {
     registrations: Mutex<Registrations>,
     network: Option<Arc<Multicast>>,
     host: String,
+    displacements: Refusals,
 }
 
 impl Discovery {
@@ -49,6 +51,7 @@ impl Discovery {
             registrations: Mutex::default(),
             network,
             host: host_name(),
+            displacements: Refusals::default(),
         }
     }
 
@@ -148,10 +151,20 @@ impl DiscoveryServer for Discovery {
         let (announcement, results) = self.announcement(caller, server, configuration);
         let server = &as_seen_here(caller, server);
         let now = Instant::now();
-        let ended = self
-            .registrations()
+        let mut registrations = self.registrations();
+        let displaced = registrations.displaced_by(server).map(shown_urls);
+        let ended = registrations
             .register(server, announcement.as_ref(), now)
             .map_err(|error| error.status_code())?;
+        drop(registrations);
+        if let Some(displaced) = displaced {
+            self.displacements.warn(&format_args!(
+                "the server at {} replaces the one at {displaced} in the list, because both have the ApplicationUri {}: if these \
+                 are two servers, each needs an ApplicationUri of its own",
+                shown_urls(&server.discovery_urls),
+                shown(server.server_uri.as_str())
+            ));
+        }
         self.withdraw(ended.as_slice());
         if let (Some(network), Some(announcement), true) =
             (&self.network, &announcement, server.is_online)
@@ -181,6 +194,11 @@ fn as_seen_here(caller: &Caller, server: &RegisteredServer) -> RegisteredServer 
         }
     }
     server
+}
+
+fn shown_urls(urls: &[UaString]) -> String {
+    let urls: Vec<String> = urls.iter().map(|url| shown(url.as_str())).collect();
+    urls.join(", ")
 }
 
 /// Refuses callers that may not register this server. The host is the boundary for local ones; others prove with their

@@ -46,6 +46,16 @@ pub enum RegistryError {
         /// URI of this index in this version.
         expected: String,
     },
+    /// The database is that of a registry with another name.
+    #[error(
+        "the database belongs to the registry {found}, and this one is {name}: use --name {found}, or another directory with --data"
+    )]
+    Name {
+        /// ApplicationName of this registry.
+        name: String,
+        /// ApplicationName in the database.
+        found: String,
+    },
     /// A configured SecurityGroup exists with another SecurityPolicy.
     #[error(
         "SecurityGroup {0} has another SecurityPolicy in the database: remove it, or leave the policy out"

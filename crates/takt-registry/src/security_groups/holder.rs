@@ -1,7 +1,5 @@
 //! Members of SecurityGroups who ask for keys.
 
-use std::fmt;
-
 use takt_crypto::Certificate;
 use takt_space::{Caller, Peer};
 use takt_ua::StatusCode;
@@ -30,13 +28,12 @@ impl KeyHolder {
             _ => user(caller).map(Self::User),
         }
     }
-}
 
-impl fmt::Display for KeyHolder {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+    /// Returns the name of the member in the option `--security-group`.
+    pub(super) fn member(&self) -> String {
         match self {
-            Self::User(user) => write!(formatter, "user {user}"),
-            Self::Application(uri) => write!(formatter, "application {uri}"),
+            Self::User(user) => user.to_string(),
+            Self::Application(uri) => uri.clone(),
         }
     }
 }

@@ -29,6 +29,7 @@ use takt_ua::{ByteString, DateTime, NodeId, StatusCode, Variant};
 use crate::database::{Contents, DatabaseError, GroupOnItsWay};
 use crate::durable::DurableMethods;
 use crate::key_push::PushSignal;
+use crate::refusals::{Refusals, shown};
 use crate::registry::RegistryError;
 use crate::rules::Rules;
 use changers::changer;
@@ -60,6 +61,7 @@ pub(crate) struct SecurityGroups {
     own_user: u32,
     /// Push targets of SecurityGroups, which are told of keys that change before their time.
     push_targets: Mutex<Vec<(String, Arc<PushSignal>)>>,
+    refusals: Refusals,
 }
 
 /// Change that a Method of a group makes to its keys.
@@ -113,6 +115,7 @@ impl SecurityGroups {
                 .collect(),
             own_user: rustix::process::geteuid().as_raw(),
             push_targets: Mutex::default(),
+            refusals: Refusals::default(),
         }))
     }
 
@@ -302,11 +305,11 @@ impl SecurityGroups {
             KeyHolder::Application(_) => StatusCode::BadUserAccessDenied,
         })?;
         if !self.may_get_keys(holder, group) {
-            tracing::warn!(
-                security_group = security_group_id,
-                %holder,
-                "access to the keys denied"
-            );
+            let member = shown(&holder.member());
+            self.refusals.warn(&format_args!(
+                "the keys of {security_group_id} are refused to {member}: `takt registry` with --security-group \
+                 '{security_group_id}:{member}' allows it"
+            ));
             return Err(StatusCode::BadUserAccessDenied);
         }
         let group = self.brought_up_to_date(&mut state, security_group_id, now)?;

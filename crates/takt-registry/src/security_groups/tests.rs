@@ -201,3 +201,25 @@ fn renewals_that_are_lost_are_made_again() {
     let current = contents.security_groups[0].current_token_id;
     assert_eq!(current, first + 5);
 }
+
+#[test]
+fn refused_members_are_reported_with_the_option_that_admits_them() {
+    let folder = tempfile::tempdir_in("/dev/shm").unwrap();
+    let setting = Setting::new(folder.path());
+    setting.add("Plant").unwrap();
+    let stranger = KeyHolder::Application("urn:press\n".to_owned());
+    for _ in 0..3 {
+        let refused = setting
+            .groups
+            .keys("Plant", 0, 1, &stranger, DateTime::now());
+        assert_eq!(refused, Err(StatusCode::BadUserAccessDenied));
+    }
+    let lines = setting.groups.refusals.lines();
+    let [line] = &lines[..] else {
+        panic!("{lines:?}");
+    };
+    assert!(
+        line.contains(r"--security-group 'Plant:urn:press\n'"),
+        "{line}"
+    );
+}

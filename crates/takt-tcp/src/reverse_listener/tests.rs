@@ -50,6 +50,12 @@ fn the_expected_server_is_taken_and_others_are_refused() {
     }
     let refused = listener.take(&expected(), within(10)).unwrap_err();
     assert!(matches!(refused, ReverseError::OtherServer { .. }));
+    let shown = refused.to_string();
+    let difference = r#"EndpointUrl "nonsense" instead of "opc.tcp://PLC:4840""#;
+    assert!(
+        shown.contains(difference) && !shown.contains("ServerUri"),
+        "{shown}"
+    );
 
     let mut server = TcpStream::connect(listener.address()).unwrap();
     server

@@ -25,10 +25,11 @@ pub struct ServeSecurityArguments {
     /// none. Each has a certificate of its own, which clients have to trust.
     #[arg(long, value_name = "CURVE,...", default_value_t)]
     pub curves: OfferedCurves,
-    /// Folder of certificates; default is `pki` in the state directory of the user.
+    /// Folder of certificates; default is `pki` in the directory of `takt registry --data`, or in the state directory of the user.
     #[arg(long, value_name = "DIRECTORY")]
     pub certificates: Option<PathBuf>,
-    /// File of users, which `takt user` changes; default is `users` in the state directory of the user.
+    /// File of users, which `takt user` changes; default is `users` in the directory of `takt registry --data`, or in the state
+    /// directory of the user.
     #[arg(long, value_name = "FILE")]
     pub users: Option<PathBuf>,
     /// Let anonymous users beyond the loopback interface write and call. Otherwise they may only read.

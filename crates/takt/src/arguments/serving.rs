@@ -11,7 +11,7 @@ use takt_registry::{MirrorOptions, NameLimits, PushTargetOptions, SecurityGroupO
 use takt_services::ServerLimits;
 use takt_space::RoleSet;
 
-use super::values::{default_registry, duration, endpoint, listening};
+use super::values::{default_registry, duration, endpoint, key_lifetime, listening};
 use super::{
     ConnectionArguments, ConnectionSecurityArguments, GroupArguments, ServeSecurityArguments,
 };
@@ -64,7 +64,8 @@ pub struct RegistryServeArguments {
     /// ApplicationName. The registry has the endpoint opc.iox2://NAME as well.
     #[arg(long, default_value = DEFAULT_REGISTRY)]
     pub name: String,
-    /// Directory for registrations; default is the state directory of the user.
+    /// Directory for registrations, with `pki` for certificates and `users` for users unless --certificates and --users name other
+    /// places; default is the state directory of the user.
     #[arg(long, value_name = "DIRECTORY")]
     pub data: Option<PathBuf>,
     /// NodeSet2 file to load; can be given several times, in any order.
@@ -123,7 +124,7 @@ pub struct RegistryServeArguments {
     #[arg(long, value_name = "NAME[=POLICY][:USER|URI,...]")]
     pub security_group: Vec<SecurityGroupOptions>,
     /// KeyLifetime of SecurityGroups that --security-group adds, 1s to 720h; existing ones keep theirs [default: 1h].
-    #[arg(long, value_name = "TIME", value_parser = duration)]
+    #[arg(long, value_name = "TIME", value_parser = key_lifetime, requires = "security_group")]
     pub key_lifetime: Option<Duration>,
     /// Application to which the keys of a SecurityGroup are pushed: its ApplicationUri and the URL of its --key-endpoint, for example
     /// Plant=urn:takt:pubsub:press@opc.tcp://10.0.0.2:4850; can be given several times.

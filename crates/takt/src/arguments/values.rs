@@ -19,6 +19,9 @@ pub(super) fn endpoint(text: &str) -> Result<Endpoint, String> {
 
 /// Parses the address of a client for reverse connect: with or without `opc.tcp://`.
 pub(crate) fn listening(text: &str) -> Result<EndpointUrl, String> {
+    if text.chars().all(|character| character.is_ascii_digit()) {
+        return Err(format!("write HOST:PORT, for example 0.0.0.0:{text}"));
+    }
     let url = match text.contains("://") {
         true => text.parse(),
         false => format!("opc.tcp://{text}").parse(),
@@ -49,6 +52,17 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
     };
     let number: f64 = number.trim().parse().map_err(|_| fault())?;
     Duration::try_from_secs_f64(number * factor).map_err(|_| fault())
+}
+
+/// Parses the KeyLifetime of a SecurityGroup.
+pub(super) fn key_lifetime(text: &str) -> Result<Duration, String> {
+    const SHORTEST: Duration = Duration::from_secs(1);
+    const LONGEST: Duration = Duration::from_secs(720 * 3600);
+    let lifetime = duration(text)?;
+    match (SHORTEST..=LONGEST).contains(&lifetime) {
+        true => Ok(lifetime),
+        false => Err("write a time from 1s to 720h".to_owned()),
+    }
 }
 
 /// Parses a number of at least 1.
@@ -82,6 +96,24 @@ mod tests {
         assert_eq!(duration("1.5s"), Ok(Duration::from_millis(1500)));
         assert!(duration("10").is_err());
         assert!(duration("-1s").is_err());
+    }
+
+    #[test]
+    fn an_address_has_a_host() {
+        for text in ["plc:4841", "opc.tcp://plc:4841"] {
+            assert_eq!(listening(text).unwrap().to_string(), "opc.tcp://plc:4841");
+        }
+        let error = listening("4950").unwrap_err();
+        assert!(error.contains("0.0.0.0:4950"), "{error}");
+    }
+
+    #[test]
+    fn a_key_lifetime_has_limits() {
+        assert_eq!(key_lifetime("1s"), Ok(Duration::from_secs(1)));
+        assert_eq!(key_lifetime("720h"), Ok(Duration::from_secs(720 * 3600)));
+        for text in ["0s", "999ms", "721h", "1"] {
+            assert!(key_lifetime(text).is_err(), "{text}");
+        }
     }
 
     #[test]

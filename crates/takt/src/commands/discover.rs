@@ -25,6 +25,7 @@ pub fn run(arguments: &DiscoverArguments) -> miette::Result<()> {
 /// Shows the servers that a server knows.
 fn at_server(arguments: &DiscoverArguments) -> miette::Result<()> {
     let options = options(&arguments.endpoint, &arguments.connection)?;
+    let (reverse, server_uri) = (options.reverse.clone(), options.server_uri.clone());
     let servers = known_servers(&arguments.endpoint, options);
     let servers = servers.map_err(|error| explain::client(&error))?;
     // The other servers are asked as everybody may ask them.
@@ -33,9 +34,18 @@ fn at_server(arguments: &DiscoverArguments) -> miette::Result<()> {
         group: arguments.connection.share.group.clone(),
         ..ClientOptions::named("takt")
     };
+    // The server that was asked may be reachable in one direction only.
+    let asked = ClientOptions {
+        reverse,
+        server_uri,
+        ..plain.clone()
+    };
     for server in &servers {
         let offers = match arguments.endpoints {
-            true => offers(server, &plain),
+            true => offers(server, |endpoint| match *endpoint == arguments.endpoint {
+                true => &asked,
+                false => &plain,
+            }),
             false => Vec::new(),
         };
         show(server, &offers, arguments.json);
@@ -66,12 +76,15 @@ fn known_servers(
 /// Endpoints of a server, or the reason why it does not answer.
 type Offers = (String, Result<Vec<EndpointDescription>, ClientError>);
 
-/// Asks each DiscoveryUrl of a server for its endpoints.
-fn offers(server: &ApplicationDescription, options: &ClientOptions) -> Vec<Offers> {
+/// Asks each DiscoveryUrl of a server for its endpoints, with these options.
+fn offers<'a>(
+    server: &ApplicationDescription,
+    options: impl Fn(&Endpoint) -> &'a ClientOptions,
+) -> Vec<Offers> {
     let urls = server.discovery_urls.iter().map(|url| url.as_str());
     let asked = urls.filter_map(|url| {
         let endpoint: Endpoint = url.parse().ok()?;
-        let found = DiscoveryClient::connect(&endpoint, options)
+        let found = DiscoveryClient::connect(&endpoint, options(&endpoint))
             .and_then(|mut client| client.endpoints())
             .map(|mut found| {
                 found.retain(|offer| offer.endpoint_url.as_str().starts_with(endpoint.scheme()));

@@ -16,7 +16,6 @@ use takt_rt::interrupt::Interrupt;
 use takt_ua::{NodeId, StatusCode, Variant};
 
 use super::connect::options;
-use super::user::password;
 use crate::arguments::{
     ConnectionArguments, MirrorArguments, RegistryArguments, RegistryCommand,
     RegistryServeArguments, listening,
@@ -111,6 +110,7 @@ fn mirrors(arguments: &MirrorArguments) -> miette::Result<Vec<MirrorOptions>> {
         .iter()
         .map(|mirror| mirror.name.as_str())
         .collect();
+    check_names(arguments, &names)?;
     let mut mirrors = arguments.mirror.clone();
     let mut listeners: HashMap<EndpointUrl, ReverseListener> = HashMap::new();
     for (position, mirror) in mirrors.iter_mut().enumerate() {
@@ -141,6 +141,35 @@ fn mirrors(arguments: &MirrorArguments) -> miette::Result<Vec<MirrorOptions>> {
         }
     }
     Ok(mirrors)
+}
+
+/// Refuses options for mirrors that do not exist.
+fn check_names(arguments: &MirrorArguments, names: &[&str]) -> miette::Result<()> {
+    let options = [
+        ("--mirror-user", &arguments.mirror_user),
+        ("--mirror-password-file", &arguments.mirror_password_file),
+        ("--mirror-security", &arguments.mirror_security),
+        ("--mirror-listen", &arguments.mirror_listen),
+        ("--mirror-server-uri", &arguments.mirror_server_uri),
+    ];
+    for (option, values) in options {
+        if let Some(unknown) = values.iter().find_map(|value| unknown_mirror(value, names)) {
+            return Err(explain::with_help(
+                format!("{option}: no mirror is named {unknown}"),
+                format!(
+                    "The mirrors are named {}. Write {option} MIRROR=VALUE if the value itself contains `=`.",
+                    names.join(", ")
+                ),
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Returns the name of a mirror in the value of an option if there is no such mirror.
+fn unknown_mirror<'a>(value: &'a str, names: &[&str]) -> Option<&'a str> {
+    let (mirror, _) = value.split_once('=')?;
+    (!names.contains(&mirror)).then_some(mirror)
 }
 
 /// Returns the socket at an address. Mirrors with the same address share it.
@@ -179,14 +208,23 @@ fn of_mirror<'a>(values: &'a [String], name: &str, names: &[&str]) -> Option<&'a
 }
 
 fn mirror_password(file: Option<&str>) -> miette::Result<String> {
-    match file {
-        Some(file) => password(Some(&file.into())),
-        None => std::env::var("TAKT_MIRROR_PASSWORD").map_err(|_| {
-            explain::with_help(
-                "the user of a mirror needs a password",
-                "Give --mirror-password-file FILE, or set the variable TAKT_MIRROR_PASSWORD.",
-            )
-        }),
+    const HELP: &str =
+        "Give --mirror-password-file FILE, or set the variable TAKT_MIRROR_PASSWORD.";
+    let password = match file {
+        Some(file) => {
+            let text = std::fs::read_to_string(file)
+                .map_err(|error| explain::with_help(format!("{file}: {error}"), HELP))?;
+            text.lines().next().unwrap_or_default().to_owned()
+        }
+        None => std::env::var("TAKT_MIRROR_PASSWORD")
+            .map_err(|_| explain::with_help("the user of a mirror needs a password", HELP))?,
+    };
+    match password.is_empty() {
+        true => Err(explain::with_help(
+            "the password of a mirror is empty",
+            HELP,
+        )),
+        false => Ok(password),
     }
 }
 
@@ -235,7 +273,21 @@ mod tests {
         assert_eq!(of_mirror(&values, "Left", &names), Some("anna"));
         assert_eq!(of_mirror(&values, "Right", &names), Some("operator"));
         assert_eq!(of_mirror(&values[..1], "Right", &names), None);
-        let odd = ["x=y".to_owned()];
-        assert_eq!(of_mirror(&odd, "Left", &names), Some("x=y"));
+    }
+
+    #[test]
+    fn a_name_that_no_mirror_has_is_refused() {
+        let names = ["Left", "Right"];
+        assert_eq!(unknown_mirror("Left=anna", &names), None);
+        assert_eq!(unknown_mirror("anna", &names), None);
+        assert_eq!(unknown_mirror("Left=x=y", &names), None);
+        assert_eq!(unknown_mirror("B=pw.txt", &names), Some("B"));
+    }
+
+    #[test]
+    fn a_missing_password_of_a_mirror_names_its_options() {
+        let error = mirror_password(Some("/no/such/file")).unwrap_err();
+        let help = error.help().map(|help| help.to_string());
+        assert!(help.is_some_and(|help| help.contains("--mirror-password-file")));
     }
 }

@@ -2,6 +2,7 @@
 
 pub(super) mod event_query;
 pub(super) mod events;
+mod outage;
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -16,6 +17,7 @@ use takt_ua::{DataValue, NodeId, StatusCode};
 use super::connect::{connect, node};
 use crate::arguments::WatchArguments;
 use crate::{explain, output};
+use outage::Outage;
 
 /// Longest wait for a change before the next check for an interrupt.
 const STEP: Duration = Duration::from_millis(50);
@@ -35,6 +37,7 @@ pub fn run(arguments: &WatchArguments) -> miette::Result<()> {
         interrupt,
         end: arguments.run_for.map(|time| Instant::now() + time),
         shown: vec![None; wanted.len()],
+        outage: Outage::new(),
     };
     let options = SubscriptionOptions {
         publishing_interval: arguments.interval,
@@ -60,6 +63,7 @@ struct Watch<'a> {
     interrupt: Interrupt,
     end: Option<Instant>,
     shown: Vec<Option<DataValue>>,
+    outage: Outage,
 }
 
 impl Watch<'_> {
@@ -86,8 +90,12 @@ impl Watch<'_> {
         }
         while let Some(left) = self.left() {
             match subscription.next(left.min(STEP)) {
+                Ok(None) if subscription.client().is_connected() => {
+                    self.outage.ended();
+                }
                 Ok(None) => {}
                 Ok(Some(change)) => {
+                    self.outage.ended();
                     if let Some(position) = positions.get(&change.client_handle) {
                         self.show(*position, change.value);
                     }
@@ -107,10 +115,11 @@ impl Watch<'_> {
         while self.left().is_some() {
             match client.read_attributes(&wanted) {
                 Ok(values) => {
+                    self.outage.ended();
                     for (position, value) in values.into_iter().enumerate() {
                         self.show(position, value);
                     }
-                    self.pause();
+                    self.pause(self.arguments.interval);
                 }
                 Err(error) => self.outlive(error)?,
             }
@@ -129,9 +138,9 @@ impl Watch<'_> {
         (!left.is_zero()).then_some(left)
     }
 
-    fn pause(&self) {
+    fn pause(&self, time: Duration) {
         if let Some(left) = self.left() {
-            self.interrupt.wait(Some(self.arguments.interval.min(left)));
+            self.interrupt.wait(Some(time.min(left)));
         }
     }
 
@@ -140,11 +149,11 @@ impl Watch<'_> {
         if !error.is_connection() {
             return Err(error);
         }
-        tracing::warn!("{error}");
+        let pause = self.outage.failed(&error);
         for position in 0..self.shown.len() {
             self.show(position, DataValue::status(StatusCode::BadNoCommunication));
         }
-        self.pause();
+        self.pause(pause);
         Ok(())
     }
 

@@ -25,7 +25,8 @@ type Services = BTreeMap<String, BTreeSet<String>>;
 
 /// Advice on a configuration that names no SecurityKeyService.
 const NAME_THE_SERVICE: &str = "Name the service at the beginning of the configuration: default_security_key_services = \
-    [{ Server = { ApplicationUri = \"urn:takt:registry:SemanticRegistryServer\", ApplicationType = \"Client\" } }]";
+    [{ Server = { ApplicationUri = \"urn:HOST:takt:registry:SemanticRegistryServer\", ApplicationType = \"Client\" } }]. \
+    `takt discover` shows the ApplicationUri.";
 
 /// Facts of a command that its push target needs.
 pub(in crate::commands) struct PushTarget {

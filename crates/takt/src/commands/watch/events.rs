@@ -10,6 +10,7 @@ use takt_space::namespace0::Namespace0;
 use takt_ua::{DateTime, LocalizedText, NodeId, Variant, ids};
 
 use super::event_query::EventLineQuery;
+use super::outage::Outage;
 use crate::arguments::WatchArguments;
 use crate::commands::connect::{connect, node};
 use crate::{explain, output};
@@ -55,6 +56,7 @@ pub fn run(arguments: &WatchArguments) -> miette::Result<()> {
     }
     let names = query.map(|query| query.names).unwrap_or_default();
     let mut refreshed = None;
+    let mut outage = Outage::new();
     let end = arguments.run_for.map(|time| Instant::now() + time);
     while !interrupt.is_set() {
         let left = end.map_or(Duration::MAX, |end| {
@@ -76,11 +78,16 @@ pub fn run(arguments: &WatchArguments) -> miette::Result<()> {
             }
         }
         match subscription.next_event(left.min(STEP)) {
-            Ok(Some(event)) => show(&event, &names, arguments),
-            Ok(None) => {}
+            Ok(event) => {
+                if event.is_some() || subscription.client().is_connected() {
+                    outage.ended();
+                }
+                if let Some(event) = event {
+                    show(&event, &names, arguments);
+                }
+            }
             Err(error) if error.is_connection() => {
-                tracing::warn!("{error}");
-                interrupt.wait(Some(arguments.interval.min(left)));
+                interrupt.wait(Some(outage.failed(&error).min(left)));
             }
             Err(error) => return Err(explained(error)),
         }

@@ -1,0 +1,76 @@
+//! Advice on StatusCodes.
+
+use takt_app::ClientError;
+use takt_ua::StatusCode;
+
+/// Returns advice on an error of a Client that is known by its StatusCode.
+pub(super) fn advice(error: &ClientError) -> Option<&'static str> {
+    Some(match error.status_code() {
+        StatusCode::BadNodeIdUnknown | StatusCode::BadNoMatch => {
+            "`takt browse ENDPOINT` lists the nodes. A node is a NodeId such as \"ns=1;s=Spindle/Speed\", or a \
+                 path below the Objects folder such as Machine/Spindle/Speed. A slash in a name is written as `&/`."
+        }
+        StatusCode::BadUserAccessDenied if matches!(error, ClientError::Service { service, .. } if service.starts_with("ActivateSession")) => {
+            "Name or password is wrong, or was wrong too often: then wait for a minute. `takt user list` shows the users of a server \
+                 of Takt. A token needs a role of the server."
+        }
+        StatusCode::BadIdentityTokenRejected => {
+            "A certificate of a user has to be known to the server, and valid: at a server of Takt, `takt user add NAME --certificate \
+                 FILE` adds a user. A token has to be valid now, and issued by the authorization service of this server for this server. \
+                 The log of a server of Takt (-v) tells why it was refused."
+        }
+        StatusCode::BadNotWritable | StatusCode::BadUserAccessDenied => {
+            "The node is not writable for this user, or a Method not callable. --user gives another user; at a server of Takt, \
+                 `takt user add NAME` adds one, and `takt user list` shows the roles."
+        }
+        StatusCode::BadSecurityModeInsufficient => {
+            "This needs an encrypted connection: leave --security away, or use --security encrypt."
+        }
+        StatusCode::BadTypeMismatch => {
+            "`takt read ENDPOINT NODE --attribute DataType` tells the type."
+        }
+        StatusCode::BadNoCommunication => {
+            "The Provider that serves this node is not available now."
+        }
+        StatusCode::BadAttributeIdInvalid => {
+            "The node has no such attribute: only Variables have a Value, and --events needs an Object with Events, such as the \
+                 Server. `takt read ENDPOINT NODE --attribute NodeClass` tells what it is."
+        }
+        StatusCode::BadOutOfRange => {
+            "The server does not take this value. Its Properties may tell which ones it takes: `takt browse ENDPOINT NODE` shows \
+                 them, for example EURange or EnumStrings."
+        }
+        StatusCode::BadTooManyArguments | StatusCode::BadArgumentsMissing => {
+            "`takt read ENDPOINT METHOD/InputArguments` tells the arguments of the Method: give each of them, an array as JSON."
+        }
+        StatusCode::BadSessionClosed => {
+            "The server has ended the session, for example because the token of the user has expired: connect again, with a new one."
+        }
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frequent_mistakes_have_advice() {
+        for (status, part) in [
+            (StatusCode::BadAttributeIdInvalid, "NodeClass"),
+            (StatusCode::BadOutOfRange, "EURange"),
+            (StatusCode::BadTooManyArguments, "InputArguments"),
+            (StatusCode::BadArgumentsMissing, "InputArguments"),
+            (StatusCode::BadSessionClosed, "token"),
+        ] {
+            let error = ClientError::Operation {
+                subject: "i=85".to_owned(),
+                status,
+            };
+            assert!(
+                advice(&error).is_some_and(|advice| advice.contains(part)),
+                "{status}"
+            );
+        }
+    }
+}
