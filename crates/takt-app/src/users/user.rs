@@ -158,7 +158,14 @@ pub(super) fn read(path: &Path) -> Result<Vec<User>, UsersError> {
             });
             users.collect()
         }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(error)
+            if matches!(
+                error.kind(),
+                io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+            ) =>
+        {
+            Ok(Vec::new())
+        }
         Err(source) => {
             let path = path.to_owned();
             Err(UsersError::Io { path, source })
