@@ -256,7 +256,7 @@ pub enum UserCommand {
         name: UserName,
         /// Role; several with commas, or with several options. All read and subscribe. An observer does nothing else; a supervisor
         /// also calls Methods; an operator writes and calls; an engineer manages nodes and calls; a security-admin changes
-        /// SecurityGroups. A configure-admin may do what applications allow.
+        /// SecurityGroups and certificates of the server. A configure-admin may do what applications allow.
         #[arg(long, value_name = "ROLE", default_values_t = [RoleSet::from(UserRole::Operator)])]
         role: Vec<RoleSet>,
         /// File with the password in its first line; by default the password is in the variable TAKT_PASSWORD.
