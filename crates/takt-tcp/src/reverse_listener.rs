@@ -15,7 +15,6 @@ use takt_rt::readiness::Waker;
 
 use crate::endpoint_url::EndpointUrl;
 use crate::listener::{BindError, listen};
-use crate::reverse_hello::ReverseHello;
 pub use expected::ExpectedServer;
 use shared::Shared;
 use waiting_room::WaitingRoom;
@@ -30,17 +29,12 @@ pub enum ReverseError {
         listening: SocketAddr,
     },
     /// Only other servers have connected.
-    #[error(
-        "the server has not connected to {listening} in time; a server with {} has",
-        .expected.difference(refused)
-    )]
+    #[error("the server has not connected to {listening} in time; a server with {difference} has")]
     OtherServer {
         /// Address at which the client listens.
         listening: SocketAddr,
-        /// The expected server.
-        expected: ExpectedServer,
-        /// ReverseHello of the server that was refused last.
-        refused: ReverseHello,
+        /// What the ReverseHello of the server that was refused last has instead of the expected.
+        difference: String,
     },
 }
 
@@ -141,8 +135,7 @@ impl ReverseListener {
                 return Err(match refused.filter(|refused| !server.fits(refused)) {
                     Some(refused) => ReverseError::OtherServer {
                         listening,
-                        expected: server.clone(),
-                        refused,
+                        difference: server.difference(&refused),
                     },
                     None => ReverseError::Timeout { listening },
                 });
