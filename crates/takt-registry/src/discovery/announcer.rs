@@ -101,10 +101,10 @@ impl Discovery {
             let mut urls = provider.discovery_urls.iter().map(|url| url.as_str());
             let url = urls.find(|url| is_of_this_host(url, &self.host));
             let key = (name, url.unwrap_or_default().to_owned());
-            if !announced.contains(&key) {
-                if let Err(error) = announce(network, &key.0, url, &self.host) {
-                    tracing::warn!(provider = key.0, %error, "not announced on the network");
-                }
+            if !announced.contains(&key)
+                && let Err(error) = announce(network, &key.0, url, &self.host)
+            {
+                tracing::warn!(provider = key.0, %error, "not announced on the network");
             }
             wanted.insert(key);
         }
