@@ -129,14 +129,18 @@ fn names(rows: &[Value]) -> Vec<&str> {
         .collect()
 }
 
-fn foreign(is_online: bool) -> RegisteredServer {
+fn foreign() -> RegisteredServer {
+    foreign_at("Oven", &format!("opc.tcp://{FIRST}:4899"))
+}
+
+fn foreign_at(name: &str, url: &str) -> RegisteredServer {
     RegisteredServer {
-        server_uri: "urn:foreign:oven".into(),
+        server_uri: format!("urn:foreign:{name}").as_str().into(),
         product_uri: "urn:foreign".into(),
-        server_names: vec![LocalizedText::from("Oven")],
+        server_names: vec![LocalizedText::from(name)],
         server_type: ApplicationType::Server,
-        discovery_urls: vec![format!("opc.tcp://{FIRST}:4899").as_str().into()],
-        is_online,
+        discovery_urls: vec![url.into()],
+        is_online: true,
         ..RegisteredServer::default()
     }
 }
@@ -211,9 +215,7 @@ fn servers_are_found_on_the_host_and_on_the_network() {
     );
 
     // A foreign server registers on its host, and not from elsewhere.
-    let refused = second.connected(&registry_url, |client| {
-        client.register(&foreign(true), None)
-    });
+    let refused = second.connected(&registry_url, |client| client.register(&foreign(), None));
     let Err(ClientError::Service { status, .. }) = refused else {
         panic!("{refused:?}");
     };
@@ -223,16 +225,49 @@ fn servers_are_found_on_the_host_and_on_the_network() {
         server_capabilities: vec!["DA".into(), "HD".into()],
     };
     first.connected("opc.tcp://127.0.0.1:4840", |client| {
-        client.register(&foreign(true), Some(&mdns)).unwrap();
+        client.register(&foreign(), Some(&mdns)).unwrap();
     });
+    // One on the loopback interface is for this host only, and one at all addresses is at the address of this host.
+    let lathe = foreign_at("Lathe", "opc.tcp://127.0.0.1:4898");
+    let saw = foreign_at("Saw", "opc.tcp://0.0.0.0:4897");
+    first.connected("opc.tcp://127.0.0.1:4840", |client| {
+        client.register(&lathe, None).unwrap();
+        client.register(&saw, None).unwrap();
+    });
+    let own = first.discover(&[]);
+    assert!(names(&own).contains(&"Lathe"), "{own:?}");
     let seen = second.discover(&[&registry_url]);
-    assert_eq!(names(&seen), ["SemanticRegistryServer", "Machine", "Oven"]);
-    second.wait_for_network("the foreign server", |rows| {
+    let expected = ["SemanticRegistryServer", "Machine", "Oven", "Saw"];
+    assert_eq!(names(&seen), expected);
+    let saw_url = format!("opc.tcp://{FIRST}:4897");
+    assert_eq!(seen[3]["discoveryUrls"], serde_json::json!([saw_url]));
+    second.wait_for_network("the foreign servers", |rows| {
+        assert!(!names(rows).contains(&"Lathe on takt0"), "{rows:?}");
         has(rows, "Oven 3", &format!("opc.tcp://{FIRST}:4899"))
+            && has(rows, "Saw on takt0", &saw_url)
     });
     first.connected("opc.tcp://127.0.0.1:4840", |client| {
-        client.register(&foreign(false), None).unwrap();
+        for server in [foreign(), lathe, saw] {
+            let ended = RegisteredServer {
+                is_online: false,
+                ..server
+            };
+            client.register(&ended, None).unwrap();
+        }
     });
+
+    // A server behind a gateway is not announced: at the addresses of this host it would not be found.
+    let gate = [
+        "provider",
+        "host",
+        "--name",
+        "Gate",
+        "--endpoint",
+        "opc.tcp://0.0.0.0:4860",
+        "--advertise",
+        "plant.example:14860",
+    ];
+    let gate = first.serve(&gate);
 
     // Servers that end are withdrawn.
     provider.signal(Signal::INT);
@@ -243,9 +278,15 @@ fn servers_are_found_on_the_host_and_on_the_network() {
             && !names.contains(&"Machine on takt0")
             && !names.contains(&"Oven 3")
     });
+    second.wait_for_network("the registry alone", |rows| {
+        assert!(!names(rows).contains(&"Gate on takt0"), "{rows:?}");
+        names(rows).contains(&"SemanticRegistryServer on takt0")
+    });
     let seen = second.discover(&[&registry_url]);
-    assert_eq!(names(&seen), ["SemanticRegistryServer"]);
-    for mut process in [registry, desk] {
+    assert_eq!(names(&seen), ["SemanticRegistryServer", "Gate"]);
+    let gate_url = "opc.tcp://plant.example:14860";
+    assert_eq!(seen[1]["discoveryUrls"], serde_json::json!([gate_url]));
+    for mut process in [registry, desk, gate] {
         process.signal(Signal::INT);
         let _ = process.finish(PATIENCE);
     }

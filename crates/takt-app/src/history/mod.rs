@@ -16,6 +16,7 @@ mod reader;
 mod recorded;
 mod recorder;
 mod recording;
+mod sampled;
 
 use std::io;
 use std::path::Path;

@@ -2,16 +2,12 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use takt_history::{HistoryRecord, Records, Store, VariableKey};
-use takt_space::{
-    AddressSpace, AddressSpaceError, ChangeObserver, RemoteOperations, RemoteRead, RemoteReply,
-    RemoteRequest, RemoteResults, StoredValue, Value,
-};
+use takt_space::{AddressSpace, AddressSpaceError, Value};
 use takt_ua::{DataValue, DateTime, NodeId, StatusCode, ids};
 
 use super::event_times::{EventTimes, Place};
@@ -20,6 +16,7 @@ use super::inbox::{ArrivedEvent, Inbox, MAX_WAITING, RECORD, Sample};
 use super::limits::{COMMIT_INTERVAL, MAX_RECORDED};
 use super::recorded::{Recorded, RecordedVariables};
 use super::recording::Recording;
+use super::sampled::Sampled;
 
 /// Bytes of values that wait for a commit after a failed one: the next attempt shall fit a disk with little space.
 const MAX_ATTEMPT: usize = 1 << 20;
@@ -29,9 +26,6 @@ const PAUSE: Duration = Duration::from_secs(2);
 
 /// Time between two commits without new records, if there are old ones to remove.
 const EXPIRY: Duration = Duration::from_secs(60);
-
-/// Longest time that a value of another server or a worker is waited for.
-const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The thread. Dropping this commits what was recorded, and ends it.
 pub(super) struct Recorder {
@@ -93,22 +87,6 @@ impl Drop for Recorder {
             let _ = thread.join();
         }
     }
-}
-
-/// A Variable that is recorded.
-struct Sampled {
-    node: NodeId,
-    key: VariableKey,
-    recording: Recording,
-    due: Instant,
-    /// The last recorded sample: value, StatusCode and source timestamp of its source.
-    last: Option<(Vec<u8>, StatusCode, Option<DateTime>)>,
-    /// Time of the last record.
-    last_time: Option<DateTime>,
-    /// True while another thread is asked for a value.
-    is_asked: Arc<AtomicBool>,
-    /// Observer of a stored value whose changes are recorded, and that value.
-    observer: Option<(Arc<Observer>, Weak<StoredValue>)>,
 }
 
 /// State of the thread.
@@ -402,100 +380,5 @@ impl Worker {
                 }
             }
         }
-    }
-}
-
-impl Sampled {
-    /// Observes a stored value, unless it is observed already.
-    fn observe(&mut self, index: usize, stored: &Arc<StoredValue>, inbox: &Arc<Inbox>) {
-        let known = self.observer.as_ref();
-        if known.is_some_and(|(_, known)| std::ptr::eq(known.as_ptr(), Arc::as_ptr(stored))) {
-            return;
-        }
-        let observer = Arc::new(Observer {
-            index,
-            inbox: Arc::clone(inbox),
-        });
-        stored.observe(&observer);
-        self.observer = Some((observer, Arc::downgrade(stored)));
-    }
-
-    /// Asks another server or a worker for the value.
-    fn ask(&mut self, index: usize, remote: &takt_space::RemoteValue, inbox: &Arc<Inbox>) {
-        if self.is_asked.swap(true, Ordering::AcqRel) {
-            return;
-        }
-        remote.source.forward(RemoteRequest {
-            operations: RemoteOperations::Read(vec![RemoteRead {
-                node_id: remote.node_id.clone(),
-                index_range: String::new(),
-                max_age: 0.0,
-            }]),
-            client: 0,
-            caller: None,
-            size: size_of::<RemoteRead>(),
-            deadline: Instant::now() + PATIENCE,
-            hint: None,
-            reply: Box::new(Asked {
-                index,
-                inbox: Arc::clone(inbox),
-                is_asked: Arc::clone(&self.is_asked),
-                answer: None,
-            }),
-        });
-    }
-}
-
-/// Observer of a stored value.
-struct Observer {
-    index: usize,
-    inbox: Arc<Inbox>,
-}
-
-impl ChangeObserver for Observer {
-    fn changed(
-        self: Arc<Self>,
-        _: &StoredValue,
-        encoded: &[u8],
-        status: StatusCode,
-        source_timestamp: DateTime,
-    ) -> bool {
-        let sample = Sample {
-            value: encoded.to_vec(),
-            status,
-            source_timestamp: Some(source_timestamp),
-            arrived: DateTime::now(),
-        };
-        self.inbox.arrive(self.index, sample);
-        true
-    }
-}
-
-/// A value that another thread is asked for. It becomes a sample at the latest when this is dropped.
-struct Asked {
-    index: usize,
-    inbox: Arc<Inbox>,
-    is_asked: Arc<AtomicBool>,
-    answer: Option<DataValue>,
-}
-
-impl RemoteReply for Asked {
-    fn is_awaited(&self) -> bool {
-        true
-    }
-
-    fn answer(mut self: Box<Self>, results: RemoteResults) {
-        if let RemoteResults::Read(values) = results {
-            self.answer = values.into_iter().next();
-        }
-    }
-}
-
-impl Drop for Asked {
-    fn drop(&mut self) {
-        let no_answer = || DataValue::status(StatusCode::BadNoCommunication);
-        let value = self.answer.take().unwrap_or_else(no_answer);
-        self.inbox.arrive(self.index, Sample::of(&value));
-        self.is_asked.store(false, Ordering::Release);
     }
 }

@@ -120,10 +120,12 @@ pub struct WatchArguments {
     /// Show Events instead of values; audit Events only with --type.
     #[arg(long)]
     pub events: bool,
-    /// Show only Events of this type and its subtypes: a NodeId, or a name such as AlarmConditionType.
+    /// Show only Events of this type and its subtypes: a NodeId, or a name such as AlarmConditionType. --json then prints all
+    /// fields that the type and its supertypes declare.
     #[arg(long = "type", value_name = "TYPE", requires = "events")]
     pub event_type: Option<String>,
-    /// Show only Events for which this holds: FIELD, one of = > >= < <= ~ (like), and VALUE. Repeatable; all must hold.
+    /// Show only Events for which this holds: FIELD, one of = > >= < <= ~ (like), and VALUE. Repeatable; all must hold. A field of
+    /// another namespace has its index: 7:Torque>=10.
     #[arg(long = "where", value_name = "CONDITION", requires = "events")]
     pub conditions: Vec<String>,
     /// Publishing interval.

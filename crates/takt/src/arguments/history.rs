@@ -36,10 +36,12 @@ pub struct HistoryArguments {
     /// Print recorded Events; the node is a notifier, Server for all Events.
     #[arg(long, conflicts_with_all = ["aggregate", "at", "csv"])]
     pub events: bool,
-    /// Only Events of this type and its subtypes: a NodeId, or a name such as AlarmConditionType.
+    /// Only Events of this type and its subtypes: a NodeId, or a name such as AlarmConditionType. --json then prints all
+    /// fields that the type and its supertypes declare.
     #[arg(long = "type", value_name = "TYPE", requires = "events")]
     pub event_type: Option<String>,
-    /// Only Events for which this holds: FIELD, one of = > >= < <= ~ (like), and VALUE. Repeatable; all must hold.
+    /// Only Events for which this holds: FIELD, one of = > >= < <= ~ (like), and VALUE. Repeatable; all must hold. A field of
+    /// another namespace has its index: 7:Torque>=10.
     #[arg(long = "where", value_name = "CONDITION", requires = "events")]
     pub conditions: Vec<String>,
     /// Print CSV: time, value, status.

@@ -1,0 +1,134 @@
+//! A Variable that is recorded, and the ways in which its values come from other threads.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
+
+use takt_history::VariableKey;
+use takt_space::{
+    ChangeObserver, RemoteOperations, RemoteRead, RemoteReply, RemoteRequest, RemoteResults,
+    StoredValue,
+};
+use takt_ua::{DataValue, DateTime, NodeId, StatusCode};
+
+use super::inbox::{Inbox, Sample};
+use super::recording::Recording;
+
+/// Longest time that a value of another server or a worker is waited for.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// A Variable that is recorded.
+pub(super) struct Sampled {
+    pub(super) node: NodeId,
+    pub(super) key: VariableKey,
+    pub(super) recording: Recording,
+    pub(super) due: Instant,
+    /// The last recorded sample: value, StatusCode and source timestamp of its source.
+    pub(super) last: Option<(Vec<u8>, StatusCode, Option<DateTime>)>,
+    /// Time of the last record.
+    pub(super) last_time: Option<DateTime>,
+    /// True while another thread is asked for a value.
+    pub(super) is_asked: Arc<AtomicBool>,
+    /// Observer of a stored value whose changes are recorded, and that value.
+    pub(super) observer: Option<(Arc<Observer>, Weak<StoredValue>)>,
+}
+
+impl Sampled {
+    /// Observes a stored value, unless it is observed already.
+    pub(super) fn observe(&mut self, index: usize, stored: &Arc<StoredValue>, inbox: &Arc<Inbox>) {
+        let known = self.observer.as_ref();
+        if known.is_some_and(|(_, known)| std::ptr::eq(known.as_ptr(), Arc::as_ptr(stored))) {
+            return;
+        }
+        let observer = Arc::new(Observer {
+            index,
+            inbox: Arc::clone(inbox),
+        });
+        stored.observe(&observer);
+        self.observer = Some((observer, Arc::downgrade(stored)));
+    }
+
+    /// Asks another server or a worker for the value.
+    pub(super) fn ask(
+        &mut self,
+        index: usize,
+        remote: &takt_space::RemoteValue,
+        inbox: &Arc<Inbox>,
+    ) {
+        if self.is_asked.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        remote.source.forward(RemoteRequest {
+            operations: RemoteOperations::Read(vec![RemoteRead {
+                node_id: remote.node_id.clone(),
+                index_range: String::new(),
+                max_age: 0.0,
+            }]),
+            client: 0,
+            caller: None,
+            size: size_of::<RemoteRead>(),
+            deadline: Instant::now() + PATIENCE,
+            hint: None,
+            reply: Box::new(Asked {
+                index,
+                inbox: Arc::clone(inbox),
+                is_asked: Arc::clone(&self.is_asked),
+                answer: None,
+            }),
+        });
+    }
+}
+
+/// Observer of a stored value.
+pub(super) struct Observer {
+    index: usize,
+    inbox: Arc<Inbox>,
+}
+
+impl ChangeObserver for Observer {
+    fn changed(
+        self: Arc<Self>,
+        _: &StoredValue,
+        encoded: &[u8],
+        status: StatusCode,
+        source_timestamp: DateTime,
+    ) -> bool {
+        let sample = Sample {
+            value: encoded.to_vec(),
+            status,
+            source_timestamp: Some(source_timestamp),
+            arrived: DateTime::now(),
+        };
+        self.inbox.arrive(self.index, sample);
+        true
+    }
+}
+
+/// A value that another thread is asked for. It becomes a sample at the latest when this is dropped.
+struct Asked {
+    index: usize,
+    inbox: Arc<Inbox>,
+    is_asked: Arc<AtomicBool>,
+    answer: Option<DataValue>,
+}
+
+impl RemoteReply for Asked {
+    fn is_awaited(&self) -> bool {
+        true
+    }
+
+    fn answer(mut self: Box<Self>, results: RemoteResults) {
+        if let RemoteResults::Read(values) = results {
+            self.answer = values.into_iter().next();
+        }
+    }
+}
+
+impl Drop for Asked {
+    fn drop(&mut self) {
+        let no_answer = || DataValue::status(StatusCode::BadNoCommunication);
+        let value = self.answer.take().unwrap_or_else(no_answer);
+        self.inbox.arrive(self.index, Sample::of(&value));
+        self.is_asked.store(false, Ordering::Release);
+    }
+}
