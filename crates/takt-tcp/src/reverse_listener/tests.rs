@@ -2,6 +2,7 @@ use std::io::{Read, Write};
 use std::time::Duration;
 
 use super::*;
+use crate::reverse_hello::ReverseHello;
 
 fn listener() -> ReverseListener {
     ReverseListener::bind(&"opc.tcp://127.0.0.1:0".parse().unwrap()).unwrap()
