@@ -3,93 +3,37 @@
 mod application_uri;
 mod checks;
 mod error;
+mod options;
 #[cfg(test)]
 mod tests;
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use takt_app::serve::{ServeError, ServeOptions, Serving, Traffic};
+use takt_app::serve::{ServeError, Serving, Traffic};
 use takt_app::{ClientOptions, ClientSecurity, Endpoint, SecurityChoice, model};
 use takt_discovery::Multicast;
-use takt_services::{Server, ServerLimits};
+use takt_services::Server;
 use takt_shm::Runtime;
 use takt_space::{AddressSpace, CallError, Caller, MethodHandler, UserRole};
 use takt_ua::enumerations::MessageSecurityMode;
 use takt_ua::{NodeId, StatusCode, Variant};
 
 use crate::database::Database;
-use crate::discovery::{
-    Announcer, Discovery, RegisterAtOptions, Registrant, RegistrationsElsewhere,
-};
+use crate::discovery::{Announcer, Discovery, Registrant, RegistrationsElsewhere};
 use crate::durable::DurableMethods;
 use crate::events::{self, Forwarder};
-use crate::history::{RegistryHistory, RegistryHistoryOptions};
-use crate::key_push::{KeyPush, KeyPushParts, PushTargetOptions};
-use crate::mirror::{MirrorOptions, Mirrors};
-use crate::names::{NameLimits, Names};
+use crate::history::RegistryHistory;
+use crate::key_push::{KeyPush, KeyPushParts};
+use crate::mirror::Mirrors;
+use crate::names::Names;
 use crate::namespaces;
 use crate::providers::Providers;
 use crate::rules::Rules;
-use crate::security_groups::{self, SecurityGroupOptions, SecurityGroups};
+use crate::security_groups::{self, SecurityGroups};
 
 pub use error::RegistryError;
-
-/// Options of a registry.
-#[derive(Debug, Clone)]
-pub struct RegistryOptions {
-    /// ApplicationName; the registry's endpoint is `opc.iox2://<ApplicationName>`.
-    pub application_name: String,
-    /// Endpoint for all OPC UA clients.
-    pub endpoint: Endpoint,
-    /// The database's file.
-    pub database: PathBuf,
-    /// Variables of Providers whose history is recorded, in `history.redb` beside the database.
-    pub history: RegistryHistoryOptions,
-    /// NodeSet2 files to load, in any order.
-    pub nodesets: Vec<PathBuf>,
-    /// SecurityGroups to be created, with the users who may get their keys besides those who added them.
-    pub security_groups: Vec<SecurityGroupOptions>,
-    /// Applications to which keys are pushed.
-    pub push_targets: Vec<PushTargetOptions>,
-    /// Foreign servers to mirror, with different names.
-    pub mirrors: Vec<MirrorOptions>,
-    /// True if Providers may register over `opc.tcp`, where they are not authenticated.
-    pub allow_tcp_registration: bool,
-    /// True if servers are announced on the local network, and those of other hosts are found there (mDNS).
-    pub multicast: bool,
-    /// Discovery servers of others, at which the registry registers itself.
-    pub register_at: RegisterAtOptions,
-    /// Limits of the names of each client.
-    pub name_limits: NameLimits,
-    /// Budgets of the registry: limits of its clients, and the memory that it holds for them.
-    pub limits: ServerLimits,
-    /// Options of the serving thread.
-    pub serve: ServeOptions,
-}
-
-impl Default for RegistryOptions {
-    /// Returns options that listen on the registered port of OPC UA, on loopback; the database is in the working
-    /// directory.
-    fn default() -> Self {
-        Self {
-            application_name: model::DEFAULT_REGISTRY.to_owned(),
-            endpoint: Endpoint::Tcp(takt_app::loopback(4840)),
-            database: PathBuf::from("registry.redb"),
-            history: RegistryHistoryOptions::default(),
-            nodesets: Vec::new(),
-            security_groups: Vec::new(),
-            push_targets: Vec::new(),
-            mirrors: Vec::new(),
-            allow_tcp_registration: false,
-            multicast: false,
-            register_at: RegisterAtOptions::default(),
-            name_limits: NameLimits::default(),
-            limits: ServerLimits::default(),
-            serve: ServeOptions::default(),
-        }
-    }
-}
+pub use options::RegistryOptions;
 
 /// A running registry. Dropping it stops it; the registrations of Providers stay in its database.
 pub struct Registry {

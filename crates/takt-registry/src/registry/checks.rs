@@ -4,7 +4,8 @@ use std::net::IpAddr;
 
 use takt_app::{Endpoint, EndpointUrl};
 
-use super::{RegistryError, RegistryOptions};
+use super::error::RegistryError;
+use super::options::RegistryOptions;
 use crate::discovery::{host_name, is_loopback, is_of_this_host};
 
 /// Refuses options that contradict each other, and warns of those without an effect.

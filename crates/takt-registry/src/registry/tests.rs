@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::thread::ScopedJoinHandle;
 
+use takt_app::serve::ServeOptions;
 use takt_app::{Attribute, Client};
 use takt_space::Change;
 use takt_ua::enumerations::NodeClass;
