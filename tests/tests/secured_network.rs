@@ -252,7 +252,7 @@ fn a_server_without_a_way_to_it_is_read_through_reverse_connect() {
     let endpoint = said.split_whitespace().find(|word| word.contains(ADDRESS));
     let endpoint = endpoint.unwrap();
 
-    let uri = takt_app::model::registry_uri(&name);
+    let uri = plant.registry_uri(&name);
     let read = |more: &[&str]| {
         let read = ["read", endpoint, "i=2259", "--any-host"];
         let read = [&read[..], &shared, more].concat();
