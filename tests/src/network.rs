@@ -56,6 +56,12 @@ impl NamespaceHost {
         format!("/proc/{}/ns/net", self.holder.id())
     }
 
+    /// Returns the default ApplicationUri of a registry with this name here: the name of the host is that of its interface.
+    #[must_use]
+    pub fn registry_uri(&self, name: &str) -> String {
+        format!("urn:{}:takt:registry:{name}", self.interface)
+    }
+
     /// Returns a command line that runs a program here: with the process id of the program itself.
     fn command(&self, program: &str) -> Command {
         let mut command = Command::new("nsenter");

@@ -14,7 +14,7 @@ pub fn keys_are_pushed_through_rotations_and_outages() {
     let tap = Tap::at(&plant.network.second);
     let names = ["the-publisher", "the-subscriber"];
     let endpoints = ["opc.tcp://10.84.79.1:4850", "opc.tcp://10.84.79.2:4850"];
-    let service = takt_app::model::registry_uri(&plant.registry_name());
+    let service = plant.network.first.registry_uri(&plant.registry_name());
     let configuration = |uri: &str| {
         format!(
             "default_security_key_services = [{{ Server = {{ ApplicationUri = \"{uri}\", ApplicationType = \"Client\" }} }}]"
