@@ -1,6 +1,7 @@
 //! `takt read ENDPOINT NODE…`
 
 use miette::miette;
+use takt_app::ClientError;
 
 use super::connect::{connect, node};
 use crate::arguments::ReadArguments;
@@ -17,9 +18,12 @@ pub fn run(arguments: &ReadArguments) -> miette::Result<()> {
         .read_attributes_within(&wanted, arguments.max_age)
         .map_err(|error| explain::client(&error))?;
     let mut bad = 0;
+    let mut help = None;
     for (text, value) in arguments.nodes.iter().zip(&values) {
         if value.status_code().is_bad() {
             bad += 1;
+            let error = ClientError::operation(text, value.status_code());
+            help = help.or_else(|| explain::advice(&error));
         }
         if arguments.connect.json {
             output::line(output::data_value_json(text, value));
@@ -31,6 +35,12 @@ pub fn run(arguments: &ReadArguments) -> miette::Result<()> {
     }
     match bad {
         0 => Ok(()),
-        _ => Err(miette!("{bad} of {} nodes could not be read", values.len())),
+        _ => {
+            let error = format!("{bad} of {} nodes could not be read", values.len());
+            Err(match help {
+                Some(help) => explain::with_help(error, help),
+                None => miette!("{error}"),
+            })
+        }
     }
 }

@@ -21,7 +21,8 @@ pub(super) fn advice(error: &ClientError) -> Option<&'static str> {
         }
         StatusCode::BadNotWritable | StatusCode::BadUserAccessDenied => {
             "The node is not writable for this user, or a Method not callable. --user gives another user; at a server of Takt, \
-                 `takt user add NAME` adds one, and `takt user list` shows the roles."
+                 `takt user add NAME` adds one, and `takt user list` shows the roles. Over shared memory, `takt user add --unix-user NAME` \
+                 gives a Unix user roles. Behind a registry, the Provider of the node has a table of users of its own."
         }
         StatusCode::BadSecurityModeInsufficient => {
             "This needs an encrypted connection: leave --security away, or use --security encrypt."
