@@ -33,7 +33,7 @@ pub enum ReverseError {
     OtherServer {
         /// Address at which the client listens.
         listening: SocketAddr,
-        /// What the ReverseHello of the server that was refused last has instead of the expected.
+        /// Contents of the ReverseHello that was refused last, and those that were expected.
         difference: String,
     },
 }

@@ -1,6 +1,8 @@
 //! Errors for people: the cause, and the remedy.
 
+mod help;
 mod serving;
+mod shared_memory;
 mod status;
 
 use miette::{LabeledSpan, MietteDiagnostic, NamedSource, Report, Severity};
@@ -10,10 +12,13 @@ use takt_crypto::CertificateError;
 use takt_pubsub::configuration::TomlError;
 use takt_registry::{DatabaseError, RegistryError};
 use takt_scenario::ScenarioError;
-use takt_shm::ShmError;
 use takt_ua::StatusCode;
 
 use serving::serve;
+use shared_memory::GROUPS;
+
+pub use help::with_help;
+pub use shared_memory::shared_memory;
 
 /// Explains an error of a Client, with advice.
 pub fn client(error: &ClientError) -> Report {
@@ -93,47 +98,6 @@ pub fn state_directory(error: &StateDirectoryError) -> Report {
     with_help(error, help)
 }
 
-/// Explains why a runtime directory cannot be used.
-pub fn shared_memory(error: &ShmError) -> Report {
-    if concerns_groups(error) {
-        return with_help(error, GROUPS);
-    }
-    if concerns_files(error) {
-        return with_help(error, FILES);
-    }
-    if let ShmError::RuntimeDirectory { path, .. } = error {
-        return with_help(
-            error,
-            format!(
-                "It has to be a directory of this user, who alone may use it: `chmod 700 '{}'`.",
-                path.display()
-            ),
-        );
-    }
-    with_help(
-        error,
-        "Applications of one user meet in /dev/shm/takt-UID, or in the directory that TAKT_RUNTIME_DIR names.",
-    )
-}
-
-/// Advice on an obstacle below /dev/shm.
-const FILES: &str = "`df /dev/shm` shows its size; `takt clean` removes what killed applications left there, and \
-                     `mount -o remount,size=1G /dev/shm` makes it larger. Files of other users are removed by them or by root.";
-
-fn concerns_files(error: &ShmError) -> bool {
-    matches!(
-        error,
-        ShmError::SharedMemoryFull { .. } | ShmError::ForeignFile { .. }
-    )
-}
-
-fn concerns_groups(error: &ShmError) -> bool {
-    matches!(
-        error,
-        ShmError::GroupDirectory { .. } | ShmError::NoSuchGroup(_) | ShmError::AccessDenied(_)
-    )
-}
-
 /// Explains a mistake in a PubSub configuration, and shows it in the text.
 pub fn configuration(name: &str, text: &str, error: &TomlError) -> Report {
     let help = "docs/pubsub.md is the reference of this file.";
@@ -202,16 +166,6 @@ pub fn scenario_with_help(text: &str, error: &ScenarioError, help: &str) -> Repo
     let source = NamedSource::new(&error.file, text.to_owned()).with_language("TOML");
     Report::new(diagnostic).with_source_code(source)
 }
-
-/// Explains any other error, with advice.
-pub fn with_help(error: impl std::fmt::Display, help: impl Into<String>) -> Report {
-    Report::new(MietteDiagnostic::new(error.to_string()).with_help(help.into()))
-}
-
-/// Advice on sharing within a group.
-const GROUPS: &str = "With --group, memory is shared among the members of a Unix group, in a directory that root has made for it \
-    (/run/takt/GROUP, mode 2770). `id` shows your groups; `usermod -a -G GROUP USER` adds a user, from the next login on. Without \
-    --group it is shared with your own user alone. docs/threat-model.md says more.";
 
 /// Advice on servers that require secure channels.
 const SECURITY: &str = "The server has no endpoint without security. Without --security none, the most secure endpoint is used.";

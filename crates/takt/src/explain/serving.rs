@@ -4,7 +4,8 @@ use miette::{MietteDiagnostic, Report};
 use takt_app::serve::ServeError;
 use takt_shm::ShmError;
 
-use super::{shared_memory, with_help};
+use super::help::with_help;
+use super::shared_memory::shared_memory;
 
 /// Explains why endpoints could not be opened.
 pub(super) fn serve(error: &ServeError) -> Report {
