@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use takt_app::client::{ClientOptions, DiscoveryClient};
 use takt_app::{ClientError, Endpoint, SecurityChoice};
+use takt_rt::pauses::Pauses;
 use takt_ua::enumerations::ApplicationType;
 use takt_ua::structures::{MdnsDiscoveryConfiguration, RegisteredServer};
 use takt_ua::{LocalizedText, UaString};
@@ -140,7 +141,7 @@ impl Registration {
     /// Repeats the registration while `sleep` returns true, and ends it then.
     fn run(mut self, sleep: impl Fn(Duration) -> bool) {
         let endpoint = self.endpoint.clone();
-        let mut pause = FIRST_PAUSE;
+        let mut pauses = Pauses::new(FIRST_PAUSE, LONGEST_PAUSE);
         let mut is_registered = false;
         let mut reported = String::new();
         loop {
@@ -149,7 +150,8 @@ impl Registration {
                     if !is_registered {
                         tracing::info!("the registry is registered at {endpoint}");
                     }
-                    (is_registered, pause) = (true, FIRST_PAUSE);
+                    is_registered = true;
+                    pauses.reset();
                     reported.clear();
                     INTERVAL
                 }
@@ -161,9 +163,7 @@ impl Registration {
                         reported = reason;
                     }
                     // The discovery server may still have the registration.
-                    let now = pause;
-                    pause = (2 * pause).min(LONGEST_PAUSE);
-                    now
+                    pauses.grow()
                 }
             };
             if !sleep(next) {

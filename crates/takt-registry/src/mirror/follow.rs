@@ -11,6 +11,7 @@ use takt_app::{
     Attribute, ClientError, ClientOptions, DataChange, MonitoredItemOptions, Subscription,
     SubscriptionOptions,
 };
+use takt_rt::pauses::Pauses;
 use takt_space::StoredValue;
 use takt_ua::binary::Encode;
 use takt_ua::{DataValue, NodeId, StatusCode};
@@ -56,7 +57,7 @@ type Targets = HashMap<u32, (NodeId, Arc<StoredValue>)>;
 impl Follower {
     /// Runs until the registry ends.
     pub(super) fn run(mut self) {
-        let mut pause = SHORTEST_PAUSE;
+        let mut pauses = Pauses::new(SHORTEST_PAUSE, LONGEST_PAUSE);
         let mut logged = String::new();
         while !self.is_stopped() {
             let begin = Instant::now();
@@ -72,10 +73,9 @@ impl Follower {
                 logged = error;
             }
             if begin.elapsed() > LONGEST_PAUSE {
-                pause = SHORTEST_PAUSE;
+                pauses.reset();
             }
-            self.sleep(pause);
-            pause = (pause * 2).min(LONGEST_PAUSE);
+            self.sleep(pauses.grow());
         }
     }
 
