@@ -63,7 +63,7 @@ struct State {
     users: Arc<Vec<User>>,
     /// Damage of the file, as it was logged. The users are those from before it.
     damage: Option<String>,
-    /// True if the file could be read once, or is missing. Otherwise nobody knows which Unix users it limits.
+    /// True if the file could be read once, or is missing. Until then, the limits of Unix users are not known.
     is_known: bool,
     /// Failed attempts, and the time until which they count.
     failures: HashMap<Attempt, (u32, Instant)>,

@@ -37,21 +37,12 @@ pub(crate) fn warn(own: &OwnCertificate, renewal: &str, now: i64) {
 /// Returns the time of expiry as text, from the seconds that are left.
 fn expiry(left: i64) -> String {
     let days = (left / DAY).unsigned_abs();
-    let days = match days {
-        0 => {
-            return if left < 0 {
-                "expired today"
-            } else {
-                "expires within a day"
-            }
-            .to_owned();
-        }
-        1 => "1 day".to_owned(),
-        days => format!("{days} days"),
-    };
-    match left < 0 {
-        true => format!("expired {days} ago"),
-        false => format!("expires in {days}"),
+    let unit = if days == 1 { "day" } else { "days" };
+    match (left < 0, days) {
+        (true, 0) => "expired today".to_owned(),
+        (false, 0) => "expires within a day".to_owned(),
+        (true, days) => format!("expired {days} {unit} ago"),
+        (false, days) => format!("expires in {days} {unit}"),
     }
 }
 

@@ -44,13 +44,13 @@ impl Default for RegistryHistoryOptions {
 /// A pattern that never matches.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum HistoryPatternError {
-    /// It is no pattern of `PROVIDER/PATH`.
+    /// The pattern of Variables is not of the form `PROVIDER/PATH`.
     #[error(
         "`{0}` matches no Variable: write PROVIDER/PATH, in which * stands for any characters, for example --history 'Machine/*' for \
          all Variables of a Provider"
     )]
     Variables(String),
-    /// It is no pattern of the name of a Provider.
+    /// The pattern of notifiers is not of the form `PROVIDER`.
     #[error(
         "`{0}` matches no notifier: write --history-events Server for all Events, or the name of a Provider, in which * stands for any \
          characters; --where of `takt history --events` chooses Events of one source"

@@ -13,8 +13,7 @@ use super::options::{ClientOptions, Identity};
 pub(super) const SECURITY_POLICY_NONE: &str = "http://opcfoundation.org/UA/SecurityPolicy#None";
 
 /// TransportProfileUri of `opc.tcp` (OPC 10000-7).
-pub(super) const TCP_PROFILE: &str =
-    "http://opcfoundation.org/UA-Profile/Transport/uatcp-uasc-uabinary";
+const TCP_PROFILE: &str = "http://opcfoundation.org/UA-Profile/Transport/uatcp-uasc-uabinary";
 
 /// SecurityPolicies that the standard has withdrawn, because their algorithms are not safe any more (OPC 10000-7, 6.6).
 const DEPRECATED: [&str; 2] = ["Basic128Rsa15", "Basic256"];
@@ -215,6 +214,11 @@ impl<'a> Offers<'a> {
 pub(super) fn accepts(offer: &EndpointDescription, token: UserTokenType) -> bool {
     let mut policies = offer.user_identity_tokens.iter();
     offer.user_identity_tokens.is_empty() || policies.any(|policy| policy.token_type == token)
+}
+
+/// Returns true for an endpoint over TCP. Some servers leave its TransportProfileUri out.
+pub(super) fn is_over_tcp(offer: &EndpointDescription) -> bool {
+    matches!(offer.transport_profile_uri.as_str(), "" | TCP_PROFILE)
 }
 
 /// Returns the SecurityPolicy of a secured endpoint over TCP.

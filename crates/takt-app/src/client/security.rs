@@ -7,7 +7,7 @@ use takt_tcp::{ClientConnectionConfig, EndpointUrl, SecuredPolicy};
 use takt_ua::enumerations::{MessageSecurityMode, UserTokenType};
 use takt_ua::structures::EndpointDescription;
 
-use super::offers::{self, Offers, TCP_PROFILE, Wanted, policy_name, secured_profile};
+use super::offers::{self, Offers, Wanted, is_over_tcp, policy_name, secured_profile};
 use super::options::{ClientOptions, Identity};
 use crate::certificates::{self, CertificatesError};
 use crate::error::ClientError;
@@ -138,7 +138,7 @@ fn secured_of(endpoints: &[EndpointDescription]) -> Vec<(String, MessageSecurity
 pub(super) fn names(offered: &[EndpointDescription]) -> String {
     let mut names: Vec<&str> = offered
         .iter()
-        .filter(|offer| offer.transport_profile_uri.as_str() == TCP_PROFILE)
+        .filter(|offer| is_over_tcp(offer))
         .map(|offer| policy_name(offer.security_policy_uri.as_str()))
         .collect();
     names.sort_unstable();

@@ -10,7 +10,7 @@ use takt_ua::{ByteString, LocalizedText, NodeId, StatusCode};
 use super::connection::Connection;
 use super::ephemeral_key;
 use super::message::{request_header, text};
-use super::offers::{SECURITY_POLICY_NONE, TCP_PROFILE};
+use super::offers::{SECURITY_POLICY_NONE, is_over_tcp};
 use super::options::ClientOptions;
 use super::security::{Secured, names};
 use super::tokens::Tokens;
@@ -216,12 +216,7 @@ async fn security_required<T: Connection>(
 /// Returns true if a server offers, over the transport of `endpoint`, sessions without security. A server of Takt lists its endpoints
 /// in shared memory too, which never have any.
 fn is_unsecured(endpoint: &Endpoint, offer: &EndpointDescription) -> bool {
-    let profile = offer.transport_profile_uri.as_str();
-    let is_same_transport = match endpoint {
-        Endpoint::Tcp(_) => profile.is_empty() || profile == TCP_PROFILE,
-        Endpoint::SharedMemory(_) => profile != TCP_PROFILE,
-    };
-    is_same_transport
+    is_over_tcp(offer) != endpoint.is_shared_memory()
         && offer.security_mode == MessageSecurityMode::None
         && offer.security_policy_uri.as_str() == SECURITY_POLICY_NONE
 }

@@ -188,6 +188,22 @@ pub(super) fn warn_of_shortcomings(
     }
 }
 
+/// Explains why a revocation list is refused that is older than the one in use.
+pub(super) fn older_list() -> miette::Report {
+    explain::with_help(
+        "a newer revocation list of the same issuer is in use",
+        "An older one would accept certificates that were revoked since. `takt trust reject FILE.crl` removes the one in use.",
+    )
+}
+
+/// Says that a revocation list is removed, and what follows.
+pub(super) fn say_removed(list: &RevocationList) {
+    output::line(format_args!(
+        "the revocation list of {} is removed; its certificates are refused until there is another one",
+        printable(&list.issuer)
+    ));
+}
+
 /// Warns of a revocation list that has no effect: it has expired, or is of an issuer that is not among the `known` certificates.
 pub(super) fn warn_of_list(list: &RevocationList, known: &[Certificate]) {
     if list.next_update.is_some_and(|end| end < now()) {

@@ -48,11 +48,7 @@ pub(super) fn add(store: &CertificateStore, text: &str, issuer: bool) -> miette:
         let path = store
             .add_revocation_list(&list)
             .map_err(|error| match error {
-                StoreError::OlderList { .. } => explain::with_help(
-                    "a newer revocation list of the same issuer is in use",
-                    "An older one would accept certificates that were revoked since. `takt trust reject FILE.crl` removes the one in \
-                     use.",
-                ),
+                StoreError::OlderList { .. } => listing::older_list(),
                 StoreError::Certificate { .. } => explain::with_help(
                     format!("{text} was not signed by its issuer"),
                     "Ask the issuer (CA) for its revocation list.",
@@ -90,10 +86,7 @@ pub(super) fn reject(store: &CertificateStore, text: &str) -> miette::Result<()>
     if let Some(list) = listing::revocation_list(text)? {
         return match store.remove_revocation_list(&list).map_err(failed)? {
             true => {
-                let issuer = printable(&list.issuer);
-                output::line(format_args!(
-                    "the revocation list of {issuer} is removed; its certificates are refused until there is another one"
-                ));
+                listing::say_removed(&list);
                 Ok(())
             }
             false => Err(explain::with_help(

@@ -104,11 +104,7 @@ pub(super) fn list(client: &mut Client, json: bool) -> miette::Result<()> {
         })
     };
     let all: Vec<_> = folders.into_iter().flat_map(listed).collect();
-    let lists = [&trust.trusted_crls, &trust.issuer_crls].map(|lists| {
-        let parsed = lists.iter();
-        let parsed = parsed.filter_map(|der| RevocationList::from_der(der.as_bytes()).ok());
-        parsed.collect()
-    });
+    let lists = [&trust.trusted_crls, &trust.issuer_crls].map(|lists| lists_in(lists).collect());
     listing::show(&all, &lists, "the server shows no certificates", json)
 }
 
@@ -122,19 +118,13 @@ pub(super) fn add(
     if let Some(list) = listing::revocation_list(text)? {
         let known = known_certificates(&trust);
         // One list for each issuer: the newest.
-        let parsed = |der: &ByteString| RevocationList::from_der(der.as_bytes()).ok();
-        let is_of_issuer = |other: &RevocationList| other.issuer == list.issuer;
-        let present = trust.trusted_crls.iter().filter_map(parsed);
-        let mut present = present.filter(is_of_issuer);
-        if present.any(|present| present.this_update > list.this_update) {
-            return Err(explain::with_help(
-                "a newer revocation list of the same issuer is in use",
-                "An older one would accept certificates that were revoked since.",
-            ));
+        let is_newer = |present: RevocationList| {
+            present.issuer == list.issuer && present.this_update > list.this_update
+        };
+        if lists_in(&trust.trusted_crls).any(is_newer) {
+            return Err(listing::older_list());
         }
-        trust
-            .trusted_crls
-            .retain(|der| !parsed(der).is_some_and(|other| is_of_issuer(&other)));
+        remove_lists_of(&list.issuer, &mut trust.trusted_crls);
         trust.trusted_crls.push(ByteString::from(list.der()));
         write(client, trust, TrustListMasks::TrustedCrls)?;
         output::line(format_args!("{text} is in use"));
@@ -163,8 +153,7 @@ pub(super) fn add(
         list.push(ByteString::from(certificate.der()));
     }
     let known = known_certificates(&trust);
-    let lists = trust.trusted_crls.iter().chain(&trust.issuer_crls);
-    let lists = lists.filter_map(|der| RevocationList::from_der(der.as_bytes()).ok());
+    let lists = lists_in(&trust.trusted_crls).chain(lists_in(&trust.issuer_crls));
     let lists: Vec<RevocationList> = lists.collect();
     let both = TrustListMasks::TrustedCertificates.0 | TrustListMasks::IssuerCertificates.0;
     write(client, trust, TrustListMasks(both))?;
@@ -175,6 +164,17 @@ pub(super) fn add(
     ));
     listing::warn_of_shortcomings(&certificate, &known, &lists);
     Ok(())
+}
+
+fn lists_in(lists: &[ByteString]) -> impl Iterator<Item = RevocationList> {
+    let parsed = |der: &ByteString| RevocationList::from_der(der.as_bytes()).ok();
+    lists.iter().filter_map(parsed)
+}
+
+fn remove_lists_of(issuer: &str, lists: &mut Vec<ByteString>) {
+    lists.retain(|der| {
+        RevocationList::from_der(der.as_bytes()).map_or(true, |list| list.issuer != issuer)
+    });
 }
 
 /// Returns the certificates of trusted applications and of issuers.
@@ -197,10 +197,7 @@ pub(super) fn reject(client: &mut Client, text: &str) -> miette::Result<()> {
     let mut trust = client.read_trust_list().map_err(explained)?;
     if let Some(list) = listing::revocation_list(text)? {
         let before = trust.trusted_crls.len();
-        trust.trusted_crls.retain(|der| {
-            let other = RevocationList::from_der(der.as_bytes());
-            other.map_or(true, |other| other.issuer != list.issuer)
-        });
+        remove_lists_of(&list.issuer, &mut trust.trusted_crls);
         if trust.trusted_crls.len() == before {
             return Err(explain::with_help(
                 "the server has no revocation list of this issuer",
@@ -208,10 +205,7 @@ pub(super) fn reject(client: &mut Client, text: &str) -> miette::Result<()> {
             ));
         }
         write(client, trust, TrustListMasks::TrustedCrls)?;
-        let issuer = printable(&list.issuer);
-        output::line(format_args!(
-            "the revocation list of {issuer} is removed; its certificates are refused until there is another one"
-        ));
+        listing::say_removed(&list);
         return Ok(());
     }
     let trusted: Vec<_> = parsed(&trust.trusted_certificates).collect();
