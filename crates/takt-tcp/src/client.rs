@@ -44,8 +44,8 @@ pub struct TcpClientConfig {
 
 /// A connection with an open SecureChannel to an opc.tcp server of any vendor.
 ///
-/// The first request after three quarters of the security token's lifetime renews the token. A client that sends
-/// nothing for longer calls [`maintain`](Self::maintain) regularly.
+/// The first request after three quarters of the security token's lifetime renews the token, and so does a wait for a response. A client
+/// that does neither for longer calls [`maintain`](Self::maintain) regularly.
 #[derive(Debug)]
 pub struct TcpClient {
     socket: TcpStream,
@@ -249,8 +249,24 @@ impl TcpClient {
                     }
                 }
             }
-            self.receive_bytes(wait)?;
+            self.receive_or_renew(wait)?;
         }
+    }
+
+    /// Receives at least one byte. A security token that is due meanwhile is renewed: the server may have nothing to send for longer.
+    fn receive_or_renew(&mut self, wait: &Wait) -> Result<(), TcpClientError> {
+        while let Some(renewal) = self.machine.next_timeout()
+            && renewal < wait.deadline
+        {
+            match self.receive_bytes(&wait.until(renewal)) {
+                Err(TcpClientError::Timeout) => {
+                    self.machine.handle_timeout(Instant::now())?;
+                    self.flush(wait)?;
+                }
+                received => return received,
+            }
+        }
+        self.receive_bytes(wait)
     }
 
     /// Sends all pending bytes.
@@ -382,6 +398,15 @@ impl Wait {
             start,
             timeout,
             deadline: after(start, timeout),
+        }
+    }
+
+    /// Returns the part of the wait up to `deadline`.
+    fn until(&self, deadline: Instant) -> Self {
+        Self {
+            start: self.start,
+            timeout: deadline.saturating_duration_since(Instant::now()),
+            deadline,
         }
     }
 

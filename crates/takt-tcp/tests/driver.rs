@@ -174,6 +174,43 @@ fn renew_tokens(token: Duration) -> (Result<(), TcpClientError>, Duration) {
     (answered, longest_pause)
 }
 
+/// A Subscription of which the server has nothing to tell is such a client.
+#[test]
+fn clients_that_only_wait_renew_their_tokens() {
+    const TOKEN: Duration = Duration::from_secs(4);
+    let server = server_with(ServerConnectionConfig {
+        min_token_lifetime: TOKEN,
+        max_token_lifetime: TOKEN,
+        ..ServerConnectionConfig::default()
+    });
+    let slices = [
+        Duration::from_millis(20),
+        Duration::from_millis(300),
+        PATIENCE,
+    ];
+    let released = std::thread::scope(|scope| {
+        let waiting = slices.map(|slice| {
+            let mut client = connect(&server);
+            client.send(PATIENCE, |e| e.bytes(HELD)).unwrap();
+            scope.spawn(move || {
+                loop {
+                    match client.receive(slice) {
+                        Err(TcpClientError::Timeout) => {}
+                        received => return received.map(|(_, body)| body == HELD),
+                    }
+                }
+            })
+        });
+        // The server accepts a token for a quarter longer than its lifetime.
+        std::thread::sleep(TOKEN + TOKEN / 2);
+        server.release();
+        waiting.map(|thread| thread.join().unwrap())
+    });
+    for (slice, received) in slices.iter().zip(released) {
+        assert!(received.unwrap(), "{slice:?}");
+    }
+}
+
 #[test]
 fn connecting_without_a_listener_fails() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();

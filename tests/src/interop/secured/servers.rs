@@ -294,7 +294,7 @@ impl Link {
         self.set_until(43, started)?;
         let mut written = Instant::now();
         loop {
-            // With Milo as the server, the first change once did not come. The next one has to.
+            // Milo answers the Publish requests of the lost connection first: those changes do not come. A later one has to.
             if written.elapsed() > AGAIN {
                 self.set_until(42, started)?;
                 self.set_until(43, started)?;
