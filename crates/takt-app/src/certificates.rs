@@ -33,6 +33,17 @@ pub fn certificates_directory() -> Result<PathBuf, StateDirectoryError> {
     Ok(state_directory()?.join("pki"))
 }
 
+/// Returns the command line that does `action` (add, reject or show) with a certificate in the folders below `folder`, by default those
+/// of this user.
+#[must_use]
+pub fn trust_command(action: &str, thumbprint: &str, folder: Option<&Path>) -> String {
+    let command = format!("takt trust {action} {thumbprint}");
+    match folder {
+        Some(folder) => format!("{command} --certificates '{}'", folder.display()),
+        None => command,
+    }
+}
+
 /// Opens the folders below `folder`, by default those of this user, after a check of the owner.
 ///
 /// # Errors

@@ -127,6 +127,8 @@ pub enum ClientError {
         endpoint: String,
         /// SHA-1 thumbprint of the certificate.
         thumbprint: String,
+        /// Folder of certificates that the application has chosen; `None` is the default.
+        certificates: Option<PathBuf>,
         /// Failed check.
         #[source]
         cause: CertificateError,

@@ -54,6 +54,14 @@ impl RevocationList {
         self.revoked.len()
     }
 
+    /// Returns the serial numbers of the revoked certificates, most significant byte first, in order.
+    #[must_use]
+    pub fn revoked_serials(&self) -> Vec<&[u8]> {
+        let mut serials: Vec<&[u8]> = self.revoked.iter().map(Vec::as_slice).collect();
+        serials.sort_unstable();
+        serials
+    }
+
     /// Returns the encoding (DER).
     #[must_use]
     pub fn der(&self) -> &[u8] {

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::fs::OFlags;
+use rustix::io::Errno;
 use takt_crypto::{ChannelKeys, PolicyProfile};
 use zeroize::Zeroizing;
 
@@ -27,7 +28,7 @@ pub struct KeyLog {
 /// Error of a file that cannot take keys.
 #[derive(Debug, thiserror::Error)]
 pub enum KeyLogError {
-    /// The file cannot be opened; a symbolic link is not followed.
+    /// The file cannot be opened.
     #[error("{}: {source}", path.display())]
     Io {
         /// The file.
@@ -35,8 +36,8 @@ pub enum KeyLogError {
         /// Error of the operating system.
         source: io::Error,
     },
-    /// Path of something else than a regular file.
-    #[error("{} is not a regular file", .0.display())]
+    /// Path of something else than a regular file. A symbolic link is not followed.
+    #[error("{} is not a regular file: give the path of one, or of a new one", .0.display())]
     NotAFile(PathBuf),
     /// Other users could read it.
     #[error("{} belongs to another user, or has permissions for others (mode {mode:04o}): remove it, or `chmod 600` it", path.display())]
@@ -92,9 +93,13 @@ impl KeyLog {
     /// # Errors
     /// [`KeyLogError`]: links, other things than files, and files that others could read are refused.
     pub fn open(path: &Path) -> Result<Self, KeyLogError> {
-        let failed = |source| KeyLogError::Io {
-            path: path.to_owned(),
-            source,
+        let failed = |source: io::Error| match source.raw_os_error().map(Errno::from_raw_os_error) {
+            // A symbolic link, which is not followed, and a pipe without a reader.
+            Some(Errno::LOOP | Errno::NXIO) => KeyLogError::NotAFile(path.to_owned()),
+            _ => KeyLogError::Io {
+                path: path.to_owned(),
+                source,
+            },
         };
         // Without waiting: a pipe would have no reader.
         let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
@@ -211,8 +216,16 @@ mod tests {
         }
         let link = folder.path().join("link");
         std::os::unix::fs::symlink(folder.path().join("elsewhere"), &link).unwrap();
-        assert!(matches!(KeyLog::open(&link), Err(KeyLogError::Io { .. })));
+        assert!(matches!(KeyLog::open(&link), Err(KeyLogError::NotAFile(_))));
         assert!(!folder.path().join("elsewhere").exists());
+        let pipe = folder.path().join("pipe");
+        rustix::fs::mkfifoat(
+            rustix::fs::CWD,
+            &pipe,
+            rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR,
+        )
+        .unwrap();
+        assert!(matches!(KeyLog::open(&pipe), Err(KeyLogError::NotAFile(_))));
         for other in [folder.path(), Path::new("/dev/null")] {
             assert!(KeyLog::open(other).is_err(), "{other:?}");
         }

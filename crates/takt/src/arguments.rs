@@ -94,7 +94,7 @@ pub enum Command {
         takt registry --allow-tcp-registration --max-providers 100\n  \
         takt registry --security-group Plant=PubSub-Aes256-CTR:anna,1002\n  \
         takt registry --push-target Plant=urn:takt:pubsub:press@opc.tcp://press:4850\n  \
-        takt registry --endpoint opc.tcp://0.0.0.0:4840 --register-at opc.tcp://lds:4840\n  \
+        takt registry --endpoint opc.tcp://pc:4840 --register-at opc.tcp://lds:4840\n  \
         takt registry forget Machine")]
     Registry(RegistryArguments),
     /// Run one of the Providers of the demonstration.

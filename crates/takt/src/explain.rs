@@ -5,8 +5,10 @@ mod serving;
 mod shared_memory;
 mod status;
 
+use std::path::Path;
+
 use miette::{LabeledSpan, MietteDiagnostic, NamedSource, Report, Severity};
-use takt_app::certificates::CertificatesError;
+use takt_app::certificates::{CertificatesError, trust_command};
 use takt_app::{ClientError, ProviderError, StateDirectoryError};
 use takt_crypto::CertificateError;
 use takt_pubsub::configuration::TomlError;
@@ -171,15 +173,22 @@ pub fn scenario_with_help(text: &str, error: &ScenarioError, help: &str) -> Repo
 const SECURITY: &str = "The server has no endpoint without security. Without --security none, the most secure endpoint is used.";
 
 /// Advice on a server's certificate that did not pass a check.
-fn refused_certificate(thumbprint: &str, cause: CertificateError) -> String {
+fn refused_certificate(
+    thumbprint: &str,
+    certificates: Option<&Path>,
+    cause: CertificateError,
+) -> String {
+    let trust = |command| trust_command(command, thumbprint, certificates);
     match cause {
         CertificateError::Untrusted | CertificateError::ChainIncomplete => format!(
-            "If the server's administrator confirms this thumbprint, `takt trust add {thumbprint}` trusts it. `takt trust show \
-             {thumbprint}` shows the certificate."
+            "If the server's administrator confirms this thumbprint, `{}` trusts it. `{}` shows the certificate.",
+            trust("add"),
+            trust("show")
         ),
         CertificateError::HostName => format!(
-            "`takt trust show {thumbprint}` shows the names and addresses in the certificate: use one of them in the URL, renew the \
-             server's certificate (`takt trust renew NAME --host HOST` at a server of Takt), or accept the difference with `--any-host`."
+            "`{}` shows the names and addresses in the certificate: use one of them in the URL, renew the server's certificate \
+             (`takt trust renew NAME --host HOST` at a server of Takt), or accept the difference with `--any-host`.",
+            trust("show")
         ),
         CertificateError::Time | CertificateError::IssuerTime => {
             "Renew the server's certificate (`takt trust renew NAME` at a server of Takt), or correct the clock of this host.".to_owned()
@@ -264,8 +273,11 @@ pub fn advice(error: &ClientError) -> Option<String> {
             possible, wanted, ..
         } => no_endpoint(possible, wanted),
         ClientError::ServerCertificate {
-            thumbprint, cause, ..
-        } => refused_certificate(thumbprint, *cause),
+            thumbprint,
+            certificates,
+            cause,
+            ..
+        } => refused_certificate(thumbprint, certificates.as_deref(), *cause),
         ClientError::NotTrusted {
             thumbprint,
             own,

@@ -45,6 +45,35 @@ fn a_client_on_the_same_host_takes_a_secured_endpoint_where_there_is_no_other() 
 }
 
 #[test]
+fn the_command_that_trusts_a_server_names_the_folder_that_was_given() {
+    let sandbox = Sandbox::new();
+    let registry = Registry::start_at(&sandbox, "opc.tcp://127.0.0.1:0", &[]);
+    let folder = sandbox.data_directory().join("desk");
+    let folder = ["--certificates", folder.to_str().unwrap()];
+    let read = [
+        "read",
+        &registry.endpoint,
+        "i=2259",
+        "--security",
+        "encrypt",
+    ];
+    let read = || sandbox.run(&[&read[..], &folder].concat());
+    let refused = words(&read().expect_failure());
+    let command = refused
+        .split("`takt ")
+        .find(|part| part.starts_with("trust add"));
+    let command = command.and_then(|part| part.split('`').next()).unwrap();
+    let words: Vec<&str> = command
+        .split(' ')
+        .map(|word| word.trim_matches('\''))
+        .collect();
+    let _ = sandbox.run(&words).expect_success();
+    // The client is unknown to the server; the server is known to the client now.
+    let refused = read().expect_failure();
+    assert!(refused.contains("refused the secure channel"), "{refused}");
+}
+
+#[test]
 fn a_policy_that_the_server_lacks_is_answered_with_those_that_it_has() {
     let users = TwoUsers::new(&[]);
     let endpoint = &users.registry.endpoint;
@@ -129,6 +158,17 @@ fn revocation_lists_are_added_in_der_and_pem_and_listed() {
         let added = sandbox.run(&["trust", "add", file.to_str().unwrap()]);
         let added = added.expect_success();
         assert!(added.contains(".crl is in use"), "{added}");
+        let shown = sandbox.run(&["trust", "show", file.to_str().unwrap()]);
+        let shown = words(&shown.expect_success());
+        for expected in [
+            "issuer CN=Plant CA",
+            "issued 20",
+            "next list 20",
+            "days)",
+            "revoked 0",
+        ] {
+            assert!(shown.contains(expected), "{shown}");
+        }
     }
     // Another issuer of the same name has signed it.
     let ca = authority.certificate.to_str().unwrap();

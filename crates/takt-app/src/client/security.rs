@@ -1,5 +1,6 @@
 //! Security of a Client's connection: the chosen endpoint, and what it is checked against.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use takt_crypto::{ApplicationSecurity, Certificate, KeyKind, PolicyProfile};
@@ -27,6 +28,8 @@ pub(crate) struct Secured {
     offered: Vec<(String, MessageSecurityMode)>,
     /// The endpoints that were refused because they do not accept a kind of token.
     without_token: Vec<(String, MessageSecurityMode, UserTokenType)>,
+    /// Folder of certificates that the application has chosen.
+    pub(super) certificates: Option<PathBuf>,
 }
 
 impl Secured {
@@ -66,6 +69,7 @@ impl Secured {
             application_uri: offer.server.application_uri.as_str().to_owned(),
             offered: secured_of(endpoints),
             without_token: offers.without_token(),
+            certificates: options.security.certificates.clone(),
         })
     }
 

@@ -439,6 +439,7 @@ pub(crate) fn untrusted(endpoint: &Endpoint, secured: &Secured, error: TcpError)
         ))) => Some(ClientError::ServerCertificate {
             endpoint: endpoint.to_string(),
             thumbprint: thumbprint(&secured.server_certificate),
+            certificates: secured.certificates.clone(),
             cause: *cause,
         }),
         TcpError::Transport(TransportError::Peer { status, .. })

@@ -19,6 +19,7 @@ use super::registered_nodes::{
 };
 use super::registry_state::{RegistryState, SharedState};
 use super::secret::SecretFile;
+use crate::certificates::trust_command;
 use crate::client::{Client, ClientOptions, ClientSecurity, Identity};
 use crate::endpoint::Endpoint;
 use crate::error::ClientError;
@@ -369,11 +370,12 @@ fn advice(error: &ClientError) -> Option<String> {
     match error {
         ClientError::ServerCertificate {
             thumbprint,
+            certificates,
             cause: CertificateError::Untrusted | CertificateError::ChainIncomplete,
             ..
         } => Some(format!(
-            "If this is the thumbprint of the registry, `takt trust add {thumbprint}` trusts it, with the --certificates of this \
-             Provider"
+            "If this is the thumbprint of the registry, `{}` trusts it",
+            trust_command("add", thumbprint, certificates.as_deref())
         )),
         ClientError::NotTrusted {
             own: Some(error), ..

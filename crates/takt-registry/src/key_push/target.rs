@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use takt_app::certificates::trust_command;
 use takt_app::{Client, ClientError, ClientOptions, Endpoint};
 use takt_crypto::CertificateError;
 use takt_ua::{DateTime, StatusCode};
@@ -174,11 +175,12 @@ impl PushError {
             ),
             ClientError::ServerCertificate {
                 thumbprint,
+                certificates,
                 cause: CertificateError::Untrusted | CertificateError::ChainIncomplete,
                 ..
             } => format!(
-                "If this is the right thumbprint, `takt trust add {thumbprint}` trusts the target, with the --certificates of the \
-                 registry."
+                "If this is the right thumbprint, `{}` trusts the target.",
+                trust_command("add", thumbprint, certificates.as_deref())
             ),
             ClientError::NotTrusted {
                 own: Some(error), ..
@@ -210,6 +212,7 @@ mod tests {
         let certificate = |cause| ClientError::ServerCertificate {
             endpoint: "opc.tcp://a:1".to_owned(),
             thumbprint: "0123ABCD".to_owned(),
+            certificates: Some("/plant/pki".into()),
             cause,
         };
         let denied = ClientError::operation("SetSecurityKeys", StatusCode::BadUserAccessDenied);
@@ -218,7 +221,7 @@ mod tests {
             (certificate(CertificateError::Uri), "urn:target"),
             (
                 certificate(CertificateError::Untrusted),
-                "takt trust add 0123ABCD",
+                "`takt trust add 0123ABCD --certificates '/plant/pki'`",
             ),
         ] {
             let said = advice(error);

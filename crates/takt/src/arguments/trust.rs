@@ -97,9 +97,9 @@ pub enum TrustCommand {
         #[command(flatten)]
         remote: TrustServerArguments,
     },
-    /// Show the content of a certificate.
+    /// Show the content of a certificate, or of a revocation list (CRL).
     Show {
-        /// Thumbprint, at least its first 8 digits, or a file.
+        /// Thumbprint, at least its first 8 digits, or a file (DER or PEM).
         certificate: String,
     },
 }

@@ -138,6 +138,32 @@ fn time_left(end: i64) -> String {
     }
 }
 
+/// Shows a revocation list with the serial numbers of the revoked certificates, one in each line.
+pub(super) fn show_list(list: &RevocationList) {
+    let day = |time: i64| {
+        takt_ua::DateTime::from_unix_nanos(time.saturating_mul(1_000_000_000)).to_iso8601()
+    };
+    let next = list
+        .next_update
+        .map(|time| format!("{} ({})", day(time), time_left(time)));
+    for (what, value) in [
+        ("issuer", printable(&list.issuer)),
+        ("issued", day(list.this_update)),
+        ("next list", next.unwrap_or_else(|| "-".to_owned())),
+        ("revoked", list.revoked_count().to_string()),
+    ] {
+        output::line(format_args!("{what:<15} {value}"));
+    }
+    for serial in list.revoked_serials() {
+        output::line(format_args!("{:<15} {}", "", hexadecimal(serial)));
+    }
+}
+
+/// Returns the digits of a serial number.
+pub(super) fn hexadecimal(serial: &[u8]) -> String {
+    serial.iter().map(|byte| format!("{byte:02X}")).collect()
+}
+
 /// Returns the revocation list in a file. Other files are `None`, unless the name ends in .crl.
 pub(super) fn revocation_list(text: &str) -> miette::Result<Option<RevocationList>> {
     let path = Path::new(text);

@@ -166,17 +166,16 @@ pub(super) fn renew(
 }
 
 pub(super) fn show(store: &CertificateStore, text: &str) -> miette::Result<()> {
+    if let Some(list) = listing::revocation_list(text)? {
+        listing::show_list(&list);
+        return Ok(());
+    }
     let one = find(store, text)?;
     let joined = |parts: Vec<String>| match parts.is_empty() {
         true => "-".to_owned(),
         false => printable(&parts.join(", ")),
     };
     let addresses = one.addresses.iter().map(ToString::to_string).collect();
-    let serial = one
-        .serial
-        .iter()
-        .map(|byte| format!("{byte:02X}"))
-        .collect();
     for (what, value) in [
         ("subject", printable(&one.subject)),
         ("issuer", printable(&one.issuer)),
@@ -186,7 +185,7 @@ pub(super) fn show(store: &CertificateStore, text: &str) -> miette::Result<()> {
         ),
         ("host names", joined(one.host_names.clone())),
         ("addresses", joined(addresses)),
-        ("serial number", serial),
+        ("serial number", listing::hexadecimal(&one.serial)),
         ("valid", validity(&one)),
         ("key", key_of(&one)),
         ("thumbprint", one.thumbprint.to_string()),

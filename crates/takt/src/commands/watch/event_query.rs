@@ -4,11 +4,11 @@ use std::collections::HashSet;
 
 use takt_app::client::{Client, Follow};
 use takt_app::{ClientError, EventQuery};
-use takt_space::namespace0::Namespace0;
+use takt_space::namespace0::{Namespace0, StandardNode};
 use takt_ua::enumerations::{BrowseDirection, FilterOperator, NodeClass};
 use takt_ua::{NodeId, QualifiedName, Variant, ids};
 
-use crate::explain;
+use crate::{explain, output};
 
 /// Fields that a line shows, in its order.
 const FIELDS: [&str; 11] = [
@@ -63,6 +63,9 @@ impl EventLineQuery {
             _ => Ok(Vec::new()),
         };
         let declared = declared.map_err(|error| explain::client(&error))?;
+        for condition in &conditions {
+            condition.warn_of_unknown_field(of_type.is_some(), &declared);
+        }
         let shown = FIELDS.len() + 1;
         let further = if is_all { declared.len() } else { 0 };
         let counts = MOST_FIELDS.map(|most| further.min(most - shown));
@@ -201,6 +204,27 @@ fn event_type(text: &str) -> miette::Result<NodeId> {
     }
 }
 
+/// Returns true if an EventType of the standard has a field of this path.
+fn is_standard_field(path: &str) -> bool {
+    let events = Namespace0::nodes().filter(|node| {
+        node.node_class() == NodeClass::ObjectType
+            && Namespace0::is_subtype_of(node.id(), ids::BASE_EVENT_TYPE)
+    });
+    let mut level: Vec<StandardNode> = events.collect();
+    for name in path.split('/') {
+        let nodes = std::mem::take(&mut level).into_iter();
+        let references = nodes.flat_map(StandardNode::references);
+        let children = references.filter(|one| {
+            one.is_forward && Namespace0::is_subtype_of(one.reference_type, ids::AGGREGATES)
+        });
+        let children = children.filter_map(|child| Namespace0::get(child.target));
+        level = children
+            .filter(|child| child.browse_name() == name)
+            .collect();
+    }
+    !level.is_empty()
+}
+
 /// A condition of `--where`.
 #[derive(Debug, PartialEq)]
 struct Condition {
@@ -219,6 +243,25 @@ impl Condition {
         ("~", FilterOperator::Like),
         ("=", FilterOperator::Equals),
     ];
+
+    /// Warns of a field that neither the chosen EventType nor one of the standard has: no Event meets such a condition. Fields of other
+    /// namespaces are not known without a type.
+    fn warn_of_unknown_field(&self, has_type: bool, declared: &[Declared]) {
+        let field = &self.field;
+        let is_known = FIELDS.contains(&field.as_str())
+            || declared.iter().any(|declared| declared.name == *field)
+            || is_standard_field(field)
+            || (!has_type && field.contains(':'));
+        if !is_known {
+            output::warning(format_args!(
+                "no Event is expected to meet the condition on `{field}`: no EventType of the standard has this field{}",
+                match has_type {
+                    true => ", nor has the one of --type",
+                    false => "",
+                }
+            ));
+        }
+    }
 
     fn parse(text: &str) -> miette::Result<Self> {
         let at = text.find(['>', '<', '~', '=']);
@@ -297,6 +340,22 @@ mod tests {
         );
         for wrong in ["Severity", "=5", ""] {
             assert!(Condition::parse(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn fields_of_the_standard_are_known() {
+        for field in [
+            "Severity",
+            "ActiveState/Id",
+            "LimitState/CurrentState/Id",
+            "InputNode",
+            "OldValues",
+        ] {
+            assert!(is_standard_field(field), "{field}");
+        }
+        for field in ["Severty", "ActiveState/Ident", "Id", "Message/Id", ""] {
+            assert!(!is_standard_field(field), "{field}");
         }
     }
 
