@@ -12,7 +12,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::Index;
 use takt_ua::structures::{DataSetMetaDataType, FieldMetaData};
-use takt_ua::{BuiltInType, DataValue, DateTime, StatusCode, Variant};
+use takt_ua::{BuiltInType, ByteString, DataValue, DateTime, StatusCode, Variant};
 use takt_wire::{
     ChunkReassembler, ChunkWriter, DataSetContent, DataSetMessage, Fields, FixedMessage,
     GroupHeader, MessageTree, NetworkMessage, NetworkMessageRef, Payload, PayloadParameters,
@@ -189,7 +189,7 @@ proptest! {
     }
 }
 
-/// Returns the types with a fixed size, as values.
+/// Returns values of the types with a fixed size, and texts that keep their lengths.
 fn fixed_scalar() -> impl Strategy<Value = Variant> {
     use common::values::{date_time, double, float, guid, status_code};
     prop_oneof![
@@ -204,6 +204,8 @@ fn fixed_scalar() -> impl Strategy<Value = Variant> {
         guid().prop_map(Variant::from),
         status_code().prop_map(Variant::from),
         vec(any::<u32>(), 3).prop_map(Variant::from),
+        "[a-z]{5}".prop_map(Variant::from),
+        vec(1_u8.., 4).prop_map(|bytes| ByteString::from(bytes).into()),
     ]
 }
 
@@ -221,6 +223,7 @@ fn raw_layout(values: &[Variant]) -> RawDataLayout {
             built_in_type: value.built_in_type().unwrap_or(BuiltInType::Byte) as u8,
             value_rank: if array { 1 } else { -1 },
             array_dimensions: if array { vec![4] } else { Vec::new() },
+            max_string_length: 8,
             ..FieldMetaData::default()
         }
     };

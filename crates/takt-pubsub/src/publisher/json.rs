@@ -15,7 +15,7 @@ use takt_wire::json::{
 
 use super::data_set_writer::{DataSetWriter, FieldEncoding, Sample, SampleKind};
 use super::mapping::{GroupParameters, MessageMapping, Sink, set_condition, writer_settings};
-use super::plan::Plan;
+use super::plan::{Alike, Plan};
 use super::protection;
 use super::uadp::{FixedNetworkMessage, data_value};
 use crate::error::{ConfigurationError, ConfigurationProblem, PublishError};
@@ -235,6 +235,7 @@ impl MessageMapping for JsonMapping {
                     network_message_number: 0,
                     writers: vec![index],
                     fixed: None,
+                    alike: Alike::default(),
                 }),
             }
         }

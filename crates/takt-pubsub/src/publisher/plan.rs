@@ -2,12 +2,79 @@
 
 use super::uadp::FixedNetworkMessage;
 
+/// Number of messages of equal length after which a fixed layout is looked for.
+const ALIKE: u8 = 3;
+
+/// Longest pause between two attempts, in messages.
+const LONGEST_PAUSE: u32 = 1 << 16;
+
 /// NetworkMessage of a publishing interval.
 #[derive(Debug)]
 pub(super) struct Plan {
     pub(super) network_message_number: u16,
     /// Indexes of the writers that share it.
     pub(super) writers: Vec<usize>,
-    /// The message, if it always has the same layout.
+    /// The message, if it has the layout of the ones before.
     pub(super) fixed: Option<FixedNetworkMessage>,
+    pub(super) alike: Alike,
+}
+
+/// Watch over the messages of the general encoder. Texts and arrays often keep their lengths: then a fixed layout saves most of the
+/// work. Building one takes the time of several messages.
+#[derive(Debug, Default)]
+pub(super) struct Alike {
+    length: usize,
+    count: u8,
+    /// Number of messages until the next attempt, and its value after the last attempt.
+    left: u32,
+    pause: u32,
+}
+
+impl Alike {
+    /// Notes the length of a message; returns true if a layout is to be built.
+    pub(super) fn note(&mut self, length: usize) -> bool {
+        self.left = self.left.saturating_sub(1);
+        self.count = match length == self.length {
+            true => self.count.saturating_add(1),
+            false => 1,
+        };
+        self.length = length;
+        self.count >= ALIKE && self.left == 0
+    }
+
+    /// Notes the outcome of an attempt. After vain ones the pauses grow.
+    pub(super) fn attempted(&mut self, is_useful: bool) {
+        self.count = 0;
+        self.pause = match is_useful {
+            true => 0,
+            false => (2 * self.pause + 1).min(LONGEST_PAUSE),
+        };
+        self.left = self.pause;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn attempts_follow_messages_of_equal_length_and_become_rare() {
+        let mut alike = Alike::default();
+        let attempts = |alike: &mut Alike, lengths: &[usize]| {
+            let due = lengths.iter().filter(|length| alike.note(**length));
+            due.count()
+        };
+        assert_eq!(attempts(&mut alike, &[1, 1, 2, 2, 3, 3]), 0);
+        assert_eq!(attempts(&mut alike, &[3]), 1);
+        let mut vain = 0;
+        for _ in 0..10_000 {
+            if alike.note(3) {
+                alike.attempted(false);
+                vain += 1;
+            }
+        }
+        assert!((10..20).contains(&vain), "{vain}");
+        alike.attempted(true);
+        assert_eq!(attempts(&mut alike, &[4, 4, 4]), 1);
+    }
 }

@@ -125,6 +125,8 @@ pub(super) struct ProtectingSink<'a, O> {
     pub(super) now: Now,
     pub(super) limit: usize,
     pub(super) output: &'a mut O,
+    /// Length of the last message.
+    pub(super) length: usize,
 }
 
 impl<O: Output> Sink for ProtectingSink<'_, O> {
@@ -137,6 +139,7 @@ impl<O: Output> Sink for ProtectingSink<'_, O> {
         message: &[u8],
         layout: Option<&SecurityLayout>,
     ) -> Result<(), PublishError> {
+        self.length = message.len();
         match layout {
             Some(layout) => send(self.protection, self.now, message, layout, self.output),
             None => send_bytes(message, self.output),

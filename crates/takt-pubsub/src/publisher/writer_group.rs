@@ -15,6 +15,7 @@ use super::output::Output;
 use super::plan::Plan;
 use super::protection::{ProtectingSink, Protection, send};
 use super::source::DataSource;
+use super::uadp::FixedNetworkMessage;
 use crate::error::{ConfigurationError, ConfigurationProblem, PublishError};
 use crate::security::KeyRing;
 use crate::settings::milliseconds;
@@ -34,7 +35,8 @@ pub struct PublishedMessages {
 ///
 /// It has no clock and no socket: [`publish`](Self::publish) is called every [`publishing_interval`](Self::publishing_interval),
 /// with the time and an [`Output`] for the messages. A message is built once, and each interval only stores its values, if all its
-/// fields come from cells and have a fixed size, and every interval has a key frame; this allocates nothing.
+/// fields come from cells and keep their size, and every interval has a key frame; this allocates nothing. After three messages of
+/// another length it is built anew.
 #[derive(Debug)]
 pub struct WriterGroup {
     name: String,
@@ -266,11 +268,11 @@ impl WriterGroup {
         state: PubSubState,
         output: &mut O,
     ) -> Result<usize, PublishError> {
-        let Some(plan) = self.plans.get(plan) else {
+        let Some(members) = self.plans.get(plan) else {
             return Ok(0);
         };
-        let (number, members) = (plan.network_message_number, plan.writers.clone());
-        let (mut count, mut outcome) = (0, Ok(()));
+        let (number, members) = (members.network_message_number, members.writers.clone());
+        let (mut count, mut outcome, mut length) = (0, Ok(()), 0);
         loop {
             let (samples, more) = self.sample(&members, now, state);
             if !samples.is_empty() {
@@ -279,6 +281,7 @@ impl WriterGroup {
                     protection: &mut self.protection,
                     now,
                     output: &mut *output,
+                    length: 0,
                 };
                 let sent = self.mapping.send(
                     &mut self.parameters,
@@ -292,10 +295,36 @@ impl WriterGroup {
                     Ok(sent) => count += sent,
                     Err(error) => outcome = Err(error),
                 }
+                length = sink.length;
             }
             if !more || outcome.is_err() {
-                return outcome.map(|()| count);
+                break;
             }
+        }
+        if count == 1 {
+            self.note_length(plan, length, now);
+        }
+        outcome.map(|()| count)
+    }
+
+    /// Builds a fixed layout if messages of the general encoder have become alike.
+    fn note_length(&mut self, plan: usize, length: usize, now: Now) {
+        let Some(plan) = self.plans.get_mut(plan) else {
+            return;
+        };
+        if !plan.alike.note(length) {
+            return;
+        }
+        let built = self
+            .mapping
+            .fixed(&self.parameters, &mut self.writers, plan, now);
+        let length = |fixed: &FixedNetworkMessage| fixed.message.bytes().len();
+        // A layout like the one before did not fit for another reason, such as a status.
+        let is_useful =
+            built.is_some() && built.as_ref().map(length) != plan.fixed.as_ref().map(length);
+        plan.alike.attempted(is_useful);
+        if is_useful {
+            plan.fixed = built;
         }
     }
 

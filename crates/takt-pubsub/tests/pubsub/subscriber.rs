@@ -6,7 +6,7 @@ use takt_ua::enumerations::{DataSetFieldContentMask, OverrideValueHandling, PubS
 use takt_ua::structures::{
     ConfigurationVersionDataType, DataSetMetaDataType, FieldTargetDataType, TargetVariablesDataType,
 };
-use takt_ua::{DateTime, ExtensionObject, NodeId, StatusCode, Variant};
+use takt_ua::{ByteString, DateTime, ExtensionObject, NodeId, StatusCode, Variant};
 use takt_wire::{AnnouncementContent, DiscoveryAnnouncement, NetworkMessage, Payload, PublisherId};
 
 use crate::support::{Setup, now};
@@ -142,6 +142,61 @@ fn messages_take_the_fast_path_from_the_second_one_on() {
             [PubSubState::PreOperational, PubSubState::Operational][1..]
         );
         assert_eq!(subscriber.readers()[0].statistics().received, 5);
+    }
+}
+
+/// Values that change their lengths take the general path, until some in succession have one length.
+#[test]
+fn texts_and_arrays_take_the_fast_path_while_they_keep_their_lengths() {
+    use DataSetFieldContentMask as Mask;
+    let values = [
+        "abc".into(),
+        ByteString::from(vec![1; 7]).into(),
+        vec![0_u16; 2].into(),
+    ];
+    for mask in [0, Mask::StatusCode | Mask::SourceTimestamp] {
+        let mut setup = Setup::new(&values);
+        setup.writer().data_set_field_content_mask = mask;
+        let (mut group, mut subscriber) = (setup.build(), setup.build_subscriber());
+        let mut log = Log::default();
+        let mut step = 0_u8;
+        let mut paths = |length: usize, count: usize| {
+            let paths = (0..count).map(|_| {
+                step += 1;
+                let text = char::from(b'a' + step % 26).to_string().repeat(length);
+                let values: [Variant; 3] = [
+                    text.as_str().into(),
+                    ByteString::from(vec![step; length]).into(),
+                    vec![u16::from(step); length].into(),
+                ];
+                for (index, value) in (0..).zip(&values) {
+                    set(&setup.cell(index), value.clone());
+                }
+                let mut output: Vec<Vec<u8>> = Vec::new();
+                let published = group.publish(now(), UP, &mut output).unwrap();
+                let received = subscriber
+                    .receive(now(), UP, &mut output[0], &mut log)
+                    .unwrap();
+                for (index, value) in (0..).zip(values) {
+                    assert_eq!(setup.target(index).get().unwrap().value, Some(value));
+                }
+                let fields = &log.data_sets.last().unwrap().fields;
+                assert_eq!(fields[0].1, text.as_str().into());
+                (published.fixed, usize::from(received.fixed))
+            });
+            let paths: Vec<_> = paths.collect();
+            let sum = |one: fn(&(usize, usize)) -> usize| paths.iter().map(one).sum::<usize>();
+            [sum(|it| it.0), sum(|it| it.1)]
+        };
+        // The Publisher has built the layout of the first values, which have other lengths.
+        assert_eq!(paths(5, 6), [3, 5], "{mask}");
+        assert_eq!(paths(0, 6), [3, 5], "{mask}");
+        for length in 6..16 {
+            assert_eq!(paths(length, 2)[0], 0, "{mask} {length}");
+        }
+        assert_eq!(paths(20, 6), [3, 3], "{mask}");
+        assert_eq!(paths(5, 6)[0], 3, "{mask}");
+        assert_eq!(paths(20, 6)[0], 3, "{mask}");
     }
 }
 

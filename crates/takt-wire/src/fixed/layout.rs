@@ -39,6 +39,8 @@ pub(super) struct FixedLayout {
     pub(super) data_set_messages: Vec<DataSetPlaces>,
     /// One byte for each byte of the message: 0xFF if it never changes, else 0.
     pub(super) constant: Vec<u8>,
+    /// Parts of the message that contain all bytes that never change.
+    pub(super) compared: Vec<Range<usize>>,
 }
 
 #[derive(Debug, Default)]
@@ -70,6 +72,8 @@ pub(super) enum FieldKind {
     Scalar(BuiltInType),
     /// An array of such values, which always has the same number of elements.
     Array(BuiltInType),
+    /// A String or ByteString, which always has the same length.
+    Text(BuiltInType),
     /// A field without its type.
     Raw(RawField),
 }
@@ -116,6 +120,7 @@ impl FixedLayout {
                 .map_err(|what| not_fixed(index, what))?;
         }
         layout.constant = layout.constant_bytes(bytes.len());
+        layout.compared = compared(&layout.constant);
         Ok((layout, bytes))
     }
 
@@ -194,6 +199,25 @@ impl FixedLayout {
     }
 }
 
+/// Returns the parts of a message that contain all bytes that never change. A long value between them is left out.
+fn compared(constant: &[u8]) -> Vec<Range<usize>> {
+    /// Bytes that are compared in less time than another part takes.
+    const BLOCK: usize = 64;
+    let mut parts: Vec<Range<usize>> = Vec::new();
+    for (index, block) in constant.chunks(BLOCK).enumerate() {
+        if block.iter().all(|byte| *byte == 0) {
+            continue;
+        }
+        let start = index * BLOCK;
+        let end = start + block.len();
+        match parts.last_mut() {
+            Some(last) if last.end == start => last.end = end,
+            _ => parts.push(start..end),
+        }
+    }
+    parts
+}
+
 struct FieldOffsets {
     /// Offset of the DataSetMessage.
     start: usize,
@@ -259,6 +283,12 @@ impl FieldPlace {
 fn variant_place(value: &Variant, offset: usize) -> Result<FieldPlace, &'static str> {
     let what = "a field of a type without a fixed size";
     let built_in_type = value.built_in_type().ok_or(what)?;
+    if let Some(length) = text_length(value) {
+        // The encoding mask and the length come first.
+        let start = offset + 5;
+        let kind = FieldKind::Text(built_in_type);
+        return Ok(FieldPlace::new(start..start + length, kind));
+    }
     let size = built_in_type.encoded_size().ok_or(what)?;
     // The encoding mask and the number of elements come first.
     Ok(match value {
@@ -274,6 +304,15 @@ fn variant_place(value: &Variant, offset: usize) -> Result<FieldPlace, &'static 
             FieldKind::Scalar(built_in_type),
         ),
     })
+}
+
+/// Returns the number of bytes of a String or ByteString that is not null.
+fn text_length(value: &Variant) -> Option<usize> {
+    match value {
+        Variant::String(text) => text.as_option().map(str::len),
+        Variant::ByteString(bytes) => bytes.as_option().map(<[u8]>::len),
+        _ => None,
+    }
 }
 
 /// Returns the members of a DataValue, in the order of their encoding (OPC 10000-6, 5.2.2.17).

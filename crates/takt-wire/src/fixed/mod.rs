@@ -15,7 +15,7 @@ mod value;
 use std::sync::Arc;
 
 use takt_ua::binary::Encoder;
-use takt_ua::{DateTime, StatusCode, Variant};
+use takt_ua::{BuiltInType, DateTime, StatusCode, Variant};
 
 use crate::network_message::NetworkMessage;
 use crate::raw_data::{RawDataLayout, encode_field};
@@ -62,9 +62,9 @@ pub struct FixedMessage {
 }
 
 impl FixedMessage {
-    /// Builds the message. Its DataSetMessages are key frames whose fields have a fixed size: scalars of such types
-    /// and arrays of them as Variant or DataValue, or RawData, whose layouts are at the indexes of their
-    /// DataSetMessages. With security, nonce and signature have their final lengths.
+    /// Builds the message. Its DataSetMessages are key frames whose fields have a fixed size: scalars of such types,
+    /// arrays of them, Strings and ByteStrings as Variant or DataValue, or RawData, whose layouts are at the indexes of
+    /// their DataSetMessages. Arrays, Strings and ByteStrings keep their lengths. With security, nonce and signature have their final lengths.
     pub fn new(
         message: &NetworkMessage,
         raw_data: &[Option<&RawDataLayout>],
@@ -104,8 +104,8 @@ impl FixedMessage {
         put(&mut self.bytes, Some(slot.offset), value);
     }
 
-    /// Stores a field of any type, encoded as in the message: an array without its length; a RawData field as a whole
-    /// with its padding. Returns `false`, and changes nothing, if it has another length.
+    /// Stores a field of any type, encoded as in the message: an array, String or ByteString without its length; a
+    /// RawData field as a whole with its padding. Returns `false`, and changes nothing, if it has another length.
     #[inline]
     pub fn store_encoded(&mut self, data_set_message: usize, field: usize, value: &[u8]) -> bool {
         let place = self.layout.field(data_set_message, field);
@@ -119,8 +119,8 @@ impl FixedMessage {
         }
     }
 
-    /// Stores a field of any type. Returns `false` if the value does not fit the layout: it has another type, or is
-    /// an array of another length. Then the message has to be encoded by the general encoder, and the field is
+    /// Stores a field of any type. Returns `false` if the value does not fit the layout: it has another type, or
+    /// another length. Then the message has to be encoded by the general encoder, and the field is
     /// undefined until it is stored again.
     pub fn store_variant(
         &mut self,
@@ -257,6 +257,17 @@ fn put<T: FixedValue>(bytes: &mut [u8], offset: Option<usize>, value: T) -> bool
     }
 }
 
+/// Stores a value that is not null if it has the length of its place.
+fn copy(value: Option<&[u8]>, target: &mut [u8]) -> bool {
+    match value {
+        Some(value) if value.len() == target.len() => {
+            target.copy_from_slice(value);
+            true
+        }
+        _ => false,
+    }
+}
+
 /// Stores a value if it fits its place.
 fn store_variant(place: &FieldPlace, value: &Variant, target: &mut [u8]) -> bool {
     match (&place.kind, value) {
@@ -269,6 +280,12 @@ fn store_variant(place: &FieldPlace, value: &Variant, target: &mut [u8]) -> bool
                 && array.dimensions.len() < 2
                 && array.len() * size == target.len();
             fits && array.elements.encode(&mut Encoder::fixed(target)).is_ok()
+        }
+        (FieldKind::Text(BuiltInType::ByteString), Variant::ByteString(bytes)) => {
+            copy(bytes.as_option(), target)
+        }
+        (FieldKind::Text(BuiltInType::String), Variant::String(text)) => {
+            copy(text.as_option().map(str::as_bytes), target)
         }
         (FieldKind::Scalar(built_in_type), value) => {
             let fits = !value.is_array() && value.built_in_type() == Some(*built_in_type);

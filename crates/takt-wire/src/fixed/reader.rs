@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use takt_ua::binary::Decoder;
-use takt_ua::{Array, ArrayRef, DateTime, Elements, StatusCode, Variant};
+use takt_ua::{Array, ArrayRef, BuiltInType, ByteString, DateTime, Elements, StatusCode, Variant};
 
 use super::layout::{FieldKind, FixedLayout, FixedMessageError};
 use super::slot::{Slot, SlotSeries};
@@ -65,10 +65,22 @@ impl FixedMessageReader {
         if !padding.is_empty() && (signed || padding.iter().any(|byte| *byte != 0)) {
             return None;
         }
-        same(bytes, &self.template, &self.layout.constant).then_some(FixedMessageRef {
+        let mut parts = self.layout.compared.iter();
+        let is_same = parts.all(|part| self.is_same(bytes, part.clone()));
+        is_same.then_some(FixedMessageRef {
             layout: &self.layout,
             bytes,
         })
+    }
+
+    #[inline]
+    fn is_same(&self, bytes: &[u8], part: Range<usize>) -> bool {
+        let all = [bytes, &self.template, &self.layout.constant];
+        let [Some(bytes), Some(template), Some(constant)] = all.map(|of| of.get(part.clone()))
+        else {
+            return false;
+        };
+        same(bytes, template, constant)
     }
 }
 
@@ -102,7 +114,7 @@ impl<'a> FixedMessageRef<'a> {
         self.load(slot.offset).unwrap_or_default()
     }
 
-    /// Returns a field as encoded in the message: an array without its length; a RawData field as a whole.
+    /// Returns a field as encoded in the message: an array, String or ByteString without its length; a RawData field as a whole.
     #[inline]
     pub fn encoded(&self, data_set_message: usize, field: usize) -> Option<&'a [u8]> {
         let place = self.layout.field(data_set_message, field)?;
@@ -136,6 +148,8 @@ impl<'a> FixedMessageRef<'a> {
                 let elements = Elements::decode(*element_type, count, &mut decoder).ok()?;
                 Some(Array::new(elements).into())
             }
+            FieldKind::Text(BuiltInType::ByteString) => Some(ByteString::from(bytes).into()),
+            FieldKind::Text(_) => std::str::from_utf8(bytes).ok().map(Variant::from),
             FieldKind::Raw(field) => decode_field(field, &mut decoder).ok(),
         }
     }

@@ -140,6 +140,6 @@ fn scalar_type(place: &FieldPlace) -> Option<BuiltInType> {
             (RawType::Fixed(built_in_type), Rank::Scalar) => Some(*built_in_type),
             _ => None,
         },
-        FieldKind::Array(_) => None,
+        FieldKind::Array(_) | FieldKind::Text(_) => None,
     }
 }

@@ -1,7 +1,7 @@
 //! Comparison of fixed messages with the general codec.
 
 use takt_ua::structures::{DataSetMetaDataType, FieldMetaData};
-use takt_ua::{BuiltInType, DataValue, DateTime, StatusCode, Variant};
+use takt_ua::{BuiltInType, ByteString, DataValue, DateTime, StatusCode, UaString, Variant};
 
 use super::*;
 use crate::data_set_message::{DataSetContent, DataSetMessage, Fields};
@@ -223,10 +223,43 @@ fn security_has_its_places() {
     assert!(fixed.reader().read(&[&sent[..], &[0]].concat()).is_none());
 }
 
+/// The bytes between the parts that are compared may differ; all others may not.
+#[test]
+fn texts_keep_their_lengths_and_long_ones_are_not_compared() {
+    let long = 5000;
+    let fields = |text: &str, byte: u8, number: u32| {
+        let bytes = ByteString::from(vec![byte; long]);
+        Fields::Variant(vec![text.into(), bytes.into(), number.into()])
+    };
+    let fixed = FixedMessage::new(&template(fields("abc", 0, 0)), &[]).unwrap();
+    let reader = fixed.reader();
+    let other = general(fields("xyz", 7, 9));
+    let read = reader.read(&other).unwrap();
+    assert_eq!(read.variant(0, 0), Some("xyz".into()));
+    assert_eq!(read.encoded(0, 1).unwrap(), vec![7; long]);
+    assert_eq!(read.variant(0, 2), Some(9_u32.into()));
+    for wrong in [fields("ab", 0, 0), fields("abcd", 0, 0)] {
+        assert!(reader.read(&general(wrong)).is_none());
+    }
+    let varying = (0..other.len()).filter(|at| {
+        let mut changed = other.clone();
+        changed[*at] ^= 1;
+        reader.read(&changed).is_some()
+    });
+    // Numbers, times and status of the headers, and the values.
+    let headers = 2 + 8 + 2 + 2 + 8 + 2 + 2;
+    assert_eq!(varying.count(), headers + 3 + long + 4);
+}
+
 #[test]
 fn messages_without_a_fixed_layout_are_refused() {
-    let text = template(Fields::Variant(vec!["text".into()]));
-    assert!(FixedMessage::new(&text, &[]).is_err());
+    for null in [
+        Variant::String(UaString::null()),
+        Variant::ByteString(ByteString::null()),
+    ] {
+        let null = template(Fields::Variant(vec![null]));
+        assert!(FixedMessage::new(&null, &[]).is_err());
+    }
     let empty = template(Fields::Variant(vec![Variant::Empty]));
     assert!(FixedMessage::new(&empty, &[]).is_err());
     let none = template(Fields::DataValue(vec![DataValue::default()]));

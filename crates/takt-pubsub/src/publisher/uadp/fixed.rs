@@ -42,11 +42,13 @@ struct FixedField {
     /// Index of the DataSetMessage.
     data_set_message: usize,
     encoding: FieldEncoding,
-    /// First byte of the value in the cell, if it fits the layout.
-    encoding_mask: u8,
-    /// Bytes before the value itself: the encoding mask, and the length of an array.
-    head: usize,
+    /// Bytes before the value in the cell, if it fits the layout: the encoding mask, and the length of an array or a text.
+    head: [u8; LONGEST_HEAD],
+    head_length: usize,
 }
+
+/// Bytes of an encoding mask and a length.
+const LONGEST_HEAD: usize = 5;
 
 impl FixedNetworkMessage {
     /// Creates the message; `None` if messages like this one have no fixed layout, or if not all of its fields come from cells.
@@ -89,7 +91,7 @@ impl FixedNetworkMessage {
         value: &Variant,
         encoding: FieldEncoding,
     ) -> Option<()> {
-        let head = head_of(value, encoding)?;
+        let head_length = head_of(value, encoding)?;
         let encoded = value.encode_to_vec();
         let encoding_mask = encoded.first().copied()?;
         let cell = cell.clone();
@@ -102,15 +104,19 @@ impl FixedNetworkMessage {
                 length: encoded.len(),
             }),
             _ => {
-                let longest = self.scratch.len().max(cell.capacity());
+                // A longer value does not fit the layout.
+                let longest = self.scratch.len().max(encoded.len());
                 self.scratch.resize(longest, 0);
+                let mut head = [0; LONGEST_HEAD];
+                let start = encoded.get(..head_length)?;
+                head.get_mut(..head_length)?.copy_from_slice(start);
                 self.others.push(FixedField {
                     cell,
                     field,
                     data_set_message,
                     encoding,
-                    encoding_mask,
                     head,
+                    head_length,
                 });
             }
         }
@@ -140,12 +146,16 @@ impl FixedNetworkMessage {
 }
 
 /// Returns the number of bytes in front of the value in a cell; `None` if a value of this type cannot be stored as it is in the
-/// cell: a text, or an array that is RawData, which is padded.
+/// cell: an array or a text that is RawData, which is padded, or a value of a type with neither a size nor a length.
 fn head_of(value: &Variant, encoding: FieldEncoding) -> Option<usize> {
     let built_in_type = value.built_in_type()?;
-    built_in_type.encoded_size()?;
     match (value, encoding) {
-        (Variant::Array(_), FieldEncoding::RawData) => None,
+        (
+            Variant::Array(_) | Variant::String(_) | Variant::ByteString(_),
+            FieldEncoding::RawData,
+        ) => None,
+        (Variant::String(_) | Variant::ByteString(_), _) => Some(5),
+        _ if built_in_type.encoded_size().is_none() => None,
         (Variant::Array(array), _) => (array.dimensions.len() < 2).then_some(5),
         (Variant::Empty, _) => None,
         _ => Some(1),
@@ -158,10 +168,13 @@ impl FixedField {
         let Ok(reading) = self.cell.read_into(scratch) else {
             return false;
         };
-        let value = scratch.get(self.head..reading.length).unwrap_or_default();
+        let encoded = scratch.get(..reading.length).unwrap_or_default();
+        let Some((head, value)) = encoded.split_at_checked(self.head_length) else {
+            return false;
+        };
         let status = reading.status;
         // A status that is not Good changes the DataSetMessage, or replaces the value: the general encoder makes such messages.
-        if !status.is_good() || scratch.first() != Some(&self.encoding_mask) {
+        if !status.is_good() || Some(head) != self.head.get(..self.head_length) {
             return false;
         }
         let (index, field) = (self.data_set_message, self.field);

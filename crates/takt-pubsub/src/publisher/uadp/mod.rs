@@ -139,7 +139,8 @@ impl MessageMapping for UadpMapping {
         let mut messages = Vec::new();
         for index in &plan.writers {
             let (writer, settings) = (writers.get_mut(*index)?, self.writers.get(*index)?);
-            if !writer.is_operational(PubSubState::Operational) || settings.configured_size != 0 {
+            let is_operational = writer.is_operational(PubSubState::Operational);
+            if !is_operational || !writer.only_key_frames() || settings.configured_size != 0 {
                 return None;
             }
             let sample = writer.typical_sample()?;

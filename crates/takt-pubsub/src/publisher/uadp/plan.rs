@@ -4,7 +4,7 @@ use takt_ua::enumerations::{DataSetOrderingType, UadpNetworkMessageContentMask};
 
 use super::UadpMapping;
 use crate::publisher::data_set_writer::DataSetWriter;
-use crate::publisher::plan::Plan;
+use crate::publisher::plan::{Alike, Plan};
 
 impl UadpMapping {
     /// Returns the plans of NetworkMessages: writers with the same NetworkMessageNumber share one, unless the DataSetOrdering
@@ -43,6 +43,7 @@ impl UadpMapping {
                         network_message_number: if number == 0 { next } else { number },
                         writers: vec![index],
                         fixed: None,
+                        alike: Alike::default(),
                     });
                 }
             }

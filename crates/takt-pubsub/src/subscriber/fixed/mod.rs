@@ -19,8 +19,11 @@ use crate::time::Now;
 /// Number of layouts that a subscriber remembers; the general decoder decodes all others.
 const MAX_LAYOUTS: usize = 256;
 
-/// Number of a reader's messages that are checked for a fixed layout; messages that change their size have none.
+/// Number of a reader's first messages that are checked for a fixed layout, and of layouts that are remembered for it.
 const MAX_ATTEMPTS: u8 = 8;
+
+/// Number of later messages of equal length, one after the other, after which the last one is checked.
+const ALIKE: u8 = 3;
 
 /// Bytes of memory of a layout: for itself, for each field, and, while it is made, for each byte of the message.
 const LAYOUT_PER_MESSAGE: usize = 1024;
@@ -33,8 +36,31 @@ pub(super) struct FixedLayouts {
     routes: Vec<Route>,
     /// Index of the layout of the last message, which is often that of the next.
     last: usize,
-    attempts: Vec<u8>,
+    attempts: Vec<Attempts>,
     scratch: Vec<u8>,
+}
+
+/// Search for the layouts of a reader.
+#[derive(Debug, Clone, Default)]
+struct Attempts {
+    count: u8,
+    /// True if one was in vain: such messages have no fixed layout.
+    has_failed: bool,
+    /// Length of the last message of the general decoder, and the number of messages of this length.
+    length: usize,
+    alike: u8,
+}
+
+impl Attempts {
+    /// Notes a message of the general decoder; returns true if it is to be checked.
+    fn note(&mut self, length: usize) -> bool {
+        self.alike = match length == self.length {
+            true => self.alike.saturating_add(1),
+            false => 1,
+        };
+        self.length = length;
+        self.count < MAX_ATTEMPTS || (!self.has_failed && self.alike >= ALIKE)
+    }
 }
 
 /// Layout of messages, and the readers of their DataSetMessages.
@@ -73,7 +99,7 @@ impl FixedLayouts {
         for data_set in data_sets.filter(|data_set| data_set.reader == last) {
             data_set.reader = removed;
         }
-        self.attempts.resize(last + 1, 0);
+        self.attempts.resize(last + 1, Attempts::default());
         self.attempts.swap_remove(removed);
     }
 
@@ -86,23 +112,46 @@ impl FixedLayouts {
         readers: &[DataSetReader],
         memory: &MemoryBudget,
     ) {
-        self.attempts.resize(readers.len(), 0);
-        let tries = accepted.iter().any(|(reader, _)| {
-            self.attempts
-                .get(*reader)
-                .is_some_and(|attempts| *attempts < MAX_ATTEMPTS)
-        });
-        if !tries || self.routes.len() >= MAX_LAYOUTS {
-            return;
-        }
+        self.attempts.resize(readers.len(), Attempts::default());
+        let mut tries = false;
         for (reader, _) in accepted {
             if let Some(attempts) = self.attempts.get_mut(*reader) {
-                *attempts = attempts.saturating_add(1);
+                tries |= attempts.note(bytes.len());
             }
         }
-        if let Some(route) = Route::of(bytes, signature_length, accepted, readers, memory) {
-            self.scratch.resize(MAX_VALUE.min(bytes.len() + 8), 0);
+        if !tries {
+            return;
+        }
+        self.make_room(accepted);
+        if self.routes.len() >= MAX_LAYOUTS {
+            return;
+        }
+        let route = Route::of(bytes, signature_length, accepted, readers, memory);
+        for (reader, _) in accepted {
+            if let Some(attempts) = self.attempts.get_mut(*reader) {
+                attempts.count = attempts.count.saturating_add(1);
+                attempts.alike = 0;
+                attempts.has_failed |= route.is_none();
+            }
+        }
+        if let Some(route) = route {
+            let longest = self.scratch.len().max(bytes.len() + 8);
+            self.scratch.resize(MAX_VALUE.min(longest), 0);
             self.routes.push(route);
+        }
+    }
+
+    /// Forgets the oldest layout of readers that have many: its length is not that of the last messages.
+    fn make_room(&mut self, accepted: &[(usize, usize)]) {
+        let is_theirs = |route: &Route| {
+            let mut data_sets = route.data_sets.iter();
+            data_sets.any(|one| accepted.iter().any(|(reader, _)| one.reader == *reader))
+        };
+        let theirs = self.routes.iter().filter(|route| is_theirs(route)).count();
+        if theirs >= usize::from(MAX_ATTEMPTS)
+            && let Some(oldest) = self.routes.iter().position(is_theirs)
+        {
+            self.routes.remove(oldest);
         }
     }
 

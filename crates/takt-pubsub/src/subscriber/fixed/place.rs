@@ -46,7 +46,6 @@ impl Place {
         target.plain_cell()?;
         let value = message.variant(data_set_message, target.field)?;
         let built_in_type = value.built_in_type()?;
-        let size = built_in_type.encoded_size()?;
         let encoded = message.encoded(data_set_message, target.field)?;
         // A StatusCode replaces the value of a Bad field.
         if built_in_type == BuiltInType::StatusCode {
@@ -54,20 +53,32 @@ impl Place {
         }
         let mut head = [built_in_type as u8, 0, 0, 0, 0];
         let head_length = match &value {
+            Variant::String(_) | Variant::ByteString(_) => {
+                Self::set_length(&mut head, encoded.len())?
+            }
             Variant::Array(array) => {
+                let size = built_in_type.encoded_size()?;
                 let whole = array.len() * size == encoded.len() && array.dimensions.len() < 2;
-                if !whole || encoded.len() + head.len() > MAX_VALUE {
+                if !whole {
                     return None;
                 }
-                let count = u32::try_from(array.len()).ok()?.to_le_bytes();
-                let [mask, length @ ..] = &mut head;
+                let [mask, ..] = &mut head;
                 *mask |= 0x80;
-                *length = count;
-                5
+                Self::set_length(&mut head, array.len())?
             }
-            _ => 1,
+            _ => {
+                built_in_type.encoded_size()?;
+                1
+            }
         };
-        Some(Self { head, head_length })
+        (encoded.len() + head.len() <= MAX_VALUE).then_some(Self { head, head_length })
+    }
+
+    /// Sets the length behind the encoding mask; returns the number of bytes of both.
+    fn set_length(head: &mut [u8; 5], length: usize) -> Option<usize> {
+        let [_, place @ ..] = head;
+        *place = u32::try_from(length).ok()?.to_le_bytes();
+        Some(5)
     }
 
     /// Stores the encoded value in a cell.
