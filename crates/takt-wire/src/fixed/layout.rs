@@ -268,6 +268,16 @@ fn places_of(
 }
 
 impl FieldPlace {
+    /// Returns the place of the whole Variant, with its encoding mask and length; `None` for RawData.
+    pub(super) fn variant(&self) -> Option<Range<usize>> {
+        let head = match self.kind {
+            FieldKind::Scalar(_) => 1,
+            FieldKind::Array(_) | FieldKind::Text(_) => 5,
+            FieldKind::Raw(_) => return None,
+        };
+        Some(self.value.start.checked_sub(head)?..self.value.end)
+    }
+
     fn new(value: Range<usize>, kind: FieldKind) -> Self {
         Self {
             value,

@@ -27,6 +27,9 @@ pub use reader::{FixedMessageReader, FixedMessageRef};
 pub use slot::{ScalarPlace, Slot, SlotSeries};
 pub use value::FixedValue;
 
+/// Bytes of an encoding mask and a length.
+const LONGEST_HEAD: usize = 5;
+
 /// A message that is built once; each cycle stores its values in it.
 ///
 /// ```
@@ -116,6 +119,41 @@ impl FixedMessage {
                 true
             }
             _ => false,
+        }
+    }
+
+    /// Lets `store` overwrite a field as an encoded Variant (OPC 10000-6, 5.2.2.16), which saves a copy. The encoding mask and a length
+    /// are restored afterwards. Returns `false` if `store` does, if it has changed these, or for RawData; the field is undefined then
+    /// until it is stored again.
+    #[inline]
+    pub fn store_encoded_variant(
+        &mut self,
+        data_set_message: usize,
+        field: usize,
+        store: impl FnOnce(&mut [u8]) -> bool,
+    ) -> bool {
+        let place = self.layout.field(data_set_message, field);
+        let Some((place, range)) = place.and_then(|place| Some((place, place.variant()?))) else {
+            return false;
+        };
+        let head_length = place.value.start - range.start;
+        let Some(variant) = self.bytes.get_mut(range) else {
+            return false;
+        };
+        let mut head = [0; LONGEST_HEAD];
+        let (Some(head), Some(start)) = (head.get_mut(..head_length), variant.get(..head_length))
+        else {
+            return false;
+        };
+        head.copy_from_slice(start);
+        let is_stored = store(variant);
+        match variant.get_mut(..head_length) {
+            Some(start) if *start == *head => is_stored,
+            Some(start) => {
+                start.copy_from_slice(head);
+                false
+            }
+            None => false,
         }
     }
 

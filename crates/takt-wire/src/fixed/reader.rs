@@ -121,6 +121,13 @@ impl<'a> FixedMessageRef<'a> {
         self.bytes.get(place.value.clone())
     }
 
+    /// Returns a field as an encoded Variant (OPC 10000-6, 5.2.2.16); `None` for RawData.
+    #[inline]
+    pub fn encoded_variant(&self, data_set_message: usize, field: usize) -> Option<&'a [u8]> {
+        let place = self.layout.field(data_set_message, field)?;
+        self.bytes.get(place.variant()?)
+    }
+
     /// Returns an array, if the field is one that is encoded as Variant or DataValue.
     #[inline]
     pub fn array(&self, data_set_message: usize, field: usize) -> Option<ArrayRef<'a>> {

@@ -42,13 +42,11 @@ struct FixedField {
     /// Index of the DataSetMessage.
     data_set_message: usize,
     encoding: FieldEncoding,
-    /// Bytes before the value in the cell, if it fits the layout: the encoding mask, and the length of an array or a text.
-    head: [u8; LONGEST_HEAD],
-    head_length: usize,
+    /// First byte of the value in the cell, if it fits the layout.
+    encoding_mask: u8,
+    /// Length of the value in the cell, with the first byte, if it fits the layout.
+    length: usize,
 }
-
-/// Bytes of an encoding mask and a length.
-const LONGEST_HEAD: usize = 5;
 
 impl FixedNetworkMessage {
     /// Creates the message; `None` if messages like this one have no fixed layout, or if not all of its fields come from cells.
@@ -91,7 +89,9 @@ impl FixedNetworkMessage {
         value: &Variant,
         encoding: FieldEncoding,
     ) -> Option<()> {
-        let head_length = head_of(value, encoding)?;
+        if !keeps_layout(value, encoding) {
+            return None;
+        }
         let encoded = value.encode_to_vec();
         let encoding_mask = encoded.first().copied()?;
         let cell = cell.clone();
@@ -107,16 +107,13 @@ impl FixedNetworkMessage {
                 // A longer value does not fit the layout.
                 let longest = self.scratch.len().max(encoded.len());
                 self.scratch.resize(longest, 0);
-                let mut head = [0; LONGEST_HEAD];
-                let start = encoded.get(..head_length)?;
-                head.get_mut(..head_length)?.copy_from_slice(start);
                 self.others.push(FixedField {
                     cell,
                     field,
                     data_set_message,
                     encoding,
-                    head,
-                    head_length,
+                    encoding_mask,
+                    length: encoded.len(),
                 });
             }
         }
@@ -145,42 +142,44 @@ impl FixedNetworkMessage {
     }
 }
 
-/// Returns the number of bytes in front of the value in a cell; `None` if a value of this type cannot be stored as it is in the
-/// cell: an array or a text that is RawData, which is padded, or a value of a type with neither a size nor a length.
-fn head_of(value: &Variant, encoding: FieldEncoding) -> Option<usize> {
-    let built_in_type = value.built_in_type()?;
-    match (value, encoding) {
-        (
-            Variant::Array(_) | Variant::String(_) | Variant::ByteString(_),
-            FieldEncoding::RawData,
-        ) => None,
-        (Variant::String(_) | Variant::ByteString(_), _) => Some(5),
-        _ if built_in_type.encoded_size().is_none() => None,
-        (Variant::Array(array), _) => (array.dimensions.len() < 2).then_some(5),
-        (Variant::Empty, _) => None,
-        _ => Some(1),
+/// Returns true if a value is stored as it is in the cell. An array or a text that is RawData is padded, and a value of some types has
+/// neither a size nor a length.
+fn keeps_layout(value: &Variant, encoding: FieldEncoding) -> bool {
+    let is_raw = encoding == FieldEncoding::RawData;
+    match value {
+        Variant::Empty => false,
+        Variant::String(_) | Variant::ByteString(_) => !is_raw,
+        Variant::Array(array) if is_raw || array.dimensions.len() > 1 => false,
+        _ => value
+            .built_in_type()
+            .is_some_and(|built_in_type| built_in_type.encoded_size().is_some()),
     }
 }
 
 impl FixedField {
     #[inline]
     fn store(&self, message: &mut FixedMessage, scratch: &mut [u8], now: Now) -> bool {
-        let Ok(reading) = self.cell.read_into(scratch) else {
-            return false;
-        };
-        let encoded = scratch.get(..reading.length).unwrap_or_default();
-        let Some((head, value)) = encoded.split_at_checked(self.head_length) else {
-            return false;
-        };
-        let status = reading.status;
-        // A status that is not Good changes the DataSetMessage, or replaces the value: the general encoder makes such messages.
-        if !status.is_good() || Some(head) != self.head.get(..self.head_length) {
-            return false;
-        }
         let (index, field) = (self.data_set_message, self.field);
-        if !message.store_encoded(index, field, value) {
+        // A status that is not Good changes the DataSetMessage, or replaces the value: the general encoder makes such messages.
+        let mut reading = None;
+        let mut read = |target: &mut [u8]| {
+            reading = self.cell.read_into(target).ok();
+            let length = reading.map_or(0, |reading| reading.length);
+            length == target.len() && reading.is_some_and(|reading| reading.status.is_good())
+        };
+        let is_stored = match self.encoding {
+            FieldEncoding::RawData => {
+                let room = scratch.get_mut(..self.length).unwrap_or_default();
+                // The encoding mask is not a part of RawData.
+                read(room)
+                    && room.first() == Some(&self.encoding_mask)
+                    && message.store_encoded(index, field, room.get(1..).unwrap_or_default())
+            }
+            _ => message.store_encoded_variant(index, field, read),
+        };
+        let (true, Some(reading)) = (is_stored, reading) else {
             return false;
-        }
+        };
         let FieldEncoding::DataValue(members) = self.encoding else {
             return true;
         };
@@ -191,7 +190,7 @@ impl FixedField {
         };
         let server_timestamp = reading.server_timestamp.unwrap_or(now.date_time);
         use DataSetFieldContentMask as Mask;
-        (!has(Mask::StatusCode) || message.set_field_status(index, field, status))
+        (!has(Mask::StatusCode) || message.set_field_status(index, field, reading.status))
             && (!has(Mask::SourceTimestamp)
                 || message.set_field_source_timestamp(index, field, source_timestamp))
             && (!has(Mask::ServerTimestamp)

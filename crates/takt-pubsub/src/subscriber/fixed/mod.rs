@@ -316,11 +316,21 @@ impl DataSet {
             let status = message
                 .field_status(index, field)
                 .unwrap_or(StatusCode::Good);
-            let encoded = message.encoded(index, field);
-            let written = match (&other.place, target.plain_cell(), encoded) {
-                (Some(place), Some(cell), Some(encoded)) if !status.is_bad() => {
+            let written = match (&other.place, target.plain_cell()) {
+                (Some(place), Some(cell)) if !status.is_bad() => {
                     let own = message.field_source_timestamp(index, field);
-                    place.store(encoded, cell, scratch, status, own.unwrap_or(time))
+                    let time = own.unwrap_or(time);
+                    let encoded = match message.encoded_variant(index, field) {
+                        None => message
+                            .encoded(index, field)
+                            .and_then(|raw| place.variant(raw, scratch)),
+                        encoded => encoded,
+                    };
+                    let encoded = encoded.ok_or(StatusCode::BadInternalError);
+                    encoded.and_then(|encoded| {
+                        cell.set_encoded(encoded, status, time)
+                            .map_err(|error| error.status_code())
+                    })
                 }
                 _ => match fixed_value(message, index, field, timestamp) {
                     Some(value) => target.write(value, now.date_time),

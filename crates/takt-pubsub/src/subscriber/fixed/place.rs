@@ -81,25 +81,14 @@ impl Place {
         Some(5)
     }
 
-    /// Stores the encoded value in a cell.
+    /// Returns the Variant of a value without its type.
     #[inline]
-    pub(super) fn store(
-        &self,
-        encoded: &[u8],
-        cell: &Cell,
-        scratch: &mut [u8],
-        status: StatusCode,
-        time: DateTime,
-    ) -> Result<(), StatusCode> {
-        let length = self.head_length + encoded.len();
-        let target = scratch
-            .get_mut(..length)
-            .ok_or(StatusCode::BadInternalError)?;
-        let (head, value) = target.split_at_mut(self.head_length);
-        head.copy_from_slice(self.head.get(..self.head_length).unwrap_or_default());
-        value.copy_from_slice(encoded);
-        cell.set_encoded(target, status, time)
-            .map_err(|error| error.status_code())
+    pub(super) fn variant<'a>(&self, value: &[u8], scratch: &'a mut [u8]) -> Option<&'a [u8]> {
+        let variant = scratch.get_mut(..self.head_length + value.len())?;
+        let (head, room) = variant.split_at_mut(self.head_length);
+        head.copy_from_slice(self.head.get(..self.head_length)?);
+        room.copy_from_slice(value);
+        Some(variant)
     }
 }
 
