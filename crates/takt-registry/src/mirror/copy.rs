@@ -1,33 +1,23 @@
 //! The copy of a foreign server in the address space of the registry.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
-use takt_app::{Attribute, NamespaceMap};
+use takt_app::NamespaceMap;
 use takt_space::{
     AddressSpace, AddressSpaceError, ClassAttributes, MethodHandler, NewReference, NodeDefinition,
     RemoteMethod, RemoteSource, RemoteValue, StoredValue, Value, VariableDefinition,
 };
-use takt_ua::binary::Encode;
 use takt_ua::enumerations::NodeClass;
-use takt_ua::structures::{EnumDefinition, StructureDefinition};
-use takt_ua::{
-    Elements, ExpandedNodeId, ExtensionObject, LocalizedText, NodeId, QualifiedName, Variant, ids,
-};
+use takt_ua::{ExpandedNodeId, LocalizedText, NodeId, QualifiedName, ids};
 
+use super::attributes::{SUBSCRIBE_TO_EVENTS, attributes, digest, map_for_digests};
 use super::event_types::declared_fields;
 use super::limits;
 use super::mirrored::Mirrored;
 use super::options::MirrorOptions;
 use super::scan::{Found, Scan};
-use crate::forwarding::{Gateway, Maps, Naming};
-
-/// AccessLevel bits that a copy can have: reading and writing of the current value, not of its history.
-const ACCESS: u32 = 0x63;
-
-/// Bit of an EventNotifier that a copy can have: Events, not their history.
-const SUBSCRIBE_TO_EVENTS: u8 = 1;
+use crate::forwarding::{Gateway, Naming};
 
 /// Numeric identifiers in the namespace of the folder.
 const FOLDER: u32 = 1;
@@ -48,7 +38,7 @@ pub(super) struct Copy {
     problem: Arc<StoredValue>,
     /// Digests of the nodes that this mirror has added, by their NodeIds at the registry.
     nodes: HashMap<NodeId, u64>,
-    /// Values of the Variables, by their NodeIds at the server.
+    /// Values of the Variables, by their NodeIds at the registry: those at the server may change with each of its starts.
     values: HashMap<NodeId, Arc<StoredValue>>,
 }
 
@@ -130,19 +120,15 @@ impl Copy {
         self.problem.set(problem);
     }
 
-    /// Returns the values of the Variables, by their NodeIds at the server.
+    /// Returns the values of the Variables, by their NodeIds at the registry.
     pub(super) fn values(&self) -> &HashMap<NodeId, Arc<StoredValue>> {
         &self.values
     }
 
     /// Makes a Variable be read at the server for each Read, because its values are too large to be kept.
-    pub(super) fn read_live(&mut self, node: &NodeId, maps: &Maps) {
+    pub(super) fn read_live(&mut self, node: &NodeId) {
         self.values.remove(node);
-        let ids = [
-            maps.to_registry.node_id(node),
-            maps.to_registry.type_id(node),
-        ];
-        for node in ids.iter().filter(|node| self.nodes.contains_key(*node)) {
+        if self.nodes.contains_key(node) {
             let value = Value::Remote(self.remote(node));
             warn_on_error(node, self.space.set_value(node, value));
         }
@@ -171,10 +157,11 @@ impl Copy {
             .iter()
             .map(|node| (&node.node_id, id_of(node)))
             .collect();
+        let for_digests = map_for_digests(scan, map);
         let digests: HashMap<NodeId, u64> = scan
             .nodes
             .iter()
-            .map(|node| (id_of(node), digest(node)))
+            .map(|node| (id_of(node), digest(node, &for_digests)))
             .collect();
         let gone = self
             .nodes
@@ -186,6 +173,7 @@ impl Copy {
             for node in step {
                 warn_on_error(node, edit.delete_node(node, true));
                 self.nodes.remove(node);
+                self.values.remove(node);
             }
         }
         let is_there = |node: &NodeId| self.space.view().node(node).is_some();
@@ -197,9 +185,8 @@ impl Copy {
             .partition(|node| node.class == NodeClass::ReferenceType);
         added.extend(others);
         for step in added.chunks(limits::STEP) {
-            self.add(step, &id_of, map)?;
+            self.add(step, &ids, &digests, map)?;
         }
-        self.values.retain(|node, _| ids.contains_key(node));
         if added.is_empty() && gone.is_empty() && self.server.has_namespaces(&namespaces) {
             return Ok(());
         }
@@ -242,13 +229,16 @@ impl Copy {
     fn add(
         &mut self,
         nodes: &[&Found],
-        id_of: &dyn Fn(&Found) -> NodeId,
+        ids: &HashMap<&NodeId, NodeId>,
+        digests: &HashMap<NodeId, u64>,
         map: &NamespaceMap,
     ) -> Result<(), AddressSpaceError> {
         let space = Arc::clone(&self.space);
         let mut edit = space.edit();
         for found in nodes {
-            let node = id_of(found);
+            let Some(node) = ids.get(&found.node_id) else {
+                continue;
+            };
             let mut name = map.type_name(&found.browse_name);
             if !space.namespaces().contains(name.namespace) {
                 name.namespace = node.namespace;
@@ -269,16 +259,16 @@ impl Copy {
                 }
                 Err(error) => return Err(error),
             }
-            self.nodes.insert(node.clone(), digest(found));
+            let digest = digests.get(node).copied().unwrap_or_default();
+            self.nodes.insert(node.clone(), digest);
             match found.class {
                 NodeClass::Variable => {
-                    let value = Arc::new(StoredValue::copy_of(self.remote(&node)));
-                    self.values
-                        .insert(found.node_id.clone(), Arc::clone(&value));
-                    edit.set_value(&node, Value::Stored(value))?;
+                    let value = Arc::new(StoredValue::copy_of(self.remote(node)));
+                    self.values.insert(node.clone(), Arc::clone(&value));
+                    edit.set_value(node, Value::Stored(value))?;
                 }
                 NodeClass::Method => edit.set_method(
-                    &node,
+                    node,
                     MethodHandler::Remote(RemoteMethod {
                         source: Arc::clone(&self.gateway) as Arc<dyn RemoteSource>,
                         object_id: NodeId::NULL,
@@ -369,110 +359,6 @@ impl Copy {
             false => instead.into(),
         })
     }
-}
-
-/// Returns the attributes of a copy; `None` for a node that is not mirrored.
-fn attributes(found: &Found, map: &NamespaceMap) -> Option<ClassAttributes> {
-    let is_abstract = found
-        .attribute(Attribute::IsAbstract)
-        .and_then(Variant::as_bool);
-    let is_abstract = is_abstract.unwrap_or(false);
-    let data_type = match found.attribute(Attribute::DataType) {
-        Some(Variant::NodeId(data_type)) => map.type_id(data_type),
-        _ => ids::BASE_DATA_TYPE.into(),
-    };
-    let value_rank = match found.attribute(Attribute::ValueRank) {
-        Some(Variant::Int32(rank)) => *rank,
-        _ => -2,
-    };
-    Some(match found.class {
-        NodeClass::Object => ClassAttributes::Object {
-            event_notifier: match found.attribute(Attribute::EventNotifier) {
-                Some(Variant::Byte(bits)) => bits & SUBSCRIBE_TO_EVENTS,
-                _ => 0,
-            },
-        },
-        NodeClass::Variable => ClassAttributes::Variable(VariableDefinition {
-            data_type,
-            value_rank,
-            array_dimensions: match found.attribute(Attribute::ArrayDimensions) {
-                Some(Variant::Array(array)) => match &array.elements {
-                    Elements::UInt32(dimensions) => dimensions.clone(),
-                    _ => Vec::new(),
-                },
-                _ => Vec::new(),
-            },
-            access_level: level(found, Attribute::AccessLevel)
-                & level(found, Attribute::UserAccessLevel)
-                & ACCESS,
-            ..VariableDefinition::default()
-        }),
-        NodeClass::Method => ClassAttributes::Method { executable: true },
-        NodeClass::ObjectType => ClassAttributes::ObjectType { is_abstract },
-        NodeClass::VariableType => ClassAttributes::VariableType {
-            is_abstract,
-            data_type,
-            value_rank,
-            array_dimensions: Vec::new(),
-            value: None,
-        },
-        NodeClass::ReferenceType => ClassAttributes::ReferenceType {
-            is_abstract,
-            symmetric: found
-                .attribute(Attribute::Symmetric)
-                .and_then(Variant::as_bool)
-                .unwrap_or(false),
-            inverse_name: match found.attribute(Attribute::InverseName) {
-                Some(Variant::LocalizedText(name)) => Some(name.clone()),
-                _ => None,
-            },
-        },
-        NodeClass::DataType => ClassAttributes::DataType {
-            is_abstract,
-            definition: definition(found, map).map(Box::new),
-        },
-        _ => return None,
-    })
-}
-
-fn level(found: &Found, attribute: Attribute) -> u32 {
-    match found.attribute(attribute) {
-        Some(Variant::Byte(level)) => u32::from(*level),
-        // A server that does not say it lets the Read decide.
-        _ => 1,
-    }
-}
-
-/// Returns the DataTypeDefinition with the NamespaceIndexes of the registry.
-fn definition(found: &Found, map: &NamespaceMap) -> Option<ExtensionObject> {
-    let Variant::ExtensionObject(object) = found.attribute(Attribute::DataTypeDefinition)? else {
-        return None;
-    };
-    if object.is::<EnumDefinition>() {
-        return Some(ExtensionObject::clone(object));
-    }
-    let mut structure: StructureDefinition = object.decode_as().ok()?;
-    structure.default_encoding_id = map.type_id(&structure.default_encoding_id);
-    structure.base_data_type = map.type_id(&structure.base_data_type);
-    for field in &mut structure.fields {
-        field.data_type = map.type_id(&field.data_type);
-    }
-    Some(ExtensionObject::from_structure(&structure))
-}
-
-/// Returns a digest of everything in a node that the copy has.
-fn digest(found: &Found) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    (found.class.encode_to_vec(), found.is_type).hash(&mut hasher);
-    found.browse_name.hash(&mut hasher);
-    found.display_name.text.as_str().hash(&mut hasher);
-    found.type_definition.hash(&mut hasher);
-    for (attribute, value) in &found.attributes {
-        (*attribute as u32).hash(&mut hasher);
-        value.encode_to_vec().hash(&mut hasher);
-    }
-    found.references.hash(&mut hasher);
-    hasher.finish()
 }
 
 fn warn_on_error(node: &NodeId, result: Result<(), AddressSpaceError>) {

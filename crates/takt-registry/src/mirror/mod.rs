@@ -1,7 +1,7 @@
 //! Mirrors of foreign servers: their types, Objects, Variables, Methods and Events in the address space of the registry.
 //!
 //! * [`scan`]: the address space of the server as plain data, browsed within [`limits`].
-//! * [`copy`]: the nodes at the registry, and their changes.
+//! * [`copy`]: the nodes at the registry, and their changes; [`attributes`]: those of one node.
 //! * [`event_types`]: the fields that EventTypes of the server declare.
 //! * [`follow`]: the thread, with one Subscription for the values of all Variables.
 //! * [`mirrored`]: the server for those that forward its Events and the Methods of its Conditions.
@@ -9,6 +9,7 @@
 //! Writes and Calls go to the server through a [`Gateway`], as those to a Provider do. The registry checks the rights of its
 //! client first; the server sees the user of the mirror. `docs/mirror.md` describes names, limits and states.
 
+mod attributes;
 mod copy;
 mod event_types;
 mod follow;

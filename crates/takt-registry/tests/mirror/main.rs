@@ -7,5 +7,7 @@
 )]
 
 mod events;
+mod foreign;
 mod nodes;
+mod restarts;
 mod support;
