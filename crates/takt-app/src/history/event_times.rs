@@ -186,7 +186,10 @@ mod tests {
             let source = NodeId::numeric(namespace, 7);
             let event = Event::new(ids::SYSTEM_EVENT_TYPE, source.clone());
             let id = ByteString::from(b"a");
-            (source, event.field("Time", DateTime(100)).field("EventId", id))
+            (
+                source,
+                event.field("Time", DateTime(100)).field("EventId", id),
+            )
         };
         let ((_, left), (source, right)) = (of(2), of(3));
         assert_eq!(id_of(&left), id_of(&of(2).1));

@@ -1,6 +1,6 @@
 //! The copy of a foreign server in the address space of the registry.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use takt_app::NamespaceMap;
@@ -15,6 +15,7 @@ use super::attributes::{SUBSCRIBE_TO_EVENTS, attributes, digest, map_for_digests
 use super::event_types::declared_fields;
 use super::limits;
 use super::mirrored::Mirrored;
+use super::namespaces::KeptNamespaces;
 use super::options::MirrorOptions;
 use super::scan::{Found, Scan};
 use crate::forwarding::{Gateway, Naming};
@@ -30,8 +31,9 @@ pub(super) struct Copy {
     space: Arc<AddressSpace>,
     gateway: Arc<Gateway>,
     naming: Naming,
-    /// Namespaces that the registry had before its mirrors.
-    foreign: HashSet<String>,
+    /// Indexes of the namespaces whose types the registry has from elsewhere.
+    foreign: Arc<BTreeSet<u16>>,
+    kept: Arc<KeptNamespaces>,
     folder: NodeId,
     server: Arc<Mirrored>,
     available: Arc<StoredValue>,
@@ -49,9 +51,11 @@ impl Copy {
         space: Arc<AddressSpace>,
         gateway: Arc<Gateway>,
         naming: Naming,
-        foreign: HashSet<String>,
+        foreign: Arc<BTreeSet<u16>>,
+        kept: Arc<KeptNamespaces>,
     ) -> Result<Self, AddressSpaceError> {
         let namespace = space.namespaces().register(&options.folder_uri())?;
+        kept.keep(&space, &[namespace]);
         let folder = NodeId::numeric(namespace, FOLDER);
         let name = QualifiedName::new(namespace, options.name.as_str());
         let object = ClassAttributes::Object {
@@ -100,6 +104,7 @@ impl Copy {
             gateway,
             naming,
             foreign,
+            kept,
             folder,
             server: Arc::new(server),
             available,
@@ -181,7 +186,7 @@ impl Copy {
         let (mut added, others): (Vec<&Found>, Vec<&Found>) = scan
             .nodes
             .iter()
-            .filter(|node| !is_there(&id_of(node)) && !self.is_foreign(scan, node))
+            .filter(|node| !is_there(&id_of(node)) && !self.is_foreign(&id_of(node), node))
             .partition(|node| node.class == NodeClass::ReferenceType);
         added.extend(others);
         for step in added.chunks(limits::STEP) {
@@ -199,9 +204,8 @@ impl Copy {
     }
 
     /// Returns true for a node of a namespace that the registry has from elsewhere.
-    fn is_foreign(&self, scan: &Scan, node: &Found) -> bool {
-        let uri = scan.namespaces.get(usize::from(node.node_id.namespace));
-        node.is_type && uri.is_none_or(|uri| self.foreign.contains(uri))
+    fn is_foreign(&self, node: &NodeId, found: &Found) -> bool {
+        found.is_type && self.foreign.contains(&node.namespace)
     }
 
     /// Registers the namespaces of the server. Returns the indexes of those of instances.
@@ -212,6 +216,7 @@ impl Copy {
         let types = scan.nodes.iter().filter(|node| node.is_type);
         let of_types: BTreeSet<u16> = types.map(|node| node.node_id.namespace).collect();
         let mut of_instances = BTreeSet::new();
+        let mut all = Vec::new();
         for (index, uri) in scan.namespaces.iter().enumerate() {
             let uri = match index {
                 0 => takt_space::STANDARD_NAMESPACE,
@@ -220,9 +225,11 @@ impl Copy {
             of_instances.insert(namespaces.register(&self.naming.of_instances(uri))?);
             let has_types = u16::try_from(index).is_ok_and(|index| of_types.contains(&index));
             if has_types && !Naming::is_reserved(uri) {
-                namespaces.register(uri)?;
+                all.push(namespaces.register(uri)?);
             }
         }
+        all.extend(&of_instances);
+        self.kept.keep(&self.space, &all);
         Ok(of_instances.into_iter().collect())
     }
 

@@ -4,6 +4,7 @@
 //! * [`copy`]: the nodes at the registry, and their changes; [`attributes`]: those of one node.
 //! * [`event_types`]: the fields that EventTypes of the server declare.
 //! * [`follow`]: the thread, with one Subscription for the values of all Variables.
+//! * [`namespaces`]: the namespaces of mirrors in the database.
 //! * [`mirrored`]: the server for those that forward its Events and the Methods of its Conditions.
 //!
 //! Writes and Calls go to the server through a [`Gateway`], as those to a Provider do. The registry checks the rights of its
@@ -15,10 +16,10 @@ mod event_types;
 mod follow;
 mod limits;
 mod mirrored;
+mod namespaces;
 mod options;
 mod scan;
 
-use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
@@ -29,10 +30,12 @@ use takt_space::{AddressSpace, AddressSpaceError};
 pub use options::{MirrorOptions, MirrorOptionsError};
 
 use crate::events::Upstream;
-use crate::forwarding::{Gateway, Naming, RegistrySpace};
+use crate::forwarding::{Gateway, Naming};
+use crate::rules::Rules;
 use copy::Copy;
 use follow::Follower;
 use mirrored::Mirrored;
+use namespaces::KeptNamespaces;
 
 /// Mirrors. Dropping them stops them.
 pub(crate) struct Mirrors {
@@ -48,12 +51,14 @@ impl Mirrors {
     pub(crate) fn new(
         all: &[MirrorOptions],
         space: &Arc<AddressSpace>,
-        registry: &RegistrySpace,
+        rules: &Arc<Rules>,
         client: &ClientOptions,
     ) -> Result<Self, AddressSpaceError> {
         let stop = Arc::new(AtomicBool::new(false));
-        let uris = space.namespaces().all();
-        let foreign: HashSet<String> = uris.iter().map(|uri| uri.as_ref().to_owned()).collect();
+        let registry = rules.providers.space();
+        // A namespace of the database without nodes is one of mirrors.
+        let foreign = Arc::new(space.namespaces_with_nodes());
+        let kept = Arc::new(KeptNamespaces::new(rules));
         let (mut servers, mut followers) = (Vec::new(), Vec::new());
         for options in all {
             let naming = Naming::prefixed(registry.clone(), options.prefix());
@@ -78,7 +83,8 @@ impl Mirrors {
                 Arc::clone(space),
                 Arc::clone(&gateway),
                 naming.clone(),
-                foreign.clone(),
+                Arc::clone(&foreign),
+                Arc::clone(&kept),
             )?;
             servers.push(Arc::clone(copy.server()));
             followers.push(Follower {
