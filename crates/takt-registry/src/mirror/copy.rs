@@ -1,6 +1,6 @@
 //! The copy of a foreign server in the address space of the registry.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 use takt_app::NamespaceMap;
@@ -9,15 +9,16 @@ use takt_space::{
     RemoteMethod, RemoteSource, RemoteValue, StoredValue, Value, VariableDefinition,
 };
 use takt_ua::enumerations::NodeClass;
-use takt_ua::{ExpandedNodeId, LocalizedText, NodeId, QualifiedName, ids};
+use takt_ua::{LocalizedText, NodeId, QualifiedName, ids};
 
 use super::attributes::{SUBSCRIBE_TO_EVENTS, attributes, digest, map_for_digests};
 use super::event_types::declared_fields;
 use super::limits;
 use super::mirrored::Mirrored;
-use super::namespaces::KeptNamespaces;
 use super::options::MirrorOptions;
+use super::references::{add_references, references_of_others};
 use super::scan::{Found, Scan};
+use super::shared::{Shared, SharedTypes};
 use crate::forwarding::{Gateway, Naming};
 
 /// Numeric identifiers in the namespace of the folder.
@@ -31,9 +32,7 @@ pub(super) struct Copy {
     space: Arc<AddressSpace>,
     gateway: Arc<Gateway>,
     naming: Naming,
-    /// Indexes of the namespaces whose types the registry has from elsewhere.
-    foreign: Arc<BTreeSet<u16>>,
-    kept: Arc<KeptNamespaces>,
+    shared: Arc<Shared>,
     folder: NodeId,
     server: Arc<Mirrored>,
     available: Arc<StoredValue>,
@@ -51,11 +50,10 @@ impl Copy {
         space: Arc<AddressSpace>,
         gateway: Arc<Gateway>,
         naming: Naming,
-        foreign: Arc<BTreeSet<u16>>,
-        kept: Arc<KeptNamespaces>,
+        shared: Arc<Shared>,
     ) -> Result<Self, AddressSpaceError> {
         let namespace = space.namespaces().register(&options.folder_uri())?;
-        kept.keep(&space, &[namespace]);
+        shared.namespaces.keep(&space, &[namespace]);
         let folder = NodeId::numeric(namespace, FOLDER);
         let name = QualifiedName::new(namespace, options.name.as_str());
         let object = ClassAttributes::Object {
@@ -103,8 +101,7 @@ impl Copy {
             space,
             gateway,
             naming,
-            foreign,
-            kept,
+            shared,
             folder,
             server: Arc::new(server),
             available,
@@ -123,6 +120,11 @@ impl Copy {
     pub(super) fn show(&self, available: bool, problem: &str) {
         self.available.set(available);
         self.problem.set(problem);
+    }
+
+    /// Returns true if another server does not have a type any more that this server has, too.
+    pub(super) fn has_inherited(&self) -> bool {
+        self.shared.has_inherited(self.folder.namespace)
     }
 
     /// Returns the values of the Variables, by their NodeIds at the registry.
@@ -168,11 +170,10 @@ impl Copy {
             .iter()
             .map(|node| (id_of(node), digest(node, &for_digests)))
             .collect();
-        let gone = self
-            .nodes
-            .iter()
-            .filter(|(node, digest)| digests.get(node) != Some(digest));
-        let gone: Vec<NodeId> = gone.map(|(node, _)| node.clone()).collect();
+        let shared = Arc::clone(&self.shared);
+        let mut types = shared.types();
+        let gone = self.gone(scan, &ids, &digests, &mut types);
+        let kept = references_of_others(&self.space.view(), &gone, &digests, &types);
         for step in gone.chunks(limits::STEP) {
             let mut edit = self.space.edit();
             for node in step {
@@ -195,7 +196,7 @@ impl Copy {
         if added.is_empty() && gone.is_empty() && self.server.has_namespaces(&namespaces) {
             return Ok(());
         }
-        self.add_references(scan, &ids, map);
+        add_references(&self.space, &self.folder, scan, (&ids, map), kept);
         let is_type = |node: &&Found| node.is_type && node.class == NodeClass::ObjectType;
         let types: Vec<NodeId> = scan.nodes.iter().filter(is_type).map(id_of).collect();
         let fields = declared_fields(&self.space.view(), types.iter());
@@ -203,9 +204,47 @@ impl Copy {
         Ok(())
     }
 
+    /// Returns the nodes to delete: those that the server does not have any more, unless other mirrors use them, and those that
+    /// differ now, or are to be added by this mirror instead of another one.
+    fn gone(
+        &mut self,
+        scan: &Scan,
+        ids: &HashMap<&NodeId, NodeId>,
+        digests: &HashMap<NodeId, u64>,
+        types: &mut SharedTypes,
+    ) -> Vec<NodeId> {
+        let mirror = self.folder.namespace;
+        let all = scan.nodes.iter().filter(|found| found.is_type);
+        let used: HashSet<&NodeId> = all
+            .filter_map(|found| Some((ids.get(&found.node_id)?, found)))
+            .filter(|(node, found)| !self.is_foreign(node, found))
+            .map(|(node, _)| node)
+            .collect();
+        let unused = types.set(mirror, &used);
+        let is_left = |node: &NodeId| !digests.contains_key(node) && types.is_used(node);
+        self.nodes.retain(|node, _| !is_left(node));
+        self.values.retain(|node, _| !is_left(node));
+        let view = self.space.view();
+        let differs = |(node, digest): &(&NodeId, &u64)| digests.get(*node) != Some(*digest);
+        let mut gone: HashSet<NodeId> = self
+            .nodes
+            .iter()
+            .filter(differs)
+            .map(|(node, _)| node.clone())
+            .collect();
+        let inherited = used
+            .into_iter()
+            .filter(|node| !self.nodes.contains_key(*node) && types.is_first(mirror, node));
+        let instead = inherited
+            .chain(&unused)
+            .filter(|node| view.node(*node).is_some());
+        gone.extend(instead.cloned());
+        gone.into_iter().collect()
+    }
+
     /// Returns true for a node of a namespace that the registry has from elsewhere.
     fn is_foreign(&self, node: &NodeId, found: &Found) -> bool {
-        found.is_type && self.foreign.contains(&node.namespace)
+        found.is_type && self.shared.foreign.contains(&node.namespace)
     }
 
     /// Registers the namespaces of the server. Returns the indexes of those of instances.
@@ -229,7 +268,7 @@ impl Copy {
             }
         }
         all.extend(&of_instances);
-        self.kept.keep(&self.space, &all);
+        self.shared.namespaces.keep(&self.space, &all);
         Ok(of_instances.into_iter().collect())
     }
 
@@ -288,83 +327,6 @@ impl Copy {
             }
         }
         Ok(())
-    }
-
-    /// Adds the references between the nodes, and those to namespace 0 and to types.
-    fn add_references(&self, scan: &Scan, ids: &HashMap<&NodeId, NodeId>, map: &NamespaceMap) {
-        let view = self.space.view();
-        let end = |node: &NodeId| match ids.get(node) {
-            Some(node) => Some(node.clone()),
-            None if node.namespace == 0 => Some(node.clone()),
-            None => None,
-        };
-        let mut references: Vec<(NodeId, NodeId, NodeId)> = Vec::new();
-        for (supertype, subtype) in &scan.subtypes {
-            if let Some(subtype) = ids.get(subtype) {
-                references.push((supertype.clone(), ids::HAS_SUBTYPE.into(), subtype.clone()));
-            }
-        }
-        for (_, root) in &scan.roots {
-            if let Some(root) = ids.get(root) {
-                references.push((self.folder.clone(), ids::ORGANIZES.into(), root.clone()));
-            }
-        }
-        let type_definition = NodeId::from(ids::HAS_TYPE_DEFINITION);
-        for found in &scan.nodes {
-            let Some(source) = ids.get(&found.node_id) else {
-                continue;
-            };
-            if let Some(type_id) = self.type_of(found, ids, map) {
-                references.push((source.clone(), type_definition.clone(), type_id));
-            }
-            for (reference_type, target) in &found.references {
-                if *reference_type == type_definition {
-                    continue;
-                }
-                if let Some(target) = end(target) {
-                    let reference_type = map.type_id(reference_type);
-                    references.push((source.clone(), reference_type, target));
-                }
-            }
-        }
-        references.retain(|(source, reference_type, target)| {
-            [source, reference_type, target]
-                .into_iter()
-                .all(|node| view.node(node).is_some())
-        });
-        drop(view);
-        for step in references.chunks(limits::STEP) {
-            let mut edit = self.space.edit();
-            for (source, reference_type, target) in step {
-                let target = ExpandedNodeId::from(target.clone());
-                match edit.add_reference(source, reference_type, true, &target) {
-                    Ok(()) | Err(AddressSpaceError::DuplicateReference { .. }) => {}
-                    Err(error) => tracing::debug!(%source, %error, "a reference is not mirrored"),
-                }
-            }
-        }
-    }
-
-    /// Returns the type of an instance: that of the server, or a standard one if the registry does not have it.
-    fn type_of(
-        &self,
-        found: &Found,
-        ids: &HashMap<&NodeId, NodeId>,
-        map: &NamespaceMap,
-    ) -> Option<NodeId> {
-        let (wanted, instead) = match found.class {
-            NodeClass::Object => (NodeClass::ObjectType, ids::BASE_OBJECT_TYPE),
-            NodeClass::Variable => (NodeClass::VariableType, ids::BASE_DATA_VARIABLE_TYPE),
-            _ => return None,
-        };
-        let type_id = ids.get(&found.type_definition).cloned();
-        let type_id = type_id.unwrap_or_else(|| map.type_id(&found.type_definition));
-        let view = self.space.view();
-        let class = view.node(&type_id).map(|node| node.node_class());
-        Some(match class == Some(wanted) {
-            true => type_id,
-            false => instead.into(),
-        })
     }
 }
 

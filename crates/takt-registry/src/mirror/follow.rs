@@ -122,6 +122,7 @@ impl Follower {
             if let Some(change) = change {
                 self.take(&mut followed, change);
             }
+            is_current &= !self.copy.has_inherited();
             if !is_current && scanning.is_none() && self.may_scan() {
                 scanning = Some(self.begin_scan());
             }

@@ -1,10 +1,11 @@
 //! Mirrors of foreign servers: their types, Objects, Variables, Methods and Events in the address space of the registry.
 //!
 //! * [`scan`]: the address space of the server as plain data, browsed within [`limits`].
-//! * [`copy`]: the nodes at the registry, and their changes; [`attributes`]: those of one node.
+//! * [`copy`]: the nodes at the registry, and their changes; [`attributes`] and [`references`]: parts of that.
 //! * [`event_types`]: the fields that EventTypes of the server declare.
 //! * [`follow`]: the thread, with one Subscription for the values of all Variables.
 //! * [`namespaces`]: the namespaces of mirrors in the database.
+//! * [`shared`]: types, which several mirrors may use.
 //! * [`mirrored`]: the server for those that forward its Events and the Methods of its Conditions.
 //!
 //! Writes and Calls go to the server through a [`Gateway`], as those to a Provider do. The registry checks the rights of its
@@ -18,7 +19,9 @@ mod limits;
 mod mirrored;
 mod namespaces;
 mod options;
+mod references;
 mod scan;
+mod shared;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -36,6 +39,7 @@ use copy::Copy;
 use follow::Follower;
 use mirrored::Mirrored;
 use namespaces::KeptNamespaces;
+use shared::Shared;
 
 /// Mirrors. Dropping them stops them.
 pub(crate) struct Mirrors {
@@ -57,8 +61,8 @@ impl Mirrors {
         let stop = Arc::new(AtomicBool::new(false));
         let registry = rules.providers.space();
         // A namespace of the database without nodes is one of mirrors.
-        let foreign = Arc::new(space.namespaces_with_nodes());
-        let kept = Arc::new(KeptNamespaces::new(rules));
+        let foreign = space.namespaces_with_nodes();
+        let shared = Arc::new(Shared::new(foreign, KeptNamespaces::new(rules)));
         let (mut servers, mut followers) = (Vec::new(), Vec::new());
         for options in all {
             let naming = Naming::prefixed(registry.clone(), options.prefix());
@@ -83,8 +87,7 @@ impl Mirrors {
                 Arc::clone(space),
                 Arc::clone(&gateway),
                 naming.clone(),
-                Arc::clone(&foreign),
-                Arc::clone(&kept),
+                Arc::clone(&shared),
             )?;
             servers.push(Arc::clone(copy.server()));
             followers.push(Follower {

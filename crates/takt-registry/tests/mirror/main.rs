@@ -11,3 +11,4 @@ mod foreign;
 mod nodes;
 mod restarts;
 mod support;
+mod types;
