@@ -6,6 +6,7 @@
     reason = "these are tests"
 )]
 
+mod conditions;
 mod events;
 mod foreign;
 mod nodes;
