@@ -115,7 +115,7 @@ mod tests {
         assert!(types.is_first(7, &other) && types.heirs.contains(&8));
         assert!(types.set(8, &both).is_empty());
         assert!(types.heirs.is_empty());
-        assert_eq!(types.set(8, &HashSet::new()), [one.clone()]);
+        assert_eq!(types.set(8, &HashSet::new()), vec![one.clone()]);
         assert!(!types.is_used(&one) && types.is_used(&other));
         assert_eq!(types.set(7, &HashSet::new()), [other]);
     }
