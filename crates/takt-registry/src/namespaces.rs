@@ -15,6 +15,7 @@ use takt_ua::structures::{
 use takt_ua::{ExtensionObject, Variant};
 
 use crate::database::Contents;
+use crate::mirror::MirrorOptions;
 use crate::registry::RegistryError;
 
 /// Returns the namespaces of the server that are missing in the database, as changes to be recorded.
@@ -32,9 +33,15 @@ pub(crate) fn unknown(space: &AddressSpace, contents: &Contents) -> Vec<Change> 
 }
 
 /// Removes the forgotten namespaces from `contents` and returns them, if a NamespaceArray for `capacity` namespaces
-/// needs their places.
-pub(crate) fn take_forgotten(contents: &mut Contents, capacity: usize) -> Vec<u16> {
-    if contents.namespaces.len() <= capacity / 2 {
+/// needs their places: those of Providers that are forgotten, and of servers that are not in `mirrors`. If more than half
+/// is used even so, the other namespaces of mirrors are freed too: a server may have had new ones at each of its starts.
+pub(crate) fn take_forgotten(
+    contents: &mut Contents,
+    capacity: usize,
+    mirrors: &[MirrorOptions],
+) -> Vec<u16> {
+    let most = capacity / 2;
+    if contents.namespaces.len() <= most {
         return Vec::new();
     }
     let mut used: HashSet<u16> = contents.owners.iter().map(|(index, _)| *index).collect();
@@ -46,13 +53,27 @@ pub(crate) fn take_forgotten(contents: &mut Contents, capacity: usize) -> Vec<u1
         .map(|provider| model::provider_uri(&provider.name))
         .collect();
     let of_providers = model::provider_uri("");
-    let (forgotten, kept) = std::mem::take(&mut contents.namespaces)
-        .into_iter()
-        .partition(|(index, uri)| {
-            uri.starts_with(&of_providers) && !registered.contains(uri) && !used.contains(index)
+    let is_provider_gone =
+        |uri: &String| uri.starts_with(&of_providers) && !registered.contains(uri);
+    let is_mirrored = |uri: &str| mirrors.iter().any(|mirror| mirror.has_namespace(uri));
+    let mut forgotten = Vec::new();
+    let mut take = |is_forgotten: &dyn Fn(&String) -> bool| {
+        contents.namespaces.retain(|(index, uri)| {
+            let stays = used.contains(index) || !is_forgotten(uri);
+            if !stays {
+                forgotten.push(*index);
+            }
+            stays
         });
-    contents.namespaces = kept;
-    forgotten.into_iter().map(|(index, _)| index).collect()
+        contents.namespaces.len()
+    };
+    let left = take(&|uri| {
+        is_provider_gone(uri) || MirrorOptions::is_of_mirrors(uri) && !is_mirrored(uri)
+    });
+    if left > most {
+        take(&|uri| MirrorOptions::is_of_mirrors(uri));
+    }
+    forgotten
 }
 
 /// Returns the namespaces of what a change names: nodes, names and DataTypes. Values are not checked.
@@ -168,18 +189,37 @@ mod tests {
     #[test]
     fn only_unused_namespaces_are_freed_and_only_if_room_is_needed() {
         let mut kept = contents();
-        assert!(take_forgotten(&mut kept, 10).is_empty());
+        assert!(take_forgotten(&mut kept, 10, &[]).is_empty());
         assert_eq!(kept.namespaces.len(), 5);
         // 2 has a Provider, 3 an owner, and 5 is the target of a reference.
-        assert_eq!(take_forgotten(&mut kept, 8), vec![4_u16, 6]);
+        assert_eq!(take_forgotten(&mut kept, 8, &[]), vec![4_u16, 6]);
         let left = kept.namespaces.iter().map(|(index, _)| *index);
         assert_eq!(left.collect::<Vec<u16>>(), vec![2_u16, 3, 5]);
     }
 
     #[test]
+    fn namespaces_of_mirrors_are_freed_after_those_of_servers_that_are_not_mirrored() {
+        let names = [
+            (2, "urn:takt:mirror:A"),
+            (3, "urn:takt:mirror:A:urn:x"),
+            (4, "urn:takt:mirror:B:urn:x"),
+            (5, "urn:x"),
+        ];
+        let of_mirrors = || Contents {
+            namespaces: names.map(|(index, uri)| (index, uri.to_owned())).into(),
+            ..Contents::default()
+        };
+        let mirrors = ["A=opc.tcp://plc:4840".parse().unwrap()];
+        let freed = |capacity| take_forgotten(&mut of_mirrors(), capacity, &mirrors);
+        assert!(freed(8).is_empty());
+        assert_eq!(freed(6), vec![4_u16]);
+        assert_eq!(freed(4), vec![4_u16, 2, 3]);
+    }
+
+    #[test]
     fn indexes_of_forgotten_namespaces_are_reused() {
         let mut contents = contents();
-        let _ = take_forgotten(&mut contents, 8);
+        let _ = take_forgotten(&mut contents, 8, &[]);
         let server = Server::builder("Names", "urn:names").build().unwrap();
         let space = server.address_space();
         restore(space, &mut contents).unwrap();

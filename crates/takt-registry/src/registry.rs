@@ -117,7 +117,7 @@ impl Registry {
         let space = server.address_space();
         // All assigned indexes are bound to their URIs again, before new ones are assigned.
         let capacity = server.limits().max_namespaces;
-        let forgotten = namespaces::take_forgotten(&mut contents, capacity);
+        let forgotten = namespaces::take_forgotten(&mut contents, capacity, &options.mirrors);
         rules.database.free_namespaces(forgotten)?;
         namespaces::restore(space, &mut contents)?;
         space.import_nodeset(model::NODESET_NAME, model::NODESET)?;
@@ -137,8 +137,7 @@ impl Registry {
         let push_targets = std::mem::take(&mut contents.push_targets);
         rules.restore(space, contents)?;
         bind_methods(space, &rules, &durable, model)?;
-        let registry_space = rules.providers.space();
-        let mut mirrors = Mirrors::new(&options.mirrors, space, &registry_space, &providers)
+        let mut mirrors = Mirrors::new(&options.mirrors, space, &rules, &providers)
             .map_err(|source| RegistryError::Mirror(source.to_string()))?;
         events::bind_methods(space, &rules, Box::new(mirrors.gateways()))?;
         groups.start(configured)?;

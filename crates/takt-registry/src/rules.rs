@@ -118,7 +118,8 @@ impl Rules {
         }
     }
 
-    fn space(&self) -> Option<Arc<AddressSpace>> {
+    /// Returns the address space, until the server has ended.
+    pub(crate) fn space(&self) -> Option<Arc<AddressSpace>> {
         let server = self.bound.get()?.server.upgrade()?;
         Some(Arc::clone(server.address_space()))
     }

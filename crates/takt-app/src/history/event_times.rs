@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use takt_history::{Records, StoreReader, VariableKey};
 use takt_space::Event;
+use takt_ua::binary::Encode;
 use takt_ua::{DateTime, Variant};
 
 /// Longest time in ticks of 100 ns by which a record is later than its Event: 1 ms.
@@ -17,12 +18,22 @@ pub(super) fn time_of(event: &Event) -> Option<DateTime> {
     }
 }
 
-/// Returns the EventId of an Event; empty if it has none.
+/// Returns what tells an Event from all others with its Time: EventId, source and Condition; empty if it has no EventId.
+///
+/// Two mirrors of one server have the same Events, with the same EventIds and with sources of their own.
 pub(super) fn id_of(event: &Event) -> Vec<u8> {
-    match event.named("EventId") {
-        Some(Variant::ByteString(id)) => id.as_ref().to_vec(),
-        _ => Vec::new(),
+    let Some(Variant::ByteString(id)) = event.named("EventId") else {
+        return Vec::new();
+    };
+    if id.as_ref().is_empty() {
+        return Vec::new();
     }
+    let parts = [
+        id.encode_to_vec(),
+        event.source().encode_to_vec(),
+        event.condition().encode_to_vec(),
+    ];
+    parts.concat()
 }
 
 /// The place of an Event in the history of a notifier.
@@ -47,9 +58,9 @@ pub(super) struct EventTimes {
 struct Times {
     /// Latest time of all records.
     last: i64,
-    /// Times of records that wait for a commit, with the EventIds.
+    /// Times of records that wait for a commit, with the [ids](id_of) of the Events.
     waiting: BTreeMap<i64, Vec<u8>>,
-    /// A Time, and the EventIds that are recorded at it; they are read once for many Events with the same Time.
+    /// A Time, and the ids of the Events that are recorded at it; they are read once for many Events with the same Time.
     known: Option<(i64, HashSet<Vec<u8>>)>,
     /// Time of the last Event, and the time that its record got.
     given: (i64, i64),
@@ -66,7 +77,7 @@ impl EventTimes {
         times.last = last.unwrap_or(i64::MIN);
     }
 
-    /// Returns the place of an Event with this Time and EventId.
+    /// Returns the place of an Event with this Time and [id](id_of).
     pub(super) fn place(
         &mut self,
         key: VariableKey,
@@ -118,7 +129,7 @@ impl EventTimes {
 }
 
 impl Times {
-    /// Returns true if an Event with this Time and EventId is recorded.
+    /// Returns true if an Event with this Time and id is recorded.
     fn is_recorded(&mut self, key: VariableKey, time: i64, id: &[u8], store: &StoreReader) -> bool {
         if time > self.last || id.is_empty() {
             return false;
@@ -132,7 +143,7 @@ impl Times {
         is_recorded
     }
 
-    /// Returns the EventIds that are recorded at this Time.
+    /// Returns the ids of the Events that are recorded at this Time.
     fn ids_at(&self, key: VariableKey, time: i64, store: &StoreReader) -> HashSet<Vec<u8>> {
         let last = time.saturating_add(SPREAD);
         let waiting = self.waiting.range(time..=last);
@@ -158,7 +169,7 @@ impl Times {
 #[cfg(test)]
 mod tests {
     use takt_history::{HistoryRecord, HistoryStoreOptions, Store};
-    use takt_ua::{ByteString, StatusCode, ids};
+    use takt_ua::{ByteString, NodeId, StatusCode, ids};
 
     use super::*;
 
@@ -167,6 +178,25 @@ mod tests {
         event
             .field("Time", DateTime(time))
             .field("EventId", ByteString::from(id))
+    }
+
+    #[test]
+    fn events_of_two_mirrors_of_one_server_differ() {
+        let of = |namespace| {
+            let source = NodeId::numeric(namespace, 7);
+            let event = Event::new(ids::SYSTEM_EVENT_TYPE, source.clone());
+            let id = ByteString::from(b"a");
+            (
+                source,
+                event.field("Time", DateTime(100)).field("EventId", id),
+            )
+        };
+        let ((_, left), (source, right)) = (of(2), of(3));
+        assert_eq!(id_of(&left), id_of(&of(2).1));
+        assert_ne!(id_of(&left), id_of(&right));
+        assert_ne!(id_of(&right), id_of(&right.clone().of_condition(source)));
+        let without = Event::new(ids::SYSTEM_EVENT_TYPE, NodeId::numeric(2, 7));
+        assert!(id_of(&without).is_empty());
     }
 
     #[test]

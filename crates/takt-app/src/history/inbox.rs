@@ -62,7 +62,7 @@ pub(super) struct ArrivedEvent {
     /// The notifier.
     pub(super) key: VariableKey,
     pub(super) time: DateTime,
-    /// The EventId; empty if there is none.
+    /// EventId, source and Condition; empty if there is no EventId.
     pub(super) id: Vec<u8>,
     pub(super) record: Vec<u8>,
 }

@@ -8,12 +8,12 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use takt_app::CONDITION_METHODS;
 use takt_space::{
-    AddressSpace, AddressSpaceError, MethodHandler, RemoteMethod, RemoteOperations, RemoteReply,
-    RemoteRequest, RemoteResults, RemoteSource,
+    AddressSpace, AddressSpaceError, MethodHandler, RemoteCall, RemoteMethod, RemoteOperations,
+    RemoteReply, RemoteRequest, RemoteResults, RemoteSource, View,
 };
-use takt_ua::enumerations::PermissionType;
+use takt_ua::enumerations::{NodeClass, PermissionType};
 use takt_ua::structures::CallMethodResult;
-use takt_ua::{NodeId, StatusCode};
+use takt_ua::{NodeId, StatusCode, ids};
 
 use crate::forwarding::Gateway;
 use crate::providers::ProviderState;
@@ -55,10 +55,21 @@ struct ConditionMethods {
 }
 
 impl ConditionMethods {
-    fn gateway(&self, rules: &Rules, namespace: u16) -> Option<Arc<Gateway>> {
+    /// Returns the gateway for calls of the Methods of Conditions in a namespace.
+    fn gateway(
+        &self,
+        rules: &Rules,
+        namespace: u16,
+        calls: &mut [RemoteCall],
+    ) -> Option<Arc<Gateway>> {
         let gateway = |state: &ProviderState| Arc::clone(&state.gateway);
         let of_provider = rules.providers.with_namespace(namespace, gateway);
-        of_provider.or_else(|| (self.mirrors)(namespace))
+        of_provider.or_else(|| {
+            let of_mirror = (self.mirrors)(namespace)?;
+            let space = rules.space()?;
+            call_own_methods(&space.view(), calls);
+            Some(of_mirror)
+        })
     }
 }
 
@@ -90,12 +101,12 @@ impl RemoteSource for ConditionMethods {
             results: Mutex::new(vec![unanswered(); count]),
             reply: Mutex::new(Some(request.reply)),
         });
-        for (namespace, (indexes, calls)) in parts {
+        for (namespace, (indexes, mut calls)) in parts {
             let part = Part {
                 indexes,
                 collected: Arc::clone(&collected),
             };
-            match self.gateway(&rules, namespace) {
+            match self.gateway(&rules, namespace, &mut calls) {
                 Some(gateway) => gateway.forward(RemoteRequest {
                     size: request.size / count.max(1) * calls.len(),
                     operations: RemoteOperations::Call(calls),
@@ -110,6 +121,22 @@ impl RemoteSource for ConditionMethods {
                     Box::new(part).answer(failed);
                 }
             }
+        }
+    }
+}
+
+/// Replaces Methods of types by those that the Conditions have themselves: foreign servers may know no others, although they shall
+/// (OPC 10000-9, 5.7.3).
+fn call_own_methods(view: &View<'_>, calls: &mut [RemoteCall]) {
+    for call in calls {
+        let Some(method) = view.node(&call.method_id) else {
+            continue;
+        };
+        let own = view.child(&call.object_id, ids::HAS_COMPONENT, method.browse_name());
+        let own = own.filter(|own| own.namespace != 0);
+        let class = |node: &NodeId| view.node(node).map(|node| node.node_class());
+        if let Some(own) = own.filter(|own| class(own) == Some(NodeClass::Method)) {
+            call.method_id = own;
         }
     }
 }

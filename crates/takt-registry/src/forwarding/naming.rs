@@ -124,6 +124,11 @@ impl Naming {
 }
 
 impl Maps {
+    /// Returns true if they are those of the session of `client`.
+    pub(crate) fn are_of(&self, client: &Client) -> bool {
+        self.valid_for.0 == client.epoch()
+    }
+
     /// Replaces the indexes in the results of Reads, HistoryReads and Calls.
     pub(super) fn replace_in_results(&self, results: &mut RemoteResults) {
         match results {

@@ -1,33 +1,25 @@
 //! The copy of a foreign server in the address space of the registry.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
-use takt_app::{Attribute, NamespaceMap};
+use takt_app::NamespaceMap;
 use takt_space::{
     AddressSpace, AddressSpaceError, ClassAttributes, MethodHandler, NewReference, NodeDefinition,
     RemoteMethod, RemoteSource, RemoteValue, StoredValue, Value, VariableDefinition,
 };
-use takt_ua::binary::Encode;
 use takt_ua::enumerations::NodeClass;
-use takt_ua::structures::{EnumDefinition, StructureDefinition};
-use takt_ua::{
-    Elements, ExpandedNodeId, ExtensionObject, LocalizedText, NodeId, QualifiedName, Variant, ids,
-};
+use takt_ua::{LocalizedText, NodeId, QualifiedName, ids};
 
+use super::attributes::{SUBSCRIBE_TO_EVENTS, attributes, digest, map_for_digests};
 use super::event_types::declared_fields;
 use super::limits;
 use super::mirrored::Mirrored;
 use super::options::MirrorOptions;
+use super::references::{add_references, references_of_others};
 use super::scan::{Found, Scan};
-use crate::forwarding::{Gateway, Maps, Naming};
-
-/// AccessLevel bits that a copy can have: reading and writing of the current value, not of its history.
-const ACCESS: u32 = 0x63;
-
-/// Bit of an EventNotifier that a copy can have: Events, not their history.
-const SUBSCRIBE_TO_EVENTS: u8 = 1;
+use super::shared::{Shared, SharedTypes};
+use crate::forwarding::{Gateway, Naming};
 
 /// Numeric identifiers in the namespace of the folder.
 const FOLDER: u32 = 1;
@@ -40,15 +32,14 @@ pub(super) struct Copy {
     space: Arc<AddressSpace>,
     gateway: Arc<Gateway>,
     naming: Naming,
-    /// Namespaces that the registry had before its mirrors.
-    foreign: HashSet<String>,
+    shared: Arc<Shared>,
     folder: NodeId,
     server: Arc<Mirrored>,
     available: Arc<StoredValue>,
     problem: Arc<StoredValue>,
     /// Digests of the nodes that this mirror has added, by their NodeIds at the registry.
     nodes: HashMap<NodeId, u64>,
-    /// Values of the Variables, by their NodeIds at the server.
+    /// Values of the Variables, by their NodeIds at the registry: those at the server may change with each of its starts.
     values: HashMap<NodeId, Arc<StoredValue>>,
 }
 
@@ -59,9 +50,10 @@ impl Copy {
         space: Arc<AddressSpace>,
         gateway: Arc<Gateway>,
         naming: Naming,
-        foreign: HashSet<String>,
+        shared: Arc<Shared>,
     ) -> Result<Self, AddressSpaceError> {
         let namespace = space.namespaces().register(&options.folder_uri())?;
+        shared.namespaces.keep(&space, &[namespace]);
         let folder = NodeId::numeric(namespace, FOLDER);
         let name = QualifiedName::new(namespace, options.name.as_str());
         let object = ClassAttributes::Object {
@@ -109,7 +101,7 @@ impl Copy {
             space,
             gateway,
             naming,
-            foreign,
+            shared,
             folder,
             server: Arc::new(server),
             available,
@@ -130,19 +122,20 @@ impl Copy {
         self.problem.set(problem);
     }
 
-    /// Returns the values of the Variables, by their NodeIds at the server.
+    /// Returns true if another server does not have a type any more that this server has, too.
+    pub(super) fn has_inherited(&self) -> bool {
+        self.shared.has_inherited(self.folder.namespace)
+    }
+
+    /// Returns the values of the Variables, by their NodeIds at the registry.
     pub(super) fn values(&self) -> &HashMap<NodeId, Arc<StoredValue>> {
         &self.values
     }
 
     /// Makes a Variable be read at the server for each Read, because its values are too large to be kept.
-    pub(super) fn read_live(&mut self, node: &NodeId, maps: &Maps) {
+    pub(super) fn read_live(&mut self, node: &NodeId) {
         self.values.remove(node);
-        let ids = [
-            maps.to_registry.node_id(node),
-            maps.to_registry.type_id(node),
-        ];
-        for node in ids.iter().filter(|node| self.nodes.contains_key(*node)) {
+        if self.nodes.contains_key(node) {
             let value = Value::Remote(self.remote(node));
             warn_on_error(node, self.space.set_value(node, value));
         }
@@ -171,21 +164,22 @@ impl Copy {
             .iter()
             .map(|node| (&node.node_id, id_of(node)))
             .collect();
+        let for_digests = map_for_digests(scan, map);
         let digests: HashMap<NodeId, u64> = scan
             .nodes
             .iter()
-            .map(|node| (id_of(node), digest(node)))
+            .map(|node| (id_of(node), digest(node, &for_digests)))
             .collect();
-        let gone = self
-            .nodes
-            .iter()
-            .filter(|(node, digest)| digests.get(node) != Some(digest));
-        let gone: Vec<NodeId> = gone.map(|(node, _)| node.clone()).collect();
+        let shared = Arc::clone(&self.shared);
+        let mut types = shared.types();
+        let gone = self.gone(scan, &ids, &digests, &mut types);
+        let kept = references_of_others(&self.space.view(), &gone, &digests, &types);
         for step in gone.chunks(limits::STEP) {
             let mut edit = self.space.edit();
             for node in step {
                 warn_on_error(node, edit.delete_node(node, true));
                 self.nodes.remove(node);
+                self.values.remove(node);
             }
         }
         let is_there = |node: &NodeId| self.space.view().node(node).is_some();
@@ -193,17 +187,16 @@ impl Copy {
         let (mut added, others): (Vec<&Found>, Vec<&Found>) = scan
             .nodes
             .iter()
-            .filter(|node| !is_there(&id_of(node)) && !self.is_foreign(scan, node))
+            .filter(|node| !is_there(&id_of(node)) && !self.is_foreign(&id_of(node), node))
             .partition(|node| node.class == NodeClass::ReferenceType);
         added.extend(others);
         for step in added.chunks(limits::STEP) {
-            self.add(step, &id_of, map)?;
+            self.add(step, &ids, &digests, map)?;
         }
-        self.values.retain(|node, _| ids.contains_key(node));
         if added.is_empty() && gone.is_empty() && self.server.has_namespaces(&namespaces) {
             return Ok(());
         }
-        self.add_references(scan, &ids, map);
+        add_references(&self.space, &self.folder, scan, (&ids, map), kept);
         let is_type = |node: &&Found| node.is_type && node.class == NodeClass::ObjectType;
         let types: Vec<NodeId> = scan.nodes.iter().filter(is_type).map(id_of).collect();
         let fields = declared_fields(&self.space.view(), types.iter());
@@ -211,10 +204,47 @@ impl Copy {
         Ok(())
     }
 
+    /// Returns the nodes to delete: those that the server does not have any more, unless other mirrors use them, and those that
+    /// differ now, or are to be added by this mirror instead of another one.
+    fn gone(
+        &mut self,
+        scan: &Scan,
+        ids: &HashMap<&NodeId, NodeId>,
+        digests: &HashMap<NodeId, u64>,
+        types: &mut SharedTypes,
+    ) -> Vec<NodeId> {
+        let mirror = self.folder.namespace;
+        let all = scan.nodes.iter().filter(|found| found.is_type);
+        let used: HashSet<&NodeId> = all
+            .filter_map(|found| Some((ids.get(&found.node_id)?, found)))
+            .filter(|(node, found)| !self.is_foreign(node, found))
+            .map(|(node, _)| node)
+            .collect();
+        let unused = types.set(mirror, &used);
+        let is_left = |node: &NodeId| !digests.contains_key(node) && types.is_used(node);
+        self.nodes.retain(|node, _| !is_left(node));
+        self.values.retain(|node, _| !is_left(node));
+        let view = self.space.view();
+        let differs = |(node, digest): &(&NodeId, &u64)| digests.get(*node) != Some(*digest);
+        let mut gone: HashSet<NodeId> = self
+            .nodes
+            .iter()
+            .filter(differs)
+            .map(|(node, _)| node.clone())
+            .collect();
+        let inherited = used
+            .into_iter()
+            .filter(|node| !self.nodes.contains_key(*node) && types.is_first(mirror, node));
+        let instead = inherited
+            .chain(&unused)
+            .filter(|node| view.node(*node).is_some());
+        gone.extend(instead.cloned());
+        gone.into_iter().collect()
+    }
+
     /// Returns true for a node of a namespace that the registry has from elsewhere.
-    fn is_foreign(&self, scan: &Scan, node: &Found) -> bool {
-        let uri = scan.namespaces.get(usize::from(node.node_id.namespace));
-        node.is_type && uri.is_none_or(|uri| self.foreign.contains(uri))
+    fn is_foreign(&self, node: &NodeId, found: &Found) -> bool {
+        found.is_type && self.shared.foreign.contains(&node.namespace)
     }
 
     /// Registers the namespaces of the server. Returns the indexes of those of instances.
@@ -225,6 +255,7 @@ impl Copy {
         let types = scan.nodes.iter().filter(|node| node.is_type);
         let of_types: BTreeSet<u16> = types.map(|node| node.node_id.namespace).collect();
         let mut of_instances = BTreeSet::new();
+        let mut all = Vec::new();
         for (index, uri) in scan.namespaces.iter().enumerate() {
             let uri = match index {
                 0 => takt_space::STANDARD_NAMESPACE,
@@ -233,22 +264,27 @@ impl Copy {
             of_instances.insert(namespaces.register(&self.naming.of_instances(uri))?);
             let has_types = u16::try_from(index).is_ok_and(|index| of_types.contains(&index));
             if has_types && !Naming::is_reserved(uri) {
-                namespaces.register(uri)?;
+                all.push(namespaces.register(uri)?);
             }
         }
+        all.extend(&of_instances);
+        self.shared.namespaces.keep(&self.space, &all);
         Ok(of_instances.into_iter().collect())
     }
 
     fn add(
         &mut self,
         nodes: &[&Found],
-        id_of: &dyn Fn(&Found) -> NodeId,
+        ids: &HashMap<&NodeId, NodeId>,
+        digests: &HashMap<NodeId, u64>,
         map: &NamespaceMap,
     ) -> Result<(), AddressSpaceError> {
         let space = Arc::clone(&self.space);
         let mut edit = space.edit();
         for found in nodes {
-            let node = id_of(found);
+            let Some(node) = ids.get(&found.node_id) else {
+                continue;
+            };
             let mut name = map.type_name(&found.browse_name);
             if !space.namespaces().contains(name.namespace) {
                 name.namespace = node.namespace;
@@ -269,16 +305,16 @@ impl Copy {
                 }
                 Err(error) => return Err(error),
             }
-            self.nodes.insert(node.clone(), digest(found));
+            let digest = digests.get(node).copied().unwrap_or_default();
+            self.nodes.insert(node.clone(), digest);
             match found.class {
                 NodeClass::Variable => {
-                    let value = Arc::new(StoredValue::copy_of(self.remote(&node)));
-                    self.values
-                        .insert(found.node_id.clone(), Arc::clone(&value));
-                    edit.set_value(&node, Value::Stored(value))?;
+                    let value = Arc::new(StoredValue::copy_of(self.remote(node)));
+                    self.values.insert(node.clone(), Arc::clone(&value));
+                    edit.set_value(node, Value::Stored(value))?;
                 }
                 NodeClass::Method => edit.set_method(
-                    &node,
+                    node,
                     MethodHandler::Remote(RemoteMethod {
                         source: Arc::clone(&self.gateway) as Arc<dyn RemoteSource>,
                         object_id: NodeId::NULL,
@@ -292,187 +328,6 @@ impl Copy {
         }
         Ok(())
     }
-
-    /// Adds the references between the nodes, and those to namespace 0 and to types.
-    fn add_references(&self, scan: &Scan, ids: &HashMap<&NodeId, NodeId>, map: &NamespaceMap) {
-        let view = self.space.view();
-        let end = |node: &NodeId| match ids.get(node) {
-            Some(node) => Some(node.clone()),
-            None if node.namespace == 0 => Some(node.clone()),
-            None => None,
-        };
-        let mut references: Vec<(NodeId, NodeId, NodeId)> = Vec::new();
-        for (supertype, subtype) in &scan.subtypes {
-            if let Some(subtype) = ids.get(subtype) {
-                references.push((supertype.clone(), ids::HAS_SUBTYPE.into(), subtype.clone()));
-            }
-        }
-        for (_, root) in &scan.roots {
-            if let Some(root) = ids.get(root) {
-                references.push((self.folder.clone(), ids::ORGANIZES.into(), root.clone()));
-            }
-        }
-        let type_definition = NodeId::from(ids::HAS_TYPE_DEFINITION);
-        for found in &scan.nodes {
-            let Some(source) = ids.get(&found.node_id) else {
-                continue;
-            };
-            if let Some(type_id) = self.type_of(found, ids, map) {
-                references.push((source.clone(), type_definition.clone(), type_id));
-            }
-            for (reference_type, target) in &found.references {
-                if *reference_type == type_definition {
-                    continue;
-                }
-                if let Some(target) = end(target) {
-                    let reference_type = map.type_id(reference_type);
-                    references.push((source.clone(), reference_type, target));
-                }
-            }
-        }
-        references.retain(|(source, reference_type, target)| {
-            [source, reference_type, target]
-                .into_iter()
-                .all(|node| view.node(node).is_some())
-        });
-        drop(view);
-        for step in references.chunks(limits::STEP) {
-            let mut edit = self.space.edit();
-            for (source, reference_type, target) in step {
-                let target = ExpandedNodeId::from(target.clone());
-                match edit.add_reference(source, reference_type, true, &target) {
-                    Ok(()) | Err(AddressSpaceError::DuplicateReference { .. }) => {}
-                    Err(error) => tracing::debug!(%source, %error, "a reference is not mirrored"),
-                }
-            }
-        }
-    }
-
-    /// Returns the type of an instance: that of the server, or a standard one if the registry does not have it.
-    fn type_of(
-        &self,
-        found: &Found,
-        ids: &HashMap<&NodeId, NodeId>,
-        map: &NamespaceMap,
-    ) -> Option<NodeId> {
-        let (wanted, instead) = match found.class {
-            NodeClass::Object => (NodeClass::ObjectType, ids::BASE_OBJECT_TYPE),
-            NodeClass::Variable => (NodeClass::VariableType, ids::BASE_DATA_VARIABLE_TYPE),
-            _ => return None,
-        };
-        let type_id = ids.get(&found.type_definition).cloned();
-        let type_id = type_id.unwrap_or_else(|| map.type_id(&found.type_definition));
-        let view = self.space.view();
-        let class = view.node(&type_id).map(|node| node.node_class());
-        Some(match class == Some(wanted) {
-            true => type_id,
-            false => instead.into(),
-        })
-    }
-}
-
-/// Returns the attributes of a copy; `None` for a node that is not mirrored.
-fn attributes(found: &Found, map: &NamespaceMap) -> Option<ClassAttributes> {
-    let is_abstract = found
-        .attribute(Attribute::IsAbstract)
-        .and_then(Variant::as_bool);
-    let is_abstract = is_abstract.unwrap_or(false);
-    let data_type = match found.attribute(Attribute::DataType) {
-        Some(Variant::NodeId(data_type)) => map.type_id(data_type),
-        _ => ids::BASE_DATA_TYPE.into(),
-    };
-    let value_rank = match found.attribute(Attribute::ValueRank) {
-        Some(Variant::Int32(rank)) => *rank,
-        _ => -2,
-    };
-    Some(match found.class {
-        NodeClass::Object => ClassAttributes::Object {
-            event_notifier: match found.attribute(Attribute::EventNotifier) {
-                Some(Variant::Byte(bits)) => bits & SUBSCRIBE_TO_EVENTS,
-                _ => 0,
-            },
-        },
-        NodeClass::Variable => ClassAttributes::Variable(VariableDefinition {
-            data_type,
-            value_rank,
-            array_dimensions: match found.attribute(Attribute::ArrayDimensions) {
-                Some(Variant::Array(array)) => match &array.elements {
-                    Elements::UInt32(dimensions) => dimensions.clone(),
-                    _ => Vec::new(),
-                },
-                _ => Vec::new(),
-            },
-            access_level: level(found, Attribute::AccessLevel)
-                & level(found, Attribute::UserAccessLevel)
-                & ACCESS,
-            ..VariableDefinition::default()
-        }),
-        NodeClass::Method => ClassAttributes::Method { executable: true },
-        NodeClass::ObjectType => ClassAttributes::ObjectType { is_abstract },
-        NodeClass::VariableType => ClassAttributes::VariableType {
-            is_abstract,
-            data_type,
-            value_rank,
-            array_dimensions: Vec::new(),
-            value: None,
-        },
-        NodeClass::ReferenceType => ClassAttributes::ReferenceType {
-            is_abstract,
-            symmetric: found
-                .attribute(Attribute::Symmetric)
-                .and_then(Variant::as_bool)
-                .unwrap_or(false),
-            inverse_name: match found.attribute(Attribute::InverseName) {
-                Some(Variant::LocalizedText(name)) => Some(name.clone()),
-                _ => None,
-            },
-        },
-        NodeClass::DataType => ClassAttributes::DataType {
-            is_abstract,
-            definition: definition(found, map).map(Box::new),
-        },
-        _ => return None,
-    })
-}
-
-fn level(found: &Found, attribute: Attribute) -> u32 {
-    match found.attribute(attribute) {
-        Some(Variant::Byte(level)) => u32::from(*level),
-        // A server that does not say it lets the Read decide.
-        _ => 1,
-    }
-}
-
-/// Returns the DataTypeDefinition with the NamespaceIndexes of the registry.
-fn definition(found: &Found, map: &NamespaceMap) -> Option<ExtensionObject> {
-    let Variant::ExtensionObject(object) = found.attribute(Attribute::DataTypeDefinition)? else {
-        return None;
-    };
-    if object.is::<EnumDefinition>() {
-        return Some(ExtensionObject::clone(object));
-    }
-    let mut structure: StructureDefinition = object.decode_as().ok()?;
-    structure.default_encoding_id = map.type_id(&structure.default_encoding_id);
-    structure.base_data_type = map.type_id(&structure.base_data_type);
-    for field in &mut structure.fields {
-        field.data_type = map.type_id(&field.data_type);
-    }
-    Some(ExtensionObject::from_structure(&structure))
-}
-
-/// Returns a digest of everything in a node that the copy has.
-fn digest(found: &Found) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    (found.class.encode_to_vec(), found.is_type).hash(&mut hasher);
-    found.browse_name.hash(&mut hasher);
-    found.display_name.text.as_str().hash(&mut hasher);
-    found.type_definition.hash(&mut hasher);
-    for (attribute, value) in &found.attributes {
-        (*attribute as u32).hash(&mut hasher);
-        value.encode_to_vec().hash(&mut hasher);
-    }
-    found.references.hash(&mut hasher);
-    hasher.finish()
 }
 
 fn warn_on_error(node: &NodeId, result: Result<(), AddressSpaceError>) {

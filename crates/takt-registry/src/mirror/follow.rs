@@ -51,8 +51,14 @@ pub(super) struct Follower {
     pub(super) last_scan: Option<Instant>,
 }
 
-/// Values by the handles of a Subscription.
-type Targets = HashMap<u32, (NodeId, Arc<StoredValue>)>;
+/// A Subscription for the values of all Variables, in one session.
+struct Followed {
+    subscription: Subscription,
+    /// Values by the handles of the Subscription.
+    targets: HashMap<u32, (NodeId, Arc<StoredValue>)>,
+    /// NamespaceIndexes of the session.
+    maps: Maps,
+}
 
 impl Follower {
     /// Runs until the registry ends.
@@ -95,11 +101,11 @@ impl Follower {
             // Many servers take seconds to create MonitoredItems, and much less to read.
             self.read(&mut client, &maps)?;
         }
-        let mut followed = self.subscribe(client)?;
+        let mut followed = self.subscribe(client, maps)?;
         self.copy.show(true, "");
         tracing::info!(
             mirror = self.options.name,
-            variables = followed.1.len(),
+            variables = followed.targets.len(),
             "mirrored"
         );
         let mut scanning: Option<Receiver<Result<Scan, ScanError>>> = None;
@@ -107,9 +113,16 @@ impl Follower {
             if self.is_stopped() {
                 return Ok(());
             }
-            if let Some(change) = followed.0.next(LOOK)? {
-                self.take(&mut followed, change, &maps);
+            let change = followed.subscription.next(LOOK)?;
+            let Followed {
+                subscription, maps, ..
+            } = &mut followed;
+            // In another session, the NodeIds of the items may be those of other nodes.
+            is_in_session(subscription.client(), maps)?;
+            if let Some(change) = change {
+                self.take(&mut followed, change);
             }
+            is_current &= !self.copy.has_inherited();
             if !is_current && scanning.is_none() && self.may_scan() {
                 scanning = Some(self.begin_scan());
             }
@@ -120,31 +133,31 @@ impl Follower {
                 Err(TryRecvError::Empty) => continue,
                 Err(TryRecvError::Disconnected) => return Err(ScanError::Stopped),
                 Ok(found) => {
-                    let before = self.copy.values().len();
-                    let known: Vec<NodeId> = self.copy.values().keys().cloned().collect();
+                    let before = self.copy.values().clone();
                     self.update(&found?)?;
-                    let values = self.copy.values();
-                    let is_same = values.len() == before
-                        && known.iter().all(|node| values.contains_key(node));
-                    if !is_same || self.has_new_values(&followed.1) {
+                    if self.has_other_values(&before) {
                         let client = Client::new(&self.options.endpoint, self.client_options());
-                        followed = self.subscribe(client)?;
+                        followed = self.subscribe(client, Maps::default())?;
+                    } else {
+                        let client = followed.subscription.client();
+                        is_in_session(client, &followed.maps)?;
+                        self.naming.update(client, &mut followed.maps)?;
                     }
-                    self.naming.update(followed.0.client(), &mut maps)?;
                     (scanning, is_current) = (None, true);
                 }
             }
         }
     }
 
-    /// Returns true if values of the copy were replaced since they were subscribed.
-    fn has_new_values(&self, targets: &Targets) -> bool {
+    /// Returns true if the copy has other values than before: they must be subscribed anew.
+    fn has_other_values(&self, before: &HashMap<NodeId, Arc<StoredValue>>) -> bool {
         let values = self.copy.values();
-        targets.values().any(|(node, target)| {
-            values
+        let is_same = |(node, value): (&NodeId, &Arc<StoredValue>)| {
+            before
                 .get(node)
-                .is_some_and(|value| !Arc::ptr_eq(value, target))
-        })
+                .is_some_and(|before| Arc::ptr_eq(before, value))
+        };
+        values.len() != before.len() || !values.iter().all(is_same)
     }
 
     fn may_scan(&self) -> bool {
@@ -188,7 +201,8 @@ impl Follower {
     }
 
     /// Monitors all Variables, each with one item.
-    fn subscribe(&mut self, client: Client) -> Result<(Subscription, Targets), ScanError> {
+    fn subscribe(&mut self, mut client: Client, mut maps: Maps) -> Result<Followed, ScanError> {
+        self.naming.update(&mut client, &mut maps)?;
         let options = SubscriptionOptions {
             publishing_interval: self.options.interval,
             max_keep_alive_count: KEEP_ALIVE,
@@ -206,8 +220,11 @@ impl Follower {
             .iter()
             .map(|(node, value)| (node.clone(), Arc::clone(value)))
             .collect();
-        let items = values.iter().map(|(node, _)| (node.clone(), item.clone()));
+        let items = values
+            .iter()
+            .map(|(node, _)| (maps.to_server.node_id(node), item.clone()));
         let results = subscription.monitor_all(items.collect())?;
+        is_in_session(subscription.client(), &maps)?;
         let mut targets = HashMap::new();
         for ((node, value), result) in values.into_iter().zip(results) {
             match result {
@@ -217,7 +234,11 @@ impl Follower {
                 Err(status) => value.set_data_value(&DataValue::status(status)),
             }
         }
-        Ok((subscription, targets))
+        Ok(Followed {
+            subscription,
+            targets,
+            maps,
+        })
     }
 
     /// Reads all values once.
@@ -229,9 +250,10 @@ impl Follower {
             }
             let wanted: Vec<(NodeId, Attribute)> = batch
                 .iter()
-                .map(|node| (node.clone(), Attribute::Value))
+                .map(|node| (maps.to_server.node_id(node), Attribute::Value))
                 .collect();
             let values = client.read_attributes(&wanted)?;
+            is_in_session(client, maps)?;
             for (node, value) in batch.iter().zip(values) {
                 let target = self.copy.values().get(node).map(Arc::clone);
                 if let Some(target) = target {
@@ -262,23 +284,23 @@ impl Follower {
     }
 
     /// Keeps a changed value. Values that are too large are read at the server from now on.
-    fn take(&mut self, followed: &mut (Subscription, Targets), change: DataChange, maps: &Maps) {
+    fn take(&mut self, followed: &mut Followed, change: DataChange) {
         let DataChange {
             client_handle,
             value,
         } = change;
-        let Some((node, target)) = followed.1.get(&client_handle) else {
+        let Some((node, target)) = followed.targets.get(&client_handle) else {
             return;
         };
         let (node, target) = (node.clone(), Arc::clone(target));
-        if self.keep(&target, value, maps) {
+        if self.keep(&target, value, &followed.maps) {
             return;
         }
         self.kept = self.kept.saturating_sub(target.size_of_value());
-        followed.1.remove(&client_handle);
-        self.copy.read_live(&node, maps);
+        followed.targets.remove(&client_handle);
+        self.copy.read_live(&node);
         // The server may refuse; its further changes find no target.
-        let _ = followed.0.forget(client_handle);
+        let _ = followed.subscription.forget(client_handle);
     }
 
     /// Marks all values: they are the last ones.
@@ -309,5 +331,13 @@ impl Follower {
         while Instant::now() < end && !self.is_stopped() {
             std::thread::sleep(LOOK.min(time));
         }
+    }
+}
+
+/// Checks that the maps are those of the session of `client`: another session may have other NamespaceIndexes.
+fn is_in_session(client: &Client, maps: &Maps) -> Result<(), ScanError> {
+    match maps.are_of(client) {
+        true => Ok(()),
+        false => Err(ScanError::OtherSession),
     }
 }

@@ -1,23 +1,28 @@
 //! Mirrors of foreign servers: their types, Objects, Variables, Methods and Events in the address space of the registry.
 //!
 //! * [`scan`]: the address space of the server as plain data, browsed within [`limits`].
-//! * [`copy`]: the nodes at the registry, and their changes.
+//! * [`copy`]: the nodes at the registry, and their changes; [`attributes`] and [`references`]: parts of that.
 //! * [`event_types`]: the fields that EventTypes of the server declare.
 //! * [`follow`]: the thread, with one Subscription for the values of all Variables.
+//! * [`namespaces`]: the namespaces of mirrors in the database.
+//! * [`shared`]: types, which several mirrors may use.
 //! * [`mirrored`]: the server for those that forward its Events and the Methods of its Conditions.
 //!
 //! Writes and Calls go to the server through a [`Gateway`], as those to a Provider do. The registry checks the rights of its
 //! client first; the server sees the user of the mirror. `docs/mirror.md` describes names, limits and states.
 
+mod attributes;
 mod copy;
 mod event_types;
 mod follow;
 mod limits;
 mod mirrored;
+mod namespaces;
 mod options;
+mod references;
 mod scan;
+mod shared;
 
-use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
@@ -28,10 +33,13 @@ use takt_space::{AddressSpace, AddressSpaceError};
 pub use options::{MirrorOptions, MirrorOptionsError};
 
 use crate::events::Upstream;
-use crate::forwarding::{Gateway, Naming, RegistrySpace};
+use crate::forwarding::{Gateway, Naming};
+use crate::rules::Rules;
 use copy::Copy;
 use follow::Follower;
 use mirrored::Mirrored;
+use namespaces::KeptNamespaces;
+use shared::Shared;
 
 /// Mirrors. Dropping them stops them.
 pub(crate) struct Mirrors {
@@ -47,12 +55,14 @@ impl Mirrors {
     pub(crate) fn new(
         all: &[MirrorOptions],
         space: &Arc<AddressSpace>,
-        registry: &RegistrySpace,
+        rules: &Arc<Rules>,
         client: &ClientOptions,
     ) -> Result<Self, AddressSpaceError> {
         let stop = Arc::new(AtomicBool::new(false));
-        let uris = space.namespaces().all();
-        let foreign: HashSet<String> = uris.iter().map(|uri| uri.as_ref().to_owned()).collect();
+        let registry = rules.providers.space();
+        // A namespace of the database without nodes is one of mirrors.
+        let foreign = space.namespaces_with_nodes();
+        let shared = Arc::new(Shared::new(foreign, KeptNamespaces::new(rules)));
         let (mut servers, mut followers) = (Vec::new(), Vec::new());
         for options in all {
             let naming = Naming::prefixed(registry.clone(), options.prefix());
@@ -77,7 +87,7 @@ impl Mirrors {
                 Arc::clone(space),
                 Arc::clone(&gateway),
                 naming.clone(),
-                foreign.clone(),
+                Arc::clone(&shared),
             )?;
             servers.push(Arc::clone(copy.server()));
             followers.push(Follower {

@@ -5,6 +5,9 @@ use std::time::Duration;
 
 use takt_app::{ClientSecurity, Endpoint, EndpointError, Identity, ReverseClient};
 
+/// Beginning of the namespace URIs of all mirrors.
+const PREFIX: &str = "urn:takt:mirror:";
+
 /// A foreign server that the registry mirrors.
 ///
 /// The text form is `URL` or `NAME=URL`, for example `Press=opc.tcp://plc:4840`. The name is that of the folder with its nodes;
@@ -77,12 +80,22 @@ impl MirrorOptions {
 
     /// Prefix of the namespace URIs of the mirrored instances.
     pub(super) fn prefix(&self) -> String {
-        format!("urn:takt:mirror:{}:", self.name)
+        format!("{PREFIX}{}:", self.name)
     }
 
     /// Namespace URI of the folder.
     pub(super) fn folder_uri(&self) -> String {
-        format!("urn:takt:mirror:{}", self.name)
+        format!("{PREFIX}{}", self.name)
+    }
+
+    /// Returns true if a namespace at the registry is one of this mirror.
+    pub(crate) fn has_namespace(&self, uri: &str) -> bool {
+        uri == self.folder_uri() || uri.starts_with(&self.prefix())
+    }
+
+    /// Returns true if a namespace at the registry is one of any mirror, also of one that is not mirrored any more.
+    pub(crate) fn is_of_mirrors(uri: &str) -> bool {
+        uri.starts_with(PREFIX)
     }
 }
 

@@ -26,6 +26,9 @@ pub(super) enum ScanError {
         /// The counted things.
         of: &'static str,
     },
+    /// Another session has begun meanwhile, in which the server may have other NamespaceIndexes.
+    #[error("its session was replaced meanwhile")]
+    OtherSession,
     /// The registry ends.
     #[error("the registry ends")]
     Stopped,
@@ -72,6 +75,7 @@ pub(super) struct Scan {
 /// Scans the server of `client`.
 pub(super) fn scan(client: &mut Client, stop: &AtomicBool) -> Result<Scan, ScanError> {
     let namespaces = client.namespace_array()?;
+    let session = client.epoch();
     let too_long = |uri: &String| uri.len() > limits::MAX_URI;
     if namespaces.len() > limits::MAX_NAMESPACES || namespaces.iter().any(too_long) {
         return Err(limit(limits::MAX_NAMESPACES, "namespaces of 1024 bytes"));
@@ -92,7 +96,10 @@ pub(super) fn scan(client: &mut Client, stop: &AtomicBool) -> Result<Scan, ScanE
     scanner.types()?;
     scanner.instances()?;
     scanner.attributes()?;
-    Ok(scanner.scan)
+    match scanner.client.epoch() == session {
+        true => Ok(scanner.scan),
+        false => Err(ScanError::OtherSession),
+    }
 }
 
 fn limit(limit: usize, of: &'static str) -> ScanError {

@@ -6,6 +6,10 @@
     reason = "these are tests"
 )]
 
+mod conditions;
 mod events;
+mod foreign;
 mod nodes;
+mod restarts;
 mod support;
+mod types;

@@ -1,5 +1,6 @@
 //! The address space: nodes in memory, ReferenceTypes and namespaces.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -87,5 +88,11 @@ impl AddressSpace {
             .keys()
             .filter(|node_id| node_id.namespace == namespace);
         of_namespace.cloned().collect()
+    }
+
+    /// Returns the indexes of the namespaces that have nodes beyond the standard's.
+    pub fn namespaces_with_nodes(&self) -> BTreeSet<u16> {
+        let nodes = self.nodes.pin();
+        nodes.keys().map(|node_id| node_id.namespace).collect()
     }
 }
