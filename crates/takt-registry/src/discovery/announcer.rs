@@ -97,7 +97,7 @@ impl Discovery {
         let providers = &self.rules.providers;
         for provider in ProviderUrls::Remote.of_all(providers, &self.space, EVERYWHERE) {
             let name = self.name_on_network(provider.application_name.text.as_str());
-            // The announcement has the addresses of this host: with the host of a gateway it would lead nowhere.
+            // The announcement has addresses of this host: with the host of a gateway it would lead nowhere.
             let mut urls = provider.discovery_urls.iter().map(|url| url.as_str());
             let url = urls.find(|url| is_of_this_host(url, &self.host));
             let key = (name, url.unwrap_or_default().to_owned());
