@@ -40,7 +40,7 @@ const PAUSE: Duration = Duration::from_millis(200);
 /// Number of checks that may come at once after a rest.
 const BURST: u32 = 10;
 
-/// A name and the address from which it is tried.
+/// A name and the address from which it is tried; for IPv6 its network.
 type Attempt = (String, Option<IpAddr>);
 
 /// The file of users.
@@ -256,11 +256,7 @@ impl Users for UserFile {
     }
 
     fn user_name(&self, peer: &Peer, name: &str, password: &[u8]) -> Result<RoleSet, StatusCode> {
-        let address = match peer {
-            Peer::Tcp { address } => Some(address.ip()),
-            Peer::SharedMemory { .. } => None,
-        };
-        let attempt = (name.chars().take(64).collect(), address);
+        let attempt = (name.chars().take(64).collect(), peer.network());
         let at = Instant::now();
         if !self.permit(&attempt, at) {
             return Err(StatusCode::BadUserAccessDenied);
@@ -492,6 +488,23 @@ mod tests {
         assert!(!users.permit(&guess(1), at), "locked");
         assert!(users.permit(&guess(2), at), "another address");
         assert!(users.permit(&guess(1), at + LOCKED));
+    }
+
+    #[test]
+    fn addresses_of_one_ipv6_network_are_one_guesser() {
+        let folder = tempfile::tempdir().unwrap();
+        let users = file(&folder);
+        users.add(user("anna", "hammer")).unwrap();
+        let check = |address: &str, password: &str| {
+            let address = format!("[{address}]:50000").parse().unwrap();
+            users.user_name(&Peer::Tcp { address }, "anna", password.as_bytes())
+        };
+        let denied = Err(StatusCode::BadUserAccessDenied);
+        for host in 1..=ATTEMPTS {
+            assert_eq!(check(&format!("2001:db8::{host}"), "nail"), denied);
+        }
+        assert_eq!(check("2001:db8::99", "hammer"), denied);
+        assert!(check("2001:db8:0:1::99", "hammer").is_ok());
     }
 
     #[test]

@@ -7,7 +7,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use takt_shm::{ApplicationName, Runtime};
@@ -57,16 +57,8 @@ impl Owner {
     pub(crate) fn of(peer: &Peer) -> Option<Self> {
         match peer {
             Peer::SharedMemory { user, .. } => user.map(Self::User),
-            Peer::Tcp { address } => Some(Self::Address(network(address.ip()))),
+            Peer::Tcp { .. } => peer.network().map(Self::Address),
         }
-    }
-}
-
-/// Returns the network of an IPv6 address: a host can use all addresses of a /64, so they count as one.
-fn network(address: IpAddr) -> IpAddr {
-    match address.to_canonical() {
-        IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() >> 64 << 64)),
-        address => address,
     }
 }
 
