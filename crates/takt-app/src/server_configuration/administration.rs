@@ -1,6 +1,7 @@
 //! State of the administration of certificates: open files and the transaction.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Instant;
 
 use takt_crypto::{ApplicationSecurity, StoreError};
 use takt_rt::memory_budget::MemoryBudget;
@@ -55,21 +56,19 @@ impl Administration {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Closes the files and discards the transaction of Sessions that have ended.
-    pub(super) fn forget_closed_sessions(&self) {
+    /// Closes the files and discards the transaction of Sessions that have ended, or that nobody uses. Returns true if others are
+    /// left.
+    pub(super) fn forget_unused(&self) -> bool {
         let Some(server) = self.server.upgrade() else {
-            return;
+            return false;
         };
         let mut state = self.state();
-        state.files.retain(|session| server.has_session(session));
-        let transaction = state.transaction.as_ref();
-        if transaction.is_some_and(|it| !server.has_session(&it.session)) {
-            state.transaction = None;
-        }
+        state.forget(Instant::now(), |session| server.session_requests(session));
+        state.is_in_use()
     }
 
     pub(super) fn open_count(&self) -> u16 {
-        self.forget_closed_sessions();
+        self.forget_unused();
         self.state().files.count()
     }
 
