@@ -200,6 +200,12 @@ fn servers_are_found_on_the_host_and_on_the_network() {
         .find(|one| one.discovery_url.as_str() == machine_url);
     let machine = machine.unwrap();
     assert_eq!(machine.server_capabilities[0].as_str(), "DA");
+    let lds = found
+        .iter()
+        .find(|one| one.discovery_url.as_str() == registry_url);
+    let lds = &lds.unwrap().server_capabilities;
+    let lds: Vec<&str> = lds.iter().map(|one| one.as_str()).collect();
+    assert_eq!(lds, ["LDS", "DA", "AC"]);
     assert!(
         found
             .windows(2)

@@ -18,7 +18,7 @@ use takt_ua::structures::{
 };
 use takt_ua::{DateTime, ExtensionObject, StatusCode, UaString};
 
-pub(crate) use announcer::Announcer;
+pub(crate) use announcer::{Announcer, capabilities};
 pub(crate) use hosts::{host_name, is_loopback, is_of_this_host};
 pub use registrant::RegisterAtOptions;
 pub(crate) use registrant::{Registrant, RegistrationsElsewhere};
