@@ -20,6 +20,7 @@ use takt_space::{Peer, RoleSet};
 use takt_ua::StatusCode;
 
 use crate::issued_tokens::IssuedTokens;
+use crate::refusals::{Refusals, refused_login, shown};
 use user::{read, write};
 
 pub use unix::{unix_group, unix_user};
@@ -55,6 +56,8 @@ pub struct UserFile {
     nobody: LazyLock<Option<PasswordHash>>,
     /// An authorization service with users of its own.
     issued: Option<IssuedTokens>,
+    /// Refused logins in the log.
+    refusals: Refusals,
 }
 
 #[derive(Debug)]
@@ -103,6 +106,7 @@ impl UserFile {
             state: Mutex::new(state),
             nobody: LazyLock::new(|| PasswordHash::of(&[0; 32]).ok()),
             issued: None,
+            refusals: Refusals::default(),
         }
     }
 
@@ -272,6 +276,9 @@ impl Users for UserFile {
         let hash = known.map(|(hash, _)| hash).or(self.nobody.as_ref());
         let matches = hash.is_some_and(|hash| hash.matches(password));
         let roles = known.filter(|_| matches).map(|(_, roles)| roles);
+        if roles.is_none() {
+            self.refusals.warn(&refused_login(name, peer));
+        }
         self.note(attempt, roles.is_some(), at);
         roles.ok_or(StatusCode::BadUserAccessDenied)
     }
@@ -287,8 +294,10 @@ impl Users for UserFile {
             |user| matches!(&user.proof, UserProof::Certificate(known) if *known == fingerprint),
         );
         let refused = |reason: &dyn std::fmt::Display| {
-            let subject: String = certificate.subject.chars().take(200).collect();
-            tracing::info!(%subject, "the certificate of a user is refused: {reason}");
+            let subject = shown(&certificate.subject);
+            self.refusals.warn(&format_args!(
+                "the certificate {subject} of a user is refused: {reason}"
+            ));
             StatusCode::BadIdentityTokenRejected
         };
         let found = found.ok_or_else(|| refused(&"no user has it"))?;
@@ -468,6 +477,23 @@ mod tests {
         users.add(with("anna")).unwrap();
         let error = users.add(with("bert")).unwrap_err();
         assert!(matches!(error, UsersError::KnownCertificate(_)), "{error}");
+    }
+
+    /// The log does not tell which names are known.
+    #[test]
+    fn refusals_of_known_and_unknown_names_look_alike() {
+        let folder = tempfile::tempdir().unwrap();
+        let users = file(&folder);
+        users.add(user("anna", "hammer")).unwrap();
+        for name in ["anna", "bert"] {
+            let refused = users.user_name(&peer(1), name, b"nail");
+            assert_eq!(refused, Err(StatusCode::BadUserAccessDenied));
+        }
+        let mut lines = users.refusals.lines();
+        lines.sort();
+        assert_eq!(lines.len(), 2, "{lines:?}");
+        assert_eq!(lines[0].replace("anna", "bert"), lines[1]);
+        assert!(!lines.concat().contains("nail"));
     }
 
     #[test]

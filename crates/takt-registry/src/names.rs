@@ -10,11 +10,10 @@ use std::fmt;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use takt_app::refusals::{Refusals, refused_login};
 use takt_shm::{ApplicationName, Runtime};
 use takt_space::{Caller, Peer};
 use takt_ua::StatusCode;
-
-use crate::refusals::{Refusals, shown};
 
 /// Limits of names that each Unix user (over shared memory) or source address (over TCP) may have at a registry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -186,12 +185,7 @@ impl Names {
 
     /// Refuses a login that is neither of a known user nor of a Provider. The client does not learn which part is wrong.
     pub(crate) fn refuse_login(&self, name: &str, peer: &Peer) -> StatusCode {
-        let name = shown(name);
-        let owner = Owner::of(peer);
-        let owner = owner.map_or_else(|| "an unknown client".to_owned(), |owner| owner.to_string());
-        self.refusals.warn(&format_args!(
-            "login refused to {owner}: the user {name} is unknown, or the password is wrong: see `takt user list`"
-        ));
+        self.refusals.warn(&refused_login(name, peer));
         StatusCode::BadUserAccessDenied
     }
 }

@@ -85,11 +85,37 @@ impl Administration {
     }
 }
 
-/// Logs an error of the folders, such as a full disk, and returns the StatusCode for the client.
+/// Logs a mistake of the client, or an error of the folders, such as a full disk, and returns the StatusCode for the client.
 pub(super) fn refuse(error: &StoreError) -> StatusCode {
-    tracing::error!(%error, "the folders of certificates could not be changed");
     match error {
-        StoreError::Creation(_) => StatusCode::BadInvalidArgument,
-        _ => StatusCode::BadResourceUnavailable,
+        StoreError::Creation(error) if error.is_of_client() => {
+            tracing::warn!(%error, "a request of an administrator is refused");
+            StatusCode::BadInvalidArgument
+        }
+        StoreError::OlderList { .. } => {
+            tracing::warn!(%error, "a revocation list of an administrator is refused");
+            StatusCode::BadResourceUnavailable
+        }
+        error => {
+            tracing::error!(%error, "the folders of certificates could not be changed");
+            StatusCode::BadResourceUnavailable
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use takt_crypto::CreationError;
+
+    use super::*;
+
+    #[test]
+    fn mistakes_of_clients_are_no_errors_of_the_folders() {
+        for (error, status) in [
+            (CreationError::Subject, StatusCode::BadInvalidArgument),
+            (CreationError::Random, StatusCode::BadResourceUnavailable),
+        ] {
+            assert_eq!(refuse(&StoreError::from(error)), status);
+        }
     }
 }
