@@ -39,6 +39,11 @@ fn main() -> ExitCode {
             run: servers_are_found_on_the_host_and_on_the_network,
         },
         Test {
+            name: "servers_at_one_address_are_announced_there",
+            needs: NETWORKS,
+            run: servers_at_one_address_are_announced_there,
+        },
+        Test {
             name: "a_flood_of_announcements_keeps_no_client_out",
             needs: NETWORKS,
             run: a_flood_of_announcements_keeps_no_client_out,
@@ -195,6 +200,12 @@ fn servers_are_found_on_the_host_and_on_the_network() {
         .find(|one| one.discovery_url.as_str() == machine_url);
     let machine = machine.unwrap();
     assert_eq!(machine.server_capabilities[0].as_str(), "DA");
+    let lds = found
+        .iter()
+        .find(|one| one.discovery_url.as_str() == registry_url);
+    let lds = &lds.unwrap().server_capabilities;
+    let lds: Vec<&str> = lds.iter().map(|one| one.as_str()).collect();
+    assert_eq!(lds, ["LDS", "DA", "AC"]);
     assert!(
         found
             .windows(2)
@@ -287,6 +298,42 @@ fn servers_are_found_on_the_host_and_on_the_network() {
     let gate_url = "opc.tcp://plant.example:14860";
     assert_eq!(seen[1]["discoveryUrls"], serde_json::json!([gate_url]));
     for mut process in [registry, desk, gate] {
+        process.signal(Signal::INT);
+        let _ = process.finish(PATIENCE);
+    }
+}
+
+/// A host has three addresses, and two of its servers listen at one address each, which is not the first one.
+fn servers_at_one_address_are_announced_there() {
+    let hosts = HostPair::new();
+    let first = Host::new(&hosts.first, FIRST);
+    let second = Host::new(&hosts.second, SECOND);
+    for (host, number) in [(&hosts.first, 1), (&hosts.second, 2)] {
+        for address in [
+            format!("10.84.80.{number}/24"),
+            format!("fd84::{number}/64"),
+        ] {
+            let interface = &host.interface;
+            let nodad = if address.contains(':') { "nodad" } else { "" };
+            host.run(
+                "ip",
+                &format!("address add {address} dev {interface} {nodad}"),
+            );
+        }
+    }
+    let registry_url = "opc.tcp://10.84.80.1:4840";
+    let registry = first.serve(&["registry", "--endpoint", registry_url, "--mdns"]);
+    let saw_url = "opc.tcp://[fd84::1]:4860";
+    let saw = first.serve(&["provider", "host", "--name", "Saw", "--endpoint", saw_url]);
+    second.wait_for_network("the servers of the other host", |rows| {
+        let at_others = |row: &&Value| {
+            ![registry_url, saw_url].contains(&row["discoveryUrl"].as_str().unwrap())
+        };
+        assert_eq!(rows.iter().find(at_others), None);
+        has(rows, "SemanticRegistryServer on takt0", registry_url)
+            && has(rows, "Saw on takt0", saw_url)
+    });
+    for mut process in [registry, saw] {
         process.signal(Signal::INT);
         let _ = process.finish(PATIENCE);
     }

@@ -1,7 +1,8 @@
 //! Audit log: one JSON object for each action of a client, in a file or in the journal of systemd.
 //!
-//! Records wait in a bounded queue for a thread that writes them, so a slow disk delays no client. Records for which there is no
-//! room, or that cannot be written, are lost: their number is logged, and written when there is room again. The fields have the
+//! Records wait in a bounded queue for each place, whose thread writes them, so a slow disk delays neither clients nor other places.
+//! Records for which there is no room, or that cannot be written, are lost: their number is logged, and written when there is room
+//! again. The fields have the
 //! names of the Properties of AuditEventType and its subtypes (OPC 10000-5, 6.4). Values, arguments and passwords are not in them.
 
 mod journal;
@@ -13,10 +14,9 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 use std::str::FromStr;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
-use std::thread::JoinHandle;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use takt_services::{AuditRecord, AuditSink};
@@ -28,6 +28,9 @@ use writer::LineWriter;
 
 /// Largest number of records that wait to be written, of 4 KiB at most.
 const WAITING: usize = 4096;
+
+/// Time limit for the records that wait at the end.
+const LAST_RECORDS: Duration = Duration::from_secs(3);
 
 /// Shortest time between two messages in the log about lost records.
 const QUIET: Duration = Duration::from_secs(10);
@@ -78,19 +81,28 @@ pub struct AuditError {
     pub source: io::Error,
 }
 
-/// An audit log with its thread. Dropping it writes what waits.
+/// An audit log with a thread for each place: one that does not take records keeps the others from nothing. Dropping it writes what
+/// waits, for a few seconds at most.
 #[derive(Debug)]
 pub struct AuditLog {
+    places: Vec<Place>,
+}
+
+/// A place with its thread.
+#[derive(Debug)]
+struct Place {
+    target: AuditTarget,
     queue: Option<SyncSender<String>>,
     lost: Arc<AtomicU64>,
-    thread: Option<JoinHandle<()>>,
+    /// Disconnected when the thread ends.
+    ended: Mutex<Receiver<()>>,
 }
 
 impl AuditLog {
     /// Opens an audit log at all these places.
     ///
     /// # Errors
-    /// A place cannot be opened, or the thread cannot be started.
+    /// A place cannot be opened, or a thread cannot be started.
     pub fn open(targets: &[AuditTarget]) -> Result<Self, AuditError> {
         let mut writers = Vec::new();
         for target in targets {
@@ -104,53 +116,80 @@ impl AuditLog {
             };
             writers.push((target.clone(), writer));
         }
-        let (queue, records) = mpsc::sync_channel(WAITING);
-        let lost = Arc::new(AtomicU64::new(0));
-        let writing = Writing {
-            writers,
-            lost: Arc::clone(&lost),
-            told: None,
-        };
-        let thread = std::thread::Builder::new().name("audit".to_owned());
-        let thread = thread.spawn(move || writing.run(&records));
-        let thread = thread.map_err(|source| AuditError {
-            target: targets
-                .first()
-                .cloned()
-                .unwrap_or_else(|| AuditTarget::File(PathBuf::new())),
-            source,
-        })?;
-        Ok(Self {
-            queue: Some(queue),
-            lost,
-            thread: Some(thread),
-        })
+        Self::start(writers)
+    }
+
+    fn start(writers: Vec<(AuditTarget, Box<dyn LineWriter>)>) -> Result<Self, AuditError> {
+        let places = writers.into_iter().map(|(target, writer)| {
+            let started = Place::start(target.clone(), writer);
+            started.map_err(|source| AuditError { target, source })
+        });
+        let places = places.collect::<Result<_, _>>()?;
+        Ok(Self { places })
     }
 }
 
 impl AuditSink for AuditLog {
     fn record(&self, record: &AuditRecord<'_>) {
         let line = record::line(record);
-        let sent = self.queue.as_ref().map(|queue| queue.try_send(line));
-        if !matches!(sent, Some(Ok(()))) {
-            self.lost.fetch_add(1, Ordering::Relaxed);
+        for place in &self.places {
+            let queue = place.queue.as_ref();
+            let sent = queue.map(|queue| queue.try_send(line.clone()));
+            if !matches!(sent, Some(Ok(()))) {
+                place.lost.fetch_add(1, Ordering::Relaxed);
+            }
         }
     }
 }
 
 impl Drop for AuditLog {
     fn drop(&mut self) {
-        drop(self.queue.take());
-        if let Some(thread) = self.thread.take() {
-            // A thread that panicked has nothing left to write.
-            let _ = thread.join();
+        // All of them are told to end before the first is waited for.
+        for place in &mut self.places {
+            drop(place.queue.take());
         }
+        let end = Instant::now() + LAST_RECORDS;
+        for place in &mut self.places {
+            let left = end.saturating_duration_since(Instant::now());
+            let ended = place.ended.get_mut();
+            let ended = ended.unwrap_or_else(PoisonError::into_inner);
+            if let Err(RecvTimeoutError::Timeout) = ended.recv_timeout(left) {
+                let target = &place.target;
+                tracing::error!(%target, "the last audit records are lost: they could not be written in time");
+            }
+        }
+    }
+}
+
+impl Place {
+    fn start(target: AuditTarget, writer: Box<dyn LineWriter>) -> io::Result<Self> {
+        let (queue, records) = mpsc::sync_channel(WAITING);
+        let (ends, ended) = mpsc::channel::<()>();
+        let lost = Arc::new(AtomicU64::new(0));
+        let writing = Writing {
+            target: target.clone(),
+            writer,
+            lost: Arc::clone(&lost),
+            told: None,
+        };
+        let thread = std::thread::Builder::new().name("audit".to_owned());
+        thread.spawn(move || {
+            writing.run(&records);
+            drop(ends);
+        })?;
+        Ok(Self {
+            target,
+            queue: Some(queue),
+            lost,
+            ended: Mutex::new(ended),
+        })
     }
 }
 
 /// The thread that writes.
 struct Writing {
-    writers: Vec<(AuditTarget, Box<dyn LineWriter>)>,
+    target: AuditTarget,
+    writer: Box<dyn LineWriter>,
     lost: Arc<AtomicU64>,
     /// Time of the last message in the log about lost records.
     told: Option<Instant>,
@@ -171,19 +210,14 @@ impl Writing {
         self.tell();
     }
 
-    /// Writes a record. One that cannot be written everywhere counts as lost.
+    /// Writes a record. One that cannot be written counts as lost.
     fn write(&mut self, record: &str) {
-        let mut is_lost = false;
-        for (target, writer) in &mut self.writers {
-            if let Err(error) = writer.write(record) {
-                is_lost = true;
-                if self.told.is_none_or(|told| told.elapsed() >= QUIET) {
-                    tracing::error!(%target, %error, "an audit record cannot be written");
-                }
-            }
-        }
-        if is_lost {
+        if let Err(error) = self.writer.write(record) {
             self.lost.fetch_add(1, Ordering::Relaxed);
+            if self.told.is_none_or(|told| told.elapsed() >= QUIET) {
+                let target = &self.target;
+                tracing::error!(%target, %error, "an audit record cannot be written");
+            }
         }
     }
 
@@ -194,12 +228,10 @@ impl Writing {
             return;
         }
         self.told = Some(Instant::now());
-        tracing::error!(lost, "audit records were lost");
-        let record = record::lost(lost, DateTime::now());
-        for (_, writer) in &mut self.writers {
-            // If this fails, the log has the number.
-            let _ = writer.write(&record);
-        }
+        let target = &self.target;
+        tracing::error!(%target, lost, "audit records were lost");
+        // If this fails, the log has the number.
+        let _ = self.writer.write(&record::lost(lost, DateTime::now()));
     }
 }
 
@@ -278,21 +310,8 @@ mod tests {
     fn a_full_queue_loses_records_and_counts_them() {
         let (go, waits) = mpsc::channel();
         let (keeps, kept) = mpsc::channel();
-        let (queue, records) = mpsc::sync_channel(WAITING);
-        let lost = Arc::new(AtomicU64::new(0));
-        let writing = Writing {
-            writers: vec![(
-                AuditTarget::File(PathBuf::new()),
-                Box::new(Slow(waits, keeps)),
-            )],
-            lost: Arc::clone(&lost),
-            told: None,
-        };
-        let log = AuditLog {
-            queue: Some(queue),
-            lost,
-            thread: Some(std::thread::spawn(move || writing.run(&records))),
-        };
+        let slow: Box<dyn LineWriter> = Box::new(Slow(waits, keeps));
+        let log = AuditLog::start(vec![(AuditTarget::File(PathBuf::new()), slow)]).unwrap();
         let caller = Caller::local();
         let before = Instant::now();
         let all = WAITING + 100;
@@ -310,5 +329,28 @@ mod tests {
         let (counted, told) = counts.fold((0, 0), |(sum, count), lost| (sum + lost, count + 1));
         assert!((99..=100).contains(&counted), "{counted}");
         assert_eq!(kept.len() - told + counted as usize, all);
+    }
+
+    #[test]
+    fn a_place_that_hangs_delays_neither_the_others_nor_the_end() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("audit");
+        let (_go, waits) = mpsc::channel();
+        let (keeps, _kept) = mpsc::channel();
+        let hanging: Box<dyn LineWriter> = Box::new(Slow(waits, keeps));
+        let file: Box<dyn LineWriter> = Box::new(LogFile::open(&path).unwrap());
+        let log = AuditLog::start(vec![
+            (AuditTarget::File("hanging".into()), hanging),
+            (AuditTarget::File(path.clone()), file),
+        ])
+        .unwrap();
+        let caller = Caller::local();
+        record(&log, &caller);
+        record(&log, &caller);
+        let before = Instant::now();
+        drop(log);
+        assert!(before.elapsed() < LAST_RECORDS + Duration::from_secs(5));
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert_eq!(text.lines().count(), 2, "{text}");
     }
 }

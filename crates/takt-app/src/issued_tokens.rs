@@ -12,6 +12,8 @@ use takt_services::IssuedUser;
 use takt_space::RoleSet;
 use takt_ua::StatusCode;
 
+use crate::refusals::{Refusals, shown};
+
 /// Largest file of keys in bytes.
 const MAX_FILE: u64 = 1 << 20;
 
@@ -55,6 +57,8 @@ pub(crate) struct IssuedTokens {
     options: JwtOptions,
     audience: String,
     keys: Mutex<(Option<SystemTime>, Arc<JwtKeys>)>,
+    /// Refused tokens in the log.
+    refusals: Refusals,
 }
 
 impl IssuedTokens {
@@ -69,6 +73,7 @@ impl IssuedTokens {
             audience: audience.unwrap_or_else(|| application_uri.to_owned()),
             options,
             keys,
+            refusals: Refusals::default(),
         })
     }
 
@@ -104,16 +109,17 @@ impl IssuedTokens {
         };
         let claims = self.keys().verify(text, &expected);
         let claims = claims.map_err(|error| {
-            tracing::info!(%error, "a token of a user is refused");
+            self.refusals
+                .warn(&format_args!("a token of a user is refused: {error}"));
             rejected
         })?;
         let known = claims.roles.iter().filter_map(|name| self.roles(name));
         let Some(roles) = known.reduce(RoleSet::union) else {
-            tracing::info!(
-                user = ?claims.subject,
-                roles = ?claims.roles,
-                "a token of a user is refused: it has no role of this server"
-            );
+            self.refusals.warn(&format_args!(
+                "a token of the user {} is refused: none of its roles is one of this server: {}",
+                shown(&claims.subject),
+                shown(&claims.roles.join(", "))
+            ));
             return Err(StatusCode::BadUserAccessDenied);
         };
         Ok(IssuedUser {

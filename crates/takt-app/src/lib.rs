@@ -78,6 +78,8 @@ pub mod model;
 mod namespace_map;
 mod private_file;
 mod provider;
+#[doc(hidden)]
+pub mod refusals;
 pub mod serve;
 mod server_configuration;
 mod state_directory;

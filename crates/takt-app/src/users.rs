@@ -20,6 +20,7 @@ use takt_space::{Peer, RoleSet};
 use takt_ua::StatusCode;
 
 use crate::issued_tokens::IssuedTokens;
+use crate::refusals::{Refusals, refused_login, shown};
 use user::{read, write};
 
 pub use unix::{unix_group, unix_user};
@@ -40,7 +41,7 @@ const PAUSE: Duration = Duration::from_millis(200);
 /// Number of checks that may come at once after a rest.
 const BURST: u32 = 10;
 
-/// A name and the address from which it is tried.
+/// A name and the address from which it is tried; for IPv6 its network.
 type Attempt = (String, Option<IpAddr>);
 
 /// The file of users.
@@ -55,6 +56,8 @@ pub struct UserFile {
     nobody: LazyLock<Option<PasswordHash>>,
     /// An authorization service with users of its own.
     issued: Option<IssuedTokens>,
+    /// Refused logins in the log.
+    refusals: Refusals,
 }
 
 #[derive(Debug)]
@@ -103,6 +106,7 @@ impl UserFile {
             state: Mutex::new(state),
             nobody: LazyLock::new(|| PasswordHash::of(&[0; 32]).ok()),
             issued: None,
+            refusals: Refusals::default(),
         }
     }
 
@@ -256,11 +260,7 @@ impl Users for UserFile {
     }
 
     fn user_name(&self, peer: &Peer, name: &str, password: &[u8]) -> Result<RoleSet, StatusCode> {
-        let address = match peer {
-            Peer::Tcp { address } => Some(address.ip()),
-            Peer::SharedMemory { .. } => None,
-        };
-        let attempt = (name.chars().take(64).collect(), address);
+        let attempt = (name.chars().take(64).collect(), peer.network());
         let at = Instant::now();
         if !self.permit(&attempt, at) {
             return Err(StatusCode::BadUserAccessDenied);
@@ -276,6 +276,9 @@ impl Users for UserFile {
         let hash = known.map(|(hash, _)| hash).or(self.nobody.as_ref());
         let matches = hash.is_some_and(|hash| hash.matches(password));
         let roles = known.filter(|_| matches).map(|(_, roles)| roles);
+        if roles.is_none() {
+            self.refusals.warn(&refused_login(name, peer));
+        }
         self.note(attempt, roles.is_some(), at);
         roles.ok_or(StatusCode::BadUserAccessDenied)
     }
@@ -291,8 +294,10 @@ impl Users for UserFile {
             |user| matches!(&user.proof, UserProof::Certificate(known) if *known == fingerprint),
         );
         let refused = |reason: &dyn std::fmt::Display| {
-            let subject: String = certificate.subject.chars().take(200).collect();
-            tracing::info!(%subject, "the certificate of a user is refused: {reason}");
+            let subject = shown(&certificate.subject);
+            self.refusals.warn(&format_args!(
+                "the certificate {subject} of a user is refused: {reason}"
+            ));
             StatusCode::BadIdentityTokenRejected
         };
         let found = found.ok_or_else(|| refused(&"no user has it"))?;
@@ -474,6 +479,23 @@ mod tests {
         assert!(matches!(error, UsersError::KnownCertificate(_)), "{error}");
     }
 
+    /// The log does not tell which names are known.
+    #[test]
+    fn refusals_of_known_and_unknown_names_look_alike() {
+        let folder = tempfile::tempdir().unwrap();
+        let users = file(&folder);
+        users.add(user("anna", "hammer")).unwrap();
+        for name in ["anna", "bert"] {
+            let refused = users.user_name(&peer(1), name, b"nail");
+            assert_eq!(refused, Err(StatusCode::BadUserAccessDenied));
+        }
+        let mut lines = users.refusals.lines();
+        lines.sort();
+        assert_eq!(lines.len(), 2, "{lines:?}");
+        assert_eq!(lines[0].replace("anna", "bert"), lines[1]);
+        assert!(!lines.concat().contains("nail"));
+    }
+
     #[test]
     fn guessing_locks_the_name_for_one_address() {
         let folder = tempfile::tempdir().unwrap();
@@ -492,6 +514,23 @@ mod tests {
         assert!(!users.permit(&guess(1), at), "locked");
         assert!(users.permit(&guess(2), at), "another address");
         assert!(users.permit(&guess(1), at + LOCKED));
+    }
+
+    #[test]
+    fn addresses_of_one_ipv6_network_are_one_guesser() {
+        let folder = tempfile::tempdir().unwrap();
+        let users = file(&folder);
+        users.add(user("anna", "hammer")).unwrap();
+        let check = |address: &str, password: &str| {
+            let address = format!("[{address}]:50000").parse().unwrap();
+            users.user_name(&Peer::Tcp { address }, "anna", password.as_bytes())
+        };
+        let denied = Err(StatusCode::BadUserAccessDenied);
+        for host in 1..=ATTEMPTS {
+            assert_eq!(check(&format!("2001:db8::{host}"), "nail"), denied);
+        }
+        assert_eq!(check("2001:db8::99", "hammer"), denied);
+        assert!(check("2001:db8:0:1::99", "hammer").is_ok());
     }
 
     #[test]

@@ -55,6 +55,14 @@ pub enum CreationError {
     Random,
 }
 
+impl CreationError {
+    /// Returns true if the names that were given are the reason, and not this host.
+    #[must_use]
+    pub const fn is_of_client(&self) -> bool {
+        matches!(self, Self::Subject | Self::Certificate(_))
+    }
+}
+
 impl NewCertificate {
     /// Creates a key of this kind and a self-signed certificate.
     ///

@@ -52,7 +52,9 @@ pub use encrypted_secret::EncryptedSecret;
 pub use ephemeral::{EphemeralKey, SharedSecret};
 pub use folder::StoreError;
 pub use identity::OwnCertificate;
-pub use jwt::{JwtClaims, JwtError, JwtExpectations, JwtKeys, JwtKeysError, MAX_JWT};
+pub use jwt::{
+    JwtClaims, JwtError, JwtExpectations, JwtKeys, JwtKeysError, MAX_JWT, claimed_subject,
+};
 pub use key_derivation::{hkdf, p_sha256};
 pub use password::PasswordHash;
 pub use policy::{

@@ -206,7 +206,7 @@ fn a_key_is_used_for_its_own_algorithm_and_name_only() {
 
 /// A token brings its own key, or an address of one.
 #[test]
-fn keys_in_a_token_have_no_effect() {
+fn tokens_with_keys_or_addresses_of_keys_are_refused() {
     let stranger = Service {
         rsa: RsaKeyPair::generate(KeySize::Rsa2048).unwrap(),
         ecdsa: EcdsaKeyPair::generate(&ECDSA_P256_SHA256_FIXED_SIGNING).unwrap(),
@@ -215,12 +215,18 @@ fn keys_in_a_token_have_no_effect() {
         ("jwk", stranger.rsa_key()),
         ("jku", json!("https://attacker.example/keys")),
         ("x5u", json!("https://attacker.example/certificate")),
-        ("kid", json!("rsa")),
+        ("x5c", json!(["MIIB"])),
     ] {
         let header = json!({"alg": "RS256", name: value});
-        let token = stranger.token("RS256", &header, &claims());
-        assert_eq!(verify(&token), Err(JwtError::Signature), "{name}");
+        // A known key does not make them better.
+        for service in [&stranger, &*SERVICE] {
+            let token = service.token("RS256", &header, &claims());
+            assert_eq!(verify(&token), Err(JwtError::Key), "{name}");
+        }
     }
+    let header = json!({"alg": "RS256", "kid": "rsa"});
+    let token = stranger.token("RS256", &header, &claims());
+    assert_eq!(verify(&token), Err(JwtError::Signature));
 }
 
 #[test]
@@ -236,6 +242,18 @@ fn extensions_and_nested_or_encrypted_tokens_are_refused() {
         let header = json!({"alg": "ES256", name: value});
         let token = SERVICE.token("ES256", &header, &claims());
         assert_eq!(verify(&token), Err(JwtError::Algorithm), "{name}");
+    }
+}
+
+#[test]
+fn the_claimed_subject_is_read_from_refused_tokens_too() {
+    let header = json!({"alg": "none"});
+    let token = SERVICE.token("ES256", &header, &claims());
+    assert!(verify(&token).is_err());
+    let claimed = takt_crypto::claimed_subject(&token);
+    assert_eq!(claimed.as_deref(), claims()["sub"].as_str());
+    for text in ["", "a", "a.b.c", "..", "a.e30.c"] {
+        assert_eq!(takt_crypto::claimed_subject(text), None, "{text}");
     }
 }
 

@@ -1,5 +1,7 @@
 //! A server as it is announced on the network (OPC 10000-12, Annex C).
 
+use std::net::IpAddr;
+
 use crate::name::sanitized;
 
 /// Scheme of endpoints that mDNS can announce as `_opcua-tcp._tcp`.
@@ -12,11 +14,35 @@ const LONGEST_PROPERTY: usize = 255;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Announcement {
     pub(crate) name: String,
+    pub(crate) host: AnnouncedHost,
     pub(crate) port: u16,
     /// Path of the DiscoveryUrl with its first slash; empty if there is none.
     pub(crate) path: String,
     /// Identifiers of capabilities (OPC 10000-12, Annex D), `NA` if there are none.
     pub(crate) capabilities: Vec<String>,
+}
+
+/// Addresses with which a server is announced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum AnnouncedHost {
+    /// The only address at which it listens.
+    Address(IpAddr),
+    /// All IPv4 addresses of this host.
+    AllIpv4,
+    /// All addresses of this host: the URL has `[::]` or a name.
+    All,
+}
+
+impl AnnouncedHost {
+    /// Returns the addresses that the host of a URL stands for.
+    fn of(host: &str) -> Self {
+        let address = host.trim_matches(['[', ']']).parse::<IpAddr>();
+        match address.map(|address| address.to_canonical()) {
+            Ok(IpAddr::V4(address)) if address.is_unspecified() => Self::AllIpv4,
+            Ok(address) if !address.is_unspecified() => Self::Address(address),
+            _ => Self::All,
+        }
+    }
 }
 
 /// Reason why a server cannot be announced.
@@ -35,7 +61,7 @@ pub enum AnnouncementError {
 
 impl Announcement {
     /// Creates the announcement of a server: its name, its DiscoveryUrl and its capabilities. The host of the URL has to be this
-    /// host: it is not announced, because mDNS announces the addresses of this host.
+    /// host. If it is an address, the server is announced with this address only.
     ///
     /// # Errors
     /// See [`AnnouncementError`].
@@ -48,7 +74,7 @@ impl Announcement {
         if name.trim().is_empty() {
             return Err(AnnouncementError::Name);
         }
-        let (port, path) = port_and_path(discovery_url).ok_or(AnnouncementError::Url)?;
+        let (host, port, path) = host_port_and_path(discovery_url).ok_or(AnnouncementError::Url)?;
         let mut identifiers: Vec<String> = Vec::new();
         for capability in capabilities {
             let is_identifier = !capability.is_empty()
@@ -68,6 +94,7 @@ impl Announcement {
         }
         Ok(Self {
             name,
+            host: AnnouncedHost::of(host),
             port,
             path: path.to_owned(),
             capabilities: identifiers,
@@ -75,20 +102,18 @@ impl Announcement {
     }
 }
 
-/// Returns port and path of a URL.
-fn port_and_path(url: &str) -> Option<(u16, &str)> {
+/// Returns host, port and path of a URL.
+fn host_port_and_path(url: &str) -> Option<(&str, u16, &str)> {
     let rest = url.strip_prefix(SCHEME)?;
     let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
     let is_plain = path.bytes().all(|byte| byte.is_ascii_graphic());
     if !is_plain || "path=".len() + path.len() > LONGEST_PROPERTY {
         return None;
     }
-    let port = match authority.rsplit_once(':') {
-        Some((host, port)) if !host.is_empty() => port.parse().ok()?,
-        _ => return None,
-    };
+    let (host, port) = authority.rsplit_once(':')?;
+    let port = port.parse().ok()?;
     let path = if path == "/" { "" } else { path };
-    (port > 0).then_some((port, path))
+    (!host.is_empty() && port > 0).then_some((host, port, path))
 }
 
 #[cfg(test)]
@@ -103,6 +128,22 @@ mod tests {
         let plain = Announcement::new("Press", "opc.tcp://[::1]:4841/", []).unwrap();
         assert_eq!((plain.port, plain.path.as_str()), (4841, ""));
         assert_eq!(plain.capabilities, ["NA"]);
+        for (url, host) in [
+            ("opc.tcp://press7:4840", AnnouncedHost::All),
+            ("opc.tcp://[::]:4840", AnnouncedHost::All),
+            ("opc.tcp://0.0.0.0:4840", AnnouncedHost::AllIpv4),
+            (
+                "opc.tcp://10.9.9.5:4840",
+                AnnouncedHost::Address([10, 9, 9, 5].into()),
+            ),
+            (
+                "opc.tcp://[fd12::5]:4840",
+                AnnouncedHost::Address("fd12::5".parse().unwrap()),
+            ),
+        ] {
+            let server = Announcement::new("Press", url, []).unwrap();
+            assert_eq!(server.host, host, "{url}");
+        }
         for (name, url, capabilities, error) in [
             ("\n", "opc.tcp://a:1", vec![], AnnouncementError::Name),
             ("a", "opc.tcp://a", vec![], AnnouncementError::Url),

@@ -6,11 +6,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use mdns_sd::{ResolvedService, ServiceDaemon, ServiceEvent, ServiceInfo};
+use mdns_sd::{IfKind, ResolvedService, ServiceDaemon, ServiceEvent, ServiceInfo};
 use takt_ua::DateTime;
 use takt_ua::structures::ServerOnNetwork;
 
-use crate::announcement::Announcement;
+use crate::announcement::{AnnouncedHost, Announcement};
 use crate::name::sanitized;
 
 /// Service type of endpoints of `opc.tcp`.
@@ -19,6 +19,9 @@ const SERVICE: &str = "_opcua-tcp._tcp.local.";
 /// Number of servers on the network that are kept, and of capabilities of each.
 const MAX_SERVERS: usize = 1000;
 const MAX_CAPABILITIES: usize = 32;
+
+/// Longest part of the name of a host before an address, so that both fit into the 63 bytes of a label.
+const LONGEST_PREFIX: usize = 23;
 
 /// Time limit for farewells at the end.
 const FAREWELL: Duration = Duration::from_millis(300);
@@ -97,8 +100,8 @@ impl Multicast {
         })
     }
 
-    /// Announces a server of this host with all addresses of the host, until it is [withdrawn](Self::withdraw). A further
-    /// announcement with the same name replaces it.
+    /// Announces a server of this host with the addresses at which it listens, until it is [withdrawn](Self::withdraw). A
+    /// further announcement with the same name replaces it.
     ///
     /// # Errors
     /// The announcement cannot be encoded.
@@ -107,16 +110,7 @@ impl Multicast {
             ("path", server.path.clone()),
             ("caps", server.capabilities.join(",")),
         ];
-        let host = format!("{}.local.", host.trim_end_matches('.'));
-        let info = ServiceInfo::new(
-            SERVICE,
-            &server.name,
-            &host,
-            "",
-            server.port,
-            &properties[..],
-        )?
-        .enable_addr_auto();
+        let info = service(server, host, &properties)?;
         let full_name = info.get_fullname().to_owned();
         self.daemon.register(info)?;
         locked(&self.announced).insert(server.name.clone(), full_name);
@@ -174,6 +168,42 @@ impl Drop for Multicast {
             let _ = listener.join();
         }
     }
+}
+
+/// Returns the service of a server of this host.
+fn service(
+    server: &Announcement,
+    host: &str,
+    properties: &[(&str, String)],
+) -> Result<ServiceInfo, MulticastError> {
+    let host = host.trim_end_matches('.');
+    let new = |host: &str, address: &str| {
+        let host = format!("{host}.local.");
+        ServiceInfo::new(
+            SERVICE,
+            &server.name,
+            &host,
+            address,
+            server.port,
+            properties,
+        )
+    };
+    Ok(match server.host {
+        // Listeners keep addresses by the name of the host: the one address needs a name of its own.
+        AnnouncedHost::Address(address) => {
+            let address = address.to_string();
+            let suffix = address.replace(['.', ':'], "-");
+            let label = host.split('.').next().unwrap_or(host);
+            let label: String = label.chars().take(LONGEST_PREFIX).collect();
+            new(&format!("{label}-{suffix}"), &address)?
+        }
+        AnnouncedHost::AllIpv4 => {
+            let mut info = new(host, "")?.enable_addr_auto();
+            info.set_interfaces(vec![IfKind::IPv4]);
+            info
+        }
+        AnnouncedHost::All => new(host, "")?.enable_addr_auto(),
+    })
 }
 
 impl Records {
@@ -266,6 +296,37 @@ mod tests {
         ServiceInfo::new(SERVICE, name, "press7.local.", addresses, 4840, properties)
             .unwrap()
             .as_resolved_service()
+    }
+
+    #[test]
+    fn a_server_at_one_address_is_announced_there_only() {
+        let announced = |url| {
+            let server = Announcement::new("Press", url, []).unwrap();
+            service(&server, "press7.plant", &[]).unwrap()
+        };
+        for (url, address, host) in [
+            (
+                "opc.tcp://10.9.9.5:4840",
+                "10.9.9.5",
+                "press7-10-9-9-5.local.",
+            ),
+            (
+                "opc.tcp://[fd12::5]:4840",
+                "fd12::5",
+                "press7-fd12--5.local.",
+            ),
+        ] {
+            let service = announced(url);
+            assert!(!service.is_addr_auto(), "{url}");
+            assert_eq!(service.get_hostname(), host);
+            let addresses: Vec<_> = service.get_addresses().iter().collect();
+            assert_eq!(addresses, [&address.parse::<IpAddr>().unwrap()]);
+        }
+        for url in ["opc.tcp://0.0.0.0:4840", "opc.tcp://[::]:4840"] {
+            let service = announced(url);
+            assert!(service.is_addr_auto(), "{url}");
+            assert_eq!(service.get_hostname(), "press7.plant.local.");
+        }
     }
 
     #[test]

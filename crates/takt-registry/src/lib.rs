@@ -23,7 +23,6 @@ mod mirror;
 mod names;
 mod namespaces;
 mod providers;
-mod refusals;
 mod registry;
 mod rules;
 mod security_groups;

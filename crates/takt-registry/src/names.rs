@@ -7,14 +7,13 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use takt_app::refusals::{Refusals, refused_login};
 use takt_shm::{ApplicationName, Runtime};
 use takt_space::{Caller, Peer};
 use takt_ua::StatusCode;
-
-use crate::refusals::{Refusals, shown};
 
 /// Limits of names that each Unix user (over shared memory) or source address (over TCP) may have at a registry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,16 +56,8 @@ impl Owner {
     pub(crate) fn of(peer: &Peer) -> Option<Self> {
         match peer {
             Peer::SharedMemory { user, .. } => user.map(Self::User),
-            Peer::Tcp { address } => Some(Self::Address(network(address.ip()))),
+            Peer::Tcp { .. } => peer.network().map(Self::Address),
         }
-    }
-}
-
-/// Returns the network of an IPv6 address: a host can use all addresses of a /64, so they count as one.
-fn network(address: IpAddr) -> IpAddr {
-    match address.to_canonical() {
-        IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() >> 64 << 64)),
-        address => address,
     }
 }
 
@@ -194,12 +185,7 @@ impl Names {
 
     /// Refuses a login that is neither of a known user nor of a Provider. The client does not learn which part is wrong.
     pub(crate) fn refuse_login(&self, name: &str, peer: &Peer) -> StatusCode {
-        let name = shown(name);
-        let owner = Owner::of(peer);
-        let owner = owner.map_or_else(|| "an unknown client".to_owned(), |owner| owner.to_string());
-        self.refusals.warn(&format_args!(
-            "login refused to {owner}: the user {name} is unknown, or the password is wrong: see `takt user list`"
-        ));
+        self.refusals.warn(&refused_login(name, peer));
         StatusCode::BadUserAccessDenied
     }
 }

@@ -20,7 +20,7 @@ use takt_ua::enumerations::MessageSecurityMode;
 use takt_ua::{NodeId, StatusCode, Variant};
 
 use crate::database::Database;
-use crate::discovery::{Announcer, Discovery, Registrant, RegistrationsElsewhere};
+use crate::discovery::{self, Announcer, Discovery, Registrant, RegistrationsElsewhere};
 use crate::durable::DurableMethods;
 use crate::events::{self, Forwarder};
 use crate::history::RegistryHistory;
@@ -150,10 +150,16 @@ impl Registry {
         server.set_discovery(Arc::clone(&discovery) as _);
         let endpoints = [shared_memory, options.endpoint];
         let serving = Serving::start(&server, &endpoints, options.serve)?;
+        let capabilities = discovery::capabilities(&options.history);
         let announcer = match options.multicast {
             true => Some(
-                Announcer::start(&discovery, &options.application_name, &serving.advertised())
-                    .map_err(RegistryError::Thread)?,
+                Announcer::start(
+                    &discovery,
+                    &options.application_name,
+                    &serving.advertised(),
+                    &capabilities,
+                )
+                .map_err(RegistryError::Thread)?,
             ),
             false => None,
         };
@@ -162,6 +168,7 @@ impl Registry {
             application_uri: &application_uri,
             endpoints: &serving.advertised(),
             host: discovery.host(),
+            capabilities: &capabilities,
             multicast: options.multicast,
         };
         let elsewhere =

@@ -5,7 +5,7 @@
 //! comparisons.
 
 use takt_space::{Caller, UserIdentity};
-use takt_ua::{DateTime, NodeIdRef, StatusCode};
+use takt_ua::{DateTime, ExtensionObject, NodeIdRef, StatusCode};
 
 /// Receiver of audit records. Called on the transport's thread: it must not block.
 pub trait AuditSink: Send + Sync {
@@ -44,15 +44,22 @@ impl AuditRecord<'_> {
 }
 
 /// Returns the ClientUserId of an authenticated user or a Unix user; empty for others.
-pub(crate) fn client_user_id(caller: &Caller) -> String {
-    match &caller.user {
-        UserIdentity::Anonymous => match caller.peer().user() {
-            Some(user) => format!("unix-user={user}"),
-            None => String::new(),
-        },
-        UserIdentity::UserName { name } | UserIdentity::Application { name } => name.clone(),
-        UserIdentity::Certificate { subject, .. } => subject.clone(),
-        UserIdentity::Issued { issuer, subject } => format!("{subject} of {issuer}"),
+#[must_use]
+pub fn client_user_id(caller: &Caller) -> String {
+    match (user_name(&caller.user), caller.peer().user()) {
+        (Some(name), _) => name,
+        (None, Some(user)) => format!("unix-user={user}"),
+        (None, None) => String::new(),
+    }
+}
+
+/// Returns the ClientUserId of a user; `None` for anonymous ones.
+pub(crate) fn user_name(user: &UserIdentity) -> Option<String> {
+    match user {
+        UserIdentity::Anonymous => None,
+        UserIdentity::UserName { name } | UserIdentity::Application { name } => Some(name.clone()),
+        UserIdentity::Certificate { subject, .. } => Some(subject.clone()),
+        UserIdentity::Issued { issuer, subject } => Some(format!("{subject} of {issuer}")),
     }
 }
 
@@ -71,7 +78,10 @@ pub enum AuditedAction<'a> {
     /// CreateSession.
     CreateSession,
     /// ActivateSession.
-    ActivateSession,
+    ActivateSession {
+        /// The token of the user without its secrets; null if there was none.
+        token: &'a ExtensionObject,
+    },
     /// CloseSession.
     CloseSession,
     /// One item of a Write.
@@ -143,7 +153,7 @@ impl AuditedAction<'_> {
             Self::CloseSecureChannel => "AuditChannelEventType",
             Self::Certificate { event_type } => event_type,
             Self::CreateSession => "AuditCreateSessionEventType",
-            Self::ActivateSession => "AuditActivateSessionEventType",
+            Self::ActivateSession { .. } => "AuditActivateSessionEventType",
             Self::CloseSession => "AuditSessionEventType",
             Self::Write { .. } => "AuditWriteUpdateEventType",
             Self::Call { .. } => "AuditUpdateMethodEventType",
@@ -166,7 +176,7 @@ impl AuditedAction<'_> {
             Self::CloseSecureChannel => "SecureChannel/CloseSecureChannel",
             Self::Certificate { .. } => "Security/Certificate",
             Self::CreateSession => "Session/CreateSession",
-            Self::ActivateSession => "Session/ActivateSession",
+            Self::ActivateSession { .. } => "Session/ActivateSession",
             Self::CloseSession => "Session/CloseSession",
             Self::Write { .. } => "Attribute/Write",
             Self::Call { .. } | Self::CertificateUpdated { .. } | Self::TrustListUpdated { .. } => {

@@ -23,6 +23,7 @@ mod auditor;
 mod authentication;
 mod budgets;
 mod builder;
+mod claimed_user;
 mod completed;
 mod connection;
 mod continuation;
@@ -62,7 +63,7 @@ mod user_tokens;
 mod users;
 mod work;
 
-pub use audit::{AuditRecord, AuditSink, AuditedAction, NodeService};
+pub use audit::{AuditRecord, AuditSink, AuditedAction, NodeService, client_user_id};
 pub use authentication::{AnonymousOnly, Authenticator};
 pub use builder::{BuildError, ServerBuilder};
 pub use connection::{Connection, Outcome};

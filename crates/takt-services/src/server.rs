@@ -361,9 +361,9 @@ impl Server {
         self.sessions.len()
     }
 
-    /// Returns true if there is a Session with this id.
-    pub fn has_session(&self, session_id: &NodeId) -> bool {
-        self.sessions.contains(session_id)
+    /// Returns the number of requests of the Session with this id; it overflows to 0. `None` if there is no such Session.
+    pub fn session_requests(&self, session_id: &NodeId) -> Option<u32> {
+        self.sessions.requests(session_id)
     }
 
     /// Returns the part of the sampling budget that all MonitoredItems use, in units of work per second: see

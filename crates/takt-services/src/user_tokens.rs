@@ -243,23 +243,34 @@ impl UserTokens<'_> {
     fn issued(&self, token: &IssuedIdentityToken) -> Result<Identified, StatusCode> {
         let users = self.users.ok_or(StatusCode::BadIdentityTokenRejected)?;
         expect_policy(&token.policy_id, &[JWT_POLICY])?;
-        let (channel, sent) = (self.channel, token.token_data.as_bytes());
+        let channel = self.channel;
         let is_encrypted = channel.security.mode == MessageSecurityMode::SignAndEncrypt;
         if !is_encrypted && !channel.peer.is_local() {
             return Err(StatusCode::BadIdentityTokenInvalid);
         }
-        let algorithm = token.encryption_algorithm.as_str();
-        let issued = match PolicyProfile::by_uri(&channel.security.policy_uri) {
-            _ if algorithm.is_empty() && !EncryptedSecret::is_one(sent) => users.issued(sent),
-            Some(profile) => users.issued(&self.secret(profile, algorithm, sent)?),
-            None => Err(StatusCode::BadIdentityTokenInvalid),
-        }?;
+        let issued = users.issued(&self.web_token(token)?)?;
         let user = UserIdentity::Issued {
             issuer: issued.issuer,
             subject: issued.subject,
         };
         let roles = issued.roles.authenticated();
         Ok(Identified::Issued(user, roles, issued.expires))
+    }
+
+    /// Returns the JSON Web Token, decrypted if it was encrypted by itself.
+    pub(crate) fn web_token(
+        &self,
+        token: &IssuedIdentityToken,
+    ) -> Result<Zeroizing<Vec<u8>>, StatusCode> {
+        let sent = token.token_data.as_bytes();
+        let algorithm = token.encryption_algorithm.as_str();
+        match PolicyProfile::by_uri(&self.channel.security.policy_uri) {
+            _ if algorithm.is_empty() && !EncryptedSecret::is_one(sent) => {
+                Ok(Zeroizing::new(sent.to_vec()))
+            }
+            Some(profile) => self.secret(profile, algorithm, sent),
+            None => Err(StatusCode::BadIdentityTokenInvalid),
+        }
     }
 
     /// Returns the identity whose certificate the client knows.

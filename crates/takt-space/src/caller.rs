@@ -1,7 +1,7 @@
 //! The security context of requests: the channel, the peer behind it, and the user of the Session.
 
 use std::fmt;
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 
 use takt_ua::enumerations::MessageSecurityMode;
@@ -60,6 +60,21 @@ impl Peer {
         match self {
             Self::Tcp { address } => address.ip().to_canonical().is_loopback(),
             Self::SharedMemory { .. } => false,
+        }
+    }
+
+    /// Returns the address of a host over TCP for limits of each host; `None` over shared memory. For IPv6 it is the network: a
+    /// host can use all addresses of a /64, so they count as one.
+    #[must_use]
+    pub fn network(&self) -> Option<IpAddr> {
+        match self {
+            Self::Tcp { address } => Some(match address.ip().to_canonical() {
+                IpAddr::V6(address) => {
+                    IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() >> 64 << 64))
+                }
+                address => address,
+            }),
+            Self::SharedMemory { .. } => None,
         }
     }
 

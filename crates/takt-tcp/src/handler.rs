@@ -70,8 +70,9 @@ pub trait RequestHandler {
     fn take_completed(&self, connection: &mut Self::Connection) -> Option<(u32, Vec<u8>)>;
 
     /// Notes that a connection is closed because of an error, before [`disconnect`](Self::disconnect) if it has a SecureChannel.
-    fn failed(&self, address: SocketAddr, error: &TransportError) {
-        let _ = (address, error);
+    /// `certificate` is what the client has sent as its certificate, followed by those of its issuers (DER); it may be empty.
+    fn failed(&self, address: SocketAddr, certificate: &[u8], error: &TransportError) {
+        let _ = (address, certificate, error);
     }
 
     /// Notes that the SecureChannel is closed, for any reason.

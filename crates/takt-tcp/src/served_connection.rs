@@ -439,7 +439,7 @@ impl<C> ServedConnection<C> {
         } else {
             tracing::debug!(client = %self.address, %error, "closing the connection");
         }
-        handler.failed(self.address, error);
+        handler.failed(self.address, self.machine.client_certificate(), error);
         self.machine.fail(error);
         self.begin_linger(handler, now)
     }

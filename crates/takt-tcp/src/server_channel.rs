@@ -51,6 +51,10 @@ impl ServerChannel {
         }
     }
 
+    pub(crate) fn client_certificate(&self) -> &[u8] {
+        &self.client_certificate
+    }
+
     pub(crate) fn check_peer(&self) -> Result<(), TransportError> {
         Ok(self.policy.check_peer(&self.client_certificate)?)
     }

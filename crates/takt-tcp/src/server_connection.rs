@@ -17,9 +17,10 @@ use crate::fault;
 use crate::hello::{self, Hello, NegotiatedLimits};
 use crate::inbound::{Body, Chunk, Inbound, Message};
 use crate::memory::{ConnectionMemory, Refused, SMALL_RESPONSES};
-use crate::open_channel;
+use crate::open_channel::{self, AsymmetricHeader};
 use crate::outbound::{AHEAD, Outbound};
 use crate::reverse_hello::ReverseHello;
+use crate::security_error::SecurityError;
 use crate::server_channel::ServerChannel;
 use crate::server_event::{Request, RequestBody, ServerEvent};
 
@@ -54,6 +55,8 @@ pub struct ServerConnection {
     outbound: Outbound,
     endpoint_url: String,
     channel: Option<ServerChannel>,
+    /// Certificate of a client that was refused.
+    refused: Vec<u8>,
     deferred: usize,
     memory: ConnectionMemory,
     /// True if polling stopped because of congestion.
@@ -95,6 +98,7 @@ impl ServerConnection {
             outbound: Outbound::new(limits, channel_id).dividing_later(),
             endpoint_url: String::new(),
             channel: None,
+            refused: Vec::new(),
             deferred: 0,
             memory: ConnectionMemory::new(Arc::clone(&config)),
             held_back: false,
@@ -288,16 +292,23 @@ impl ServerConnection {
                 .fill(channel.tokens.sending(now), usize::MAX)?;
         }
         let (inbound, outbound) = (&mut self.inbound, &mut self.outbound);
-        ServerChannel::open(
-            &mut self.channel,
-            &self.config,
-            chunk,
-            inbound,
-            outbound,
-            now,
-        )?;
+        let channel = &mut self.channel;
+        let opened = ServerChannel::open(channel, &self.config, chunk, inbound, outbound, now);
+        if let Err(TransportError::Security(SecurityError::Certificate(_))) = opened {
+            let header = AsymmetricHeader::parse(self.inbound.chunk(chunk));
+            self.refused = header.map_or_else(|_| Vec::new(), |(it, _)| it.sender_certificate);
+        }
+        opened?;
         self.state = State::Open;
         Ok(is_new)
+    }
+
+    /// Returns what the client has sent as its certificate, followed by those of its issuers (DER); empty without one.
+    pub(crate) fn client_certificate(&self) -> &[u8] {
+        match &self.channel {
+            Some(channel) => channel.client_certificate(),
+            None => &self.refused,
+        }
     }
 
     /// Checks the certificate of the client against the trust list as it is now.

@@ -251,6 +251,11 @@ fn the_audit_log_tells_who_was_refused() {
     assert_eq!(record["Status"], false);
     let address = record["ClientAddress"].as_str().unwrap();
     assert!(address.starts_with("127.0.0.1:"), "{record}");
+    let thumbprint = record["ClientCertificateThumbprint"].as_str().unwrap();
+    let rejected = sandbox.run(&["trust", "list", "--json"]).expect_success();
+    assert!(rejected.contains(thumbprint), "{record}: {rejected}");
+    let subject = record["ClientCertificateSubject"].as_str().unwrap();
+    assert!(subject.contains("CN="), "{record}");
 
     let text = std::fs::read_to_string(&path).unwrap();
     assert!(!text.contains("nail") && !text.contains("hammer"), "{text}");

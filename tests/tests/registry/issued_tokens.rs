@@ -182,6 +182,30 @@ fn tokens_are_sent_encrypted_only() {
     let _ = plant.sandbox.run(&read).expect_success();
 }
 
+/// The audit log names the user that a refused token claims, and has nothing else of the token.
+#[test]
+fn refused_tokens_are_audited_without_their_text() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("audit.jsonl");
+    let plant = Plant::new(&["--audit", path.to_str().unwrap()]);
+    let claims = AuthorizationService::claims(&["nothing"]);
+    let token = issue(&plant.service, "refused", &claims);
+    let _ = plant.read(&token).expect_failure();
+    let record = crate::audit::find(
+        &path,
+        &[
+            ("EventType", "AuditActivateSessionEventType".into()),
+            ("Status", false.into()),
+        ],
+    );
+    assert_eq!(record["ClientUserId"], claims["sub"]);
+    let log = std::fs::read_to_string(&path).unwrap();
+    let text = std::fs::read_to_string(&token).unwrap();
+    for part in text.trim().split('.') {
+        assert!(!log.contains(part), "{part}");
+    }
+}
+
 #[test]
 fn a_session_ends_with_its_token() {
     let plant = Plant::new(&[]);

@@ -5,6 +5,9 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use rustix::fs::OFlags;
+use rustix::io::Errno;
+
 use super::writer::LineWriter;
 
 /// A file to which records are appended. If it is created here, only its user can read it.
@@ -34,7 +37,23 @@ impl LogFile {
 
 fn append(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
-    let file = options.append(true).create(true).mode(0o600).open(path)?;
+    // A named pipe without a reader is refused, instead of waiting for one.
+    let without_waiting = OFlags::NONBLOCK.bits().cast_signed();
+    let file = options
+        .append(true)
+        .create(true)
+        .mode(0o600)
+        .custom_flags(without_waiting)
+        .open(path)
+        .map_err(|error| match error.raw_os_error().map(Errno::from_raw_os_error) {
+            Some(Errno::NXIO) => io::Error::other(
+                "it is a named pipe that nobody reads: start its reader first, or give the path of a file",
+            ),
+            _ => error,
+        })?;
+    // Writing waits for the reader of a pipe, in the thread of this file alone.
+    let flags = rustix::fs::fcntl_getfl(&file)?;
+    rustix::fs::fcntl_setfl(&file, flags - OFlags::NONBLOCK)?;
     if is_open_to_others(&file.metadata()?) {
         tracing::warn!(
             "other users may use the audit log {path}: `chmod 600 '{path}'` keeps it to its owner",
@@ -77,6 +96,18 @@ mod tests {
             // An administrator may have chosen the mode.
             assert_eq!(metadata.mode() & 0o777, mode);
         }
+    }
+
+    #[test]
+    fn a_pipe_without_a_reader_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("pipe");
+        rustix::fs::mkfifoat(rustix::fs::CWD, &path, rustix::fs::Mode::RWXU).unwrap();
+        let error = append(&path).unwrap_err().to_string();
+        assert!(error.contains("nobody reads"), "{error}");
+        let mut reader = OpenOptions::new();
+        let _reader = reader.read(true).write(true).open(&path).unwrap();
+        LogFile::open(&path).unwrap().write("1").unwrap();
     }
 
     #[test]

@@ -5,6 +5,7 @@ use takt_crypto::{Certificate, Thumbprint};
 use takt_services::{AuditRecord, AuditedAction};
 use takt_ua::DateTime;
 use takt_ua::enumerations::MessageSecurityMode;
+use takt_ua::structures::X509IdentityToken;
 
 /// Largest number of characters of a text that a client has chosen.
 const LONGEST: usize = 256;
@@ -53,17 +54,36 @@ fn details(record: &AuditRecord<'_>, add: &mut impl FnMut(&str, Value)) {
             let security = &caller.channel.security;
             add("SecurityPolicyUri", json!(security.policy_uri));
             add("SecurityMode", json!(mode(security.mode)));
-            let certificate = Certificate::leaf_of(&security.client_certificate);
-            if let Some(certificate) = certificate {
-                let thumbprint = Thumbprint::of(certificate).to_string();
+            if let Some(leaf) = Certificate::leaf_of(&security.client_certificate) {
+                let thumbprint = Thumbprint::of(leaf).to_string();
                 add("ClientCertificateThumbprint", json!(thumbprint));
+            }
+        }
+        AuditedAction::Certificate { .. } => {
+            let certificate = &caller.channel.security.client_certificate;
+            if let Some(leaf) = Certificate::leaf_of(certificate) {
+                let thumbprint = Thumbprint::of(leaf).to_string();
+                add("ClientCertificateThumbprint", json!(thumbprint));
+                if let Ok(certificate) = Certificate::from_der(leaf) {
+                    add("ClientCertificateSubject", text(&certificate.subject));
+                }
             }
         }
         AuditedAction::CreateSession => {
             add("SessionName", text(caller.session_name.as_str()));
         }
-        AuditedAction::ActivateSession if !record.status.is_bad() => {
-            add("Roles", json!(caller.roles.to_string()));
+        AuditedAction::ActivateSession { token } => {
+            let certificate = token.decode_as::<X509IdentityToken>().ok();
+            let certificate = certificate
+                .as_ref()
+                .map(|one| one.certificate_data.as_bytes());
+            if let Some(leaf) = certificate.and_then(Certificate::leaf_of) {
+                let thumbprint = Thumbprint::of(leaf).to_string();
+                add("UserCertificateThumbprint", json!(thumbprint));
+            }
+            if !record.status.is_bad() {
+                add("Roles", json!(caller.roles.to_string()));
+            }
         }
         AuditedAction::Write {
             node_id,
@@ -106,10 +126,7 @@ fn details(record: &AuditRecord<'_>, add: &mut impl FnMut(&str, Value)) {
         AuditedAction::NodeManagement { node_id, .. } => {
             add("Node", text(&node_id.to_string()));
         }
-        AuditedAction::ActivateSession
-        | AuditedAction::CloseSecureChannel
-        | AuditedAction::CloseSession
-        | AuditedAction::Certificate { .. } => {}
+        AuditedAction::CloseSecureChannel | AuditedAction::CloseSession => {}
     }
 }
 
@@ -131,8 +148,12 @@ fn mode(mode: MessageSecurityMode) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use takt_space::Caller;
-    use takt_ua::{NodeIdRef, StatusCode};
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use takt_crypto::{EllipticCurve, KeyKind, NewCertificate};
+    use takt_space::{Caller, Channel, ChannelSecurity};
+    use takt_ua::{ExtensionObject, NodeIdRef, StatusCode};
 
     use super::*;
 
@@ -178,6 +199,47 @@ mod tests {
         }
         let code = fields["StatusCodeId"].as_str().unwrap();
         assert!(code.starts_with("BadUserAccessDenied"), "{code}");
+    }
+
+    #[test]
+    fn refused_certificates_are_named() {
+        let created = NewCertificate {
+            application_name: "Desk".to_owned(),
+            application_uri: "urn:plant:desk".to_owned(),
+            host_names: vec!["desk".to_owned()],
+            addresses: Vec::new(),
+            validity: Duration::from_secs(3600),
+            key_bits: 2048,
+        };
+        let created = created
+            .create(KeyKind::Ec(EllipticCurve::NistP256))
+            .unwrap();
+        let certificate = created.certificate();
+        let thumbprint = certificate.thumbprint.to_string();
+        let channel = Channel {
+            id: 0,
+            peer: Caller::local().peer().clone(),
+            security: ChannelSecurity {
+                client_certificate: certificate.der().to_vec(),
+                ..ChannelSecurity::none()
+            },
+        };
+        let caller = Caller::of_channel(Arc::new(channel));
+        let event_type = "AuditCertificateUntrustedEventType";
+        let refused = fields(AuditedAction::Certificate { event_type }, &caller, None);
+        assert_eq!(refused["ClientCertificateThumbprint"], json!(thumbprint));
+        assert_eq!(
+            refused["ClientCertificateSubject"],
+            json!(certificate.subject)
+        );
+        let token = ExtensionObject::from_structure(&X509IdentityToken {
+            certificate_data: certificate.der().into(),
+            ..X509IdentityToken::default()
+        });
+        let activate = AuditedAction::ActivateSession { token: &token };
+        let refused = fields(activate, &Caller::local(), Some(&certificate.subject));
+        assert_eq!(refused["UserCertificateThumbprint"], json!(thumbprint));
+        assert_eq!(refused["ClientUserId"], json!(certificate.subject));
     }
 
     #[test]

@@ -158,14 +158,17 @@ impl takt_tcp::RequestHandler for Services {
         Self::take_completed(self, connection)
     }
 
-    fn failed(&self, address: SocketAddr, error: &TransportError) {
+    fn failed(&self, address: SocketAddr, certificate: &[u8], error: &TransportError) {
         let TransportError::Security(SecurityError::Certificate(error)) = error else {
             return;
         };
         let channel = Channel {
             id: 0,
             peer: Peer::Tcp { address },
-            security: ChannelSecurity::none(),
+            security: ChannelSecurity {
+                client_certificate: certificate.to_vec(),
+                ..ChannelSecurity::none()
+            },
         };
         let action = AuditedAction::Certificate {
             event_type: event_type(*error),

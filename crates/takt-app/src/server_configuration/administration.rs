@@ -1,6 +1,7 @@
 //! State of the administration of certificates: open files and the transaction.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Instant;
 
 use takt_crypto::{ApplicationSecurity, StoreError};
 use takt_rt::memory_budget::MemoryBudget;
@@ -55,21 +56,19 @@ impl Administration {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Closes the files and discards the transaction of Sessions that have ended.
-    pub(super) fn forget_closed_sessions(&self) {
+    /// Closes the files and discards the transaction of Sessions that have ended, or that nobody uses. Returns true if others are
+    /// left.
+    pub(super) fn forget_unused(&self) -> bool {
         let Some(server) = self.server.upgrade() else {
-            return;
+            return false;
         };
         let mut state = self.state();
-        state.files.retain(|session| server.has_session(session));
-        let transaction = state.transaction.as_ref();
-        if transaction.is_some_and(|it| !server.has_session(&it.session)) {
-            state.transaction = None;
-        }
+        state.forget(Instant::now(), |session| server.session_requests(session));
+        state.is_in_use()
     }
 
     pub(super) fn open_count(&self) -> u16 {
-        self.forget_closed_sessions();
+        self.forget_unused();
         self.state().files.count()
     }
 
@@ -86,11 +85,37 @@ impl Administration {
     }
 }
 
-/// Logs an error of the folders, such as a full disk, and returns the StatusCode for the client.
+/// Logs a mistake of the client, or an error of the folders, such as a full disk, and returns the StatusCode for the client.
 pub(super) fn refuse(error: &StoreError) -> StatusCode {
-    tracing::error!(%error, "the folders of certificates could not be changed");
     match error {
-        StoreError::Creation(_) => StatusCode::BadInvalidArgument,
-        _ => StatusCode::BadResourceUnavailable,
+        StoreError::Creation(error) if error.is_of_client() => {
+            tracing::warn!(%error, "a request of an administrator is refused");
+            StatusCode::BadInvalidArgument
+        }
+        StoreError::OlderList { .. } => {
+            tracing::warn!(%error, "a revocation list of an administrator is refused");
+            StatusCode::BadResourceUnavailable
+        }
+        error => {
+            tracing::error!(%error, "the folders of certificates could not be changed");
+            StatusCode::BadResourceUnavailable
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use takt_crypto::CreationError;
+
+    use super::*;
+
+    #[test]
+    fn mistakes_of_clients_are_no_errors_of_the_folders() {
+        for (error, status) in [
+            (CreationError::Subject, StatusCode::BadInvalidArgument),
+            (CreationError::Random, StatusCode::BadResourceUnavailable),
+        ] {
+            assert_eq!(refuse(&StoreError::from(error)), status);
+        }
     }
 }

@@ -133,7 +133,7 @@ fn update_certificate(
     let charge = administration.memory.charge(size + MAX_KEY);
     let charge = charge.map_err(|_| StatusCode::BadOutOfMemory)?;
     let mut state = administration.state();
-    state.transaction(session, charge)?.replace(update);
+    state.transaction(call.caller, charge)?.replace(update);
     Ok(vec![Variant::from(true)])
 }
 

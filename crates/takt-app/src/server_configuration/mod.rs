@@ -19,8 +19,9 @@ mod state;
 mod transaction;
 mod trust_list;
 
-use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
+use std::sync::mpsc::{RecvTimeoutError, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Weak};
+use std::time::Duration;
 
 use takt_crypto::ApplicationSecurity;
 use takt_services::Server;
@@ -38,6 +39,9 @@ pub use contents::fuzz as trust_list_contents;
 /// Requests that wait for the thread at once; further ones get `BadTooManyOperations`.
 const WAITING: usize = 16;
 
+/// Interval of the search for files and transactions that nobody uses any more.
+const SEARCH: Duration = Duration::from_secs(5);
+
 /// Key of the source: other sources of a server count from 0 on.
 const KEY: u64 = u64::MAX;
 
@@ -51,8 +55,17 @@ pub(crate) fn bind(
     let carrying_out = Arc::clone(&administration);
     let thread = std::thread::Builder::new().name("certificates".to_owned());
     thread.spawn(move || {
-        while let Ok(request) = waiting.recv() {
-            answer(&carrying_out, request);
+        loop {
+            // What nobody uses any more is searched for only while something is in use.
+            let received = match carrying_out.forget_unused() {
+                true => waiting.recv_timeout(SEARCH),
+                false => waiting.recv().map_err(RecvTimeoutError::from),
+            };
+            match received {
+                Ok(request) => answer(&carrying_out, request),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return,
+            }
         }
     })?;
     let source: Arc<dyn RemoteSource> = Arc::new(Source { requests });
@@ -177,7 +190,7 @@ fn run(
     let method = known
         .find(|method| Some(method.id) == id)
         .ok_or(StatusCode::BadMethodInvalid)?;
-    administration.forget_closed_sessions();
+    administration.forget_unused();
     let of_call = administration::Call {
         caller,
         object_id: &call.object_id,

@@ -134,7 +134,7 @@ fn close_and_update(
     let charge = charge.map_err(|_| StatusCode::BadOutOfMemory)?;
     administration
         .state()
-        .transaction(session, charge)?
+        .transaction(call.caller, charge)?
         .change(lists);
     Ok(vec![Variant::from(true)])
 }

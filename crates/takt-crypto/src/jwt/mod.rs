@@ -35,6 +35,9 @@ pub enum JwtError {
     /// The header names another algorithm than RS256 or ES256, or extensions that have to be understood.
     #[error("its algorithm is neither RS256 nor ES256, or it needs extensions")]
     Algorithm,
+    /// The header has keys, or addresses of keys: only the keys of the file count.
+    #[error("it brings keys, or addresses of keys")]
+    Key,
     /// No key of the file has made the signature.
     #[error("no known key has signed it")]
     Signature,
@@ -57,6 +60,9 @@ pub enum JwtError {
     #[error("its roles are not a list of names")]
     Roles,
 }
+
+/// Fields of a header with keys or their addresses (RFC 7515, 4.1.2 to 4.1.6).
+const FOREIGN_KEYS: [&str; 4] = ["jku", "jwk", "x5u", "x5c"];
 
 /// Expectations of a token.
 #[derive(Debug, Clone, Copy)]
@@ -99,6 +105,9 @@ impl JwtKeys {
             return Err(JwtError::Form);
         }
         let header = object(header)?;
+        if FOREIGN_KEYS.iter().any(|name| header.contains_key(*name)) {
+            return Err(JwtError::Key);
+        }
         let algorithm = algorithm(&header)?;
         let key_id = match header.get("kid") {
             None => None,
@@ -113,6 +122,17 @@ impl JwtKeys {
         }
         check(&object(claims)?, expected)
     }
+}
+
+/// Returns the user that a token claims, for audit records. Nothing of the token is checked.
+#[must_use]
+pub fn claimed_subject(token: &str) -> Option<String> {
+    if token.len() > MAX_JWT {
+        return None;
+    }
+    let claims = object(token.split('.').nth(1)?).ok()?;
+    let subject = claims.get("sub").and_then(Value::as_str)?;
+    (subject.len() <= MAX_NAME).then(|| subject.to_owned())
 }
 
 /// Decodes a part of a token.

@@ -12,6 +12,7 @@ use takt_discovery::{Announcement, AnnouncementError, Multicast, MulticastError}
 use super::Discovery;
 use super::hosts::is_of_this_host;
 use super::providers::ProviderUrls;
+use crate::history::RegistryHistoryOptions;
 
 /// Interval at which Providers that come and go are noticed.
 const INTERVAL: Duration = Duration::from_secs(1);
@@ -19,8 +20,21 @@ const INTERVAL: Duration = Duration::from_secs(1);
 /// Host of an endpoint at all addresses.
 const EVERYWHERE: &str = "0.0.0.0";
 
-/// Capabilities of a registry and its Providers: live data (OPC 10000-12, Annex D).
-pub(super) const LIVE_DATA: [&str; 1] = ["DA"];
+/// Capabilities of a Provider: live data (OPC 10000-12, Annex D).
+const LIVE_DATA: [&str; 1] = ["DA"];
+
+/// Returns the capabilities of a registry: LocalDiscoveryServer, live data, and alarms, which are those of its Providers; and the
+/// history that it records.
+pub(crate) fn capabilities(history: &RegistryHistoryOptions) -> Vec<&'static str> {
+    let mut all = vec!["LDS", "DA", "AC"];
+    if !history.patterns.is_empty() {
+        all.push("HD");
+    }
+    if !history.events.is_empty() {
+        all.push("HE");
+    }
+    all
+}
 
 /// Thread that keeps the announcements up to date. Dropping it ends it.
 pub(crate) struct Announcer {
@@ -29,17 +43,18 @@ pub(crate) struct Announcer {
 }
 
 impl Announcer {
-    /// Announces the registry with this name and these endpoints, and the Providers as they come and go.
+    /// Announces the registry with this name, these endpoints and capabilities, and the Providers as they come and go.
     pub(crate) fn start(
         discovery: &Arc<Discovery>,
         name: &str,
         endpoints: &[Endpoint],
+        capabilities: &[&str],
     ) -> std::io::Result<Self> {
         let mut urls = endpoints.iter().map(ToString::to_string);
         let own = urls.find(|url| is_of_this_host(url, discovery.host()));
         let own = own.and_then(|url| {
             let name = discovery.name_on_network(name);
-            Announcement::new(&name, &url, LIVE_DATA).ok()
+            Announcement::new(&name, &url, capabilities.iter().copied()).ok()
         });
         if own.is_none() {
             tracing::warn!(
@@ -97,7 +112,7 @@ impl Discovery {
         let providers = &self.rules.providers;
         for provider in ProviderUrls::Remote.of_all(providers, &self.space, EVERYWHERE) {
             let name = self.name_on_network(provider.application_name.text.as_str());
-            // The announcement has the addresses of this host: with the host of a gateway it would lead nowhere.
+            // The announcement has addresses of this host: with the host of a gateway it would lead nowhere.
             let mut urls = provider.discovery_urls.iter().map(|url| url.as_str());
             let url = urls.find(|url| is_of_this_host(url, &self.host));
             let key = (name, url.unwrap_or_default().to_owned());
@@ -144,4 +159,18 @@ fn announce(
     let announcement = Announcement::new(name, url, LIVE_DATA)?;
     network.announce(&announcement, host)?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn capabilities_follow_from_what_is_on() {
+        let mut history = RegistryHistoryOptions::default();
+        assert_eq!(capabilities(&history), ["LDS", "DA", "AC"]);
+        history.patterns.push("*".to_owned());
+        history.events.push("Server".to_owned());
+        assert_eq!(capabilities(&history), ["LDS", "DA", "AC", "HD", "HE"]);
+    }
 }

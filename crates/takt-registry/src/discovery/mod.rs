@@ -9,6 +9,7 @@ mod registrant;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
+use takt_app::refusals::{Refusals, shown};
 use takt_crypto::Certificate;
 use takt_discovery::{Announcement, Multicast, Registrations};
 use takt_services::DiscoveryServer;
@@ -18,12 +19,11 @@ use takt_ua::structures::{
 };
 use takt_ua::{DateTime, ExtensionObject, StatusCode, UaString};
 
-pub(crate) use announcer::Announcer;
+pub(crate) use announcer::{Announcer, capabilities};
 pub(crate) use hosts::{host_name, is_loopback, is_of_this_host};
 pub use registrant::RegisterAtOptions;
 pub(crate) use registrant::{Registrant, RegistrationsElsewhere};
 
-use crate::refusals::{Refusals, shown};
 use crate::rules::Rules;
 use hosts::{host_of, with_host};
 use providers::{ProviderUrls, is_on_this_host};

@@ -11,7 +11,6 @@ use takt_ua::enumerations::ApplicationType;
 use takt_ua::structures::{MdnsDiscoveryConfiguration, RegisteredServer};
 use takt_ua::{LocalizedText, UaString};
 
-use super::announcer::LIVE_DATA;
 use super::hosts::with_host;
 use super::providers::is_on_network;
 
@@ -40,6 +39,8 @@ pub(crate) struct Registrant<'a> {
     pub(crate) endpoints: &'a [Endpoint],
     /// Name of this host.
     pub(crate) host: &'a str,
+    /// Identifiers of its capabilities (OPC 10000-12, Annex D).
+    pub(crate) capabilities: &'a [&'a str],
     /// True if the discovery server shall announce the registry on the network.
     pub(crate) multicast: bool,
 }
@@ -124,7 +125,11 @@ impl Registrant<'_> {
         let name = format!("{} on {}", self.application_name, self.host);
         MdnsDiscoveryConfiguration {
             mdns_server_name: name.as_str().into(),
-            server_capabilities: LIVE_DATA.map(UaString::from).to_vec(),
+            server_capabilities: self
+                .capabilities
+                .iter()
+                .map(|one| UaString::from(*one))
+                .collect(),
         }
     }
 }

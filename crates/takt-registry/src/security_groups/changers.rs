@@ -1,7 +1,30 @@
 //! Callers who add and change SecurityGroups, by their Roles (OPC 10000-14, 8.5).
 
+use takt_app::refusals::shown;
+use takt_services::client_user_id;
 use takt_space::{Caller, Peer, UserRole};
 use takt_ua::StatusCode;
+
+/// The Unix user for whom a SecurityGroup is added or changed, and the name of the caller for the log.
+pub(super) struct Changer {
+    pub(super) user: u32,
+    pub(super) name: String,
+}
+
+impl Changer {
+    /// Returns the changer for a caller, who acts for this Unix user.
+    pub(super) fn new(caller: &Caller, user: u32) -> Self {
+        let name = shown(&client_user_id(caller));
+        Self { user, name }
+    }
+}
+
+impl From<u32> for Changer {
+    fn from(user: u32) -> Self {
+        let name = format!("unix-user={user}");
+        Self { user, name }
+    }
+}
 
 /// Returns the Unix user for whom the caller adds a group: over `opc.tcp` that of the registry, `own_user`.
 ///
@@ -39,7 +62,7 @@ pub(super) fn changer(caller: &Caller, own_user: u32) -> Result<u32, StatusCode>
 mod tests {
     use std::sync::Arc;
 
-    use takt_space::{Channel, ChannelSecurity};
+    use takt_space::{Channel, ChannelSecurity, UserIdentity};
     use takt_ua::enumerations::MessageSecurityMode;
 
     use super::*;
@@ -60,6 +83,18 @@ mod tests {
             roles: role.into(),
             ..Caller::of_channel(Arc::new(channel))
         }
+    }
+
+    #[test]
+    fn the_log_has_the_name_of_the_caller() {
+        let address = ([127, 0, 0, 1], 50_000).into();
+        let mode = MessageSecurityMode::SignAndEncrypt;
+        let mut caller = caller(Peer::Tcp { address }, mode, UserRole::SecurityAdmin);
+        caller.user = UserIdentity::UserName {
+            name: "sec\n".to_owned(),
+        };
+        let changer = Changer::new(&caller, OWN);
+        assert_eq!((changer.user, changer.name.as_str()), (OWN, "sec\\n"));
     }
 
     #[test]

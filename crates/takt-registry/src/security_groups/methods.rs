@@ -7,7 +7,7 @@ use takt_ua::structures::SecurityGroupDataType;
 use takt_ua::{DateTime, NodeId, StatusCode, UaString, Variant, ids};
 
 use super::SecurityGroups;
-use super::changers::{adder, changer};
+use super::changers::{Changer, adder, changer};
 use super::holder::KeyHolder;
 
 /// Binds the Methods of the PublishSubscribe object and of its folder SecurityGroups.
@@ -98,7 +98,7 @@ fn add(
         max_past_key_count: *max_past_key_count,
         ..SecurityGroupDataType::default()
     };
-    let node_id = groups.add(configuration, user)?;
+    let node_id = groups.add(configuration, Changer::new(caller, user))?;
     let security_group_id: UaString = name.clone();
     Ok(vec![security_group_id.into(), node_id.into()])
 }
@@ -112,6 +112,6 @@ fn remove(
     let [Variant::NodeId(node_id)] = inputs else {
         return Err(StatusCode::BadInvalidArgument);
     };
-    groups.remove(node_id, user)?;
+    groups.remove(node_id, Changer::new(caller, user))?;
     Ok(Vec::new())
 }

@@ -22,6 +22,7 @@ mod tests;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
+use takt_app::refusals::{Refusals, shown};
 use takt_space::{AddressSpace, AddressSpaceError, CallError, Caller};
 use takt_ua::structures::SecurityGroupDataType;
 use takt_ua::{ByteString, DateTime, NodeId, StatusCode, Variant};
@@ -29,10 +30,9 @@ use takt_ua::{ByteString, DateTime, NodeId, StatusCode, Variant};
 use crate::database::{Contents, DatabaseError, GroupOnItsWay};
 use crate::durable::DurableMethods;
 use crate::key_push::PushSignal;
-use crate::refusals::{Refusals, shown};
 use crate::registry::RegistryError;
 use crate::rules::Rules;
-use changers::changer;
+use changers::{Changer, changer};
 use group::{SecurityGroup, milliseconds, revise};
 use holder::KeyHolder;
 
@@ -198,7 +198,8 @@ impl SecurityGroups {
                 if !inputs.is_empty() {
                     return Err(CallError::from(StatusCode::BadTooManyArguments));
                 }
-                groups.change_keys(&name, user, method, change)?;
+                let changer = Changer::new(caller, user);
+                groups.change_keys(&name, changer, method, change)?;
                 Ok(Vec::new())
             };
             let method = nodes::property_id(group.name.as_str(), method);
@@ -211,13 +212,14 @@ impl SecurityGroups {
     fn change_keys(
         &self,
         name: &str,
-        user: u32,
+        changer: impl Into<Changer>,
         method: &str,
         change: KeyChange,
     ) -> Result<(), StatusCode> {
+        let changer = changer.into();
         let mut state = self.lock();
         let group = state.groups.get(name).ok_or(StatusCode::BadNotFound)?;
-        if !self.may_configure(user, group) {
+        if !self.may_configure(changer.user, group) {
             return Err(StatusCode::BadUserAccessDenied);
         }
         let now = DateTime::now();
@@ -227,14 +229,24 @@ impl SecurityGroups {
         change(&mut group, now);
         group.advance(now, random)?;
         self.keep(&mut state, &group, |bytes| self.rules.reserve(bytes))?;
-        tracing::info!(security_group = name, user, method, "keys changed");
+        tracing::info!(
+            security_group = name,
+            user = changer.name,
+            method,
+            "keys changed"
+        );
         state.groups.insert(name.to_owned(), group);
         self.keys_changed(name);
         Ok(())
     }
 
     /// Handles `AddSecurityGroup` (OPC 10000-14, 8.5.2).
-    fn add(&self, wanted: SecurityGroupDataType, user: u32) -> Result<NodeId, StatusCode> {
+    fn add(
+        &self,
+        wanted: SecurityGroupDataType,
+        changer: impl Into<Changer>,
+    ) -> Result<NodeId, StatusCode> {
+        let changer = changer.into();
         let revised = revise(wanted)?;
         let space = self.space.upgrade().ok_or(StatusCode::BadShutdown)?;
         let name = revised.0.name.as_str().to_owned();
@@ -251,19 +263,20 @@ impl SecurityGroups {
         let now = DateTime::now();
         let first_token = state.last_token.checked_add(1);
         let first_token = first_token.ok_or(StatusCode::BadResourceUnavailable)?;
-        let mut group = SecurityGroup::new(revised, user, first_token, now);
+        let mut group = SecurityGroup::new(revised, changer.user, first_token, now);
         group.advance(now, random)?;
         self.keep(&mut state, &group, |bytes| self.rules.reserve(bytes))?;
         self.show(&space, &group.configuration)
             .map_err(|error| error.status_code())?;
-        tracing::info!(security_group = %name, user, "added");
+        tracing::info!(security_group = %name, user = changer.name, "added");
         state.groups.insert(name.clone(), group);
         self.keys_changed(&name);
         Ok(nodes::node_id(&name))
     }
 
     /// Handles `RemoveSecurityGroup` (OPC 10000-14, 8.5.3).
-    fn remove(&self, node_id: &NodeId, user: u32) -> Result<(), StatusCode> {
+    fn remove(&self, node_id: &NodeId, changer: impl Into<Changer>) -> Result<(), StatusCode> {
+        let changer = changer.into();
         let space = self.space.upgrade().ok_or(StatusCode::BadShutdown)?;
         let mut state = self.lock();
         let name = state
@@ -277,14 +290,14 @@ impl SecurityGroups {
             });
         };
         let group = state.groups.get(&name);
-        let group = group.filter(|group| self.may_configure(user, group));
+        let group = group.filter(|group| self.may_configure(changer.user, group));
         let group = group.ok_or(StatusCode::BadUserAccessDenied)?;
         self.keep_removal(&state, &name, group)?;
         nodes::hide(&space, &name);
         state.groups.remove(&name);
         // A later state of a group with this name must not come before the removal.
         state.handed_over.remove(&name);
-        tracing::info!(security_group = %name, user, "removed");
+        tracing::info!(security_group = %name, user = changer.name, "removed");
         Ok(())
     }
 

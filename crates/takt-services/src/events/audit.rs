@@ -1,8 +1,9 @@
 //! Audit records as Events of AuditEventType and its subtypes (OPC 10000-5, 6.4.3 to 6.4.27).
 
+use takt_crypto::{Certificate, Thumbprint};
 use takt_space::namespace0::Namespace0;
 use takt_space::{Audience, Event};
-use takt_ua::{NodeId, ids};
+use takt_ua::{ByteString, NodeId, Variant, ids};
 
 use crate::audit::{AuditRecord, AuditedAction};
 
@@ -25,7 +26,12 @@ pub(crate) fn event_of(record: &AuditRecord<'_>) -> Event {
         _ => NodeId::from(ids::SERVER),
     };
     let is_done = !record.status.is_bad();
-    let name = action.source_name();
+    let leaf = Certificate::leaf_of(&caller.channel.security.client_certificate);
+    let name = match (action, leaf) {
+        // Clients that do not parse certificates see which one it was.
+        (AuditedAction::Certificate { .. }, Some(leaf)) => &named(leaf),
+        _ => action.source_name(),
+    };
     let user = record.client_user_id();
     let message = match (is_done, user.is_empty()) {
         (true, true) => name.to_owned(),
@@ -35,7 +41,7 @@ pub(crate) fn event_of(record: &AuditRecord<'_>) -> Event {
     };
     let event = Event::new(event_type(action.event_type()), source)
         .to(Audience::Auditors)
-        .source_name(name)
+        .source_name(action.source_name())
         .severity(if is_done { DONE } else { REFUSED })
         .message(message.as_str())
         .field("ActionTimeStamp", record.time)
@@ -57,9 +63,13 @@ pub(crate) fn event_of(record: &AuditRecord<'_>) -> Event {
                 .field("SecurityMode", security.mode.0)
         }
         AuditedAction::CloseSecureChannel => event.field("SecureChannelId", channel.as_str()),
-        AuditedAction::CreateSession | AuditedAction::ActivateSession => event
+        AuditedAction::CreateSession => event
             .field("SecureChannelId", channel.as_str())
             .field("SessionId", caller.session_id.clone()),
+        AuditedAction::ActivateSession { token } => event
+            .field("SecureChannelId", channel.as_str())
+            .field("SessionId", caller.session_id.clone())
+            .field("UserIdentityToken", Variant::from((*token).clone())),
         AuditedAction::CloseSession => event.field("SessionId", caller.session_id.clone()),
         AuditedAction::Write {
             attribute_id,
@@ -85,7 +95,20 @@ pub(crate) fn event_of(record: &AuditRecord<'_>) -> Event {
         } => event
             .field("MethodId", method_id.to_owned())
             .field("TrustListId", trust_list.to_owned()),
-        AuditedAction::NodeManagement { .. } | AuditedAction::Certificate { .. } => event,
+        AuditedAction::Certificate { .. } => match leaf {
+            Some(leaf) => event.field("Certificate", ByteString::from(leaf)),
+            None => event,
+        },
+        AuditedAction::NodeManagement { .. } => event,
+    }
+}
+
+/// Returns the text for a certificate that was refused: its thumbprint, and its subject if it can be read.
+fn named(leaf: &[u8]) -> String {
+    let thumbprint = Thumbprint::of(leaf);
+    match Certificate::from_der(leaf) {
+        Ok(certificate) => format!("Certificate {thumbprint} of {}", cut(&certificate.subject)),
+        Err(_) => format!("Certificate {thumbprint}"),
     }
 }
 
@@ -108,7 +131,7 @@ fn cut(text: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use takt_space::Caller;
-    use takt_ua::{DateTime, NodeIdRef, StatusCode, Variant};
+    use takt_ua::{DateTime, NodeIdRef, StatusCode};
 
     use super::*;
 

@@ -199,35 +199,38 @@ fn check_element(
     if operands.len() < element.filter_operands.len() {
         return Err(StatusCode::BadFilterOperandInvalid);
     }
-    let literal = match operator {
-        Operator::OfType => operands.first(),
-        Operator::Cast(_) => operands.get(1),
+    // These operands are types, so that they are known now.
+    let at = match operator {
+        Operator::OfType => 0,
+        Operator::Cast(_) => 1,
         _ => return Ok(Element { operator, operands }),
     };
-    // These operands are types, so that they are known now.
-    let node = match literal {
-        Some(Operand::Literal(Variant::NodeId(node))) => Some(&**node),
-        Some(Operand::Literal(Variant::ExpandedNodeId(node))) if node.is_local() => {
-            Some(&node.node_id)
+    let typed = operands.get(at).and_then(local_node).and_then(|node| {
+        if operator == Operator::OfType {
+            let is_event_type = view.is_subtype_of(node, ids::BASE_EVENT_TYPE);
+            return is_event_type.then(|| (operator, vec![Operand::Literal(node.clone().into())]));
         }
-        _ => None,
+        let kind = built_in_type(view, node)?;
+        let value = operands.get(..1).unwrap_or_default().to_vec();
+        Some((Operator::Cast(kind), value))
+    });
+    let Some((operator, operands)) = typed else {
+        // The result names the operand that is wrong (OPC 10000-4, 7.22.4).
+        if let Some(status) = result.operand_status_codes.get_mut(at) {
+            *status = StatusCode::BadFilterOperandInvalid;
+        }
+        return Err(StatusCode::BadFilterOperandInvalid);
     };
-    let node = node.ok_or(StatusCode::BadFilterOperandInvalid)?;
-    if operator == Operator::OfType {
-        if view.node(node).is_none() {
-            return Err(StatusCode::BadFilterOperandInvalid);
-        }
-        return Ok(Element {
-            operator,
-            operands: vec![Operand::Literal(node.clone().into())],
-        });
+    Ok(Element { operator, operands })
+}
+
+/// Returns the NodeId of a literal, if it is one of this server.
+fn local_node(operand: &Operand) -> Option<&NodeId> {
+    match operand {
+        Operand::Literal(Variant::NodeId(node)) => Some(node),
+        Operand::Literal(Variant::ExpandedNodeId(node)) if node.is_local() => Some(&node.node_id),
+        _ => None,
     }
-    let kind = built_in_type(view, node).ok_or(StatusCode::BadFilterOperandInvalid)?;
-    operands.truncate(1);
-    Ok(Element {
-        operator: Operator::Cast(kind),
-        operands,
-    })
 }
 
 /// Returns the built-in type of a DataType: the type itself, or that of its supertypes.

@@ -6,14 +6,13 @@ use std::time::{Duration, Instant};
 
 use takt_space::{Caller, Channel, RoleSet, UserIdentity};
 use takt_ua::binary::{Decoder, Encoder};
-use takt_ua::structures::{
-    ActivateSessionRequest, ActivateSessionResponse, ResponseHeader, UserNameIdentityToken,
-};
+use takt_ua::structures::{ActivateSessionRequest, ActivateSessionResponse, ResponseHeader};
 use takt_ua::{ByteString, DateTime, ExtensionObject, StatusCode};
 use zeroize::Zeroizing;
 
 use super::request::{Handled, Request, decode, encode};
-use crate::audit::{AuditRecord, AuditedAction};
+use crate::audit::{AuditRecord, AuditedAction, user_name};
+use crate::claimed_user::without_secrets;
 use crate::connection::{Connection, Outcome};
 use crate::fault::Fault;
 use crate::gate::Gate;
@@ -66,10 +65,13 @@ pub(crate) fn activate(
         .identify(token, &activate.user_token_signature)
         .inspect_err(|status| {
             server.diagnostics.session_rejected(*status);
-            let named: Option<UserNameIdentityToken> = token.decode_as().ok();
-            let name = named.as_ref().map(|token| token.user_name.as_str());
-            let caller = session.caller.load();
-            request.audit_of(&caller, name, *status, AuditedAction::ActivateSession);
+            if server.audit().is_some() {
+                let name = tokens.claimed_name(token);
+                let token = &without_secrets(token);
+                let action = AuditedAction::ActivateSession { token };
+                let caller = session.caller.load();
+                request.audit_of(&caller, name.as_deref(), *status, action);
+            }
         })?;
     session.set_ephemeral_key(next_key);
     let activation = Activation {
@@ -77,6 +79,7 @@ pub(crate) fn activate(
         additional_header,
         channel: Arc::clone(channel),
         nonce: last_nonce,
+        token: server.audit().map(|_| without_secrets(token)),
         audit_entry_id: server
             .audit()
             .and(request.header.audit_entry_id)
@@ -84,19 +87,23 @@ pub(crate) fn activate(
     };
     match identified {
         Identified::User(user, roles) => {
-            let header = request.response_header();
+            let (header, name) = (request.response_header(), user_name(&user));
             let outcome = activation
                 .complete(server, user, roles, header, response)
-                .inspect_err(|Fault(status)| activation.audit_failure(server, None, *status))?;
+                .inspect_err(|Fault(status)| {
+                    activation.audit_failure(server, name.as_deref(), *status);
+                })?;
             server.sessions.end_at(&activation.session, None);
             connection.set_session(Some(activation.session));
             Ok(outcome)
         }
         Identified::Issued(user, roles, expires) => {
-            let header = request.response_header();
+            let (header, name) = (request.response_header(), user_name(&user));
             let outcome = activation
                 .complete(server, user, roles, header, response)
-                .inspect_err(|Fault(status)| activation.audit_failure(server, None, *status))?;
+                .inspect_err(|Fault(status)| {
+                    activation.audit_failure(server, name.as_deref(), *status);
+                })?;
             // OPC 10000-6, 6.5.2.3: the privileges end with the token.
             let left = u64::try_from(expires.saturating_sub(takt_crypto::now())).unwrap_or(0);
             let end = Instant::now().checked_add(Duration::from_secs(left));
@@ -118,6 +125,8 @@ struct Activation {
     channel: Arc<Channel>,
     /// The nonce that the client has signed.
     nonce: [u8; NONCE_LENGTH],
+    /// Token of the user without secrets, if the request is audited.
+    token: Option<ExtensionObject>,
     /// AuditEntryId of the request, if it is audited.
     audit_entry_id: Option<String>,
 }
@@ -185,8 +194,10 @@ impl Activation {
 
     fn audit(&self, server: &Server, caller: &Caller, user: Option<&str>, status: StatusCode) {
         if let Some(sink) = server.audit() {
+            let none = ExtensionObject::default();
+            let token = self.token.as_ref().unwrap_or(&none);
             sink.record(&AuditRecord {
-                action: AuditedAction::ActivateSession,
+                action: AuditedAction::ActivateSession { token },
                 time: DateTime::now(),
                 status,
                 caller,

@@ -75,16 +75,15 @@ pub(crate) fn modify(
         modify.max_notifications_per_publish,
         &request.server.limits.subscriptions,
     );
-    request.server.subscriptions.with(|engine| {
+    let lifetime_count = request.server.subscriptions.with(|engine| {
         let subscription = engine.subscription(&session.id, modify.subscription_id)?;
-        subscription.modify(revised, modify.priority);
-        Ok::<_, StatusCode>(())
+        Ok::<_, StatusCode>(subscription.modify(revised, modify.priority))
     })?;
     encode(
         &ModifySubscriptionResponse {
             response_header: request.response_header(),
             revised_publishing_interval: milliseconds(revised.publishing_interval),
-            revised_lifetime_count: revised.lifetime_count,
+            revised_lifetime_count: lifetime_count,
             revised_max_keep_alive_count: revised.max_keep_alive_count,
         },
         response,

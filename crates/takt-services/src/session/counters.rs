@@ -50,6 +50,11 @@ macro_rules! counters {
                 }
             }
 
+            /// Returns the number of all requests.
+            pub(crate) fn total(&self) -> u32 {
+                self.all.total.load(Ordering::Relaxed)
+            }
+
             /// Returns the counts as the fields of SessionDiagnosticsDataType.
             pub(crate) fn fields(&self) -> SessionDiagnosticsDataType {
                 SessionDiagnosticsDataType {

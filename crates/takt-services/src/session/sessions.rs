@@ -238,9 +238,11 @@ impl Sessions {
         gone
     }
 
-    /// Returns true if there is a Session with this id.
-    pub(crate) fn contains(&self, id: &NodeId) -> bool {
-        self.table().values().any(|session| session.id == *id)
+    /// Returns the number of requests of the Session with this id.
+    pub(crate) fn requests(&self, id: &NodeId) -> Option<u32> {
+        let table = self.table();
+        let session = table.values().find(|session| session.id == *id)?;
+        Some(session.counters.total())
     }
 
     /// Returns the number of Sessions.

@@ -198,6 +198,11 @@ impl StateMachine {
         self.reset_lifetime();
     }
 
+    /// Returns the number of intervals without a Publish request after which the Subscription ends.
+    pub(crate) fn lifetime_count(&self) -> u32 {
+        self.lifetime_count
+    }
+
     /// Sets the lifetime of a durable Subscription (OPC 10000-4, 5.14.9).
     pub(crate) fn set_lifetime(&mut self, lifetime_count: u32) {
         self.lifetime_count = lifetime_count;

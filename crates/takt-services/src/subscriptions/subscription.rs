@@ -147,8 +147,9 @@ impl Subscription {
         }
     }
 
-    /// Changes the parameters (ModifySubscription, OPC 10000-4, 5.14.3). A new interval begins with the next timer.
-    pub(crate) fn modify(&mut self, revised: Revised, priority: u8) {
+    /// Changes the parameters (ModifySubscription, OPC 10000-4, 5.14.3). A new interval begins with the next timer. Returns the
+    /// lifetime in intervals: a durable Subscription keeps its hours.
+    pub(crate) fn modify(&mut self, revised: Revised, priority: u8) -> u32 {
         count(&mut self.counts.modified);
         self.machine
             .modify(revised.lifetime_count, revised.max_keep_alive_count);
@@ -158,6 +159,7 @@ impl Subscription {
         if let Some(lifetime) = self.durable {
             self.set_durable(lifetime);
         }
+        self.machine.lifetime_count()
     }
 
     /// Makes it durable: it lives for `lifetime` without a Publish request, and is sampled without a channel.

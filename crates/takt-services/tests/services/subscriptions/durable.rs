@@ -97,3 +97,24 @@ fn hours_queues_and_their_number_are_bounded() {
     let unknown = set_durable(&mut third, 1);
     assert_eq!(unknown, Err(StatusCode::BadSubscriptionIdInvalid));
 }
+
+#[test]
+fn a_modified_subscription_tells_the_lifetime_that_it_keeps() {
+    let server = crate::common::server();
+    let mut subscriber = Subscriber::new(&server);
+    let modified = |subscriber: &mut Subscriber| -> ModifySubscriptionResponse {
+        let request = ModifySubscriptionRequest {
+            request_header: subscriber.client.header(),
+            subscription_id: subscriber.id,
+            requested_publishing_interval: 1000.0,
+            requested_lifetime_count: 100,
+            requested_max_keep_alive_count: 10,
+            ..ModifySubscriptionRequest::default()
+        };
+        subscriber.client.call(request).unwrap()
+    };
+    assert_eq!(modified(&mut subscriber).revised_lifetime_count, 100);
+    assert_eq!(set_durable(&mut subscriber, 2), Ok(2_u32.into()));
+    // Two hours in seconds.
+    assert_eq!(modified(&mut subscriber).revised_lifetime_count, 7200);
+}

@@ -229,6 +229,39 @@ fn each_clause_gets_a_result() {
     );
 }
 
+/// Types of Events and of values are operands, which are checked before the first Event.
+#[test]
+fn results_name_the_operand_that_is_no_type() {
+    let server = server();
+    let mut subscriber = Subscriber::new(&server);
+    let of_type = |operand| element(FilterOperator::OfType, vec![operand]);
+    let cast = |operand| element(FilterOperator::Cast, vec![literal(1_i32), operand]);
+    let node = |id: u32| literal(NodeId::from(id));
+    let (good, wrong) = (StatusCode::Good, StatusCode::BadFilterOperandInvalid);
+    let elements = [
+        (of_type(literal("SystemEventType")), vec![wrong]),
+        (of_type(node(999_999)), vec![wrong]),
+        (of_type(node(ids::SERVER)), vec![wrong]),
+        (of_type(node(ids::BASE_OBJECT_TYPE)), vec![wrong]),
+        (of_type(node(ids::SYSTEM_EVENT_TYPE)), vec![good]),
+        (cast(literal("Int32")), vec![good, wrong]),
+        (cast(node(ids::SERVER)), vec![good, wrong]),
+        (cast(node(ids::INT32)), vec![good, good]),
+    ];
+    for (element, expected) in elements {
+        let created = subscriber.watch_events(ids::SERVER, &filter(&["Message"], vec![element]));
+        if !expected.contains(&wrong) {
+            assert_eq!(created.status_code, good);
+            continue;
+        }
+        assert_eq!(created.status_code, StatusCode::BadEventFilterInvalid);
+        let result: EventFilterResult = created.filter_result.decode_as().unwrap();
+        let result = &result.where_clause_result.element_results[0];
+        assert_eq!(result.status_code, wrong);
+        assert_eq!(result.operand_status_codes, expected);
+    }
+}
+
 #[test]
 fn a_full_queue_tells_that_events_were_lost() {
     let server = server();

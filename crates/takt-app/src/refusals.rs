@@ -5,6 +5,8 @@ use std::fmt::Display;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use takt_space::Peer;
+
 /// Time in which the same refusal is logged once.
 const QUIET: Duration = Duration::from_secs(60);
 
@@ -15,21 +17,21 @@ const MOST_REFUSALS: usize = 64;
 const LONGEST: usize = 64;
 
 /// Recently logged refusals.
-#[derive(Default)]
-pub(crate) struct Refusals(Mutex<HashMap<String, Instant>>);
+#[derive(Debug, Default)]
+pub struct Refusals(Mutex<HashMap<String, Instant>>);
 
 impl Refusals {
     /// Logs a refusal as a warning, unless the same one was logged just now.
-    pub(crate) fn warn(&self, line: &dyn Display) {
+    pub fn warn(&self, line: &dyn Display) {
         let line = line.to_string();
         if self.is_new(&line, Instant::now()) {
             tracing::warn!("{line}");
         }
     }
 
-    /// Returns what was logged recently.
-    #[cfg(test)]
-    pub(crate) fn lines(&self) -> Vec<String> {
+    /// Returns what was logged recently, for tests.
+    #[doc(hidden)]
+    pub fn lines(&self) -> Vec<String> {
         let logged = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         logged.keys().cloned().collect()
     }
@@ -46,7 +48,7 @@ impl Refusals {
 }
 
 /// Returns a text of a client for the log: shortened, with escaped control characters.
-pub(crate) fn shown(text: &str) -> String {
+pub fn shown(text: &str) -> String {
     let mut characters = text.chars();
     let start: String = characters.by_ref().take(LONGEST).collect();
     let end = match characters.next() {
@@ -54,6 +56,20 @@ pub(crate) fn shown(text: &str) -> String {
         None => "",
     };
     format!("{}{end}", start.escape_debug())
+}
+
+/// Returns the line for a login with a wrong password or an unknown name. Both look alike, so that the log does not tell which names
+/// are known.
+pub fn refused_login(name: &str, peer: &Peer) -> String {
+    let origin = match (peer.network(), peer.user()) {
+        (Some(address), _) => format!("address {address}"),
+        (None, Some(user)) => format!("Unix user {user}"),
+        (None, None) => "an unknown client".to_owned(),
+    };
+    let name = shown(name);
+    format!(
+        "login refused to {origin}: the user {name} is unknown, or the password is wrong: see `takt user list`"
+    )
 }
 
 #[cfg(test)]
