@@ -11,7 +11,7 @@ use std::time::SystemTime;
 
 use crate::certificate::{Certificate, Thumbprint};
 use crate::certificate_error::CertificateError;
-use crate::changes;
+use crate::changes::{self, OwnFiles, StoredLists};
 use crate::creation::{CreationError, NewCertificate};
 use crate::exposure;
 use crate::folder::{
@@ -121,7 +121,32 @@ impl CertificateStore {
         }
     }
 
-    /// Creates a new certificate and key for an application, in place of older ones.
+    /// Returns the own certificate of an application without its key, which may be missing or belong to another one.
+    ///
+    /// # Errors
+    /// [`StoreError::Certificate`].
+    pub fn own_certificate(
+        &self,
+        application_name: &str,
+        kind: KeyKind,
+    ) -> Result<Option<Certificate>, StoreError> {
+        let (path, _) = self.own_files(application_name, kind);
+        if !path.exists() {
+            return Ok(None);
+        }
+        let chain = decoded(&path).unwrap_or_default();
+        let certificate = Certificate::leaf_of(&chain).ok_or(CertificateError::Structure);
+        let certificate = certificate.and_then(Certificate::from_der);
+        match certificate {
+            Ok(certificate) if certificate.key_kind == Some(kind) => Ok(Some(certificate)),
+            Ok(_) => Err(CertificateError::PolicyCheck),
+            Err(error) => Err(error),
+        }
+        .map_err(|source| StoreError::Certificate { path, source })
+    }
+
+    /// Creates a new certificate and key for an application, in place of older ones. After an error the older ones are still there,
+    /// or the change is completed when the folders are opened the next time.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -129,8 +154,15 @@ impl CertificateStore {
         let identity = new.create(kind)?;
         let (certificate, key) = self.own_files(&new.application_name, kind);
         let pem = identity.key().to_pem().map_err(CreationError::from)?;
-        write_file(&key, pem.as_bytes())?;
-        write_file(&certificate, identity.chain_der())?;
+        let below = |path: &Path| path.strip_prefix(&self.root).unwrap_or(path).to_owned();
+        let files = OwnFiles {
+            written: vec![
+                (below(&key), pem.as_bytes().to_vec().into()),
+                (below(&certificate), identity.chain_der().to_vec().into()),
+            ],
+            removed: Vec::new(),
+        };
+        changes::apply(&self.root, &StoredLists::default(), &files)?;
         Ok(identity)
     }
 

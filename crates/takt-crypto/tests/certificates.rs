@@ -603,6 +603,40 @@ fn folders_take_effect_at_once() {
 }
 
 #[test]
+fn a_renewal_that_fails_keeps_key_and_certificate() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = CertificateStore::open(directory.path()).unwrap();
+    let own = store.own(&new("Press"), KeyKind::Rsa).unwrap();
+    // The folder of certificates cannot be used for a while.
+    let folder = directory.path().join("own/certs");
+    let aside = directory.path().join("aside");
+    fs::rename(&folder, &aside).unwrap();
+    fs::write(&folder, "").unwrap();
+    store.renew(&new("Press"), KeyKind::Rsa).unwrap_err();
+    fs::remove_file(&folder).unwrap();
+    fs::rename(&aside, &folder).unwrap();
+    let existing = store.existing("Press", KeyKind::Rsa).unwrap().unwrap();
+    assert_eq!(existing.thumbprint(), own.thumbprint());
+    let private = fs::read_dir(directory.path().join("own/private")).unwrap();
+    assert_eq!(private.count(), 1);
+}
+
+#[test]
+fn a_pair_that_does_not_fit_together_is_renewed() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = CertificateStore::open(directory.path()).unwrap();
+    let own = store.own(&new("Press"), KeyKind::Rsa).unwrap();
+    store.own(&new("Mixer"), KeyKind::Rsa).unwrap();
+    let key_of = |name| store.own_files(name, KeyKind::Rsa).1;
+    fs::copy(key_of("Mixer"), key_of("Press")).unwrap();
+    store.existing("Press", KeyKind::Rsa).unwrap_err();
+    let known = store.own_certificate("Press", KeyKind::Rsa).unwrap();
+    assert_eq!(known.as_ref(), Some(own.certificate()));
+    store.renew(&new("Press"), KeyKind::Rsa).unwrap();
+    assert!(store.existing("Press", KeyKind::Rsa).unwrap().is_some());
+}
+
+#[test]
 fn a_certificate_that_is_trusted_during_its_refusal_stays_trusted() {
     let directory = tempfile::tempdir().unwrap();
     let store = CertificateStore::open(directory.path()).unwrap();

@@ -125,13 +125,13 @@ pub(super) fn renew(
     let wanted = wanted.filter(|kind| key.is_none_or(|key| key == *kind));
     let mut renewed = 0;
     for kind in wanted {
-        let known = store.existing(name, kind).map_err(|error| {
+        // The key is not needed: a pair that does not fit together is replaced as well.
+        let known = store.own_certificate(name, kind).map_err(|error| {
             explain::with_help(error, "Remove the two files of the application.")
         })?;
         let Some(known) = known else {
             continue;
         };
-        let known = known.certificate();
         if !known.is_self_issued() && !self_signed {
             return Err(explain::with_help(
                 format!(
