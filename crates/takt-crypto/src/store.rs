@@ -6,7 +6,7 @@ use std::fs::{self, DirBuilder};
 use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 use crate::certificate::{Certificate, Thumbprint};
@@ -21,6 +21,7 @@ use crate::folder::{
 use crate::identity::OwnCertificate;
 use crate::policy::KeyKind;
 use crate::private_key::PrivateKey;
+use crate::replaced::OwnHistory;
 use crate::revocation::RevocationList;
 use crate::trust::TrustList;
 
@@ -38,6 +39,7 @@ pub struct StoredCertificate {
 pub struct CertificateStore {
     root: PathBuf,
     cache: Mutex<Option<(Vec<SystemTime>, Arc<TrustList>)>>,
+    own_history: Mutex<OwnHistory>,
 }
 
 impl CertificateStore {
@@ -61,10 +63,24 @@ impl CertificateStore {
             made.map_err(|source| StoreError::Io { path, source })?;
         }
         changes::recover(root)?;
-        Ok(Self {
+        Ok(Self::at(root))
+    }
+
+    /// Opens the folders below `root` to read them: missing ones are not created.
+    ///
+    /// # Errors
+    /// [`StoreError::Io`] if a change that was interrupted cannot be completed.
+    pub fn open_to_read(root: &Path) -> Result<Self, StoreError> {
+        changes::recover(root)?;
+        Ok(Self::at(root))
+    }
+
+    fn at(root: &Path) -> Self {
+        Self {
             root: root.to_owned(),
             cache: Mutex::new(None),
-        })
+            own_history: Mutex::default(),
+        }
     }
 
     /// Returns the root.
@@ -189,6 +205,17 @@ impl CertificateStore {
         list
     }
 
+    fn own_history(&self) -> MutexGuard<'_, OwnHistory> {
+        let history = self.own_history.lock();
+        history.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns true if this was an own certificate until a newer one of the same application has replaced it, while this process
+    /// runs. It is not trusted any more, but nobody has rejected it.
+    pub(crate) fn is_replaced(&self, certificate: &Certificate) -> bool {
+        self.own_history().has_replaced(certificate) && !self.is_rejected(certificate)
+    }
+
     /// Returns the time of the last change of the trust list.
     #[must_use]
     pub fn last_change(&self) -> SystemTime {
@@ -209,8 +236,14 @@ impl CertificateStore {
             stored.map(|stored| stored.certificate)
         };
         let lists = |folder| self.lists(folder);
+        let own = self.list(OWN);
+        let files = own
+            .iter()
+            .map(|own| (own.path.clone(), own.certificate.clone()));
+        self.own_history().note(files);
+        let own = own.into_iter().map(|own| own.certificate);
         TrustList {
-            trusted: certificates(TRUSTED).chain(certificates(OWN)).collect(),
+            trusted: certificates(TRUSTED).chain(own).collect(),
             issuers: certificates(ISSUERS).collect(),
             revocation_lists: lists(TRUSTED_LISTS).chain(lists(ISSUER_LISTS)).collect(),
         }
@@ -428,41 +461,4 @@ impl OwnCertificate {
     pub fn from_files(certificate: &Path, key: &Path) -> Result<Self, StoreError> {
         read_identity(certificate, key)
     }
-}
-
-impl Certificate {
-    /// Reads a certificate from a file, in DER or PEM.
-    ///
-    /// # Errors
-    /// [`StoreError`].
-    pub fn from_file(path: &Path) -> Result<Self, StoreError> {
-        read_file(path, Self::from_der)
-    }
-}
-
-impl RevocationList {
-    /// Reads a revocation list from a file, in DER or PEM.
-    ///
-    /// # Errors
-    /// [`StoreError`].
-    pub fn from_file(path: &Path) -> Result<Self, StoreError> {
-        read_file(path, Self::from_der)
-    }
-}
-
-/// Reads a file in DER or PEM, and parses its content.
-fn read_file<T>(
-    path: &Path,
-    parse: fn(&[u8]) -> Result<T, CertificateError>,
-) -> Result<T, StoreError> {
-    let io = |source| StoreError::Io {
-        path: path.to_owned(),
-        source,
-    };
-    fs::metadata(path).map_err(io)?;
-    let der = decoded(path).ok_or_else(|| io(io::ErrorKind::InvalidData.into()))?;
-    parse(&der).map_err(|source| StoreError::Certificate {
-        path: path.to_owned(),
-        source,
-    })
 }
