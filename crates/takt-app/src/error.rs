@@ -129,6 +129,8 @@ pub enum ClientError {
         thumbprint: String,
         /// Folder of certificates that the application has chosen; `None` is the default.
         certificates: Option<PathBuf>,
+        /// Name of the issuer (CA) of the last certificate that the server has sent.
+        issuer: String,
         /// Failed check.
         #[source]
         cause: CertificateError,

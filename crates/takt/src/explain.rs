@@ -8,7 +8,7 @@ mod status;
 use std::path::Path;
 
 use miette::{LabeledSpan, MietteDiagnostic, NamedSource, Report, Severity};
-use takt_app::certificates::{CertificatesError, trust_command};
+use takt_app::certificates::{CertificatesError, trust_command, unknown_issuer_advice};
 use takt_app::{ClientError, ProviderError, StateDirectoryError};
 use takt_crypto::CertificateError;
 use takt_pubsub::configuration::TomlError;
@@ -176,11 +176,13 @@ const SECURITY: &str = "The server has no endpoint without security. Without --s
 fn refused_certificate(
     thumbprint: &str,
     certificates: Option<&Path>,
+    issuer: &str,
     cause: CertificateError,
 ) -> String {
     let trust = |command| trust_command(command, thumbprint, certificates);
     match cause {
-        CertificateError::Untrusted | CertificateError::ChainIncomplete => format!(
+        CertificateError::ChainIncomplete => unknown_issuer_advice(issuer, certificates),
+        CertificateError::Untrusted => format!(
             "If the server's administrator confirms this thumbprint, `{}` trusts it. `{}` shows the certificate.",
             trust("add"),
             trust("show")
@@ -275,9 +277,10 @@ pub fn advice(error: &ClientError) -> Option<String> {
         ClientError::ServerCertificate {
             thumbprint,
             certificates,
+            issuer,
             cause,
             ..
-        } => refused_certificate(thumbprint, certificates.as_deref(), *cause),
+        } => refused_certificate(thumbprint, certificates.as_deref(), issuer, *cause),
         ClientError::NotTrusted {
             thumbprint,
             own,
