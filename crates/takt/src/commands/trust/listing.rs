@@ -266,8 +266,16 @@ pub(super) fn find(
     text: &str,
 ) -> miette::Result<Certificate> {
     if Path::new(text).is_file() {
-        return Certificate::from_file(Path::new(text))
-            .map_err(|error| explain::with_help(error, "A certificate is a file in DER or PEM."));
+        return Certificate::from_file(Path::new(text)).map_err(|error| {
+            let help = match error {
+                StoreError::Content { .. } => {
+                    "Write the wanted certificate into a file of its own: usually the first one is that of the application, and the \
+                     following ones are those of its issuers (CA)."
+                }
+                _ => "A certificate is a file in DER or PEM.",
+            };
+            explain::with_help(error, help)
+        });
     }
     let wanted = text.to_ascii_uppercase();
     let is_hexadecimal = wanted.bytes().all(|byte| byte.is_ascii_hexdigit());

@@ -27,11 +27,14 @@ pub(super) fn list(store: &CertificateStore, json: bool) -> miette::Result<()> {
         certificate: stored.certificate,
         file: Some(stored.path),
     });
-    let none = "no certificates: an application creates its own at its first start";
+    let none = format!(
+        "no certificates in {}: an application creates its own at its first start",
+        store.root().display()
+    );
     listing::show(
         &all.collect::<Vec<_>>(),
         &store.revocation_lists(),
-        none,
+        &none,
         json,
     )
 }
