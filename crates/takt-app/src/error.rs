@@ -142,6 +142,8 @@ pub enum ClientError {
         endpoint: String,
         /// SHA-1 thumbprint of the own certificate.
         thumbprint: String,
+        /// Name of the issuer (CA) of the own certificate; `None` if it is self-signed.
+        issuer: Option<String>,
         /// Check that the own certificate fails here too, so that trust would not help.
         own: Option<CertificateError>,
         /// StatusCode of the server.

@@ -450,13 +450,12 @@ pub(crate) fn untrusted(endpoint: &Endpoint, secured: &Secured, error: TcpError)
                     .name()
                     .is_some_and(|name| name.starts_with("BadCertificate")) =>
         {
+            let own = secured.identity.certificate();
             Some(ClientError::NotTrusted {
                 endpoint: endpoint.to_string(),
-                thumbprint: secured.identity.thumbprint().to_string(),
-                own: secured
-                    .identity
-                    .certificate()
-                    .shortcoming(&[secured.profile], takt_crypto::now()),
+                thumbprint: own.thumbprint.to_string(),
+                issuer: (!own.is_self_issued()).then(|| own.issuer.clone()),
+                own: own.shortcoming(&[secured.profile], takt_crypto::now()),
                 status: *status,
             })
         }

@@ -269,7 +269,7 @@ pub(super) fn find(
         return Certificate::from_file(Path::new(text)).map_err(|error| {
             let help = match error {
                 StoreError::Content { .. } => {
-                    "Write the wanted certificate into a file of its own: usually the first one is that of the application, and the \
+                    "A file with one certificate is needed. Of several, usually the first one is that of the application, and the \
                      following ones are those of its issuers (CA)."
                 }
                 _ => "A certificate is a file in DER or PEM.",
