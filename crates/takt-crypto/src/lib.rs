@@ -65,7 +65,7 @@ pub use private_key::{KeyError, PrivateKey};
 pub use public_key::PublicKey;
 pub use revocation::RevocationList;
 pub use signing_request::{issue, signing_request};
-pub use store::{CertificateStore, StoredCertificate};
+pub use store::{CertificateStore, StoredCertificate, StoredRevocationList};
 pub use symmetric::SymmetricKeys;
 pub use trust::{Expectations, TrustList};
 

@@ -34,6 +34,15 @@ pub struct StoredCertificate {
     pub certificate: Certificate,
 }
 
+/// A revocation list in a folder.
+#[derive(Debug, Clone)]
+pub struct StoredRevocationList {
+    /// The file.
+    pub path: PathBuf,
+    /// The list.
+    pub list: RevocationList,
+}
+
 /// The folders of certificates below one root. All applications of a Unix user share them.
 #[derive(Debug)]
 pub struct CertificateStore {
@@ -235,7 +244,7 @@ impl CertificateStore {
             let stored = self.list(folder).into_iter();
             stored.map(|stored| stored.certificate)
         };
-        let lists = |folder| self.lists(folder);
+        let [trusted_lists, issuer_lists] = self.revocation_lists();
         let own = self.list(OWN);
         let files = own
             .iter()
@@ -245,7 +254,7 @@ impl CertificateStore {
         TrustList {
             trusted: certificates(TRUSTED).chain(own).collect(),
             issuers: certificates(ISSUERS).collect(),
-            revocation_lists: lists(TRUSTED_LISTS).chain(lists(ISSUER_LISTS)).collect(),
+            revocation_lists: [trusted_lists, issuer_lists].concat(),
         }
     }
 
@@ -276,12 +285,23 @@ impl CertificateStore {
     /// Returns the revocation lists of trusted issuers, and those of other issuers.
     #[must_use]
     pub fn revocation_lists(&self) -> [Vec<RevocationList>; 2] {
-        [TRUSTED_LISTS, ISSUER_LISTS].map(|folder| self.lists(folder).collect())
+        let lists = |one: Vec<StoredRevocationList>| one.into_iter().map(|one| one.list).collect();
+        self.stored_revocation_lists().map(lists)
     }
 
-    fn lists(&self, folder: &str) -> impl Iterator<Item = RevocationList> + use<> {
+    /// Returns the same lists with their files.
+    #[must_use]
+    pub fn stored_revocation_lists(&self) -> [Vec<StoredRevocationList>; 2] {
+        [TRUSTED_LISTS, ISSUER_LISTS].map(|folder| self.lists(folder))
+    }
+
+    fn lists(&self, folder: &str) -> Vec<StoredRevocationList> {
         let files = files(&self.root.join(folder)).into_iter();
-        files.filter_map(|path| RevocationList::from_der(&decoded(&path)?).ok())
+        let read = files.filter_map(|path| {
+            let list = RevocationList::from_der(&decoded(&path)?).ok()?;
+            Some(StoredRevocationList { path, list })
+        });
+        read.collect()
     }
 
     fn list(&self, folder: &str) -> Vec<StoredCertificate> {

@@ -3,7 +3,7 @@
 use takt_app::certificates;
 use takt_crypto::{Certificate, CertificateStore, KeyKind, StoreError, StoredCertificate};
 
-use super::listing::{self, Listed, key_of, printable, validity};
+use super::listing::{self, Listed, ListedRevocations, key_of, printable, validity};
 use crate::{explain, output};
 
 /// Returns all certificates with their folders.
@@ -31,12 +31,14 @@ pub(super) fn list(store: &CertificateStore, json: bool) -> miette::Result<()> {
         "no certificates in {}: an application creates its own at its first start",
         store.root().display()
     );
-    listing::show(
-        &all.collect::<Vec<_>>(),
-        &store.revocation_lists(),
-        &none,
-        json,
-    )
+    let lists = store.stored_revocation_lists().map(|lists| {
+        let listed = lists.into_iter().map(|one| ListedRevocations {
+            list: one.list,
+            file: Some(one.path),
+        });
+        listed.collect()
+    });
+    listing::show(&all.collect::<Vec<_>>(), &lists, &none, json)
 }
 
 /// Returns the certificate that `text` names: the beginning of a thumbprint, or a file.
