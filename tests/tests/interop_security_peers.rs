@@ -1,10 +1,10 @@
 //! Secured channels with foreign software, each SecurityPolicy, mode and token of users: foreign clients at a registry, and the
-//! command line at foreign servers.
+//! command line at foreign servers. Passwords of foreign clients without security, too.
 
 use takt_tests::Peer;
 use takt_tests::interop::{
-    CURVE_POLICIES, Checker, POLICIES, Token, client_on_secured_channels,
-    client_passes_secured_checks, command_line_on_secured_channels,
+    CURVE_POLICIES, Checker, POLICIES, Token, client_logs_in_without_security,
+    client_on_secured_channels, client_passes_secured_checks, command_line_on_secured_channels,
 };
 
 /// The Provider of the checks.
@@ -24,6 +24,11 @@ const WITHOUT_JWT: [Token; 3] = [Token::Anonymous, Token::UserName, Token::Certi
 #[test]
 fn asyncua_is_a_client_on_secured_channels() {
     client_on_secured_channels(Peer::Asyncua, &POLICIES, &WITHOUT_JWT);
+}
+
+#[test]
+fn asyncua_encrypts_passwords_without_security() {
+    client_logs_in_without_security(Peer::Asyncua);
 }
 
 #[test]
@@ -59,6 +64,11 @@ fn milo_is_a_server_on_secured_channels() {
 #[test]
 fn node_opcua_is_a_client_on_secured_channels() {
     client_on_secured_channels(Peer::NodeOpcua, &POLICIES, &WITHOUT_JWT);
+}
+
+#[test]
+fn node_opcua_encrypts_passwords_without_security() {
+    client_logs_in_without_security(Peer::NodeOpcua);
 }
 
 #[test]

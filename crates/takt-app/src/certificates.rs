@@ -44,17 +44,45 @@ pub fn trust_command(action: &str, thumbprint: &str, folder: Option<&Path>) -> S
     }
 }
 
+/// Returns advice on a certificate whose issuer (CA) is unknown, with the folders below `folder`, by default those of this user. To trust
+/// the certificate itself would not help: its chain has to be complete.
+#[must_use]
+pub fn unknown_issuer_advice(issuer: &str, folder: Option<&Path>) -> String {
+    format!(
+        "The issuer (CA) {issuer} is unknown. `{}` trusts it, and `{}` adds its revocation list, without which its certificates are \
+         refused.",
+        trust_command("add", "CA.der", folder),
+        trust_command("add", "CA.crl", folder)
+    )
+}
+
 /// Opens the folders below `folder`, by default those of this user, after a check of the owner.
 ///
 /// # Errors
 /// [`CertificatesError`].
 pub fn open_store(folder: Option<&Path>) -> Result<CertificateStore, CertificatesError> {
-    let folder = match folder {
-        Some(folder) => folder.to_owned(),
-        None => certificates_directory()?,
-    };
+    let folder = chosen(folder)?;
     prepare_state_directory(&folder)?;
     Ok(CertificateStore::open(&folder)?)
+}
+
+/// Opens the same folders to read them: missing ones are not created.
+///
+/// # Errors
+/// [`CertificatesError`].
+pub fn open_store_to_read(folder: Option<&Path>) -> Result<CertificateStore, CertificatesError> {
+    let folder = chosen(folder)?;
+    if folder.exists() {
+        prepare_state_directory(&folder)?;
+    }
+    Ok(CertificateStore::open_to_read(&folder)?)
+}
+
+fn chosen(folder: Option<&Path>) -> Result<PathBuf, StateDirectoryError> {
+    match folder {
+        Some(folder) => Ok(folder.to_owned()),
+        None => certificates_directory(),
+    }
 }
 
 /// Returns the facts of a certificate for an application of this host: it contains the names and addresses of the host, and
@@ -150,6 +178,16 @@ mod tests {
         assert_eq!(addresses_4(table), [IpAddr::from([192, 0, 2, 7])]);
         let table = "00000000000000000000000000000001 01 80 10 80 lo\nfe800000000000000000000000000001 02 40 20 80 eth0\n";
         assert_eq!(addresses_6(table), [IpAddr::from(LOOPBACK_6)]);
+    }
+
+    #[test]
+    fn advice_on_an_unknown_issuer_names_it_and_the_folder() {
+        let advice = unknown_issuer_advice("CN=Plant CA", Some(Path::new("/pki")));
+        assert!(advice.contains("CN=Plant CA"), "{advice}");
+        for file in ["CA.der", "CA.crl"] {
+            let command = format!("`takt trust add {file} --certificates '/pki'`");
+            assert!(advice.contains(&command), "{advice}");
+        }
     }
 
     #[test]

@@ -129,6 +129,8 @@ pub enum ClientError {
         thumbprint: String,
         /// Folder of certificates that the application has chosen; `None` is the default.
         certificates: Option<PathBuf>,
+        /// Name of the issuer (CA) of the last certificate that the server has sent.
+        issuer: String,
         /// Failed check.
         #[source]
         cause: CertificateError,
@@ -140,6 +142,8 @@ pub enum ClientError {
         endpoint: String,
         /// SHA-1 thumbprint of the own certificate.
         thumbprint: String,
+        /// Name of the issuer (CA) of the own certificate; `None` if it is self-signed.
+        issuer: Option<String>,
         /// Check that the own certificate fails here too, so that trust would not help.
         own: Option<CertificateError>,
         /// StatusCode of the server.

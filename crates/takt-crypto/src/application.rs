@@ -278,31 +278,67 @@ impl ApplicationSecurity {
         chain: &[u8],
         expected: &PeerExpectations<'_>,
     ) -> Result<Certificate, CertificateError> {
-        let chain = Certificate::chain_from_der(chain)?;
-        let checked = self.store.trust_list().check(
-            &chain,
-            &Expectations {
-                profile: expected.profile,
-                now: now(),
-                is_server: expected.is_server,
-                host: expected.host,
-                application_uri: expected.application_uri,
-            },
-        );
-        let leaf = chain
-            .into_iter()
-            .next()
-            .ok_or(CertificateError::Structure)?;
-        match checked {
-            Ok(()) => Ok(leaf),
-            Err(error) => {
-                self.note_refused(&leaf, error);
-                Err(error)
-            }
-        }
+        self.check(chain, expected, false)
     }
 
-    fn note_refused(&self, leaf: &Certificate, error: CertificateError) {
+    /// Checks the certificate of the peer of an open channel again. An own certificate that was replaced since is accepted: the
+    /// applications of this user keep their channels.
+    ///
+    /// # Errors
+    /// The check that failed.
+    pub fn check_peer_again(
+        &self,
+        chain: &[u8],
+        expected: &PeerExpectations<'_>,
+    ) -> Result<Certificate, CertificateError> {
+        self.check(chain, expected, true)
+    }
+
+    fn check(
+        &self,
+        chain: &[u8],
+        expected: &PeerExpectations<'_>,
+        has_channel: bool,
+    ) -> Result<Certificate, CertificateError> {
+        let chain = Certificate::chain_from_der(chain)?;
+        let leaf = chain.first().ok_or(CertificateError::Structure)?;
+        let list = self.store.trust_list();
+        let expected = Expectations {
+            profile: expected.profile,
+            now: now(),
+            is_server: expected.is_server,
+            host: expected.host,
+            application_uri: expected.application_uri,
+        };
+        let mut checked = list.check(&chain, &expected);
+        let is_untrusted = checked == Err(CertificateError::Untrusted);
+        let is_replaced = is_untrusted && self.store.is_replaced(leaf);
+        if is_replaced && has_channel {
+            let mut list = TrustList::clone(&list);
+            list.trusted.push(leaf.clone());
+            checked = list.check(&chain, &expected);
+        }
+        match checked {
+            Ok(()) => {}
+            // Its owner has a new certificate: there is nothing that an administrator has to decide.
+            Err(error) if is_replaced => {
+                tracing::debug!(thumbprint = %leaf.thumbprint, "{error}: it was replaced");
+            }
+            Err(error @ CertificateError::ChainIncomplete) => {
+                self.note_refused(leaf, error, list.missing_issuer(&chain));
+            }
+            Err(error) => self.note_refused(leaf, error, None),
+        }
+        checked.map(|()| leaf.clone())
+    }
+
+    /// Reports a refused certificate with what helps. `missing_issuer` is the issuer whose certificate is unknown.
+    fn note_refused(
+        &self,
+        leaf: &Certificate,
+        error: CertificateError,
+        missing_issuer: Option<&str>,
+    ) {
         let needs_list = matches!(
             error,
             CertificateError::RevocationUnknown | CertificateError::IssuerRevocationUnknown
@@ -320,11 +356,21 @@ impl ApplicationSecurity {
         );
         let is_new = needs_trust && !self.store.is_rejected(leaf);
         if is_new && self.may_keep(Instant::now()) {
-            tracing::warn!(
-                subject = %printable(&leaf.subject),
-                thumbprint = %leaf.thumbprint,
-                "{error}: `takt trust add {} --certificates '{}'` trusts it", leaf.thumbprint, self.store.root().display()
-            );
+            let folder = self.store.root().display();
+            match missing_issuer {
+                // An entry of the certificate itself would not help: its chain has no end.
+                Some(issuer) => tracing::warn!(
+                    subject = %printable(&leaf.subject),
+                    issuer = %printable(issuer),
+                    "{error}: `takt trust add CA.der --certificates '{folder}'` trusts the issuer, and `takt trust add CA.crl` with the \
+                     same folder adds its revocation list"
+                ),
+                None => tracing::warn!(
+                    subject = %printable(&leaf.subject),
+                    thumbprint = %leaf.thumbprint,
+                    "{error}: `takt trust add {} --certificates '{folder}'` trusts it", leaf.thumbprint
+                ),
+            }
             if let Err(error) = self.store.keep_refused(leaf) {
                 tracing::warn!(%error, "the rejected certificate could not be kept");
             }

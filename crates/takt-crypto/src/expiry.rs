@@ -1,4 +1,4 @@
-//! Warnings before the own certificates expire.
+//! Warnings before the own certificates expire, and before they are valid.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -16,21 +16,36 @@ const DAY: i64 = 24 * 3600;
 /// warns once a day.
 static WARNED: Mutex<BTreeMap<Thumbprint, i64>> = Mutex::new(BTreeMap::new());
 
-/// Logs a warning if an own certificate expires soon or has expired, at most once a day. `renewal` tells how it is renewed.
+/// Logs a warning if an own certificate expires soon, has expired or is not valid yet, at most once a day. `renewal` tells how it is
+/// renewed.
 pub(crate) fn warn(own: &OwnCertificate, renewal: &str, now: i64) {
     let certificate = own.certificate();
-    let left = certificate.not_after.saturating_sub(now);
-    if left < EXPIRES_SOON && is_due(own.thumbprint(), now) {
-        let expiry = expiry(left);
-        let thumbprint = own.thumbprint();
-        match certificate.is_self_issued() {
-            true => tracing::warn!(%thumbprint, "the own certificate {expiry}: {renewal}"),
-            false => tracing::warn!(
-                %thumbprint,
-                issuer = certificate.issuer,
-                "the own certificate {expiry}: its issuer (CA) has to sign a new one, see `takt trust renew --help`"
-            ),
-        }
+    let Some(state) = state(certificate.not_before, certificate.not_after, now) else {
+        return;
+    };
+    let thumbprint = own.thumbprint();
+    if !is_due(thumbprint, now) {
+        return;
+    }
+    match certificate.is_self_issued() {
+        true => tracing::warn!(%thumbprint, "the own certificate {state}: {renewal}"),
+        false => tracing::warn!(
+            %thumbprint,
+            issuer = certificate.issuer,
+            "the own certificate {state}: its issuer (CA) has to sign a new one, see `takt trust renew --help`"
+        ),
+    }
+}
+
+/// Returns what is to be said about the validity of a certificate, from its times in seconds since 1970; `None` if it is valid for
+/// long.
+fn state(not_before: i64, not_after: i64, now: i64) -> Option<String> {
+    let left = not_after.saturating_sub(now);
+    match not_before > now {
+        true => Some(
+            "is not valid yet, and peers refuse it (is the clock of this host right?)".to_owned(),
+        ),
+        false => (left < EXPIRES_SOON).then(|| expiry(left)),
     }
 }
 
@@ -69,6 +84,19 @@ mod tests {
         assert_eq!(expiry(-1), "expired today");
         assert_eq!(expiry(DAY - 1), "expires within a day");
         assert_eq!(expiry(2 * DAY), "expires in 2 days");
+    }
+
+    #[test]
+    fn a_certificate_that_is_not_valid_yet_is_reported() {
+        let state = |before, after| state(before, after, 1000);
+        let early = state(1001, 1001 + DAY).unwrap();
+        assert!(
+            early.contains("not valid yet") && early.contains("clock"),
+            "{early}"
+        );
+        assert!(state(1001, 1000 * DAY).is_some());
+        assert_eq!(state(1000, 1000 * DAY), None);
+        assert!(state(1000, DAY).unwrap().starts_with("expires"));
     }
 
     #[test]

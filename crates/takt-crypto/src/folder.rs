@@ -25,7 +25,7 @@ pub(crate) const MAX_REJECTED: usize = 64;
 const MAX_FILES: usize = 4096;
 
 /// Largest file that is read, in bytes.
-const MAX_FILE: u64 = 1 << 20;
+pub(crate) const MAX_FILE: u64 = 1 << 20;
 
 /// Error of a certificate store.
 #[derive(Debug, thiserror::Error)]
@@ -45,6 +45,14 @@ pub enum StoreError {
         path: PathBuf,
         /// Failed check.
         source: CertificateError,
+    },
+    /// A file has no certificate, or more than one.
+    #[error("{} contains {content}", path.display())]
+    Content {
+        /// The file.
+        path: PathBuf,
+        /// What it contains.
+        content: String,
     },
     /// A private key cannot be read.
     #[error("{}: {source}", path.display())]

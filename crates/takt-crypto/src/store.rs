@@ -6,12 +6,12 @@ use std::fs::{self, DirBuilder};
 use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 use crate::certificate::{Certificate, Thumbprint};
 use crate::certificate_error::CertificateError;
-use crate::changes;
+use crate::changes::{self, OwnFiles, StoredLists};
 use crate::creation::{CreationError, NewCertificate};
 use crate::exposure;
 use crate::folder::{
@@ -21,6 +21,7 @@ use crate::folder::{
 use crate::identity::OwnCertificate;
 use crate::policy::KeyKind;
 use crate::private_key::PrivateKey;
+use crate::replaced::OwnHistory;
 use crate::revocation::RevocationList;
 use crate::trust::TrustList;
 
@@ -33,11 +34,21 @@ pub struct StoredCertificate {
     pub certificate: Certificate,
 }
 
+/// A revocation list in a folder.
+#[derive(Debug, Clone)]
+pub struct StoredRevocationList {
+    /// The file.
+    pub path: PathBuf,
+    /// The list.
+    pub list: RevocationList,
+}
+
 /// The folders of certificates below one root. All applications of a Unix user share them.
 #[derive(Debug)]
 pub struct CertificateStore {
     root: PathBuf,
     cache: Mutex<Option<(Vec<SystemTime>, Arc<TrustList>)>>,
+    own_history: Mutex<OwnHistory>,
 }
 
 impl CertificateStore {
@@ -61,10 +72,24 @@ impl CertificateStore {
             made.map_err(|source| StoreError::Io { path, source })?;
         }
         changes::recover(root)?;
-        Ok(Self {
+        Ok(Self::at(root))
+    }
+
+    /// Opens the folders below `root` to read them: missing ones are not created.
+    ///
+    /// # Errors
+    /// [`StoreError::Io`] if a change that was interrupted cannot be completed.
+    pub fn open_to_read(root: &Path) -> Result<Self, StoreError> {
+        changes::recover(root)?;
+        Ok(Self::at(root))
+    }
+
+    fn at(root: &Path) -> Self {
+        Self {
             root: root.to_owned(),
             cache: Mutex::new(None),
-        })
+            own_history: Mutex::default(),
+        }
     }
 
     /// Returns the root.
@@ -121,7 +146,32 @@ impl CertificateStore {
         }
     }
 
-    /// Creates a new certificate and key for an application, in place of older ones.
+    /// Returns the own certificate of an application without its key, which may be missing or belong to another one.
+    ///
+    /// # Errors
+    /// [`StoreError::Certificate`].
+    pub fn own_certificate(
+        &self,
+        application_name: &str,
+        kind: KeyKind,
+    ) -> Result<Option<Certificate>, StoreError> {
+        let (path, _) = self.own_files(application_name, kind);
+        if !path.exists() {
+            return Ok(None);
+        }
+        let chain = decoded(&path).unwrap_or_default();
+        let certificate = Certificate::leaf_of(&chain).ok_or(CertificateError::Structure);
+        let certificate = certificate.and_then(Certificate::from_der);
+        match certificate {
+            Ok(certificate) if certificate.key_kind == Some(kind) => Ok(Some(certificate)),
+            Ok(_) => Err(CertificateError::PolicyCheck),
+            Err(error) => Err(error),
+        }
+        .map_err(|source| StoreError::Certificate { path, source })
+    }
+
+    /// Creates a new certificate and key for an application, in place of older ones. After an error the older ones are still there,
+    /// or the change is completed when the folders are opened the next time.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -129,8 +179,15 @@ impl CertificateStore {
         let identity = new.create(kind)?;
         let (certificate, key) = self.own_files(&new.application_name, kind);
         let pem = identity.key().to_pem().map_err(CreationError::from)?;
-        write_file(&key, pem.as_bytes())?;
-        write_file(&certificate, identity.chain_der())?;
+        let below = |path: &Path| path.strip_prefix(&self.root).unwrap_or(path).to_owned();
+        let files = OwnFiles {
+            written: vec![
+                (below(&key), pem.as_bytes().to_vec().into()),
+                (below(&certificate), identity.chain_der().to_vec().into()),
+            ],
+            removed: Vec::new(),
+        };
+        changes::apply(&self.root, &StoredLists::default(), &files)?;
         Ok(identity)
     }
 
@@ -157,6 +214,17 @@ impl CertificateStore {
         list
     }
 
+    fn own_history(&self) -> MutexGuard<'_, OwnHistory> {
+        let history = self.own_history.lock();
+        history.unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns true if this was an own certificate until a newer one of the same application has replaced it, while this process
+    /// runs. It is not trusted any more, but nobody has rejected it.
+    pub(crate) fn is_replaced(&self, certificate: &Certificate) -> bool {
+        self.own_history().has_replaced(certificate) && !self.is_rejected(certificate)
+    }
+
     /// Returns the time of the last change of the trust list.
     #[must_use]
     pub fn last_change(&self) -> SystemTime {
@@ -176,11 +244,17 @@ impl CertificateStore {
             let stored = self.list(folder).into_iter();
             stored.map(|stored| stored.certificate)
         };
-        let lists = |folder| self.lists(folder);
+        let [trusted_lists, issuer_lists] = self.revocation_lists();
+        let own = self.list(OWN);
+        let files = own
+            .iter()
+            .map(|own| (own.path.clone(), own.certificate.clone()));
+        self.own_history().note(files);
+        let own = own.into_iter().map(|own| own.certificate);
         TrustList {
-            trusted: certificates(TRUSTED).chain(certificates(OWN)).collect(),
+            trusted: certificates(TRUSTED).chain(own).collect(),
             issuers: certificates(ISSUERS).collect(),
-            revocation_lists: lists(TRUSTED_LISTS).chain(lists(ISSUER_LISTS)).collect(),
+            revocation_lists: [trusted_lists, issuer_lists].concat(),
         }
     }
 
@@ -211,12 +285,23 @@ impl CertificateStore {
     /// Returns the revocation lists of trusted issuers, and those of other issuers.
     #[must_use]
     pub fn revocation_lists(&self) -> [Vec<RevocationList>; 2] {
-        [TRUSTED_LISTS, ISSUER_LISTS].map(|folder| self.lists(folder).collect())
+        let lists = |one: Vec<StoredRevocationList>| one.into_iter().map(|one| one.list).collect();
+        self.stored_revocation_lists().map(lists)
     }
 
-    fn lists(&self, folder: &str) -> impl Iterator<Item = RevocationList> + use<> {
+    /// Returns the same lists with their files.
+    #[must_use]
+    pub fn stored_revocation_lists(&self) -> [Vec<StoredRevocationList>; 2] {
+        [TRUSTED_LISTS, ISSUER_LISTS].map(|folder| self.lists(folder))
+    }
+
+    fn lists(&self, folder: &str) -> Vec<StoredRevocationList> {
         let files = files(&self.root.join(folder)).into_iter();
-        files.filter_map(|path| RevocationList::from_der(&decoded(&path)?).ok())
+        let read = files.filter_map(|path| {
+            let list = RevocationList::from_der(&decoded(&path)?).ok()?;
+            Some(StoredRevocationList { path, list })
+        });
+        read.collect()
     }
 
     fn list(&self, folder: &str) -> Vec<StoredCertificate> {
@@ -396,41 +481,4 @@ impl OwnCertificate {
     pub fn from_files(certificate: &Path, key: &Path) -> Result<Self, StoreError> {
         read_identity(certificate, key)
     }
-}
-
-impl Certificate {
-    /// Reads a certificate from a file, in DER or PEM.
-    ///
-    /// # Errors
-    /// [`StoreError`].
-    pub fn from_file(path: &Path) -> Result<Self, StoreError> {
-        read_file(path, Self::from_der)
-    }
-}
-
-impl RevocationList {
-    /// Reads a revocation list from a file, in DER or PEM.
-    ///
-    /// # Errors
-    /// [`StoreError`].
-    pub fn from_file(path: &Path) -> Result<Self, StoreError> {
-        read_file(path, Self::from_der)
-    }
-}
-
-/// Reads a file in DER or PEM, and parses its content.
-fn read_file<T>(
-    path: &Path,
-    parse: fn(&[u8]) -> Result<T, CertificateError>,
-) -> Result<T, StoreError> {
-    let io = |source| StoreError::Io {
-        path: path.to_owned(),
-        source,
-    };
-    fs::metadata(path).map_err(io)?;
-    let der = decoded(path).ok_or_else(|| io(io::ErrorKind::InvalidData.into()))?;
-    parse(&der).map_err(|source| StoreError::Certificate {
-        path: path.to_owned(),
-        source,
-    })
 }

@@ -2,7 +2,7 @@
 
 use crate::certificate::{Certificate, MAX_CHAIN_LENGTH};
 use crate::certificate_error::CertificateError;
-use crate::policy::PolicyProfile;
+use crate::policy::{KeyKind, PolicyProfile};
 use crate::revocation::RevocationList;
 
 /// Trusted certificates, certificates of issuers, and revocation lists.
@@ -114,13 +114,31 @@ impl TrustList {
         Ok(path.into_iter().cloned().collect())
     }
 
+    /// Returns the name of the issuer whose certificate is missing, after [`CertificateError::ChainIncomplete`].
+    pub(crate) fn missing_issuer<'a>(&'a self, chain: &'a [Certificate]) -> Option<&'a str> {
+        let mut path = Vec::new();
+        self.extend(&mut path, chain).err()?;
+        path.last().map(|last| &*last.issuer)
+    }
+
     /// Builds the chain from the certificate to its root.
     fn path<'a>(
         &'a self,
         chain: &'a [Certificate],
     ) -> Result<Vec<&'a Certificate>, CertificateError> {
+        let mut path = Vec::new();
+        self.extend(&mut path, chain)?;
+        Ok(path)
+    }
+
+    /// Adds the certificate and those of its issuers to an empty path, as far as they are known.
+    fn extend<'a>(
+        &'a self,
+        path: &mut Vec<&'a Certificate>,
+        chain: &'a [Certificate],
+    ) -> Result<(), CertificateError> {
         let mut last = chain.first().ok_or(CertificateError::Structure)?;
-        let mut path = vec![last];
+        path.push(last);
         while !last.is_self_issued() {
             if path.len() == MAX_CHAIN_LENGTH {
                 return Err(CertificateError::ChainIncomplete);
@@ -137,7 +155,7 @@ impl TrustList {
             };
             path.push(last);
         }
-        Ok(path)
+        Ok(())
     }
 
     fn check_trust(&self, path: &[&Certificate]) -> Result<(), CertificateError> {
@@ -179,8 +197,12 @@ impl TrustList {
 }
 
 fn check_signatures(path: &[&Certificate]) -> Result<(), CertificateError> {
-    // Long keys make signatures slow; they are refused before their use.
-    if path.iter().any(|one| one.key_bits > 8192) {
+    // Long keys make signatures slow; they are refused before their use. Signatures of short ones cannot be verified at all.
+    let is_usable = |one: &&Certificate| match one.key_kind {
+        Some(KeyKind::Rsa) => (2048..=8192).contains(&one.key_bits),
+        _ => one.key_bits <= 8192,
+    };
+    if !path.iter().all(is_usable) {
         return Err(CertificateError::PolicyCheck);
     }
     for (index, certificate) in path.iter().enumerate() {
@@ -215,5 +237,43 @@ fn check_times(path: &[&Certificate], now: i64) -> Result<(), CertificateError> 
         None => Ok(()),
         Some(0) => Err(CertificateError::Time),
         Some(_) => Err(CertificateError::IssuerTime),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
+
+    use super::*;
+
+    #[test]
+    fn the_issuer_whose_certificate_is_missing_is_named() {
+        let key = KeyPair::generate().unwrap();
+        let params = |name: &str| {
+            let mut params = CertificateParams::default();
+            params.distinguished_name.push(DnType::CommonName, name);
+            params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+            params
+        };
+        let signed = |name, issuer| {
+            let issuer = params(issuer);
+            let signed = params(name).signed_by(&key, &Issuer::from_params(&issuer, &key));
+            Certificate::from_der(signed.unwrap().der()).unwrap()
+        };
+        let press = signed("Press", "Line CA");
+        let line = signed("Line CA", "Plant CA");
+        let chain = [press, line];
+        let missing = |issuers: &[Certificate], sent: &[Certificate]| {
+            let list = TrustList {
+                issuers: issuers.to_vec(),
+                ..TrustList::default()
+            };
+            list.missing_issuer(sent).map(str::to_owned)
+        };
+        let (leaf, above) = chain.split_at(1);
+        assert!(missing(&[], leaf).unwrap().contains("Line CA"));
+        assert!(missing(&[], &chain).unwrap().contains("Plant CA"));
+        assert!(missing(above, leaf).unwrap().contains("Plant CA"));
+        assert_eq!(missing(&[signed("Plant CA", "Plant CA")], &chain), None);
     }
 }

@@ -14,9 +14,9 @@ use rcgen::{
     RevokedCertParams, SanType, SerialNumber,
 };
 use takt_crypto::{
-    Certificate, CertificateError, CertificateStore, EllipticCurve, EncryptedSecret, EphemeralKey,
-    Expectations, KeyKind, NewCertificate, OwnCertificate, PolicyProfile, PrivateKey, PublicKey,
-    RevocationList, TrustList,
+    ApplicationSecurity, Certificate, CertificateError, CertificateStore, EllipticCurve,
+    EncryptedSecret, EphemeralKey, Expectations, KeyKind, NewCertificate, OwnCertificate,
+    PeerExpectations, PolicyProfile, PrivateKey, PublicKey, RevocationList, TrustList,
 };
 use takt_ua::StatusCode;
 
@@ -379,6 +379,38 @@ fn an_intermediate_authority_can_be_revoked() {
     );
 }
 
+/// A self-signed certificate with an RSA key of 1024 bits, which the libraries here do not create.
+const SHORT_KEY: &str = "\
+-----BEGIN CERTIFICATE-----
+MIICGjCCAYOgAwIBAgIUJDu9H/TIcyTLaNXCQHRAEdsmRFAwDQYJKoZIhvcNAQEL
+BQAwEDEOMAwGA1UEAwwFU2hvcnQwIBcNMjYxMTI4MDgzODI2WhgPMjEyNjExMDQw
+ODM4MjZaMBAxDjAMBgNVBAMMBVNob3J0MIGfMA0GCSqGSIb3DQEBAQUAA4GNADCB
+iQKBgQDvS70NKwDNqgLkhOBGmwowwFueETe5rgGCKTeQiSdHU5Um0Q7pmSZh62bD
+7Bkh0UeeCF/KBJR+ueotC4X9FW8IrSCuMj2tWGqNhlQ+5MImvFLsPTzYlsAUwpdm
+DtNgvEmWmaLwxpVi2QyDDCcFp6dNITWDe7Lfz616NMvYQyfFWwIDAQABo28wbTAd
+BgNVHQ4EFgQUktNN6KuSKtjCMirpvfo+WkeNd0EwHwYDVR0jBBgwFoAUktNN6KuS
+KtjCMirpvfo+WkeNd0EwDwYDVR0TAQH/BAUwAwEB/zAaBgNVHREEEzARhg91cm46
+cGxhbnQ6c2hvcnQwDQYJKoZIhvcNAQELBQADgYEABLlK5Yl8zugj8Cl84ljiHe2u
+3NF0q3aVoo1NrZZZ1jhe1JT9CXphMEgKWBpHCW55SBL8eyUI69M1FANQLTl2z/6g
+EH9xHkQhl3biuAYmWMVDh7BvLfqzih3573FqSE4ltNuMADhOrTBEkx227fc80IzH
+CpKBSYhSLBiExvkUwJU=
+-----END CERTIFICATE-----";
+
+#[test]
+fn a_trusted_certificate_with_a_short_key_is_refused_because_of_its_key() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("short.pem");
+    fs::write(&file, SHORT_KEY).unwrap();
+    let short = Certificate::from_file(&file).unwrap();
+    assert_eq!(short.key_bits, 1024);
+    let trust = TrustList {
+        trusted: vec![short.clone()],
+        ..TrustList::default()
+    };
+    let refused = trust.check(&[short], &expected());
+    assert_eq!(refused, Err(CertificateError::PolicyCheck));
+}
+
 fn new(name: &str) -> NewCertificate {
     NewCertificate {
         application_name: name.to_owned(),
@@ -600,6 +632,106 @@ fn folders_take_effect_at_once() {
     fs::write(root.join("trusted/certs/readme.txt"), "no certificate").unwrap();
     store.trust(peer).unwrap();
     assert!(is_trusted());
+}
+
+#[test]
+fn a_renewal_that_fails_keeps_key_and_certificate() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = CertificateStore::open(directory.path()).unwrap();
+    let own = store.own(&new("Press"), KeyKind::Rsa).unwrap();
+    // The folder of certificates cannot be used for a while.
+    let folder = directory.path().join("own/certs");
+    let aside = directory.path().join("aside");
+    fs::rename(&folder, &aside).unwrap();
+    fs::write(&folder, "").unwrap();
+    store.renew(&new("Press"), KeyKind::Rsa).unwrap_err();
+    fs::remove_file(&folder).unwrap();
+    fs::rename(&aside, &folder).unwrap();
+    let existing = store.existing("Press", KeyKind::Rsa).unwrap().unwrap();
+    assert_eq!(existing.thumbprint(), own.thumbprint());
+    let private = fs::read_dir(directory.path().join("own/private")).unwrap();
+    assert_eq!(private.count(), 1);
+}
+
+#[test]
+fn a_pair_that_does_not_fit_together_is_renewed() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = CertificateStore::open(directory.path()).unwrap();
+    let own = store.own(&new("Press"), KeyKind::Rsa).unwrap();
+    store.own(&new("Mixer"), KeyKind::Rsa).unwrap();
+    let key_of = |name| store.own_files(name, KeyKind::Rsa).1;
+    fs::copy(key_of("Mixer"), key_of("Press")).unwrap();
+    store.existing("Press", KeyKind::Rsa).unwrap_err();
+    let known = store.own_certificate("Press", KeyKind::Rsa).unwrap();
+    assert_eq!(known.as_ref(), Some(own.certificate()));
+    store.renew(&new("Press"), KeyKind::Rsa).unwrap();
+    assert!(store.existing("Press", KeyKind::Rsa).unwrap().is_some());
+}
+
+#[test]
+fn a_replaced_own_certificate_is_accepted_on_open_channels_only() {
+    let directory = tempfile::tempdir().unwrap();
+    let open = || CertificateStore::open(directory.path()).unwrap();
+    let old = open().own(&new("Viewer"), KeyKind::Rsa).unwrap();
+    let server = ApplicationSecurity::open(open(), &new("Server")).unwrap();
+    let expected = PeerExpectations {
+        profile: PolicyProfile::ALL[0],
+        is_server: false,
+        host: None,
+        application_uri: None,
+    };
+    server.check_peer(old.chain_der(), &expected).unwrap();
+    open().renew(&new("Viewer"), KeyKind::Rsa).unwrap();
+    let untrusted = Err(CertificateError::Untrusted);
+    for _ in 0..2 {
+        let opened = server.check_peer(old.chain_der(), &expected);
+        assert_eq!(opened.map(drop), untrusted);
+        let kept = server.check_peer_again(old.chain_der(), &expected);
+        assert_eq!(kept.map(drop), Ok(()));
+    }
+    assert!(open().rejected().is_empty());
+    // An administrator's decision is stronger, and so is the removal of the files.
+    open().reject(old.certificate()).unwrap();
+    let kept = server.check_peer_again(old.chain_der(), &expected);
+    assert_eq!(kept.map(drop), untrusted);
+    let now = open().existing("Viewer", KeyKind::Rsa).unwrap().unwrap();
+    fs::remove_file(open().own_files("Viewer", KeyKind::Rsa).0).unwrap();
+    let kept = server.check_peer_again(now.chain_der(), &expected);
+    assert_eq!(kept.map(drop), untrusted);
+}
+
+#[test]
+fn a_file_with_more_than_a_certificate_is_explained() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("bundle.pem");
+    let own = new("Press").create(KeyKind::Rsa).unwrap();
+    let pem = own.certificate().to_pem();
+    let key = own.key().to_pem().unwrap();
+    let read = |content: String| {
+        fs::write(&file, content).unwrap();
+        Certificate::from_file(&file).map_err(|error| error.to_string())
+    };
+    let with_key = read(format!("{}{pem}", &*key));
+    assert_eq!(with_key.as_ref(), Ok(own.certificate()));
+    let only_key = read(key.to_string()).unwrap_err();
+    assert!(
+        only_key.contains("no certificate, but PRIVATE KEY"),
+        "{only_key}"
+    );
+    let two = read(format!("{pem}{pem}")).unwrap_err();
+    assert!(
+        two.contains("2 certificates") && two.contains("CN=Press"),
+        "{two}"
+    );
+}
+
+#[test]
+fn folders_that_are_only_read_are_not_created() {
+    let directory = tempfile::tempdir().unwrap();
+    let root = directory.path().join("pki");
+    let store = CertificateStore::open_to_read(&root).unwrap();
+    assert!(store.own_certificates().is_empty() && store.trusted().is_empty());
+    assert!(!root.exists());
 }
 
 #[test]

@@ -47,7 +47,10 @@ impl PendingOpen {
             outbound.sequence = SequenceSender::new(legacy);
             inbound.sequence = SequenceReceiver::new(legacy);
         }
-        let asymmetric = policy.asymmetric(&config.server_certificate, None)?;
+        let asymmetric = match is_new {
+            true => policy.asymmetric(&config.server_certificate, None)?,
+            false => policy.asymmetric_again(&config.server_certificate, None)?,
+        };
         let security = asymmetric.chunks;
         let share = policy.key_share()?;
         let lifetime = config.token_lifetime.as_millis();

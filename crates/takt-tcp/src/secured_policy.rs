@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use takt_crypto::{
-    ApplicationSecurity, ChannelKeys, KeyMaterial, KeyShare, OwnCertificate, PeerExpectations,
-    PolicyProfile, PublicKey, SymmetricKeys, TrustList,
+    ApplicationSecurity, Certificate, ChannelKeys, KeyMaterial, KeyShare, OwnCertificate,
+    PeerExpectations, PolicyProfile, PublicKey, SymmetricKeys, TrustList,
 };
 use takt_ua::enumerations::MessageSecurityMode;
 
@@ -87,6 +87,50 @@ impl SecuredPolicy {
             .map_err(|_| SecurityError::KeyDerivation)
     }
 
+    /// Returns the own certificate: that of which the peer has sent the thumbprint.
+    fn own(&self, thumbprint: Option<&[u8]>) -> Result<Arc<OwnCertificate>, SecurityError> {
+        let kind = self.profile.key_kind();
+        match (&self.peer, thumbprint) {
+            (Peer::Server { own, .. }, _) => own.clone().ok_or(SecurityError::OwnCertificate),
+            (Peer::Clients, None) => {
+                let own = self.application.identity_of(kind);
+                own.ok_or(SecurityError::OwnCertificate)
+            }
+            // A certificate for another SecurityPolicy of this application is as wrong as an unknown one.
+            (Peer::Clients, Some(thumbprint)) => {
+                let own = self.application.identity_with(thumbprint);
+                own.filter(|own| own.key().kind() == kind)
+                    .ok_or(SecurityError::Thumbprint)
+            }
+        }
+    }
+
+    /// Returns the security of the `OPN` messages between this application and a peer.
+    fn asymmetric_between(
+        &self,
+        own: &Arc<OwnCertificate>,
+        peer: &Certificate,
+    ) -> Result<AsymmetricSecurity, SecurityError> {
+        let key = PublicKey::from_spki(&peer.public_key).map_err(|_| SecurityError::Cipher)?;
+        let key = Arc::new(key);
+        let chunks = |sends| {
+            Box::new(Asymmetric {
+                profile: self.profile,
+                own: Arc::clone(own),
+                peer: Arc::clone(&key),
+                sends,
+            })
+        };
+        Ok(AsymmetricSecurity {
+            chunks: TokenSecurity {
+                send: chunks(true),
+                receive: chunks(false),
+            },
+            certificate: own.chain_der().to_vec(),
+            peer_thumbprint: peer.thumbprint.0.to_vec(),
+        })
+    }
+
     fn expectations(&self) -> PeerExpectations<'_> {
         let (is_server, host, application_uri) = match &self.peer {
             Peer::Clients => (false, None, None),
@@ -127,41 +171,23 @@ impl SecurityPolicy for SecuredPolicy {
         peer_certificate: &[u8],
         thumbprint: Option<&[u8]>,
     ) -> Result<AsymmetricSecurity, SecurityError> {
-        let kind = self.profile.key_kind();
-        let own = match (&self.peer, thumbprint) {
-            (Peer::Server { own, .. }, _) => own.clone().ok_or(SecurityError::OwnCertificate)?,
-            (Peer::Clients, None) => {
-                let own = self.application.identity_of(kind);
-                own.ok_or(SecurityError::OwnCertificate)?
-            }
-            // A certificate for another SecurityPolicy of this application is as wrong as an unknown one.
-            (Peer::Clients, Some(thumbprint)) => {
-                let own = self.application.identity_with(thumbprint);
-                own.filter(|own| own.key().kind() == kind)
-                    .ok_or(SecurityError::Thumbprint)?
-            }
-        };
+        let own = self.own(thumbprint)?;
         let peer = self
             .application
             .check_peer(peer_certificate, &self.expectations())?;
-        let key = PublicKey::from_spki(&peer.public_key).map_err(|_| SecurityError::Cipher)?;
-        let key = Arc::new(key);
-        let chunks = |sends| {
-            Box::new(Asymmetric {
-                profile: self.profile,
-                own: Arc::clone(&own),
-                peer: Arc::clone(&key),
-                sends,
-            })
-        };
-        Ok(AsymmetricSecurity {
-            chunks: TokenSecurity {
-                send: chunks(true),
-                receive: chunks(false),
-            },
-            certificate: own.chain_der().to_vec(),
-            peer_thumbprint: peer.thumbprint.0.to_vec(),
-        })
+        self.asymmetric_between(&own, &peer)
+    }
+
+    fn asymmetric_again(
+        &self,
+        peer_certificate: &[u8],
+        thumbprint: Option<&[u8]>,
+    ) -> Result<AsymmetricSecurity, SecurityError> {
+        let own = self.own(thumbprint)?;
+        let peer = self
+            .application
+            .check_peer_again(peer_certificate, &self.expectations())?;
+        self.asymmetric_between(&own, &peer)
     }
 
     fn trust_list(&self) -> Option<Arc<TrustList>> {
@@ -170,7 +196,7 @@ impl SecurityPolicy for SecuredPolicy {
 
     fn check_peer(&self, peer_certificate: &[u8]) -> Result<(), SecurityError> {
         self.application
-            .check_peer(peer_certificate, &self.expectations())?;
+            .check_peer_again(peer_certificate, &self.expectations())?;
         Ok(())
     }
 

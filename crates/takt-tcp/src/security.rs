@@ -263,6 +263,18 @@ pub trait SecurityPolicy: Send + Sync + fmt::Debug {
         thumbprint: Option<&[u8]>,
     ) -> Result<AsymmetricSecurity, SecurityError>;
 
+    /// Does the same for a renewal of the token of an open channel.
+    ///
+    /// # Errors
+    /// [`SecurityError::Certificate`] and [`SecurityError::Thumbprint`].
+    fn asymmetric_again(
+        &self,
+        peer_certificate: &[u8],
+        thumbprint: Option<&[u8]>,
+    ) -> Result<AsymmetricSecurity, SecurityError> {
+        self.asymmetric(peer_certificate, thumbprint)
+    }
+
     /// Returns the trust list as it is now; `None` for policies without certificates. It is another object if it has changed.
     fn trust_list(&self) -> Option<Arc<TrustList>> {
         None

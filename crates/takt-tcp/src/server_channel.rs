@@ -95,7 +95,10 @@ impl ServerChannel {
             None => find_policy(&config.policies, &header.policy_uri)?,
         };
         let thumbprint = Some(&*header.receiver_thumbprint);
-        let asymmetric = policy.asymmetric(&header.sender_certificate, thumbprint)?;
+        let asymmetric = match channel {
+            Some(_) => policy.asymmetric_again(&header.sender_certificate, thumbprint)?,
+            None => policy.asymmetric(&header.sender_certificate, thumbprint)?,
+        };
         if channel.is_none() {
             let legacy = policy.legacy_sequence_numbers();
             inbound.sequence = SequenceReceiver::new(legacy);

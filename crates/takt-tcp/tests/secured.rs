@@ -390,6 +390,38 @@ fn a_certificate_is_renewed_while_channels_are_open() {
 }
 
 #[test]
+fn applications_of_one_user_keep_their_channels_when_one_renews_its_certificate() {
+    let plant = Plant::of_one_user();
+    let (profile, mode) = (PolicyProfile::ALL[0], MessageSecurityMode::SignAndEncrypt);
+    let mut open = Pair::open(plant.client_config(profile, mode), plant.server_config());
+    let old = plant.client_config(profile, mode);
+    for name in ["client", "server"] {
+        let store = plant.client.store();
+        let new = certificate(name, 2048);
+        store.renew(&new, KeyKind::Rsa).unwrap();
+    }
+    open.server.check_peer().unwrap();
+    // The token is renewed with the certificates that the channel began with.
+    open.wait(Duration::from_secs(2800));
+    let now = open.now;
+    open.client.handle_timeout(now).unwrap();
+    open.exchange(echo).unwrap();
+    let id = open.request(b"question");
+    let answers = open.exchange(echo).unwrap();
+    assert_eq!(answers, [Answer::Response(id, b"question".to_vec())]);
+    // New channels need the new certificates.
+    let mut late = Pair::new(old, plant.server_config());
+    let refused = late.exchange(echo).unwrap_err();
+    assert_eq!(
+        refused,
+        TransportError::Security(CertificateError::Untrusted.into())
+    );
+    let new = plant.client_config(profile, mode);
+    assert!(Pair::open(new, plant.server_config()).client.is_open());
+    assert!(plant.server.store().rejected().is_empty());
+}
+
+#[test]
 fn a_secured_channel_accepts_no_unsecured_renewal() {
     let mut pair = encrypted();
     let renewal = support::open_request(support::CHANNEL, support::NONE, 52, 1, 1, 0);

@@ -8,7 +8,7 @@ mod status;
 use std::path::Path;
 
 use miette::{LabeledSpan, MietteDiagnostic, NamedSource, Report, Severity};
-use takt_app::certificates::{CertificatesError, trust_command};
+use takt_app::certificates::{CertificatesError, trust_command, unknown_issuer_advice};
 use takt_app::{ClientError, ProviderError, StateDirectoryError};
 use takt_crypto::CertificateError;
 use takt_pubsub::configuration::TomlError;
@@ -176,11 +176,13 @@ const SECURITY: &str = "The server has no endpoint without security. Without --s
 fn refused_certificate(
     thumbprint: &str,
     certificates: Option<&Path>,
+    issuer: &str,
     cause: CertificateError,
 ) -> String {
     let trust = |command| trust_command(command, thumbprint, certificates);
     match cause {
-        CertificateError::Untrusted | CertificateError::ChainIncomplete => format!(
+        CertificateError::ChainIncomplete => unknown_issuer_advice(issuer, certificates),
+        CertificateError::Untrusted => format!(
             "If the server's administrator confirms this thumbprint, `{}` trusts it. `{}` shows the certificate.",
             trust("add"),
             trust("show")
@@ -222,7 +224,12 @@ fn no_endpoint(possible: &[String], wanted: &str) -> String {
 
 /// Advice on a server that refused the certificate of this application: it fails the check `own` here too, or only trust may be
 /// missing.
-fn refused_here(thumbprint: &str, own: Option<CertificateError>, status: StatusCode) -> String {
+fn refused_here(
+    thumbprint: &str,
+    issuer: Option<&str>,
+    own: Option<CertificateError>,
+    status: StatusCode,
+) -> String {
     match (own, status) {
         (Some(CertificateError::Time), _) => format!(
             "The certificate of this application, {thumbprint}, has expired or is not valid yet. `takt trust list` shows its name and \
@@ -245,11 +252,19 @@ fn refused_here(thumbprint: &str, own: Option<CertificateError>, status: StatusC
              `takt trust show {thumbprint}` shows it, and `takt trust renew NAME` makes another one."
             )
         }
-        (None, _) => format!(
-            "The server does not trust this application yet: its certificate has the thumbprint {thumbprint}. At a server of Takt, \
-             `takt trust add {thumbprint}` trusts it. If it is trusted there, the log of the server tells which check failed: the \
-             certificate may be revoked."
-        ),
+        (None, _) => {
+            let trusted_with = match issuer {
+                // The certificate alone would not be accepted there.
+                Some(issuer) => format!(
+                    "`takt trust add CA.der` trusts its issuer (CA), {issuer}, and `takt trust add CA.crl` adds the revocation list"
+                ),
+                None => format!("`takt trust add {thumbprint}` trusts it"),
+            };
+            format!(
+                "The server does not trust this application yet: its certificate has the thumbprint {thumbprint}. At a server of Takt, \
+                 {trusted_with}. If it is trusted there, the log of the server tells which check failed: the certificate may be revoked."
+            )
+        }
     }
 }
 
@@ -275,15 +290,17 @@ pub fn advice(error: &ClientError) -> Option<String> {
         ClientError::ServerCertificate {
             thumbprint,
             certificates,
+            issuer,
             cause,
             ..
-        } => refused_certificate(thumbprint, certificates.as_deref(), *cause),
+        } => refused_certificate(thumbprint, certificates.as_deref(), issuer, *cause),
         ClientError::NotTrusted {
             thumbprint,
+            issuer,
             own,
             status,
             ..
-        } => refused_here(thumbprint, *own, *status),
+        } => refused_here(thumbprint, issuer.as_deref(), *own, *status),
         ClientError::Proof { .. } => {
             "Somebody between this host and the server may change messages. Do not use --security none.".to_owned()
         }
@@ -308,4 +325,24 @@ pub fn advice(error: &ClientError) -> Option<String> {
         }
         _ => return status::advice(error).map(str::to_owned),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_certificate_of_an_unknown_issuer_is_not_to_be_trusted_alone() {
+        let failed = CertificateError::ChainIncomplete;
+        let server = refused_certificate("0123ABCD", None, "CN=Plant CA", failed);
+        let status = StatusCode::BadSecurityChecksFailed;
+        let client = refused_here("0123ABCD", Some("CN=Plant CA"), None, status);
+        for advice in [server, client] {
+            assert!(advice.contains("CN=Plant CA"), "{advice}");
+            assert!(advice.contains("`takt trust add CA.der`"), "{advice}");
+            assert!(!advice.contains("trust add 0123ABCD"), "{advice}");
+        }
+        let self_signed = refused_here("0123ABCD", None, None, status);
+        assert!(self_signed.contains("`takt trust add 0123ABCD`"));
+    }
 }

@@ -28,8 +28,8 @@ pub use reverse::{
     checker_waits_for_registry, client_waits_for_registry, command_line_waits_for_server,
 };
 pub use secured::{
-    CURVE_POLICIES, Foreign, POLICIES, Token, add_user_with, client_on_secured_channels,
-    client_passes_secured_checks, command_line_on_secured_channels,
+    CURVE_POLICIES, Foreign, POLICIES, Token, add_user_with, client_logs_in_without_security,
+    client_on_secured_channels, client_passes_secured_checks, command_line_on_secured_channels,
 };
 pub use subscribing::client_subscribes;
 

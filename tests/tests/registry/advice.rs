@@ -197,6 +197,8 @@ fn revocation_lists_are_added_in_der_and_pem_and_listed() {
         .collect();
     assert_eq!(rows.len(), 1, "{rows:?}");
     assert_eq!(rows[0]["revocation_list_of"], "CN=Plant CA");
+    let file = rows[0]["file"].as_str().unwrap();
+    assert!(fs::exists(file).unwrap(), "{file}");
     let listed = sandbox.run(&["trust", "list"]).expect_success();
     assert!(listed.contains("CRL"), "{listed}");
     let list = authority.revocations.to_str().unwrap();
@@ -213,6 +215,20 @@ fn revocation_lists_are_added_in_der_and_pem_and_listed() {
     let refused = sandbox.run(&["trust", "add", damaged.to_str().unwrap()]);
     let refused = words(&refused.expect_failure());
     assert!(refused.contains("is not a revocation list"), "{refused}");
+}
+
+#[test]
+fn commands_that_only_read_create_no_folders() {
+    let sandbox = Sandbox::new();
+    let missing = sandbox.data_directory().join("missing");
+    let folder = missing.join("pki");
+    let folder = ["--certificates", folder.to_str().unwrap()];
+    let list = [&["trust", "list"][..], &folder].concat();
+    let listed = sandbox.run(&list).expect_success();
+    assert!(listed.contains("no certificates in"), "{listed}");
+    let show = [&["trust", "show", "0123ABCD"][..], &folder].concat();
+    let _ = sandbox.run(&show).expect_failure();
+    assert!(!missing.exists());
 }
 
 /// Writes certificate and key of an application to files.

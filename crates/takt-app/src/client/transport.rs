@@ -5,6 +5,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use takt_crypto::Certificate;
 use takt_rt::shared_bytes::SharedBytes;
 use takt_shm::{ClientConfig, ShmClient, ShmError};
 use takt_tcp::{
@@ -440,6 +441,7 @@ pub(crate) fn untrusted(endpoint: &Endpoint, secured: &Secured, error: TcpError)
             endpoint: endpoint.to_string(),
             thumbprint: thumbprint(&secured.server_certificate),
             certificates: secured.certificates.clone(),
+            issuer: last_issuer(&secured.server_certificate),
             cause: *cause,
         }),
         TcpError::Transport(TransportError::Peer { status, .. })
@@ -448,19 +450,26 @@ pub(crate) fn untrusted(endpoint: &Endpoint, secured: &Secured, error: TcpError)
                     .name()
                     .is_some_and(|name| name.starts_with("BadCertificate")) =>
         {
+            let own = secured.identity.certificate();
             Some(ClientError::NotTrusted {
                 endpoint: endpoint.to_string(),
-                thumbprint: secured.identity.thumbprint().to_string(),
-                own: secured
-                    .identity
-                    .certificate()
-                    .shortcoming(&[secured.profile], takt_crypto::now()),
+                thumbprint: own.thumbprint.to_string(),
+                issuer: (!own.is_self_issued()).then(|| own.issuer.clone()),
+                own: own.shortcoming(&[secured.profile], takt_crypto::now()),
                 status: *status,
             })
         }
         _ => None,
     };
     refused.unwrap_or_else(|| ClientError::unreachable(endpoint, error))
+}
+
+/// Returns the beginning of the name of the issuer of the last certificate in a chain, without characters that control a terminal.
+fn last_issuer(chain: &[u8]) -> String {
+    let chain = Certificate::chain_from_der(chain).unwrap_or_default();
+    let issuer = chain.last().map(|last| &*last.issuer).unwrap_or_default();
+    let printable = issuer.chars().filter(|character| !character.is_control());
+    printable.take(200).collect()
 }
 
 fn refused(status: StatusCode) -> ClientError {

@@ -19,7 +19,7 @@ use super::registered_nodes::{
 };
 use super::registry_state::{RegistryState, SharedState};
 use super::secret::SecretFile;
-use crate::certificates::trust_command;
+use crate::certificates::{trust_command, unknown_issuer_advice};
 use crate::client::{Client, ClientOptions, ClientSecurity, Identity};
 use crate::endpoint::Endpoint;
 use crate::error::ClientError;
@@ -371,12 +371,18 @@ fn advice(error: &ClientError) -> Option<String> {
         ClientError::ServerCertificate {
             thumbprint,
             certificates,
-            cause: CertificateError::Untrusted | CertificateError::ChainIncomplete,
+            cause: CertificateError::Untrusted,
             ..
         } => Some(format!(
             "If this is the thumbprint of the registry, `{}` trusts it",
             trust_command("add", thumbprint, certificates.as_deref())
         )),
+        ClientError::ServerCertificate {
+            issuer,
+            certificates,
+            cause: CertificateError::ChainIncomplete,
+            ..
+        } => Some(unknown_issuer_advice(issuer, certificates.as_deref())),
         ClientError::NotTrusted {
             own: Some(error), ..
         } => Some(format!(

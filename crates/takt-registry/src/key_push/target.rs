@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use takt_app::certificates::trust_command;
+use takt_app::certificates::{trust_command, unknown_issuer_advice};
 use takt_app::{Client, ClientError, ClientOptions, Endpoint};
 use takt_crypto::CertificateError;
 use takt_ua::{DateTime, StatusCode};
@@ -176,12 +176,18 @@ impl PushError {
             ClientError::ServerCertificate {
                 thumbprint,
                 certificates,
-                cause: CertificateError::Untrusted | CertificateError::ChainIncomplete,
+                cause: CertificateError::Untrusted,
                 ..
             } => format!(
                 "If this is the right thumbprint, `{}` trusts the target.",
                 trust_command("add", thumbprint, certificates.as_deref())
             ),
+            ClientError::ServerCertificate {
+                issuer,
+                certificates,
+                cause: CertificateError::ChainIncomplete,
+                ..
+            } => unknown_issuer_advice(issuer, certificates.as_deref()),
             ClientError::NotTrusted {
                 own: Some(error), ..
             } => format!("The certificate of this registry cannot be used: {error}."),
@@ -213,6 +219,7 @@ mod tests {
             endpoint: "opc.tcp://a:1".to_owned(),
             thumbprint: "0123ABCD".to_owned(),
             certificates: Some("/plant/pki".into()),
+            issuer: "CN=Plant CA".to_owned(),
             cause,
         };
         let denied = ClientError::operation("SetSecurityKeys", StatusCode::BadUserAccessDenied);
@@ -222,6 +229,11 @@ mod tests {
             (
                 certificate(CertificateError::Untrusted),
                 "`takt trust add 0123ABCD --certificates '/plant/pki'`",
+            ),
+            // The certificate alone would not be accepted.
+            (
+                certificate(CertificateError::ChainIncomplete),
+                "The issuer (CA) CN=Plant CA is unknown. `takt trust add CA.der --certificates '/plant/pki'`",
             ),
         ] {
             let said = advice(error);

@@ -3,11 +3,13 @@
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
-use takt_space::Caller;
+use takt_crypto::Certificate;
+use takt_space::{Caller, Peer};
 use takt_ua::binary::{Decoder, Encoder};
+use takt_ua::enumerations::MessageSecurityMode;
 use takt_ua::structures::{
     CancelRequest, CancelResponse, CloseSessionRequest, CloseSessionResponse, CreateSessionRequest,
-    CreateSessionResponse, ResponseHeader, SignatureData,
+    CreateSessionResponse, EndpointDescription, ResponseHeader, SignatureData, UserTokenPolicy,
 };
 use takt_ua::{ByteString, NodeId, StatusCode};
 
@@ -15,6 +17,7 @@ use super::request::{Handled, Request, decode, encode};
 use super::subscriptions::in_slice;
 use crate::audit::AuditedAction;
 use crate::connection::Connection;
+use crate::endpoint::SECURITY_POLICY_NONE;
 use crate::fault::Fault;
 use crate::random::random;
 use crate::session::{NONCE_LENGTH, NewSession, Session};
@@ -51,9 +54,17 @@ fn create_session(
     }
     let channel = &connection.caller.channel;
     let security = SessionSecurity::of(server.security(), channel)?;
+    let requested_url = match create.endpoint_url.as_str() {
+        "" => connection.endpoint_url.as_str(),
+        url => url,
+    };
+    let server_endpoints = server.describe_endpoints(requested_url);
     let (server_certificate, server_signature) = match &security {
         Some(security) => security.answer(&create)?,
-        None => (ByteString::null(), SignatureData::default()),
+        None => {
+            let certificate = certificate_for_tokens(&channel.peer, &server_endpoints);
+            (certificate, SignatureData::default())
+        }
     };
     let exchange = match &security {
         Some(security) => security.ephemeral_key(request.header, false)?,
@@ -94,10 +105,6 @@ fn create_session(
         tracing::debug!(session = %replaced, "Session closed to make room for a new one");
         server.session_over(&replaced);
     }
-    let requested_url = match create.endpoint_url.as_str() {
-        "" => connection.endpoint_url.as_str(),
-        url => url,
-    };
     let created = CreateSessionResponse {
         response_header: ResponseHeader {
             additional_header,
@@ -107,7 +114,7 @@ fn create_session(
         authentication_token: NodeId::guid(0, session.token),
         revised_session_timeout: timeout.as_secs_f64() * 1000.0,
         server_nonce: ByteString::from(&nonce),
-        server_endpoints: server.describe_endpoints(requested_url),
+        server_endpoints,
         server_certificate,
         server_signature,
         max_request_message_size: 0,
@@ -127,6 +134,24 @@ fn create_session(
         server.sessions.close(&session);
     }
     outcome
+}
+
+/// Returns the certificate with whose key clients without security of messages encrypt tokens of users; null if none of their
+/// UserTokenPolicies needs it (OPC 10000-4, 5.7.2). Some clients take it from here instead of the endpoints.
+fn certificate_for_tokens(peer: &Peer, endpoints: &[EndpointDescription]) -> ByteString {
+    let is_protected = |policy: &UserTokenPolicy| {
+        let uri = policy.security_policy_uri.as_str();
+        !uri.is_empty() && uri != SECURITY_POLICY_NONE
+    };
+    // Tokens in shared memory are not encrypted: the endpoints with such a policy are over TCP.
+    let mut endpoints = endpoints.iter().filter(|_| !peer.is_local());
+    let endpoint = endpoints.find(|endpoint| {
+        endpoint.security_mode == MessageSecurityMode::None
+            && endpoint.user_identity_tokens.iter().any(is_protected)
+    });
+    endpoint
+        .and_then(|endpoint| Certificate::leaf_of(endpoint.server_certificate.as_bytes()))
+        .map_or_else(ByteString::null, ByteString::from)
 }
 
 /// Returns the timeout within the server's limits; values that are not positive finite numbers get the longest.

@@ -3,9 +3,12 @@
 use std::net::SocketAddr;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
+use takt_crypto::{ApplicationSecurity, CertificateStore, NewCertificate};
 use takt_services::{Authenticator, EndpointConfig, Server, TCP_PROFILE};
 use takt_space::{Channel, ChannelSecurity, Peer, RoleSet, UserIdentity, UserRole};
+use takt_ua::enumerations::MessageSecurityMode;
 use takt_ua::structures::{
     ActivateSessionRequest, ActivateSessionResponse, CancelRequest, CancelResponse,
     GetEndpointsRequest, GetEndpointsResponse, UserNameIdentityToken,
@@ -222,4 +225,42 @@ fn clear_text_is_offered_only_if_applications_may_use_it() {
     let without = builder().build().unwrap();
     without.set_users(slow(begun, mpsc::channel().1));
     assert_eq!(offered(&without), ["anonymous"]);
+}
+
+#[test]
+fn a_client_without_security_gets_the_certificate_that_encrypts_its_password() {
+    let folder = tempfile::tempdir().unwrap();
+    let application = NewCertificate {
+        application_name: "Test".to_owned(),
+        application_uri: "urn:test:server".to_owned(),
+        host_names: vec!["localhost".to_owned()],
+        addresses: Vec::new(),
+        validity: Duration::from_secs(3600),
+        key_bits: 2048,
+    };
+    let store = CertificateStore::open(folder.path()).unwrap();
+    let security = Arc::new(ApplicationSecurity::open(store, &application).unwrap());
+    let endpoint = || EndpointConfig::without_security("opc.tcp://localhost:4840", TCP_PROFILE);
+    let server = builder().build().unwrap();
+    server.set_security(Arc::clone(&security));
+    server.add_endpoint(endpoint());
+    let create = |mut client: Client| client.create().unwrap();
+    let over_tcp = || Client::connect_over_tcp(&server, MessageSecurityMode::None);
+
+    let created = create(over_tcp());
+    assert!(
+        created.server_certificate.is_null(),
+        "no user has a password"
+    );
+    let (begun, _) = mpsc::channel();
+    server.set_users(slow(begun, mpsc::channel().1));
+    let created = create(over_tcp());
+    let own = security.identity();
+    assert_eq!(
+        created.server_certificate.as_bytes(),
+        own.certificate().der()
+    );
+    assert!(created.server_signature.signature.is_null());
+    let created = create(Client::connect(&server));
+    assert!(created.server_certificate.is_null(), "over shared memory");
 }

@@ -32,17 +32,27 @@ pub fn certificate(name: &str, key_bits: usize) -> NewCertificate {
 impl Plant {
     /// Creates both applications; they do not trust each other yet.
     pub fn of_strangers(client_bits: usize, server_bits: usize) -> Self {
+        Self::with_folders([("client", client_bits), ("server", server_bits)])
+    }
+
+    /// Creates both applications with the same folders.
+    pub fn of_one_user() -> Self {
+        Self::with_folders([("", 2048), ("", 2048)])
+    }
+
+    /// Creates both applications with these folders and lengths of keys.
+    fn with_folders([client, server]: [(&str, usize); 2]) -> Self {
         let folders = tempfile::tempdir().unwrap();
-        let application = |name, bits| {
-            let store = CertificateStore::open(&folders.path().join(name)).unwrap();
+        let application = |name, (folder, bits): (&str, usize)| {
+            let store = CertificateStore::open(&folders.path().join(folder)).unwrap();
             let new = certificate(name, bits);
             let curves = EllipticCurve::ALL.map(KeyKind::Ec);
             let opened = ApplicationSecurity::open_with(store, &new, KeyKind::Rsa, &curves);
             Arc::new(opened.unwrap())
         };
         Self {
-            client: application("client", client_bits),
-            server: application("server", server_bits),
+            client: application("client", client),
+            server: application("server", server),
             folders,
         }
     }

@@ -7,7 +7,7 @@ use clap::{Args, Subcommand};
 use takt_app::Endpoint;
 use takt_crypto::KeyKind;
 
-use super::values::{duration, endpoint};
+use super::values::{duration, endpoint, host};
 use super::{ConnectionSecurityArguments, ReverseArguments};
 
 #[derive(Debug, Args)]
@@ -77,7 +77,7 @@ pub enum TrustCommand {
         #[arg(required_unless_present = "server", conflicts_with = "server")]
         name: Option<String>,
         /// More names or addresses of this host.
-        #[arg(long, value_name = "HOST", conflicts_with = "server")]
+        #[arg(long, value_name = "HOST", value_parser = host, conflicts_with = "server")]
         host: Vec<String>,
         /// Replace only the certificate with this kind of key: RSA, nistP256, nistP384 or curve25519; of --server, RSA is the default.
         #[arg(long, value_name = "KIND")]

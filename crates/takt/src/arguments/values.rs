@@ -1,8 +1,10 @@
 //! Values of arguments: endpoints, attributes, times.
 
+use std::net::IpAddr;
 use std::time::Duration;
 
 use takt_app::model::DEFAULT_REGISTRY;
+use takt_app::serve::{Advertised, AdvertisedError};
 use takt_app::{Endpoint, EndpointUrl, EndpointUrlError};
 
 pub(super) fn default_registry() -> Endpoint {
@@ -27,6 +29,30 @@ pub(crate) fn listening(text: &str) -> Result<EndpointUrl, String> {
         false => format!("opc.tcp://{text}").parse(),
     };
     url.map_err(|error: EndpointUrlError| error.to_string())
+}
+
+/// Parses the name or address of a host that a certificate is to contain: as `--advertise`, without a port.
+pub(super) fn host(text: &str) -> Result<String, String> {
+    // IPv6 addresses are written with and without brackets.
+    let bare = text
+        .strip_prefix('[')
+        .and_then(|text| text.strip_suffix(']'));
+    match bare.unwrap_or(text).parse::<IpAddr>() {
+        Ok(address) if address.is_unspecified() => {
+            return Err("no client can connect to this address".to_owned());
+        }
+        Ok(address) => return Ok(address.to_string()),
+        Err(_) => {}
+    }
+    let parsed: Advertised = text
+        .parse()
+        .map_err(|error: AdvertisedError| error.reason)?;
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
+    match parsed.port() {
+        Some(_) => Err("a certificate contains no port; write HOST".to_owned()),
+        None if parsed.host().chars().all(is_plain) => Ok(parsed.host().to_owned()),
+        None => Err("a host name has letters, digits, `.`, `-` and `_` only".to_owned()),
+    }
 }
 
 pub(super) fn attribute(text: &str) -> Result<takt_app::Attribute, String> {
@@ -88,6 +114,32 @@ mod tests {
             default_registry().to_string(),
             "opc.iox2://SemanticRegistryServer"
         );
+    }
+
+    #[test]
+    fn a_host_of_a_certificate_has_neither_port_nor_scheme() {
+        for (text, expected) in [
+            ("plc7", "plc7"),
+            ("plant_1.example", "plant_1.example"),
+            ("192.0.2.7", "192.0.2.7"),
+            ("[fd00::7]", "fd00::7"),
+            ("fd00::7", "fd00::7"),
+        ] {
+            assert_eq!(host(text).as_deref(), Ok(expected));
+        }
+        for wrong in [
+            "bad host",
+            "opc.tcp://plc7:4840",
+            "plc7:4840",
+            "*",
+            "*.plant",
+            "",
+            "plc7/line",
+            "0.0.0.0",
+            "[::]",
+        ] {
+            assert!(host(wrong).is_err(), "{wrong}");
+        }
     }
 
     #[test]

@@ -11,7 +11,7 @@ use std::fmt;
 pub use application::Foreign;
 pub use checkers::client_passes_secured_checks;
 pub use servers::command_line_on_secured_channels;
-pub use sessions::client_on_secured_channels;
+pub use sessions::{client_logs_in_without_security, client_on_secured_channels};
 pub use site::add_user_with;
 
 /// SecurityPolicies with RSA, as OPC 10000-7 names them.

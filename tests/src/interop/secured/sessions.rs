@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::site::Site;
+use super::site::{Site, add_user_with};
 use super::{Case, Token, cases};
 use crate::interop::relay::Relay;
 use crate::interop::results::{Results, Role};
@@ -68,6 +68,27 @@ pub fn client_on_secured_channels(peer: Peer, policies: &'static [&str], tokens:
         );
     }
     results.finish();
+}
+
+/// Logs a user in with one foreign client on a channel without security, where the password alone is encrypted.
+///
+/// # Panics
+/// If the right password is refused, or a wrong one is not.
+pub fn client_logs_in_without_security(peer: Peer) {
+    let sandbox = Sandbox::new();
+    let (name, password) = add_user_with(&sandbox, "operator");
+    let registry = Registry::start(&sandbox, &[]);
+    let connect = |password: &str| {
+        let user = json!({"user": name, "password": password});
+        PeerClient::connect_secured(peer, &registry.endpoint, &user)
+    };
+    let mut session = connect(password).unwrap_or_else(|error| panic!("{peer:?}: {error}"));
+    let read = session.read("i=2255");
+    assert_eq!(read["value"][0], "http://opcfoundation.org/UA/", "{read}");
+    let error = connect("nail").expect_err("a wrong password is refused");
+    let expected = ["BadUserAccessDenied", "BadIdentityTokenRejected"];
+    let is_refused = expected.iter().any(|status| error.contains(status));
+    assert!(is_refused, "{peer:?}: {error}");
 }
 
 /// Use of one service.

@@ -23,10 +23,17 @@ pub(super) struct Listed {
     pub(super) file: Option<PathBuf>,
 }
 
+/// A revocation list in a list.
+pub(super) struct ListedRevocations {
+    pub(super) list: RevocationList,
+    /// The file, unless it is at another host.
+    pub(super) file: Option<PathBuf>,
+}
+
 /// Shows certificates, and the revocation lists of trusted and of other issuers; `none` is said if there are none.
 pub(super) fn show(
     all: &[Listed],
-    lists: &[Vec<RevocationList>; 2],
+    lists: &[Vec<ListedRevocations>; 2],
     none: &str,
     json: bool,
 ) -> miette::Result<()> {
@@ -56,9 +63,9 @@ pub(super) fn show(
     }
     let lists = || {
         let folders = ["trusted", "issuer"].into_iter().zip(lists);
-        folders.flat_map(|(folder, lists)| lists.iter().map(move |list| (folder, list)))
+        folders.flat_map(|(folder, lists)| lists.iter().map(move |one| (folder, one)))
     };
-    for (folder, list) in lists() {
+    for (folder, ListedRevocations { list, .. }) in lists() {
         table.row([
             folder.to_owned(),
             "CRL".to_owned(),
@@ -86,7 +93,8 @@ pub(super) fn show(
             }))
             .into_diagnostic()?;
     }
-    for (folder, list) in lists() {
+    for (folder, ListedRevocations { list, file }) in lists() {
+        let file = file.as_ref().map(|file| file.display().to_string());
         report
             .row(&json!({
                 "folder": folder,
@@ -94,6 +102,7 @@ pub(super) fn show(
                 "this_update": list.this_update,
                 "next_update": list.next_update,
                 "revoked": list.revoked_count(),
+                "file": file,
             }))
             .into_diagnostic()?;
     }
@@ -266,8 +275,16 @@ pub(super) fn find(
     text: &str,
 ) -> miette::Result<Certificate> {
     if Path::new(text).is_file() {
-        return Certificate::from_file(Path::new(text))
-            .map_err(|error| explain::with_help(error, "A certificate is a file in DER or PEM."));
+        return Certificate::from_file(Path::new(text)).map_err(|error| {
+            let help = match error {
+                StoreError::Content { .. } => {
+                    "A file with one certificate is needed. Of several, usually the first one is that of the application, and the \
+                     following ones are those of its issuers (CA)."
+                }
+                _ => "A certificate is a file in DER or PEM.",
+            };
+            explain::with_help(error, help)
+        });
     }
     let wanted = text.to_ascii_uppercase();
     let is_hexadecimal = wanted.bytes().all(|byte| byte.is_ascii_hexdigit());

@@ -3,7 +3,7 @@
 use takt_app::certificates;
 use takt_crypto::{Certificate, CertificateStore, KeyKind, StoreError, StoredCertificate};
 
-use super::listing::{self, Listed, key_of, printable, validity};
+use super::listing::{self, Listed, ListedRevocations, key_of, printable, validity};
 use crate::{explain, output};
 
 /// Returns all certificates with their folders.
@@ -27,13 +27,18 @@ pub(super) fn list(store: &CertificateStore, json: bool) -> miette::Result<()> {
         certificate: stored.certificate,
         file: Some(stored.path),
     });
-    let none = "no certificates: an application creates its own at its first start";
-    listing::show(
-        &all.collect::<Vec<_>>(),
-        &store.revocation_lists(),
-        none,
-        json,
-    )
+    let none = format!(
+        "no certificates in {}: an application creates its own at its first start",
+        store.root().display()
+    );
+    let lists = store.stored_revocation_lists().map(|lists| {
+        let listed = lists.into_iter().map(|one| ListedRevocations {
+            list: one.list,
+            file: Some(one.path),
+        });
+        listed.collect()
+    });
+    listing::show(&all.collect::<Vec<_>>(), &lists, &none, json)
 }
 
 /// Returns the certificate that `text` names: the beginning of a thumbprint, or a file.
@@ -125,13 +130,13 @@ pub(super) fn renew(
     let wanted = wanted.filter(|kind| key.is_none_or(|key| key == *kind));
     let mut renewed = 0;
     for kind in wanted {
-        let known = store.existing(name, kind).map_err(|error| {
+        // The key is not needed: a pair that does not fit together is replaced as well.
+        let known = store.own_certificate(name, kind).map_err(|error| {
             explain::with_help(error, "Remove the two files of the application.")
         })?;
         let Some(known) = known else {
             continue;
         };
-        let known = known.certificate();
         if !known.is_self_issued() && !self_signed {
             return Err(explain::with_help(
                 format!(

@@ -12,7 +12,13 @@ use crate::explain;
 
 pub fn run(arguments: &TrustArguments) -> miette::Result<()> {
     let folder = arguments.certificates.as_ref();
-    let store = certificates::open_store(folder.map(|folder| &**folder));
+    let path = folder.map(|folder| &**folder);
+    let store = match &arguments.command {
+        TrustCommand::List { .. } | TrustCommand::Show { .. } => {
+            certificates::open_store_to_read(path)
+        }
+        _ => certificates::open_store(path),
+    };
     let store = store.map_err(|error| explain::certificates(&error))?;
     let connect = |remote| remote::connect(remote, folder);
     match &arguments.command {

@@ -10,7 +10,7 @@ use takt_ua::enumerations::TrustListMasks;
 use takt_ua::structures::TrustListDataType;
 use takt_ua::{ByteString, StatusCode};
 
-use super::listing::{self, Listed, printable};
+use super::listing::{self, Listed, ListedRevocations, printable};
 use crate::arguments::TrustServerArguments;
 use crate::commands::connect::reverse;
 use crate::commands::user::password;
@@ -104,7 +104,10 @@ pub(super) fn list(client: &mut Client, json: bool) -> miette::Result<()> {
         })
     };
     let all: Vec<_> = folders.into_iter().flat_map(listed).collect();
-    let lists = [&trust.trusted_crls, &trust.issuer_crls].map(|lists| lists_in(lists).collect());
+    let lists = [&trust.trusted_crls, &trust.issuer_crls].map(|lists| {
+        let listed = lists_in(lists).map(|list| ListedRevocations { list, file: None });
+        listed.collect()
+    });
     listing::show(&all, &lists, "the server shows no certificates", json)
 }
 
