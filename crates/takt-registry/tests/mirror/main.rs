@@ -7,5 +7,6 @@
 )]
 
 mod events;
+mod limited;
 mod nodes;
 mod support;
