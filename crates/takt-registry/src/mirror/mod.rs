@@ -4,6 +4,7 @@
 //! * [`copy`]: the nodes at the registry, and their changes.
 //! * [`event_types`]: the fields that EventTypes of the server declare.
 //! * [`follow`]: the thread, with one Subscription for the values of all Variables.
+//! * [`problem`]: the reason why a mirror is away, and whether it lasts.
 //! * [`mirrored`]: the server for those that forward its Events and the Methods of its Conditions.
 //!
 //! Writes and Calls go to the server through a [`Gateway`], as those to a Provider do. The registry checks the rights of its
@@ -15,6 +16,7 @@ mod follow;
 mod limits;
 mod mirrored;
 mod options;
+mod problem;
 mod scan;
 
 use std::collections::HashSet;

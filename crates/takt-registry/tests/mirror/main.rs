@@ -9,4 +9,5 @@
 mod events;
 mod limited;
 mod nodes;
+mod refused;
 mod support;
