@@ -97,6 +97,15 @@ pub enum ClientError {
         /// Forms that the server offers.
         reason: String,
     },
+    /// The password of the user cannot be read.
+    #[error("the password of the user cannot be read from {}: {cause}", file.display())]
+    PasswordFile {
+        /// File of the password.
+        file: PathBuf,
+        /// Error of the operating system.
+        #[source]
+        cause: io::Error,
+    },
     /// The certificate of the user or its private key cannot be used.
     #[error("the certificate of the user cannot be used: {0}")]
     UserCertificate(#[source] StoreError),
@@ -301,6 +310,7 @@ impl ClientError {
             | Self::Certificates { .. }
             | Self::CertificateKind { .. }
             | Self::UserCertificate(_)
+            | Self::PasswordFile { .. }
             | Self::Random(_)
             | Self::Invalid(_) => StatusCode::BadInvalidArgument,
         }
@@ -327,6 +337,42 @@ impl ClientError {
                 ..
             }
         )
+    }
+
+    /// Returns whether the server refuses the user.
+    pub fn refuses_user(&self) -> bool {
+        match self {
+            Self::AccessDenied { .. } | Self::Identity { .. } => true,
+            Self::Service { status, .. } => matches!(
+                *status,
+                StatusCode::BadUserAccessDenied
+                    | StatusCode::BadIdentityTokenInvalid
+                    | StatusCode::BadIdentityTokenRejected
+                    | StatusCode::BadUserSignatureInvalid
+            ),
+            _ => false,
+        }
+    }
+
+    /// Returns whether further attempts fail too, until somebody changes users, certificates or options, here or at the server.
+    pub fn is_lasting(&self) -> bool {
+        match self {
+            // A clock that is wrong may be set.
+            Self::ServerCertificate { cause, .. } => !matches!(
+                cause.status_code(),
+                StatusCode::BadCertificateTimeInvalid | StatusCode::BadCertificateIssuerTimeInvalid
+            ),
+            Self::PasswordFile { .. }
+            | Self::UserCertificate(_)
+            | Self::SecurityRequired { .. }
+            | Self::NoSecureEndpoint { .. }
+            | Self::NotTrusted { .. }
+            | Self::Certificates { .. }
+            | Self::CertificateKind { .. }
+            | Self::Endpoint(_)
+            | Self::Group(_) => true,
+            error => error.refuses_user(),
+        }
     }
 
     /// Returns an operation that failed with `status`.

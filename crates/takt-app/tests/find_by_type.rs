@@ -64,6 +64,8 @@ fn a_type_is_found_among_100_000_nodes() {
         found[0].node_id
     );
     assert_eq!(found[0].type_name.name, "AnalogUnitType");
+    let objects = client.find_by_type("BaseObjectType").unwrap();
+    assert!(objects.iter().any(|node| node.path == "O&/0"));
     let unknown = client.find_by_type("BaseAnalogTypo").unwrap_err();
     assert_eq!(unknown.status_code(), StatusCode::BadNoMatch);
     assert!(unknown.to_string().contains("BaseAnalogType"), "{unknown}");

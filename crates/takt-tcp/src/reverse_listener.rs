@@ -108,6 +108,12 @@ impl ReverseListener {
         }
     }
 
+    /// Returns whether the last wait for a connection of `server` was in vain.
+    #[must_use]
+    pub fn is_missing(&self, server: &ExpectedServer) -> bool {
+        self.shared.state().missing.contains(server)
+    }
+
     /// Waits until `server` has connected, and returns the oldest connection with its EndpointUrl, as the Hello has to
     /// repeat it.
     ///
@@ -124,12 +130,16 @@ impl ReverseListener {
             let mut arrived = state.arrived.iter();
             if let Some(at) = arrived.position(|one| server.fits(&one.hello)) {
                 let taken = state.arrived.remove(at);
+                state.missing.retain(|missing| missing != server);
                 // The thread does not watch the socket any more.
                 self.shared.waker.wake();
                 return Ok((taken.socket, taken.hello.endpoint_url));
             }
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
+                if !state.missing.contains(server) {
+                    state.missing.push(server.clone());
+                }
                 let listening = self.shared.address;
                 let refused = state.refused.clone();
                 return Err(match refused.filter(|refused| !server.fits(refused)) {

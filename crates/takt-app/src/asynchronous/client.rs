@@ -10,8 +10,8 @@ use takt_ua::structures::RequestHeader;
 
 use super::transport::{AsyncTransport, exchange, failed};
 use crate::client::{
-    ClientOptions, Link, Requests, ServiceRequest, encode_message, is_repeatable, remaining,
-    request_header, timed_out,
+    Batches, ClientOptions, Link, Requests, ServiceRequest, encode_message, is_repeatable,
+    remaining, request_header, timed_out,
 };
 use crate::endpoint::Endpoint;
 use crate::error::{ClientError, ConnectionError};
@@ -38,6 +38,7 @@ struct Shared {
     /// Number of the connection whose session is of no more use.
     abandoned: AtomicU64,
     request_handle: AtomicU32,
+    batches: Batches,
 }
 
 /// The connection and the session as they are used now.
@@ -83,6 +84,7 @@ impl AsyncClient {
                 current: Mutex::new(None),
                 abandoned: AtomicU64::new(0),
                 request_handle: AtomicU32::new(0),
+                batches: Batches::default(),
             }),
         }
     }
@@ -219,8 +221,12 @@ impl AsyncClient {
         if link.connections == shared.abandoned.load(Ordering::Relaxed) {
             link.lost = None;
         }
+        let epoch = link.epoch;
         link.open(&shared.endpoint, &shared.options, deadline)
             .await?;
+        if link.epoch != epoch {
+            shared.batches.reset();
+        }
         let Some((transport, session)) = &link.connected else {
             return Err(self.without_session());
         };
@@ -286,6 +292,10 @@ impl Drop for Shared {
 impl Requests for AsyncClient {
     fn endpoint(&self) -> &Endpoint {
         &self.shared.endpoint
+    }
+
+    fn batches(&self) -> &Batches {
+        &self.shared.batches
     }
 
     async fn call<Q: ServiceRequest>(&mut self, request: Q) -> Result<Q::Response, ClientError> {

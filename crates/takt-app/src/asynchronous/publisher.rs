@@ -12,7 +12,7 @@ use takt_ua::structures::{PublishRequest, PublishResponse};
 
 use super::AsyncClient;
 use super::transport::failed;
-use crate::client::{Requests, ServiceRequest, decode_message, timed_out};
+use crate::client::{Batches, Requests, ServiceRequest, decode_message, timed_out};
 use crate::endpoint::Endpoint;
 use crate::error::ClientError;
 use crate::subscription::Publishing;
@@ -53,6 +53,10 @@ impl Publisher {
 impl Requests for Publisher {
     fn endpoint(&self) -> &Endpoint {
         self.client.endpoint()
+    }
+
+    fn batches(&self) -> &Batches {
+        self.client.batches()
     }
 
     async fn call<Q: ServiceRequest>(&mut self, request: Q) -> Result<Q::Response, ClientError> {

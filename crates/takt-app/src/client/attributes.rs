@@ -8,6 +8,7 @@ use takt_ua::structures::*;
 use takt_ua::{DataValue, NodeId, StatusCode, Variant};
 
 use super::Client;
+use super::batches::Batched;
 use super::requests::{Requests, ready};
 use crate::error::ClientError;
 
@@ -186,28 +187,34 @@ pub(crate) trait AttributeServices: Requests {
         attributes: &[(NodeId, Attribute)],
         max_age: Duration,
     ) -> Result<Vec<DataValue>, ClientError> {
-        if attributes.is_empty() {
-            return Ok(Vec::new());
-        }
         // OPC 10000-4, 5.11.2.2: maxAge is in milliseconds, and values above the largest Int32 are equivalent to it.
         let max_age = max_age.min(Reading::ANY_AGE).as_secs_f64() * 1000.0;
-        let response = self
-            .call(ReadRequest {
+        let mut values = Vec::with_capacity(attributes.len());
+        while let Some(left) = attributes.get(values.len()..)
+            && !left.is_empty()
+        {
+            let batch = self.batches().next(Batched::Read, left);
+            let nodes_to_read = batch.iter().map(|(node, attribute)| ReadValueId {
+                node_id: node.clone(),
+                attribute_id: *attribute as u32,
+                ..ReadValueId::default()
+            });
+            let request = ReadRequest {
                 max_age,
                 timestamps_to_return: TimestampsToReturn::Both,
-                nodes_to_read: attributes
-                    .iter()
-                    .map(|(node, attribute)| ReadValueId {
-                        node_id: node.clone(),
-                        attribute_id: *attribute as u32,
-                        ..ReadValueId::default()
-                    })
-                    .collect(),
+                nodes_to_read: nodes_to_read.collect(),
                 ..ReadRequest::default()
-            })
-            .await?;
-        self.expect_count("ReadResponse", attributes.len(), response.results.len())?;
-        Ok(response.results)
+            };
+            match self.call(request).await {
+                Ok(response) => {
+                    self.expect_count("ReadResponse", batch.len(), response.results.len())?;
+                    values.extend(response.results);
+                }
+                Err(error) if self.batches().shrink(Batched::Read, batch.len(), &error) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(values)
     }
 
     /// Does the work of [`Client::read_good`].

@@ -74,7 +74,10 @@ impl Client {
 
     /// Returns the types with this name, and their subtypes.
     fn types_named(&mut self, name: &str) -> Result<Types, ClientError> {
-        let roots = [ids::BASE_OBJECT_TYPE, ids::BASE_VARIABLE_TYPE].map(NodeId::from);
+        let roots = [
+            (ids::BASE_OBJECT_TYPE, "BaseObjectType"),
+            (ids::BASE_VARIABLE_TYPE, "BaseVariableType"),
+        ];
         if let Ok(node) = name.parse::<NodeId>() {
             let class = self.read_attribute(&node, super::Attribute::BrowseName)?;
             let Some(takt_ua::Variant::QualifiedName(browse_name)) = class.value else {
@@ -82,7 +85,8 @@ impl Client {
             };
             return self.subtypes(&[(node, *browse_name)]);
         }
-        let all = self.subtypes(&roots.map(|root| (root, QualifiedName::default())))?;
+        let root = |(id, name)| (NodeId::from(id), QualifiedName::new(0, name));
+        let all = self.subtypes(&roots.map(root))?;
         let (namespace, text) = self.namespace_of(name)?;
         let of_namespace =
             |known: &QualifiedName| namespace.is_none_or(|namespace| namespace == known.namespace);

@@ -6,6 +6,7 @@
 //! end of a server is an error at once. A Client is used by one thread.
 
 mod attributes;
+mod batches;
 mod browse_path;
 mod certificates;
 mod choice;
@@ -53,6 +54,7 @@ pub(crate) use self::{
 };
 pub use attributes::Attribute;
 pub(crate) use attributes::AttributeServices;
+pub(crate) use batches::{Batched, Batches};
 pub use choice::{ClientSecurity, SecurityChoice};
 pub use current::CurrentValue;
 pub use data_types::ValueType;
@@ -82,6 +84,7 @@ pub struct Client {
     link: Link<Transport>,
     request_handle: u32,
     namespaces: Namespaces,
+    batches: Batches,
     interrupt: Option<Waker>,
 }
 
@@ -117,6 +120,7 @@ impl Client {
             link: Link::default(),
             request_handle: 0,
             namespaces: Namespaces::default(),
+            batches: Batches::default(),
             interrupt: None,
         }
     }
@@ -301,13 +305,22 @@ impl Client {
         if self.link.connected.is_some() {
             return Ok(());
         }
-        ready(self.link.open(&self.endpoint, &self.options, deadline))
+        let epoch = self.link.epoch;
+        let opened = ready(self.link.open(&self.endpoint, &self.options, deadline));
+        if self.link.epoch != epoch {
+            self.batches.reset();
+        }
+        opened
     }
 }
 
 impl Requests for Client {
     fn endpoint(&self) -> &Endpoint {
         &self.endpoint
+    }
+
+    fn batches(&self) -> &Batches {
+        &self.batches
     }
 
     async fn call<Q: ServiceRequest>(&mut self, request: Q) -> Result<Q::Response, ClientError> {

@@ -259,7 +259,7 @@ fn name(offer: &EndpointDescription) -> String {
 fn token_of(identity: &Identity) -> UserTokenType {
     match identity {
         Identity::Anonymous => UserTokenType::Anonymous,
-        Identity::UserName { .. } => UserTokenType::UserName,
+        Identity::UserName { .. } | Identity::PasswordFile { .. } => UserTokenType::UserName,
         Identity::Certificate { .. } => UserTokenType::Certificate,
         Identity::Issued { .. } => UserTokenType::IssuedToken,
     }

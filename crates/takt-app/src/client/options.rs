@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use takt_tcp::{EndpointUrl, ExpectedServer, ReverseListener};
 
 use super::choice::ClientSecurity;
+use crate::endpoint::Endpoint;
 
 /// Way in which a thread waits for the other side: [`takt_shm::WaitPolicy`], for both transports.
 pub type Waiting = takt_shm::WaitPolicy;
@@ -23,6 +24,14 @@ pub enum Identity {
         /// The password. Over TCP it is encrypted if the server has a certificate, and sent unencrypted on the loopback
         /// interface only.
         password: String,
+    },
+    /// A name and the file with its password or secret in the first line. The file is read for each session, so that a changed
+    /// password needs no restart.
+    PasswordFile {
+        /// The name.
+        name: String,
+        /// The file.
+        file: PathBuf,
     },
     /// A certificate (DER or PEM) and its private key (PEM) (OPC 10000-4, 7.40.5).
     Certificate {
@@ -126,6 +135,15 @@ impl ClientOptions {
             .as_ref()
             .map_or(Duration::ZERO, |reverse| reverse.wait);
         Instant::now() + self.timeout + wait
+    }
+
+    /// Returns whether the last wait for a connection of the server was in vain. Clients with this socket and server share them.
+    #[must_use]
+    pub fn lacks_connection(&self, endpoint: &Endpoint) -> bool {
+        match (endpoint, &self.reverse) {
+            (Endpoint::Tcp(url), Some(reverse)) => reverse.listener.is_missing(&self.expected(url)),
+            _ => false,
+        }
     }
 
     /// Returns the server that has to connect.

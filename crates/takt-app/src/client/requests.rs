@@ -8,6 +8,7 @@ use std::future::Future;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 
+use super::batches::Batches;
 use super::request::ServiceRequest;
 use crate::endpoint::Endpoint;
 use crate::error::{ClientError, ProtocolError};
@@ -16,6 +17,9 @@ use crate::error::{ClientError, ProtocolError};
 pub(crate) trait Requests {
     /// Returns the endpoint of the server.
     fn endpoint(&self) -> &Endpoint;
+
+    /// Returns the numbers of operations that the server accepts in one request.
+    fn batches(&self) -> &Batches;
 
     /// Sends `request`, and returns its response.
     fn call<Q: ServiceRequest>(

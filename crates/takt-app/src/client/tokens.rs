@@ -106,6 +106,15 @@ impl<'a> Tokens<'a> {
                 Ok((ExtensionObject::from_structure(&token), without))
             }
             Identity::UserName { name, password } => Ok((self.user_name(name, password)?, without)),
+            Identity::PasswordFile { name, file } => {
+                let read = std::fs::read_to_string(file).map(Zeroizing::new);
+                let text = read.map_err(|cause| ClientError::PasswordFile {
+                    file: file.clone(),
+                    cause,
+                })?;
+                let password = text.lines().next().unwrap_or_default();
+                Ok((self.user_name(name, password)?, without))
+            }
             Identity::Certificate { certificate, key } => {
                 let user = takt_crypto::OwnCertificate::from_files(certificate, key);
                 self.certificate(&user.map_err(ClientError::UserCertificate)?)

@@ -6,6 +6,7 @@ use takt_ua::{ByteString, NodeId, QualifiedName, ids};
 
 use super::Client;
 use super::attributes::good;
+use super::batches::Batched;
 use super::browse_path;
 use super::requests::{Requests, ready};
 use crate::error::ClientError;
@@ -62,7 +63,7 @@ impl Client {
         ready(ViewServices::browse(self, node, follow))
     }
 
-    /// Returns the references of many nodes in one request, in the order of the nodes.
+    /// Returns the references of many nodes in the order of the nodes, in one request if the server takes it.
     #[allow(
         clippy::type_complexity,
         reason = "one outcome a node, in one outcome of the request"
@@ -144,37 +145,42 @@ pub(crate) trait ViewServices: Requests {
         follow: &Follow,
         limit: usize,
     ) -> Result<Vec<Result<Vec<ReferenceDescription>, ClientError>>, ClientError> {
-        if nodes.is_empty() {
-            return Ok(Vec::new());
-        }
-        let response = self
-            .call(BrowseRequest {
-                nodes_to_browse: nodes
-                    .iter()
-                    .map(|node| BrowseDescription {
-                        node_id: node.clone(),
-                        browse_direction: follow.direction,
-                        reference_type_id: follow.reference_type.clone(),
-                        include_subtypes: true,
-                        node_class_mask: 0,
-                        result_mask: ALL_FIELDS,
-                    })
-                    .collect(),
-                ..BrowseRequest::default()
-            })
-            .await?;
-        self.expect_count("BrowseResponse", nodes.len(), response.results.len())?;
-        let mut left = limit;
+        let mut limit = limit;
         let mut found = Vec::with_capacity(nodes.len());
-        for (node, result) in nodes.iter().zip(response.results) {
-            found.push(match good(node, result.status_code) {
-                Ok(()) => {
-                    let references = self.browse_rest(result, left).await?;
-                    left = left.saturating_sub(references.len());
-                    Ok(references)
-                }
-                Err(error) => Err(error),
+        while let Some(left) = nodes.get(found.len()..)
+            && !left.is_empty()
+        {
+            let batch = self.batches().next(Batched::Browse, left);
+            let nodes_to_browse = batch.iter().map(|node| BrowseDescription {
+                node_id: node.clone(),
+                browse_direction: follow.direction,
+                reference_type_id: follow.reference_type.clone(),
+                include_subtypes: true,
+                node_class_mask: 0,
+                result_mask: ALL_FIELDS,
             });
+            let request = BrowseRequest {
+                nodes_to_browse: nodes_to_browse.collect(),
+                ..BrowseRequest::default()
+            };
+            let response = match self.call(request).await {
+                Ok(response) => response,
+                Err(error) if self.batches().shrink(Batched::Browse, batch.len(), &error) => {
+                    continue;
+                }
+                Err(error) => return Err(error),
+            };
+            self.expect_count("BrowseResponse", batch.len(), response.results.len())?;
+            for (node, result) in batch.iter().zip(response.results) {
+                found.push(match good(node, result.status_code) {
+                    Ok(()) => {
+                        let references = self.browse_rest(result, limit).await?;
+                        limit = limit.saturating_sub(references.len());
+                        Ok(references)
+                    }
+                    Err(error) => Err(error),
+                });
+            }
         }
         Ok(found)
     }

@@ -15,7 +15,7 @@ use super::change::DataChange;
 use super::events::EventNotification;
 use super::options::{MOST_REQUESTS, Monitored, Wanted};
 use super::options::{MonitoredItemOptions, SubscriptionOptions};
-use crate::client::{AttributeServices, Requests};
+use crate::client::{AttributeServices, Batched, Requests};
 use crate::error::ClientError;
 
 /// A session with Publish requests that wait at the server.
@@ -276,15 +276,17 @@ impl<C: Publishing> Core<C> {
         while let Some(created) = &self.created
             && !created.to_restore.is_empty()
         {
-            let some = created.to_restore.iter().take(ITEMS_PER_CALL);
+            let count = created.to_restore.len().min(self.items_per_call());
+            let some = created.to_restore.iter().take(count);
             let mut items: Vec<_> = some
                 .filter_map(|handle| Some((*handle, self.items.get(handle)?.clone())))
                 .collect();
-            let results = self.create_items(&mut items).await;
-            // The server may have created some: everything begins again in another session.
-            let results = results.inspect_err(|_| self.abandon())?;
+            let results = match self.create_batch(&mut items).await {
+                Err(error) if self.takes_fewer(items.len(), &error) => continue,
+                // The server may have created some: everything begins again in another session.
+                results => results.inspect_err(|_| self.abandon())?,
+            };
             if let Some(created) = &mut self.created {
-                let count = created.to_restore.len().min(ITEMS_PER_CALL);
                 created.to_restore.drain(..count);
             }
             for ((handle, item), status) in items.into_iter().zip(results) {
@@ -303,8 +305,28 @@ impl<C: Publishing> Core<C> {
         Ok(())
     }
 
-    /// Calls CreateMonitoredItems in requests of a size that servers accept.
+    /// Calls CreateMonitoredItems in requests of a size that the server accepts.
     async fn create_items(
+        &mut self,
+        items: &mut [(u32, Wanted)],
+    ) -> Result<Vec<StatusCode>, ClientError> {
+        let mut statuses = Vec::with_capacity(items.len());
+        while let Some(left) = items.get_mut(statuses.len()..)
+            && !left.is_empty()
+        {
+            let count = left.len().min(self.items_per_call());
+            let batch = left.get_mut(..count).unwrap_or_default();
+            match self.create_batch(batch).await {
+                Ok(created) => statuses.extend(created),
+                Err(error) if self.takes_fewer(count, &error) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(statuses)
+    }
+
+    /// Calls CreateMonitoredItems in one request.
+    async fn create_batch(
         &mut self,
         items: &mut [(u32, Wanted)],
     ) -> Result<Vec<StatusCode>, ClientError> {
@@ -312,42 +334,54 @@ impl<C: Publishing> Core<C> {
             return Err(ClientError::Invalid("no Subscription".to_owned()));
         };
         let (id, epoch) = (created.id, created.epoch);
+        if items.is_empty() {
+            return Ok(Vec::new());
+        }
+        let items_to_create = items
+            .iter()
+            .map(|(handle, item)| MonitoredItemCreateRequest {
+                item_to_monitor: ReadValueId {
+                    node_id: item.node.clone(),
+                    attribute_id: item.monitored.attribute() as u32,
+                    ..ReadValueId::default()
+                },
+                monitoring_mode: MonitoringMode::Reporting,
+                requested_parameters: item.monitored.parameters(*handle),
+            });
+        let response = self
+            .client
+            .call(CreateMonitoredItemsRequest {
+                subscription_id: id,
+                timestamps_to_return: TimestampsToReturn::Both,
+                items_to_create: items_to_create.collect(),
+                ..CreateMonitoredItemsRequest::default()
+            })
+            .await?;
+        let name = "CreateMonitoredItemsResponse";
+        self.client
+            .expect_count(name, items.len(), response.results.len())?;
+        if self.client.epoch() != epoch {
+            return Err(self.client.protocol("the session was replaced meanwhile"));
+        }
         let mut statuses = Vec::with_capacity(items.len());
-        for items in items.chunks_mut(ITEMS_PER_CALL) {
-            let items_to_create = items
-                .iter()
-                .map(|(handle, item)| MonitoredItemCreateRequest {
-                    item_to_monitor: ReadValueId {
-                        node_id: item.node.clone(),
-                        attribute_id: item.monitored.attribute() as u32,
-                        ..ReadValueId::default()
-                    },
-                    monitoring_mode: MonitoringMode::Reporting,
-                    requested_parameters: item.monitored.parameters(*handle),
-                });
-            let response = self
-                .client
-                .call(CreateMonitoredItemsRequest {
-                    subscription_id: id,
-                    timestamps_to_return: TimestampsToReturn::Both,
-                    items_to_create: items_to_create.collect(),
-                    ..CreateMonitoredItemsRequest::default()
-                })
-                .await?;
-            let name = "CreateMonitoredItemsResponse";
-            self.client
-                .expect_count(name, items.len(), response.results.len())?;
-            if self.client.epoch() != epoch {
-                return Err(self.client.protocol("the session was replaced meanwhile"));
-            }
-            for ((_, item), result) in items.iter_mut().zip(response.results) {
-                item.id = result.monitored_item_id;
-                statuses.push(result.status_code);
-            }
+        for ((_, item), result) in items.iter_mut().zip(response.results) {
+            item.id = result.monitored_item_id;
+            statuses.push(result.status_code);
         }
         Ok(statuses)
     }
+
+    fn items_per_call(&self) -> usize {
+        let accepted = self.client.batches().size(Batched::CreateMonitoredItems);
+        accepted.min(ITEMS_PER_CALL)
+    }
+
+    /// Returns true if the server refused this number of items, and smaller requests are to be tried.
+    fn takes_fewer(&self, count: usize, error: &ClientError) -> bool {
+        let batches = self.client.batches();
+        batches.shrink(Batched::CreateMonitoredItems, count, error)
+    }
 }
 
-/// Number of items in one CreateMonitoredItems request.
+/// Largest number of items in one CreateMonitoredItems request.
 const ITEMS_PER_CALL: usize = 1000;

@@ -240,7 +240,7 @@ mod tests {
 
     use super::super::options::SubscriptionOptions;
     use super::*;
-    use crate::client::{Requests, ServiceRequest, ready};
+    use crate::client::{Batches, Requests, ServiceRequest, ready};
     use crate::endpoint::Endpoint;
 
     /// A server with given responses, which can send each message again.
@@ -248,11 +248,16 @@ mod tests {
         endpoint: Endpoint,
         waiting: VecDeque<u32>,
         republished: Vec<u32>,
+        batches: Batches,
     }
 
     impl Requests for Responses {
         fn endpoint(&self) -> &Endpoint {
             &self.endpoint
+        }
+
+        fn batches(&self) -> &Batches {
+            &self.batches
         }
 
         async fn call<Q: ServiceRequest>(
@@ -345,6 +350,7 @@ mod tests {
             endpoint: "opc.tcp://127.0.0.1:4840".parse().unwrap(),
             waiting: order.into(),
             republished: Vec::new(),
+            batches: Batches::default(),
         };
         let mut core = ready(Core::create(client, SubscriptionOptions::default())).unwrap();
         for _ in order {

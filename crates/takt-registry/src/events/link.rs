@@ -76,7 +76,8 @@ impl Link {
                 let forwarded = forward(&upstream, &sink, &space, &refreshed, &stop);
                 refreshed();
                 let Err(error) = forwarded else { return false };
-                let is_refused = matches!(error, ClientError::Operation { .. });
+                let is_refused =
+                    matches!(error, ClientError::Operation { .. }) || error.is_lasting();
                 let name = upstream.title();
                 match is_refused {
                     true => tracing::warn!(%error, "Events of {name} are not forwarded"),

@@ -19,12 +19,17 @@ use takt_ua::{DataValue, NodeId, StatusCode};
 use super::copy::Copy;
 use super::limits;
 use super::options::MirrorOptions;
+use super::problem;
 use super::scan::{Scan, ScanError, scan};
 use crate::forwarding::{Gateway, Maps, Naming};
 
 /// Pause before the first attempt to come back, and the longest one. A server that is back is found within the latter.
 const SHORTEST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+
+/// Pause after the first refusal that lasts until somebody acts, and the longest one. Servers lock out users that try more often.
+const SHORTEST_REFUSED: Duration = Duration::from_secs(30);
+const LONGEST_REFUSED: Duration = Duration::from_secs(300);
 
 /// Longest wait for a change before the thread looks at other things.
 const LOOK: Duration = Duration::from_millis(50);
@@ -64,13 +69,16 @@ impl Follower {
     /// Runs until the registry ends.
     pub(super) fn run(mut self) {
         let mut pauses = Pauses::new(SHORTEST_PAUSE, LONGEST_PAUSE);
+        let mut refused = Pauses::new(SHORTEST_REFUSED, LONGEST_REFUSED);
         let mut logged = String::new();
         while !self.is_stopped() {
             let begin = Instant::now();
             let error = match self.follow() {
                 Ok(()) | Err(ScanError::Stopped) => return,
-                Err(error) => error.to_string(),
+                Err(error) => error,
             };
+            let is_lasting = problem::is_lasting(&error);
+            let error = problem::text(&error, &self.options);
             self.gateway.set_available(false);
             self.mark_away();
             self.copy.show(false, &error);
@@ -78,10 +86,17 @@ impl Follower {
                 tracing::warn!(mirror = self.options.name, %error, "the mirrored server is away");
                 logged = error;
             }
-            if begin.elapsed() > LONGEST_PAUSE {
-                pauses.reset();
-            }
-            self.sleep(pauses.grow());
+            let pause = match is_lasting {
+                true => refused.grow(),
+                false => {
+                    if begin.elapsed() > LONGEST_PAUSE {
+                        pauses.reset();
+                        refused.reset();
+                    }
+                    pauses.grow()
+                }
+            };
+            self.sleep(pause);
         }
     }
 
@@ -109,6 +124,7 @@ impl Follower {
             "mirrored"
         );
         let mut scanning: Option<Receiver<Result<Scan, ScanError>>> = None;
+        let mut lacks_connection = false;
         loop {
             if self.is_stopped() {
                 return Ok(());
@@ -123,6 +139,10 @@ impl Follower {
                 self.take(&mut followed, change);
             }
             is_current &= !self.copy.has_inherited();
+            if self.lacks_connection() != lacks_connection {
+                lacks_connection = !lacks_connection;
+                self.show_connections(lacks_connection);
+            }
             if !is_current && scanning.is_none() && self.may_scan() {
                 scanning = Some(self.begin_scan());
             }
@@ -132,6 +152,8 @@ impl Follower {
             match found {
                 Err(TryRecvError::Empty) => continue,
                 Err(TryRecvError::Disconnected) => return Err(ScanError::Stopped),
+                // The values flow on without it.
+                Ok(Err(_)) if self.lacks_connection() => scanning = None,
                 Ok(found) => {
                     let before = self.copy.values().clone();
                     self.update(&found?)?;
@@ -147,6 +169,22 @@ impl Follower {
                 }
             }
         }
+    }
+
+    /// Returns true if the server has not opened a connection that was needed besides this one (reverse connect).
+    fn lacks_connection(&self) -> bool {
+        self.client.lacks_connection(&self.options.endpoint)
+    }
+
+    fn show_connections(&self, lacks_connection: bool) {
+        let text = match lacks_connection {
+            true => problem::too_few_connections(),
+            false => String::new(),
+        };
+        if lacks_connection {
+            tracing::warn!(mirror = self.options.name, "{text}");
+        }
+        self.copy.show(true, &text);
     }
 
     /// Returns true if the copy has other values than before: they must be subscribed anew.

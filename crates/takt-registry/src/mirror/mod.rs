@@ -6,6 +6,7 @@
 //! * [`follow`]: the thread, with one Subscription for the values of all Variables.
 //! * [`namespaces`]: the namespaces of mirrors in the database.
 //! * [`shared`]: types, which several mirrors may use.
+//! * [`problem`]: the reason why a mirror is away, and whether it lasts.
 //! * [`mirrored`]: the server for those that forward its Events and the Methods of its Conditions.
 //!
 //! Writes and Calls go to the server through a [`Gateway`], as those to a Provider do. The registry checks the rights of its
@@ -19,6 +20,7 @@ mod limits;
 mod mirrored;
 mod namespaces;
 mod options;
+mod problem;
 mod references;
 mod scan;
 mod shared;

@@ -9,7 +9,9 @@
 mod conditions;
 mod events;
 mod foreign;
+mod limited;
 mod nodes;
+mod refused;
 mod restarts;
 mod support;
 mod types;

@@ -24,6 +24,8 @@ pub(super) struct State {
     /// Connections of expected servers, the oldest first.
     pub(super) arrived: Vec<Arrived>,
     pub(super) refused: Option<ReverseHello>,
+    /// Servers for which the last wait was in vain.
+    pub(super) missing: Vec<ExpectedServer>,
 }
 
 /// Connection of an expected server, before the client's Hello.

@@ -49,7 +49,9 @@ fn the_expected_server_is_taken_and_others_are_refused() {
             .to_le_bytes();
         assert_eq!(answer[8..12], status);
     }
+    assert!(!listener.is_missing(&expected()));
     let refused = listener.take(&expected(), within(10)).unwrap_err();
+    assert!(listener.is_missing(&expected()));
     assert!(matches!(refused, ReverseError::OtherServer { .. }));
     let shown = refused.to_string();
     let difference = r#"EndpointUrl "nonsense" instead of "opc.tcp://PLC:4840""#;
@@ -63,6 +65,7 @@ fn the_expected_server_is_taken_and_others_are_refused() {
         .write_all(&hello("urn:plc", "opc.tcp://plc:4840"))
         .unwrap();
     let (mut socket, url) = listener.take(&expected(), within(5000)).unwrap();
+    assert!(!listener.is_missing(&expected()));
     assert_eq!(url, "opc.tcp://plc:4840");
     socket.set_nonblocking(false).unwrap();
     socket.write_all(b"x").unwrap();

@@ -152,6 +152,9 @@ pub struct MirrorArguments {
     /// Security of connections to the mirrored server: see `takt browse --help`, --security [default: auto].
     #[arg(long, value_name = "[MIRROR=]CHOICE", requires = "mirror")]
     pub mirror_security: Vec<String>,
+    /// Accept a mirrored server whose certificate names other hosts than its URL: the mirror with this name [default: all].
+    #[arg(long, value_name = "MIRROR", num_args = 0..=1, default_missing_value = "", requires = "mirror")]
+    pub mirror_any_host: Vec<String>,
     /// Wait at this address until the mirrored server connects (reverse connect); URL is the EndpointUrl that it sends then.
     #[arg(long, value_name = "[MIRROR=]HOST:PORT", requires = "mirror")]
     pub mirror_listen: Vec<String>,

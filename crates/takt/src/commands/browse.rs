@@ -7,7 +7,7 @@ use takt_app::client::{Client, Follow};
 use takt_app::{Attribute, ClientError};
 use takt_ua::enumerations::NodeClass;
 use takt_ua::structures::ReferenceDescription;
-use takt_ua::{NodeId, Variant};
+use takt_ua::{NodeId, Variant, ids};
 
 use super::connect::{connect, node};
 use crate::arguments::BrowseArguments;
@@ -23,7 +23,8 @@ pub fn run(arguments: &BrowseArguments) -> miette::Result<()> {
     if arguments.references {
         return references(&mut client, &start, arguments.connect.json).map_err(explained);
     }
-    let mut tree = Tree::new(&mut client, arguments);
+    let event_sources = event_sources(&mut client).map_err(explained)?;
+    let mut tree = Tree::new(&mut client, arguments, event_sources);
     tree.show(start)
 }
 
@@ -113,6 +114,30 @@ fn reference_types(
         .collect())
 }
 
+/// Returns HasEventSource and its subtypes. They are hierarchical, but lead to nodes that are elsewhere in the tree.
+fn event_sources(client: &mut Client) -> Result<HashSet<NodeId>, ClientError> {
+    let mut types = HashSet::from([ids::HAS_EVENT_SOURCE, ids::HAS_NOTIFIER].map(NodeId::from));
+    let mut level: Vec<NodeId> = types.iter().cloned().collect();
+    while !level.is_empty() {
+        let found = client.browse_many(&level, &Follow::forward(ids::HAS_SUBTYPE))?;
+        // A server that does not show its types has none beyond those of the standard.
+        let found = found.into_iter().flatten().flatten();
+        let subtypes = found.map(|subtype| subtype.node_id.node_id);
+        level = subtypes.filter(|node| types.insert(node.clone())).collect();
+    }
+    Ok(types)
+}
+
+/// Leaves out the references that do not make the tree, and all but the first of those to the same node.
+fn keep_children(children: &mut Vec<ReferenceDescription>, event_sources: &HashSet<NodeId>) {
+    let mut known = HashSet::new();
+    children.retain(|child| {
+        let node = &child.node_id;
+        !event_sources.contains(&child.reference_type_id)
+            && known.insert((node.node_id.clone(), node.server_index))
+    });
+}
+
 /// Largest number of references that the walk keeps for later. A server may have any number of them at each of any number of
 /// levels.
 const MAX_PENDING: usize = 1_000_000;
@@ -122,6 +147,8 @@ struct Tree<'a> {
     client: &'a mut Client,
     json: bool,
     depth: usize,
+    /// ReferenceTypes that do not make the tree.
+    event_sources: HashSet<NodeId>,
     /// Open nodes from the start to the current one.
     open: Vec<Open>,
     /// Nodes of `open`. A node that is in it already is not entered again.
@@ -141,11 +168,16 @@ struct Open {
 }
 
 impl<'a> Tree<'a> {
-    fn new(client: &'a mut Client, arguments: &BrowseArguments) -> Self {
+    fn new(
+        client: &'a mut Client,
+        arguments: &BrowseArguments,
+        event_sources: HashSet<NodeId>,
+    ) -> Self {
         Self {
             client,
             json: arguments.connect.json,
             depth: usize::try_from(arguments.depth).unwrap_or(usize::MAX),
+            event_sources,
             open: Vec::new(),
             path: HashSet::new(),
             pending: 0,
@@ -179,7 +211,8 @@ impl<'a> Tree<'a> {
             return Ok(());
         }
         let children = self.client.browse(&node, &Follow::children());
-        let children = children.map_err(|error| explain::client(&error))?;
+        let mut children = children.map_err(|error| explain::client(&error))?;
+        keep_children(&mut children, &self.event_sources);
         self.pending += children.len();
         if self.pending > MAX_PENDING {
             return Err(explain::with_help(
@@ -228,4 +261,36 @@ fn reference_json(reference: &ReferenceDescription) -> Value {
 /// Returns the name of a NodeClass.
 pub fn class_name(class: NodeClass) -> &'static str {
     class.name().unwrap_or("Unspecified")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reference(reference_type: u32, node: u32) -> ReferenceDescription {
+        ReferenceDescription {
+            reference_type_id: reference_type.into(),
+            node_id: NodeId::numeric(1, node).into(),
+            ..ReferenceDescription::default()
+        }
+    }
+
+    #[test]
+    fn a_child_is_listed_once_and_an_event_source_not_at_all() {
+        let event_sources = [ids::HAS_EVENT_SOURCE, ids::HAS_NOTIFIER].map(NodeId::from);
+        let mut children = vec![
+            reference(ids::HAS_EVENT_SOURCE, 7),
+            reference(ids::HAS_COMPONENT, 1),
+            reference(ids::HAS_NOTIFIER, 2),
+            reference(ids::ORGANIZES, 1),
+            reference(ids::ORGANIZES, 2),
+        ];
+        keep_children(&mut children, &HashSet::from(event_sources));
+        let kept: Vec<_> = children
+            .into_iter()
+            .map(|child| (child.reference_type_id, child.node_id.node_id))
+            .collect();
+        let of = |reference_type: u32, node| (reference_type.into(), NodeId::numeric(1, node));
+        assert_eq!(kept, [of(ids::HAS_COMPONENT, 1), of(ids::ORGANIZES, 2)]);
+    }
 }

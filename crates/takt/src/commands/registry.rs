@@ -127,6 +127,8 @@ fn mirrors(arguments: &MirrorArguments) -> miette::Result<Vec<MirrorOptions>> {
                 explain::with_help(error, "See --security in `takt browse --help`.")
             })?;
         }
+        let any_host = &arguments.mirror_any_host;
+        mirror.security.any_host = any_host.iter().any(|of| of.is_empty() || *of == name);
         let uri = of_mirror(&arguments.mirror_server_uri, &name, &names);
         mirror.server_uri = uri.map(str::to_owned);
         if let Some(address) = of_mirror(&arguments.mirror_listen, &name, &names) {
@@ -134,9 +136,14 @@ fn mirrors(arguments: &MirrorArguments) -> miette::Result<Vec<MirrorOptions>> {
         }
         if let Some(user) = of_mirror(&arguments.mirror_user, &name, &names) {
             let file = of_mirror(&arguments.mirror_password_file, &name, &names);
-            mirror.identity = Identity::UserName {
-                name: user.to_owned(),
-                password: mirror_password(file)?,
+            let name = user.to_owned();
+            let password = mirror_password(file)?;
+            mirror.identity = match file {
+                Some(file) => Identity::PasswordFile {
+                    name,
+                    file: file.into(),
+                },
+                None => Identity::UserName { name, password },
             };
         }
     }
@@ -163,7 +170,14 @@ fn check_names(arguments: &MirrorArguments, names: &[&str]) -> miette::Result<()
             ));
         }
     }
-    Ok(())
+    let mut any_host = arguments.mirror_any_host.iter();
+    match any_host.find(|of| !of.is_empty() && !names.contains(&of.as_str())) {
+        Some(unknown) => Err(explain::with_help(
+            format!("--mirror-any-host: no mirror is named {unknown}"),
+            format!("The mirrors are named {}.", names.join(", ")),
+        )),
+        None => Ok(()),
+    }
 }
 
 /// Returns the name of a mirror in the value of an option if there is no such mirror.
@@ -282,6 +296,36 @@ mod tests {
         assert_eq!(unknown_mirror("anna", &names), None);
         assert_eq!(unknown_mirror("Left=x=y", &names), None);
         assert_eq!(unknown_mirror("B=pw.txt", &names), Some("B"));
+    }
+
+    #[test]
+    fn another_host_is_accepted_for_one_mirror_or_for_all() {
+        use clap::Parser;
+
+        #[derive(Parser)]
+        struct Command {
+            #[command(flatten)]
+            mirrors: MirrorArguments,
+        }
+        let any_host = |options: &[&str]| {
+            let two = [
+                "takt",
+                "--mirror",
+                "Left=opc.tcp://10.0.0.7:4840",
+                "--mirror",
+                "Right=opc.tcp://10.0.0.8:4840",
+            ];
+            let parsed = Command::try_parse_from([&two[..], options].concat()).unwrap();
+            let mirrors = mirrors(&parsed.mirrors)?;
+            let any_host = mirrors.iter().map(|mirror| mirror.security.any_host);
+            miette::Result::<Vec<bool>>::Ok(any_host.collect())
+        };
+        assert_eq!(any_host(&[]).unwrap(), [false, false]);
+        assert_eq!(any_host(&["--mirror-any-host"]).unwrap(), [true, true]);
+        let right = ["--mirror-any-host", "Right"];
+        assert_eq!(any_host(&right).unwrap(), [false, true]);
+        let error = any_host(&["--mirror-any-host", "Middle"]).unwrap_err();
+        assert!(error.to_string().contains("Middle"), "{error}");
     }
 
     #[test]

@@ -19,9 +19,12 @@ pub(super) fn advice(error: &ClientError) -> Option<&'static str> {
                  FILE` adds a user. A token has to be valid now, and issued by the authorization service of this server for this server. \
                  The log of a server of Takt (-v) tells why it was refused."
         }
-        StatusCode::BadNotWritable | StatusCode::BadUserAccessDenied => {
-            "The node is not writable for this user, or a Method not callable. --user gives another user; at a server of Takt, \
-                 `takt user add NAME` adds one, and `takt user list` shows the roles. Over shared memory, `takt user add --unix-user NAME` \
+        StatusCode::BadNotWritable => {
+            "The node is not writable, or not for this user: `takt read ENDPOINT NODE --attribute UserAccessLevel` tells it."
+        }
+        StatusCode::BadUserAccessDenied => {
+            "This user may not do this with the node: read or write it, call it, or see its Events. --user gives another user; at a \
+                 server of Takt, `takt user add NAME` adds one, and `takt user list` shows the roles. Over shared memory, `takt user add --unix-user NAME` \
                  gives a Unix user roles. Behind a registry, the Provider of the node has a table of users of its own."
         }
         StatusCode::BadSecurityModeInsufficient => {
@@ -63,6 +66,8 @@ mod tests {
             (StatusCode::BadTooManyArguments, "InputArguments"),
             (StatusCode::BadArgumentsMissing, "InputArguments"),
             (StatusCode::BadSessionClosed, "token"),
+            (StatusCode::BadUserAccessDenied, "read or write"),
+            (StatusCode::BadNotWritable, "AccessLevel"),
         ] {
             let error = ClientError::Operation {
                 subject: "i=85".to_owned(),
