@@ -51,7 +51,7 @@ pub enum StoreError {
     Content {
         /// The file.
         path: PathBuf,
-        /// What it contains.
+        /// Description of its content.
         content: String,
     },
     /// A private key cannot be read.
