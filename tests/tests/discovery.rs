@@ -309,17 +309,11 @@ fn servers_at_one_address_are_announced_there() {
     let first = Host::new(&hosts.first, FIRST);
     let second = Host::new(&hosts.second, SECOND);
     for (host, number) in [(&hosts.first, 1), (&hosts.second, 2)] {
-        for address in [
-            format!("10.84.80.{number}/24"),
-            format!("fd84::{number}/64"),
-        ] {
-            let interface = &host.interface;
-            let nodad = if address.contains(':') { "nodad" } else { "" };
-            host.run(
-                "ip",
-                &format!("address add {address} dev {interface} {nodad}"),
-            );
-        }
+        let interface = &host.interface;
+        let v4 = format!("address add 10.84.80.{number}/24 dev {interface}");
+        let v6 = format!("address add fd84::{number}/64 dev {interface} nodad");
+        host.run("ip", &v4);
+        host.run("ip", &v6);
     }
     let registry_url = "opc.tcp://10.84.80.1:4840";
     let registry = first.serve(&["registry", "--endpoint", registry_url, "--mdns"]);

@@ -252,7 +252,15 @@ fn the_audit_log_tells_who_was_refused() {
     let address = record["ClientAddress"].as_str().unwrap();
     assert!(address.starts_with("127.0.0.1:"), "{record}");
     let thumbprint = record["ClientCertificateThumbprint"].as_str().unwrap();
-    let rejected = sandbox.run(&["trust", "list", "--json"]).expect_success();
+    let folder = sandbox.data_directory().join("pki");
+    let list = [
+        "trust",
+        "--certificates",
+        folder.to_str().unwrap(),
+        "list",
+        "--json",
+    ];
+    let rejected = sandbox.run(&list).expect_success();
     assert!(rejected.contains(thumbprint), "{record}: {rejected}");
     let subject = record["ClientCertificateSubject"].as_str().unwrap();
     assert!(subject.contains("CN="), "{record}");
