@@ -12,7 +12,6 @@ use takt_discovery::{Announcement, AnnouncementError, Multicast, MulticastError}
 use super::Discovery;
 use super::hosts::is_of_this_host;
 use super::providers::ProviderUrls;
-use crate::history::RegistryHistoryOptions;
 
 /// Interval at which Providers that come and go are noticed.
 const INTERVAL: Duration = Duration::from_secs(1);
@@ -22,19 +21,6 @@ const EVERYWHERE: &str = "0.0.0.0";
 
 /// Capabilities of a Provider: live data (OPC 10000-12, Annex D).
 const LIVE_DATA: [&str; 1] = ["DA"];
-
-/// Returns the capabilities of a registry: LocalDiscoveryServer, live data, and alarms, which are those of its Providers; and the
-/// history that it records.
-pub(crate) fn capabilities(history: &RegistryHistoryOptions) -> Vec<&'static str> {
-    let mut all = vec!["LDS", "DA", "AC"];
-    if !history.patterns.is_empty() {
-        all.push("HD");
-    }
-    if !history.events.is_empty() {
-        all.push("HE");
-    }
-    all
-}
 
 /// Thread that keeps the announcements up to date. Dropping it ends it.
 pub(crate) struct Announcer {
@@ -159,18 +145,4 @@ fn announce(
     let announcement = Announcement::new(name, url, LIVE_DATA)?;
     network.announce(&announcement, host)?;
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn capabilities_follow_from_what_is_on() {
-        let mut history = RegistryHistoryOptions::default();
-        assert_eq!(capabilities(&history), ["LDS", "DA", "AC"]);
-        history.patterns.push("*".to_owned());
-        history.events.push("Server".to_owned());
-        assert_eq!(capabilities(&history), ["LDS", "DA", "AC", "HD", "HE"]);
-    }
 }

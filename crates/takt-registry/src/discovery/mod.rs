@@ -2,6 +2,7 @@
 //! have registered themselves; with the multicast extension it announces them, and knows those of other hosts.
 
 mod announcer;
+mod capabilities;
 mod hosts;
 mod providers;
 mod registrant;
@@ -19,7 +20,8 @@ use takt_ua::structures::{
 };
 use takt_ua::{DateTime, ExtensionObject, StatusCode, UaString};
 
-pub(crate) use announcer::{Announcer, capabilities};
+pub(crate) use announcer::Announcer;
+pub(crate) use capabilities::capabilities;
 pub(crate) use hosts::{host_name, is_loopback, is_of_this_host};
 pub use registrant::RegisterAtOptions;
 pub(crate) use registrant::{Registrant, RegistrationsElsewhere};
