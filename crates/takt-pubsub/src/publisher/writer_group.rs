@@ -268,10 +268,10 @@ impl WriterGroup {
         state: PubSubState,
         output: &mut O,
     ) -> Result<usize, PublishError> {
-        let Some(members) = self.plans.get(plan) else {
+        let Some(planned) = self.plans.get(plan) else {
             return Ok(0);
         };
-        let (number, members) = (members.network_message_number, members.writers.clone());
+        let (number, members) = (planned.network_message_number, planned.writers.clone());
         let (mut count, mut outcome, mut length) = (0, Ok(()), 0);
         loop {
             let (samples, more) = self.sample(&members, now, state);
@@ -318,10 +318,10 @@ impl WriterGroup {
         let built = self
             .mapping
             .fixed(&self.parameters, &mut self.writers, plan, now);
-        let length = |fixed: &FixedNetworkMessage| fixed.message.bytes().len();
+        let length_of = |fixed: &FixedNetworkMessage| fixed.message.bytes().len();
         // A layout like the one before did not fit for another reason, such as a status.
-        let is_useful =
-            built.is_some() && built.as_ref().map(length) != plan.fixed.as_ref().map(length);
+        let before = plan.fixed.as_ref().map(length_of);
+        let is_useful = built.is_some() && built.as_ref().map(length_of) != before;
         plan.alike.attempted(is_useful);
         if is_useful {
             plan.fixed = built;

@@ -200,6 +200,63 @@ fn texts_and_arrays_take_the_fast_path_while_they_keep_their_lengths() {
     }
 }
 
+/// RawData has the lengths of texts and padding between the values.
+#[test]
+fn texts_of_raw_data_are_received() {
+    let values = [
+        Variant::UInt32(1),
+        "abc".into(),
+        ByteString::from(vec![1; 4]).into(),
+    ];
+    let mut setup = Setup::new(&values);
+    setup.writer().data_set_field_content_mask = DataSetFieldContentMask::RawData;
+    for field in &mut setup.data_set.data_set_meta_data.fields {
+        field.max_string_length = 8;
+    }
+    setup.reader.data_set_meta_data = setup.data_set.data_set_meta_data.clone();
+    let (mut group, mut subscriber) = (setup.build(), setup.build_subscriber());
+    let mut log = Log::default();
+    for step in 1..8_u8 {
+        let values: [Variant; 3] = [
+            u32::from(step).into(),
+            "x".repeat(step.into()).as_str().into(),
+            ByteString::from(vec![step; 4]).into(),
+        ];
+        for (index, value) in (0..).zip(&values) {
+            set(&setup.cell(index), value.clone());
+        }
+        let received = pass(&mut group, &mut subscriber, now(), &mut log);
+        assert_eq!(received.fixed, step > 1);
+        for (index, value) in (0..).zip(values) {
+            assert_eq!(
+                setup.target(index).get().unwrap().value,
+                Some(value),
+                "{step}"
+            );
+        }
+    }
+}
+
+/// The dimensions of an array are not lost.
+#[test]
+fn arrays_of_several_dimensions_are_received() {
+    let matrix = |first| -> Variant {
+        takt_ua::Array {
+            dimensions: vec![2, 2],
+            ..takt_ua::Array::new(takt_ua::Elements::UInt16(vec![first, 2, 3, 4]))
+        }
+        .into()
+    };
+    let mut setup = Setup::new(&[matrix(0)]);
+    let (mut group, mut subscriber) = (setup.build(), setup.build_subscriber());
+    let mut log = Log::default();
+    for step in 1..5 {
+        set(&setup.cell(0), matrix(step));
+        pass(&mut group, &mut subscriber, now(), &mut log);
+        assert_eq!(setup.target(0).get().unwrap().value, Some(matrix(step)));
+    }
+}
+
 #[test]
 fn a_bad_value_leaves_the_fast_path_and_comes_back() {
     let mut setup = Setup::new(&[Variant::UInt32(1)]);

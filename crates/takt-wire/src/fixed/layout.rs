@@ -302,6 +302,10 @@ fn variant_place(value: &Variant, offset: usize) -> Result<FieldPlace, &'static 
     let size = built_in_type.encoded_size().ok_or(what)?;
     // The encoding mask and the number of elements come first.
     Ok(match value {
+        // The dimensions follow the elements.
+        Variant::Array(array) if array.dimensions.len() > 1 => {
+            return Err("an array of several dimensions");
+        }
         Variant::Array(array) => {
             let start = offset + 5;
             FieldPlace::new(

@@ -67,7 +67,8 @@ pub struct FixedMessage {
 impl FixedMessage {
     /// Builds the message. Its DataSetMessages are key frames whose fields have a fixed size: scalars of such types,
     /// arrays of them, Strings and ByteStrings as Variant or DataValue, or RawData, whose layouts are at the indexes of
-    /// their DataSetMessages. Arrays, Strings and ByteStrings keep their lengths. With security, nonce and signature have their final lengths.
+    /// their DataSetMessages. Arrays have one dimension; they, Strings and ByteStrings keep their lengths. With security,
+    /// nonce and signature have their final lengths.
     pub fn new(
         message: &NetworkMessage,
         raw_data: &[Option<&RawDataLayout>],

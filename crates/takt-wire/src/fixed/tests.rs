@@ -260,6 +260,12 @@ fn messages_without_a_fixed_layout_are_refused() {
         let null = template(Fields::Variant(vec![null]));
         assert!(FixedMessage::new(&null, &[]).is_err());
     }
+    let matrix = takt_ua::Array {
+        dimensions: vec![2, 2],
+        ..takt_ua::Array::new(takt_ua::Elements::UInt16(vec![1, 2, 3, 4]))
+    };
+    let matrix = template(Fields::Variant(vec![matrix.into()]));
+    assert!(FixedMessage::new(&matrix, &[]).is_err());
     let empty = template(Fields::Variant(vec![Variant::Empty]));
     assert!(FixedMessage::new(&empty, &[]).is_err());
     let none = template(Fields::DataValue(vec![DataValue::default()]));

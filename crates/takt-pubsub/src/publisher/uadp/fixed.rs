@@ -18,7 +18,7 @@ pub(in crate::publisher) struct FixedNetworkMessage {
     pub(in crate::publisher) message: FixedMessage,
     numbers: Vec<NumberField>,
     others: Vec<FixedField>,
-    /// Buffer for the value of one of the other fields.
+    /// Buffer for the value of a field of RawData.
     scratch: Vec<u8>,
 }
 
@@ -104,9 +104,11 @@ impl FixedNetworkMessage {
                 length: encoded.len(),
             }),
             _ => {
-                // A longer value does not fit the layout.
-                let longest = self.scratch.len().max(encoded.len());
-                self.scratch.resize(longest, 0);
+                if encoding == FieldEncoding::RawData {
+                    // A longer value does not fit the layout.
+                    let longest = self.scratch.len().max(encoded.len());
+                    self.scratch.resize(longest, 0);
+                }
                 self.others.push(FixedField {
                     cell,
                     field,

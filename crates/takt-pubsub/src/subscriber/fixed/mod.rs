@@ -319,16 +319,10 @@ impl DataSet {
             let written = match (&other.place, target.plain_cell()) {
                 (Some(place), Some(cell)) if !status.is_bad() => {
                     let own = message.field_source_timestamp(index, field);
-                    let time = own.unwrap_or(time);
-                    let encoded = match message.encoded_variant(index, field) {
-                        None => message
-                            .encoded(index, field)
-                            .and_then(|raw| place.variant(raw, scratch)),
-                        encoded => encoded,
-                    };
+                    let encoded = place.encoded(message, index, field, scratch);
                     let encoded = encoded.ok_or(StatusCode::BadInternalError);
                     encoded.and_then(|encoded| {
-                        cell.set_encoded(encoded, status, time)
+                        cell.set_encoded(encoded, status, own.unwrap_or(time))
                             .map_err(|error| error.status_code())
                     })
                 }

@@ -29,11 +29,13 @@ pub(super) struct Other {
     pub(super) place: Option<Place>,
 }
 
-/// Bytes in front of a value in its encoding as a Variant.
+/// Form of a value in the message.
 #[derive(Debug)]
-pub(super) struct Place {
-    head: [u8; 5],
-    head_length: usize,
+pub(super) enum Place {
+    /// An encoded Variant, as a cell takes it.
+    Variant,
+    /// RawData, and the bytes in front of it in its encoding as a Variant.
+    RawData { head: [u8; 5], head_length: usize },
 }
 
 impl Place {
@@ -46,48 +48,52 @@ impl Place {
         target.plain_cell()?;
         let value = message.variant(data_set_message, target.field)?;
         let built_in_type = value.built_in_type()?;
-        let encoded = message.encoded(data_set_message, target.field)?;
         // A StatusCode replaces the value of a Bad field.
         if built_in_type == BuiltInType::StatusCode {
             return None;
         }
+        let is_variant = message.encoded_variant(data_set_message, target.field);
+        if is_variant.is_some() {
+            return Some(Self::Variant);
+        }
+        // A text that is RawData has a length and perhaps padding.
+        let size = built_in_type.encoded_size()?;
+        let encoded = message.encoded(data_set_message, target.field)?;
         let mut head = [built_in_type as u8, 0, 0, 0, 0];
         let head_length = match &value {
-            Variant::String(_) | Variant::ByteString(_) => {
-                Self::set_length(&mut head, encoded.len())?
-            }
             Variant::Array(array) => {
-                let size = built_in_type.encoded_size()?;
                 let whole = array.len() * size == encoded.len() && array.dimensions.len() < 2;
-                if !whole {
+                if !whole || encoded.len() + head.len() > MAX_VALUE {
                     return None;
                 }
-                let [mask, ..] = &mut head;
+                let count = u32::try_from(array.len()).ok()?.to_le_bytes();
+                let [mask, length @ ..] = &mut head;
                 *mask |= 0x80;
-                Self::set_length(&mut head, array.len())?
+                *length = count;
+                5
             }
-            _ => {
-                built_in_type.encoded_size()?;
-                1
-            }
+            _ => 1,
         };
-        (encoded.len() + head.len() <= MAX_VALUE).then_some(Self { head, head_length })
+        Some(Self::RawData { head, head_length })
     }
 
-    /// Sets the length behind the encoding mask; returns the number of bytes of both.
-    fn set_length(head: &mut [u8; 5], length: usize) -> Option<usize> {
-        let [_, place @ ..] = head;
-        *place = u32::try_from(length).ok()?.to_le_bytes();
-        Some(5)
-    }
-
-    /// Returns the Variant of a value without its type.
+    /// Returns the encoded Variant of a field. `scratch` has room for RawData.
     #[inline]
-    pub(super) fn variant<'a>(&self, value: &[u8], scratch: &'a mut [u8]) -> Option<&'a [u8]> {
-        let variant = scratch.get_mut(..self.head_length + value.len())?;
-        let (head, room) = variant.split_at_mut(self.head_length);
-        head.copy_from_slice(self.head.get(..self.head_length)?);
-        room.copy_from_slice(value);
+    pub(super) fn encoded<'a>(
+        &self,
+        message: &FixedMessageRef<'a>,
+        data_set_message: usize,
+        field: usize,
+        scratch: &'a mut [u8],
+    ) -> Option<&'a [u8]> {
+        let Self::RawData { head, head_length } = self else {
+            return message.encoded_variant(data_set_message, field);
+        };
+        let raw = message.encoded(data_set_message, field)?;
+        let variant = scratch.get_mut(..head_length + raw.len())?;
+        let (start, value) = variant.split_at_mut(*head_length);
+        start.copy_from_slice(head.get(..*head_length)?);
+        value.copy_from_slice(raw);
         Some(variant)
     }
 }
