@@ -139,13 +139,15 @@ fn create_session(
 /// Returns the certificate with whose key clients without security of messages encrypt tokens of users; null if none of their
 /// UserTokenPolicies needs it (OPC 10000-4, 5.7.2). Some clients take it from here instead of the endpoints.
 fn certificate_for_tokens(peer: &Peer, endpoints: &[EndpointDescription]) -> ByteString {
+    // Tokens in shared memory are not encrypted: the endpoints with such a policy are over TCP.
+    if peer.is_local() {
+        return ByteString::null();
+    }
     let is_protected = |policy: &UserTokenPolicy| {
         let uri = policy.security_policy_uri.as_str();
         !uri.is_empty() && uri != SECURITY_POLICY_NONE
     };
-    // Tokens in shared memory are not encrypted: the endpoints with such a policy are over TCP.
-    let mut endpoints = endpoints.iter().filter(|_| !peer.is_local());
-    let endpoint = endpoints.find(|endpoint| {
+    let endpoint = endpoints.iter().find(|endpoint| {
         endpoint.security_mode == MessageSecurityMode::None
             && endpoint.user_identity_tokens.iter().any(is_protected)
     });
