@@ -97,6 +97,7 @@ pub mod action;
 pub mod configuration;
 mod directory;
 pub mod discovery;
+mod equal_lengths;
 mod error;
 pub mod publisher;
 #[cfg(feature = "runtime")]

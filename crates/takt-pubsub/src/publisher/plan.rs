@@ -1,9 +1,7 @@
 //! DataSetMessages that share a NetworkMessage.
 
 use super::uadp::FixedNetworkMessage;
-
-/// Number of messages of equal length after which a fixed layout is looked for.
-const ALIKE: u8 = 3;
+use crate::equal_lengths::EqualLengths;
 
 /// Longest pause between two attempts, in messages.
 const LONGEST_PAUSE: u32 = 1 << 16;
@@ -19,12 +17,10 @@ pub(super) struct Plan {
     pub(super) alike: Alike,
 }
 
-/// Watch over the messages of the general encoder. Texts and arrays often keep their lengths: then a fixed layout saves most of the
-/// work. Building one takes the time of several messages.
+/// Watch over the messages of the general encoder. To build a layout takes the time of several messages.
 #[derive(Debug, Default)]
 pub(super) struct Alike {
-    length: usize,
-    count: u8,
+    lengths: EqualLengths,
     /// Number of messages until the next attempt, and its value after the last attempt.
     left: u32,
     pause: u32,
@@ -34,17 +30,12 @@ impl Alike {
     /// Notes the length of a message; returns true if a layout is to be built.
     pub(super) fn note(&mut self, length: usize) -> bool {
         self.left = self.left.saturating_sub(1);
-        self.count = match length == self.length {
-            true => self.count.saturating_add(1),
-            false => 1,
-        };
-        self.length = length;
-        self.count >= ALIKE && self.left == 0
+        self.lengths.note(length) && self.left == 0
     }
 
     /// Notes the outcome of an attempt. After vain ones the pauses grow.
     pub(super) fn attempted(&mut self, is_useful: bool) {
-        self.count = 0;
+        self.lengths.reset();
         self.pause = match is_useful {
             true => 0,
             false => (2 * self.pause + 1).min(LONGEST_PAUSE),

@@ -13,6 +13,7 @@ use super::received::{
     DataSetKind, ReceivedDataSet, ReceivedFields, SubscriberObserver, fixed_value,
 };
 use super::target::ReaderTarget;
+use crate::equal_lengths::EqualLengths;
 use crate::error::ReceiveError;
 use crate::time::Now;
 
@@ -21,9 +22,6 @@ const MAX_LAYOUTS: usize = 256;
 
 /// Number of a reader's first messages that are checked for a fixed layout, and of layouts that are remembered for it.
 const MAX_ATTEMPTS: u8 = 8;
-
-/// Number of later messages of equal length, one after the other, after which the last one is checked.
-const ALIKE: u8 = 3;
 
 /// Bytes of memory of a layout: for itself, for each field, and, while it is made, for each byte of the message.
 const LAYOUT_PER_MESSAGE: usize = 1024;
@@ -46,20 +44,15 @@ struct Attempts {
     count: u8,
     /// True if one was in vain: such messages have no fixed layout.
     has_failed: bool,
-    /// Length of the last message of the general decoder, and the number of messages of this length.
-    length: usize,
-    alike: u8,
+    /// Lengths of the messages of the general decoder.
+    lengths: EqualLengths,
 }
 
 impl Attempts {
     /// Notes a message of the general decoder; returns true if it is to be checked.
     fn note(&mut self, length: usize) -> bool {
-        self.alike = match length == self.length {
-            true => self.alike.saturating_add(1),
-            false => 1,
-        };
-        self.length = length;
-        self.count < MAX_ATTEMPTS || (!self.has_failed && self.alike >= ALIKE)
+        let are_equal = self.lengths.note(length);
+        self.count < MAX_ATTEMPTS || (!self.has_failed && are_equal)
     }
 }
 
@@ -130,7 +123,7 @@ impl FixedLayouts {
         for (reader, _) in accepted {
             if let Some(attempts) = self.attempts.get_mut(*reader) {
                 attempts.count = attempts.count.saturating_add(1);
-                attempts.alike = 0;
+                attempts.lengths.reset();
                 attempts.has_failed |= route.is_none();
             }
         }
