@@ -42,27 +42,20 @@ impl<'a> WordWriter<'a> {
     /// Appends bytes.
     #[inline]
     pub(crate) fn put(&mut self, bytes: &[u8]) {
+        // Up to the end of the incomplete word; the whole words are then copied at once.
+        let missing = (8 - self.filled) % 8;
+        let (head, bytes) = bytes.split_at(missing.min(bytes.len()));
+        self.put_part(head);
         let (chunks, tail) = bytes.as_chunks::<8>();
         let (words, later) = self.words.split_at(chunks.len().min(self.words.len()));
         self.words = later;
-        if self.filled == 0 {
-            bulk::store(words, chunks);
-        } else {
-            let shift = 8 * self.filled;
-            let mut pending = self.pending;
-            for (chunk, word) in chunks.iter().zip(words) {
-                let next = u64::from_le_bytes(*chunk);
-                word.store(pending | next << shift, Ordering::Relaxed);
-                pending = next >> (64 - shift);
-            }
-            self.pending = pending;
-        }
-        self.put_tail(tail);
+        bulk::store(words, chunks);
+        self.put_part(tail);
     }
 
-    /// Appends fewer than eight bytes.
+    /// Appends fewer than eight bytes to the incomplete word.
     #[inline]
-    fn put_tail(&mut self, bytes: &[u8]) {
+    fn put_part(&mut self, bytes: &[u8]) {
         for byte in bytes {
             self.pending |= u64::from(*byte) << (8 * self.filled);
             self.filled += 1;

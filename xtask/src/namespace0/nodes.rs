@@ -10,6 +10,17 @@ use crate::error::Error;
 
 const HAS_SUBTYPE: u32 = 45;
 const HAS_ENCODING: u32 = 38;
+const AGGREGATES: [u32; 4] = [44, 46, 47, 35];
+
+/// Optional nodes below the Server Object that Takt does not offer. They are left out with everything below them: a
+/// client would take them for working ones.
+const NOT_OFFERED: [u32; 13] = [
+    // ServerConfiguration: DefaultHttpsGroup, DefaultUserTokenGroup, ConfigurationFile, AuthorizationServices,
+    // KeyCredentialConfiguration, UserManagement, ResetToServerDefaults, TransactionDiagnostics
+    14088, 14122, 15892, 17732, 18155, 24290, 25709, 32336,
+    // Server: EstimatedReturnTime, ServerLog, Resources, DefaultHAConfiguration, DefaultHEConfiguration
+    12885, 19372, 24226, 32637, 32754,
+];
 
 /// All nodes, ascending by identifier.
 pub(super) struct Nodes<'a> {
@@ -33,23 +44,29 @@ impl<'a> Nodes<'a> {
             .map(|node| Ok((standard_id(&node.node_id)?, node)));
         let mut nodes = nodes.collect::<Result<Vec<_>, Error>>()?;
         nodes.sort_by_key(|(id, _)| *id);
+        let not_offered = not_offered(&nodes)?;
+        nodes.retain(|(id, _)| !not_offered.contains(id));
         let mut all = Self {
             references: Vec::new(),
             nodes,
         };
-        all.references = all.references_of_all()?;
+        all.references = all.references_of_all(&not_offered)?;
         Ok(all)
     }
 
     /// Returns the references that each node lists itself, in their order; then those that only the other node lists.
-    fn references_of_all(&self) -> Result<Vec<Vec<Reference>>, Error> {
+    fn references_of_all(&self, not_offered: &HashSet<u32>) -> Result<Vec<Vec<Reference>>, Error> {
         let mut references = vec![Vec::new(); self.nodes.len()];
         let mut known = HashSet::new();
         for (position, (id, node)) in self.nodes.iter().enumerate() {
             for reference in &node.references {
                 let reference_type = standard_id(&reference.reference_type)?;
                 self.position(reference_type)?;
-                let other = self.position(standard_id(&reference.target)?)?;
+                let target = standard_id(&reference.target)?;
+                if not_offered.contains(&target) {
+                    continue;
+                }
+                let other = self.position(target)?;
                 if other == position {
                     return Err(invalid(format!("i={id} refers to itself")));
                 }
@@ -125,6 +142,31 @@ impl<'a> Nodes<'a> {
             .iter()
             .find(|reference| matches(reference))
             .map(|reference| reference.other)
+    }
+}
+
+/// Returns the identifiers of the nodes that are left out.
+fn not_offered(nodes: &[(u32, &UaNode)]) -> Result<HashSet<u32>, Error> {
+    let mut found = HashSet::from(NOT_OFFERED);
+    // A node may come before its parent.
+    loop {
+        let before = found.len();
+        for (id, node) in nodes {
+            for reference in &node.references {
+                let reference_type = standard_id(&reference.reference_type)?;
+                let target = standard_id(&reference.target)?;
+                let (parent, child) = match reference.is_forward {
+                    true => (*id, target),
+                    false => (target, *id),
+                };
+                if AGGREGATES.contains(&reference_type) && found.contains(&parent) {
+                    found.insert(child);
+                }
+            }
+        }
+        if found.len() == before {
+            return Ok(found);
+        }
     }
 }
 

@@ -19,8 +19,8 @@ pub(super) trait Exchange {
     /// Sends a request.
     fn send(&mut self, mode: Mode, request: &[u8]) -> Result<(), OwnPeerError>;
 
-    /// Waits for the next answer, at most for this time. Returns false if there was none.
-    fn receive(&mut self, timeout: Duration, answer: &mut Vec<u8>) -> Result<bool, OwnPeerError>;
+    /// Waits for the next answer, at most for this time. Returns its payload, in place: a copy would count as time of the peer.
+    fn receive(&mut self, timeout: Duration) -> Result<Option<&[u8]>, OwnPeerError>;
 }
 
 /// Command of the runner.
@@ -107,7 +107,7 @@ fn carry_out(run: Run, exchange: &mut dyn Exchange) -> Result<(Times, Faults), O
     let mut times = Vec::with_capacity(run.count);
     let mut faults = Faults::default();
     let mut request = vec![0; run.size];
-    let (mut expected, mut answer) = (Vec::new(), Vec::new());
+    let mut expected = Vec::new();
     let mut outstanding = Outstanding::default();
     let mut random = Random::new(run.seed);
     for number in 0..run.count {
@@ -122,15 +122,18 @@ fn carry_out(run: Run, exchange: &mut dyn Exchange) -> Result<(Times, Faults), O
         let mut time = None;
         loop {
             let left = TIMEOUT.saturating_sub(begin.elapsed());
-            if left.is_zero() || !exchange.receive(left, &mut answer)? {
+            if left.is_zero() {
                 break;
             }
+            let Some(answer) = exchange.receive(left)? else {
+                break;
+            };
             let end = begin.elapsed();
             if answer == expected {
                 time = Some(end);
                 break;
             }
-            match outstanding.find(run, &answer, number) {
+            match outstanding.find(run, answer, number) {
                 Earlier::Lost => faults.late += 1,
                 Earlier::Answered => faults.duplicate += 1,
                 Earlier::No => {
@@ -200,6 +203,7 @@ mod tests {
     struct Script {
         answers: Vec<Vec<Vec<u8>>>,
         waiting: Vec<Vec<u8>>,
+        answer: Vec<u8>,
     }
 
     impl Exchange for Script {
@@ -208,12 +212,12 @@ mod tests {
             Ok(())
         }
 
-        fn receive(&mut self, _: Duration, answer: &mut Vec<u8>) -> Result<bool, OwnPeerError> {
+        fn receive(&mut self, _: Duration) -> Result<Option<&[u8]>, OwnPeerError> {
             if self.waiting.is_empty() {
-                return Ok(false);
+                return Ok(None);
             }
-            *answer = self.waiting.remove(0);
-            Ok(true)
+            self.answer = self.waiting.remove(0);
+            Ok(Some(&self.answer))
         }
     }
 
@@ -235,6 +239,7 @@ mod tests {
                 vec![right(5)],
             ],
             waiting: Vec::new(),
+            answer: Vec::new(),
         };
         let (times, faults) = carry_out(run, &mut script).unwrap();
         let expected = Faults {

@@ -1,5 +1,6 @@
 //! Bare iceoryx2: the floor of all peers over shared memory. Publish-subscribe with a service for each direction, without safe
-//! overflow; a side that does not poll waits at an event service. A byte with the kind of the request precedes the payload.
+//! overflow; a side that does not poll waits at an event service. The kind of the request is the user header of a sample. Payloads are
+//! written and read in place.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -10,24 +11,28 @@ use iceoryx2::port::notifier::Notifier;
 use iceoryx2::port::publisher::Publisher;
 use iceoryx2::port::subscriber::Subscriber;
 use iceoryx2::prelude::{Node, NodeBuilder, ServiceName, SignalHandlingMode, ipc};
+use iceoryx2::sample::Sample;
 use takt_shm::Runtime;
 
 use super::client::{Exchange, serve_commands};
 use super::error::OwnPeerError;
-use super::payload::{Mode, answer_to};
+use super::payload::{Mode, sum};
 use super::server::until_input_ends;
 use super::setting::PeerSetting;
 
 /// Bytes of the longest message.
-const LONGEST: usize = (1 << 20) + 1;
+const LONGEST: usize = 1 << 20;
 /// Interval at which a server that waits looks at its end.
 const LOOK: Duration = Duration::from_millis(500);
+
+/// Received sample, in shared memory.
+type Message = Sample<ipc::Service, [u8], u8>;
 
 /// Ports of one side.
 struct Ports {
     // The order matters for Drop: ports before the node, the node before its directory.
-    publisher: Publisher<ipc::Service, [u8], ()>,
-    subscriber: Subscriber<ipc::Service, [u8], ()>,
+    publisher: Publisher<ipc::Service, [u8], u8>,
+    subscriber: Subscriber<ipc::Service, [u8], u8>,
     /// Wakes the other side, and waits for it, unless both poll.
     events: Option<(Notifier<ipc::Service>, Listener<ipc::Service>)>,
     _node: Node<ipc::Service>,
@@ -50,6 +55,7 @@ impl Ports {
         let service = |topic: &str| {
             node.service_builder(&name(topic)?)
                 .publish_subscribe::<[u8]>()
+                .user_header::<u8>()
                 .enable_safe_overflow(false)
                 .history_size(0)
                 .max_publishers(1)
@@ -100,11 +106,11 @@ impl Ports {
         })
     }
 
-    /// Sends `message`, whose first byte is the kind of the request.
-    fn send(&self, message: &[u8]) -> Result<(), OwnPeerError> {
-        let loan = self.publisher.loan_slice_uninit(message.len());
-        let loan = loan.map_err(OwnPeerError::failed)?;
-        let sample = loan.write_from_slice(message);
+    fn send(&self, mode: Mode, payload: &[u8]) -> Result<(), OwnPeerError> {
+        let loan = self.publisher.loan_slice_uninit(payload.len());
+        let mut loan = loan.map_err(OwnPeerError::failed)?;
+        *loan.user_header_mut() = mode.code();
+        let sample = loan.write_from_slice(payload);
         sample.send().map_err(OwnPeerError::failed)?;
         if let Some((notifier, _)) = &self.events {
             notifier.notify().map_err(OwnPeerError::failed)?;
@@ -112,23 +118,14 @@ impl Ports {
         Ok(())
     }
 
-    /// Waits for a message and copies its payload. Returns the kind of the request; `None` if there was no message.
-    fn receive(
-        &self,
-        timeout: Duration,
-        payload: &mut Vec<u8>,
-    ) -> Result<Option<Mode>, OwnPeerError> {
+    /// Waits for a message; `None` if there was none.
+    fn receive(&self, timeout: Duration) -> Result<Option<Message>, OwnPeerError> {
         let begin = Instant::now();
         let mut looks = 0_u32;
         loop {
             let sample = self.subscriber.receive().map_err(OwnPeerError::failed)?;
-            if let Some(sample) = sample {
-                payload.clear();
-                let Some((code, bytes)) = sample.payload().split_first() else {
-                    continue;
-                };
-                payload.extend_from_slice(bytes);
-                return Ok(Some(Mode::of_code(*code)));
+            if sample.is_some() {
+                return Ok(sample);
             }
             looks = looks.wrapping_add(1);
             let Some((_, listener)) = &self.events else {
@@ -156,12 +153,13 @@ pub(super) fn serve(setting: &PeerSetting) -> Result<(), OwnPeerError> {
         move |ready, stop| {
             let ports = Ports::open(&setting, given.poll, true)?;
             ready();
-            let (mut request, mut answer, mut message) = (Vec::new(), Vec::new(), Vec::new());
             while !stop.load(Ordering::Relaxed) {
-                if let Some(mode) = ports.receive(LOOK, &mut request)? {
-                    answer_to(mode, &request, &mut answer);
-                    compose(mode, &answer, &mut message);
-                    ports.send(&message)?;
+                let Some(request) = ports.receive(LOOK)? else {
+                    continue;
+                };
+                match Mode::of_code(*request.user_header()) {
+                    Mode::Echo => ports.send(Mode::Echo, request.payload())?,
+                    Mode::Ack => ports.send(Mode::Ack, &[sum(request.payload())])?,
                 }
             }
             Ok(())
@@ -170,15 +168,10 @@ pub(super) fn serve(setting: &PeerSetting) -> Result<(), OwnPeerError> {
     )
 }
 
-fn compose(mode: Mode, payload: &[u8], message: &mut Vec<u8>) {
-    message.clear();
-    message.push(mode.code());
-    message.extend_from_slice(payload);
-}
-
 struct SharedExchange {
+    // Before the ports, because it belongs to the subscriber.
+    answer: Option<Message>,
     ports: Ports,
-    message: Vec<u8>,
 }
 
 /// Runs the client.
@@ -187,18 +180,20 @@ pub(super) fn connect(setting: &PeerSetting) -> Result<(), OwnPeerError> {
     let ports = Ports::open(setting, given.poll, false)?;
     println!("info setting safe_overflow=false");
     serve_commands(&mut SharedExchange {
+        answer: None,
         ports,
-        message: Vec::new(),
     })
 }
 
 impl Exchange for SharedExchange {
     fn send(&mut self, mode: Mode, request: &[u8]) -> Result<(), OwnPeerError> {
-        compose(mode, request, &mut self.message);
-        self.ports.send(&self.message)
+        self.ports.send(mode, request)
     }
 
-    fn receive(&mut self, timeout: Duration, answer: &mut Vec<u8>) -> Result<bool, OwnPeerError> {
-        Ok(self.ports.receive(timeout, answer)?.is_some())
+    fn receive(&mut self, timeout: Duration) -> Result<Option<&[u8]>, OwnPeerError> {
+        // A subscriber borrows one sample at a time.
+        self.answer = None;
+        self.answer = self.ports.receive(timeout)?;
+        Ok(self.answer.as_ref().map(|answer| answer.payload()))
     }
 }

@@ -196,10 +196,9 @@ impl Exchange for Calls {
         Ok(())
     }
 
-    fn receive(&mut self, _: Duration, answer: &mut Vec<u8>) -> Result<bool, OwnPeerError> {
+    fn receive(&mut self, _: Duration) -> Result<Option<&[u8]>, OwnPeerError> {
         // The call has waited already.
-        answer.clear();
-        answer.extend_from_slice(&self.answer);
-        Ok(std::mem::take(&mut self.is_answered))
+        let is_answered = std::mem::take(&mut self.is_answered);
+        Ok(is_answered.then_some(self.answer.as_slice()))
     }
 }

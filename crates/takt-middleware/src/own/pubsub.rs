@@ -183,8 +183,9 @@ struct End {
     input: Fields,
     output: Fields,
     poll: bool,
-    /// Encoded value of a received payload.
+    /// Room for the encoded value of a received payload, and the size of the one that was received.
     encoded: Vec<u8>,
+    length: usize,
 }
 
 impl End {
@@ -250,7 +251,8 @@ impl End {
             input,
             output,
             poll: given.poll,
-            encoded: Vec::new(),
+            encoded: vec![0; PAYLOAD + 8],
+            length: 0,
         })
     }
 
@@ -273,12 +275,8 @@ impl End {
         Ok(())
     }
 
-    /// Waits for a message and copies its payload. Returns the kind of the request; `None` if there was no message.
-    fn receive(
-        &mut self,
-        timeout: Duration,
-        payload: &mut Vec<u8>,
-    ) -> Result<Option<Mode>, OwnPeerError> {
+    /// Waits for a message. Returns the kind of the request; `None` if there was no message.
+    fn receive(&mut self, timeout: Duration) -> Result<Option<Mode>, OwnPeerError> {
         let begin = Instant::now();
         let mut accepted = 0;
         while accepted == 0 {
@@ -297,14 +295,15 @@ impl End {
         }
         let mode = self.input.mode.read_scalar::<u8>();
         let (mode, _) = mode.map_err(OwnPeerError::failed)?;
-        self.encoded.resize(PAYLOAD + 8, 0);
         let reading = self.input.payload.read_into(&mut self.encoded);
-        let length = reading.map_err(OwnPeerError::failed)?.length;
-        // The type of a Variant and the length precede the bytes (OPC 10000-6, 5.2.2.16).
-        let bytes = self.encoded.get(5..length).unwrap_or_default();
-        payload.clear();
-        payload.extend_from_slice(bytes);
+        self.length = reading.map_err(OwnPeerError::failed)?.length;
         Ok(mode.map(Mode::of_code))
+    }
+
+    /// Returns the payload of the last message.
+    fn payload(&self) -> &[u8] {
+        // The type of a Variant and the length precede the bytes (OPC 10000-6, 5.2.2.16).
+        self.encoded.get(5..self.length).unwrap_or_default()
     }
 }
 
@@ -316,10 +315,10 @@ pub(super) fn serve(setting: &PeerSetting, link: Link) -> Result<(), OwnPeerErro
         move |ready, stop| {
             let mut end = End::open(link, &setting, &given, true)?;
             ready();
-            let (mut request, mut answer) = (Vec::new(), Vec::new());
+            let mut answer = Vec::new();
             while !stop.load(Ordering::Relaxed) {
-                if let Some(mode) = end.receive(LOOK, &mut request)? {
-                    answer_to(mode, &request, &mut answer);
+                if let Some(mode) = end.receive(LOOK)? {
+                    answer_to(mode, end.payload(), &mut answer);
                     end.send(mode, &answer)?;
                 }
             }
@@ -346,7 +345,8 @@ impl Exchange for End {
         End::send(self, mode, request)
     }
 
-    fn receive(&mut self, timeout: Duration, answer: &mut Vec<u8>) -> Result<bool, OwnPeerError> {
-        Ok(End::receive(self, timeout, answer)?.is_some())
+    fn receive(&mut self, timeout: Duration) -> Result<Option<&[u8]>, OwnPeerError> {
+        let received = End::receive(self, timeout)?;
+        Ok(received.map(|_| self.payload()))
     }
 }

@@ -3,6 +3,7 @@
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -34,28 +35,75 @@ fn header(mode: Mode, length: usize) -> [u8; HEADER] {
     (length | flag).to_le_bytes()
 }
 
-/// Reads until `buffer` is full, spinning if the stream does not block. Returns false at the end of the stream, or once `is_over`.
-fn fill(
-    stream: &mut TcpStream,
-    buffer: &mut [u8],
-    mut is_over: impl FnMut() -> bool,
-) -> io::Result<bool> {
-    let mut filled = 0;
-    while filled < buffer.len() {
-        match stream.read(buffer.get_mut(filled..).unwrap_or_default()) {
-            Ok(0) => return Ok(false),
-            Ok(count) => filled += count,
-            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
-                if is_over() {
-                    return Ok(false);
-                }
-                std::hint::spin_loop();
-            }
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
+/// Received bytes. One system call usually takes a whole message.
+struct Incoming {
+    buffer: Vec<u8>,
+    /// Bytes of `buffer` that were received and not taken yet.
+    unread: Range<usize>,
+}
+
+impl Incoming {
+    fn new() -> Self {
+        Self {
+            buffer: vec![0; HEADER + LONGEST],
+            unread: 0..0,
         }
     }
-    Ok(true)
+
+    /// Takes the next `length` bytes. Waits for them, spinning if the stream does not block. Returns `None` at the end of the stream,
+    /// or once `is_over`.
+    fn take(
+        &mut self,
+        stream: &mut TcpStream,
+        length: usize,
+        mut is_over: impl FnMut() -> bool,
+    ) -> io::Result<Option<&[u8]>> {
+        if self.buffer.len() - self.unread.start < length || self.unread.is_empty() {
+            self.buffer.copy_within(self.unread.clone(), 0);
+            self.unread = 0..self.unread.len();
+        }
+        while self.unread.len() < length {
+            let free = self.buffer.get_mut(self.unread.end..);
+            match stream.read(free.unwrap_or_default()) {
+                Ok(0) => return Ok(None),
+                Ok(count) => self.unread.end += count,
+                Err(error)
+                    if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) =>
+                {
+                    if is_over() {
+                        return Ok(None);
+                    }
+                    std::hint::spin_loop();
+                }
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        let taken = self.unread.start..self.unread.start + length;
+        self.unread.start = taken.end;
+        Ok(self.buffer.get(taken))
+    }
+
+    /// Takes a header: the kind of the request, and the size of the payload.
+    fn take_header(
+        &mut self,
+        stream: &mut TcpStream,
+        is_over: impl FnMut() -> bool,
+    ) -> io::Result<Option<(Mode, usize)>> {
+        let Some(head) = self.take(stream, HEADER, is_over)? else {
+            return Ok(None);
+        };
+        let head = u32::from_le_bytes(head.try_into().map_err(io::Error::other)?);
+        let mode = if head & ACK == 0 {
+            Mode::Echo
+        } else {
+            Mode::Ack
+        };
+        match usize::try_from(head & !ACK) {
+            Ok(length) if length <= LONGEST => Ok(Some((mode, length))),
+            _ => Err(ErrorKind::InvalidData.into()),
+        }
+    }
 }
 
 /// Sends all bytes, spinning if the stream does not block.
@@ -108,33 +156,20 @@ fn serve_client(
 ) -> io::Result<()> {
     stream.set_nodelay(true)?;
     stream.set_nonblocking(given.poll)?;
-    let mut buffer = vec![0; LONGEST];
+    let mut incoming = Incoming::new();
     let (mut answer, mut message) = (Vec::new(), Vec::new());
     loop {
-        let mut head = [0; HEADER];
         let is_over = || stop.load(Ordering::Relaxed);
-        if !fill(&mut stream, &mut head, is_over)? {
+        let Some((mode, length)) = incoming.take_header(&mut stream, is_over)? else {
             return Ok(());
-        }
-        let head = u32::from_le_bytes(head);
-        let mode = if head & ACK == 0 {
-            Mode::Echo
-        } else {
-            Mode::Ack
-        };
-        let length = usize::try_from(head & !ACK).unwrap_or(usize::MAX);
-        let Some(request) = buffer.get_mut(..length) else {
-            return Err(ErrorKind::InvalidData.into());
         };
         if fault == Fault::Early {
             // Memory that no request has filled yet.
-            request.fill(0);
-            answer_to(mode, request, &mut answer);
-        }
-        if fault != Fault::Early && !fill(&mut stream, request, is_over)? {
-            return Ok(());
-        }
-        if fault != Fault::Early {
+            answer_to(mode, &vec![0; length], &mut answer);
+        } else {
+            let Some(request) = incoming.take(&mut stream, length, is_over)? else {
+                return Ok(());
+            };
             answer_to(mode, request, &mut answer);
         }
         if fault == Fault::Slow {
@@ -147,7 +182,7 @@ fn serve_client(
         message.extend_from_slice(&header(mode, answer.len()));
         message.extend_from_slice(&answer);
         send(&mut stream, &message)?;
-        if fault == Fault::Early && !fill(&mut stream, request, is_over)? {
+        if fault == Fault::Early && incoming.take(&mut stream, length, is_over)?.is_none() {
             return Ok(());
         }
     }
@@ -155,6 +190,7 @@ fn serve_client(
 
 struct TcpExchange {
     stream: TcpStream,
+    incoming: Incoming,
     message: Vec<u8>,
 }
 
@@ -172,6 +208,7 @@ pub(super) fn connect(setting: &PeerSetting, fault: Fault) -> Result<(), OwnPeer
     let stream = open().map_err(OwnPeerError::system("connect"))?;
     serve_commands(&mut TcpExchange {
         stream,
+        incoming: Incoming::new(),
         message: Vec::new(),
     })
 }
@@ -184,20 +221,19 @@ impl Exchange for TcpExchange {
         send(&mut self.stream, &self.message).map_err(OwnPeerError::system("send"))
     }
 
-    fn receive(&mut self, timeout: Duration, answer: &mut Vec<u8>) -> Result<bool, OwnPeerError> {
+    fn receive(&mut self, timeout: Duration) -> Result<Option<&[u8]>, OwnPeerError> {
         let begin = Instant::now();
         let mut looks = 0_u32;
         let mut is_over = || {
             looks = looks.wrapping_add(1);
             looks.is_multiple_of(64) && begin.elapsed() > timeout
         };
-        let mut head = [0; HEADER];
         let failed = OwnPeerError::system::<io::Error>;
-        if !fill(&mut self.stream, &mut head, &mut is_over).map_err(failed("receive"))? {
-            return Ok(false);
-        }
-        let length = usize::try_from(u32::from_le_bytes(head) & !ACK).unwrap_or(0);
-        answer.resize(length.min(LONGEST), 0);
-        fill(&mut self.stream, answer, &mut is_over).map_err(failed("receive"))
+        let header = self.incoming.take_header(&mut self.stream, &mut is_over);
+        let Some((_, length)) = header.map_err(failed("receive"))? else {
+            return Ok(None);
+        };
+        let answer = self.incoming.take(&mut self.stream, length, &mut is_over);
+        answer.map_err(failed("receive"))
     }
 }

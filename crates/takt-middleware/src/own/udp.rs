@@ -60,6 +60,8 @@ fn is_passing(error: &io::Error) -> bool {
 struct UdpExchange {
     socket: UdpSocket,
     message: Vec<u8>,
+    /// Received datagram.
+    buffer: Vec<u8>,
     poll: bool,
 }
 
@@ -81,6 +83,7 @@ pub(super) fn connect(setting: &PeerSetting) -> Result<(), OwnPeerError> {
     serve_commands(&mut UdpExchange {
         socket: open().map_err(OwnPeerError::system("open a socket"))?,
         message: Vec::new(),
+        buffer: vec![0; LONGEST],
         poll: given.poll,
     })
 }
@@ -95,22 +98,18 @@ impl Exchange for UdpExchange {
         Ok(())
     }
 
-    fn receive(&mut self, timeout: Duration, answer: &mut Vec<u8>) -> Result<bool, OwnPeerError> {
-        answer.resize(LONGEST, 0);
+    fn receive(&mut self, timeout: Duration) -> Result<Option<&[u8]>, OwnPeerError> {
         let begin = self.poll.then(Instant::now);
         loop {
-            match self.socket.recv(answer) {
-                Ok(length) => {
-                    answer.truncate(length);
-                    return Ok(true);
-                }
+            match self.socket.recv(&mut self.buffer) {
+                Ok(length) => return Ok(self.buffer.get(..length)),
                 Err(error) if error.kind() == ErrorKind::WouldBlock && self.poll => {
                     if begin.is_some_and(|begin| begin.elapsed() > timeout) {
-                        return Ok(false);
+                        return Ok(None);
                     }
                     std::hint::spin_loop();
                 }
-                Err(error) if is_passing(&error) => return Ok(false),
+                Err(error) if is_passing(&error) => return Ok(None),
                 Err(error) => return Err(OwnPeerError::system("receive")(error)),
             }
         }
