@@ -22,7 +22,13 @@ const CLOSE_ON_EXEC: libc::c_ulong = 1 << 3;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SystemCallError {
-    /// The tracepoint is hidden, or the kernel has none.
+    /// tracefs is not mounted, or the kernel has no tracepoints.
+    #[error(
+        "there is no tracepoint raw_syscalls:sys_enter: perhaps `sudo mount -t tracefs tracefs /sys/kernel/tracing` is missing, \
+         or the kernel has none"
+    )]
+    NoTracepoint,
+    /// The tracepoint is hidden.
     #[error(
         "the tracepoint raw_syscalls:sys_enter cannot be read ({0}): only root may, by default. Either start the program as \
          root, or `sudo mount -o remount,mode=755 /sys/kernel/tracing`"
@@ -68,7 +74,10 @@ impl SystemCallCounter {
     /// # Errors
     /// [`SystemCallError`], which names the missing privilege and the way to get it.
     pub fn start(processes: &[u32]) -> Result<Self, SystemCallError> {
-        let tracepoint = tracepoint().map_err(SystemCallError::Tracepoint)?;
+        let tracepoint = tracepoint().map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => SystemCallError::NoTracepoint,
+            _ => SystemCallError::Tracepoint(error),
+        })?;
         let tasks = processes.iter().flat_map(|process| {
             let tasks = fs::read_dir(format!("/proc/{process}/task"));
             tasks.into_iter().flatten().flatten()

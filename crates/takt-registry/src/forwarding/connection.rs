@@ -4,20 +4,17 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use takt_app::client::{Client, ClientOptions, EncodedResponse};
-use takt_app::model::OWN_NAMESPACE;
+use takt_app::client::{Client, ClientOptions};
 use takt_app::{ClientError, Endpoint};
 use takt_services::ForwardedUser;
-use takt_space::{RemoteHistoryRead, RemoteOperations, RemoteReply, RemoteResults};
-use takt_ua::ExtensionObject;
+use takt_space::{RemoteOperations, RemoteReply, RemoteResults};
 use takt_ua::StatusCode;
-use takt_ua::UaString;
-use takt_ua::enumerations::TimestampsToReturn;
-use takt_ua::structures::*;
 
+use super::division::{Half, Limits, halves};
 use super::inbox::{Arrived, Inbox};
 use super::last_values::LastValues;
 use super::naming::{Maps, Naming};
+use super::operations::{decode, send};
 use super::queue::Queue;
 
 /// Time without requests after which the connection to a Provider is closed.
@@ -32,6 +29,8 @@ pub(super) struct Connection {
     /// NamespaceIndexes in the current session.
     maps: Maps,
     last_values: Arc<LastValues>,
+    /// Numbers of operations that the server takes in the current session.
+    limits: Limits,
     /// Number of the session in which the requests were sent.
     epoch: u64,
     /// True if the Provider does not know the Session any more. A new one is opened when all requests are answered.
@@ -40,6 +39,10 @@ pub(super) struct Connection {
 
 /// Request of a client.
 struct Forwarded {
+    /// Number of the client's channel.
+    client: u64,
+    /// Length in bytes of the message with the operations.
+    size: usize,
     operations: RemoteOperations,
     /// The client; `None` for the registry itself.
     user: Option<ForwardedUser>,
@@ -62,6 +65,7 @@ impl Connection {
             naming,
             maps: Maps::default(),
             last_values,
+            limits: Limits::default(),
             epoch: 0,
             is_session_lost: false,
         }
@@ -79,13 +83,15 @@ impl Connection {
                 idle_since = Instant::now();
             }
             for request in requests {
+                let (client, size) = (request.client, request.size);
                 let forwarded = Forwarded {
+                    client,
+                    size,
                     operations: request.operations,
                     user: request.caller.as_deref().map(ForwardedUser::of),
                     deadline: request.deadline,
                     reply: request.reply,
                 };
-                let (client, size) = (request.client, request.size);
                 self.queue.push(client, size, request.deadline, forwarded);
             }
             if has_ended {
@@ -133,13 +139,28 @@ impl Connection {
                 self.queue.remove_next();
                 continue;
             }
+            if !self.limits.allow(&next.operations) {
+                if let Some(whole) = self.queue.remove_next() {
+                    self.divide(whole);
+                }
+                continue;
+            }
             // A Provider that hangs is waited for until the first of all requests has to be answered.
             self.client
                 .set_timeout(first.saturating_duration_since(now));
             let had_connection = self.client.is_connected();
-            let sent = send(&mut self.client, &self.naming, &mut self.maps, next);
+            let sent = send(
+                &mut self.client,
+                &self.naming,
+                &mut self.maps,
+                &next.operations,
+                next.user.as_ref(),
+                next.deadline,
+            );
             if self.epoch != self.client.epoch() {
                 self.epoch = self.client.epoch();
+                // The server may be another one.
+                self.limits = Limits::default();
                 self.connection_lost();
             }
             match sent {
@@ -221,9 +242,42 @@ impl Connection {
                 }
                 sent.reply.answer(results);
             }
-            (Some(sent), Some(Err(error))) => self.fail(sent, error.status_code()),
+            (Some(sent), Some(Err(error))) => {
+                let status = error.status_code();
+                let is_divisible = status == StatusCode::BadTooManyOperations
+                    && self.limits.shrink(&sent.operations);
+                match is_divisible {
+                    true => self.divide(sent),
+                    false => self.fail(sent, status),
+                }
+            }
             // The response is too late, or to no request.
             _ => {}
+        }
+    }
+
+    /// Puts the halves of a request in its place.
+    fn divide(&mut self, whole: Forwarded) {
+        let Forwarded {
+            client,
+            size,
+            operations,
+            user,
+            deadline,
+            reply,
+        } = whole;
+        let size = size / 2;
+        // Each is put before the others of the client.
+        for Half { operations, reply } in halves(operations, reply).into_iter().rev() {
+            let half = Forwarded {
+                client,
+                size,
+                operations,
+                user: user.clone(),
+                deadline,
+                reply,
+            };
+            self.queue.push_first(client, size, deadline, half);
         }
     }
 
@@ -265,157 +319,5 @@ impl Connection {
     fn fail(&self, item: Forwarded, status: StatusCode) {
         let results = self.last_values.instead(&item.operations, status);
         item.reply.answer(results);
-    }
-}
-
-/// Sends a request; returns its RequestId.
-fn send(
-    client: &mut Client,
-    naming: &Naming,
-    maps: &mut Maps,
-    item: &Forwarded,
-) -> Result<u32, ClientError> {
-    naming.update(client, maps)?;
-    let map = &maps.to_server;
-    let left = item.deadline.saturating_duration_since(Instant::now());
-    // A foreign server learns nothing about the users of the registry.
-    let user = item.user.as_ref().filter(|_| naming.is_provider());
-    let header = user.map(|user| user.header(OWN_NAMESPACE));
-    let request_header = RequestHeader {
-        additional_header: header.unwrap_or_default(),
-        ..RequestHeader::default()
-    };
-    let request_id = match &item.operations {
-        RemoteOperations::Read(reads) => {
-            // The smallest maxAge applies to all items; values from the largest Int32 on accept any age.
-            let ages = reads.iter().map(|read| read.max_age);
-            let max_age = ages.fold(f64::from(i32::MAX), f64::min);
-            let nodes_to_read = reads
-                .iter()
-                .map(|read| ReadValueId {
-                    node_id: map.node_id(&read.node_id),
-                    attribute_id: 13,
-                    index_range: index_range(&read.index_range),
-                    ..ReadValueId::default()
-                })
-                .collect();
-            let request = ReadRequest {
-                max_age,
-                timestamps_to_return: TimestampsToReturn::Both,
-                request_header,
-                nodes_to_read,
-            };
-            client.send(request, left)?
-        }
-        RemoteOperations::Write(writes) => {
-            let nodes_to_write = writes
-                .iter()
-                .map(|write| {
-                    let mut value = write.value.clone();
-                    if let Some(value) = &mut value.value {
-                        map.replace(value);
-                    }
-                    WriteValue {
-                        node_id: map.node_id(&write.node_id),
-                        attribute_id: 13,
-                        index_range: index_range(&write.index_range),
-                        value,
-                    }
-                })
-                .collect();
-            let request = WriteRequest {
-                request_header,
-                nodes_to_write,
-            };
-            client.send(request, left)?
-        }
-        RemoteOperations::Call(calls) => {
-            let methods_to_call = calls
-                .iter()
-                .map(|call| {
-                    let mut input_arguments = call.input_arguments.clone();
-                    map.replace_all(&mut input_arguments);
-                    CallMethodRequest {
-                        object_id: map.node_id(&call.object_id),
-                        method_id: map.node_id(&call.method_id),
-                        input_arguments,
-                    }
-                })
-                .collect();
-            let request = CallRequest {
-                request_header,
-                methods_to_call,
-            };
-            client.send(request, left)?
-        }
-        RemoteOperations::History(reads) => {
-            let nodes_to_read = reads
-                .iter()
-                .map(|read| HistoryReadValueId {
-                    node_id: map.node_id(&read.node.node_id),
-                    ..read.node.clone()
-                })
-                .collect();
-            let first = reads.first();
-            let request = HistoryReadRequest {
-                request_header,
-                history_read_details: history_details(reads),
-                timestamps_to_return: first.map(|read| read.timestamps).unwrap_or_default(),
-                nodes_to_read,
-                ..HistoryReadRequest::default()
-            };
-            client.send(request, left)?
-        }
-    };
-    Ok(request_id)
-}
-
-/// Returns an IndexRange; null for the whole value, because some servers take an empty text for a range.
-fn index_range(range: &str) -> UaString {
-    match range {
-        "" => UaString::null(),
-        range => UaString::from(range),
-    }
-}
-
-/// Returns the HistoryReadDetails of one request: aggregates are listed again, one for each Variable.
-fn history_details(reads: &[RemoteHistoryRead]) -> ExtensionObject {
-    let Some(first) = reads.first() else {
-        return ExtensionObject::NULL;
-    };
-    let Ok(processed) = first.details.decode_as::<ReadProcessedDetails>() else {
-        return ExtensionObject::clone(&first.details);
-    };
-    let details = reads
-        .iter()
-        .filter_map(|read| read.details.decode_as::<ReadProcessedDetails>().ok());
-    ExtensionObject::from_structure(&ReadProcessedDetails {
-        aggregate_type: details.flat_map(|details| details.aggregate_type).collect(),
-        ..processed
-    })
-}
-
-/// Decodes the response to a request with these operations.
-fn decode(
-    operations: &RemoteOperations,
-    response: &EncodedResponse<'_>,
-) -> Result<RemoteResults, ClientError> {
-    match operations {
-        RemoteOperations::Read(_) => {
-            let response = response.decode::<ReadResponse>()?;
-            Ok(RemoteResults::Read(response.results))
-        }
-        RemoteOperations::Write(_) => {
-            let response = response.decode::<WriteResponse>()?;
-            Ok(RemoteResults::Write(response.results))
-        }
-        RemoteOperations::Call(_) => {
-            let response = response.decode::<CallResponse>()?;
-            Ok(RemoteResults::Call(response.results))
-        }
-        RemoteOperations::History(_) => {
-            let response = response.decode::<HistoryReadResponse>()?;
-            Ok(RemoteResults::History(response.results))
-        }
     }
 }

@@ -5,15 +5,19 @@
 //! * [`queue`]: decides which request is sent next and when the time of each is over, without clock or connection.
 //! * [`connection`]: the thread, which sends several requests before it waits for responses, and answers all of them
 //!   at once when the Provider is gone.
+//! * [`operations`]: requests with the operations of clients, and the results in their responses.
+//! * [`division`]: divides requests that the Provider refuses for their number of operations.
 //! * [`naming`]: namespace indexes of the registry and of the server behind the gateway.
 //! * [`last_values`]: values for the time when the Provider is gone.
 //!
 //! A Provider that hangs delays only its own clients, up to their timeouts.
 
 mod connection;
+mod division;
 mod inbox;
 mod last_values;
 mod naming;
+mod operations;
 mod queue;
 
 use std::hash::{DefaultHasher, Hash, Hasher};

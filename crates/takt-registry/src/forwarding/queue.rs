@@ -64,6 +64,17 @@ impl<T> Default for Queue<T> {
 impl<T> Queue<T> {
     /// Adds a request of `size` bytes.
     pub(super) fn push(&mut self, client: u64, size: usize, deadline: Instant, item: T) {
+        let number = self.add(client, size, deadline, item);
+        self.queue_of(client).push_back(number);
+    }
+
+    /// Adds a request of `size` bytes before the others of its client.
+    pub(super) fn push_first(&mut self, client: u64, size: usize, deadline: Instant, item: T) {
+        let number = self.add(client, size, deadline, item);
+        self.queue_of(client).push_front(number);
+    }
+
+    fn add(&mut self, client: u64, size: usize, deadline: Instant, item: T) -> u64 {
         self.last_number += 1;
         let number = self.last_number;
         self.deadlines.insert((deadline, number));
@@ -76,7 +87,7 @@ impl<T> Queue<T> {
             item: Some(item),
         };
         self.requests.insert(number, request);
-        self.queue_of(client).push_back(number);
+        number
     }
 
     fn queue_of(&mut self, client: u64) -> &mut VecDeque<u64> {
@@ -370,6 +381,17 @@ mod tests {
         assert_eq!(test.send(), [(1, 0)]);
         assert_eq!(test.queue.refused(test.last_id), Some((1, 0)));
         assert_eq!(test.send(), [(1, 32)]);
+    }
+
+    #[test]
+    fn a_divided_request_comes_before_the_others_of_its_client() {
+        let mut test = Test::new();
+        test.push(1, 0..2);
+        let deadline = test.at(5);
+        for part in [11, 10] {
+            test.queue.push_first(1, 50, deadline, (1, part));
+        }
+        assert_eq!(test.send(), [(1, 10), (1, 11), (1, 0), (1, 1)]);
     }
 
     #[test]

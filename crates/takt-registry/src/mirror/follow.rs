@@ -31,6 +31,9 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 const SHORTEST_REFUSED: Duration = Duration::from_secs(30);
 const LONGEST_REFUSED: Duration = Duration::from_secs(300);
 
+/// Pause after a refusal by the registry itself, of which the user of the mirror at the server notices nothing.
+const OWN_REFUSAL: Duration = Duration::from_secs(4);
+
 /// Longest wait for a change before the thread looks at other things.
 const LOOK: Duration = Duration::from_millis(50);
 
@@ -78,6 +81,7 @@ impl Follower {
                 Err(error) => error,
             };
             let is_lasting = problem::is_lasting(&error);
+            let is_own = problem::is_own_refusal(&error);
             let error = problem::text(&error, &self.options);
             self.gateway.set_available(false);
             self.mark_away();
@@ -87,6 +91,7 @@ impl Follower {
                 logged = error;
             }
             let pause = match is_lasting {
+                true if is_own => OWN_REFUSAL,
                 true => refused.grow(),
                 false => {
                     if begin.elapsed() > LONGEST_PAUSE {

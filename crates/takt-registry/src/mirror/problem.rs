@@ -19,6 +19,15 @@ pub(super) fn is_lasting(error: &ScanError) -> bool {
     }
 }
 
+/// Returns true if the registry did not even try to log in: it does not trust the server, or has no password. The cause is on this
+/// host, and an attempt locks nobody out.
+pub(super) fn is_own_refusal(error: &ScanError) -> bool {
+    matches!(
+        error,
+        ScanError::Client(ClientError::ServerCertificate { .. } | ClientError::PasswordFile { .. })
+    )
+}
+
 /// Returns the reason why a mirror is away, and the options that concern it.
 pub(super) fn text(error: &ScanError, options: &MirrorOptions) -> String {
     match error {
@@ -103,6 +112,12 @@ mod tests {
             timeout: std::time::Duration::from_secs(1),
         };
         assert!(!is_lasting(&ScanError::Client(timeout)));
+    }
+
+    #[test]
+    fn a_server_that_the_registry_refuses_is_asked_again_soon() {
+        assert!(is_own_refusal(&certificate(CertificateError::Untrusted)));
+        assert!(!is_own_refusal(&refused(StatusCode::BadUserAccessDenied)));
     }
 
     #[test]
