@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
@@ -10,13 +10,9 @@ use crate::environment::Environment;
 use crate::own::Mode;
 use crate::protocol::SessionError;
 use crate::row::{Leftovers, Subject};
-use crate::session::Session;
+use crate::session::{SHARED, Session, files, hold};
 use crate::table::PeerTable;
 
-/// Folder of POSIX shared memory (shm_overview(7)).
-const SHARED: &str = "/dev/shm";
-/// Depth of the folders that are looked at.
-const DEPTH: u32 = 4;
 /// Bytes of the requests before the end and after it.
 const BYTES: u32 = 64;
 /// Length of the beginning that names of files of one program have in common: the name of the middleware and a number.
@@ -105,25 +101,6 @@ fn answers(
     }
 }
 
-/// Returns the files below a folder.
-fn files(folder: &Path) -> BTreeSet<PathBuf> {
-    let mut found = BTreeSet::new();
-    collect(folder, DEPTH, &mut found);
-    found
-}
-
-fn collect(folder: &Path, depth: u32, found: &mut BTreeSet<PathBuf>) {
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        match entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            true if depth > 0 => collect(&entry.path(), depth - 1, found),
-            true => {}
-            false => {
-                found.insert(entry.path());
-            }
-        }
-    }
-}
-
 /// Returns true if a file is one that a peer had open, or has a name that begins in the same way. Other programs have shared memory,
 /// too.
 fn are_alike(path: &Path, held: &Path) -> bool {
@@ -136,41 +113,12 @@ fn are_alike(path: &Path, held: &Path) -> bool {
     path == held || (beginning(path).is_some() && beginning(path) == beginning(held))
 }
 
-/// Adds the files that a process has open or mapped.
-fn hold(process: u32, held: &mut BTreeSet<PathBuf>) {
-    let maps = fs::read_to_string(format!("/proc/{process}/maps")).unwrap_or_default();
-    // proc_pid_maps(5): address, permissions, offset, device, inode, path.
-    let paths = maps.lines().filter_map(|line| line.splitn(6, ' ').nth(5));
-    held.extend(paths.map(|path| PathBuf::from(path.trim_start())));
-    let descriptors = fs::read_dir(format!("/proc/{process}/fd"));
-    let open = descriptors.into_iter().flatten().flatten();
-    held.extend(open.filter_map(|entry| fs::read_link(entry.path()).ok()));
-}
-
 #[cfg(test)]
 mod tests {
-    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
     use super::*;
 
     #[test]
-    fn open_files_and_files_below_a_folder_are_found() {
-        let folder = tempfile::tempdir().unwrap();
-        let (open, closed) = (
-            folder.path().join("open"),
-            folder.path().join("deep/closed"),
-        );
-        fs::create_dir(folder.path().join("deep")).unwrap();
-        let file = fs::File::create(&open).unwrap();
-        fs::write(&closed, "x").unwrap();
-        assert_eq!(
-            files(folder.path()),
-            BTreeSet::from([open.clone(), closed.clone()])
-        );
-        let mut held = BTreeSet::new();
-        hold(std::process::id(), &mut held);
-        assert!(held.contains(&open) && !held.contains(&closed), "{held:?}");
-        drop(file);
+    fn files_of_one_program_have_names_that_begin_alike() {
         let alike = |one: &str, other: &str| are_alike(Path::new(one), Path::new(other));
         assert!(alike(
             "/dev/shm/takt_fe00_984bc4_a.data",

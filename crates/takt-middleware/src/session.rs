@@ -1,6 +1,7 @@
 //! A peer that runs: broker, server and client, and the line protocol between them and the runner.
 
 mod resources;
+mod shared_memory;
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -17,6 +18,8 @@ use crate::protocol::{END, RunResult, START, SessionError};
 use crate::sockets;
 use crate::table::{PeerEntry, PeerNetwork, PeerTable};
 use crate::usage::{kill_group, members};
+use shared_memory::SharedMemory;
+pub(crate) use shared_memory::{SHARED, files, hold};
 
 /// Time after which a client gives up an answer, and some time to go on.
 const LOST: Duration = Duration::from_millis(2500);
@@ -43,6 +46,7 @@ pub(crate) struct Session<'a> {
     /// Beginnings of the command lines of server and client.
     programs: [Vec<String>; 2],
     options: Vec<String>,
+    shared_memory: SharedMemory,
     /// Information that both sides have printed.
     pub(crate) info: Vec<(String, String)>,
 }
@@ -101,6 +105,7 @@ impl<'a> Session<'a> {
             programs: [Side::Server, Side::Client]
                 .map(|side| environment.program(table, peer, side)),
             options: options.to_vec(),
+            shared_memory: SharedMemory::before(),
             info: Vec::new(),
         };
         session.network = network(session.folder.path())?;
@@ -143,6 +148,7 @@ impl<'a> Session<'a> {
 
     /// Ends the client. The server and the broker continue.
     pub(crate) fn end_client(&mut self) {
+        self.shared_memory.note(&self.processes());
         self.client.take();
     }
 
@@ -349,6 +355,7 @@ impl<'a> Session<'a> {
 
     /// Ends all processes in order. The folder stays.
     pub(crate) fn end(&mut self) {
+        self.shared_memory.note(&self.processes());
         let ended = [
             &mut self.client,
             &mut self.server,
@@ -424,5 +431,6 @@ fn process_of(line: &str) -> Option<u32> {
 impl Drop for Session<'_> {
     fn drop(&mut self) {
         self.end();
+        self.shared_memory.remove();
     }
 }
