@@ -79,6 +79,7 @@ pub use history::Historian;
 pub use limits::{OperationLimits, ServerLimits, SubscriptionLimits};
 pub use node_management::{EverybodyManages, NoNodeManagement, NodeManagement};
 pub use server::Server;
+pub use services::restored::RestoreError;
 pub use session_observer::{NoSessionObserver, SessionObserver};
 pub use settled::Settled;
 pub use users::{IssuedUser, Users};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use takt_space::{Caller, NodeRef, Value, View};
 use takt_ua::binary::Decoder;
-use takt_ua::enumerations::{PermissionType, TimestampsToReturn};
+use takt_ua::enumerations::{MonitoringMode, PermissionType, TimestampsToReturn};
 use takt_ua::structures::{MonitoredItemCreateRequest, MonitoredItemCreateResult, ReadValueId};
 use takt_ua::{NumericRange, StatusCode, VariantRef, ids};
 
@@ -21,9 +21,10 @@ use crate::reading::check_encoding;
 use crate::reading::value_of;
 use crate::server::Server;
 use crate::session::Session;
-use crate::subscriptions::Engine;
-use crate::subscriptions::item::MonitoredItem;
+use crate::subscriptions::event_items::EventItems;
+use crate::subscriptions::item::{MonitoredItem, Parameters};
 use crate::subscriptions::load::Load;
+use crate::subscriptions::{Engine, Subscription};
 
 /// Bit SubscribeToEvents of the attribute EventNotifier (OPC 10000-3, 8.59).
 const SUBSCRIBE_TO_EVENTS: u8 = 1;
@@ -112,10 +113,6 @@ impl Create {
             &create.requested_parameters,
             Load::default(),
         )?;
-        let filter = parameters.events.as_ref();
-        let memory = MonitoredItem::memory(&watched) + filter.map_or(0, |filter| filter.memory());
-        let charge = subscription.memory.charge(memory);
-        let charge = charge.map_err(|_| StatusCode::BadTooManyMonitoredItems)?;
         let result = MonitoredItemCreateResult {
             status_code: StatusCode::Good,
             monitored_item_id: subscription.next_item_id(),
@@ -123,33 +120,65 @@ impl Create {
             revised_queue_size: parameters.queue_size,
             filter_result,
         };
-        let key = (subscription.id, result.monitored_item_id);
-        let is_for_events = parameters.events.is_some();
-        let is_auditor = changing.is_auditor;
-        let place = is_for_events.then(|| changing.event_items.place(key, is_auditor));
+        let new = NewItem {
+            id: result.monitored_item_id,
+            watched,
+            range,
+            mode: create.monitoring_mode,
+            parameters,
+        };
+        let events = (&changing.event_items, changing.is_auditor);
+        Ok((new.make(subscription, events)?, result))
+    }
+}
+
+/// Checked parts of a new item.
+pub(super) struct NewItem {
+    pub(super) id: u32,
+    pub(super) watched: ReadValueId,
+    pub(super) range: Option<NumericRange>,
+    pub(super) mode: MonitoringMode,
+    pub(super) parameters: Parameters,
+}
+
+impl NewItem {
+    /// Makes the item for a Subscription. It gets Events from now on, if it monitors Events.
+    ///
+    /// # Errors
+    /// `BadTooManyMonitoredItems` if there is no memory for it.
+    pub(super) fn make(
+        self,
+        subscription: &Subscription,
+        (event_items, is_auditor): (&Arc<EventItems<MonitoredItem>>, bool),
+    ) -> Result<Arc<MonitoredItem>, StatusCode> {
+        let memory = MonitoredItem::memory(&self.watched) + self.parameters.memory();
+        let charge = subscription.memory.charge(memory);
+        let charge = charge.map_err(|_| StatusCode::BadTooManyMonitoredItems)?;
+        let key = (subscription.id, self.id);
+        let is_for_events = self.parameters.events.is_some();
+        let place = is_for_events.then(|| event_items.place(key, is_auditor));
         let ready = match is_for_events {
             true => &subscription.ready_events,
             false => &subscription.ready,
         };
-        let item = MonitoredItem::new(
-            result.monitored_item_id,
-            watched,
-            range,
-            create.monitoring_mode,
-            parameters,
+        let item = Arc::new(MonitoredItem::new(
+            self.id,
+            self.watched,
+            self.range,
+            self.mode,
+            self.parameters,
             (Arc::clone(ready), place),
             charge,
-        );
-        let item = Arc::new(item);
+        ));
         if is_for_events {
-            changing.event_items.add(key, &item, is_auditor);
+            event_items.add(key, &item, is_auditor);
         }
-        Ok((item, result))
+        Ok(item)
     }
 }
 
 /// Checks that a node is a notifier of Events, and that the caller may receive them.
-fn check_notifier(caller: &Caller, node: &NodeRef<'_>) -> Result<(), StatusCode> {
+pub(super) fn check_notifier(caller: &Caller, node: &NodeRef<'_>) -> Result<(), StatusCode> {
     let notifier = attribute(caller, node, EVENT_NOTIFIER)?;
     let bits = match notifier {
         VariantRef::Byte(bits) => bits,

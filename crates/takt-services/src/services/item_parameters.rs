@@ -33,6 +33,14 @@ impl Revision {
         }
     }
 
+    /// Prepares the revision of items with a part of the sampling budget.
+    pub(super) fn with(timestamps: TimestampsToReturn, allotment: Allotment) -> Self {
+        Self {
+            timestamps,
+            allotment: Some(allotment),
+        }
+    }
+
     /// Determines the part of the sampling budget for `count` items. Called before the first item.
     pub(super) fn begin(&mut self, engine: &Engine, session: &Session, count: usize) {
         self.allotment = Some(engine.allotment(&session.id, count));
@@ -76,6 +84,9 @@ impl Revision {
             queue_size,
             discard_oldest: requested.discard_oldest,
             timestamps: self.timestamps,
+            requested: subscription
+                .is_durable()
+                .then(|| Box::new(requested.clone())),
         };
         Ok((parameters, ExtensionObject::NULL))
     }
@@ -104,6 +115,9 @@ impl Revision {
             queue_size,
             discard_oldest: requested.discard_oldest,
             timestamps: self.timestamps,
+            requested: subscription
+                .is_durable()
+                .then(|| Box::new(requested.clone())),
         };
         let result = result.as_ref().map(ExtensionObject::from_structure);
         Ok((parameters, result.unwrap_or_default()))

@@ -28,6 +28,7 @@ mod path;
 mod read;
 mod register_nodes;
 mod request;
+pub(crate) mod restored;
 mod service;
 mod session;
 mod settling;

@@ -10,7 +10,7 @@ use super::publish_request::RESPONSE_OVERHEAD;
 use super::removed::Removed;
 use super::session_queue::SessionQueue;
 use super::slice::Slice;
-use super::subscription::Subscription;
+use super::subscription::{SavedSubscription, Subscription};
 use crate::events::dispatch::Dispatch;
 use crate::limits::SubscriptionLimits;
 
@@ -84,6 +84,12 @@ impl Engine {
         if let Some(queue) = self.sessions.get_mut(session) {
             queue.subscriptions.push(id);
         }
+    }
+
+    /// Returns the durable Subscriptions, as they are kept while no server runs.
+    pub(crate) fn saved(&self) -> Vec<SavedSubscription> {
+        let all = self.subscriptions.values();
+        all.filter_map(Subscription::saved).collect()
     }
 
     /// Returns a Subscription of this Session.

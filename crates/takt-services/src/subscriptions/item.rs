@@ -1,5 +1,7 @@
 //! A MonitoredItem (OPC 10000-4, 5.13.1): its parameters, its queue, and its last sample.
 
+mod saved;
+
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
@@ -9,7 +11,7 @@ use takt_rt::memory_budget::Charge;
 use takt_space::{ChangeObserver, StoredValue};
 use takt_ua::binary::{Encode, Encoder};
 use takt_ua::enumerations::{MonitoringMode, TimestampsToReturn};
-use takt_ua::structures::ReadValueId;
+use takt_ua::structures::{MonitoringParameters, ReadValueId};
 use takt_ua::{DateTime, NumericRange, StatusCode};
 
 use super::event_items::EventPlace;
@@ -22,6 +24,8 @@ use super::room::Room;
 use super::sample::Sample;
 use crate::events::filter::CheckedFilter;
 
+pub(crate) use saved::SavedItem;
+
 /// The parameters of a MonitoredItem that a client may change, revised and checked.
 #[derive(Debug, Clone)]
 pub(crate) struct Parameters {
@@ -33,6 +37,19 @@ pub(crate) struct Parameters {
     pub(crate) queue_size: u32,
     pub(crate) discard_oldest: bool,
     pub(crate) timestamps: TimestampsToReturn,
+    /// Parameters as requested, of an item that outlives the server.
+    pub(crate) requested: Option<Box<MonitoringParameters>>,
+}
+
+impl Parameters {
+    /// Returns the approximate bytes of memory of filter and request.
+    pub(crate) fn memory(&self) -> usize {
+        let events = self.events.as_ref().map_or(0, |filter| filter.memory());
+        let requested = self.requested.as_ref().map_or(0, |requested| {
+            size_of::<MonitoringParameters>() + requested.filter.encode_to_vec().len()
+        });
+        events + requested
+    }
 }
 
 /// Sampling parameters of an item.
@@ -338,11 +355,7 @@ impl MonitoredItem {
     /// `BadOutOfMemory` if there is no memory for a longer filter.
     pub(crate) fn modify(&self, parameters: Parameters) -> Result<Option<Discarded>, StatusCode> {
         let mut state = self.state();
-        let filter = |parameters: &Parameters| {
-            let filter = parameters.events.as_ref();
-            filter.map_or(0, |filter| filter.memory())
-        };
-        let (before, after) = (filter(&state.parameters), filter(&parameters));
+        let (before, after) = (state.parameters.memory(), parameters.memory());
         if before != after {
             let fixed = state.fixed;
             state.fixed = fixed.saturating_sub(before) + after;

@@ -12,7 +12,7 @@ use super::engine::Engine;
 use super::load::PartialLoad;
 use super::now::Now;
 use super::revise::Revised;
-use super::subscription::{NewSubscription, Subscription};
+use super::subscription::{NewSubscription, SavedSubscription, Subscription};
 use crate::limits::is_full;
 
 impl Engine {
@@ -33,14 +33,76 @@ impl Engine {
         {
             return Err(StatusCode::BadTooManySubscriptions);
         }
+        let id = self.last_id.wrapping_add(1).max(1);
+        let settings = (publishing_enabled, priority);
+        self.insert(id, session.clone(), owner, memory, revised, settings, now)?;
+        self.last_id = id;
+        self.attach(session, id);
+        Ok(id)
+    }
+
+    /// Continues a durable Subscription of an earlier server, without its items. It has no Session until a client takes it over.
+    pub(crate) fn restore(
+        &mut self,
+        saved: &SavedSubscription,
+        memory: &MemoryBudget,
+        now: Now,
+    ) -> Result<(), StatusCode> {
+        let durable = self.subscriptions.values();
+        let durable = durable.filter(|subscription| subscription.is_durable());
+        if is_full(durable.count(), self.limits.max_durable_subscriptions)
+            || is_full(self.subscriptions.len(), self.limits.max_subscriptions)
+            || self.subscriptions.get(&saved.id).is_some()
+        {
+            return Err(StatusCode::BadTooManySubscriptions);
+        }
+        let revised = Revised::of_request(
+            saved.publishing_interval.as_secs_f64() * 1000.0,
+            u32::MAX,
+            saved.max_keep_alive_count,
+            saved.max_notifications,
+            &self.limits,
+        );
+        let longest = Duration::from_secs(3600 * u64::from(self.limits.max_durable_hours));
+        let owner = Arc::new(saved.owner.clone());
+        let settings = (saved.publishing_enabled, saved.priority);
+        self.insert(
+            saved.id,
+            NodeId::NULL,
+            owner,
+            memory,
+            revised,
+            settings,
+            now,
+        )?;
+        self.last_id = self.last_id.max(saved.id);
+        if let Some(subscription) = self.subscriptions.get_mut(&saved.id) {
+            subscription.restore(
+                saved.lifetime.min(longest),
+                (saved.next_sequence_number, saved.last_item_id),
+                saved.messages.clone(),
+            );
+        }
+        Ok(())
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "parts of a new Subscription")]
+    fn insert(
+        &mut self,
+        id: u32,
+        session: NodeId,
+        owner: Arc<Caller>,
+        memory: &MemoryBudget,
+        revised: Revised,
+        (publishing_enabled, priority): (bool, u8),
+        now: Now,
+    ) -> Result<(), StatusCode> {
         let charge = memory.charge(Subscription::MEMORY);
         let charge = charge.map_err(|_| StatusCode::BadTooManySubscriptions)?;
-        self.last_id = self.last_id.wrapping_add(1).max(1);
-        let id = self.last_id;
         let subscription = Subscription::new(
             NewSubscription {
                 id,
-                session: session.clone(),
+                session,
                 owner,
                 revised,
                 publishing_enabled,
@@ -54,8 +116,7 @@ impl Engine {
             now,
         );
         self.subscriptions.insert(id, subscription);
-        self.attach(session, id);
-        Ok(id)
+        Ok(())
     }
 
     /// Deletes one Subscription (DeleteSubscriptions, OPC 10000-4, 5.14.8).

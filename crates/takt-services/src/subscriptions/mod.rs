@@ -47,4 +47,4 @@ pub(crate) use publish_request::PublishRequest;
 pub(crate) use removed::Removed;
 pub(crate) use revise::Revised;
 pub(crate) use shared::Subscriptions;
-pub(crate) use subscription::Subscription;
+pub(crate) use subscription::{SavedSubscription, Subscription};

@@ -194,6 +194,30 @@ impl Queue {
         self.has_overflow_event = true;
     }
 
+    /// Returns the samples, the oldest one first, and true if one of them is an EventQueueOverflowEvent.
+    pub(super) fn saved(&self) -> (Vec<Sample>, bool) {
+        (
+            self.samples.iter().cloned().collect(),
+            self.has_overflow_event,
+        )
+    }
+
+    /// Fills an empty queue with [saved](Self::saved) samples. The newest ones are lost if there is no memory for all.
+    pub(super) fn restore(&mut self, samples: Vec<Sample>, has_overflow_event: bool) {
+        let all = samples.len();
+        for sample in samples {
+            if !self.reserve(sample.size()) {
+                break;
+            }
+            self.queued += sample.size();
+            self.samples.push_back(sample);
+        }
+        if self.samples.len() < all {
+            self.overflows = self.overflows.wrapping_add(1);
+        }
+        self.has_overflow_event = has_overflow_event && !self.samples.is_empty();
+    }
+
     /// Takes the oldest sample.
     pub(crate) fn pop(&mut self) -> Option<Sample> {
         // An EventQueueOverflowEvent is the first or the last one.

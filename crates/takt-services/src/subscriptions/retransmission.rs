@@ -88,6 +88,12 @@ impl RetransmissionQueue {
         Some(Arc::clone(&kept.message))
     }
 
+    /// Returns the messages with their sequence numbers.
+    pub(crate) fn messages(&self) -> impl Iterator<Item = (u32, Arc<[u8]>)> + '_ {
+        let messages = self.messages.iter();
+        messages.map(|kept| (kept.sequence_number, Arc::clone(&kept.message)))
+    }
+
     /// Returns the AvailableSequenceNumbers.
     pub(crate) fn sequence_numbers(&self) -> impl ExactSizeIterator<Item = u32> + '_ {
         self.messages.iter().map(|kept| kept.sequence_number)

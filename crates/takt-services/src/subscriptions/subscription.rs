@@ -1,5 +1,7 @@
 //! A Subscription (OPC 10000-4, 5.14.1): its items, its timers, and the messages with their queued values.
 
+mod saved;
+
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -25,6 +27,8 @@ use super::room::Room;
 use super::sampler::Sampler;
 use super::slice::Slice;
 use super::state::StateMachine;
+
+pub(crate) use saved::SavedSubscription;
 
 /// Approximate size in bytes at which a message of many small values ends; the rest is sent in the next one at once. Larger
 /// values are sent alone.

@@ -118,3 +118,93 @@ fn a_modified_subscription_tells_the_lifetime_that_it_keeps() {
     // Two hours in seconds.
     assert_eq!(modified(&mut subscriber).revised_lifetime_count, 7200);
 }
+
+/// Takes over a Subscription of an earlier server, by its SubscriptionId.
+fn take_over(subscriber: &mut Subscriber, id: u32) -> TransferResult {
+    let request = TransferSubscriptionsRequest {
+        request_header: subscriber.client.header(),
+        subscription_ids: vec![id],
+        send_initial_values: false,
+    };
+    let mut transferred: TransferSubscriptionsResponse = subscriber.client.call(request).unwrap();
+    transferred.results.remove(0)
+}
+
+#[test]
+fn a_durable_subscription_outlives_its_server() {
+    let server = crate::common::server();
+    let value = Value::stored(0_u32);
+    let node = variable(&server, "Count", &value);
+    let mut before = Subscriber::new(&server);
+    assert!(server.saved_subscriptions().is_none());
+    assert_eq!(set_durable(&mut before, 2), Ok(2_u32.into()));
+    let id = before.id;
+    let watched = before.watch(&node, 7, 1000);
+    // One message is not acknowledged.
+    assert_eq!(before.values().len(), 1);
+    for number in 1..=600_u32 {
+        set(&value, number);
+    }
+    let saved = server.saved_subscriptions().unwrap();
+    drop((before, server));
+
+    let server = crate::common::server();
+    let value = Value::stored(600_u32);
+    assert_eq!(variable(&server, "Count", &value), node);
+    assert_eq!(server.restore_subscriptions(&saved).unwrap(), 1);
+    let mut after = Subscriber::new(&server);
+    assert_ne!(after.id, id);
+    // Nobody has the Subscription until it is transferred, whatever the NodeId of the Session is.
+    let request = ModifySubscriptionRequest {
+        request_header: after.client.header(),
+        subscription_id: id,
+        ..ModifySubscriptionRequest::default()
+    };
+    let modified: Result<ModifySubscriptionResponse, _> = after.client.call(request);
+    assert_eq!(modified.unwrap_err(), StatusCode::BadSubscriptionIdInvalid);
+    let transferred = take_over(&mut after, id);
+    assert_eq!(transferred.status_code, StatusCode::Good);
+    assert_eq!(transferred.available_sequence_numbers, [1]);
+    set(&value, 601);
+    after.wait_for(2 * INTERVAL);
+    let mut received = Vec::new();
+    for _ in 0..20 {
+        received.extend(after.values());
+    }
+    assert!(received.iter().all(|(handle, _)| *handle == 7));
+    let numbers: Vec<u32> = received
+        .iter()
+        .filter_map(|(_, value)| u32::try_from(value.as_i64()?).ok())
+        .collect();
+    // The value at the start of the new server is the last one of the old server: it is no change.
+    assert_eq!(numbers, (1..=601).collect::<Vec<_>>());
+    // Items keep their ids, and new ones get others.
+    after.id = id;
+    let next = after.watch(&node, 8, 1);
+    assert_eq!(next.monitored_item_id, watched.monitored_item_id + 1);
+}
+
+#[test]
+fn bytes_of_other_namespaces_and_damaged_ones_restore_nothing() {
+    use takt_services::RestoreError;
+
+    let server = builder().namespace("urn:one").build().unwrap();
+    let mut subscriber = Subscriber::new(&server);
+    assert_eq!(set_durable(&mut subscriber, 1), Ok(1_u32.into()));
+    let saved = server.saved_subscriptions().unwrap();
+    let other = builder().namespace("urn:another").build().unwrap();
+    let refused = other.restore_subscriptions(&saved).unwrap_err();
+    assert!(matches!(refused, RestoreError::Namespaces), "{refused}");
+    for end in 0..saved.len() {
+        assert!(
+            server.restore_subscriptions(&saved[..end]).is_err(),
+            "{end}"
+        );
+    }
+    let mut version = saved.clone();
+    version[4] = 200;
+    let refused = server.restore_subscriptions(&version).unwrap_err();
+    assert!(matches!(refused, RestoreError::Format), "{refused}");
+    // A Subscription with this SubscriptionId exists.
+    assert_eq!(server.restore_subscriptions(&saved).unwrap(), 0);
+}

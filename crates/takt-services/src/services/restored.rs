@@ -1,0 +1,204 @@
+//! Durable Subscriptions that outlive the server (OPC 10000-4, 6.8).
+//!
+//! The application stores the bytes when the server ends, and restores them before the next one serves. Each Subscription goes
+//! on with its queues, its unacknowledged messages and its sequence numbers; the same user of the same application takes it over
+//! with TransferSubscriptions.
+//!
+//! Format: `TKDS`, a version (UInt32), the NamespaceArray (String[]), the number of Subscriptions (Int32), and the Subscriptions,
+//! all in OPC UA Binary (OPC 10000-6, 5.2).
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use takt_space::View;
+use takt_ua::binary::{Decode, DecodeError, Decoder, Encode, EncodeError, Encoder};
+use takt_ua::enumerations::TimestampsToReturn;
+use takt_ua::{NodeId, NumericRange, StatusCode};
+
+use super::create_items::{NewItem, check_notifier};
+use super::item_parameters::Revision;
+use crate::reading::attributes::EVENT_NOTIFIER;
+use crate::server::Server;
+use crate::subscriptions::item::SavedItem;
+use crate::subscriptions::load::Load;
+use crate::subscriptions::{Engine, Now, SavedSubscription};
+
+const MAGIC: &[u8; 4] = b"TKDS";
+const VERSION: u32 = 1;
+
+/// Reason why durable Subscriptions are not restored.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RestoreError {
+    /// The bytes are no Subscriptions, or of another version of Takt.
+    #[error("these are no durable Subscriptions of this version of Takt")]
+    Format,
+    /// The NamespaceArray is another one, so that NodeIds would name other nodes.
+    #[error("the namespaces of the server have changed")]
+    Namespaces,
+    /// The bytes are damaged.
+    #[error("the durable Subscriptions are damaged: {0}")]
+    Decode(#[from] DecodeError),
+}
+
+impl Server {
+    /// Returns the durable Subscriptions for [`restore_subscriptions`](Self::restore_subscriptions); `None` if there are none.
+    /// They go on here: it is called when the server does not serve any more.
+    pub fn saved_subscriptions(&self) -> Option<Vec<u8>> {
+        let saved = self.subscriptions.with(|engine| engine.saved());
+        let mut bytes = Vec::new();
+        let mut encoder = Encoder::growing(&mut bytes, usize::MAX);
+        let encoded = encode(&saved, &self.namespace_uris(), &mut encoder);
+        if let Err(error) = encoded {
+            tracing::error!(%error, "durable Subscriptions cannot be encoded");
+            return None;
+        }
+        (!saved.is_empty()).then_some(bytes)
+    }
+
+    /// Continues the durable Subscriptions of an earlier server with the same nodes. Returns their number; those beyond the limits
+    /// of this server are left out, and so are MonitoredItems of Events that their owner may not receive any more.
+    ///
+    /// # Errors
+    /// The bytes are damaged, or the namespaces have changed. No Subscription is restored then.
+    pub fn restore_subscriptions(&self, bytes: &[u8]) -> Result<usize, RestoreError> {
+        let mut decoder = Decoder::with_limits(bytes, self.limits.encoding);
+        if decoder.bytes(MAGIC.len())? != MAGIC || decoder.u32()? != VERSION {
+            return Err(RestoreError::Format);
+        }
+        let count = decoder.array_length(4)?.unwrap_or_default();
+        let mut namespaces = Vec::new();
+        for _ in 0..count {
+            namespaces.push(decoder.string()?.unwrap_or_default().to_owned());
+        }
+        let current = self.namespace_uris();
+        if current.get(..namespaces.len()) != Some(&namespaces[..]) {
+            return Err(RestoreError::Namespaces);
+        }
+        let count = decoder.array_length(4)?.unwrap_or_default();
+        let mut saved = Vec::new();
+        for _ in 0..count {
+            saved.push(SavedSubscription::decode(&mut decoder)?);
+        }
+        let restored = saved.into_iter().filter(|saved| {
+            let id = saved.id;
+            let restored = self.restore(saved.clone());
+            if let Err(status) = restored {
+                tracing::warn!(id, %status, "a durable Subscription is lost");
+            }
+            restored.is_ok()
+        });
+        Ok(restored.count())
+    }
+
+    fn namespace_uris(&self) -> Vec<String> {
+        let namespaces = self.space.namespaces();
+        let uris = (0..=u16::MAX).map_while(|index| namespaces.uri(index));
+        uris.map(|uri| uri.to_string()).collect()
+    }
+
+    fn restore(&self, saved: SavedSubscription) -> Result<(), StatusCode> {
+        let memory = self
+            .memory_of_sessions()
+            .part(self.limits.max_memory_per_session);
+        let now = Now::get();
+        self.subscriptions.with(|engine| {
+            engine.restore(&saved, &memory, now)?;
+            self.restore_items(engine, saved.id, saved.items, now.instant)
+        })
+    }
+
+    fn restore_items(
+        &self,
+        engine: &mut Engine,
+        id: u32,
+        items: Vec<SavedItem>,
+        now: Instant,
+    ) -> Result<(), StatusCode> {
+        let allotment = engine.allotment(&NodeId::NULL, items.len());
+        let mut revision = Revision::with(TimestampsToReturn::Both, allotment);
+        let mut room = engine.room_for_items(id);
+        let view = self.space.view();
+        let links: Vec<(u32, Vec<u32>)> = items
+            .iter()
+            .map(|item| (item.id, item.links.clone()))
+            .collect();
+        for item in items {
+            if room == 0 {
+                break;
+            }
+            room -= 1;
+            let item_id = item.id;
+            let restored = self.restore_item(engine, (&view, &mut revision), id, item, now);
+            if let Err(status) = restored {
+                tracing::warn!(id, item_id, %status, "a MonitoredItem of a durable Subscription is lost");
+            }
+        }
+        let (subscription, _) = engine.subscription_to_change(&NodeId::NULL, id)?;
+        for (from, to) in links {
+            for to in to {
+                if let (Ok(from), Ok(to)) = (subscription.item(from), subscription.item(to)) {
+                    from.link(to)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn restore_item(
+        &self,
+        engine: &mut Engine,
+        (view, revision): (&View<'_>, &mut Revision),
+        id: u32,
+        saved: SavedItem,
+        now: Instant,
+    ) -> Result<(), StatusCode> {
+        let event_items = Arc::clone(engine.dispatch.items());
+        let owner = Arc::clone(&engine.subscription(&NodeId::NULL, id)?.owner);
+        let is_auditor = engine.dispatch.is_auditor(&owner);
+        let subscription = engine.subscription(&NodeId::NULL, id)?;
+        let watched = saved.request.item_to_monitor;
+        if watched.attribute_id == EVENT_NOTIFIER
+            && let Some(node) = view.node(&watched.node_id)
+        {
+            check_notifier(&owner, &node)?;
+        }
+        let range = NumericRange::of_request(watched.index_range.as_option())?;
+        revision.timestamps = saved.timestamps;
+        let parameters = revision.parameters(
+            self,
+            view,
+            subscription,
+            &watched,
+            &saved.request.requested_parameters,
+            Load::default(),
+        );
+        let (parameters, _) = parameters.map_err(|refused| refused.status)?;
+        let new = NewItem {
+            id: saved.id,
+            watched,
+            range,
+            mode: saved.request.monitoring_mode,
+            parameters,
+        };
+        let item = new.make(subscription, (&event_items, is_auditor))?;
+        item.restore(saved.last, saved.samples, saved.has_overflow_event);
+        subscription.add(item, now);
+        Ok(())
+    }
+}
+
+fn encode(
+    saved: &[SavedSubscription],
+    namespaces: &[String],
+    encoder: &mut Encoder<'_>,
+) -> Result<(), EncodeError> {
+    encoder.bytes(MAGIC)?;
+    encoder.u32(VERSION)?;
+    encoder.array_length(Some(namespaces.len()))?;
+    for uri in namespaces {
+        encoder.string(Some(uri))?;
+    }
+    encoder.array_length(Some(saved.len()))?;
+    saved.iter().try_for_each(|saved| saved.encode(encoder))
+}
