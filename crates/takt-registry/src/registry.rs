@@ -149,6 +149,11 @@ impl Registry {
         let discovery = Arc::new(Discovery::new(&rules, space, network));
         server.set_discovery(Arc::clone(&discovery) as _);
         let endpoints = [shared_memory, options.endpoint];
+        let beside = || options.database.with_extension("subscriptions");
+        options
+            .serve
+            .durable_subscriptions
+            .get_or_insert_with(beside);
         let serving = Serving::start(&server, &endpoints, options.serve)?;
         let capabilities = discovery::capabilities(&options.history);
         let announcer = match options.multicast {

@@ -90,8 +90,13 @@ pub mod fuzzing {
     use takt_space::{AddressSpace, Caller, Event, RoleSet};
     use takt_ua::ExtensionObject;
 
-    use crate::ForwardedUser;
     use crate::events::filter::CheckedFilter;
+    use crate::{ForwardedUser, Server};
+
+    /// Returns the file of a server without durable Subscriptions. Its last four bytes are their number.
+    pub fn no_subscriptions(server: &Server) -> Vec<u8> {
+        crate::services::restored::encoded(server, &[]).unwrap_or_default()
+    }
 
     /// Reads an additionalHeader of a request from `forwarder`. Returns the Roles with which the request is carried out. `None`: the
     /// request is not forwarded.

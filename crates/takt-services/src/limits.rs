@@ -178,7 +178,7 @@ pub struct SubscriptionLimits {
     pub min_lifetime: Duration,
     /// Longest lifetime of a Subscription without a Publish request (lifetime count times publishing interval).
     pub max_lifetime: Duration,
-    /// Maximum number of durable Subscriptions (OPC 10000-4, 5.14.9), in memory only.
+    /// Maximum number of durable Subscriptions (OPC 10000-4, 5.14.9).
     pub max_durable_subscriptions: u32,
     /// Longest lifetime of a durable Subscription without a Publish request, in hours; 0: there are no durable Subscriptions.
     pub max_durable_hours: u32,

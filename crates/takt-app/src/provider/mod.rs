@@ -316,6 +316,15 @@ impl ProviderBuilder {
                 history.let_read_events(roles);
             }
         }
+        if self.serve.durable_subscriptions.is_none() {
+            let directory = self
+                .state_directory
+                .clone()
+                .map_or_else(state_directory, Ok);
+            let name = format!("{}.subscriptions", offer.application_name);
+            // Without a state folder, durable Subscriptions end with the Provider.
+            self.serve.durable_subscriptions = directory.ok().map(|folder| folder.join(name));
+        }
         let runtime_directory = self.serve.runtime_directory.clone();
         let group = self.serve.group.clone();
         let certificates = self.registry_security.certificates.take();

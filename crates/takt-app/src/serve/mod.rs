@@ -3,6 +3,7 @@
 mod advertised;
 mod capacity;
 mod curves;
+mod durable;
 mod error;
 mod handler;
 mod idling;
@@ -37,6 +38,7 @@ use crate::endpoint::Endpoint;
 use crate::key_log;
 use crate::server_configuration;
 use capacity::Descriptors;
+use durable::DurableFile;
 use handler::Services;
 use idling::Idling;
 use kept_memory::KeptMemory;
@@ -83,6 +85,9 @@ pub struct ServeOptions {
     /// Clients to which the server connects, where they listen: reverse connect (OPC 10000-6, 7.1.3). The first endpoint over
     /// TCP is served there.
     pub reverse_connect: Vec<EndpointUrl>,
+    /// File in which durable Subscriptions outlive the server, if it ends in order. By default that of a Provider or a registry is
+    /// in its state folder; without a file they end with the server.
+    pub durable_subscriptions: Option<PathBuf>,
 }
 
 impl Default for ServeOptions {
@@ -99,6 +104,7 @@ impl Default for ServeOptions {
             audit: Vec::new(),
             advertise: None,
             reverse_connect: Vec::new(),
+            durable_subscriptions: None,
         }
     }
 }
@@ -123,6 +129,7 @@ pub struct Serving {
     stop: Arc<AtomicBool>,
     waker: Waker,
     thread: Option<JoinHandle<()>>,
+    durable: Option<DurableFile>,
 }
 
 impl Serving {
@@ -171,6 +178,8 @@ impl Serving {
                 .map_err(|error| ServeError::Thread(std::io::Error::other(error)))?;
             server.set_security(security);
         }
+        let file = options.durable_subscriptions.as_deref();
+        let mut durable = file.map(|path| DurableFile::restore(path, server));
         let stop = Arc::new(AtomicBool::new(false));
         let readiness = Readiness::new()?;
         let waker = Waker::new()?;
@@ -210,14 +219,20 @@ impl Serving {
                 })?
         };
         match opened.recv() {
-            Ok(Ok(endpoints)) => Ok(Self {
-                endpoints,
-                advertise,
-                counters,
-                stop,
-                waker,
-                thread: Some(thread),
-            }),
+            Ok(Ok(endpoints)) => {
+                if let Some(durable) = &mut durable {
+                    durable.serves();
+                }
+                Ok(Self {
+                    endpoints,
+                    advertise,
+                    counters,
+                    stop,
+                    waker,
+                    thread: Some(thread),
+                    durable,
+                })
+            }
             Ok(Err(error)) => Err(error),
             Err(_) => Err(ServeError::Thread(std::io::Error::other(
                 "the thread ended at once",
@@ -249,6 +264,8 @@ impl Drop for Serving {
             // A thread that panicked has nothing left to stop.
             let _ = thread.join();
         }
+        // Nothing changes the Subscriptions any more.
+        drop(self.durable.take());
     }
 }
 

@@ -46,14 +46,13 @@ impl Server {
     /// They go on here: it is called when the server does not serve any more.
     pub fn saved_subscriptions(&self) -> Option<Vec<u8>> {
         let saved = self.subscriptions.with(|engine| engine.saved());
-        let mut bytes = Vec::new();
-        let mut encoder = Encoder::growing(&mut bytes, usize::MAX);
-        let encoded = encode(&saved, &self.namespace_uris(), &mut encoder);
-        if let Err(error) = encoded {
-            tracing::error!(%error, "durable Subscriptions cannot be encoded");
+        if saved.is_empty() {
             return None;
         }
-        (!saved.is_empty()).then_some(bytes)
+        let encoded = encoded(self, &saved);
+        encoded
+            .inspect_err(|error| tracing::error!(%error, "durable Subscriptions cannot be encoded"))
+            .ok()
     }
 
     /// Continues the durable Subscriptions of an earlier server with the same nodes. Returns their number; those beyond the limits
@@ -188,17 +187,23 @@ impl Server {
     }
 }
 
-fn encode(
+/// Returns the bytes of durable Subscriptions of a server.
+pub(crate) fn encoded(
+    server: &Server,
     saved: &[SavedSubscription],
-    namespaces: &[String],
-    encoder: &mut Encoder<'_>,
-) -> Result<(), EncodeError> {
+) -> Result<Vec<u8>, EncodeError> {
+    let mut bytes = Vec::new();
+    let mut encoder = Encoder::growing(&mut bytes, usize::MAX);
     encoder.bytes(MAGIC)?;
     encoder.u32(VERSION)?;
+    let namespaces = server.namespace_uris();
     encoder.array_length(Some(namespaces.len()))?;
-    for uri in namespaces {
+    for uri in &namespaces {
         encoder.string(Some(uri))?;
     }
     encoder.array_length(Some(saved.len()))?;
-    saved.iter().try_for_each(|saved| saved.encode(encoder))
+    for saved in saved {
+        saved.encode(&mut encoder)?;
+    }
+    Ok(bytes)
 }

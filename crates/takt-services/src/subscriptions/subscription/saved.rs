@@ -268,3 +268,64 @@ fn decode_owner(decoder: &mut Decoder<'_>) -> Result<Caller, DecodeError> {
 fn text(decoder: &mut Decoder<'_>) -> Result<String, DecodeError> {
     Ok(decoder.string()?.unwrap_or_default().to_owned())
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+
+    #[test]
+    fn each_owner_comes_back_with_its_rights() {
+        let name = || "anna".to_owned();
+        let users = [
+            UserIdentity::Anonymous,
+            UserIdentity::UserName { name: name() },
+            UserIdentity::Application { name: name() },
+            UserIdentity::Certificate {
+                subject: name(),
+                thumbprint: [7; 20],
+            },
+            UserIdentity::Issued {
+                issuer: "https://issuer".to_owned(),
+                subject: name(),
+            },
+        ];
+        let shared_memory = |user| Peer::SharedMemory {
+            user,
+            process: None,
+            groups: Vec::new(),
+        };
+        let peers = [
+            Peer::Tcp {
+                address: "[fe80::1]:4840".parse().unwrap(),
+            },
+            shared_memory(Some(1000)),
+            shared_memory(None),
+        ];
+        for (user, peer) in users
+            .iter()
+            .flat_map(|user| peers.iter().map(move |peer| (user, peer)))
+        {
+            let channel = Channel {
+                id: 0,
+                peer: peer.clone(),
+                security: ChannelSecurity {
+                    mode: MessageSecurityMode::SignAndEncrypt,
+                    ..ChannelSecurity::none()
+                },
+            };
+            let owner = Caller {
+                application_uri: "urn:client".into(),
+                user: user.clone(),
+                roles: RoleSet::of(&[UserRole::Operator, UserRole::SecurityAdmin]),
+                ..Caller::of_channel(Arc::new(channel))
+            };
+            let mut bytes = Vec::new();
+            encode_owner(&owner, &mut Encoder::growing(&mut bytes, 1000)).unwrap();
+            let mut decoder = Decoder::new(&bytes);
+            assert_eq!(decode_owner(&mut decoder).unwrap(), owner);
+            assert_eq!(decoder.remaining(), 0);
+        }
+    }
+}

@@ -1,0 +1,17 @@
+//! Files of durable Subscriptions of any content: each is refused or restored, and what is restored can be saved.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use takt_services::Server;
+
+fuzz_target!(|bytes: &[u8]| {
+    let server = Server::builder("Fuzz", "urn:fuzz").build();
+    let server = server.expect("a server without nodes of its own can be built");
+    // The input follows format, version and NamespaceArray.
+    let mut file = takt_services::fuzzing::no_subscriptions(&server);
+    file.truncate(file.len() - 4);
+    file.extend_from_slice(bytes);
+    if let Ok(restored) = server.restore_subscriptions(&file) {
+        assert_eq!(server.saved_subscriptions().is_some(), restored > 0);
+    }
+});
