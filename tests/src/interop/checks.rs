@@ -32,7 +32,7 @@ pub struct Check {
 
 /// All checks, in their order.
 pub const CHECKS: &[Check] = &[
-    check("browse_continuation", 40),
+    check("browse_continuation", 30),
     check("all_attributes", 500),
     check("index_range", 9),
     check("write_plain", 6),
