@@ -30,7 +30,9 @@ impl DurableFile {
                     tracing::warn!(%error, file = %path.display(), "durable Subscriptions are lost");
                 }
             },
-            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            // There is no such file, or not even its folder.
+            Err(error)
+                if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {}
             Err(error) => {
                 tracing::warn!(%error, file = %path.display(), "durable Subscriptions are lost");
             }
