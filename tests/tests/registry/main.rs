@@ -160,15 +160,23 @@ fn wait_until_available(consumer: &mut Consumer, name: &str) {
 
 /// Returns all items of a Provider with their NodeIds at the registry, by path.
 fn node_ids(consumer: &mut Consumer, name: &str) -> Vec<(String, NodeId)> {
-    let providers = consumer.providers().unwrap();
+    try_node_ids(consumer, name).unwrap()
+}
+
+/// Returns the same; an error while the Provider registers with other endpoints, which replaces its nodes.
+fn try_node_ids(
+    consumer: &mut Consumer,
+    name: &str,
+) -> Result<Vec<(String, NodeId)>, takt_app::ClientError> {
+    let providers = consumer.providers()?;
     let provider = providers.iter().find(|provider| provider.name == name);
-    let items = consumer.items(provider.unwrap()).unwrap();
+    let items = consumer.items(provider.unwrap())?;
     let mut found: Vec<_> = items
         .into_iter()
         .map(|item| (item.path, item.node_id))
         .collect();
     found.sort();
-    found
+    Ok(found)
 }
 
 /// Returns the builder of a Provider in the sandbox, which registers at `registry` and has an endpoint over TCP.
