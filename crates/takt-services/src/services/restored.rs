@@ -137,7 +137,8 @@ impl Server {
         for (from, to) in links {
             for to in to {
                 if let (Ok(from), Ok(to)) = (subscription.item(from), subscription.item(to)) {
-                    from.link(to)?;
+                    // Without memory for it, the item is not triggered.
+                    let _ = from.link(to);
                 }
             }
         }
@@ -156,6 +157,12 @@ impl Server {
         let owner = Arc::clone(&engine.subscription(&NodeId::NULL, id)?.owner);
         let is_auditor = engine.dispatch.is_auditor(&owner);
         let subscription = engine.subscription(&NodeId::NULL, id)?;
+        if !(0..=2).contains(&saved.request.monitoring_mode.0) {
+            return Err(StatusCode::BadMonitoringModeInvalid);
+        }
+        if subscription.item(saved.id).is_ok() {
+            return Err(StatusCode::BadMonitoredItemIdInvalid);
+        }
         let watched = saved.request.item_to_monitor;
         if watched.attribute_id == EVENT_NOTIFIER
             && let Some(node) = view.node(&watched.node_id)

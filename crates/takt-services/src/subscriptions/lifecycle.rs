@@ -76,10 +76,12 @@ impl Engine {
             now,
         )?;
         self.last_id = self.last_id.max(saved.id);
+        let item_ids = saved.items.iter().map(|item| item.id);
+        let last_item_id = item_ids.fold(saved.last_item_id, u32::max);
         if let Some(subscription) = self.subscriptions.get_mut(&saved.id) {
             subscription.restore(
                 saved.lifetime.min(longest),
-                (saved.next_sequence_number, saved.last_item_id),
+                (saved.next_sequence_number, last_item_id),
                 saved.messages.clone(),
             );
         }
