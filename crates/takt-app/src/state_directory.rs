@@ -63,6 +63,13 @@ pub fn state_directory() -> Result<PathBuf, StateDirectoryError> {
     from_environment(|variable| std::env::var_os(variable).map(PathBuf::from))
 }
 
+/// Returns `directory`, or the state folder of this user if there is none.
+pub(crate) fn directory_or_default(
+    directory: Option<&Path>,
+) -> Result<PathBuf, StateDirectoryError> {
+    directory.map_or_else(state_directory, |path| Ok(path.to_owned()))
+}
+
 fn from_environment(get: impl Fn(&str) -> Option<PathBuf>) -> Result<PathBuf, StateDirectoryError> {
     for (variable, below) in [("XDG_STATE_HOME", "takt"), ("HOME", ".local/state/takt")] {
         match get(variable).filter(|value| !value.as_os_str().is_empty()) {

@@ -10,7 +10,8 @@ use crate::error::Error;
 
 const HAS_SUBTYPE: u32 = 45;
 const HAS_ENCODING: u32 = 38;
-const AGGREGATES: [u32; 4] = [44, 46, 47, 35];
+/// Organizes, HasProperty and HasComponent: references from a node to those below it.
+const TO_BELOW: [u32; 3] = [35, 46, 47];
 
 /// Optional nodes below the Server Object that Takt does not offer. They are left out with everything below them: a
 /// client would take them for working ones.
@@ -159,7 +160,7 @@ fn not_offered(nodes: &[(u32, &UaNode)]) -> Result<HashSet<u32>, Error> {
                     true => (*id, target),
                     false => (target, *id),
                 };
-                if AGGREGATES.contains(&reference_type) && found.contains(&parent) {
+                if TO_BELOW.contains(&reference_type) && found.contains(&parent) {
                     found.insert(child);
                 }
             }

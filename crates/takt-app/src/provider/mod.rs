@@ -66,7 +66,7 @@ use crate::endpoint::Endpoint;
 use crate::history::{History, HistoryCounts, HistoryStartError};
 use crate::model::{self, DEFAULT_REGISTRY};
 use crate::serve::{Advertised, ServeOptions, Serving, Traffic};
-use crate::state_directory::{StateDirectoryError, prepare_state_directory, state_directory};
+use crate::state_directory::{StateDirectoryError, directory_or_default, prepare_state_directory};
 use crate::workers::{WorkerOptions, Workers};
 use declarations::Declarations;
 use nodes::{Kind, Nodes};
@@ -317,10 +317,7 @@ impl ProviderBuilder {
             }
         }
         if self.serve.durable_subscriptions.is_none() {
-            let directory = self
-                .state_directory
-                .clone()
-                .map_or_else(state_directory, Ok);
+            let directory = directory_or_default(self.state_directory.as_deref());
             let name = format!("{}.subscriptions", offer.application_name);
             // Without a state folder, durable Subscriptions end with the Provider.
             self.serve.durable_subscriptions = directory.ok().map(|folder| folder.join(name));
@@ -486,7 +483,7 @@ fn history_file(
     if !has_events && !variables.any(|variable| variable.recording.is_some()) {
         return Ok(None);
     }
-    let directory = directory.map_or_else(state_directory, |path| Ok(path.to_owned()))?;
+    let directory = directory_or_default(directory)?;
     prepare_state_directory(&directory)?;
     let name = format!("{}.history.redb", offer.application_name);
     Ok(Some(directory.join(name)))

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::error::ClientError;
-use crate::state_directory::{StateDirectoryError, prepare_state_directory, state_directory};
+use crate::state_directory::{StateDirectoryError, directory_or_default, prepare_state_directory};
 
 /// File of one Provider's secret.
 #[derive(Debug, Clone)]
@@ -17,7 +17,7 @@ impl SecretFile {
         directory: Option<&Path>,
         application_name: &str,
     ) -> Result<Self, StateDirectoryError> {
-        let directory = directory.map_or_else(state_directory, |path| Ok(path.to_owned()))?;
+        let directory = directory_or_default(directory)?;
         prepare_state_directory(&directory)?;
         Ok(Self(directory.join(format!("{application_name}.secret"))))
     }

@@ -1,7 +1,7 @@
 //! File of the durable Subscriptions of a server between two of its runs (OPC 10000-4, 6.8).
 
+use std::error::Error;
 use std::fs;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -21,20 +21,12 @@ pub(super) struct DurableFile {
 impl DurableFile {
     /// Restores the Subscriptions of a file, if there is one. The server does not serve yet.
     pub(super) fn restore(path: &Path, server: &Arc<Server>) -> Self {
-        match fs::read(path) {
-            Ok(bytes) => match server.restore_subscriptions(&bytes) {
-                Ok(subscriptions) => {
-                    tracing::info!(subscriptions, "durable Subscriptions go on");
-                }
+        if path.exists() {
+            match read(path, server) {
+                Ok(subscriptions) => tracing::info!(subscriptions, "durable Subscriptions go on"),
                 Err(error) => {
                     tracing::warn!(%error, file = %path.display(), "durable Subscriptions are lost");
                 }
-            },
-            // There is no such file, or not even its folder.
-            Err(error)
-                if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {}
-            Err(error) => {
-                tracing::warn!(%error, file = %path.display(), "durable Subscriptions are lost");
             }
         }
         Self {
@@ -50,10 +42,21 @@ impl DurableFile {
         let _ = fs::remove_file(&self.path);
     }
 
-    fn write(&self, bytes: &[u8]) -> Result<(), Box<dyn std::error::Error>> {
-        prepare_state_directory(self.path.parent().unwrap_or(Path::new(".")))?;
+    fn write(&self, bytes: &[u8]) -> Result<(), Box<dyn Error>> {
+        prepare_state_directory(folder(&self.path))?;
         Ok(private_file::write(&self.path, bytes)?)
     }
+}
+
+/// Restores the Subscriptions of a file, and returns their number. The folder is checked: another user who can write it could give
+/// a Subscription any roles.
+fn read(path: &Path, server: &Server) -> Result<usize, Box<dyn Error>> {
+    prepare_state_directory(folder(path))?;
+    Ok(server.restore_subscriptions(&fs::read(path)?)?)
+}
+
+fn folder(path: &Path) -> &Path {
+    path.parent().unwrap_or(Path::new("."))
 }
 
 impl Drop for DurableFile {

@@ -79,15 +79,15 @@ impl Server {
         for _ in 0..count {
             saved.push(SavedSubscription::decode(&mut decoder)?);
         }
-        let restored = saved.into_iter().filter(|saved| {
+        let mut restored = 0;
+        for saved in saved {
             let id = saved.id;
-            let restored = self.restore(saved.clone());
-            if let Err(status) = restored {
-                tracing::warn!(id, %status, "a durable Subscription is lost");
+            match self.restore(saved) {
+                Ok(()) => restored += 1,
+                Err(status) => tracing::warn!(id, %status, "a durable Subscription is lost"),
             }
-            restored.is_ok()
-        });
-        Ok(restored.count())
+        }
+        Ok(restored)
     }
 
     fn namespace_uris(&self) -> Vec<String> {
@@ -102,8 +102,9 @@ impl Server {
             .part(self.limits.max_memory_per_session);
         let now = Now::get();
         self.subscriptions.with(|engine| {
-            engine.restore(&saved, &memory, now)?;
-            self.restore_items(engine, saved.id, saved.items, now.instant)
+            let id = saved.id;
+            let items = engine.restore(saved, &memory, now)?;
+            self.restore_items(engine, id, items, now.instant)
         })
     }
 

@@ -9,6 +9,7 @@ use takt_ua::{NodeId, StatusCode};
 
 use super::counts::count;
 use super::engine::Engine;
+use super::item::SavedItem;
 use super::load::PartialLoad;
 use super::now::Now;
 use super::revise::Revised;
@@ -35,19 +36,21 @@ impl Engine {
         }
         let id = self.last_id.wrapping_add(1).max(1);
         let settings = (publishing_enabled, priority);
-        self.insert(id, session.clone(), owner, memory, revised, settings, now)?;
+        let client = (session.clone(), owner);
+        self.insert(id, client, memory, revised, settings, now)?;
         self.last_id = id;
         self.attach(session, id);
         Ok(id)
     }
 
-    /// Continues a durable Subscription of an earlier server, without its items. It has no Session until a client takes it over.
+    /// Continues a durable Subscription of an earlier server, and returns its items, which are to be added. It has no Session until a
+    /// client takes it over.
     pub(crate) fn restore(
         &mut self,
-        saved: &SavedSubscription,
+        saved: SavedSubscription,
         memory: &MemoryBudget,
         now: Now,
-    ) -> Result<(), StatusCode> {
+    ) -> Result<Vec<SavedItem>, StatusCode> {
         let durable = self.subscriptions.values();
         let durable = durable.filter(|subscription| subscription.is_durable());
         if is_full(durable.count(), self.limits.max_durable_subscriptions)
@@ -64,17 +67,9 @@ impl Engine {
             &self.limits,
         );
         let longest = Duration::from_secs(3600 * u64::from(self.limits.max_durable_hours));
-        let owner = Arc::new(saved.owner.clone());
+        let client = (NodeId::NULL, Arc::new(saved.owner));
         let settings = (saved.publishing_enabled, saved.priority);
-        self.insert(
-            saved.id,
-            NodeId::NULL,
-            owner,
-            memory,
-            revised,
-            settings,
-            now,
-        )?;
+        self.insert(saved.id, client, memory, revised, settings, now)?;
         self.last_id = self.last_id.max(saved.id);
         let item_ids = saved.items.iter().map(|item| item.id);
         let last_item_id = item_ids.fold(saved.last_item_id, u32::max);
@@ -82,18 +77,17 @@ impl Engine {
             subscription.restore(
                 saved.lifetime.min(longest),
                 (saved.next_sequence_number, last_item_id),
-                saved.messages.clone(),
+                saved.messages,
             );
         }
-        Ok(())
+        Ok(saved.items)
     }
 
-    #[expect(clippy::too_many_arguments, reason = "parts of a new Subscription")]
+    /// Adds a Subscription, which belongs to no queue of a Session yet.
     fn insert(
         &mut self,
         id: u32,
-        session: NodeId,
-        owner: Arc<Caller>,
+        (session, owner): (NodeId, Arc<Caller>),
         memory: &MemoryBudget,
         revised: Revised,
         (publishing_enabled, priority): (bool, u8),

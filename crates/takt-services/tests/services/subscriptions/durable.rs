@@ -6,7 +6,7 @@ use takt_ua::ids;
 use super::*;
 use crate::common::builder;
 
-fn set_durable(subscriber: &mut Subscriber, hours: u32) -> Result<Variant, StatusCode> {
+pub(super) fn set_durable(subscriber: &mut Subscriber, hours: u32) -> Result<Variant, StatusCode> {
     let request = CallRequest {
         request_header: subscriber.client.header(),
         methods_to_call: vec![CallMethodRequest {
@@ -120,7 +120,7 @@ fn a_modified_subscription_tells_the_lifetime_that_it_keeps() {
 }
 
 /// Takes over a Subscription of an earlier server, by its SubscriptionId.
-fn take_over(subscriber: &mut Subscriber, id: u32) -> TransferResult {
+pub(super) fn take_over(subscriber: &mut Subscriber, id: u32) -> TransferResult {
     let request = TransferSubscriptionsRequest {
         request_header: subscriber.client.header(),
         subscription_ids: vec![id],
@@ -207,4 +207,57 @@ fn bytes_of_other_namespaces_and_damaged_ones_restore_nothing() {
     assert!(matches!(refused, RestoreError::Format), "{refused}");
     // A Subscription with this SubscriptionId exists.
     assert_eq!(server.restore_subscriptions(&saved).unwrap(), 0);
+}
+
+#[test]
+fn links_and_items_without_a_node_outlive_the_server() {
+    let server = crate::common::server();
+    let names = ["Trigger", "Linked", "Gone"];
+    let nodes = names.map(|name| variable(&server, name, &Value::stored(0_u32)));
+    let mut before = Subscriber::new(&server);
+    assert_eq!(set_durable(&mut before, 1), Ok(1_u32.into()));
+    let ids = [1, 2, 3].map(|handle| {
+        let place = usize::try_from(handle - 1).unwrap();
+        before.watch(&nodes[place], handle, 10).monitored_item_id
+    });
+    let request = SetMonitoringModeRequest {
+        request_header: before.client.header(),
+        subscription_id: before.id,
+        monitoring_mode: MonitoringMode::Sampling,
+        monitored_item_ids: vec![ids[1]],
+    };
+    let _: SetMonitoringModeResponse = before.client.call(request).unwrap();
+    let request = SetTriggeringRequest {
+        request_header: before.client.header(),
+        subscription_id: before.id,
+        triggering_item_id: ids[0],
+        links_to_add: vec![ids[1]],
+        links_to_remove: Vec::new(),
+    };
+    let _: SetTriggeringResponse = before.client.call(request).unwrap();
+    while !before.values().is_empty() {}
+    let saved = server.saved_subscriptions().unwrap();
+
+    let server = crate::common::server();
+    let [trigger, linked] = [0_u32, 0].map(Value::stored);
+    assert_eq!(variable(&server, "Trigger", &trigger), nodes[0]);
+    assert_eq!(variable(&server, "Linked", &linked), nodes[1]);
+    assert_eq!(server.restore_subscriptions(&saved).unwrap(), 1);
+    let mut after = Subscriber::new(&server);
+    assert_eq!(
+        take_over(&mut after, before.id).status_code,
+        StatusCode::Good
+    );
+    let gone = after.changes();
+    assert_eq!(gone.len(), 1, "{gone:?}");
+    assert_eq!(
+        (gone[0].0, gone[0].1.status_code()),
+        (3, StatusCode::BadNodeIdUnknown)
+    );
+    set(&linked, 5_u32);
+    assert!(after.values().is_empty());
+    set(&trigger, 1_u32);
+    // With the value that the linked item had sampled at the first server.
+    let expected = [(1, 1_u32), (2, 0), (2, 5)].map(|(handle, value)| (handle, value.into()));
+    assert_eq!(after.values(), expected);
 }

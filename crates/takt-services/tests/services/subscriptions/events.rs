@@ -445,3 +445,31 @@ fn costly_filters_of_one_session_do_not_delay_events_of_others() {
         lost.len()
     );
 }
+
+#[test]
+fn events_of_a_durable_subscription_outlive_the_server() {
+    use super::durable::{set_durable, take_over};
+
+    let first = server();
+    let mut before = Subscriber::new(&first);
+    assert_eq!(set_durable(&mut before, 1), Ok(1_u32.into()));
+    before.watch_events(ids::SERVER, &filter(&["Message"], Vec::new()));
+    for message in ["one", "two"] {
+        assert!(first.events().report(event(message, 1)));
+    }
+    before.wait(1);
+    let saved = first.saved_subscriptions().unwrap();
+
+    let second = server();
+    assert_eq!(second.restore_subscriptions(&saved).unwrap(), 1);
+    assert!(second.events().has_listeners());
+    assert!(second.events().report(event("three", 1)));
+    let mut after = Subscriber::new(&second);
+    assert_eq!(
+        take_over(&mut after, before.id).status_code,
+        StatusCode::Good
+    );
+    let mut messages = after.messages();
+    messages.extend(after.messages());
+    assert_eq!(messages, ["one", "two", "three"]);
+}

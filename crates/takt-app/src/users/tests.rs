@@ -1,0 +1,231 @@
+//! Tests of the table of users.
+
+use std::os::unix::fs::PermissionsExt;
+
+use takt_space::UserRole;
+
+use super::*;
+
+fn peer(last: u8) -> Peer {
+    Peer::Tcp {
+        address: ([192, 0, 2, last], 50_000).into(),
+    }
+}
+
+fn user(name: &str, password: &str) -> User {
+    User {
+        name: name.to_owned(),
+        roles: UserRole::Operator.into(),
+        proof: UserProof::Password(PasswordHash::of(password.as_bytes()).unwrap()),
+    }
+}
+
+fn file(folder: &tempfile::TempDir) -> UserFile {
+    UserFile::new(folder.path().join("users"), UserRole::Observer.into())
+}
+
+#[test]
+fn passwords_are_checked_and_changes_take_effect() {
+    let folder = tempfile::tempdir().unwrap();
+    let users = file(&folder);
+    assert!(!users.allows_user_names());
+    users.add(user("anna", "hammer")).unwrap();
+    let path = folder.path().join("users");
+    let mode = fs::metadata(&path).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    let text = fs::read_to_string(&path).unwrap();
+    assert!(!text.contains("hammer"), "{text}");
+    assert!(users.allows_user_names() && !users.allows_certificates());
+    let check = |name, password: &str| users.user_name(&peer(1), name, password.as_bytes());
+    let denied = Err(StatusCode::BadUserAccessDenied);
+    assert_eq!(check("anna", "hammer"), Ok(UserRole::Operator.into()));
+    for (name, password) in [("anna", "nail"), ("anna", ""), ("bert", "hammer")] {
+        assert_eq!(check(name, password), denied);
+    }
+    assert!(!users.remove("anna", UserKind::UnixUser).unwrap());
+    assert!(users.remove("anna", UserKind::Login).unwrap());
+    assert!(!users.remove("anna", UserKind::Login).unwrap());
+    assert_eq!(check("anna", "hammer"), denied);
+    assert!(users.add(user("a:b", "x")).is_err());
+}
+
+/// A mistake in the file gives nobody a right: neither while the server runs, nor at its start.
+#[test]
+fn a_damaged_file_gives_no_rights() {
+    let folder = tempfile::tempdir().unwrap();
+    let users = file(&folder);
+    let member = Peer::SharedMemory {
+        user: Some(4_000_000_000),
+        process: None,
+        groups: vec![4_000_000_001],
+    };
+    let limited = User {
+        name: "plant".to_owned(),
+        roles: UserRole::Observer.into(),
+        proof: UserProof::UnixGroup(4_000_000_001),
+    };
+    assert!(users.anonymous(&member).contains(UserRole::Operator));
+    users.add(limited).unwrap();
+    let observes = |users: &UserFile| {
+        let roles = users.anonymous(&member);
+        roles.contains(UserRole::Observer) && !roles.contains(UserRole::Operator)
+    };
+    assert!(observes(&users));
+    let path = folder.path().join("users");
+    let text = fs::read_to_string(&path).unwrap();
+    for damaged in [
+        text.replace("observer", "observr").into_bytes(),
+        [text.as_bytes(), &[0xFF]].concat(),
+    ] {
+        std::thread::sleep(SAME_TIME);
+        fs::write(&path, damaged).unwrap();
+        assert!(observes(&users));
+        assert!(observes(&file(&folder)));
+        assert!(users.remove("plant", UserKind::UnixGroup).is_err());
+    }
+    fs::remove_file(&path).unwrap();
+    fs::create_dir(&path).unwrap();
+    assert!(observes(&users) && observes(&file(&folder)));
+}
+
+#[test]
+fn one_certificate_is_one_user() {
+    let folder = tempfile::tempdir().unwrap();
+    let users = file(&folder);
+    let with = |name: &str| User {
+        name: name.to_owned(),
+        roles: UserRole::Operator.into(),
+        proof: UserProof::Certificate("ab".to_owned()),
+    };
+    users.add(with("anna")).unwrap();
+    users.add(with("anna")).unwrap();
+    let error = users.add(with("bert")).unwrap_err();
+    assert!(matches!(error, UsersError::KnownCertificate(_)), "{error}");
+}
+
+/// The log does not tell which names are known.
+#[test]
+fn refusals_of_known_and_unknown_names_look_alike() {
+    let folder = tempfile::tempdir().unwrap();
+    let users = file(&folder);
+    users.add(user("anna", "hammer")).unwrap();
+    for name in ["anna", "bert"] {
+        let refused = users.user_name(&peer(1), name, b"nail");
+        assert_eq!(refused, Err(StatusCode::BadUserAccessDenied));
+    }
+    let mut lines = users.refusals.lines();
+    lines.sort();
+    assert_eq!(lines.len(), 2, "{lines:?}");
+    assert_eq!(lines[0].replace("anna", "bert"), lines[1]);
+    assert!(!lines.concat().contains("nail"));
+}
+
+#[test]
+fn guessing_locks_the_name_for_one_address() {
+    let folder = tempfile::tempdir().unwrap();
+    let users = file(&folder);
+    let guess = |address| {
+        (
+            String::from("anna"),
+            Some(IpAddr::from([192, 0, 2, address])),
+        )
+    };
+    let at = Instant::now() + Duration::from_secs(10);
+    for _ in 0..ATTEMPTS {
+        assert!(users.permit(&guess(1), at));
+        users.note(guess(1), false, at);
+    }
+    assert!(!users.permit(&guess(1), at), "locked");
+    assert!(users.permit(&guess(2), at), "another address");
+    assert!(users.permit(&guess(1), at + LOCKED));
+}
+
+#[test]
+fn addresses_of_one_ipv6_network_are_one_guesser() {
+    let folder = tempfile::tempdir().unwrap();
+    let users = file(&folder);
+    users.add(user("anna", "hammer")).unwrap();
+    let check = |address: &str, password: &str| {
+        let address = format!("[{address}]:50000").parse().unwrap();
+        users.user_name(&Peer::Tcp { address }, "anna", password.as_bytes())
+    };
+    let denied = Err(StatusCode::BadUserAccessDenied);
+    for host in 1..=ATTEMPTS {
+        assert_eq!(check(&format!("2001:db8::{host}"), "nail"), denied);
+    }
+    assert_eq!(check("2001:db8::99", "hammer"), denied);
+    assert!(check("2001:db8:0:1::99", "hammer").is_ok());
+}
+
+#[test]
+fn checks_are_limited_in_time_and_failures_in_memory() {
+    let folder = tempfile::tempdir().unwrap();
+    let attempt = |number: usize| (format!("name{number}"), None);
+    let users = file(&folder);
+    let at = Instant::now();
+    assert!((0..BURST as usize).all(|number| users.permit(&attempt(number), at)));
+    let users = file(&folder);
+    let at = Instant::now() + Duration::from_secs(10);
+    let permitted = (0..100).filter(|number| users.permit(&attempt(*number), at));
+    assert_eq!(permitted.count(), BURST as usize + 1);
+    assert!(users.permit(&attempt(0), at + PAUSE));
+    for number in 0..2 * MAX_FAILURES {
+        users.note(attempt(number), false, at);
+    }
+    assert!(users.state().failures.len() <= MAX_FAILURES);
+}
+
+#[test]
+fn right_passwords_are_not_limited() {
+    let folder = tempfile::tempdir().unwrap();
+    let users = file(&folder);
+    let attempt = ("anna".to_owned(), None);
+    let at = Instant::now() + Duration::from_secs(10);
+    for _ in 0..10 * BURST {
+        assert!(users.permit(&attempt, at));
+        users.note(attempt.clone(), true, at);
+    }
+    // Guesses between them are limited as before.
+    let guess = |number: usize| (format!("name{number}"), None);
+    let permitted = (0..100).filter(|number| users.permit(&guess(*number), at));
+    assert_eq!(permitted.count(), BURST as usize + 1);
+}
+
+#[test]
+fn unix_users_have_the_roles_of_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let users = file(&folder);
+    let process = |user, group| Peer::SharedMemory {
+        user,
+        process: None,
+        groups: vec![group],
+    };
+    let roles = |peer: &Peer| users.anonymous(peer).to_string();
+    let usual = "anonymous,authenticated-user,observer,operator,engineer";
+    let stranger = rustix::process::geteuid().as_raw() + 4711;
+    let loopback = Peer::Tcp {
+        address: ([127, 0, 0, 1], 50_000).into(),
+    };
+    assert_eq!(roles(&process(Some(stranger), 100)), usual);
+    assert_eq!(roles(&loopback), "anonymous,observer,operator");
+    let add = |name: &str, roles: &str, proof| {
+        let (name, roles) = (name.to_owned(), roles.parse().unwrap());
+        users.add(User { name, roles, proof }).unwrap();
+    };
+    add("plant", "supervisor", UserProof::UnixGroup(100));
+    let everybody = "anonymous,authenticated-user,observer";
+    let supervisor = format!("{everybody},supervisor");
+    assert_eq!(roles(&process(Some(stranger), 100)), supervisor);
+    assert_eq!(roles(&process(Some(stranger), 101)), usual);
+    add("bert", "security-admin", UserProof::UnixUser(stranger));
+    let admin = format!("{everybody},security-admin");
+    assert_eq!(roles(&process(Some(stranger), 100)), admin);
+    // Every Unix user of this host can come from the loopback interface.
+    assert_eq!(roles(&loopback), "observer");
+    assert_eq!(roles(&process(None, 100)), "observer");
+    let own = rustix::process::geteuid().as_raw();
+    for all in [own, 0] {
+        assert_eq!(users.anonymous(&process(Some(all), 100)), RoleSet::ALL);
+    }
+    assert!(!users.allows_user_names() && !users.allows_certificates());
+}
