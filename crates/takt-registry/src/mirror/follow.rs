@@ -31,8 +31,8 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 const SHORTEST_REFUSED: Duration = Duration::from_secs(30);
 const LONGEST_REFUSED: Duration = Duration::from_secs(300);
 
-/// Pause after a refusal by the registry itself, of which the user of the mirror at the server notices nothing.
-const OWN_REFUSAL: Duration = Duration::from_secs(4);
+/// Pause after a refusal before the login, which counts for no user.
+const BEFORE_LOGIN: Duration = Duration::from_secs(4);
 
 /// Longest wait for a change before the thread looks at other things.
 const LOOK: Duration = Duration::from_millis(50);
@@ -81,7 +81,7 @@ impl Follower {
                 Err(error) => error,
             };
             let is_lasting = problem::is_lasting(&error);
-            let is_own = problem::is_own_refusal(&error);
+            let is_before_login = problem::is_before_login(&error);
             let error = problem::text(&error, &self.options);
             self.gateway.set_available(false);
             self.mark_away();
@@ -91,7 +91,7 @@ impl Follower {
                 logged = error;
             }
             let pause = match is_lasting {
-                true if is_own => OWN_REFUSAL,
+                true if is_before_login => BEFORE_LOGIN,
                 true => refused.grow(),
                 false => {
                     if begin.elapsed() > LONGEST_PAUSE {

@@ -19,12 +19,16 @@ pub(super) fn is_lasting(error: &ScanError) -> bool {
     }
 }
 
-/// Returns true if the registry did not even try to log in: it does not trust the server, or has no password. The cause is on this
-/// host, and an attempt locks nobody out.
-pub(super) fn is_own_refusal(error: &ScanError) -> bool {
+/// Returns true if the attempt ended before the login: one side does not trust the other one, or there is no password. It locks
+/// nobody out.
+pub(super) fn is_before_login(error: &ScanError) -> bool {
     matches!(
         error,
-        ScanError::Client(ClientError::ServerCertificate { .. } | ClientError::PasswordFile { .. })
+        ScanError::Client(
+            ClientError::ServerCertificate { .. }
+                | ClientError::NotTrusted { .. }
+                | ClientError::PasswordFile { .. }
+        )
     )
 }
 
@@ -115,9 +119,17 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_the_registry_refuses_is_asked_again_soon() {
-        assert!(is_own_refusal(&certificate(CertificateError::Untrusted)));
-        assert!(!is_own_refusal(&refused(StatusCode::BadUserAccessDenied)));
+    fn a_refusal_before_the_login_is_none_of_the_user() {
+        let not_trusted = ClientError::NotTrusted {
+            endpoint: "opc.tcp://10.0.0.7:4840".to_owned(),
+            thumbprint: String::new(),
+            issuer: None,
+            own: None,
+            status: StatusCode::BadSecurityChecksFailed,
+        };
+        assert!(is_before_login(&ScanError::Client(not_trusted)));
+        assert!(is_before_login(&certificate(CertificateError::Untrusted)));
+        assert!(!is_before_login(&refused(StatusCode::BadUserAccessDenied)));
     }
 
     #[test]
