@@ -2,7 +2,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
@@ -14,14 +14,18 @@ use super::writer::LineWriter;
 pub(super) struct LogFile {
     path: PathBuf,
     file: File,
+    /// True if a part of a line may be at the end of the file: of a server that was killed, or of a full disk.
+    has_partial_line: bool,
 }
 
 impl LogFile {
     /// Opens the file, and creates it if it is missing.
     pub(super) fn open(path: &Path) -> io::Result<Self> {
+        let file = append(path)?;
         Ok(Self {
             path: path.to_owned(),
-            file: append(path)?,
+            has_partial_line: ends_within_a_line(path),
+            file,
         })
     }
 
@@ -63,6 +67,18 @@ fn append(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
+/// Returns true if the last byte of a file ends no line. Pipes have no last byte, and a file that cannot be read counts as whole.
+fn ends_within_a_line(path: &Path) -> bool {
+    let is_partial = || {
+        let length = fs::metadata(path).ok().filter(fs::Metadata::is_file)?.len();
+        let mut last = [0];
+        let file = File::open(path).ok()?;
+        file.read_exact_at(&mut last, length.checked_sub(1)?).ok()?;
+        Some(last != *b"\n")
+    };
+    is_partial().unwrap_or(false)
+}
+
 /// Returns true if the group or other users may read or write the file. Pipes and devices are what the administrator made them.
 fn is_open_to_others(file: &fs::Metadata) -> bool {
     file.is_file() && file.mode() & 0o066 != 0
@@ -71,10 +87,14 @@ fn is_open_to_others(file: &fs::Metadata) -> bool {
 impl LineWriter for LogFile {
     fn write(&mut self, record: &str) -> io::Result<()> {
         if !self.is_in_place() {
-            self.file = append(&self.path)?;
+            *self = Self::open(&self.path)?;
         }
+        let end_of_partial_line = if self.has_partial_line { "\n" } else { "" };
         // One call for one line, so that lines of several servers do not mix.
-        self.file.write_all(format!("{record}\n").as_bytes())
+        let line = format!("{end_of_partial_line}{record}\n");
+        let written = self.file.write_all(line.as_bytes());
+        self.has_partial_line = written.is_err();
+        written
     }
 }
 
@@ -108,6 +128,21 @@ mod tests {
         let mut reader = OpenOptions::new();
         let _reader = reader.read(true).write(true).open(&path).unwrap();
         LogFile::open(&path).unwrap().write("1").unwrap();
+    }
+
+    #[test]
+    fn a_partial_line_stays_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("audit");
+        fs::write(&path, "1\npart").unwrap();
+        let mut file = LogFile::open(&path).unwrap();
+        file.write("2").unwrap();
+        file.write("3").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "1\npart\n2\n3\n");
+        // Nothing can be written to a full disk.
+        let mut full = LogFile::open(Path::new("/dev/full")).unwrap();
+        full.write("4").unwrap_err();
+        assert!(full.has_partial_line);
     }
 
     #[test]
