@@ -1,0 +1,1 @@
+//! Instruction counts of the hot paths: see the benchmark `instructions`, which `./test instructions` runs.
