@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use takt_services::Server;
+use takt_services::{Saving, Server};
 
 fuzz_target!(|bytes: &[u8]| {
     let server = Server::builder("Fuzz", "urn:fuzz").build();
@@ -12,6 +12,6 @@ fuzz_target!(|bytes: &[u8]| {
     file.truncate(file.len() - 4);
     file.extend_from_slice(bytes);
     if let Ok(restored) = server.restore_subscriptions(&file) {
-        assert_eq!(server.saved_subscriptions().is_some(), restored > 0);
+        assert_eq!(server.saved_subscriptions(Saving::AtEnd).is_some(), restored > 0);
     }
 });

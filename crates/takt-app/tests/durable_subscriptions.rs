@@ -142,7 +142,7 @@ fn restart(is_shared_memory: bool) {
     assert_eq!(mode & 0o777, 0o600);
 
     let provider = start(directory.path());
-    assert!(!file.exists(), "a crash would repeat these values");
+    assert!(file.exists(), "a crash would lose these values");
     let mut client = connect(&provider, directory.path(), is_shared_memory);
     assert_eq!(take_over(&mut client, id), before);
     client.write(&count(), 100_u32.into()).unwrap();
@@ -151,6 +151,63 @@ fn restart(is_shared_memory: bool) {
     let expected: Vec<u32> = (2..=50).chain([0, 100]).collect();
     assert_eq!(values, expected);
     assert_eq!(after[0], before[before.len() - 1] + 1);
+}
+
+/// Waits until a file has changed, and returns its content.
+fn changed(file: &Path, before: &[u8]) -> Vec<u8> {
+    let begin = Instant::now();
+    loop {
+        match std::fs::read(file) {
+            Ok(content) if content != before => return content,
+            _ => assert!(begin.elapsed() < PATIENCE, "{} stays", file.display()),
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn after_a_crash() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("state/Press.subscriptions");
+    let provider = start(directory.path());
+    let mut client = connect(&provider, directory.path(), false);
+    assert!(!file.exists());
+    let id = subscribe(&mut client, count());
+    let (values, numbers) = receive(&mut client, 0);
+    assert_eq!(values, [0]);
+    // Soon after it was created, and again after some seconds.
+    let first = changed(&file, &[]);
+    for number in 1..=20_u32 {
+        client.write(&count(), number.into()).unwrap();
+    }
+    let crashed = changed(&file, &first);
+    let (values, _) = receive(&mut client, 20);
+    assert_eq!(values, (1..=20).collect::<Vec<_>>());
+    drop(client);
+    drop(provider);
+    // What a crash leaves: the file that was written while the Provider served.
+    std::fs::write(&file, crashed).unwrap();
+
+    let provider = start(directory.path());
+    let mut client = connect(&provider, directory.path(), false);
+    take_over(&mut client, id);
+    client.write(&count(), 100_u32.into()).unwrap();
+    let (values, after) = receive(&mut client, 100);
+    // Those that the client has received are repeated. The new Provider starts with 0.
+    let expected: Vec<u32> = (1..=20).chain([0, 100]).collect();
+    assert_eq!(values, expected);
+    assert!(after[0] > numbers[0] + 1_000_000, "{after:?}");
+    // The end of the Subscription is noted, too.
+    let deleted = client.call(DeleteSubscriptionsRequest {
+        subscription_ids: vec![id],
+        ..DeleteSubscriptionsRequest::default()
+    });
+    assert_eq!(deleted.unwrap().results, [StatusCode::Good]);
+    let begin = Instant::now();
+    while file.exists() {
+        assert!(begin.elapsed() < PATIENCE, "the file stays");
+        std::thread::sleep(Duration::from_millis(20));
+    }
 }
 
 #[test]

@@ -79,7 +79,7 @@ pub use history::Historian;
 pub use limits::{OperationLimits, ServerLimits, SubscriptionLimits};
 pub use node_management::{EverybodyManages, NoNodeManagement, NodeManagement};
 pub use server::Server;
-pub use services::restored::RestoreError;
+pub use services::restored::{RestoreError, Saving};
 pub use session_observer::{NoSessionObserver, SessionObserver};
 pub use settled::Settled;
 pub use users::{IssuedUser, Users};
@@ -95,7 +95,7 @@ pub mod fuzzing {
 
     /// Returns the file of a server without durable Subscriptions. Its last four bytes are their number.
     pub fn no_subscriptions(server: &Server) -> Vec<u8> {
-        crate::services::restored::encoded(server, &[]).unwrap_or_default()
+        crate::services::restored::encoded(server, &[], crate::Saving::AtEnd).unwrap_or_default()
     }
 
     /// Reads an additionalHeader of a request from `forwarder`. Returns the Roles with which the request is carried out. `None`: the

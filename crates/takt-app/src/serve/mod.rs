@@ -85,8 +85,8 @@ pub struct ServeOptions {
     /// Clients to which the server connects, where they listen: reverse connect (OPC 10000-6, 7.1.3). The first endpoint over
     /// TCP is served there.
     pub reverse_connect: Vec<EndpointUrl>,
-    /// File in which durable Subscriptions outlive the server, if it ends in order. By default that of a Provider or a registry is
-    /// in its state folder; without a file they end with the server.
+    /// File in which durable Subscriptions outlive the server. By default that of a Provider or a registry is in its state folder;
+    /// without a file they end with the server.
     pub durable_subscriptions: Option<PathBuf>,
 }
 

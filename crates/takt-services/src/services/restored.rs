@@ -1,11 +1,11 @@
 //! Durable Subscriptions that outlive the server (OPC 10000-4, 6.8).
 //!
-//! The application stores the bytes when the server ends, and restores them before the next one serves. Each Subscription goes
-//! on with its queues, its unacknowledged messages and its sequence numbers; the same user of the same application takes it over
-//! with TransferSubscriptions.
+//! The application stores the bytes while the server serves and when it ends, and restores them before the next one serves. Each
+//! Subscription goes on with its queues, its unacknowledged messages and its sequence numbers; the same user of the same
+//! application takes it over with TransferSubscriptions.
 //!
-//! Format: `TKDS`, a version (UInt32), the NamespaceArray (String[]), the number of Subscriptions (Int32), and the Subscriptions,
-//! all in OPC UA Binary (OPC 10000-6, 5.2).
+//! Format: `TKDS`, a version (UInt32), whether the server went on (Boolean), the NamespaceArray (String[]), the number of
+//! Subscriptions (Int32), and the Subscriptions, all in OPC UA Binary (OPC 10000-6, 5.2).
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -24,7 +24,21 @@ use crate::subscriptions::load::Load;
 use crate::subscriptions::{Engine, Now, SavedSubscription};
 
 const MAGIC: &[u8; 4] = b"TKDS";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
+
+/// Numbers that the Subscriptions of a crashed server leave out: more than it can have used since it saved them. A client sees
+/// a gap, and no number twice.
+const SKIPPED: u32 = 1 << 24;
+
+/// Occasion of saving durable Subscriptions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Saving {
+    /// The server goes on. If it crashes, clients get values of these Subscriptions that they have received since once more,
+    /// in messages with new sequence numbers.
+    WhileServing,
+    /// The server does not serve any more.
+    AtEnd,
+}
 
 /// Reason why durable Subscriptions are not restored.
 #[derive(Debug, thiserror::Error)]
@@ -43,16 +57,23 @@ pub enum RestoreError {
 
 impl Server {
     /// Returns the durable Subscriptions for [`restore_subscriptions`](Self::restore_subscriptions); `None` if there are none.
-    /// They go on here: it is called when the server does not serve any more.
-    pub fn saved_subscriptions(&self) -> Option<Vec<u8>> {
+    /// They go on here.
+    pub fn saved_subscriptions(&self, occasion: Saving) -> Option<Vec<u8>> {
         let saved = self.subscriptions.with(|engine| engine.saved());
         if saved.is_empty() {
             return None;
         }
-        let encoded = encoded(self, &saved);
+        let encoded = encoded(self, &saved, occasion);
         encoded
             .inspect_err(|error| tracing::error!(%error, "durable Subscriptions cannot be encoded"))
             .ok()
+    }
+
+    /// Sets the function that is called when a durable Subscription or an item of one begins or ends: it should be saved soon. The
+    /// function must not wait, nor call this server. `None` removes it.
+    pub fn set_durable_observer(&self, observer: Option<Box<dyn Fn() + Send>>) {
+        self.subscriptions
+            .with(|engine| engine.set_durable_observer(observer));
     }
 
     /// Continues the durable Subscriptions of an earlier server with the same nodes. Returns their number; those beyond the limits
@@ -65,6 +86,7 @@ impl Server {
         if decoder.bytes(MAGIC.len())? != MAGIC || decoder.u32()? != VERSION {
             return Err(RestoreError::Format);
         }
+        let crashed = decoder.bool()?;
         let count = decoder.array_length(4)?.unwrap_or_default();
         let mut namespaces = Vec::new();
         for _ in 0..count {
@@ -77,7 +99,11 @@ impl Server {
         let count = decoder.array_length(4)?.unwrap_or_default();
         let mut saved = Vec::new();
         for _ in 0..count {
-            saved.push(SavedSubscription::decode(&mut decoder)?);
+            let mut subscription = SavedSubscription::decode(&mut decoder)?;
+            if crashed {
+                subscription.skip_numbers(SKIPPED);
+            }
+            saved.push(subscription);
         }
         let mut restored = 0;
         for saved in saved {
@@ -199,11 +225,13 @@ impl Server {
 pub(crate) fn encoded(
     server: &Server,
     saved: &[SavedSubscription],
+    occasion: Saving,
 ) -> Result<Vec<u8>, EncodeError> {
     let mut bytes = Vec::new();
     let mut encoder = Encoder::growing(&mut bytes, usize::MAX);
     encoder.bytes(MAGIC)?;
     encoder.u32(VERSION)?;
+    encoder.bool(occasion == Saving::WhileServing)?;
     let namespaces = server.namespace_uris();
     encoder.array_length(Some(namespaces.len()))?;
     for uri in &namespaces {

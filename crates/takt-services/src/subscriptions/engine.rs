@@ -29,6 +29,7 @@ pub(crate) struct Engine {
     pub(super) work_per_slice: u64,
     pub(super) max_message: usize,
     pub(crate) dispatch: Dispatch,
+    durable_observer: Option<Box<dyn Fn() + Send>>,
 }
 
 impl Engine {
@@ -50,6 +51,7 @@ impl Engine {
             slice: Slice::new(work_per_slice),
             work_per_slice,
             dispatch,
+            durable_observer: None,
             max_message: max_response_size
                 .saturating_sub(RESPONSE_OVERHEAD)
                 .max(8 << 10),
@@ -86,7 +88,24 @@ impl Engine {
         }
     }
 
-    /// Returns the durable Subscriptions, as they are kept while no server runs.
+    /// Sets the function that is called when a durable Subscription begins, ends, or may get other items.
+    pub(crate) fn set_durable_observer(&mut self, observer: Option<Box<dyn Fn() + Send>>) {
+        self.durable_observer = observer;
+    }
+
+    /// Tells the observer that this Subscription changes, if it is durable.
+    pub(super) fn durable_changes(&self, id: u32) {
+        if let Some(observer) = &self.durable_observer
+            && self
+                .subscriptions
+                .get(&id)
+                .is_some_and(Subscription::is_durable)
+        {
+            observer();
+        }
+    }
+
+    /// Returns the durable Subscriptions, as they are kept for the next server.
     pub(crate) fn saved(&self) -> Vec<SavedSubscription> {
         let all = self.subscriptions.values();
         all.filter_map(Subscription::saved).collect()
@@ -111,6 +130,7 @@ impl Engine {
         id: u32,
     ) -> Result<(&mut Subscription, &mut Removed), StatusCode> {
         self.subscription(session, id)?;
+        self.durable_changes(id);
         let subscription = self.subscriptions.get_mut(&id);
         let subscription = subscription.ok_or(StatusCode::BadSubscriptionIdInvalid)?;
         Ok((subscription, &mut self.removed))
@@ -160,6 +180,7 @@ impl Engine {
 
     /// Removes a Subscription. Its memory is given back later.
     pub(super) fn remove(&mut self, id: u32) {
+        self.durable_changes(id);
         if let Some(subscription) = self.subscriptions.remove(&id) {
             self.removed.add(subscription);
         }

@@ -151,6 +151,7 @@ impl Engine {
             hours => hours.min(longest),
         };
         subscription.set_durable(Duration::from_secs(3600 * u64::from(hours)));
+        self.durable_changes(id);
         Ok(hours)
     }
 

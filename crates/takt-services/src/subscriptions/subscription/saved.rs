@@ -14,7 +14,7 @@ use takt_ua::{NodeId, UaString};
 use super::{MonitoredItem, Subscription};
 use crate::subscriptions::item::SavedItem;
 
-/// Durable Subscription, as it is kept while no server runs.
+/// Durable Subscription, as it is kept for the next server.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct SavedSubscription {
     pub(crate) id: u32,
@@ -32,6 +32,15 @@ pub(crate) struct SavedSubscription {
     /// Sequence numbers and bytes of the NotificationMessages that are not acknowledged.
     pub(crate) messages: Vec<(u32, Arc<[u8]>)>,
     pub(crate) items: Vec<SavedItem>,
+}
+
+impl SavedSubscription {
+    /// Leaves out sequence numbers and MonitoredItemIds that the server may have used after it saved this state.
+    pub(crate) fn skip_numbers(&mut self, count: u32) {
+        let skip = |number: &mut u32| *number = number.wrapping_add(count).max(1);
+        skip(&mut self.next_sequence_number);
+        skip(&mut self.last_item_id);
+    }
 }
 
 impl Subscription {

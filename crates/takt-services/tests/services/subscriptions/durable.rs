@@ -1,6 +1,8 @@
 //! Durable Subscriptions (OPC 10000-4, 5.14.9).
 
-use takt_services::{ServerLimits, SubscriptionLimits};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use takt_services::{Saving, ServerLimits, SubscriptionLimits};
 use takt_ua::ids;
 
 use super::*;
@@ -136,7 +138,7 @@ fn a_durable_subscription_outlives_its_server() {
     let value = Value::stored(0_u32);
     let node = variable(&server, "Count", &value);
     let mut before = Subscriber::new(&server);
-    assert!(server.saved_subscriptions().is_none());
+    assert!(server.saved_subscriptions(Saving::AtEnd).is_none());
     assert_eq!(set_durable(&mut before, 2), Ok(2_u32.into()));
     let id = before.id;
     let watched = before.watch(&node, 7, 1000);
@@ -145,7 +147,7 @@ fn a_durable_subscription_outlives_its_server() {
     for number in 1..=600_u32 {
         set(&value, number);
     }
-    let saved = server.saved_subscriptions().unwrap();
+    let saved = server.saved_subscriptions(Saving::AtEnd).unwrap();
     drop((before, server));
 
     let server = crate::common::server();
@@ -185,13 +187,69 @@ fn a_durable_subscription_outlives_its_server() {
 }
 
 #[test]
+fn a_crashed_server_uses_no_number_twice() {
+    let server = crate::common::server();
+    let value = Value::stored(0_u32);
+    let node = variable(&server, "Count", &value);
+    let mut before = Subscriber::new(&server);
+    assert_eq!(set_durable(&mut before, 1), Ok(1_u32.into()));
+    before.watch(&node, 7, 10);
+    let saved = server.saved_subscriptions(Saving::WhileServing).unwrap();
+    // The client receives more, and creates another item, before the crash.
+    let values = before.values();
+    assert_eq!(values, [(7, 0_u32.into())]);
+    let last_item = before.watch(&node, 8, 10).monitored_item_id;
+
+    let server = crate::common::server();
+    let value = Value::stored(0_u32);
+    assert_eq!(variable(&server, "Count", &value), node);
+    assert_eq!(server.restore_subscriptions(&saved).unwrap(), 1);
+    let mut after = Subscriber::new(&server);
+    assert_eq!(
+        take_over(&mut after, before.id).status_code,
+        StatusCode::Good
+    );
+    // The value was not published yet when it was saved.
+    assert_eq!(after.values(), [(7, 0_u32.into())]);
+    let message = take_over(&mut Subscriber::new(&server), before.id);
+    assert!(
+        matches!(message.available_sequence_numbers[..], [number] if number > 1_000_000),
+        "{message:?}"
+    );
+    let mut last = Subscriber::new(&server);
+    take_over(&mut last, before.id);
+    last.id = before.id;
+    assert!(last.watch(&node, 9, 10).monitored_item_id > last_item + 1_000_000);
+}
+
+#[test]
+fn the_observer_learns_of_each_change() {
+    let server = crate::common::server();
+    let calls = Arc::new(AtomicU32::new(0));
+    let counted = Arc::clone(&calls);
+    let observer = move || {
+        counted.fetch_add(1, Ordering::Relaxed);
+    };
+    server.set_durable_observer(Some(Box::new(observer)));
+    let node = variable(&server, "Count", &Value::stored(0_u32));
+    let mut subscriber = Subscriber::new(&server);
+    assert_eq!(calls.load(Ordering::Relaxed), 0);
+    assert_eq!(set_durable(&mut subscriber, 1), Ok(1_u32.into()));
+    assert_eq!(calls.load(Ordering::Relaxed), 1);
+    subscriber.watch(&node, 7, 10);
+    assert!(calls.load(Ordering::Relaxed) > 1);
+    server.set_durable_observer(None);
+    assert_eq!(Arc::strong_count(&calls), 1);
+}
+
+#[test]
 fn bytes_of_other_namespaces_and_damaged_ones_restore_nothing() {
     use takt_services::RestoreError;
 
     let server = builder().namespace("urn:one").build().unwrap();
     let mut subscriber = Subscriber::new(&server);
     assert_eq!(set_durable(&mut subscriber, 1), Ok(1_u32.into()));
-    let saved = server.saved_subscriptions().unwrap();
+    let saved = server.saved_subscriptions(Saving::AtEnd).unwrap();
     let other = builder().namespace("urn:another").build().unwrap();
     let refused = other.restore_subscriptions(&saved).unwrap_err();
     assert!(matches!(refused, RestoreError::Namespaces), "{refused}");
@@ -236,7 +294,7 @@ fn links_and_items_without_a_node_outlive_the_server() {
     };
     let _: SetTriggeringResponse = before.client.call(request).unwrap();
     while !before.values().is_empty() {}
-    let saved = server.saved_subscriptions().unwrap();
+    let saved = server.saved_subscriptions(Saving::AtEnd).unwrap();
 
     let server = crate::common::server();
     let [trigger, linked] = [0_u32, 0].map(Value::stored);

@@ -1,6 +1,6 @@
 //! MonitoredItems that monitor Events.
 
-use takt_services::ServerLimits;
+use takt_services::{Saving, ServerLimits};
 use takt_space::{Audience, Event};
 use takt_ua::enumerations::FilterOperator;
 use takt_ua::{QualifiedName, ids};
@@ -458,7 +458,7 @@ fn events_of_a_durable_subscription_outlive_the_server() {
         assert!(first.events().report(event(message, 1)));
     }
     before.wait(1);
-    let saved = first.saved_subscriptions().unwrap();
+    let saved = first.saved_subscriptions(Saving::AtEnd).unwrap();
 
     let second = server();
     assert_eq!(second.restore_subscriptions(&saved).unwrap(), 1);
