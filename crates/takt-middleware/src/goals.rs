@@ -3,8 +3,10 @@
 use serde::Serialize;
 
 use crate::condition::Condition;
+use crate::others::{POLL, are_measured, fastest_other, shortest_rest};
+use crate::ratio::ratio;
 use crate::row::{MiddlewareRow, Resources, Subject};
-use crate::statistics::{Estimate, ratio};
+use crate::statistics::Estimate;
 
 /// Pairs of peers: the first one should not be slower than the second one, times a factor.
 const PAIRS: [(&str, &str, f64); 7] = [
@@ -34,9 +36,6 @@ const FRUGAL: [(&str, &str); 3] = [
 /// Peer that should be the fastest middleware of all.
 const FASTEST: &str = "takt-iox2";
 
-/// Option of peers that look for messages without sleep.
-const POLL: &str = " poll=true";
-
 /// Goal and the ratio that meets or misses it.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Goal {
@@ -50,14 +49,42 @@ pub(crate) struct Goal {
     pub(crate) case: Option<(&'static str, u32)>,
     pub(crate) ratio: Estimate,
     pub(crate) at_most: f64,
-    /// True if the lower end of the interval is at most the goal.
+    /// True if all middleware that it is about was measured.
+    pub(crate) is_judged: bool,
+    /// True if it is judged and the lower end of the interval is at most the goal.
     pub(crate) is_met: bool,
     /// Difference of the resources of both peers, if the goal is missed.
     pub(crate) cause: String,
 }
 
-/// Returns the goals whose peers were measured without fault.
-pub(crate) fn goals(subjects: &[Subject], rows: &[MiddlewareRow], seed: u64) -> Vec<Goal> {
+impl Goal {
+    pub(crate) fn is_missed(&self) -> bool {
+        self.is_judged && !self.is_met
+    }
+
+    /// Takes the verdict back, unless all other middleware was measured.
+    fn judged(self, is_judged: bool) -> Self {
+        match is_judged {
+            true => self,
+            false => Self {
+                is_judged,
+                is_met: false,
+                cause: String::new(),
+                ..self
+            },
+        }
+    }
+}
+
+/// Returns the goals whose peers were measured without fault. `left_out` has the variants of peers that the options leave out.
+pub(crate) fn goals(
+    (subjects, left_out): (&[Subject], &[Subject]),
+    rows: &[MiddlewareRow],
+    seed: u64,
+) -> Vec<Goal> {
+    let is_known = |row: &MiddlewareRow, is_other: &dyn Fn(&Subject) -> bool| {
+        are_measured(subjects.iter().chain(left_out), rows, row, is_other)
+    };
     let mut goals = Vec::new();
     for (above, below, at_most) in PAIRS {
         let name = format!("{above} / {below}");
@@ -73,13 +100,19 @@ pub(crate) fn goals(subjects: &[Subject], rows: &[MiddlewareRow], seed: u64) -> 
         let name = format!("{above} / fastest other");
         for row in right_rows(rows, &above) {
             let pair = fastest_other(subjects, rows, row, polls).map(|other| [row, other]);
-            goals.extend(pair.and_then(|pair| goal(subjects, &name, pair, 1.0, seed)));
+            let found = pair.and_then(|pair| goal(subjects, &name, pair, 1.0, seed));
+            let is_other = |it: &Subject| polls || !it.label.contains(POLL);
+            goals.extend(found.map(|goal| goal.judged(is_known(row, &is_other))));
         }
     }
     for polls in [false, true] {
-        let pair = shortest_rest(subjects, rows, polls);
         let name = "fastest Takt / fastest other";
-        goals.extend(pair.and_then(|pair| goal(subjects, name, pair, 1.0, seed)));
+        let Some(pair) = shortest_rest(subjects, rows, polls) else {
+            continue;
+        };
+        let is_other = |it: &Subject| it.is_networked && it.label.contains(POLL) == polls;
+        let found = goal(subjects, name, pair, 1.0, seed);
+        goals.extend(found.map(|goal| goal.judged(is_known(pair[0], &is_other))));
     }
     for (above, below) in FRUGAL {
         goals.extend(frugality(subjects, [above, below], seed));
@@ -95,51 +128,6 @@ fn right_rows<'a>(
     rows.iter().filter(move |row| {
         row.peer == peer && row.is_right() && row.condition != Condition::Resting
     })
-}
-
-/// Returns the fastest other middleware in the same case: no floor, and not Takt through shared memory. If `polls` is true, peers that
-/// can poll do so.
-fn fastest_other<'a>(
-    subjects: &[Subject],
-    rows: &'a [MiddlewareRow],
-    row: &MiddlewareRow,
-    polls: bool,
-) -> Option<&'a MiddlewareRow> {
-    let is_other = |other: &&MiddlewareRow| {
-        let subject = subjects.iter().find(|it| it.label == other.peer);
-        let is_other = subject.is_some_and(|it| {
-            let is_own_memory = !it.is_networked && it.label.starts_with("takt-");
-            !it.is_floor && !is_own_memory
-        });
-        is_other
-            && other.key() == row.key()
-            && other.is_right()
-            && (polls || !other.peer.contains(POLL))
-    };
-    // Rows have the fastest peer first.
-    rows.iter().find(is_other)
-}
-
-/// Returns Takt's fastest resting round trip through a network, and that of the fastest other middleware. Those that poll are compared
-/// with each other.
-fn shortest_rest<'a>(
-    subjects: &[Subject],
-    rows: &'a [MiddlewareRow],
-    polls: bool,
-) -> Option<[&'a MiddlewareRow; 2]> {
-    let is_compared = |row: &&MiddlewareRow| {
-        let subject = subjects.iter().find(|it| it.label == row.peer);
-        let is_middleware = subject.is_some_and(|it| it.is_networked && !it.is_floor);
-        is_middleware
-            && row.condition == Condition::Resting
-            && row.is_right()
-            && row.peer.contains(POLL) == polls
-    };
-    // Rows have the fastest peer first.
-    let mut takt = rows.iter().filter(is_compared);
-    let mut others = rows.iter().filter(is_compared);
-    let is_takt = |row: &&MiddlewareRow| row.peer.starts_with("takt-");
-    Some([takt.find(is_takt)?, others.find(|row| !is_takt(row))?])
 }
 
 /// Returns the goal that the first row is at most `at_most` times as slow as the second one.
@@ -161,6 +149,7 @@ fn goal(
         case: Some((row.mode.name(), row.bytes)),
         ratio,
         at_most,
+        is_judged: true,
         is_met,
         cause: match (is_met, row.is_loaded || other.is_loaded) {
             (true, _) => String::new(),
@@ -197,6 +186,7 @@ fn frugality(subjects: &[Subject], peers: [&str; 2], seed: u64) -> Vec<Goal> {
             case: None,
             ratio,
             at_most: 1.0,
+            is_judged: true,
             is_met,
             cause: match is_met {
                 true => String::new(),
@@ -235,6 +225,11 @@ mod tests {
     }
 
     fn goals_under(condition: Condition, peers: &[(&str, u64)]) -> Vec<Goal> {
+        goals_without(&[], condition, peers)
+    }
+
+    /// Returns the goals if these variants of required peers were left out.
+    fn goals_without(left_out: &[&str], condition: Condition, peers: &[(&str, u64)]) -> Vec<Goal> {
         let subject = |label: &str| Subject {
             place: 0,
             label: label.to_owned(),
@@ -282,7 +277,12 @@ mod tests {
             .map(|(label, nanos)| round(label, *nanos))
             .collect();
         let rows = rows(&mut subjects, &rounds);
-        goals(&subjects, &rows, 1)
+        let left_out = left_out.iter().map(|label| Subject {
+            required: true,
+            ..subject(label)
+        });
+        let left_out: Vec<Subject> = left_out.collect();
+        goals((&subjects[..], &left_out[..]), &rows, 1)
     }
 
     #[test]
@@ -333,6 +333,27 @@ mod tests {
                 ("takt-iox2 poll=true / fastest other", "dds poll=true", true),
             ]
         );
+    }
+
+    #[test]
+    fn the_fastest_other_is_not_judged_without_required_middleware() {
+        let peers = [("takt-iox2", 5), ("takt-tcp", 30), ("dds", 10)];
+        let verdicts = |left_out: &[&str], peers: &[(&str, u64)]| {
+            let goals = goals_without(left_out, Condition::Idle, peers);
+            let verdict = |goal: &Goal| (goal.is_judged, goal.is_met, goal.is_missed());
+            goals.iter().map(verdict).collect::<Vec<_>>()
+        };
+        // Variants that poll, floors and other peers of Takt are not needed.
+        let others = ["mqtt poll=true", "tcp", "takt-pubsub-udp"];
+        assert_eq!(verdicts(&others, &peers), [(true, true, false)]);
+        assert_eq!(verdicts(&["mqtt", "ros1"], &peers), [(false, false, false)]);
+        // Foreign middleware is needed, even if the table has none.
+        assert_eq!(verdicts(&[], &peers[..2]), [(false, false, false)]);
+        let resting = [("takt-tcp", 9), ("mqtt", 10)];
+        let goals = goals_without(&["dds transport=iox2"], Condition::Resting, &resting);
+        assert!(goals[0].is_met && goals[0].is_judged);
+        let goals = goals_without(&["dds"], Condition::Resting, &resting);
+        assert!(!goals[0].is_judged && !goals[0].is_missed());
     }
 
     #[test]

@@ -2,10 +2,9 @@
 
 use std::fs;
 use std::io::{BufRead, IsTerminal, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::SystemTime;
 
 use clap::{Args, Subcommand};
 use serde::Serialize;
@@ -15,7 +14,7 @@ use takt_rt::child::{ChildError, ChildProcess, Ending};
 use crate::error::MiddlewareError;
 use crate::load::STRESS;
 use crate::packages::{apt, download_size, missing_packages};
-use crate::table::{PeerEntry, PeerTable};
+use crate::table::{BUILT, PeerEntry, PeerTable};
 use crate::usage::kill_group;
 
 /// Commands of `takt bench peers`.
@@ -58,8 +57,9 @@ enum State {
     /// Part of this program.
     Own,
     Installed,
-    /// Older than its source.
+    /// Built of other sources.
     Outdated,
+    /// Not built, or not up to the end.
     Missing,
 }
 
@@ -138,39 +138,21 @@ fn find(table: &PeerTable, options: &PeersOptions) -> Result<Vec<Found>, Middlew
 }
 
 fn state(table: &PeerTable, peer: &PeerEntry) -> State {
-    if peer.build.is_empty() {
-        return State::Own;
-    }
-    let program = table.program(peer).into_iter().next().unwrap_or_default();
-    let Ok(built) = fs::metadata(&program).and_then(|it| it.modified()) else {
-        return State::Missing;
-    };
-    match table.folder.as_deref().and_then(newest) {
-        Some(changed) if changed > built => State::Outdated,
-        _ => State::Installed,
+    match (table.missing(peer), peer.build.is_empty()) {
+        (_, true) => State::Own,
+        (Some(_), false) => State::Missing,
+        (None, false) if table.is_current(peer) => State::Installed,
+        (None, false) => State::Outdated,
     }
 }
 
-/// Returns the time of the last change of the peers' sources.
-fn newest(folder: &Path) -> Option<SystemTime> {
-    let folders = ["src", "rust/src"].map(|name| folder.join(name));
-    let files = folders
-        .iter()
-        .flat_map(|folder| fs::read_dir(folder).into_iter().flatten());
-    let times = files
-        .flatten()
-        .filter_map(|file| file.metadata().ok()?.modified().ok());
-    times.max()
-}
-
+/// Prints the peers in columns that a terminal with 80 characters has room for; JSON has all fields.
 fn list(report: &mut Report<impl FnMut(String)>, found: &[Found]) -> Result<(), MiddlewareError> {
     let mut table = Table::new([
         Column::text("name"),
-        Column::text("title"),
         Column::text("required"),
         Column::text("state"),
-        Column::number("packages").unit("MiB"),
-        Column::number("crates").unit("MiB"),
+        Column::number("download").unit("MiB"),
         Column::text("missing packages"),
     ]);
     for peer in found {
@@ -182,11 +164,11 @@ fn list(report: &mut Report<impl FnMut(String)>, found: &[Found]) -> Result<(), 
         };
         table.row([
             peer.name.clone(),
-            peer.title.clone(),
             if peer.required { "yes" } else { "no" }.to_owned(),
             state.to_owned(),
-            peer.download_mib.to_string(),
-            peer.crates_mib.to_string(),
+            peer.download_mib
+                .saturating_add(peer.crates_mib)
+                .to_string(),
             peer.packages.join(" "),
         ]);
         report
@@ -298,9 +280,7 @@ fn build(table: &PeerTable, peer: &Found, interrupted: &AtomicBool) -> Result<()
     let Some((program, rest)) = entry.and_then(|entry| entry.build.split_first()) else {
         return Ok(());
     };
-    let log = root
-        .join("target/middleware")
-        .join(format!("{}.log", peer.name));
+    let log = root.join(BUILT).join(format!("{}.log", peer.name));
     let made = log.parent().map_or(Ok(()), fs::create_dir_all);
     let file = made
         .and_then(|()| fs::File::create(&log))
@@ -331,16 +311,27 @@ mod tests {
 
     use super::*;
 
+    /// Build of a peer that ends before its last step if there is a file `src/wrong.c`.
+    const BUILD: &str = "#!/bin/sh
+set -e
+built=../../target/middleware/$1
+mkdir -p $built
+rm -f $built/complete
+sums=$(sha256sum src/a.c)
+echo >../../target/a
+test ! -e src/wrong.c
+echo \"$sums\" >$built/complete
+";
+
     #[test]
-    fn a_program_is_missing_installed_or_older_than_its_source() {
+    fn a_program_is_missing_installed_or_built_of_other_sources() {
         let root = tempfile::tempdir().unwrap();
         let folder = root.path().join("peers/middleware");
         fs::create_dir_all(folder.join("src")).unwrap();
         let text = "[[peer]]\nname = \"a\"\ntitle = \"A\"\ngroup = \"mqtt\"\nbuild = [\"build\", \"a\"]\nprogram = [\"target/a\"]\n";
         fs::write(folder.join("peers.toml"), text).unwrap();
         fs::write(folder.join("src/a.c"), "").unwrap();
-        let build = "#!/bin/sh\nmkdir -p ../../target && echo > ../../target/a && test $1 = a\n";
-        fs::write(folder.join("build"), build).unwrap();
+        fs::write(folder.join("build"), BUILD).unwrap();
         let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
         fs::set_permissions(folder.join("build"), mode).unwrap();
         let table = PeerTable::load(Some(&folder.join("peers.toml"))).unwrap();
@@ -350,17 +341,23 @@ mod tests {
             peers: None,
             json: false,
         };
-        let state = || find(&table, &options).unwrap()[0].state;
-        assert_eq!(state(), State::Missing);
-        let found = find(&table, &options).unwrap();
-        super::build(&table, &found[0], &AtomicBool::new(false)).unwrap();
-        assert_eq!(state(), State::Installed);
-        let later = SystemTime::now() + std::time::Duration::from_secs(60);
-        let source = fs::File::options()
-            .write(true)
-            .open(folder.join("src/a.c"))
-            .unwrap();
-        source.set_modified(later).unwrap();
-        assert_eq!(state(), State::Outdated);
+        let found = || find(&table, &options).unwrap().remove(0);
+        let build = || super::build(&table, &found(), &AtomicBool::new(false));
+        let reason = || table.missing(&table.peers[found().place]);
+        assert_eq!(found().state, State::Missing);
+        // The program is there, but its build did not come to its end.
+        fs::write(folder.join("src/wrong.c"), "").unwrap();
+        assert!(build().is_err() && root.path().join("target/a").is_file());
+        assert_eq!(found().state, State::Missing);
+        assert!(reason().is_some());
+        fs::remove_file(folder.join("src/wrong.c")).unwrap();
+        build().unwrap();
+        assert_eq!(found().state, State::Installed);
+        assert_eq!(reason(), None);
+        // The time of a file does not matter, its content does.
+        fs::write(folder.join("src/a.c"), "").unwrap();
+        assert_eq!(found().state, State::Installed);
+        fs::write(folder.join("src/a.c"), "int a;").unwrap();
+        assert_eq!(found().state, State::Outdated);
     }
 }

@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod calls;
+mod charts;
 mod condition;
 pub mod environment;
 mod error;
@@ -17,12 +18,15 @@ mod load;
 mod measure;
 pub mod nodes;
 mod options;
+mod others;
 pub mod overhead;
 pub mod own;
 mod packages;
+mod peer_table;
 mod place;
 mod progress;
 mod protocol;
+mod ratio;
 mod report;
 mod row;
 mod run;

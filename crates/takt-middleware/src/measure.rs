@@ -80,7 +80,7 @@ pub(crate) fn round(
             mode,
             bytes,
             nanos: result.samples.iter().flatten().copied().collect(),
-            faults: [result.wrong, result.lost, result.late, result.duplicate],
+            faults: result.faults(),
         });
     }
     let elapsed = begin.elapsed().max(Duration::from_millis(1));

@@ -77,6 +77,13 @@ pub(crate) struct RunResult {
 }
 
 impl RunResult {
+    /// Returns the numbers of wrong, lost, late and duplicate answers. An answer after 0 ns is wrong: no answer takes no time.
+    pub(crate) fn faults(&self) -> [u64; 4] {
+        let timeless = self.samples.iter().filter(|it| **it == Some(0)).count();
+        let wrong = self.wrong.saturating_add(timeless as u64);
+        [wrong, self.lost, self.late, self.duplicate]
+    }
+
     /// Takes a line of the client. Returns false after the last one.
     pub(crate) fn take(&mut self, line: &str, count: usize) -> Result<bool, SessionError> {
         let strange = || SessionError::Failed(format!("the client printed `{line:.100}`"));
@@ -139,6 +146,17 @@ mod tests {
             assert!(result.clone().take(line, 2).is_err(), "{line}");
         }
         assert!(RunResult::default().take("done", 2).is_err());
+    }
+
+    #[test]
+    fn an_answer_after_no_time_is_wrong() {
+        let mut result = RunResult::default();
+        for line in ["sample 0", "sample 7", "sample 0"] {
+            result.take(line, 3).unwrap();
+        }
+        let errors = "errors wrong=1 lost=0 late=0 duplicate=0";
+        result.take(errors, 3).unwrap();
+        assert_eq!(result.faults(), [3, 0, 0, 0]);
     }
 
     #[test]

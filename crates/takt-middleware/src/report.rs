@@ -2,16 +2,16 @@
 
 use std::fmt::Write as _;
 
-use takt_report::{Axis, Chart, ChartSeries, Figure, Notice, Page, Picture, Report};
-use takt_report::{Scale, Table, Theme};
+use takt_report::{Figure, Notice, Page, Picture, Report, Table, Theme};
 
 use crate::calls;
+use crate::charts::{charts, remove_other_charts};
 use crate::condition::{Condition, ConditionOptions};
 use crate::environment::LinkRow;
 use crate::error::MiddlewareError;
 use crate::goals::{Goal, goals};
 use crate::options::MiddlewareOptions;
-use crate::own::Mode;
+use crate::peer_table;
 use crate::row::{MiddlewareRow, RoundResult, Subject};
 use crate::samples;
 use crate::statistics::SortedTimes;
@@ -27,10 +27,6 @@ pub(crate) struct Place {
 
 /// Title of the page and of the Markdown file.
 const TITLE: &str = "Comparison of middleware";
-/// Largest number of sizes that are written at an axis.
-const TICKS: usize = 8;
-/// Largest number of lines in one chart.
-const LINES: usize = 8;
 
 /// Tables of a comparison with their titles, and the charts of those that have some.
 struct Section {
@@ -53,13 +49,14 @@ impl Section {
 /// Prints all tables, and writes the files of the results.
 pub(crate) fn show(
     report: &mut Report<impl FnMut(String)>,
-    subjects: &[Subject],
+    (subjects, left_out): (&[Subject], &[Subject]),
     (rows, rounds): (&[MiddlewareRow], &[RoundResult]),
     place: &Place,
     options: &MiddlewareOptions,
 ) -> Result<(), MiddlewareError> {
-    let goals = goals(subjects, rows, options.seed);
+    let goals = goals((subjects, left_out), rows, options.seed);
     let mut notes = notes(subjects, rows, place);
+    notes.extend(unjudged(&goals));
     notes.extend(conditions(rounds, &options.conditions));
     let all = sections(subjects, rows, (&goals, place));
     for note in &notes {
@@ -101,6 +98,9 @@ pub(crate) fn show(
         let picture: Picture = path.to_string_lossy().parse().map_err(output)?;
         picture.draw(figure, Theme::Auto).map_err(output)?;
     }
+    let names = all.iter().flat_map(|section| &section.charts);
+    let names: Vec<&str> = names.map(|(name, _)| name.as_str()).collect();
+    remove_other_charts(folder, &names)?;
     samples::write(folder, rows)
 }
 
@@ -136,7 +136,7 @@ fn sections(
         Section::new("Resources", tables::resources(subjects)),
         Section::new("Leftovers after kill -9", tables::leftovers(subjects)),
         Section::new("Peers that were not measured", tables::missing(subjects)),
-        Section::new("Peers", tables::peers(subjects)),
+        Section::new("Peers", peer_table::peers(subjects)),
     ]);
     all.retain(|section| !section.table.is_empty());
     all
@@ -204,6 +204,15 @@ fn conditions(rounds: &[RoundResult], options: &ConditionOptions) -> Vec<String>
     notes
 }
 
+/// Returns the limit of a run that lacks other middleware.
+fn unjudged(goals: &[Goal]) -> Option<String> {
+    let is_unjudged = goals.iter().any(|goal| !goal.is_judged);
+    is_unjudged.then(|| {
+        "INCOMPLETE: goals with the fastest other middleware are not judged: a foreign peer that they need was not measured."
+            .to_owned()
+    })
+}
+
 fn notes(subjects: &[Subject], rows: &[MiddlewareRow], place: &Place) -> Vec<String> {
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let mut notes = vec![place.description.clone()];
@@ -241,65 +250,4 @@ fn notes(subjects: &[Subject], rows: &[MiddlewareRow], place: &Place) -> Vec<Str
         );
     }
     notes
-}
-
-/// Returns the charts of the peers without options under one condition, with the names of their files: the fastest ones of each kind first.
-fn charts(condition: Condition, rows: &[&MiddlewareRow]) -> Vec<(String, Figure)> {
-    let mut charts = Vec::new();
-    for mode in Mode::ALL {
-        let base = match condition {
-            Condition::Idle => mode.name().to_owned(),
-            _ => format!("{}-{}", mode.name(), condition.name()),
-        };
-        let wanted: Vec<&MiddlewareRow> = rows
-            .iter()
-            .copied()
-            .filter(|row| row.mode == mode && row.is_right())
-            .collect();
-        let mut peers: Vec<&str> = Vec::new();
-        for row in &wanted {
-            if !row.peer.contains(' ') && !peers.contains(&row.peer.as_str()) {
-                peers.push(&row.peer);
-            }
-        }
-        // No chart has a single line beside full ones.
-        let each = peers
-            .len()
-            .div_ceil(peers.len().div_ceil(LINES).max(1))
-            .max(1);
-        let parts = peers.chunks(each);
-        let of = parts.len();
-        for (number, part) in parts.enumerate() {
-            let (name, title) = match number {
-                0 if of == 1 => (base.clone(), base.clone()),
-                _ => {
-                    let number = number + 1;
-                    (
-                        format!("{base}-{number}"),
-                        format!("{base} ({number} of {of})"),
-                    )
-                }
-            };
-            charts.push((name, chart(&title, part, &wanted)));
-        }
-    }
-    charts
-}
-
-fn chart(title: &str, peers: &[&str], rows: &[&MiddlewareRow]) -> Figure {
-    let line = |peer: &&str| {
-        let of_peer = rows.iter().filter(|row| row.peer == *peer);
-        let points = of_peer.filter_map(|row| Some((f64::from(row.bytes), row.median_us?.value)));
-        ChartSeries::marked(*peer, points.collect())
-    };
-    let axis = |name| Axis::new(name).scale(Scale::Logarithmic);
-    let mut sizes: Vec<u32> = rows.iter().map(|row| row.bytes).collect();
-    sizes.sort_unstable();
-    sizes.dedup();
-    let every = sizes.len().div_ceil(TICKS).max(1);
-    let ticks = sizes.iter().step_by(every);
-    let x = axis("payload (bytes)").ticks(ticks.map(|size| (f64::from(*size), size.to_string())));
-    let mut chart = Chart::new(title, x, axis("median (\u{b5}s)"));
-    chart.series = peers.iter().map(line).collect();
-    Figure::of(chart)
 }

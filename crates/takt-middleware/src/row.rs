@@ -228,7 +228,7 @@ impl Subject {
     }
 }
 
-/// Collects the results of all rounds, in rows with the fastest peer first.
+/// Collects the results of all rounds, in rows with the fastest peer first. Peers with faults come last.
 pub(crate) fn rows(subjects: &mut [Subject], results: &[RoundResult]) -> Vec<MiddlewareRow> {
     let mut rows: Vec<MiddlewareRow> = Vec::new();
     for result in results {
@@ -254,6 +254,7 @@ pub(crate) fn rows(subjects: &mut [Subject], results: &[RoundResult]) -> Vec<Mid
         let median = |row: &MiddlewareRow| row.median_us.map_or(f64::MAX, |it| it.value);
         one.key()
             .cmp(&other.key())
+            .then(other.is_right().cmp(&one.is_right()))
             .then(median(one).total_cmp(&median(other)))
     });
     rows

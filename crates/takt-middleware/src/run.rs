@@ -32,7 +32,7 @@ pub fn run(
 ) -> Result<(), MiddlewareError> {
     let table = PeerTable::load(options.peers.as_deref())?;
     let mut environment = Environment::open(options, &table, interrupted)?;
-    let mut subjects = subjects(&table, &environment, options)?;
+    let (mut subjects, left_out) = subjects(&table, &environment, options)?;
     Load::check(&options.conditions)?;
     drop(options.conditions.scheduler.enter()?);
     let folder = &options.output;
@@ -48,17 +48,24 @@ pub fn run(
         links,
     };
     let plan = (&table, options);
-    measure(
+    let mut steps = Steps::new();
+    let measured = measure(
         &mut environment,
         plan,
-        &mut subjects,
-        &mut progress,
+        (&mut subjects[..], &mut progress),
+        &mut steps,
         interrupted,
-    )?;
+    );
+    match &measured {
+        Err(MiddlewareError::Interrupted) => steps.interrupt(),
+        _ => steps.clear(),
+    }
+    measured?;
     let rows = rows(&mut subjects, &progress.rounds);
     let mut report = Report::new(line, options.json);
     let results = (&rows[..], &progress.rounds[..]);
-    report::show(&mut report, &subjects, results, &place, options)?;
+    let all = (&subjects[..], &left_out[..]);
+    report::show(&mut report, all, results, &place, options)?;
     let wrong = |label: &String| rows.iter().any(|row| row.peer == *label && !row.is_right());
     let is_faulty = |it: &&Subject| it.required && (it.missing.is_some() || wrong(&it.label));
     let faulty: Vec<&str> = subjects
@@ -76,15 +83,15 @@ pub fn run(
 fn measure(
     environment: &mut Environment,
     (table, options): (&PeerTable, &MiddlewareOptions),
-    subjects: &mut [Subject],
-    progress: &mut ProgressFile,
+    (subjects, progress): (&mut [Subject], &mut ProgressFile),
+    steps: &mut Steps,
     interrupted: &AtomicBool,
 ) -> Result<(), MiddlewareError> {
     let (samples, rounds) = options.requests();
     let conditions = &options.conditions;
     let all = conditions.requests(&options.all_sizes(), samples);
     let mut random = Random::new(options.seed);
-    let mut steps = plan(subjects.len(), rounds, &all);
+    plan(steps, subjects.len(), rounds, &all);
     for (number, requests) in (0..rounds).flat_map(|number| all.iter().map(move |it| (number, it)))
     {
         let kind = StepKind::Round(requests.condition);
@@ -166,15 +173,13 @@ fn measure(
             options: conditions,
             environment,
         };
-        calls(table, subjects, plan, (progress, &mut steps), interrupted)?;
+        calls(table, subjects, plan, (progress, steps), interrupted)?;
     }
-    steps.clear();
     Ok(())
 }
 
-/// Returns the steps of the comparison, with the time that each of them probably takes.
-fn plan(subjects: usize, rounds: u32, all: &[Requests]) -> Steps {
-    let mut steps = Steps::new();
+/// Adds the steps of the comparison, with the time that each of them probably takes.
+fn plan(steps: &mut Steps, subjects: usize, rounds: u32, all: &[Requests]) {
     for requests in all {
         let count = requests.count.div_ceil(rounds);
         let number = subjects * usize::try_from(rounds).unwrap_or(usize::MAX);
@@ -186,15 +191,14 @@ fn plan(subjects: usize, rounds: u32, all: &[Requests]) -> Steps {
     }
     steps.plan(StepKind::Leftovers, subjects, Duration::from_secs(2));
     steps.plan(StepKind::Calls, subjects, Duration::from_secs(2));
-    steps
 }
 
-/// Returns the wanted variants of all peers.
+/// Returns the wanted variants of all peers, and those that the options leave out.
 fn subjects(
     table: &PeerTable,
     environment: &Environment,
     options: &MiddlewareOptions,
-) -> Result<Vec<Subject>, MiddlewareError> {
+) -> Result<(Vec<Subject>, Vec<Subject>), MiddlewareError> {
     let mut subjects = Vec::new();
     for (place, peer) in table.peers.iter().enumerate() {
         let is_forbidden =
@@ -208,30 +212,30 @@ fn subjects(
             let label = [std::slice::from_ref(&peer.name), variant]
                 .concat()
                 .join(" ");
-            if options.wants(&label) {
-                let elsewhere = environment.obstacle(peer, variant);
-                subjects.push(Subject {
-                    place,
-                    label,
-                    title: peer.title.clone(),
-                    options: variant.clone(),
-                    required: peer.required && !is_forbidden && elsewhere.is_none(),
-                    source: peer.source.clone(),
-                    missing: elsewhere.map(str::to_owned).or_else(|| missing.clone()),
-                    is_elsewhere: elsewhere.is_some(),
-                    link_loses: environment.loses(),
-                    info: Vec::new(),
-                    is_networked: peer.is_networked(variant),
-                    is_floor: matches!(peer.group, PeerGroup::Floor | PeerGroup::Iceoryx2),
-                    resources: Vec::new(),
-                    calls: None,
-                    leftovers: None,
-                });
-            }
+            let elsewhere = environment.obstacle(peer, variant);
+            subjects.push(Subject {
+                place,
+                label,
+                title: peer.title.clone(),
+                options: variant.clone(),
+                required: peer.required && !is_forbidden && elsewhere.is_none(),
+                source: peer.source.clone(),
+                missing: elsewhere.map(str::to_owned).or_else(|| missing.clone()),
+                is_elsewhere: elsewhere.is_some(),
+                link_loses: environment.loses(),
+                info: Vec::new(),
+                is_networked: peer.is_networked(variant),
+                is_floor: matches!(peer.group, PeerGroup::Floor | PeerGroup::Iceoryx2),
+                resources: Vec::new(),
+                calls: None,
+                leftovers: None,
+            });
         }
     }
+    let is_wanted = |it: &Subject| options.wants(&it.label);
+    let (subjects, left_out): (Vec<_>, Vec<_>) = subjects.into_iter().partition(is_wanted);
     match subjects.is_empty() {
         true => Err(MiddlewareError::NoMatch(options.only.join(","))),
-        false => Ok(subjects),
+        false => Ok((subjects, left_out)),
     }
 }

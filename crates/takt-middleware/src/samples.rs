@@ -1,5 +1,6 @@
 //! Raw samples: `samples.parquet` with the feature `parquet`, otherwise `samples.csv`.
 
+use std::io::ErrorKind;
 use std::path::Path;
 
 use crate::error::MiddlewareError;
@@ -12,9 +13,22 @@ struct Sample<'a> {
     micros: f64,
 }
 
-/// Writes the raw samples.
+/// Name of the file that a build with other features writes.
+#[cfg(feature = "parquet")]
+const OTHER: &str = "samples.csv";
+#[cfg(not(feature = "parquet"))]
+const OTHER: &str = "samples.parquet";
+
+/// Writes the raw samples, and removes those of an earlier comparison in the other format.
 pub(crate) fn write(folder: &Path, rows: &[MiddlewareRow]) -> Result<(), MiddlewareError> {
-    write_file(folder, rows.iter().flat_map(of_row))
+    write_file(folder, rows.iter().flat_map(of_row))?;
+    let path = folder.join(OTHER);
+    match std::fs::remove_file(&path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            Err(MiddlewareError::file("remove", path)(error))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn of_row(row: &MiddlewareRow) -> impl Iterator<Item = Sample<'_>> {

@@ -1,21 +1,21 @@
 //! A peer that runs: broker, server and client, and the line protocol between them and the runner.
 
+mod broker;
 mod resources;
 mod shared_memory;
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use takt_rt::child::{ChildError, ChildProcess, Ending};
+use takt_rt::child::{ChildProcess, Ending};
 
 use crate::environment::{Environment, INTERFACES, PROCESS, RemoteFolder, Side, joined_interfaces};
 use crate::own::{Mode, PORTS};
 use crate::place::free_ports;
 use crate::protocol::{END, RunResult, START, SessionError};
-use crate::sockets;
 use crate::table::{PeerEntry, PeerNetwork, PeerTable};
 use crate::usage::{kill_group, members};
 use shared_memory::SharedMemory;
@@ -25,6 +25,9 @@ pub(crate) use shared_memory::{SHARED, files, hold};
 const LOST: Duration = Duration::from_millis(2500);
 /// Largest number of round trips that a request takes: with a broker and acknowledgements, and a large message.
 const ROUND_TRIPS: u32 = 8;
+
+/// Largest number of lines of information that are kept.
+const MOST_INFO: usize = 64;
 
 /// Server and client of a peer, and its broker.
 pub(crate) struct Session<'a> {
@@ -47,7 +50,7 @@ pub(crate) struct Session<'a> {
     programs: [Vec<String>; 2],
     options: Vec<String>,
     shared_memory: SharedMemory,
-    /// Information that both sides have printed.
+    /// Information that the broker and both sides have printed.
     pub(crate) info: Vec<(String, String)>,
 }
 
@@ -183,59 +186,6 @@ impl<'a> Session<'a> {
         Ok(command)
     }
 
-    fn start_broker(
-        &mut self,
-        words: &[String],
-        offset: u16,
-        root: Option<&Path>,
-        interrupted: &AtomicBool,
-    ) -> Result<(), SessionError> {
-        let folder = self.folder_of(Side::Server);
-        let address = self.environment.address(Side::Server).to_string();
-        let port = self.port.saturating_add(offset);
-        let word = |word: &String| {
-            let word = word.replace("{folder}", &folder);
-            let word = word.replace("{address}", &address);
-            word.replace("{port}", &self.port.to_string())
-        };
-        let words = words.iter().map(word).collect();
-        let words = self.environment.broker(words, root);
-        let mut command = self.command(&words, "broker")?;
-        let ending = match self.environment.is_local() {
-            true => Ending::Signal,
-            false => Ending::Input,
-        };
-        let broker = ChildProcess::start("broker", &mut command, ending);
-        let errors = self.errors("broker");
-        let failed = |error| SessionError::of("broker", error, &errors);
-        let broker = self.broker.insert(broker.map_err(failed)?.with_grace(END));
-        if !self.environment.is_local() {
-            let line = broker.line(START, interrupted).map_err(failed)?;
-            self.remote[1] = process_of(&line);
-        }
-        let deadline = Instant::now() + START;
-        let is_in_namespace = self.network.is_some();
-        let is_open = |broker: u32| match is_in_namespace {
-            true => sockets::is_listening(broker, port),
-            false => self.environment.is_open(broker, port),
-        };
-        while !is_open(broker.id()) {
-            if interrupted.load(Ordering::Relaxed) {
-                return Err(SessionError::Interrupted);
-            }
-            let error = match broker.ended() {
-                Some(_) => ChildError::Ended,
-                None if Instant::now() > deadline => ChildError::Late(START),
-                None => {
-                    std::thread::sleep(Duration::from_millis(5));
-                    continue;
-                }
-            };
-            return Err(SessionError::of("broker", error, &errors));
-        }
-        Ok(())
-    }
-
     /// Returns the path of the private folder at a side.
     fn folder_of(&self, side: Side) -> String {
         match (&self.server_folder, side) {
@@ -286,20 +236,22 @@ impl<'a> Session<'a> {
             }
             match line.split_once(' ').unwrap_or((&line, "")) {
                 ("ready", _) => return Ok(child),
-                ("info", rest) if self.info.len() < 64 => {
-                    let (key, value) = rest.split_once(' ').unwrap_or((rest, ""));
-                    let info = (key.to_owned(), value.chars().take(200).collect());
-                    if !self.info.contains(&info) {
-                        self.info.push(info);
-                    }
-                }
-                ("info", _) => {}
+                ("info", rest) => self.note(rest),
                 _ => {
                     return Err(SessionError::Failed(format!(
                         "the {side} printed `{line:.100}` before it was ready"
                     )));
                 }
             }
+        }
+    }
+
+    /// Keeps information that a program has printed.
+    fn note(&mut self, text: &str) {
+        let (key, value) = text.split_once(' ').unwrap_or((text, ""));
+        let info = (key.to_owned(), value.chars().take(200).collect());
+        if self.info.len() < MOST_INFO && !self.info.contains(&info) {
+            self.info.push(info);
         }
     }
 

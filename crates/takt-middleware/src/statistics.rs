@@ -1,12 +1,9 @@
-//! Statistics: medians with confidence intervals, and ratios of medians.
+//! Statistics: medians with confidence intervals, and random numbers.
 
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 use takt_report::median_ranks;
-
-/// Number of samples that a bootstrap draws.
-const DRAWS: usize = 1000;
 
 /// Value with its 95 % confidence interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -66,58 +63,6 @@ impl SortedTimes {
     }
 }
 
-/// Returns the ratio of the medians of two cases with a 95 % confidence interval of a bootstrap, which draws the rounds and not
-/// single requests: requests of one round share the state of the machine. With one round it draws requests.
-#[must_use]
-pub(crate) fn ratio(above: &[Vec<f64>], below: &[Vec<f64>], seed: u64) -> Option<Estimate> {
-    let value = pooled(above)? / pooled(below)?;
-    let mut random = Random::new(seed);
-    let mut ratios = Vec::with_capacity(DRAWS);
-    // Both cases of a round were measured one soon after the other, so that rounds are drawn together.
-    let rounds = above.len().min(below.len());
-    for _ in 0..DRAWS {
-        let (mut drawn_above, mut drawn_below) = (Vec::new(), Vec::new());
-        for round in 0..rounds {
-            let round = if rounds > 1 {
-                random.below(rounds)
-            } else {
-                round
-            };
-            draw(&mut random, above.get(round)?, &mut drawn_above);
-            draw(&mut random, below.get(round)?, &mut drawn_below);
-        }
-        let (above, below) = (median_of(&mut drawn_above)?, median_of(&mut drawn_below)?);
-        ratios.push(above / below);
-    }
-    let ratios = SortedTimes::new(ratios);
-    Some(Estimate {
-        value,
-        low: ratios.quantile(0.025)?.min(value),
-        high: ratios.quantile(0.975)?.max(value),
-    })
-}
-
-/// Largest number of requests of a round that a bootstrap draws.
-const DRAWN: usize = 200;
-
-/// Draws requests of a round with replacement.
-fn draw(random: &mut Random, round: &[f64], into: &mut Vec<f64>) {
-    for _ in 0..round.len().min(DRAWN) {
-        into.extend(round.get(random.below(round.len())));
-    }
-}
-
-fn pooled(rounds: &[Vec<f64>]) -> Option<f64> {
-    let mut all: Vec<f64> = rounds.iter().flatten().copied().collect();
-    median_of(&mut all)
-}
-
-fn median_of(times: &mut [f64]) -> Option<f64> {
-    let middle = times.len().checked_div(2).filter(|_| !times.is_empty())?;
-    let (_, median, _) = times.select_nth_unstable_by(middle, f64::total_cmp);
-    Some(*median)
-}
-
 /// Random numbers that a seed repeats.
 #[derive(Debug, Clone)]
 pub(crate) struct Random(Xoshiro256PlusPlus);
@@ -135,6 +80,14 @@ impl Random {
     pub(crate) fn below(&mut self, end: usize) -> usize {
         let end = u128::try_from(end).unwrap_or(0);
         usize::try_from((u128::from(self.next()) * end) >> 64).unwrap_or(0)
+    }
+
+    /// Returns a number of the standard normal distribution (Box and Muller).
+    pub(crate) fn normal(&mut self) -> f64 {
+        // Numbers above 0 and at most 1.
+        let mut unit = || ((self.next() >> 11) + 1) as f64 / (1_u64 << 53) as f64;
+        let length = (-2.0 * unit().ln()).sqrt();
+        length * (std::f64::consts::TAU * unit()).cos()
     }
 
     /// Brings items into a random order (Fisher and Yates).
@@ -171,28 +124,22 @@ mod tests {
     }
 
     #[test]
-    fn the_ratio_of_two_cases_is_in_its_interval() {
-        let mut random = Random::new(2);
-        let mut rounds =
-            |middle| -> Vec<Vec<f64>> { (0..5).map(|_| noise(&mut random, middle, 100)).collect() };
-        let (one, other) = (rounds(150.0), rounds(100.0));
-        let ratio_of = ratio(&one, &other, 3).unwrap();
-        assert!(
-            (ratio_of.low..=ratio_of.high).contains(&1.5),
-            "{ratio_of:?}"
-        );
-        assert!(ratio_of.low > 1.3 && ratio_of.high < 1.7, "{ratio_of:?}");
-        assert_eq!(ratio(&[], &other, 3), None);
-        assert_eq!(ratio(&one, &other, 3), Some(ratio_of));
-    }
-
-    #[test]
     fn quantiles_are_samples() {
         let times = SortedTimes::new((1..=100).map(f64::from).collect());
         assert_eq!(times.quantile(0.99), Some(99.0));
         assert_eq!(times.quantile(0.0), Some(1.0));
         assert_eq!(SortedTimes::default().quantile(0.5), None);
         assert_eq!(SortedTimes::default().median(), None);
+    }
+
+    #[test]
+    fn normal_numbers_have_mean_0_and_variance_1() {
+        let mut random = Random::new(4);
+        let numbers: Vec<f64> = (0..10_000).map(|_| random.normal()).collect();
+        let mean = numbers.iter().sum::<f64>() / 1e4;
+        let variance = numbers.iter().map(|it| it * it).sum::<f64>() / 1e4;
+        assert!(mean.abs() < 0.05, "{mean}");
+        assert!((variance - 1.0).abs() < 0.1, "{variance}");
     }
 
     #[test]

@@ -100,6 +100,17 @@ impl Steps {
     pub(crate) fn clear(&self) {
         print("");
     }
+
+    /// Ends the line of the progress after an interrupt, and tells how the comparison goes on.
+    pub(crate) fn interrupt(&self) {
+        let mut out = std::io::stderr().lock();
+        let end = if out.is_terminal() { "\n" } else { "" };
+        // A terminal that is gone is no reason to end otherwise.
+        let _ = writeln!(
+            out,
+            "{end}Interrupted. `--resume` with the same options goes on after the finished rounds."
+        );
+    }
 }
 
 fn in_words(time: Duration) -> String {

@@ -1,6 +1,7 @@
 //! Table of peers: a row for each program that can be compared.
 
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 use serde::Deserialize;
 
@@ -10,6 +11,8 @@ use crate::error::MiddlewareError;
 const OWN: &str = include_str!("peers.toml");
 /// Place of the foreign peers' table below the repository's root.
 const FOREIGN: &str = "peers/middleware/peers.toml";
+/// Folder of the built peers below the repository's root.
+pub(crate) const BUILT: &str = "target/middleware";
 
 /// Kind of middleware.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
@@ -217,7 +220,25 @@ impl PeerTable {
         words.iter().enumerate().flat_map(place).collect()
     }
 
-    /// Returns the reason why a peer cannot be started: its program is not there.
+    /// Returns the file that the build of a peer writes as its last step, with the checksums of the files that it has used.
+    pub(crate) fn mark(&self, peer: &PeerEntry) -> Option<PathBuf> {
+        let root = self.root.as_ref().filter(|_| !peer.build.is_empty())?;
+        Some(root.join(BUILT).join(&peer.name).join("complete"))
+    }
+
+    /// Returns true if a peer was built of the files that are there now (`sha256sum -c`).
+    pub(crate) fn is_current(&self, peer: &PeerEntry) -> bool {
+        let (Some(mark), Some(folder)) = (self.mark(peer), &self.folder) else {
+            return true;
+        };
+        let mut check = Command::new("sha256sum");
+        let check = check.arg("-c").arg(mark).current_dir(folder);
+        let check = check.stdin(Stdio::null()).stdout(Stdio::null());
+        let status = check.stderr(Stdio::null()).status();
+        status.is_ok_and(|status| status.success())
+    }
+
+    /// Returns the reason why a peer cannot be started: its program is not there, or its build did not come to its end.
     pub(crate) fn missing(&self, peer: &PeerEntry) -> Option<String> {
         self.missing_program(peer, &self.program(peer))
     }
@@ -229,7 +250,8 @@ impl PeerTable {
 
     fn missing_program(&self, peer: &PeerEntry, program: &[String]) -> Option<String> {
         let first = program.first().map(PathBuf::from).unwrap_or_default();
-        if !first.is_absolute() || first.is_file() {
+        let is_there = !first.is_absolute() || first.is_file();
+        if is_there && self.mark(peer).is_none_or(|mark| mark.is_file()) {
             return None;
         }
         Some(format!(

@@ -15,18 +15,27 @@ fn one(value: Option<f64>) -> String {
 /// Returns the round trips of all cases, the fastest peer first.
 pub(crate) fn round_trips(rows: &[&MiddlewareRow]) -> Table {
     let micros = |name| Column::number(name).unit("\u{b5}s");
-    let mut table = Table::new([
+    let mut columns = vec![
         Column::text("kind"),
         Column::number("bytes"),
         Column::text("peer"),
+    ];
+    // Beside the peer, so that a narrow terminal does not divide them. Most tables have no faults.
+    let has_faults = rows
+        .iter()
+        .any(|row| row.faults != [0; 4] || !row.is_right());
+    if has_faults {
+        columns.push(Column::text("faults"));
+    }
+    columns.extend([
         micros("median"),
         micros("low"),
         micros("high"),
         micros("p99"),
         Column::number("to TCP"),
         Column::number("per second"),
-        Column::text("faults"),
     ]);
+    let mut table = Table::new(columns);
     for row in rows {
         let is_tcp = |it: &&&MiddlewareRow| it.peer == "tcp" && it.key() == row.key();
         let tcp = rows.iter().find(is_tcp);
@@ -38,10 +47,13 @@ pub(crate) fn round_trips(rows: &[&MiddlewareRow]) -> Table {
             false => format!("\u{2717} {wrong}/{lost}/{late}/{duplicate}"),
         };
         let loaded = if row.is_loaded { "*" } else { "" };
-        table.row([
+        let mut cells = vec![
             row.mode.name().to_owned(),
             row.bytes.to_string(),
             format!("{}{loaded}", row.peer),
+        ];
+        cells.extend(has_faults.then_some(faults));
+        cells.extend([
             one(row.median_us.map(|it| it.value)),
             one(row.median_us.map(|it| it.low)),
             one(row.median_us.map(|it| it.high)),
@@ -49,8 +61,8 @@ pub(crate) fn round_trips(rows: &[&MiddlewareRow]) -> Table {
             ratio.map_or(String::new(), |ratio| format!("{ratio:.2}")),
             row.per_second
                 .map_or(String::new(), |rate| format!("{rate:.0}")),
-            faults,
         ]);
+        table.row(cells);
     }
     table
 }
@@ -99,7 +111,8 @@ pub(crate) fn loads(rows: &[MiddlewareRow]) -> Table {
     table
 }
 
-/// Returns a row for each goal and load: the number of sizes and kinds at which it is met, and the worst of them.
+/// Returns a row for each goal and load: the number of sizes and kinds at which it is met, and the worst of them. Goals that are not
+/// judged have no ratio.
 pub(crate) fn goals(goals: &[Goal]) -> Table {
     let mut table = Table::new([
         Column::text("goal"),
@@ -119,20 +132,34 @@ pub(crate) fn goals(goals: &[Goal]) -> Table {
             .iter()
             .filter(|goal| key(goal) == key_of_row)
             .collect();
-        let met = same.iter().filter(|goal| goal.is_met).count();
+        let (name, quantity, condition) = key_of_row;
+        let judged: Vec<&Goal> = same.iter().copied().filter(|goal| goal.is_judged).collect();
+        let met = judged.iter().filter(|goal| goal.is_met).count();
         // The interval decides, so the worst goal has the largest lower end.
-        let worst = same
+        let worst = judged
             .iter()
             .max_by(|one, other| one.ratio.low.total_cmp(&other.ratio.low));
-        let Some(worst) = worst else { continue };
-        let mark = if met == same.len() { "" } else { "\u{2717} " };
-        let (name, quantity, condition) = key_of_row;
+        let Some(worst) = worst else {
+            let at_most = same.iter().map(|goal| format!("{:.2}", goal.at_most));
+            let at_most: String = at_most.take(1).collect();
+            let [ratio, interval, place] = [const { String::new() }; 3];
+            let [quantity, load, verdict] = [quantity, condition, "not judged"].map(str::to_owned);
+            table.row([
+                name, quantity, load, at_most, verdict, ratio, interval, place,
+            ]);
+            continue;
+        };
+        let mark = if met == judged.len() { "" } else { "\u{2717} " };
+        let unjudged = match same.len() - judged.len() {
+            0 => String::new(),
+            unjudged => format!("; {unjudged} not judged"),
+        };
         table.row([
             name,
             quantity.to_owned(),
             condition.to_owned(),
             format!("{:.2}", worst.at_most),
-            format!("{mark}{met} of {}", same.len()),
+            format!("{mark}{met} of {}{unjudged}", judged.len()),
             format!("{:.2}", worst.ratio.value),
             interval(worst),
             case(worst),
@@ -153,7 +180,7 @@ pub(crate) fn missed_goals(goals: &[Goal]) -> Table {
         Column::number("at most"),
         Column::text("cause"),
     ]);
-    for goal in goals.iter().filter(|goal| !goal.is_met) {
+    for goal in goals.iter().filter(|goal| goal.is_missed()) {
         table.row([
             goal.peers.join(" / "),
             goal.quantity.to_owned(),
@@ -302,29 +329,6 @@ pub(crate) fn links(rows: &[LinkRow]) -> Table {
             count(|it| it.lost),
             count(|it| it.reordered),
             count(|it| it.refused),
-        ]);
-    }
-    table
-}
-
-/// Returns versions and settings of the measured peers.
-pub(crate) fn peers(subjects: &[Subject]) -> Table {
-    let columns = ["peer", "title", "versions", "settings"].map(Column::text);
-    let mut table = Table::new(columns);
-    // The variants of a peer have the same program.
-    let measured = subjects
-        .iter()
-        .filter(|it| !it.info.is_empty() && it.options.is_empty());
-    for subject in measured {
-        let info = subject
-            .info
-            .iter()
-            .map(|(key, value)| format!("{key} {value}"));
-        table.row([
-            subject.label.clone(),
-            subject.title.clone(),
-            info.collect::<Vec<_>>().join("; "),
-            subject.source.clone(),
         ]);
     }
     table

@@ -41,6 +41,12 @@ use crate::usage::PeerUsage;
 /// Longest wait for a connection to a broker.
 const CONNECTION: Duration = Duration::from_millis(200);
 
+/// Script that becomes a broker, and ends it when its standard input ends: also if this process is killed. Brokers do not read theirs.
+/// The watching process is no member of the broker's group, so that it does not count as the broker.
+const BROKER_GUARD: &str = r#"exec 3<&0 </dev/null
+$(command -v setsid) sh -c "read -r line <&3; kill -- -$$" >/dev/null 2>&1 &
+exec "$@" 3<&-"#;
+
 /// Hosts and network of both sides.
 pub(crate) enum Environment {
     /// This host, over loopback.
@@ -207,11 +213,8 @@ impl Environment {
             }
             _ => {
                 let mut words: Vec<String> = words.into_iter().map(below).collect();
-                if place::has_program("setpriv") {
-                    // The broker ends with this process, even if that is killed.
-                    let guard = ["setpriv", "--pdeathsig", "TERM", "--"];
-                    words.splice(0..0, guard.map(str::to_owned));
-                }
+                let guard = ["sh", "-c", BROKER_GUARD, "broker"];
+                words.splice(0..0, guard.map(str::to_owned));
                 self.command(Side::Server, words)
             }
         }
@@ -288,4 +291,26 @@ impl Environment {
 fn kernel() -> String {
     let name = rustix::system::uname();
     name.release().to_string_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use std::process::Command;
+
+    use takt_rt::child::{ChildProcess, Ending};
+
+    use super::*;
+
+    #[test]
+    fn a_broker_ends_with_its_input() {
+        let words = ["sleep", "1000"].map(str::to_owned).to_vec();
+        let words = Environment::Loopback.broker(words, None);
+        let mut command = Command::new(&words[0]);
+        let command = command.args(&words[1..]);
+        let mut broker = ChildProcess::start("broker", command, Ending::Input).unwrap();
+        assert!(broker.ended().is_none());
+        assert!(broker.end());
+    }
 }

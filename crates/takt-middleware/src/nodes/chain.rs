@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use takt_rt::child::{ChildProcess, Ending};
+use takt_rt::child::{ChildError, ChildProcess, Ending};
 
 use super::options::{Discovery, NodesOptions};
 use crate::environment::Environment;
@@ -83,6 +83,7 @@ impl<'a> Chain<'a> {
 
     /// Starts all processes and waits until each takes messages.
     pub(super) fn start(&mut self, interrupted: &AtomicBool) -> Result<(), SessionError> {
+        let begin = Instant::now();
         let (hops, end) = match self.ports.split_last() {
             Some((end, hops)) => (hops.to_vec(), *end),
             None => return Ok(()),
@@ -104,16 +105,17 @@ impl<'a> Chain<'a> {
             }
         }
         self.end = Some(self.start_node("end", end, &firsts)?);
-        self.wait("ready", interrupted)
+        self.wait("ready", begin, interrupted)
     }
 
     /// Lets all nodes connect, and waits for them.
     pub(super) fn connect(&mut self, interrupted: &AtomicBool) -> Result<(), SessionError> {
+        let begin = Instant::now();
         for node in self.hops.iter_mut().chain(&mut self.end) {
             let told = node.tell("connect");
             told.map_err(|error| SessionError::failed(format!("{} {error}", node.name())))?;
         }
-        self.wait("connected", interrupted)
+        self.wait("connected", begin, interrupted)
     }
 
     /// Sends the messages. Returns the time of each repetition that was complete, and the number of faults.
@@ -226,9 +228,15 @@ impl<'a> Chain<'a> {
         Ok(child.with_grace(Duration::ZERO))
     }
 
-    /// Waits until all nodes have printed a line.
-    fn wait(&mut self, expected: &str, interrupted: &AtomicBool) -> Result<(), SessionError> {
-        let deadline = Instant::now() + Duration::from_secs(self.options.patience.into());
+    /// Waits until all nodes have printed a line. `begin` is the time at which the wait begins.
+    fn wait(
+        &mut self,
+        expected: &str,
+        begin: Instant,
+        interrupted: &AtomicBool,
+    ) -> Result<(), SessionError> {
+        let patience = Duration::from_secs(self.options.patience.into());
+        let deadline = begin + patience;
         self.ready = 0;
         let mut failure = None;
         for node in self.hops.iter().chain(&self.end) {
@@ -240,6 +248,10 @@ impl<'a> Chain<'a> {
                     failure.get_or_insert(SessionError::Failed(reason));
                 }
                 Err(error) => {
+                    let error = match error {
+                        ChildError::Late(_) => ChildError::Late(patience),
+                        error => error,
+                    };
                     let errors = self.errors(node.name());
                     let error = SessionError::of(node.name(), error, &errors);
                     if error == SessionError::Interrupted {
