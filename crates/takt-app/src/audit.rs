@@ -230,8 +230,14 @@ impl Writing {
         self.told = Some(Instant::now());
         let target = &self.target;
         tracing::error!(%target, lost, "audit records were lost");
-        // If this fails, the log has the number.
-        let _ = self.writer.write(&record::lost(lost, DateTime::now()));
+        if self
+            .writer
+            .write(&record::lost(lost, DateTime::now()))
+            .is_err()
+        {
+            // Told when there is room again.
+            self.lost.fetch_add(lost, Ordering::Relaxed);
+        }
     }
 }
 

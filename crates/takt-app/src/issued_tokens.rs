@@ -1,17 +1,16 @@
 //! Users with a JSON Web Token of an authorization service (OPC 10000-6, 6.5.2).
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::io::{self, Read};
+use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::SystemTime;
 
-use takt_crypto::{JwtExpectations, JwtKeys, JwtKeysError, now};
+use takt_crypto::{FileState, JwtExpectations, JwtKeys, JwtKeysError, now};
 use takt_services::IssuedUser;
 use takt_space::RoleSet;
 use takt_ua::StatusCode;
 
+use crate::private_file;
 use crate::refusals::{Refusals, shown};
 
 /// Largest file of keys in bytes.
@@ -56,9 +55,18 @@ pub enum JwtOptionsError {
 pub(crate) struct IssuedTokens {
     options: JwtOptions,
     audience: String,
-    keys: Mutex<(Option<SystemTime>, Arc<JwtKeys>)>,
+    keys: Mutex<ReadKeys>,
     /// Refused tokens in the log.
     refusals: Refusals,
+}
+
+/// Keys of a file.
+#[derive(Debug)]
+struct ReadKeys {
+    read_at: Option<FileState>,
+    keys: Arc<JwtKeys>,
+    /// Damage of the file, as it was logged. The keys are those from before it.
+    damage: Option<String>,
 }
 
 impl IssuedTokens {
@@ -67,7 +75,13 @@ impl IssuedTokens {
         options: JwtOptions,
         application_uri: &str,
     ) -> Result<Self, JwtOptionsError> {
-        let keys = Mutex::new((modified(&options), Arc::new(read(&options)?)));
+        let state =
+            FileState::of(&options.keys).filter(|state| state.has_passed(FileState::SAME_TIME));
+        let keys = Mutex::new(ReadKeys {
+            read_at: state,
+            keys: Arc::new(read(&options)?),
+            damage: None,
+        });
         let audience = options.audience.clone();
         Ok(Self {
             audience: audience.unwrap_or_else(|| application_uri.to_owned()),
@@ -137,26 +151,24 @@ impl IssuedTokens {
 
     /// Returns the keys. A file that was replaced is read again; if it cannot be read, the last keys stay in use.
     fn keys(&self) -> Arc<JwtKeys> {
-        let now = modified(&self.options);
+        let changed = FileState::of(&self.options.keys);
         let mut keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
-        if keys.0 != now {
+        if keys.read_at != changed {
+            // A file that has just changed can change again within the resolution of its time stamp.
+            keys.read_at = changed.filter(|state| state.has_passed(FileState::SAME_TIME));
             match read(&self.options) {
-                Ok(new) => *keys = (now, Arc::new(new)),
+                Ok(new) => (keys.keys, keys.damage) = (Arc::new(new), None),
                 Err(error) => {
-                    // Once for each change.
-                    keys.0 = now;
-                    tracing::warn!(%error, "the last keys of the authorization service stay in use");
+                    let damage = Some(error.to_string());
+                    if keys.damage != damage {
+                        tracing::warn!(%error, "the last keys of the authorization service stay in use");
+                        keys.damage = damage;
+                    }
                 }
             }
         }
-        Arc::clone(&keys.1)
+        Arc::clone(&keys.keys)
     }
-}
-
-fn modified(options: &JwtOptions) -> Option<SystemTime> {
-    fs::metadata(&options.keys)
-        .and_then(|file| file.modified())
-        .ok()
 }
 
 fn read(options: &JwtOptions) -> Result<JwtKeys, JwtOptionsError> {
@@ -165,11 +177,8 @@ fn read(options: &JwtOptions) -> Result<JwtKeys, JwtOptionsError> {
         path: path(),
         source,
     };
-    let file = fs::File::open(&options.keys).map_err(failed)?;
-    let mut text = String::new();
-    file.take(MAX_FILE)
-        .read_to_string(&mut text)
-        .map_err(failed)?;
+    let text = private_file::read(&options.keys, MAX_FILE).map_err(failed)?;
+    private_file::warn_of_writers(&options.keys);
     JwtKeys::from_json(&text).map_err(|source| JwtOptionsError::Keys {
         path: path(),
         source,
@@ -178,6 +187,9 @@ fn read(options: &JwtOptions) -> Result<JwtKeys, JwtOptionsError> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::time::SystemTime;
+
     use takt_space::UserRole;
 
     use super::*;

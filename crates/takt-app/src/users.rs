@@ -8,18 +8,19 @@ mod unix;
 mod user;
 
 use std::collections::HashMap;
-use std::fs;
+use std::fs::File;
 use std::net::IpAddr;
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
-use takt_crypto::{Certificate, PasswordHash, PolicyProfile, now};
+use takt_crypto::{Certificate, FileState, PasswordHash, PolicyProfile, now};
 use takt_services::{ForwardedIdentity, IssuedUser, Users};
 use takt_space::{Peer, RoleSet};
 use takt_ua::StatusCode;
 
 use crate::issued_tokens::IssuedTokens;
+use crate::private_file;
 use crate::refusals::{Refusals, refused_login, shown};
 use user::{read, write};
 
@@ -62,7 +63,7 @@ pub struct UserFile {
 
 #[derive(Debug)]
 struct State {
-    read_at: Option<SystemTime>,
+    read_at: Option<FileState>,
     users: Arc<Vec<User>>,
     /// Damage of the file, as it was logged. The users are those from before it.
     damage: Option<String>,
@@ -77,14 +78,6 @@ struct State {
 /// Returns the time up to which checks have been paid for if there was none for long: as many as are allowed at once are free.
 fn rested(at: Instant) -> Instant {
     at.checked_sub(PAUSE * BURST).unwrap_or(at)
-}
-
-/// Time in which a file may change twice with the same time of modification: more than a tick of the kernel.
-const SAME_TIME: Duration = Duration::from_millis(100);
-
-/// Returns true if a file that is changed now gets another time of modification than this one.
-fn has_passed(modified: &SystemTime) -> bool {
-    modified.elapsed().is_ok_and(|age| age > SAME_TIME)
 }
 
 impl UserFile {
@@ -127,19 +120,22 @@ impl UserFile {
 
     /// Reads the file again if it has changed.
     fn current(&self) -> MutexGuard<'_, State> {
-        let modified = fs::metadata(&self.path)
-            .and_then(|file| file.modified())
-            .ok();
+        let changed = FileState::of(&self.path);
         let mut state = self.state();
-        if state.read_at != modified || modified.is_none() {
-            state.read_at = modified.filter(has_passed);
+        if state.read_at != changed || changed.is_none() {
+            state.read_at = changed.filter(|state| state.has_passed(FileState::SAME_TIME));
             match read(&self.path) {
                 Ok(users) => {
+                    if state.read_at.is_some() {
+                        private_file::warn_of_writers(&self.path);
+                    }
                     state.users = Arc::new(users);
                     state.damage = None;
                     state.is_known = true;
                 }
                 Err(error) => {
+                    // Its folder may be repaired, which does not change the file.
+                    state.read_at = None;
                     let damage = Some(error.to_string());
                     if state.damage != damage {
                         tracing::warn!("the users cannot be read, and stay as they were: {error}");
@@ -159,6 +155,14 @@ impl UserFile {
         read(&self.path)
     }
 
+    /// Keeps other processes from changing the users at the same time.
+    fn lock(&self) -> Result<File, UsersError> {
+        private_file::lock(&self.path).map_err(|source| UsersError::Io {
+            path: self.path.clone(),
+            source,
+        })
+    }
+
     /// Adds a user, or replaces the one with the same name and kind.
     ///
     /// # Errors
@@ -167,8 +171,9 @@ impl UserFile {
         if !user.has_valid_name() {
             return Err(UsersError::Name(user.name));
         }
+        let _lock = self.lock()?;
         let mut users = read(&self.path)?;
-        users.retain(|other| !other.is(&user.name, user.proof.kind()));
+        users.retain(|other| !user.is_same(other));
         let is_certificate = matches!(user.proof, UserProof::Certificate(_));
         let other = users.iter().find(|other| other.proof == user.proof);
         if let Some(other) = other.filter(|_| is_certificate) {
@@ -178,14 +183,20 @@ impl UserFile {
         write(&self.path, &users)
     }
 
-    /// Removes a user; returns false if there is none with this name and kind.
+    /// Removes a user; returns false if there is none with this name and kind. Unix users and groups have numbers as well.
     ///
     /// # Errors
-    /// [`UsersError::Io`].
+    /// [`UsersError::Io`], [`UsersError::Line`].
     pub fn remove(&self, name: &str, kind: UserKind) -> Result<bool, UsersError> {
+        let _lock = self.lock()?;
         let mut users = read(&self.path)?;
         let before = users.len();
-        users.retain(|user| !user.is(name, kind));
+        let proof = match kind {
+            UserKind::Login => None,
+            UserKind::UnixUser => unix_user(name).ok(),
+            UserKind::UnixGroup => unix_group(name).ok(),
+        };
+        users.retain(|user| !user.is(name, kind) && proof.as_ref() != Some(&user.proof));
         write(&self.path, &users)?;
         Ok(users.len() < before)
     }

@@ -1,5 +1,6 @@
 //! The security of an application: its own certificates, which can be replaced while it runs, and the checks of peers.
 
+use std::collections::VecDeque;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,7 +13,7 @@ use crate::certificate_error::CertificateError;
 use crate::changes::{self, OwnFiles, StoredLists};
 use crate::creation::{CreationError, NewCertificate};
 use crate::expiry;
-use crate::folder::{StoreError, write_file};
+use crate::folder::{MAX_REJECTED, StoreError, write_file};
 use crate::identity::OwnCertificate;
 use crate::policy::{KeyKind, PolicyProfile};
 use crate::private_key::PrivateKey;
@@ -36,6 +37,8 @@ pub struct ApplicationSecurity {
     others: Vec<Slot>,
     /// Time up to which kept certificates have been paid for.
     paid: Mutex<Instant>,
+    /// Strangers that the log has named already; the newest ones.
+    named: Mutex<VecDeque<Thumbprint>>,
 }
 
 /// The own certificate of one kind.
@@ -200,6 +203,7 @@ impl ApplicationSecurity {
             others: others.collect::<Result<_, _>>()?,
             store,
             paid: Mutex::new(Instant::now()),
+            named: Mutex::default(),
         })
     }
 
@@ -220,6 +224,7 @@ impl ApplicationSecurity {
             others: Vec::new(),
             store,
             paid: Mutex::new(Instant::now()),
+            named: Mutex::default(),
         })
     }
 
@@ -354,8 +359,10 @@ impl ApplicationSecurity {
             error,
             CertificateError::Untrusted | CertificateError::ChainIncomplete
         );
-        let is_new = needs_trust && !self.store.is_rejected(leaf);
-        if is_new && self.may_keep(Instant::now()) {
+        // The log of each process names it, even if an earlier one has kept its certificate.
+        let is_new = || !self.store.is_rejected(leaf) || !self.is_named(leaf.thumbprint);
+        if needs_trust && is_new() && self.may_keep(Instant::now()) {
+            self.name(leaf.thumbprint);
             let folder = self.store.root().display();
             match missing_issuer {
                 // An entry of the certificate itself would not help: its chain has no end.
@@ -371,10 +378,31 @@ impl ApplicationSecurity {
                     "{error}: `takt trust add {} --certificates '{folder}'` trusts it", leaf.thumbprint
                 ),
             }
-            if let Err(error) = self.store.keep_refused(leaf) {
+            if !self.store.is_rejected(leaf)
+                && let Err(error) = self.store.keep_refused(leaf)
+            {
                 tracing::warn!(%error, "the rejected certificate could not be kept");
             }
         }
+    }
+
+    fn named(&self) -> MutexGuard<'_, VecDeque<Thumbprint>> {
+        self.named.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns true if the log has named this certificate lately.
+    fn is_named(&self, certificate: Thumbprint) -> bool {
+        self.named().contains(&certificate)
+    }
+
+    /// Notes that the log names a certificate.
+    fn name(&self, certificate: Thumbprint) {
+        let mut named = self.named();
+        named.retain(|other| *other != certificate);
+        if named.len() >= MAX_REJECTED {
+            named.pop_front();
+        }
+        named.push_back(certificate);
     }
 
     /// Returns whether a certificate of a stranger may be kept now. Its owner will come again.

@@ -65,7 +65,8 @@ fn expiry(left: i64) -> String {
 fn is_due(certificate: Thumbprint, now: i64) -> bool {
     let mut warned = WARNED.lock().unwrap_or_else(PoisonError::into_inner);
     match warned.get(&certificate) {
-        Some(last) if now.saturating_sub(*last) < DAY => false,
+        // A clock that was set back by more than a day may have changed the state.
+        Some(last) if now.abs_diff(*last) < DAY.unsigned_abs() => false,
         _ => {
             warned.insert(certificate, now);
             true
@@ -106,5 +107,6 @@ mod tests {
         assert!(is_due(one, now) && is_due(other, now));
         assert!(!is_due(one, now + DAY - 1));
         assert!(is_due(one, now + DAY) && !is_due(one, now + DAY + 1));
+        assert!(is_due(one, now - DAY) && !is_due(one, now));
     }
 }

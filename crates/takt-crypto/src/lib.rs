@@ -27,6 +27,7 @@ mod encrypted_secret;
 mod ephemeral;
 mod expiry;
 mod exposure;
+mod file_state;
 mod files;
 mod folder;
 mod identity;
@@ -52,6 +53,7 @@ pub use channel_keys::{ChannelKeys, KeyMaterial, KeyShare};
 pub use creation::{CreationError, NewCertificate};
 pub use encrypted_secret::EncryptedSecret;
 pub use ephemeral::{EphemeralKey, SharedSecret};
+pub use file_state::FileState;
 pub use folder::StoreError;
 pub use identity::OwnCertificate;
 pub use jwt::{

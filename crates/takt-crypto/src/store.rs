@@ -7,13 +7,14 @@ use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use crate::certificate::{Certificate, Thumbprint};
 use crate::certificate_error::CertificateError;
 use crate::changes::{self, OwnFiles, StoredLists};
 use crate::creation::{CreationError, NewCertificate};
 use crate::exposure;
+use crate::file_state::FileState;
 use crate::folder::{
     ISSUER_LISTS, ISSUERS, MAX_REJECTED, OWN, PRIVATE, REJECTED, StoreError, TRUSTED,
     TRUSTED_LISTS, decoded, file_name, files, name_of, write_file, write_file_in,
@@ -24,6 +25,9 @@ use crate::private_key::PrivateKey;
 use crate::replaced::OwnHistory;
 use crate::revocation::RevocationList;
 use crate::trust::TrustList;
+
+/// Coarsest resolution of the time stamps of a file system.
+const RESOLUTION: Duration = Duration::from_secs(2);
 
 /// A certificate in a folder.
 #[derive(Debug, Clone)]
@@ -47,7 +51,7 @@ pub struct StoredRevocationList {
 #[derive(Debug)]
 pub struct CertificateStore {
     root: PathBuf,
-    cache: Mutex<Option<(Vec<SystemTime>, Arc<TrustList>)>>,
+    cache: Mutex<Option<(Vec<FileState>, Arc<TrustList>)>>,
     own_history: Mutex<OwnHistory>,
 }
 
@@ -196,21 +200,19 @@ impl CertificateStore {
     #[must_use]
     pub fn trust_list(&self) -> Arc<TrustList> {
         let folders = [OWN, TRUSTED, TRUSTED_LISTS, ISSUERS, ISSUER_LISTS];
-        let times = folders.into_iter().map(|folder| self.modified(folder));
-        let times: Vec<SystemTime> = times.collect();
+        let states = self.states(&folders);
         let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((read_at, list)) = &*cache
-            && *read_at == times
+            && *read_at == states
         {
             return Arc::clone(list);
         }
         let list = Arc::new(self.read_trust_list());
-        // A folder that has just changed can change again within the resolution of its time stamp.
-        let recently = SystemTime::now() - std::time::Duration::from_secs(2);
-        *cache = times
+        // A file that has just changed can change again within the resolution of its time stamp.
+        *cache = states
             .iter()
-            .all(|time| *time < recently)
-            .then(|| (times, Arc::clone(&list)));
+            .all(|state| state.has_passed(RESOLUTION))
+            .then(|| (states, Arc::clone(&list)));
         list
     }
 
@@ -229,14 +231,21 @@ impl CertificateStore {
     #[must_use]
     pub fn last_change(&self) -> SystemTime {
         let folders = [TRUSTED, TRUSTED_LISTS, ISSUERS, ISSUER_LISTS];
-        let times = folders.into_iter().map(|folder| self.modified(folder));
+        let times = self
+            .states(&folders)
+            .into_iter()
+            .map(|state| state.changed());
         times.max().unwrap_or(SystemTime::UNIX_EPOCH)
     }
 
-    fn modified(&self, folder: &str) -> SystemTime {
-        let metadata = fs::metadata(self.root.join(folder));
-        let modified = metadata.and_then(|metadata| metadata.modified());
-        modified.unwrap_or(SystemTime::UNIX_EPOCH)
+    /// Returns the states of these folders and of their files: a file may be replaced in place.
+    fn states(&self, folders: &[&str]) -> Vec<FileState> {
+        let folders = folders.iter().map(|folder| self.root.join(folder));
+        let all = folders.flat_map(|folder| {
+            let files = files(&folder);
+            std::iter::once(folder).chain(files)
+        });
+        all.filter_map(|path| FileState::of(&path)).collect()
     }
 
     fn read_trust_list(&self) -> TrustList {
@@ -451,9 +460,10 @@ pub(crate) fn read_identity(certificate: &Path, key: &Path) -> Result<OwnCertifi
         let path = path.to_owned();
         move |source| StoreError::Io { path, source }
     };
-    let der = decoded(certificate).ok_or_else(|| StoreError::Io {
+    fs::File::open(certificate).map_err(io(certificate))?;
+    let der = decoded(certificate).ok_or_else(|| StoreError::Content {
         path: certificate.to_owned(),
-        source: io::ErrorKind::InvalidData.into(),
+        content: "no certificate in DER or PEM".to_owned(),
     })?;
     let refused = |source| StoreError::Certificate {
         path: certificate.to_owned(),

@@ -14,6 +14,7 @@ pub struct Column {
     unit: String,
     group: String,
     is_number: bool,
+    is_whole: bool,
     at_least: usize,
 }
 
@@ -25,6 +26,7 @@ impl Column {
             unit: String::new(),
             group: String::new(),
             is_number: false,
+            is_whole: false,
             at_least: 0,
         }
     }
@@ -35,6 +37,13 @@ impl Column {
             is_number: true,
             ..Self::text(heading)
         }
+    }
+
+    /// Never wraps the cells, such as identifiers that are copied into a command.
+    #[must_use]
+    pub fn whole(mut self) -> Self {
+        self.is_whole = true;
+        self
     }
 
     /// Adds the unit below the heading.
@@ -162,7 +171,7 @@ impl Table {
         while missing > 0 {
             let columns = self.columns.iter().zip(widths.iter_mut());
             let wide = columns
-                .filter(|(column, width)| !column.is_number && **width > NARROW)
+                .filter(|(column, width)| !column.is_number && !column.is_whole && **width > NARROW)
                 .map(|(_, width)| width)
                 .max();
             let Some(widest) = wide else {

@@ -10,7 +10,7 @@ use std::path::Path;
 use miette::{LabeledSpan, MietteDiagnostic, NamedSource, Report, Severity};
 use takt_app::certificates::{CertificatesError, trust_command, unknown_issuer_advice};
 use takt_app::{ClientError, ProviderError, StateDirectoryError};
-use takt_crypto::CertificateError;
+use takt_crypto::{CertificateError, StoreError};
 use takt_pubsub::configuration::TomlError;
 use takt_registry::{DatabaseError, RegistryError};
 use takt_scenario::ScenarioError;
@@ -74,7 +74,8 @@ pub fn certificates(error: &CertificatesError) -> Report {
         CertificatesError::Folder(error) => state_directory(error),
         CertificatesError::Store(error) => with_help(
             error,
-            "Is the folder readable and writable for this user alone? `takt trust renew NAME` replaces a damaged certificate.",
+            "Is the folder readable and writable for this user alone? Remove a damaged certificate and its key from the folders \
+             `own/certs` and `own/private`: the next start makes new ones, which the peers have to trust.",
         ),
     }
 }
@@ -86,8 +87,8 @@ pub fn state_directory(error: &StateDirectoryError) -> Report {
             "Set HOME or XDG_STATE_HOME to an absolute path of a folder of this user, or give the registry one with --data."
         }
         StateDirectoryError::Owner { .. } => {
-            "Secrets and keys are kept there: it must belong to the user that runs this. Give it to that user (`chown`), or name \
-             another folder with XDG_STATE_HOME, or --data of the registry."
+            "Secrets and keys are kept there: it must belong to the user that runs this. For a server of another user, run this as \
+             that user (`sudo -u USER takt ...`). Else name another folder with XDG_STATE_HOME, or --data of the registry."
         }
         StateDirectoryError::Mode { .. } => {
             "Secrets and keys are kept there: only its owner may write it (`chmod go-w FOLDER`), or name another folder with \
@@ -96,6 +97,31 @@ pub fn state_directory(error: &StateDirectoryError) -> Report {
         StateDirectoryError::Io { .. } => {
             "Check for free space on the disk, or name another folder with XDG_STATE_HOME, or --data of the registry."
         }
+    };
+    with_help(error, help)
+}
+
+/// Returns what helps against an error of a file that is read or written.
+pub fn file_help(error: &std::io::Error) -> &'static str {
+    use std::io::ErrorKind;
+
+    match error.kind() {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
+            "The disk is full: make room. The file has its old content."
+        }
+        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
+            "Run this as the user to whom the folder belongs (`sudo -u USER takt ...`), or name a folder that this user can write."
+        }
+        ErrorKind::NotFound => "Is the name right? The folder has to exist.",
+        _ => "Check the file and its folder: `ls -la` shows owner and mode.",
+    }
+}
+
+/// Explains why a folder of certificates cannot be changed.
+pub fn store(error: &StoreError) -> Report {
+    let help = match error {
+        StoreError::Io { source, .. } => file_help(source),
+        _ => "`takt trust --help` tells more.",
     };
     with_help(error, help)
 }
@@ -217,7 +243,8 @@ fn no_endpoint(possible: &[String], wanted: &str) -> String {
         false => "",
     };
     format!(
-        "The server has endpoints for --security {}. Without --security, the most secure one is used.{curves}",
+        "The server has endpoints for --security {}. Without --security, the most secure one is used; on the loopback interface, none if the \
+         server offers that.{curves}",
         possible.join(", ")
     )
 }

@@ -11,6 +11,7 @@ mod explain;
 mod hex;
 mod output;
 mod scenario_file;
+mod secret_file;
 
 use std::process::ExitCode;
 

@@ -37,22 +37,28 @@ impl FromStr for SecurityChoice {
             _ => {}
         }
         for part in text.split(',') {
-            if let Some(profile) = PolicyProfile::by_name(part) {
-                policy = Some(profile.name);
-                continue;
+            let is_second = match PolicyProfile::by_name(part) {
+                Some(profile) => policy.replace(profile.name).is_some(),
+                None => mode.replace(mode_of(part)?).is_some(),
+            };
+            if is_second {
+                return Err("one SecurityPolicy and one mode are possible".to_owned());
             }
-            mode = Some(match part.to_ascii_lowercase().as_str() {
-                "sign" => MessageSecurityMode::Sign,
-                "encrypt" | "signandencrypt" => MessageSecurityMode::SignAndEncrypt,
-                _ => {
-                    let names = PolicyProfile::ALL.map(|profile| profile.name).join(", ");
-                    return Err(format!(
-                        "`{part}` is not auto, none, sign, encrypt or one of {names}"
-                    ));
-                }
-            });
         }
         Ok(Self::Secured { policy, mode })
+    }
+}
+
+fn mode_of(text: &str) -> Result<MessageSecurityMode, String> {
+    match text.to_ascii_lowercase().as_str() {
+        "sign" => Ok(MessageSecurityMode::Sign),
+        "encrypt" | "signandencrypt" => Ok(MessageSecurityMode::SignAndEncrypt),
+        _ => {
+            let names = PolicyProfile::ALL.map(|profile| profile.name).join(", ");
+            Err(format!(
+                "`{text}` is not auto, none, sign, encrypt or one of {names}"
+            ))
+        }
     }
 }
 

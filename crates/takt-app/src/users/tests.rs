@@ -1,5 +1,6 @@
 //! Tests of the table of users.
 
+use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
 use takt_space::UserRole;
@@ -77,7 +78,7 @@ fn a_damaged_file_gives_no_rights() {
         text.replace("observer", "observr").into_bytes(),
         [text.as_bytes(), &[0xFF]].concat(),
     ] {
-        std::thread::sleep(SAME_TIME);
+        std::thread::sleep(FileState::SAME_TIME);
         fs::write(&path, damaged).unwrap();
         assert!(observes(&users));
         assert!(observes(&file(&folder)));
@@ -228,4 +229,65 @@ fn unix_users_have_the_roles_of_the_file() {
         assert_eq!(users.anonymous(&process(Some(all), 100)), RoleSet::ALL);
     }
     assert!(!users.allows_user_names() && !users.allows_certificates());
+}
+
+#[test]
+fn users_that_are_added_at_the_same_time_are_all_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    std::thread::scope(|threads| {
+        for number in 0..10 {
+            // As processes of their own do it.
+            let users = file(&folder);
+            threads.spawn(move || {
+                let user = User {
+                    name: format!("user{number}"),
+                    roles: "operator".parse().unwrap(),
+                    proof: UserProof::UnixUser(number),
+                };
+                users.add(user).unwrap();
+            });
+        }
+    });
+    assert_eq!(file(&folder).users().len(), 10);
+}
+
+#[test]
+fn unix_users_are_told_apart_by_their_numbers() {
+    let folder = tempfile::tempdir().unwrap();
+    let users = file(&folder);
+    for (name, roles) in [("root", "operator"), ("0", "observer")] {
+        let user = User {
+            name: name.to_owned(),
+            roles: roles.parse().unwrap(),
+            proof: unix_user(name).unwrap(),
+        };
+        users.add(user).unwrap();
+    }
+    let all = users.users();
+    assert_eq!(all.len(), 1, "{all:?}");
+    assert_eq!(all[0].roles.to_string(), "observer");
+    assert!(users.remove("root", UserKind::UnixUser).unwrap());
+    assert!(users.users().is_empty());
+}
+
+#[test]
+fn a_file_that_is_repaired_is_read_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let users = file(&folder);
+    let path = folder.path().join("users");
+    let line = "anna:operator:unix-user=7\n";
+    fs::create_dir(&path).unwrap();
+    assert!(users.users().is_empty());
+    fs::remove_dir(&path).unwrap();
+    fs::write(&path, line).unwrap();
+    assert_eq!(users.users().len(), 1);
+    // A change of the mode alone is a change.
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o600);
+    std::thread::sleep(2 * FileState::SAME_TIME);
+    assert_eq!(users.users().len(), 1);
+    let before = users.state().read_at;
+    fs::set_permissions(&path, mode).unwrap();
+    std::thread::sleep(2 * FileState::SAME_TIME);
+    assert_eq!(users.users().len(), 1);
+    assert!(before.is_some() && users.state().read_at != before);
 }

@@ -1,6 +1,5 @@
 //! A user, and the text form of users: lines of a file.
 
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -15,6 +14,9 @@ const UNIX_USER: &str = "unix-user=";
 
 /// Prefix of the number of a Unix group.
 const UNIX_GROUP: &str = "unix-group=";
+
+/// Largest file of users, in bytes.
+const MAX_FILE: u64 = 16 << 20;
 
 /// Error of the file of users.
 #[derive(Debug, thiserror::Error)]
@@ -133,6 +135,15 @@ impl User {
         self.name == name && self.proof.kind() == kind
     }
 
+    /// Returns true if it is the same user as another one: with the same name, or for Unix users and groups the same number.
+    #[must_use]
+    pub fn is_same(&self, other: &Self) -> bool {
+        match self.proof {
+            UserProof::UnixUser(_) | UserProof::UnixGroup(_) => self.proof == other.proof,
+            _ => self.is(&other.name, other.proof.kind()),
+        }
+    }
+
     fn parse(line: &str) -> Option<Self> {
         let (name, rest) = line.split_once(':')?;
         let (roles, proof) = rest.split_once(':')?;
@@ -146,7 +157,7 @@ impl User {
 
 /// Reads the users. Empty lines are left out. A file that is missing has none.
 pub(super) fn read(path: &Path) -> Result<Vec<User>, UsersError> {
-    match fs::read_to_string(path) {
+    match crate::private_file::read(path, MAX_FILE) {
         Ok(text) => {
             let lines = text.lines().enumerate();
             let lines = lines.filter(|(_, line)| !line.trim().is_empty());

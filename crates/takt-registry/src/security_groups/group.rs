@@ -27,7 +27,7 @@ const MAX_KEY_COUNT: u32 = 16;
 pub(crate) const MOST_KEYS: u16 = 17;
 
 /// Largest length of a name.
-const LONGEST_NAME: usize = 255;
+pub(super) const LONGEST_NAME: usize = 255;
 
 /// Result of `GetSecurityKeys` (OPC 10000-14, 8.3.2).
 pub(super) struct Keys {
@@ -51,12 +51,17 @@ pub(super) struct SecurityGroup {
     keys: VecDeque<Zeroizing<Vec<u8>>>,
 }
 
+/// Returns true if a SecurityGroup may have this name.
+pub(super) fn is_name(name: &str) -> bool {
+    (1..=LONGEST_NAME).contains(&name.len()) && !name.chars().any(char::is_control)
+}
+
 /// Revises a configuration that a client requests (OPC 10000-14, 8.5.2).
 pub(super) fn revise(
     mut wanted: SecurityGroupDataType,
 ) -> Result<(SecurityGroupDataType, PubSubSecurityPolicy), StatusCode> {
     let name = wanted.name.as_str();
-    if name.is_empty() || name.len() > LONGEST_NAME || name.chars().any(char::is_control) {
+    if !is_name(name) {
         return Err(StatusCode::BadInvalidArgument);
     }
     let policy = match wanted.security_policy_uri.as_str() {

@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use takt_pubsub::security::PubSubSecurityPolicy;
 
+use super::group;
+
 /// A SecurityGroup to be created, with the users who may get its keys besides the user who added it, the registry's
 /// user, and root.
 ///
@@ -30,8 +32,8 @@ pub struct SecurityGroupOptions {
 /// Error of a text that is not a SecurityGroup.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SecurityGroupOptionsError {
-    /// The name is missing.
-    #[error("a SecurityGroup needs a name: NAME[=POLICY][:USER,...]")]
+    /// The name is missing, too long or has control characters.
+    #[error("a SecurityGroup needs a name of 1 to {longest} bytes without control characters: NAME[=POLICY][:USER,...]", longest = group::LONGEST_NAME)]
     Name,
     /// The SecurityPolicy does not exist.
     #[error("{0:?} is not a SecurityPolicy: use PubSub-Aes128-CTR or PubSub-Aes256-CTR")]
@@ -50,7 +52,7 @@ impl FromStr for SecurityGroupOptions {
             Some((name, policy)) => (name, Some(policy)),
             None => (group, None),
         };
-        if name.is_empty() {
+        if !group::is_name(name) {
             return Err(SecurityGroupOptionsError::Name);
         }
         let named = |name: &str| {

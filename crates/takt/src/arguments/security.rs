@@ -7,10 +7,10 @@ use takt_app::audit::AuditTarget;
 use takt_app::serve::{EndpointSecurity, OfferedCurves};
 use takt_app::users::UserKind;
 use takt_app::{ClientSecurity, Identity, JwtOptions, SecurityChoice};
-use takt_space::{RoleSet, UserRole};
+use takt_space::RoleSet;
 use takt_ua::enumerations::MessageSecurityMode;
 
-use crate::explain;
+use crate::{explain, secret_file};
 
 /// Security of the endpoints of a server.
 #[derive(Debug, Clone, Args)]
@@ -136,7 +136,7 @@ pub struct IdentityArguments {
 /// Reads the token of a user.
 fn token(file: &Path) -> miette::Result<Identity> {
     const HELP: &str = "--token names a file with a JSON Web Token, which the authorization service of the server issues.";
-    let text = std::fs::read_to_string(file);
+    let text = secret_file::read(file);
     let text =
         text.map_err(|error| explain::with_help(format!("{}: {error}", file.display()), HELP))?;
     match text.trim() {
@@ -256,8 +256,9 @@ pub enum UserCommand {
         name: UserName,
         /// Role; several with commas, or with several options. All read and subscribe. An observer does nothing else; a supervisor
         /// also calls Methods; an operator writes and calls; an engineer manages nodes and calls; a security-admin changes
-        /// SecurityGroups and certificates of the server. A configure-admin may do what applications allow.
-        #[arg(long, value_name = "ROLE", default_values_t = [RoleSet::from(UserRole::Operator)])]
+        /// SecurityGroups and certificates of the server. A configure-admin may do what applications allow. [default: the roles
+        /// that the user has; operator for a new one]
+        #[arg(long, value_name = "ROLE")]
         role: Vec<RoleSet>,
         /// File with the password in its first line; by default the password is in the variable TAKT_PASSWORD.
         #[arg(long, value_name = "FILE", conflicts_with_all = ["certificate", "unix_user", "unix_group"])]

@@ -1,6 +1,7 @@
 //! `takt registry`: the SemanticRegistryServer.
 
 use std::collections::HashMap;
+use std::path::Path;
 use std::time::Duration;
 
 use miette::IntoDiagnostic;
@@ -20,7 +21,7 @@ use crate::arguments::{
     ConnectionArguments, MirrorArguments, RegistryArguments, RegistryCommand,
     RegistryServeArguments, listening,
 };
-use crate::{explain, output};
+use crate::{explain, output, secret_file};
 
 pub fn run(arguments: RegistryArguments) -> miette::Result<()> {
     match arguments.command {
@@ -226,9 +227,8 @@ fn mirror_password(file: Option<&str>) -> miette::Result<String> {
         "Give --mirror-password-file FILE, or set the variable TAKT_MIRROR_PASSWORD.";
     let password = match file {
         Some(file) => {
-            let text = std::fs::read_to_string(file)
-                .map_err(|error| explain::with_help(format!("{file}: {error}"), HELP))?;
-            text.lines().next().unwrap_or_default().to_owned()
+            let line = secret_file::first_line(Path::new(file));
+            line.map_err(|error| explain::with_help(format!("{file}: {error}"), HELP))?
         }
         None => std::env::var("TAKT_MIRROR_PASSWORD")
             .map_err(|_| explain::with_help("the user of a mirror needs a password", HELP))?,

@@ -10,7 +10,7 @@ use takt_report::{Column, Report, Table};
 use takt_space::{RoleSet, UserRole};
 
 use crate::arguments::{UserArguments, UserCommand};
-use crate::{explain, output};
+use crate::{explain, output, secret_file};
 
 pub fn run(arguments: &UserArguments) -> miette::Result<()> {
     let path = match &arguments.users {
@@ -51,14 +51,22 @@ pub fn run(arguments: &UserArguments) -> miette::Result<()> {
                     UserProof::Password(hash.map_err(|error| failed(error.into()))?)
                 }
             };
-            let roles = role.iter().copied();
-            let roles = roles.fold(RoleSet::default(), RoleSet::union);
             let user = User {
                 name: name.to_owned(),
-                roles,
+                roles: RoleSet::default(),
                 proof,
             };
-            file.add(user).map_err(failed)?;
+            let roles = match role.iter().copied().reduce(RoleSet::union) {
+                Some(roles) => roles,
+                // A new password does not change the roles.
+                None => file
+                    .read()
+                    .map_err(failed)?
+                    .iter()
+                    .find(|other| user.is_same(other))
+                    .map_or(UserRole::Operator.into(), |known| known.roles),
+            };
+            file.add(User { roles, ..user }).map_err(failed)?;
             output::line(format_args!("{}{name} is {roles}", what(kind)));
             Ok(())
         }
@@ -99,6 +107,7 @@ fn failed(error: UsersError) -> miette::Report {
         UsersError::KnownCertificate(_) => {
             "A certificate is the proof of one user: remove the other user, or give this one another certificate."
         }
+        UsersError::Io { source, .. } => explain::file_help(source),
         _ => "`takt user --help` tells more.",
     };
     explain::with_help(error, help)
@@ -158,10 +167,8 @@ pub fn password(file: Option<&PathBuf>) -> miette::Result<String> {
         None => std::env::var("TAKT_PASSWORD")
             .map_err(|_| explain::with_help("the user needs a password", HELP))?,
         Some(file) => {
-            let text = std::fs::read_to_string(file).map_err(|error| {
-                explain::with_help(format!("{}: {error}", file.display()), HELP)
-            })?;
-            text.lines().next().unwrap_or_default().to_owned()
+            let line = secret_file::first_line(file);
+            line.map_err(|error| explain::with_help(format!("{}: {error}", file.display()), HELP))?
         }
     };
     match password.is_empty() {

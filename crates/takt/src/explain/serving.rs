@@ -21,8 +21,9 @@ pub(super) fn serve(error: &ServeError) -> Report {
              are possible."
         }
         ServeError::Security(_) => {
-            "--certificates DIRECTORY names a folder for the certificate. --allow-none serves without security: only on a network \
-             that trusted hosts alone can reach."
+            "--certificates DIRECTORY names another folder for the certificate. If the certificate or its key is damaged, remove both \
+             from `own/certs` and `own/private`: the next start makes new ones, which the peers have to trust. Servers on the \
+             loopback interface need none."
         }
         ServeError::Audit(_) => {
             "--audit FILE needs a folder that exists and that this user may write. --audit journald needs systemd's journal on \

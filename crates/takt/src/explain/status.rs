@@ -34,7 +34,8 @@ pub(super) fn advice(error: &ClientError) -> Option<&'static str> {
             "`takt read ENDPOINT NODE --attribute DataType` tells the type."
         }
         StatusCode::BadNoCommunication => {
-            "The Provider that serves this node is not available now."
+            "The server of this node is not available now: the Provider, or the server that the registry mirrors. For a mirror \
+                 named MIRROR, `takt read ENDPOINT MIRROR/Problem` tells the reason."
         }
         StatusCode::BadAttributeIdInvalid => {
             "The node has no such attribute: only Variables have a Value, and --events needs an Object with Events, such as the \
@@ -46,6 +47,23 @@ pub(super) fn advice(error: &ClientError) -> Option<&'static str> {
         }
         StatusCode::BadTooManyArguments | StatusCode::BadArgumentsMissing => {
             "`takt read ENDPOINT METHOD/InputArguments` tells the arguments of the Method: give each of them, an array as JSON."
+        }
+        StatusCode::BadMethodInvalid => {
+            "The Object has no such Method, or does not support it now: `takt browse ENDPOINT OBJECT` shows its Methods. Without a path, \
+                 --object names the Object. An alarm is confirmed only if it needs it, and shelved only if it can be."
+        }
+        StatusCode::BadEventIdUnknown => {
+            "The EventId has to be that of an Event of the present alarm: `takt watch ENDPOINT --events --json` shows it."
+        }
+        StatusCode::BadConditionBranchAlreadyAcked
+        | StatusCode::BadConditionBranchAlreadyConfirmed => {
+            "Somebody was faster: the Properties Comment and ClientUserId of the alarm tell who it was."
+        }
+        StatusCode::BadConditionNotShelved | StatusCode::BadConditionAlreadyShelved => {
+            "`takt read ENDPOINT ALARM/ShelvingState/CurrentState` tells whether the alarm is shelved, and how."
+        }
+        StatusCode::BadShelvingTimeOutOfRange => {
+            "ShelvingTime is in milliseconds, above 0 and at most the Property MaxTimeShelved of the alarm."
         }
         StatusCode::BadSessionClosed => {
             "The server has ended the session, for example because the token of the user has expired: connect again, with a new one."
@@ -68,6 +86,17 @@ mod tests {
             (StatusCode::BadSessionClosed, "token"),
             (StatusCode::BadUserAccessDenied, "read or write"),
             (StatusCode::BadNotWritable, "AccessLevel"),
+            (StatusCode::BadMethodInvalid, "--object"),
+            (StatusCode::BadEventIdUnknown, "--json"),
+            (StatusCode::BadConditionBranchAlreadyAcked, "ClientUserId"),
+            (
+                StatusCode::BadConditionBranchAlreadyConfirmed,
+                "ClientUserId",
+            ),
+            (StatusCode::BadConditionNotShelved, "CurrentState"),
+            (StatusCode::BadConditionAlreadyShelved, "CurrentState"),
+            (StatusCode::BadShelvingTimeOutOfRange, "MaxTimeShelved"),
+            (StatusCode::BadNoCommunication, "MIRROR/Problem"),
         ] {
             let error = ClientError::Operation {
                 subject: "i=85".to_owned(),

@@ -44,7 +44,7 @@ pub(super) fn show(
     }
     let mut table = Table::new([
         Column::text("folder"),
-        Column::text("thumbprint"),
+        Column::text("thumbprint").whole(),
         Column::text("name"),
         Column::text("key"),
         Column::text("ApplicationUri"),

@@ -48,7 +48,6 @@ fn find(store: &CertificateStore, text: &str) -> miette::Result<Certificate> {
 }
 
 pub(super) fn add(store: &CertificateStore, text: &str, issuer: bool) -> miette::Result<()> {
-    let failed = |error| explain::with_help(error, "Is the folder writable?");
     if let Some(list) = listing::revocation_list(text)? {
         let path = store
             .add_revocation_list(&list)
@@ -58,7 +57,7 @@ pub(super) fn add(store: &CertificateStore, text: &str, issuer: bool) -> miette:
                     format!("{text} was not signed by its issuer"),
                     "Ask the issuer (CA) for its revocation list.",
                 ),
-                error => failed(error),
+                error => explain::store(&error),
             })?;
         output::line(format_args!("{} is in use", path.display()));
         listing::warn_of_list(&list, &known(store));
@@ -69,7 +68,7 @@ pub(super) fn add(store: &CertificateStore, text: &str, issuer: bool) -> miette:
         true => (store.add_issuer(&certificate), "completes chains"),
         false => (store.trust(&certificate), "is trusted"),
     };
-    path.map_err(failed)?;
+    path.map_err(|error| explain::store(&error))?;
     output::line(format_args!(
         "{} ({}) {is}",
         printable(&certificate.subject),
@@ -87,9 +86,11 @@ fn known(store: &CertificateStore) -> Vec<Certificate> {
 }
 
 pub(super) fn reject(store: &CertificateStore, text: &str) -> miette::Result<()> {
-    let failed = |error| explain::with_help(error, "Is the folder writable?");
     if let Some(list) = listing::revocation_list(text)? {
-        return match store.remove_revocation_list(&list).map_err(failed)? {
+        return match store
+            .remove_revocation_list(&list)
+            .map_err(|error| explain::store(&error))?
+        {
             true => {
                 listing::say_removed(&list);
                 Ok(())
@@ -109,7 +110,7 @@ pub(super) fn reject(store: &CertificateStore, text: &str) -> miette::Result<()>
         ));
     }
     let rejected = store.reject(&certificate);
-    rejected.map_err(failed)?;
+    rejected.map_err(|error| explain::store(&error))?;
     output::line(format_args!(
         "{} ({}) is not trusted any more; its open connections end",
         printable(&certificate.subject),
@@ -153,8 +154,7 @@ pub(super) fn renew(
         let kept = known.host_names.iter().cloned().chain(addresses);
         let new = certificates::describe(name, &uri, kept.chain(hosts.iter().cloned()).collect());
         let identity = store.renew(&new, kind);
-        let identity =
-            identity.map_err(|error| explain::with_help(error, "Is the folder writable?"))?;
+        let identity = identity.map_err(|error| explain::store(&error))?;
         output::line(format_args!(
             "{name} has a new {kind} certificate, {}; peers have to trust it",
             identity.thumbprint()
