@@ -91,6 +91,29 @@ fn a_request_ends_when_the_server_is_killed() {
 }
 
 #[test]
+fn short_waits_notice_that_the_server_is_killed() {
+    let directory = RuntimeDirectory::new();
+    for wait in [WaitPolicy::ADAPTIVE, WaitPolicy::Sleep] {
+        let server = start_server(directory.path(), "adaptive");
+        let config = client_config(directory.path(), wait);
+        let mut client = ShmClient::connect(&name("Echo"), &config, TIMEOUT).unwrap();
+        assert_eq!(request(&mut client, b"hello").unwrap(), b"hello");
+        let short = Duration::from_millis(10);
+        let error = client.receive(short).unwrap_err();
+        assert!(matches!(error, ShmError::Timeout), "{error}");
+        server.kill();
+        let begin = Instant::now();
+        let error = loop {
+            match client.receive(short).unwrap_err() {
+                ShmError::Timeout if begin.elapsed() < TIMEOUT / 2 => {}
+                error => break error,
+            }
+        };
+        assert!(matches!(error, ShmError::ConnectionClosed), "{error}");
+    }
+}
+
+#[test]
 fn a_killed_server_is_replaced_at_once() {
     let directory = RuntimeDirectory::new();
     for _ in 0..5 {

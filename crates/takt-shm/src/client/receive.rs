@@ -52,7 +52,7 @@ impl ShmClient {
                 return Ok(message);
             }
         }
-        self.sleep(id, deadline)
+        self.sleep(id, start, deadline)
     }
 
     /// Looks until the response is there or the time to spin is over.
@@ -88,7 +88,12 @@ impl ShmClient {
     }
 
     /// Sleeps on the server's rings for a while, which is the fastest way to be woken, and then where its death is noticed too.
-    fn sleep(&mut self, id: Option<u32>, deadline: Option<Instant>) -> Result<Message, ShmError> {
+    fn sleep(
+        &mut self,
+        id: Option<u32>,
+        start: Instant,
+        deadline: Option<Instant>,
+    ) -> Result<Message, ShmError> {
         // A server on the same processor does not spin then.
         self.outbox.set_processor(affinity::current());
         // This is before looking: the server rings for all later messages.
@@ -96,7 +101,7 @@ impl ShmClient {
         let mut result = self.nap(id, deadline);
         if let Ok(None) = result {
             self.outbox.set_asleep(Sleep::Mail);
-            result = self.sleep_until(id, deadline).map(Some);
+            result = self.sleep_until(id, start, deadline).map(Some);
         }
         self.outbox.set_asleep(Sleep::Awake);
         match result? {
@@ -133,6 +138,7 @@ impl ShmClient {
     fn sleep_until(
         &mut self,
         id: Option<u32>,
+        start: Instant,
         deadline: Option<Instant>,
     ) -> Result<Message, ShmError> {
         loop {
@@ -141,7 +147,13 @@ impl ShmClient {
             }
             let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
             if left == Some(Duration::ZERO) {
-                return Err(ShmError::Timeout);
+                // The nap may have taken all of the time, and does not notice the server's death. A wait without time is only a look,
+                // and makes no system call.
+                let last = match deadline == Some(start) {
+                    true => None,
+                    false => self.last_words(id)?,
+                };
+                return last.ok_or(ShmError::Timeout);
             }
             self.readiness
                 .wait(&mut self.events, left)
