@@ -3,6 +3,7 @@
 
 mod support;
 
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -129,9 +130,17 @@ fn an_alarm_goes_through_its_life_at_the_provider_and_at_the_registry() {
         let Variant::NodeId(condition) = &acknowledged.fields[5] else {
             panic!("no ConditionId");
         };
-        let component = format!("{}/AckedState/Id", "Chamber/Overtemperature");
-        let component = NodeId::string(condition.namespace, &component);
-        assert_eq!(watch.0.client().read_good(&component).unwrap(), true.into());
+        let mut component = |name: &str| {
+            let node = format!("Chamber/Overtemperature/{name}");
+            let node = NodeId::string(condition.namespace, &node);
+            watch.0.client().read_good(&node).unwrap()
+        };
+        assert_eq!(component("AckedState/Id"), true.into());
+        assert!(matches!(component("ReceiveTime"), Variant::DateTime(_)));
+        // The user, and not the registry that has forwarded the call.
+        let user = std::fs::metadata(directory).unwrap().uid();
+        let user = format!("unix-user={user}");
+        assert_eq!(component("ClientUserId"), user.as_str().into());
         let again = watch.respond(ids::ACKNOWLEDGEABLE_CONDITION_TYPE_ACKNOWLEDGE, &high);
         assert_eq!(again, Err(StatusCode::BadConditionBranchAlreadyAcked));
         // A client that comes later, or has lost Events.

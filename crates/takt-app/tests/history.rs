@@ -421,6 +421,10 @@ fn attributes_and_capabilities_say_what_is_recorded() {
         Some(Variant::from(true))
     );
     assert_eq!(
+        value(HISTORY_SERVER_CAPABILITIES_SERVER_TIMESTAMP_SUPPORTED),
+        Some(Variant::from(true))
+    );
+    assert_eq!(
         value(HISTORY_SERVER_CAPABILITIES_UPDATE_DATA_CAPABILITY),
         Some(Variant::from(false))
     );

@@ -29,9 +29,12 @@ pub enum RegistrationError {
     /// The ApplicationType is Client.
     #[error("a client cannot be registered as a server")]
     Type,
-    /// DiscoveryUrls are missing, too many, or too long.
-    #[error("the server has no DiscoveryUrl, or more than {MAX_URLS}, or one that is too long")]
+    /// There is no DiscoveryUrl, or none is a URL.
+    #[error("the server has no DiscoveryUrl")]
     Urls,
+    /// There are too many DiscoveryUrls, or one is too long.
+    #[error("the server has more than {MAX_URLS} DiscoveryUrls, or one that is too long")]
+    TooManyUrls,
     /// The list of servers is full.
     #[error("there are {MAX_SERVERS} servers already")]
     Full,
@@ -44,7 +47,7 @@ impl RegistrationError {
         match self {
             Self::Uri => StatusCode::BadServerUriInvalid,
             Self::Name => StatusCode::BadServerNameMissing,
-            Self::Type => StatusCode::BadInvalidArgument,
+            Self::Type | Self::TooManyUrls => StatusCode::BadInvalidArgument,
             Self::Urls => StatusCode::BadDiscoveryUrlMissing,
             Self::Full => StatusCode::BadResourceUnavailable,
         }
@@ -145,12 +148,15 @@ fn described(server: &RegisteredServer) -> Result<ApplicationDescription, Regist
     let urls: Vec<UaString> = server
         .discovery_urls
         .iter()
-        .filter(|url| !url.as_str().is_empty())
+        .filter(|url| is_url(url.as_str()))
         .cloned()
         .collect();
     let fits = |text: &UaString| text.as_str().len() <= MAX_TEXT;
-    if urls.is_empty() || urls.len() > MAX_URLS || !urls.iter().all(fits) {
+    if urls.is_empty() {
         return Err(RegistrationError::Urls);
+    }
+    if urls.len() > MAX_URLS || !urls.iter().all(fits) {
+        return Err(RegistrationError::TooManyUrls);
     }
     if !fits(&server.product_uri) || !fits(&server.gateway_server_uri) {
         return Err(RegistrationError::Uri);
@@ -164,6 +170,20 @@ fn described(server: &RegisteredServer) -> Result<ApplicationDescription, Regist
         discovery_urls: urls,
         ..ApplicationDescription::default()
     })
+}
+
+/// Returns true for a text with the scheme and the host of a URL (RFC 3986, 3). At least one DiscoveryUrl has to be valid
+/// (OPC 10000-4, 7.32).
+fn is_url(text: &str) -> bool {
+    let Some((scheme, rest)) = text.split_once("://") else {
+        return false;
+    };
+    let is_letter = scheme.starts_with(|first: char| first.is_ascii_alphabetic());
+    let mut others = scheme.chars();
+    let is_scheme = others.all(|one| one.is_ascii_alphanumeric() || "+-.".contains(one));
+    let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let is_plain = !text.contains(|one: char| one.is_whitespace() || one.is_control());
+    is_letter && is_scheme && !host.is_empty() && is_plain
 }
 
 #[cfg(test)]
@@ -259,10 +279,30 @@ mod tests {
             refused(&|server| server.discovery_urls.clear()),
             RegistrationError::Urls
         );
-        assert_eq!(
-            refused(&|server| server.discovery_urls = vec!["x".repeat(600).as_str().into()]),
-            RegistrationError::Urls
-        );
+        for wrong in [
+            "foo",
+            "",
+            "opc.tcp://",
+            "://plc7",
+            "1x://plc7",
+            "opc.tcp://a b",
+        ] {
+            let error = refused(&|server| server.discovery_urls = vec![wrong.into()]);
+            assert_eq!(error, RegistrationError::Urls, "{wrong}");
+            assert_eq!(error.status_code(), StatusCode::BadDiscoveryUrlMissing);
+        }
+        let long = format!("opc.tcp://{}", "x".repeat(600));
+        let many = |count| -> Vec<UaString> {
+            let ports = 4840..4840 + count;
+            ports
+                .map(|port| format!("opc.tcp://press7:{port}").into())
+                .collect()
+        };
+        for urls in [vec![long.into()], many(MAX_URLS + 1)] {
+            let error = refused(&|server| server.discovery_urls = urls.clone());
+            assert_eq!(error, RegistrationError::TooManyUrls);
+            assert_eq!(error.status_code(), StatusCode::BadInvalidArgument);
+        }
         for number in 0..MAX_SERVERS {
             let uri = format!("urn:{number}");
             all.register(&server(&uri), None, now).unwrap();

@@ -146,7 +146,7 @@ impl Registry {
             true => Some(Arc::new(Multicast::start()?)),
             false => None,
         };
-        let discovery = Arc::new(Discovery::new(&rules, space, network));
+        let discovery = Arc::new(Discovery::new(&rules, space, &application_uri, network));
         server.set_discovery(Arc::clone(&discovery) as _);
         let endpoints = [shared_memory, options.endpoint];
         let beside = || options.database.with_extension("subscriptions");

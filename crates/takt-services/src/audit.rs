@@ -53,6 +53,14 @@ pub fn client_user_id(caller: &Caller) -> String {
     }
 }
 
+/// Returns the ClientUserId of the user on whose behalf a request is carried out: the one that a trusted client forwards it for, or
+/// that of the caller.
+#[must_use]
+pub fn acting_user_id(caller: &Caller) -> String {
+    let forwarded = caller.on_behalf_of.clone();
+    forwarded.unwrap_or_else(|| client_user_id(caller))
+}
+
 /// Returns the ClientUserId of a user; `None` for anonymous ones.
 pub(crate) fn user_name(user: &UserIdentity) -> Option<String> {
     match user {

@@ -4,13 +4,18 @@
 //! AdditionalParametersType whose keys are in the namespace of the receiving server. The receiver carries out the request with the
 //! Roles that the Session of the forwarding server, the forwarded Roles and its own table of users all give. So the header only
 //! takes rights away, and it is accepted from every client. A server that does not know it ignores it.
+//!
+//! The name of the user is another matter: a client could write any name into the header. It is used only if the forwarding server
+//! runs as the same Unix user as the receiver, or as root (`Caller::on_behalf_of`).
 
-use std::sync::Arc;
+use std::os::unix::fs::MetadataExt;
+use std::sync::{Arc, LazyLock};
 
 use takt_space::{Caller, Peer, RoleSet, UserIdentity, UserRole};
 use takt_ua::structures::{AdditionalParametersType, KeyValuePair};
 use takt_ua::{Elements, ExtensionObject, ExtensionObjectRef, QualifiedName, Variant};
 
+use crate::audit::user_name;
 use crate::forwarded_identity::ForwardedIdentity;
 use crate::users::Users;
 
@@ -25,6 +30,13 @@ const USER: &str = "ForwardedUser";
 const UNIX_USER: &str = "ForwardedUnixUser";
 const UNIX_GROUPS: &str = "ForwardedUnixGroups";
 const ADDRESS: &str = "ForwardedAddress";
+const USER_ID: &str = "ForwardedUserId";
+
+/// Unix user of this process.
+static OWN_USER: LazyLock<Option<u32>> = LazyLock::new(|| {
+    let own = std::fs::metadata("/proc/self").ok();
+    own.map(|own| own.uid())
+});
 
 /// The user of a forwarded request.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,6 +45,8 @@ pub struct ForwardedUser {
     pub roles: RoleSet,
     /// The identity, as the server that forwards has checked it.
     pub identity: ForwardedIdentity,
+    /// ClientUserId, if the identity does not have it: of a user with a token, or of a request that was forwarded before.
+    pub user_id: Option<String>,
 }
 
 impl ForwardedUser {
@@ -59,9 +73,15 @@ impl ForwardedUser {
             (_, Peer::Tcp { address }) => ForwardedIdentity::Address(address.ip()),
             (_, Peer::SharedMemory { user: None, .. }) => ForwardedIdentity::Other,
         };
+        let user_id = match (&caller.on_behalf_of, &caller.user) {
+            (Some(user), _) => Some(user.clone()),
+            (None, UserIdentity::Issued { .. }) => user_name(&caller.user),
+            _ => None,
+        };
         Self {
             roles: caller.roles,
             identity,
+            user_id,
         }
     }
 
@@ -85,6 +105,9 @@ impl ForwardedUser {
             }
             ForwardedIdentity::Address(address) => add(ADDRESS, address.to_string().into()),
             ForwardedIdentity::Other => {}
+        }
+        if let Some(user_id) = &self.user_id {
+            add(USER_ID, user_id.as_str().into());
         }
         ExtensionObject::from_structure(&AdditionalParametersType { parameters })
     }
@@ -127,7 +150,11 @@ impl ForwardedUser {
             },
             _ => ForwardedIdentity::Other,
         };
-        Some(Self { roles, identity })
+        Some(Self {
+            roles,
+            identity,
+            user_id: text(USER_ID).map(str::to_owned),
+        })
     }
 
     /// Returns the caller of a request that the client `forwarder` forwards on behalf of this user.
@@ -137,9 +164,27 @@ impl ForwardedUser {
         let roles = limit.map_or(roles, |limit| roles.intersection(limit));
         Arc::new(Caller {
             roles,
+            on_behalf_of: is_believed(forwarder.peer()).then(|| self.client_user_id()),
             ..forwarder.clone()
         })
     }
+
+    /// Returns the ClientUserId; empty for an anonymous client.
+    fn client_user_id(&self) -> String {
+        match (&self.user_id, &self.identity) {
+            (Some(user_id), _) => user_id.clone(),
+            (None, ForwardedIdentity::Name(name)) => name.clone(),
+            (None, ForwardedIdentity::Unix { user, .. }) => format!("unix-user={user}"),
+            (None, ForwardedIdentity::Address(_) | ForwardedIdentity::Other) => String::new(),
+        }
+    }
+}
+
+/// Returns true for a client that may name the user of its request: a process of the Unix user of this server or of root, which
+/// could change this server anyway.
+fn is_believed(peer: &Peer) -> bool {
+    let user = peer.user();
+    user.is_some() && (user == Some(0) || user == *OWN_USER)
 }
 
 /// Reads the names of Roles. Unknown ones are left out.
@@ -153,6 +198,8 @@ fn roles(text: &str) -> RoleSet {
 
 #[cfg(test)]
 mod tests {
+    use takt_space::{Channel, ChannelSecurity};
+
     use super::*;
 
     /// Limits everybody to this role.
@@ -204,7 +251,14 @@ mod tests {
             ForwardedIdentity::Other,
         ] {
             let roles = RoleSet::of(&[UserRole::Anonymous, UserRole::Operator]);
-            let user = ForwardedUser { roles, identity };
+            let mut user = ForwardedUser {
+                roles,
+                identity,
+                user_id: None,
+            };
+            let header = user.header(NAMESPACE);
+            assert_eq!(ForwardedUser::read(&header.as_ref()).as_ref(), Some(&user));
+            user.user_id = Some("anna of https://issuer".to_owned());
             let header = user.header(NAMESPACE);
             assert_eq!(ForwardedUser::read(&header.as_ref()).as_ref(), Some(&user));
             // Another namespace is not ours.
@@ -230,6 +284,7 @@ mod tests {
         let user = |roles| ForwardedUser {
             roles,
             identity: ForwardedIdentity::Other,
+            user_id: None,
         };
         let mut forwarder = Caller::local();
         forwarder.roles = RoleSet::of(&[UserRole::Observer, UserRole::Operator]);
@@ -242,5 +297,64 @@ mod tests {
         assert!(engineer.caller(&forwarder, Some(&limit)).roles.is_empty());
         let limited = all.caller(&forwarder, Some(&limit)).roles;
         assert_eq!(limited, UserRole::Operator.into());
+    }
+    #[test]
+    fn only_a_forwarder_of_the_same_unix_user_names_the_user() {
+        let own = (*OWN_USER).unwrap();
+        let peer = |user| Peer::SharedMemory {
+            user,
+            process: None,
+            groups: Vec::new(),
+        };
+        let stranger = own + 4711;
+        let tcp = Peer::Tcp {
+            address: ([127, 0, 0, 1], 50_000).into(),
+        };
+        let anna = ForwardedUser {
+            roles: RoleSet::ALL,
+            identity: ForwardedIdentity::Name("anna".to_owned()),
+            user_id: None,
+        };
+        let named = |peer, user: &ForwardedUser| {
+            let channel = Channel {
+                id: 1,
+                peer,
+                security: ChannelSecurity::none(),
+            };
+            let forwarder = Caller::of_channel(Arc::new(channel));
+            user.caller(&forwarder, None).on_behalf_of.clone()
+        };
+        for believed in [peer(Some(own)), peer(Some(0))] {
+            assert_eq!(named(believed, &anna).as_deref(), Some("anna"));
+        }
+        for foreign in [peer(Some(stranger)), peer(None), tcp] {
+            assert_eq!(named(foreign, &anna), None);
+        }
+        let of = |identity, user_id: Option<&str>| ForwardedUser {
+            roles: RoleSet::ALL,
+            identity,
+            user_id: user_id.map(str::to_owned),
+        };
+        let unix = ForwardedIdentity::Unix {
+            user: 1000,
+            groups: Vec::new(),
+        };
+        for (user, expected) in [
+            (of(unix, None), "unix-user=1000"),
+            (
+                of(ForwardedIdentity::Address([192, 0, 2, 7].into()), None),
+                "",
+            ),
+            (
+                of(ForwardedIdentity::Other, Some("anna of https://issuer")),
+                "anna of https://issuer",
+            ),
+        ] {
+            assert_eq!(named(peer(Some(own)), &user).as_deref(), Some(expected));
+        }
+        // The name goes on if the request is forwarded once more.
+        let mut caller = Caller::local();
+        caller.on_behalf_of = Some("anna".to_owned());
+        assert_eq!(ForwardedUser::of(&caller).user_id.as_deref(), Some("anna"));
     }
 }

@@ -69,6 +69,11 @@ impl Server {
             ids::HISTORY_SERVER_CAPABILITIES_ACCESS_HISTORY_DATA_CAPABILITY,
             Value::stored(true),
         )?;
+        // Records have both timestamps.
+        set(
+            ids::HISTORY_SERVER_CAPABILITIES_SERVER_TIMESTAMP_SUPPORTED,
+            Value::stored(true),
+        )?;
         set(
             ids::HISTORY_SERVER_CAPABILITIES_MAX_RETURN_DATA_VALUES,
             Value::stored(max_values),

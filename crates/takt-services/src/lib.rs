@@ -63,7 +63,9 @@ mod user_tokens;
 mod users;
 mod work;
 
-pub use audit::{AuditRecord, AuditSink, AuditedAction, NodeService, client_user_id};
+pub use audit::{
+    AuditRecord, AuditSink, AuditedAction, NodeService, acting_user_id, client_user_id,
+};
 pub use authentication::{AnonymousOnly, Authenticator};
 pub use builder::{BuildError, ServerBuilder};
 pub use connection::{Connection, Outcome};

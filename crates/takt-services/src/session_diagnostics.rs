@@ -92,6 +92,9 @@ fn of_session(session: &Session, of_engine: OfSession) -> SessionDiagnosticsData
             application_type: ApplicationType::Client,
             ..ApplicationDescription::default()
         },
+        endpoint_url: session.endpoint_url.clone(),
+        locale_ids: session.locale_ids(),
+        max_response_message_size: session.max_response_message_size,
         actual_session_timeout: session.timeout.as_secs_f64() * 1000.0,
         current_subscriptions_count: of_engine.subscriptions,
         current_monitored_items_count: of_engine.items,

@@ -196,6 +196,9 @@ pub struct Caller {
     pub user: UserIdentity,
     /// Roles, which decide on all permissions.
     pub roles: RoleSet,
+    /// ClientUserId of the user on whose behalf the client forwards this request; empty for an anonymous one. `None`: the client
+    /// forwards nothing, or the server does not believe it. It gives no right.
+    pub on_behalf_of: Option<String>,
 }
 
 impl Caller {
@@ -210,6 +213,7 @@ impl Caller {
             application_name: UaString::null(),
             application_uri: UaString::null(),
             user: UserIdentity::Anonymous,
+            on_behalf_of: None,
         }
     }
 

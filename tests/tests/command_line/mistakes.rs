@@ -74,6 +74,11 @@ fn wrong_values_and_nodes_are_explained() {
         );
         fails(
             sandbox,
+            &["watch", endpoint, &at("Spindle")],
+            &["Spindle", "BadAttributeIdInvalid", "only Variables"],
+        );
+        fails(
+            sandbox,
             &["read", endpoint, &setpoint, "--attribute", "Colour"],
             &["Colour", "DataType"],
         );

@@ -2,9 +2,14 @@
 
 use rustix::process::Signal;
 use serde_json::Value;
-use takt_tests::{Registry, Sandbox};
+use takt_app::ClientOptions;
+use takt_app::client::DiscoveryClient;
+use takt_tests::{Provider, Registry, Sandbox};
+use takt_ua::enumerations::ApplicationType;
+use takt_ua::structures::RegisteredServer;
+use takt_ua::{LocalizedText, StatusCode};
 
-use crate::{PATIENCE, eventually};
+use crate::{PATIENCE, consumer, eventually, wait_until_available};
 
 /// Returns the names of the servers that a registry knows.
 fn known(sandbox: &Sandbox, endpoint: &str) -> Vec<String> {
@@ -50,4 +55,44 @@ fn a_registry_is_known_at_a_discovery_server_while_it_runs() {
         let left = known(&there, &discovery.endpoint);
         assert_eq!(left, std::slice::from_ref(&discovery.name));
     }
+}
+
+/// An ApplicationUri stands for one server in the list.
+#[test]
+fn the_registry_and_its_providers_are_listed_once() {
+    let sandbox = Sandbox::new();
+    let registry = Registry::start(&sandbox, &[]);
+    let machine = Provider::start(&sandbox, &registry, "machine");
+    wait_until_available(&mut consumer(&sandbox, &registry), &machine.name);
+    let rows = || sandbox.rows(&["discover", &registry.endpoint]);
+    let before = rows();
+    let uri = |name: &str| {
+        let row = before.iter().find(|row| row["name"] == name).unwrap();
+        row["applicationUri"].as_str().unwrap().to_owned()
+    };
+    let endpoint = registry.endpoint.parse().unwrap();
+    let mut client = DiscoveryClient::connect(&endpoint, &ClientOptions::named("test")).unwrap();
+    let mut register = |uri: &str, url: &str| {
+        let server = RegisteredServer {
+            server_uri: uri.into(),
+            server_names: vec![LocalizedText::from("Other")],
+            server_type: ApplicationType::Server,
+            discovery_urls: vec![url.into()],
+            is_online: true,
+            ..RegisteredServer::default()
+        };
+        let registered = client.register(&server, None);
+        registered.map_or_else(|error| error.status_code(), |()| StatusCode::Good)
+    };
+    let url = "opc.tcp://127.0.0.1:9";
+    let own = register(&uri(&registry.name), url);
+    assert_eq!(own, StatusCode::BadServerUriInvalid);
+    assert_eq!(register(&uri(&machine.name), url), StatusCode::Good);
+    assert_eq!(rows(), before);
+    assert_eq!(
+        register("urn:other", "foo"),
+        StatusCode::BadDiscoveryUrlMissing
+    );
+    assert_eq!(register("urn:other", url), StatusCode::Good);
+    assert_eq!(rows().len(), before.len() + 1);
 }

@@ -180,13 +180,17 @@ impl Condition {
         }
     }
 
-    /// Sets the comment of a user (OPC 10000-9, 5.5.6). A null comment leaves the last one.
+    /// Sets the comment of a user (OPC 10000-9, 5.5.6). A null comment leaves the last one. `user` is the ClientUserId, empty for
+    /// an anonymous client.
     pub(super) fn set_comment(&mut self, comment: &LocalizedText, user: &str, now: DateTime) {
         if !comment.text.is_null() {
             self.comment = comment.clone();
             self.comment_time = now;
         }
-        self.user = user.into();
+        self.user = match user {
+            "" => UaString::null(),
+            user => user.into(),
+        };
     }
 
     /// Enables or disables it (OPC 10000-9, 5.5.4 and 5.5.5).
@@ -224,6 +228,7 @@ impl Condition {
             .of_condition(identity.id.clone())
             .event_id(event_id)
             .time(now)
+            .field("ReceiveTime", now)
             .source_name(identity.source_name.as_str())
             .message(self.message.as_str())
             .severity(self.severity)
@@ -350,6 +355,7 @@ mod tests {
         let event = condition.event(id(1), DateTime(1));
         assert!(event.is_retained());
         assert_eq!(event.named("Severity"), Some(&700_u16.into()));
+        assert_eq!(event.named("ReceiveTime"), Some(&DateTime(1).into()));
         assert_eq!(truth(&event, "AckedState"), Some(false));
         assert_eq!(truth(&event, "ActiveState"), Some(true));
         assert_eq!(condition.confirm(&id(1)), Err(StatusCode::BadInvalidState));

@@ -3,9 +3,8 @@
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use takt_space::{
-    AddressSpace, AddressSpaceError, CallError, Caller, MethodHandler, UserIdentity, Value,
-};
+use takt_services::acting_user_id;
+use takt_space::{AddressSpace, AddressSpaceError, CallError, Caller, MethodHandler, Value};
 use takt_ua::enumerations::PermissionType;
 use takt_ua::{
     ByteString, DataValue, DateTime, LocalizedText, NodeId, QualifiedName, StatusCode, Variant, ids,
@@ -89,7 +88,7 @@ impl Alarms {
             }
             _ => condition.say("Commented"),
         }
-        condition.set_comment(comment, &user(caller), DateTime::now());
+        condition.set_comment(comment, &acting_user_id(caller), DateTime::now());
         Ok(())
     }
 }
@@ -181,14 +180,4 @@ pub(super) fn shelving_state(
         space.set_value(&time, Value::callback(read))?;
     }
     Ok(Some(node))
-}
-
-/// Returns the name of a user for the field ClientUserId.
-fn user(caller: &Caller) -> String {
-    match &caller.user {
-        UserIdentity::UserName { name } | UserIdentity::Application { name } => name.clone(),
-        UserIdentity::Certificate { subject, .. } => subject.clone(),
-        UserIdentity::Issued { subject, .. } => subject.clone(),
-        UserIdentity::Anonymous => caller.application_name.as_str().to_owned(),
-    }
 }

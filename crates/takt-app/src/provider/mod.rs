@@ -65,7 +65,7 @@ use crate::client::{ClientSecurity, Identity};
 use crate::endpoint::Endpoint;
 use crate::history::{History, HistoryCounts, HistoryStartError};
 use crate::model::{self, DEFAULT_REGISTRY};
-use crate::serve::{Advertised, ServeOptions, Serving, Traffic};
+use crate::serve::{Advertised, ServeOptions, Serving, Traffic, towards};
 use crate::state_directory::{StateDirectoryError, directory_or_default, prepare_state_directory};
 use crate::workers::{WorkerOptions, Workers};
 use declarations::Declarations;
@@ -333,6 +333,9 @@ impl ProviderBuilder {
         let serving = Serving::start(nodes.server(), &offer.endpoints, self.serve)?;
         // Ports are known now.
         offer.endpoints = serving.advertised();
+        if let Some(registry) = &registry {
+            offer.endpoints = towards(offer.endpoints, registry);
+        }
         let revision = nodes.add_endpoints(&offer)?;
         let alarms = match watched.is_empty() {
             true => None,

@@ -1,6 +1,7 @@
 //! The host under which clients reach a server, where it is not the one of their own URL: behind a router, for example.
 
 use std::fmt;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::str::FromStr;
 
 use takt_services::AnnouncedHost;
@@ -74,6 +75,45 @@ pub(super) fn advertised(endpoints: &[Endpoint], advertise: Option<&Advertised>)
         _ => endpoint.clone(),
     };
     endpoints.iter().map(one).collect()
+}
+
+/// Returns endpoints as a registry on another host reaches them: in place of all addresses (0.0.0.0, ::), the one of this host on
+/// the way to the registry. No message is sent for this.
+pub(crate) fn towards(endpoints: Vec<Endpoint>, registry: &Endpoint) -> Vec<Endpoint> {
+    let Endpoint::Tcp(registry) = registry else {
+        return endpoints;
+    };
+    let is_unspecified = |one: &Endpoint| matches!(one, Endpoint::Tcp(url) if url.is_unspecified());
+    if !endpoints.iter().any(is_unspecified) {
+        return endpoints;
+    }
+    let Some(local) = local_address_towards(registry) else {
+        tracing::warn!(
+            %registry,
+            "the registry gets an endpoint without a host, because there is no way to it yet: `--advertise HOST` names the host"
+        );
+        return endpoints;
+    };
+    if local.is_loopback() {
+        return endpoints;
+    }
+    let host = EndpointUrl::from_address(SocketAddr::new(local, 0));
+    let one = |endpoint: Endpoint| match endpoint {
+        Endpoint::Tcp(url) if url.is_unspecified() => Endpoint::Tcp(url.with_host_of(&host)),
+        other => other,
+    };
+    endpoints.into_iter().map(one).collect()
+}
+
+fn local_address_towards(peer: &EndpointUrl) -> Option<IpAddr> {
+    let peer = peer.resolve().ok()?.into_iter().next()?;
+    let any: IpAddr = match peer {
+        SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
+        SocketAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
+    };
+    let socket = UdpSocket::bind((any, 0)).ok()?;
+    socket.connect(peer).ok()?;
+    Some(socket.local_addr().ok()?.ip())
 }
 
 /// Returns the URL that clients get of an endpoint, and the rule for its host.
@@ -211,6 +251,17 @@ mod tests {
         let (url, rule) = of("opc.tcp://[::]:4840", None);
         assert_eq!(rule, AnnouncedHost::OfClient);
         assert!(!url.contains("::"), "{url}");
+    }
+
+    #[test]
+    fn a_registry_on_this_host_gets_the_endpoints_as_they_are() {
+        let endpoint = |text: &str| text.parse::<Endpoint>().unwrap();
+        let all = vec![endpoint("opc.iox2://A"), endpoint("opc.tcp://0.0.0.0:4841")];
+        let local = endpoint("opc.tcp://127.0.0.1:4840");
+        assert_eq!(towards(all.clone(), &local), all);
+        assert_eq!(towards(all.clone(), &endpoint("opc.iox2://Registry")), all);
+        let address = local_address_towards(&"opc.tcp://127.0.0.1:1".parse().unwrap());
+        assert_eq!(address, Some(Ipv4Addr::LOCALHOST.into()));
     }
 
     #[test]

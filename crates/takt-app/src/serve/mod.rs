@@ -45,6 +45,7 @@ use kept_memory::KeptMemory;
 use peak::Peak;
 use traffic::Counters;
 
+pub(crate) use advertised::towards;
 pub use advertised::{Advertised, AdvertisedError};
 pub use curves::OfferedCurves;
 pub use error::ServeError;

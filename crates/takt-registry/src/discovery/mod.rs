@@ -37,14 +37,18 @@ pub(crate) struct Discovery {
     registrations: Mutex<Registrations>,
     network: Option<Arc<Multicast>>,
     host: String,
+    /// ApplicationUri of the registry.
+    own_uri: String,
     displacements: Refusals,
 }
 
 impl Discovery {
-    /// Creates the list of servers; with `network`, they are announced with the addresses of this host.
+    /// Creates the list of servers of the registry with this ApplicationUri; with `network`, they are announced with the addresses
+    /// of this host.
     pub(crate) fn new(
         rules: &Arc<Rules>,
         space: &Arc<AddressSpace>,
+        own_uri: &str,
         network: Option<Arc<Multicast>>,
     ) -> Self {
         Self {
@@ -53,6 +57,7 @@ impl Discovery {
             registrations: Mutex::default(),
             network,
             host: host_name(),
+            own_uri: own_uri.to_owned(),
             displacements: Refusals::default(),
         }
     }
@@ -80,6 +85,38 @@ impl Discovery {
                 network.withdraw(name);
             }
         }
+    }
+
+    /// Refuses a server with the ApplicationUri of the registry, and warns of one with that of a Provider: both are listed before
+    /// servers that register themselves.
+    fn check_uri(&self, server: &RegisteredServer) -> Result<(), StatusCode> {
+        let uri = server.server_uri.as_str();
+        if uri == self.own_uri {
+            self.displacements.warn(&format_args!(
+                "the server at {} is not listed, because it has the ApplicationUri {} of this registry: if it is another server, it \
+                 needs an ApplicationUri of its own",
+                shown_urls(&server.discovery_urls),
+                shown(uri)
+            ));
+            return Err(StatusCode::BadServerUriInvalid);
+        }
+        let providers = ProviderUrls::All.of_all(&self.rules.providers, &self.space, &self.host);
+        let mut providers = providers.iter();
+        let provider = providers.find(|provider| provider.application_uri.as_str() == uri);
+        let is_other = |provider: &ApplicationDescription| {
+            let mut urls = server.discovery_urls.iter();
+            !urls.any(|url| provider.discovery_urls.contains(url))
+        };
+        if let Some(provider) = provider.filter(|provider| server.is_online && is_other(provider)) {
+            self.displacements.warn(&format_args!(
+                "the server at {} is not listed, because the Provider at {} has the ApplicationUri {}: if these are two servers, each \
+                 needs an ApplicationUri of its own",
+                shown_urls(&server.discovery_urls),
+                shown_urls(&provider.discovery_urls),
+                shown(uri)
+            ));
+        }
+        Ok(())
     }
 
     /// Returns the name under which a server of this host is announced: unique on the network.
@@ -138,7 +175,12 @@ impl DiscoveryServer for Discovery {
         // A caller over shared memory has named no host.
         let host = host.unwrap_or(&self.host);
         let mut servers = urls.of_all(&self.rules.providers, &self.space, host);
-        let registered = self.registrations().servers();
+        let mut registered = self.registrations().servers();
+        let is_provider = |server: &ApplicationDescription| {
+            let mut providers = servers.iter();
+            providers.any(|provider| provider.application_uri == server.application_uri)
+        };
+        registered.retain(|server| !is_provider(server));
         servers.extend(urls.of_registered(registered, host));
         servers
     }
@@ -150,6 +192,7 @@ impl DiscoveryServer for Discovery {
         configuration: &[ExtensionObject],
     ) -> Result<Vec<StatusCode>, StatusCode> {
         admit(caller, server)?;
+        self.check_uri(server)?;
         let (announcement, results) = self.announcement(caller, server, configuration);
         let server = &as_seen_here(caller, server);
         let now = Instant::now();
@@ -198,8 +241,11 @@ fn as_seen_here(caller: &Caller, server: &RegisteredServer) -> RegisteredServer 
     server
 }
 
+/// Returns the first URLs of a server for the log.
 fn shown_urls(urls: &[UaString]) -> String {
-    let urls: Vec<String> = urls.iter().map(|url| shown(url.as_str())).collect();
+    const MOST: usize = 16;
+    let urls = urls.iter().take(MOST);
+    let urls: Vec<String> = urls.map(|url| shown(url.as_str())).collect();
     urls.join(", ")
 }
 

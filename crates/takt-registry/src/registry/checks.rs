@@ -11,6 +11,10 @@ use crate::discovery::{host_name, is_loopback, is_of_this_host};
 /// Refuses options that contradict each other, and warns of those without an effect.
 pub(super) fn check(options: &RegistryOptions) -> Result<(), RegistryError> {
     options.history.check()?;
+    let mut discovery_servers = options.register_at.endpoints.iter();
+    if let Some(own) = discovery_servers.find(|endpoint| is_own(endpoint, options)) {
+        return Err(RegistryError::OwnRegistration(own.to_string()));
+    }
     for mirror in &options.mirrors {
         if mirror.interval.is_zero() {
             return Err(RegistryError::MirrorInterval(mirror.name.clone()));
@@ -107,6 +111,21 @@ mod tests {
         assert!(check(&behind).is_ok());
         behind.serve.advertise = Some("plant.example:14840".parse().unwrap());
         assert!(check(&behind).is_err(), "the port is that of the gateway");
+    }
+
+    #[test]
+    fn a_registry_does_not_register_at_itself() {
+        let mut options = options("opc.tcp://0.0.0.0:4840", "opc.tcp://192.0.2.7:4840");
+        options.register_at.endpoints = vec!["opc.tcp://lds.example:4840".parse().unwrap()];
+        assert!(check(&options).is_ok());
+        let own = "opc.tcp://127.0.0.1:4840".parse().unwrap();
+        options.register_at.endpoints.push(own);
+        let error = check(&options).unwrap_err();
+        assert!(
+            error
+                .to_string()
+                .contains("--register-at opc.tcp://127.0.0.1:4840")
+        );
     }
 
     #[test]

@@ -82,6 +82,11 @@ pub enum RegistryError {
         "the mirror {0} is of this registry itself: its nodes are here already. Give the URL of another server"
     )]
     OwnMirror(String),
+    /// The registry is to register at itself.
+    #[error(
+        "--register-at {0} is this registry itself, which knows its own endpoints: give the URL of another discovery server"
+    )]
+    OwnRegistration(String),
     /// A push target has two endpoints.
     #[error(
         "the push target {0} has two different URLs: an ApplicationUri is the name of one application"

@@ -199,11 +199,18 @@ impl Dispatch {
     ) -> bool {
         let scope = (Some(refresh.subscription), refresh.item);
         let mut events = refresh.events.take().unwrap_or_else(|| {
-            let marker = |event_type| self.queue.complete(Event::new(event_type, ids::SERVER));
+            let marker = |event_type: u32, message: &str| {
+                let event = Event::new(event_type, ids::SERVER).source_name("Server");
+                self.queue.complete(event.message(message))
+            };
             let retained = self.queue.retained();
             slice.spend_units(1 + u64::try_from(retained.len() / 16).unwrap_or(0));
-            let start = std::iter::once(marker(ids::REFRESH_START_EVENT_TYPE));
-            let end = std::iter::once(marker(ids::REFRESH_END_EVENT_TYPE));
+            let start =
+                std::iter::once(marker(ids::REFRESH_START_EVENT_TYPE, "The refresh begins"));
+            let end = std::iter::once(marker(
+                ids::REFRESH_END_EVENT_TYPE,
+                "The refresh is complete",
+            ));
             start.chain(retained).chain(end).collect()
         });
         loop {

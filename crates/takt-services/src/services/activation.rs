@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use takt_space::{Caller, Channel, RoleSet, UserIdentity};
 use takt_ua::binary::{Decoder, Encoder};
 use takt_ua::structures::{ActivateSessionRequest, ActivateSessionResponse, ResponseHeader};
-use takt_ua::{ByteString, DateTime, ExtensionObject, StatusCode};
+use takt_ua::{ByteString, DateTime, ExtensionObject, StatusCode, UaString};
 use zeroize::Zeroizing;
 
 use super::request::{Handled, Request, decode, encode};
@@ -76,6 +76,7 @@ pub(crate) fn activate(
     session.set_ephemeral_key(next_key);
     let activation = Activation {
         session,
+        locale_ids: activate.locale_ids,
         additional_header,
         channel: Arc::clone(channel),
         nonce: last_nonce,
@@ -120,6 +121,8 @@ pub(crate) fn activate(
 /// The activation of a Session whose signatures were verified.
 struct Activation {
     session: Arc<Session>,
+    /// LocaleIds of the request.
+    locale_ids: Vec<UaString>,
     /// AdditionalHeader of the response.
     additional_header: ExtensionObject,
     channel: Arc<Channel>,
@@ -167,6 +170,7 @@ impl Activation {
             }
             *current = nonce;
         }
+        session.keep_locale_ids(&self.locale_ids)?;
         let activated = ActivateSessionResponse {
             response_header: ResponseHeader {
                 additional_header: self.additional_header.clone(),

@@ -80,6 +80,8 @@ fn create_session(
     let client = create.client_description;
     let created = server.sessions.create(NewSession {
         timeout,
+        endpoint_url: create.endpoint_url,
+        max_response_message_size: create.max_response_message_size,
         max_sessions: server.max_sessions(),
         memory: server
             .memory_of_sessions()

@@ -12,7 +12,7 @@ use arc_swap::ArcSwap;
 use takt_crypto::EphemeralKey;
 use takt_rt::memory_budget::{Charge, MemoryBudget};
 use takt_space::Caller;
-use takt_ua::{Guid, IdentifierRef, NodeId, NodeIdRef, StatusCode};
+use takt_ua::{Guid, IdentifierRef, NodeId, NodeIdRef, StatusCode, UaString};
 
 use crate::continuation::ContinuationPoints;
 use crate::history::HistoryPoints;
@@ -26,6 +26,10 @@ pub(crate) const NONCE_LENGTH: usize = 32;
 
 /// Size of an EphemeralKey in bytes: an estimate of what the library allocates for it.
 const EPHEMERAL_KEY: usize = 1024;
+
+/// Number of LocaleIds of a client that are kept, and bytes of each; a LocaleId is an RFC 5646 language tag.
+const MAX_LOCALES: usize = 16;
+const MAX_LOCALE: usize = 64;
 
 /// Channel number of a Session that is not activated, or is closed.
 const NO_CHANNEL: u64 = 0;
@@ -48,6 +52,12 @@ pub(crate) struct Session {
     touched: AtomicBool,
     last_activity: Mutex<Instant>,
     pub(crate) created: Instant,
+    /// EndpointUrl of CreateSession, as the client sent it.
+    pub(crate) endpoint_url: UaString,
+    /// MaxResponseMessageSize of CreateSession, in bytes; 0: no limit.
+    pub(crate) max_response_message_size: u32,
+    /// LocaleIds of ActivateSession.
+    locale_ids: Mutex<Vec<UaString>>,
     pub(crate) counters: Counters,
     /// Time at which the Session ends although it is used: the token of its user is not valid any more.
     ends: Mutex<Option<Instant>>,
@@ -124,6 +134,38 @@ impl Session {
         let mut charge = self.charge.lock().unwrap_or_else(PoisonError::into_inner);
         let moved = charge.move_to(&self.memory);
         moved.map_err(|_| StatusCode::BadOutOfMemory)
+    }
+
+    /// Returns the LocaleIds of the client.
+    pub(crate) fn locale_ids(&self) -> Vec<UaString> {
+        let kept = self.locale_ids.lock();
+        kept.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Keeps the LocaleIds of ActivateSession, as far as they are not too many and too long. Without any, those from before stay
+    /// (OPC 10000-4, 5.7.3.2).
+    pub(crate) fn keep_locale_ids(&self, locale_ids: &[UaString]) -> Result<(), StatusCode> {
+        let fitting = locale_ids
+            .iter()
+            .filter(|one| one.as_str().len() <= MAX_LOCALE);
+        let new: Vec<UaString> = fitting.take(MAX_LOCALES).cloned().collect();
+        if new.is_empty() {
+            return Ok(());
+        }
+        let memory = |all: &[UaString]| -> usize {
+            let sizes = all
+                .iter()
+                .map(|one| size_of::<UaString>() + one.as_str().len());
+            sizes.sum()
+        };
+        let kept = self.locale_ids.lock();
+        let mut kept = kept.unwrap_or_else(PoisonError::into_inner);
+        let mut charge = self.charge.lock().unwrap_or_else(PoisonError::into_inner);
+        let others = charge.bytes().saturating_sub(memory(&kept));
+        let charged = charge.resize(others + memory(&new));
+        charged.map_err(|_| StatusCode::BadOutOfMemory)?;
+        *kept = new;
+        Ok(())
     }
 
     /// Takes the EphemeralKey for a secret of the client.

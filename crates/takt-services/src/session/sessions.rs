@@ -9,7 +9,7 @@ use arc_swap::ArcSwap;
 use takt_crypto::{EphemeralKey, PolicyProfile};
 use takt_rt::memory_budget::MemoryBudget;
 use takt_space::Caller;
-use takt_ua::{Guid, IdentifierRef, NodeId, NodeIdRef, StatusCode};
+use takt_ua::{Guid, IdentifierRef, NodeId, NodeIdRef, StatusCode, UaString};
 
 use super::counters::Counters;
 use super::expendable::expendable;
@@ -38,6 +38,8 @@ type Table = HashMap<Guid, Arc<Session>>;
 /// Parameters of a new Session, as revised by CreateSession.
 pub(crate) struct NewSession {
     pub(crate) timeout: Duration,
+    pub(crate) endpoint_url: UaString,
+    pub(crate) max_response_message_size: u32,
     pub(crate) caller: Caller,
     pub(crate) server_nonce: [u8; NONCE_LENGTH],
     /// EphemeralKey for the secret of a user, if the client has asked for one.
@@ -67,7 +69,8 @@ impl Sessions {
         let key = policy
             .and_then(PolicyProfile::curve)
             .map_or(0, |_| EPHEMERAL_KEY);
-        let bytes = size_of::<Session>() + new.caller.memory() + key;
+        let texts = new.caller.memory() + new.endpoint_url.as_str().len();
+        let bytes = size_of::<Session>() + texts + key;
         let charge = new.memory_before.charge(bytes);
         let charge = charge.map_err(|_| StatusCode::BadOutOfMemory)?;
         let mut replaced = None;
@@ -89,6 +92,9 @@ impl Sessions {
             touched: AtomicBool::new(false),
             last_activity: Mutex::new(now),
             created: now,
+            endpoint_url: new.endpoint_url,
+            max_response_message_size: new.max_response_message_size,
+            locale_ids: Mutex::default(),
             counters: Counters::default(),
             ends: Mutex::default(),
             server_nonce: Mutex::new(new.server_nonce),

@@ -28,6 +28,7 @@ mod published;
 mod read;
 mod references;
 mod remote;
+mod session_diagnostics;
 mod sessions;
 mod settling;
 mod slices;

@@ -338,3 +338,25 @@ fn the_status_of_a_value_can_be_set_by_the_application() {
         assert_eq!(client.read_value(node).status, None);
     }
 }
+
+#[test]
+fn nodes_of_the_standard_are_read_only() {
+    let mut client = Client::new(&server());
+    for id in [
+        ids::SERVER_SERVER_DIAGNOSTICS_ENABLED_FLAG,
+        ids::WELL_KNOWN_ROLE_OPERATOR_APPLICATIONS_EXCLUDE,
+        ids::WELL_KNOWN_ROLE_OPERATOR_ENDPOINTS_EXCLUDE,
+    ] {
+        // AccessLevel, UserAccessLevel and AccessLevelEx.
+        for (attribute, expected) in [(17, 1_u8.into()), (18, 1_u8.into()), (27, 1_u32.into())] {
+            let level = client.read_attribute(id, attribute).value;
+            assert_eq!(level, Some(expected), "i={id}, attribute {attribute}");
+        }
+        refused(
+            &mut client,
+            &NodeId::from(id),
+            false,
+            StatusCode::BadNotWritable,
+        );
+    }
+}

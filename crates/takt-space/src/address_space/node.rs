@@ -85,9 +85,16 @@ impl BindingGuard {
     }
 }
 
+/// Returns the AccessLevelEx of a standard Variable. Clients write none of them: the bits of the NodeSet for writing (EnabledFlag,
+/// ApplicationsExclude and EndpointsExclude) say what a server may offer.
+#[inline]
+fn read_only(node: StandardNode) -> u32 {
+    u32::from(node.access_level()) & !access_level::WRITE
+}
+
 /// Returns the AccessLevelEx of a standard Variable, without CurrentRead if it has access of its own.
 fn standard_access_level(node: StandardNode) -> u32 {
-    let level = u32::from(node.access_level());
+    let level = read_only(node);
     match namespace0::access::of(node.id()) {
         Some(_) => level & !access_level::CURRENT_READ,
         None => level,
@@ -309,7 +316,7 @@ impl<'v> NodeRef<'v> {
                     data_type: NodeIdRef::from(node.data_type()),
                     value_rank: node.value_rank(),
                     array_dimensions: node.array_dimensions(),
-                    access_level: u32::from(node.access_level()),
+                    access_level: read_only(node),
                 })
             }
             AttributesRef::Added(definition) => match &definition.attributes {

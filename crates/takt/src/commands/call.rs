@@ -26,9 +26,8 @@ pub fn run(arguments: &CallArguments) -> miette::Result<()> {
     };
     let signature = input_arguments(&mut client, &method).map_err(explained)?;
     let inputs = parse_inputs(&mut client, signature.as_deref(), &arguments.inputs)?;
-    let outputs = client
-        .call_method(&object, &method, inputs)
-        .map_err(explained)?;
+    let outputs = client.call_method(&object, &method, inputs);
+    let outputs = outputs.map_err(|error| refused(&error, signature.as_deref()))?;
     if arguments.connect.json {
         let values: Vec<_> = outputs.iter().map(takt_ua::json::to_value).collect();
         output::line(json!({ "method": arguments.method, "status": "Good", "outputs": values }));
@@ -40,6 +39,18 @@ pub fn run(arguments: &CallArguments) -> miette::Result<()> {
         }
     }
     Ok(())
+}
+
+/// Explains why a call failed, of a Method with this signature.
+fn refused(error: &ClientError, signature: Option<&[Argument]>) -> miette::Report {
+    match (error.status_code(), signature) {
+        // The usual advice is to read the InputArguments.
+        (StatusCode::BadTooManyArguments, None) => explain::with_help(
+            error,
+            "The Method has no Property InputArguments, so it takes no input arguments.",
+        ),
+        _ => explain::client(error),
+    }
 }
 
 /// Refuses a node of another class, because a server can only say that it does not know such a Method.

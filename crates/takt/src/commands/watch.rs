@@ -1,5 +1,6 @@
 //! `takt watch ENDPOINT NODE…`: Values as they change, or Events.
 
+mod event_condition;
 pub(super) mod event_query;
 pub(super) mod events;
 mod outage;
@@ -80,13 +81,25 @@ impl Watch<'_> {
         let items = wanted.iter().map(|node| (node.clone(), item.clone()));
         let mut positions = HashMap::new();
         let results = subscription.monitor_all(items.collect())?;
+        let mut refused = None;
         for (position, result) in results.into_iter().enumerate() {
             match result {
                 Ok(handle) => {
                     positions.insert(handle, position);
                 }
-                Err(status) => self.show(position, DataValue::status(status)),
+                Err(status) => {
+                    self.show(position, DataValue::status(status));
+                    let node = self.arguments.nodes.get(position);
+                    let node = node.map(String::as_str).unwrap_or_default();
+                    let _ = refused.get_or_insert_with(|| ClientError::operation(node, status));
+                }
             }
+        }
+        match refused {
+            // There is nothing to wait for.
+            Some(error) if positions.is_empty() => return Err(error),
+            Some(error) => output::warning(&error),
+            None => {}
         }
         while let Some(left) = self.left() {
             match subscription.next(left.min(STEP)) {

@@ -398,6 +398,8 @@ fn a_refresh_sends_retained_conditions() {
     ];
     assert_eq!(types, expected.map(|id| NodeId::from(id).into()));
     assert_eq!(events[1][1], condition.clone().into());
+    let begin = takt_ua::LocalizedText::from("The refresh begins");
+    assert_eq!(events[0][0], begin.into());
     server.events().report(alarm("cool", false));
     assert_eq!(subscriber.messages(), ["cool"]);
     let item = created.monitored_item_id;

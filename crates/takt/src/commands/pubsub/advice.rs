@@ -135,7 +135,8 @@ pub(in crate::commands) fn refused(error: &ReceiveError) -> &'static str {
 fn verify(error: &VerifyError) -> &'static str {
     match error {
         VerifyError::UnknownToken(_) => {
-            "--keys gets the keys from the SecurityKeyService of the Publisher; --key gives this one."
+            "The key of this message is not here. Keys of a SecurityKeyService (--keys) come with the next request or push; --key gives \
+             a single key."
         }
         VerifyError::Signature => {
             "The Publisher has another key: use the same SecurityGroup and SecurityKeyService, or the same --key."

@@ -4,11 +4,12 @@ use std::collections::HashSet;
 
 use takt_app::client::{Client, Follow};
 use takt_app::{ClientError, EventQuery};
-use takt_space::namespace0::{Namespace0, StandardNode};
-use takt_ua::enumerations::{BrowseDirection, FilterOperator, NodeClass};
-use takt_ua::{NodeId, QualifiedName, Variant, ids};
+use takt_space::namespace0::Namespace0;
+use takt_ua::enumerations::{BrowseDirection, NodeClass};
+use takt_ua::{NodeId, QualifiedName, ids};
 
-use crate::{explain, output};
+use super::event_condition::Condition;
+use crate::explain;
 
 /// Fields that a line shows, in its order.
 const FIELDS: [&str; 11] = [
@@ -64,7 +65,9 @@ impl EventLineQuery {
         };
         let declared = declared.map_err(|error| explain::client(&error))?;
         for condition in &conditions {
-            condition.warn_of_unknown_field(of_type.is_some(), &declared);
+            let field = condition.field.as_str();
+            let is_declared = declared.iter().any(|declared| declared.name == field);
+            condition.warn(of_type.is_some(), is_declared || FIELDS.contains(&field));
         }
         let shown = FIELDS.len() + 1;
         let further = if is_all { declared.len() } else { 0 };
@@ -181,6 +184,13 @@ fn add_fields(
     Ok(())
 }
 
+/// Returns true if the user names an EventType of audit Events.
+pub(super) fn is_audit(text: &str) -> bool {
+    let found = event_type(text).ok();
+    let id = found.and_then(|found| found.standard_id());
+    id.is_some_and(|id| Namespace0::is_subtype_of(id, ids::AUDIT_EVENT_TYPE))
+}
+
 /// Returns the EventType that the user names.
 fn event_type(text: &str) -> miette::Result<NodeId> {
     if let Ok(node) = text.parse() {
@@ -204,160 +214,11 @@ fn event_type(text: &str) -> miette::Result<NodeId> {
     }
 }
 
-/// Returns true if an EventType of the standard has a field of this path.
-fn is_standard_field(path: &str) -> bool {
-    let events = Namespace0::nodes().filter(|node| {
-        node.node_class() == NodeClass::ObjectType
-            && Namespace0::is_subtype_of(node.id(), ids::BASE_EVENT_TYPE)
-    });
-    let mut level: Vec<StandardNode> = events.collect();
-    for name in path.split('/') {
-        let nodes = std::mem::take(&mut level).into_iter();
-        let references = nodes.flat_map(StandardNode::references);
-        let children = references.filter(|one| {
-            one.is_forward && Namespace0::is_subtype_of(one.reference_type, ids::AGGREGATES)
-        });
-        let children = children.filter_map(|child| Namespace0::get(child.target));
-        level = children
-            .filter(|child| child.browse_name() == name)
-            .collect();
-    }
-    !level.is_empty()
-}
-
-/// A condition of `--where`.
-#[derive(Debug, PartialEq)]
-struct Condition {
-    field: String,
-    operator: FilterOperator,
-    value: Variant,
-}
-
-impl Condition {
-    /// Operators, the longer ones first.
-    const OPERATORS: [(&str, FilterOperator); 6] = [
-        (">=", FilterOperator::GreaterThanOrEqual),
-        ("<=", FilterOperator::LessThanOrEqual),
-        (">", FilterOperator::GreaterThan),
-        ("<", FilterOperator::LessThan),
-        ("~", FilterOperator::Like),
-        ("=", FilterOperator::Equals),
-    ];
-
-    /// Warns of a field that neither the chosen EventType nor one of the standard has: no Event meets such a condition. Fields of other
-    /// namespaces are not known without a type.
-    fn warn_of_unknown_field(&self, has_type: bool, declared: &[Declared]) {
-        let field = &self.field;
-        let is_known = FIELDS.contains(&field.as_str())
-            || declared.iter().any(|declared| declared.name == *field)
-            || is_standard_field(field)
-            || (!has_type && field.contains(':'));
-        if !is_known {
-            output::warning(format_args!(
-                "no Event is expected to meet the condition on `{field}`: no EventType of the standard has this field{}",
-                match has_type {
-                    true => ", nor has the one of --type",
-                    false => "",
-                }
-            ));
-        }
-    }
-
-    fn parse(text: &str) -> miette::Result<Self> {
-        let at = text.find(['>', '<', '~', '=']);
-        let parts = at.and_then(|at| {
-            let (field, rest) = text.split_at(at);
-            let operators = Self::OPERATORS.iter();
-            let mut fitting = operators.filter_map(|(sign, operator)| {
-                rest.strip_prefix(sign).map(|value| (*operator, value))
-            });
-            let (operator, value) = fitting.next()?;
-            Some((field.trim(), operator, value.trim()))
-        });
-        match parts {
-            Some((field, operator, value)) if !field.is_empty() => Ok(Self {
-                field: field.to_owned(),
-                operator,
-                value: literal(operator, value),
-            }),
-            _ => Err(explain::with_help(
-                format!("`{text}` is no condition"),
-                "Examples: 'Severity>=500', 'SourceName=Spindle/Temperature', 'Message~%hot%', 'ActiveState/Id=true'.",
-            )),
-        }
-    }
-}
-
-/// Returns a value as the type that it looks like. Patterns are texts.
-fn literal(operator: FilterOperator, text: &str) -> Variant {
-    if operator == FilterOperator::Like {
-        return Variant::from(text);
-    }
-    if let Ok(number) = text.parse::<i32>() {
-        return Variant::from(number);
-    }
-    if let Ok(number) = text.parse::<f64>() {
-        return Variant::from(number);
-    }
-    match text {
-        "true" => Variant::from(true),
-        "false" => Variant::from(false),
-        _ => Variant::from(text),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use takt_ua::structures::SimpleAttributeOperand;
 
     use super::*;
-
-    #[test]
-    fn conditions_have_a_field_an_operator_and_a_value() {
-        let parsed = |text: &str| {
-            let condition = Condition::parse(text).unwrap();
-            (condition.field, condition.operator, condition.value)
-        };
-        assert_eq!(
-            parsed("Severity >= 500"),
-            (
-                "Severity".to_owned(),
-                FilterOperator::GreaterThanOrEqual,
-                500_i32.into()
-            )
-        );
-        assert_eq!(
-            parsed("Message~%a=b%"),
-            ("Message".to_owned(), FilterOperator::Like, "%a=b%".into())
-        );
-        assert_eq!(
-            parsed("ActiveState/Id=true"),
-            (
-                "ActiveState/Id".to_owned(),
-                FilterOperator::Equals,
-                true.into()
-            )
-        );
-        for wrong in ["Severity", "=5", ""] {
-            assert!(Condition::parse(wrong).is_err(), "{wrong}");
-        }
-    }
-
-    #[test]
-    fn fields_of_the_standard_are_known() {
-        for field in [
-            "Severity",
-            "ActiveState/Id",
-            "LimitState/CurrentState/Id",
-            "InputNode",
-            "OldValues",
-        ] {
-            assert!(is_standard_field(field), "{field}");
-        }
-        for field in ["Severty", "ActiveState/Ident", "Id", "Message/Id", ""] {
-            assert!(!is_standard_field(field), "{field}");
-        }
-    }
 
     #[test]
     fn types_are_named_with_and_without_their_last_word() {
@@ -370,6 +231,8 @@ mod tests {
         );
         assert_eq!(event_type("ns=2;i=5").unwrap(), NodeId::numeric(2, 5));
         assert!(event_type("FolderType").is_err());
+        assert!(is_audit("AuditEventType") && is_audit("AuditSession"));
+        assert!(!is_audit("System") && !is_audit("ns=2;i=5"));
     }
 
     #[test]

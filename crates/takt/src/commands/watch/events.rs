@@ -9,7 +9,7 @@ use takt_rt::interrupt::Interrupt;
 use takt_space::namespace0::Namespace0;
 use takt_ua::{DateTime, LocalizedText, NodeId, Variant, ids};
 
-use super::event_query::EventLineQuery;
+use super::event_query::{EventLineQuery, is_audit};
 use super::outage::Outage;
 use crate::arguments::WatchArguments;
 use crate::commands::connect::{connect, node};
@@ -57,6 +57,7 @@ pub fn run(arguments: &WatchArguments) -> miette::Result<()> {
     let names = query.map(|query| query.names).unwrap_or_default();
     let mut refreshed = None;
     let mut outage = Outage::new();
+    let mut has_shown = false;
     let end = arguments.run_for.map(|time| Instant::now() + time);
     while !interrupt.is_set() {
         let left = end.map_or(Duration::MAX, |end| {
@@ -83,6 +84,7 @@ pub fn run(arguments: &WatchArguments) -> miette::Result<()> {
                     outage.ended();
                 }
                 if let Some(event) = event {
+                    has_shown |= !Line::of(&event.fields).is_marker;
                     show(&event, &names, arguments);
                 }
             }
@@ -91,6 +93,13 @@ pub fn run(arguments: &WatchArguments) -> miette::Result<()> {
             }
             Err(error) => return Err(explained(error)),
         }
+    }
+    if !has_shown && chosen.is_some_and(is_audit) {
+        output::complain(
+            "no audit Events came: a server of Takt sends them over an encrypted connection\n\
+             (--security encrypt) to users with the role security-admin, and over shared\n\
+             memory to the Unix user of the server",
+        );
     }
     Ok(())
 }
