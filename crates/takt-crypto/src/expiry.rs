@@ -107,6 +107,6 @@ mod tests {
         assert!(is_due(one, now) && is_due(other, now));
         assert!(!is_due(one, now + DAY - 1));
         assert!(is_due(one, now + DAY) && !is_due(one, now + DAY + 1));
-        assert!(is_due(one, now - DAY) && !is_due(one, now));
+        assert!(is_due(one, now - DAY) && !is_due(one, now - DAY + 1));
     }
 }

@@ -206,7 +206,7 @@ fn a_state_folder_of_others_is_refused() {
             fails(
                 &sandbox,
                 arguments,
-                &[path, "belongs to user 12345", "chown"],
+                &[path, "belongs to user 12345", "sudo -u USER"],
             );
         }
         chown(&folder, Some(0), None).unwrap();

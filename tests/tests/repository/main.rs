@@ -24,6 +24,7 @@ fn manifests() -> Vec<PathBuf> {
     let others = [
         "xtask",
         "tests",
+        "tests/instructions",
         "peers/async-opcua",
         "peers/open62541",
         "fuzz",
