@@ -32,7 +32,8 @@ pub(crate) struct Load {
 impl Load {
     /// Checks that the programs of the wanted loads are installed.
     pub(crate) fn check(options: &ConditionOptions) -> Result<(), MiddlewareError> {
-        match options.load.contains(&Condition::Cpu) && !has_program(STRESS) {
+        let is_wanted = options.all || options.load.contains(&Condition::Cpu);
+        match is_wanted && !has_program(STRESS) {
             true => Err(MiddlewareError::NoStress),
             false => Ok(()),
         }

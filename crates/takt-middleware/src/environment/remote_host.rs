@@ -19,7 +19,7 @@ pub(crate) const PROCESS: &str = "process";
 #[derive(Debug, Clone, clap::Args)]
 pub struct HostOptions {
     /// Run the servers and brokers on this host, which `ssh` can log in to without a password.
-    #[arg(long, value_name = "USER@HOST", conflicts_with_all = ["link", "load", "scheduler"])]
+    #[arg(long, value_name = "USER@HOST", conflicts_with_all = ["link", "all", "load", "scheduler"])]
     pub server_host: Option<String>,
     /// Path of `takt` on the server's host; by default that of this program.
     #[arg(long, value_name = "FILE", requires = "server_host")]
