@@ -171,6 +171,7 @@ impl Place {
             writer,
             lost: Arc::clone(&lost),
             told: None,
+            unwritten: 0,
         };
         let thread = std::thread::Builder::new().name("audit".to_owned());
         thread.spawn(move || {
@@ -193,6 +194,8 @@ struct Writing {
     lost: Arc<AtomicU64>,
     /// Time of the last message in the log about lost records.
     told: Option<Instant>,
+    /// Number of lost records that the place does not have yet.
+    unwritten: u64,
 }
 
 impl Writing {
@@ -224,19 +227,16 @@ impl Writing {
     /// Tells the number of records that were lost since the last time.
     fn tell(&mut self) {
         let lost = self.lost.swap(0, Ordering::Relaxed);
-        if lost == 0 {
-            return;
+        if lost > 0 {
+            self.told = Some(Instant::now());
+            let target = &self.target;
+            tracing::error!(%target, lost, "audit records were lost");
         }
-        self.told = Some(Instant::now());
-        let target = &self.target;
-        tracing::error!(%target, lost, "audit records were lost");
-        if self
-            .writer
-            .write(&record::lost(lost, DateTime::now()))
-            .is_err()
-        {
-            // Told when there is room again.
-            self.lost.fetch_add(lost, Ordering::Relaxed);
+        self.unwritten += lost;
+        let record = record::lost(self.unwritten, DateTime::now());
+        // Without room for it, the number is written later.
+        if self.unwritten > 0 && self.writer.write(&record).is_ok() {
+            self.unwritten = 0;
         }
     }
 }
@@ -335,6 +335,45 @@ mod tests {
         let (counted, told) = counts.fold((0, 0), |(sum, count), lost| (sum + lost, count + 1));
         assert!((99..=100).contains(&counted), "{counted}");
         assert_eq!(kept.len() - told + counted as usize, all);
+    }
+
+    /// A writer without room, until there is some.
+    struct Full(Arc<AtomicU64>, Sender<String>);
+
+    impl LineWriter for Full {
+        fn write(&mut self, record: &str) -> io::Result<()> {
+            match self.0.load(Ordering::Relaxed) {
+                0 => Err(io::ErrorKind::StorageFull.into()),
+                _ => {
+                    let _ = self.1.send(record.to_owned());
+                    Ok(())
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_number_of_lost_records_is_written_when_there_is_room() {
+        let room = Arc::new(AtomicU64::new(0));
+        let (keeps, kept) = mpsc::channel();
+        let mut writing = Writing {
+            target: AuditTarget::File("full".into()),
+            writer: Box::new(Full(Arc::clone(&room), keeps)),
+            lost: Arc::default(),
+            told: None,
+            unwritten: 0,
+        };
+        writing.write("first");
+        writing.tell();
+        writing.write("second");
+        writing.tell();
+        room.store(1, Ordering::Relaxed);
+        writing.tell();
+        writing.tell();
+        let kept: Vec<String> = kept.try_iter().collect();
+        assert_eq!(kept.len(), 1, "{kept:?}");
+        let line: serde_json::Value = serde_json::from_str(&kept[0]).unwrap();
+        assert_eq!(line["LostRecords"], 2);
     }
 
     #[test]

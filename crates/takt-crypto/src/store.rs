@@ -1,13 +1,14 @@
 //! Folders of certificates (OPC 10000-12, Annex F): `own`, `trusted`, `issuer` and `rejected`.
 //!
-//! Each change of the folders takes effect with the next check: no application has to be restarted.
+//! Each change of the folders takes effect with the next check, and a file that is replaced in place within 200 ms: no application
+//! has to be restarted.
 
 use std::fs::{self, DirBuilder};
 use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use crate::certificate::{Certificate, Thumbprint};
 use crate::certificate_error::CertificateError;
@@ -28,6 +29,19 @@ use crate::trust::TrustList;
 
 /// Coarsest resolution of the time stamps of a file system.
 const RESOLUTION: Duration = Duration::from_secs(2);
+
+/// Shortest time between two looks at all files of the folders: thousands of trusted certificates would slow down each connection. A
+/// file that is added, removed or renamed is seen at once, because its folder changes.
+const LOOK_AGAIN: Duration = Duration::from_millis(200);
+
+/// The trust list, as it was read last, and the states of its folders and files then.
+#[derive(Debug)]
+struct ReadTrustList {
+    folders: Vec<FileState>,
+    files: Vec<FileState>,
+    looked_at: Instant,
+    list: Arc<TrustList>,
+}
 
 /// A certificate in a folder.
 #[derive(Debug, Clone)]
@@ -51,7 +65,7 @@ pub struct StoredRevocationList {
 #[derive(Debug)]
 pub struct CertificateStore {
     root: PathBuf,
-    cache: Mutex<Option<(Vec<FileState>, Arc<TrustList>)>>,
+    cache: Mutex<Option<ReadTrustList>>,
     own_history: Mutex<OwnHistory>,
 }
 
@@ -199,20 +213,35 @@ impl CertificateStore {
     /// user's applications already.
     #[must_use]
     pub fn trust_list(&self) -> Arc<TrustList> {
-        let folders = [OWN, TRUSTED, TRUSTED_LISTS, ISSUERS, ISSUER_LISTS];
-        let states = self.states(&folders);
+        const FOLDERS: [&str; 5] = [OWN, TRUSTED, TRUSTED_LISTS, ISSUERS, ISSUER_LISTS];
+        let folders = self.folder_states(&FOLDERS);
         let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((read_at, list)) = &*cache
-            && *read_at == states
+        if let Some(read) = &*cache
+            && read.looked_at.elapsed() < LOOK_AGAIN
+            && read.folders == folders
         {
-            return Arc::clone(list);
+            return Arc::clone(&read.list);
+        }
+        let files = self.file_states(&FOLDERS);
+        let looked_at = Instant::now();
+        if let Some(read) = &mut *cache
+            && read.folders == folders
+            && read.files == files
+        {
+            read.looked_at = looked_at;
+            return Arc::clone(&read.list);
         }
         let list = Arc::new(self.read_trust_list());
         // A file that has just changed can change again within the resolution of its time stamp.
-        *cache = states
-            .iter()
+        let mut all = folders.iter().chain(&files);
+        *cache = all
             .all(|state| state.has_passed(RESOLUTION))
-            .then(|| (states, Arc::clone(&list)));
+            .then(|| ReadTrustList {
+                folders,
+                files,
+                looked_at,
+                list: Arc::clone(&list),
+            });
         list
     }
 
@@ -231,21 +260,25 @@ impl CertificateStore {
     #[must_use]
     pub fn last_change(&self) -> SystemTime {
         let folders = [TRUSTED, TRUSTED_LISTS, ISSUERS, ISSUER_LISTS];
-        let times = self
-            .states(&folders)
-            .into_iter()
+        let folder_states = self.folder_states(&folders).into_iter();
+        let times = folder_states
+            .chain(self.file_states(&folders))
             .map(|state| state.changed());
         times.max().unwrap_or(SystemTime::UNIX_EPOCH)
     }
 
-    /// Returns the states of these folders and of their files: a file may be replaced in place.
-    fn states(&self, folders: &[&str]) -> Vec<FileState> {
+    fn folder_states(&self, folders: &[&str]) -> Vec<FileState> {
         let folders = folders.iter().map(|folder| self.root.join(folder));
-        let all = folders.flat_map(|folder| {
-            let files = files(&folder);
-            std::iter::once(folder).chain(files)
-        });
-        all.filter_map(|path| FileState::of(&path)).collect()
+        folders
+            .filter_map(|folder| FileState::of(&folder))
+            .collect()
+    }
+
+    /// Returns the states of the files of these folders: a file may be replaced in place, which does not change its folder.
+    fn file_states(&self, folders: &[&str]) -> Vec<FileState> {
+        let folders = folders.iter().map(|folder| self.root.join(folder));
+        let files = folders.flat_map(|folder| files(&folder));
+        files.filter_map(|file| FileState::of(&file)).collect()
     }
 
     fn read_trust_list(&self) -> TrustList {

@@ -635,6 +635,21 @@ fn folders_take_effect_at_once() {
 }
 
 #[test]
+fn files_that_are_replaced_in_place_take_effect() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = CertificateStore::open(directory.path()).unwrap();
+    let [one, other] = ["One", "Other"].map(|name| new(name).create(KeyKind::Rsa).unwrap());
+    let file = store.trust(one.certificate()).unwrap();
+    let trusts = |peer: &OwnCertificate| store.trust_list().trusted.contains(peer.certificate());
+    // The time stamps of the folders do not change any more.
+    std::thread::sleep(Duration::from_millis(2200));
+    assert!(trusts(&one) && !trusts(&other));
+    fs::write(&file, other.certificate().der()).unwrap();
+    std::thread::sleep(Duration::from_millis(300));
+    assert!(trusts(&other) && !trusts(&one));
+}
+
+#[test]
 fn a_renewal_that_fails_keeps_key_and_certificate() {
     let directory = tempfile::tempdir().unwrap();
     let store = CertificateStore::open(directory.path()).unwrap();

@@ -1,7 +1,8 @@
 //! File of the durable Subscriptions of a server, for its next run (OPC 10000-4, 6.8).
 //!
-//! It is written while there are such Subscriptions: soon after one begins, changes or ends, every [`INTERVAL`], and at the end. So
-//! a crash loses the values of the last seconds, and repeats those that clients have received in them.
+//! A thread writes the file while there are such Subscriptions: soon after one begins, changes or ends, and every [`INTERVAL`]. The
+//! end of the server writes it for the last time. A crash loses the values of the last seconds, and repeats those that clients have
+//! received in them.
 
 use std::error::Error;
 use std::fs;

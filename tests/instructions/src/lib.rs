@@ -1,1 +1,0 @@
-//! Instruction counts of the hot paths: see the benchmark `instructions`, which `./test instructions` runs.
