@@ -83,6 +83,12 @@ impl Peer {
         self != Self::AsyncOpcua
     }
 
+    /// Returns whether it leaves out leading zero bytes of the secret that two EphemeralKeys share. One of 256 channels with elliptic
+    /// curves, and one of 256 passwords on them, fails therefore.
+    pub(crate) fn shortens_shared_secrets(self) -> bool {
+        self == Self::Open62541
+    }
+
     /// Returns whether its client connects again by itself after the connection was lost.
     pub(crate) fn connects_again(self) -> bool {
         self != Self::Asyncua

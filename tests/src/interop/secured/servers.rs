@@ -86,9 +86,14 @@ impl Site {
     /// Trusts the certificate of the server as the error says.
     fn trust(&self, case: &Case) {
         let node = self.server.node("UInt32");
-        let refused = self.command("read", case, &[&node]).expect_failure();
-        let after = refused.split("takt trust add ").nth(1);
-        let after = after.unwrap_or_else(|| panic!("{refused}"));
+        let command = "takt trust add ";
+        let refused = case.attempts(self.peer, || {
+            let refused = self.command("read", case, &[&node]).expect_failure();
+            let names_it = refused.contains(command);
+            if names_it { Ok(refused) } else { Err(refused) }
+        });
+        let refused = refused.unwrap_or_else(|refused| panic!("{refused}"));
+        let after = refused.split(command).nth(1).unwrap_or_default();
         let digits = after.chars().take_while(char::is_ascii_hexdigit);
         let thumbprint: String = digits.collect();
         let _ = self
@@ -133,7 +138,9 @@ impl Site {
         arguments: &[&str],
         shown: &str,
     ) -> Result<(), String> {
-        contains(self.command(command, case, arguments), shown)
+        case.attempts(self.peer, || {
+            contains(self.command(command, case, arguments), shown)
+        })
     }
 
     /// Runs all commands in one case.
@@ -141,10 +148,12 @@ impl Site {
         let names = [case.policy, case.mode, &case.token.to_string()];
         let node = |name: &str| self.server.node(name);
         let (number, method) = (node("UInt32"), node("Multiply"));
-        let options = self.options(case);
-        let watch = ["watch", &self.server.endpoint, &number, "--for", "1s"];
-        let mut watch = self.sandbox.takt(&watch);
-        let watch = Process::spawn("takt watch", watch.args(options));
+        let watch = || {
+            let watch = ["watch", &self.server.endpoint, &number, "--for", "1s"];
+            let mut watch = self.sandbox.takt(&watch);
+            Process::spawn("takt watch", watch.args(self.options(case)))
+        };
+        let mut running = Some(watch());
         results.add(
             names,
             "browse",
@@ -157,17 +166,20 @@ impl Site {
             "call",
             &self.shows("call", case, &[&method, "6", "7"], "42"),
         );
-        results.add(names, "subscribe", &contains(watch.finish(PATIENCE), "42"));
+        let subscribe = case.attempts(self.peer, || {
+            let watch = running.take().unwrap_or_else(watch);
+            contains(watch.finish(PATIENCE), "42")
+        });
+        results.add(names, "subscribe", &subscribe);
         // Both are about the channel; the user is the one whose password has to be encrypted again.
         if case.token == Token::UserName {
-            let mut link = match self.link(case) {
-                Ok(link) => link,
-                Err(error) => return results.add(names, "renewal", &Err(error.to_string())),
-            };
+            let connect = || self.link(case).map_err(|error| error.to_string());
             if self.peer.accepts_previous_tokens() {
-                results.add(names, "renewal", &link.renewal(&self.relay));
+                let renewal = case.attempts(self.peer, || connect()?.renewal(&self.relay));
+                results.add(names, "renewal", &renewal);
             }
-            results.add(names, "reconnect", &link.reconnect(&self.relay));
+            let reconnect = case.attempts(self.peer, || connect()?.reconnect(&self.relay));
+            results.add(names, "reconnect", &reconnect);
         }
     }
 
