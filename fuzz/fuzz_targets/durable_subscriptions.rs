@@ -12,6 +12,9 @@ fuzz_target!(|bytes: &[u8]| {
     file.truncate(file.len() - 4);
     file.extend_from_slice(bytes);
     if let Ok(restored) = server.restore_subscriptions(&file) {
-        assert_eq!(server.saved_subscriptions(Saving::AtEnd).is_some(), restored > 0);
+        assert_eq!(
+            server.saved_subscriptions(Saving::AtEnd).is_some(),
+            restored > 0
+        );
     }
 });
