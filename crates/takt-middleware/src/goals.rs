@@ -9,7 +9,7 @@ use crate::row::{MiddlewareRow, Resources, Subject};
 use crate::statistics::Estimate;
 
 /// Pairs of peers: the first one should not be slower than the second one, times a factor.
-const PAIRS: [(&str, &str, f64); 7] = [
+const PAIRS: [(&str, &str, f64); 8] = [
     ("takt-iox2", "iceoryx2", 1.0),
     ("takt-iox2 poll=true", "iceoryx2 poll=true", 1.0),
     ("takt-tcp", "open62541-cs", 1.0),
@@ -17,6 +17,11 @@ const PAIRS: [(&str, &str, f64); 7] = [
     (
         "takt-tcp security=basic256sha256",
         "open62541-cs security=basic256sha256",
+        1.0,
+    ),
+    (
+        "takt-tcp poll=true security=basic256sha256",
+        "open62541-cs poll=true security=basic256sha256",
         1.0,
     ),
     ("takt-pubsub-udp", "udp", 1.15),

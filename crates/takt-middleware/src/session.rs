@@ -155,6 +155,11 @@ impl<'a> Session<'a> {
         self.client.take();
     }
 
+    /// Notes the shared memory of further processes, which is removed at the end.
+    pub(crate) fn note_shared_memory(&mut self, processes: &[u32]) {
+        self.shared_memory.note(processes);
+    }
+
     pub(crate) fn errors(&self, side: &str) -> PathBuf {
         self.folder.path().join(format!("{side}.stderr"))
     }

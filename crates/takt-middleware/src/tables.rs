@@ -294,22 +294,23 @@ fn some_names(left: &Leftovers) -> String {
     }
 }
 
-/// Returns the baseline of the link.
+/// Returns the baseline of the link. The columns of frames are there if a relay has counted them.
 pub(crate) fn links(rows: &[LinkRow]) -> Table {
     let micros = |name| Column::number(name).unit("\u{b5}s");
-    let frames = |name| Column::number(name);
-    let mut table = Table::new([
+    let has_frames = rows.iter().any(|row| row.frames.is_some());
+    let mut columns = vec![
         Column::text("link"),
         micros("UDP round trip"),
         micros("low"),
         micros("high"),
         Column::text("lost"),
         Column::number("TCP stream").unit("Mbit/s"),
-        frames("frames"),
-        frames("lost frames"),
-        frames("without delay"),
-        frames("without room"),
-    ]);
+    ];
+    if has_frames {
+        let names = ["passed", "lost", "not delayed", "no room"];
+        columns.extend(names.map(|name| Column::number(name).group("frames at the relay")));
+    }
+    let mut table = Table::new(columns);
     for row in rows {
         let [lost, sent] = row.lost;
         let count = |of: fn(&RelayCounts) -> u64| {
@@ -317,7 +318,7 @@ pub(crate) fn links(rows: &[LinkRow]) -> Table {
                 .as_ref()
                 .map_or(String::new(), |it| of(it).to_string())
         };
-        table.row([
+        let mut cells = vec![
             row.link.to_owned(),
             one(row.round_trip_us.map(|it| it.value)),
             one(row.round_trip_us.map(|it| it.low)),
@@ -325,11 +326,16 @@ pub(crate) fn links(rows: &[LinkRow]) -> Table {
             format!("{lost} of {sent}"),
             row.mbit_per_second
                 .map_or(String::new(), |rate| format!("{rate:.0}")),
-            count(|it| it.passed),
-            count(|it| it.lost),
-            count(|it| it.reordered),
-            count(|it| it.refused),
-        ]);
+        ];
+        if has_frames {
+            cells.extend([
+                count(|it| it.passed),
+                count(|it| it.lost),
+                count(|it| it.reordered),
+                count(|it| it.refused),
+            ]);
+        }
+        table.row(cells);
     }
     table
 }

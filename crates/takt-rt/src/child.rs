@@ -222,7 +222,7 @@ impl ChildProcess {
         self.signal(Signal::STOP);
     }
 
-    /// Asks the process to end, once. A second SIGTERM would end it at once and without cleaning up.
+    /// Asks the process to end, once. A second SIGTERM may end a program at once and without cleaning up.
     pub fn ask_to_end(&mut self) {
         if std::mem::replace(&mut self.is_asked, true) {
             return;

@@ -19,8 +19,8 @@ pub struct Interrupt {
 }
 
 impl Interrupt {
-    /// Installs handlers: SIGINT, SIGTERM and SIGHUP set the flag. A second signal ends the process at once. If
-    /// [`END_WITH_PARENT`] is set, the process also gets SIGTERM when its parent ends.
+    /// Installs handlers: SIGINT, SIGTERM and SIGHUP set the flag. A further SIGINT ends the process at once; a further SIGTERM does not,
+    /// because `timeout` sends two of them: one to its child, and one to its process group. If [`END_WITH_PARENT`] is set, the process also gets SIGTERM when its parent ends.
     ///
     /// # Errors
     /// A handler or a socket that the system refuses.
@@ -36,7 +36,9 @@ impl Interrupt {
             // The flag comes first, so that a signal between these lines is not lost. The shutdown comes second, and sees
             // `second` as the previous signal left it.
             signal_hook::flag::register(signal, Arc::clone(&flag))?;
-            signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(&second))?;
+            if signal == signal_hook::consts::SIGINT {
+                signal_hook::flag::register_conditional_shutdown(signal, 130, Arc::clone(&second))?;
+            }
             signal_hook::flag::register(signal, Arc::clone(&second))?;
             let waker = signal_here.try_clone()?;
             signal_hook::low_level::pipe::register(signal, waker)?;

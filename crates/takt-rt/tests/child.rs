@@ -33,7 +33,7 @@ fn role() -> Option<PathBuf> {
 }
 
 /// Returns false if the condition does not come true.
-fn wait_until(condition: impl Fn() -> bool) -> bool {
+fn wait_until(mut condition: impl FnMut() -> bool) -> bool {
     let deadline = Instant::now() + LONG;
     while !condition() && Instant::now() < deadline {
         std::thread::sleep(Duration::from_millis(1));
@@ -111,10 +111,27 @@ fn a_child_that_is_asked_to_end_again_still_cleans_up() {
     let mut child = start(&file);
     child.ask_to_end();
     wait_for(&child, "interrupted");
-    // A second signal would end it at once.
     child.ask_to_end();
+    // `timeout` sends two of them.
+    signal(&child, Signal::TERM);
     std::fs::write(&file, "").unwrap();
     wait_for(&child, "cleaned up");
     assert!(child.end());
     assert!(child.ended().unwrap().success());
+}
+
+#[test]
+fn a_second_interrupt_ends_a_child_at_once() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut child = start(&directory.path().join("clean up"));
+    signal(&child, Signal::INT);
+    wait_for(&child, "interrupted");
+    signal(&child, Signal::INT);
+    assert!(wait_until(|| child.ended().is_some()));
+    assert_eq!(child.ended().unwrap().code(), Some(130));
+}
+
+fn signal(child: &ChildProcess, signal: Signal) {
+    let id = child.id().try_into().ok().and_then(Pid::from_raw);
+    kill_process(id.unwrap(), signal).unwrap();
 }

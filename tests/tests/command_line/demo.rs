@@ -193,6 +193,8 @@ fn sigterm_ends_the_demonstration_like_an_interrupt() {
     let sandbox = Sandbox::new();
     let mut demo = start(&sandbox, &[]);
     demo.wait_for("live values", PATIENCE, |line| line.contains("median"));
+    // As `timeout` does: one to its child, and one to its process group.
+    demo.signal(Signal::TERM);
     demo.signal(Signal::TERM);
     let finished = demo.finish(PATIENCE);
     assert!(finished.status.success(), "{finished:?}");

@@ -11,6 +11,7 @@ mod kept_memory;
 mod peak;
 mod security;
 mod traffic;
+mod validity;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -44,6 +45,7 @@ use idling::Idling;
 use kept_memory::KeptMemory;
 use peak::Peak;
 use traffic::Counters;
+use validity::Validity;
 
 pub(crate) use advertised::towards;
 pub use advertised::{Advertised, AdvertisedError};
@@ -284,6 +286,7 @@ struct Transports {
     reported: Arc<Waker>,
     peak: Peak,
     kept: KeptMemory,
+    validity: Validity,
     endpoints: Vec<Endpoint>,
 }
 
@@ -310,6 +313,7 @@ impl Transports {
             reported,
             peak: Peak::default(),
             kept: KeptMemory::default(),
+            validity: Validity::default(),
             services,
             readiness: Arc::new(readiness),
             tcp: Vec::new(),
@@ -413,6 +417,7 @@ impl Transports {
         for shared_memory in &mut self.shared_memory {
             shared_memory.set_processor(idling.bound_to());
         }
+        self.look_at_certificates(Instant::now());
         let mut awake = false;
         let mut look_again = false;
         // True if the last request came over shared memory.
@@ -471,6 +476,14 @@ impl Transports {
         }
     }
 
+    /// Looks at the own certificates if it is time, and sets the alarm for the next look.
+    fn look_at_certificates(&mut self, now: Instant) {
+        let security = self.services.server.security();
+        if let Some(at) = self.validity.look(now, security.map(Arc::as_ref)) {
+            self.alarm.at(at);
+        }
+    }
+
     /// Returns true if the client that was served last runs on `processor`.
     fn client_is_on(&self, processor: usize) -> bool {
         let mut servers = self.shared_memory.iter();
@@ -494,6 +507,7 @@ impl Transports {
                 self.alarm.acknowledge();
                 self.services.server.tick(now);
                 self.kept.release(now);
+                self.look_at_certificates(now);
                 if self.peak.is_due(self.services.server.memory().used(), now) {
                     takt_rt::heap::give_back();
                 }

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use takt_rt::child::{ChildError, ChildProcess, Ending};
@@ -24,6 +24,8 @@ const ADDRESS: &str = "127.0.0.1";
 const SPARE_KIB: u64 = 1 << 20;
 /// Longest time that all nodes together may take to end. Hundreds of busy processes need some seconds.
 const END: Duration = Duration::from_secs(10);
+/// The same after an interrupt: a node that connects does not look at its input.
+const INTERRUPTED_END: Duration = Duration::from_secs(1);
 /// Longest time until one repetition is complete. A node gives up after 10 s.
 const REPETITION: Duration = Duration::from_secs(15);
 
@@ -39,6 +41,7 @@ pub(super) struct Chain<'a> {
     /// Port of the broker.
     broker: Option<u16>,
     session: Session<'a>,
+    interrupted: &'a AtomicBool,
     /// Nodes that took part in the last step.
     pub(super) ready: usize,
 }
@@ -49,7 +52,7 @@ impl<'a> Chain<'a> {
         table: &PeerTable,
         peer: &PeerEntry,
         options: &'a NodesOptions,
-        interrupted: &AtomicBool,
+        interrupted: &'a AtomicBool,
     ) -> Result<Self, SessionError> {
         let no_network = |_: &Path| Ok(None);
         let seed = u64::from(std::process::id());
@@ -77,12 +80,13 @@ impl<'a> Chain<'a> {
             has_discovery: peer.node_discovery,
             broker,
             session,
+            interrupted,
             ready: 0,
         })
     }
 
     /// Starts all processes and waits until each takes messages.
-    pub(super) fn start(&mut self, interrupted: &AtomicBool) -> Result<(), SessionError> {
+    pub(super) fn start(&mut self) -> Result<(), SessionError> {
         let begin = Instant::now();
         let (hops, end) = match self.ports.split_last() {
             Some((end, hops)) => (hops.to_vec(), *end),
@@ -105,24 +109,21 @@ impl<'a> Chain<'a> {
             }
         }
         self.end = Some(self.start_node("end", end, &firsts)?);
-        self.wait("ready", begin, interrupted)
+        self.wait("ready", begin)
     }
 
     /// Lets all nodes connect, and waits for them.
-    pub(super) fn connect(&mut self, interrupted: &AtomicBool) -> Result<(), SessionError> {
+    pub(super) fn connect(&mut self) -> Result<(), SessionError> {
         let begin = Instant::now();
         for node in self.hops.iter_mut().chain(&mut self.end) {
             let told = node.tell("connect");
             told.map_err(|error| SessionError::failed(format!("{} {error}", node.name())))?;
         }
-        self.wait("connected", begin, interrupted)
+        self.wait("connected", begin)
     }
 
     /// Sends the messages. Returns the time of each repetition that was complete, and the number of faults.
-    pub(super) fn run(
-        &mut self,
-        interrupted: &AtomicBool,
-    ) -> Result<(Vec<Duration>, u64), SessionError> {
+    pub(super) fn run(&mut self) -> Result<(Vec<Duration>, u64), SessionError> {
         let errors = self.errors("end");
         let Some(end) = &mut self.end else {
             return Err(SessionError::failed("the end is gone"));
@@ -136,7 +137,7 @@ impl<'a> Chain<'a> {
         let mut faults = 0;
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
-            let line = end.line(left, interrupted).map_err(failed)?;
+            let line = end.line(left, self.interrupted).map_err(failed)?;
             let strange = || SessionError::failed(format!("the end printed `{line:.100}`"));
             match line.split_once(' ').unwrap_or((&line, "")) {
                 ("sample", "lost") => {}
@@ -229,19 +230,14 @@ impl<'a> Chain<'a> {
     }
 
     /// Waits until all nodes have printed a line. `begin` is the time at which the wait begins.
-    fn wait(
-        &mut self,
-        expected: &str,
-        begin: Instant,
-        interrupted: &AtomicBool,
-    ) -> Result<(), SessionError> {
+    fn wait(&mut self, expected: &str, begin: Instant) -> Result<(), SessionError> {
         let patience = Duration::from_secs(self.options.patience.into());
         let deadline = begin + patience;
         self.ready = 0;
         let mut failure = None;
         for node in self.hops.iter().chain(&self.end) {
             let left = deadline.saturating_duration_since(Instant::now());
-            match node.line(left, interrupted) {
+            match node.line(left, self.interrupted) {
                 Ok(line) if line == expected => self.ready += 1,
                 Ok(line) => {
                     let reason = format!("{} printed `{line:.100}`", node.name());
@@ -268,13 +264,20 @@ impl<'a> Chain<'a> {
 impl Drop for Chain<'_> {
     fn drop(&mut self) {
         self.end();
-        let deadline = Instant::now() + END;
+        let grace = match self.interrupted.load(Ordering::Relaxed) {
+            true => INTERRUPTED_END,
+            false => END,
+        };
+        let deadline = Instant::now() + grace;
         for node in self.hops.iter_mut().chain(&mut self.end) {
             while node.ended().is_none() && Instant::now() < deadline {
                 std::thread::sleep(Duration::from_millis(1));
             }
         }
-        // Nodes that have not ended are killed when they are dropped.
+        // Nodes that have not ended are killed when they are dropped. The session removes their shared memory.
+        let nodes = self.hops.iter_mut().chain(&mut self.end);
+        let left = nodes.filter_map(|node| node.ended().is_none().then(|| node.id()));
+        self.session.note_shared_memory(&left.collect::<Vec<_>>());
     }
 }
 

@@ -11,8 +11,9 @@ const SERVERS: usize = 500;
 /// Peers whose servers are Providers.
 const PROVIDERS: [&str; 2] = ["takt-tcp", "takt-iox2"];
 
-/// Returns a line for each goal that the rows decide. Few servers decide none.
-pub(super) fn goals(rows: &[NodesRow]) -> Vec<String> {
+/// Returns a line for each goal that the rows decide. Few servers decide none, and the best peer is known only if all were tested:
+/// `is_complete`.
+pub(super) fn goals(rows: &[NodesRow], is_complete: bool) -> Vec<String> {
     if rows.iter().any(|row| row.nodes < SERVERS) {
         return vec![format!(
             "Goals are not judged: they are about {SERVERS} servers and more."
@@ -34,6 +35,11 @@ pub(super) fn goals(rows: &[NodesRow]) -> Vec<String> {
                 mib(row.memory),
             ));
         }
+    }
+    if !is_complete {
+        let left_out = "Goals about the fastest and the smallest peer are not judged: peers were left out, or are not installed.";
+        lines.push(left_out.to_owned());
+        return lines;
     }
     let median = |row: &NodesRow| row.median_ms;
     let memory = |row: &NodesRow| Some(mib(row.memory));
@@ -108,7 +114,8 @@ mod tests {
             failure: Some("full".to_owned()),
             ..row("failed", 1, 1.0)
         };
-        let lines = goals(&[large, small, floor, wrong, failed, row("mqtt", 500, 10.0)]);
+        let rows = [large, small, floor, wrong, failed, row("mqtt", 500, 10.0)];
+        let lines = goals(&rows, true);
         let ends = [
             "missed (2049 MiB, 9.0 s).",
             "missed (takt-tcp 20.0 ms, mqtt 10.0 ms).",
@@ -118,12 +125,17 @@ mod tests {
         for (line, end) in lines.iter().zip(ends) {
             assert!(line.ends_with(end), "{line}");
         }
-        assert!(goals(&[row("mqtt", 1, 1.0)]).is_empty());
+        let lines = goals(&rows, false);
+        assert!(
+            lines.len() == 2 && lines[0].ends_with(ends[0]) && lines[1].contains("not judged"),
+            "{lines:?}"
+        );
+        assert!(goals(&[row("mqtt", 1, 1.0)], true).is_empty());
         let few = NodesRow {
             nodes: 6,
             ..row("takt-tcp", 1, 1.0)
         };
-        let lines = goals(&[few]);
+        let lines = goals(&[few], true);
         assert!(
             lines.len() == 1 && lines[0].contains("not judged"),
             "{lines:?}"

@@ -7,10 +7,11 @@ use super::row::NodesRow;
 use crate::error::MiddlewareError;
 use crate::table;
 
-/// Prints a table, or JSON rows.
+/// Prints a table, or JSON rows. `is_complete` if no peer was left out.
 pub(super) fn show(
     report: &mut Report<impl FnMut(String)>,
     rows: &[NodesRow],
+    is_complete: bool,
 ) -> Result<(), MiddlewareError> {
     if cfg!(debug_assertions) {
         report.note("This is a debug build: its times and its memory mean nothing.");
@@ -58,7 +59,7 @@ pub(super) fn show(
     }
     report.line(String::new());
     report.table(&table);
-    for goal in goals(rows) {
+    for goal in goals(rows, is_complete) {
         report.note(&goal);
     }
     for row in rows {

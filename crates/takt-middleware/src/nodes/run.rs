@@ -30,6 +30,7 @@ pub fn run(
         return Err(MiddlewareError::NoMatch(options.only.join(",")));
     }
     let mut rows = Vec::new();
+    let is_missing = peers.iter().any(|peer| table.missing_node(peer).is_some());
     for peer in peers {
         let mut row = NodesRow {
             peer: peer.name.clone(),
@@ -55,7 +56,8 @@ pub fn run(
         }
         rows.push(row);
     }
-    report::show(&mut Report::new(line, options.json), &rows)
+    let is_complete = options.only.is_empty() && !is_missing;
+    report::show(&mut Report::new(line, options.json), &rows, is_complete)
 }
 
 /// Starts the nodes of a peer, sends the messages, and fills the row.
@@ -68,12 +70,12 @@ fn measure(
 ) -> Result<(), SessionError> {
     let mut chain = Chain::prepare(table, peer, options, interrupted)?;
     let (begin, before) = (Instant::now(), loopback_bytes());
-    let started = chain.start(interrupted);
+    let started = chain.start();
     row.ready = chain.ready;
     started?;
     row.start_s = Some(begin.elapsed().as_secs_f64());
     let begin = Instant::now();
-    let connected = chain.connect(interrupted);
+    let connected = chain.connect();
     // The memory of hundreds of processes takes seconds to read.
     let connect_s = begin.elapsed().as_secs_f64();
     row.ready = chain.ready;
@@ -81,7 +83,7 @@ fn measure(
     row.memory = chain.memory();
     connected?;
     row.connect_s = Some(connect_s);
-    let (times, faults) = chain.run(interrupted)?;
+    let (times, faults) = chain.run()?;
     row.faults = faults;
     row.memory = chain.memory();
     let milliseconds = |time: &Duration| time.as_secs_f64() * 1000.0;

@@ -22,6 +22,9 @@ use opc::Transport;
 use pubsub::Link;
 use tcp::Fault;
 
+/// Version of iceoryx2, which does not tell it. A test compares it with Cargo.lock.
+const ICEORYX2_VERSION: &str = "0.10.0";
+
 /// Middleware of a peer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum OwnPeer {
@@ -66,10 +69,18 @@ impl OwnPeer {
     /// # Errors
     /// [`OwnPeerError`]: an unknown option, or a failure of the middleware.
     pub fn run(self, side: &PeerSide) -> Result<(), OwnPeerError> {
-        println!("info version {}", env!("CARGO_PKG_VERSION"));
+        println!("info version {}", self.version());
         match side {
             PeerSide::Server(setting) => self.serve(setting),
             PeerSide::Client(setting) => self.connect(setting),
+        }
+    }
+
+    /// Returns the version of the library; the floors are programs of Takt.
+    fn version(self) -> &'static str {
+        match self {
+            Self::Iceoryx2 => ICEORYX2_VERSION,
+            _ => env!("CARGO_PKG_VERSION"),
         }
     }
 
@@ -105,5 +116,19 @@ impl OwnPeer {
             Self::WrongEarly => tcp::connect(setting, Fault::Early),
             Self::WrongSlow => tcp::connect(setting, Fault::Slow),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_version_of_iceoryx2_is_that_of_the_lock_file() {
+        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../Cargo.lock");
+        let lock = std::fs::read_to_string(file).unwrap_or_default();
+        let package = format!("name = \"iceoryx2\"\nversion = \"{ICEORYX2_VERSION}\"\n");
+        assert!(lock.contains(&package), "{package}");
+        assert_eq!(OwnPeer::Iceoryx2.version(), ICEORYX2_VERSION);
     }
 }

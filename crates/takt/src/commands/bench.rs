@@ -117,6 +117,16 @@ fn compared(name: &str, result: Result<(), MiddlewareError>) -> miette::Result<(
             MiddlewareError::Required(_) => {
                 "`takt bench peers install --required` installs them; the report names the reason of each.".to_owned()
             }
+            MiddlewareError::NoMatch(_) => {
+                "`takt bench peers list` shows the names. `--only` takes a part of a name or of its options, such as poll=true.".to_owned()
+            }
+            MiddlewareError::Table { .. } => "docs/add-a-peer.md describes the table of peers.".to_owned(),
+            MiddlewareError::Install { .. } => {
+                "The output of a build is in target/middleware/NAME.log.".to_owned()
+            }
+            MiddlewareError::File { .. } => {
+                "The file or its folder is missing, belongs to another user, or its disk is full.".to_owned()
+            }
             _ => format!("`takt bench {name} --help` lists the options."),
         };
         explain::with_help(error, help)

@@ -1,0 +1,65 @@
+//! Looks at the own certificates of a server, also if it has no clients.
+
+use std::time::{Duration, Instant};
+
+use takt_crypto::ApplicationSecurity;
+
+/// Time between two looks.
+const PAUSE: Duration = Duration::from_secs(3600);
+
+/// Time of the next look.
+#[derive(Debug, Default)]
+pub(super) struct Validity {
+    next: Option<Instant>,
+}
+
+impl Validity {
+    /// Looks at the certificates if it is time: a look logs a warning before they expire. Returns the time of the next look, or `None`
+    /// for a server without certificates.
+    pub(super) fn look(
+        &mut self,
+        now: Instant,
+        security: Option<&ApplicationSecurity>,
+    ) -> Option<Instant> {
+        let security = security?;
+        if self.next.is_none_or(|next| next <= now) {
+            for kind in security.kinds() {
+                let _ = security.identity_of(kind);
+            }
+            self.next = Some(now + PAUSE);
+        }
+        self.next
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use takt_crypto::{CertificateStore, EllipticCurve, KeyKind};
+
+    use super::*;
+    use crate::certificates::describe;
+
+    #[test]
+    fn certificates_are_looked_at_once_an_hour() {
+        let folder = tempfile::tempdir().unwrap();
+        let new = describe("Idle", "urn:idle", Vec::new());
+        let open = || CertificateStore::open(folder.path()).unwrap();
+        let kind = KeyKind::Ec(EllipticCurve::NistP256);
+        let security = ApplicationSecurity::open_with(open(), &new, kind, &[]).unwrap();
+        let mut validity = Validity::default();
+        let now = Instant::now();
+        assert_eq!(validity.look(now, None), None);
+        let next = validity.look(now, Some(&security)).unwrap();
+        assert_eq!(next, now + PAUSE);
+        let before = security.identity_of(kind).unwrap();
+        let soon = next - Duration::from_millis(1);
+        assert_eq!(validity.look(soon, Some(&security)), Some(next));
+        assert_eq!(validity.look(next, Some(&security)), Some(next + PAUSE));
+        assert_eq!(
+            security.identity_of(kind).unwrap().thumbprint(),
+            before.thumbprint()
+        );
+    }
+}
