@@ -83,8 +83,8 @@ impl Peer {
         self != Self::AsyncOpcua
     }
 
-    /// Returns whether it leaves out leading zero bytes of the secret that two EphemeralKeys share. One of 256 channels with elliptic
-    /// curves, and one of 256 passwords on them, fails therefore.
+    /// Returns whether it leaves out leading zero bytes of the secret that two EphemeralKeys share. So one of 256 channels with elliptic
+    /// curves fails, and one of 256 passwords on them.
     pub(crate) fn shortens_shared_secrets(self) -> bool {
         self == Self::Open62541
     }

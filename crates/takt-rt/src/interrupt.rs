@@ -19,8 +19,9 @@ pub struct Interrupt {
 }
 
 impl Interrupt {
-    /// Installs handlers: SIGINT, SIGTERM and SIGHUP set the flag. A further SIGINT ends the process at once; a further SIGTERM does not,
-    /// because `timeout` sends two of them: one to its child, and one to its process group. If [`END_WITH_PARENT`] is set, the process also gets SIGTERM when its parent ends.
+    /// Installs handlers: SIGINT, SIGTERM and SIGHUP set the flag. A SIGINT after one of them ends the process at once. A
+    /// second SIGTERM does not: `timeout` sends two, one to its child and one to its process group. If [`END_WITH_PARENT`]
+    /// is set, the process also gets SIGTERM when its parent ends.
     ///
     /// # Errors
     /// A handler or a socket that the system refuses.

@@ -1,4 +1,4 @@
-//! Looks at the own certificates of a server, also if it has no clients.
+//! Checks of the validity of a server's own certificates, also if it has no clients.
 
 use std::time::{Duration, Instant};
 
@@ -45,21 +45,16 @@ mod tests {
     fn certificates_are_looked_at_once_an_hour() {
         let folder = tempfile::tempdir().unwrap();
         let new = describe("Idle", "urn:idle", Vec::new());
-        let open = || CertificateStore::open(folder.path()).unwrap();
+        let store = CertificateStore::open(folder.path()).unwrap();
         let kind = KeyKind::Ec(EllipticCurve::NistP256);
-        let security = ApplicationSecurity::open_with(open(), &new, kind, &[]).unwrap();
+        let security = ApplicationSecurity::open_with(store, &new, kind, &[]).unwrap();
         let mut validity = Validity::default();
         let now = Instant::now();
         assert_eq!(validity.look(now, None), None);
         let next = validity.look(now, Some(&security)).unwrap();
         assert_eq!(next, now + PAUSE);
-        let before = security.identity_of(kind).unwrap();
         let soon = next - Duration::from_millis(1);
         assert_eq!(validity.look(soon, Some(&security)), Some(next));
         assert_eq!(validity.look(next, Some(&security)), Some(next + PAUSE));
-        assert_eq!(
-            security.identity_of(kind).unwrap().thumbprint(),
-            before.thumbprint()
-        );
     }
 }

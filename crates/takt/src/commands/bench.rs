@@ -118,7 +118,7 @@ fn compared(name: &str, result: Result<(), MiddlewareError>) -> miette::Result<(
                 "`takt bench peers install --required` installs them; the report names the reason of each.".to_owned()
             }
             MiddlewareError::NoMatch(_) => {
-                "`takt bench peers list` shows the names. `--only` takes a part of a name or of its options, such as poll=true.".to_owned()
+                "`takt bench peers list` shows the names of the peers.".to_owned()
             }
             MiddlewareError::Table { .. } => "docs/add-a-peer.md describes the table of peers.".to_owned(),
             MiddlewareError::Install { .. } => {
