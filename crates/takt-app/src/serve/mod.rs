@@ -467,7 +467,9 @@ impl Transports {
             let give_back = self.peak.note(memory.used());
             let release = self.kept.note(memory.used(), memory.limit());
             let deadline = self.services.server.next_deadline();
-            for at in deadline.into_iter().chain(give_back).chain(release) {
+            let deadlines = deadline.into_iter().chain(give_back).chain(release);
+            // The look at the certificates is mostly the latest: as the last one, it does not set the alarm again.
+            for at in deadlines.chain(self.validity.next()) {
                 self.alarm.at(at);
             }
             if answered {
@@ -476,11 +478,10 @@ impl Transports {
         }
     }
 
-    /// Looks at the own certificates if it is time, and sets the alarm for the next look.
+    /// Looks at the own certificates if it is time.
     fn look_at_certificates(&mut self, now: Instant) {
-        let security = self.services.server.security();
-        if let Some(at) = self.validity.look(now, security.map(Arc::as_ref)) {
-            self.alarm.at(at);
+        if let Some(security) = self.services.server.security() {
+            self.validity.look(now, security);
         }
     }
 

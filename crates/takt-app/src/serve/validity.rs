@@ -14,20 +14,18 @@ pub(super) struct Validity {
 }
 
 impl Validity {
-    /// Looks at the certificates if it is time: a look logs a warning before they expire. Returns the time of the next look, or `None`
-    /// for a server without certificates.
-    pub(super) fn look(
-        &mut self,
-        now: Instant,
-        security: Option<&ApplicationSecurity>,
-    ) -> Option<Instant> {
-        let security = security?;
+    /// Looks at the certificates if it is time: a look logs a warning before they expire.
+    pub(super) fn look(&mut self, now: Instant, security: &ApplicationSecurity) {
         if self.next.is_none_or(|next| next <= now) {
             for kind in security.kinds() {
                 let _ = security.identity_of(kind);
             }
             self.next = Some(now + PAUSE);
         }
+    }
+
+    /// Returns the time of the next look; `None` before the first one.
+    pub(super) fn next(&self) -> Option<Instant> {
         self.next
     }
 }
@@ -50,11 +48,12 @@ mod tests {
         let security = ApplicationSecurity::open_with(store, &new, kind, &[]).unwrap();
         let mut validity = Validity::default();
         let now = Instant::now();
-        assert_eq!(validity.look(now, None), None);
-        let next = validity.look(now, Some(&security)).unwrap();
-        assert_eq!(next, now + PAUSE);
+        assert_eq!(validity.next(), None);
+        let next = now + PAUSE;
         let soon = next - Duration::from_millis(1);
-        assert_eq!(validity.look(soon, Some(&security)), Some(next));
-        assert_eq!(validity.look(next, Some(&security)), Some(next + PAUSE));
+        for (at, expected) in [(now, next), (soon, next), (next, next + PAUSE)] {
+            validity.look(at, &security);
+            assert_eq!(validity.next(), Some(expected));
+        }
     }
 }
