@@ -13,6 +13,7 @@
 //! * [`descriptors`]: the limit of file descriptors of the process, and the number of open ones;
 //! * [`child`], [`interrupt`]: child processes that end with their parent; Ctrl-C and SIGTERM as a flag;
 //! * [`pauses`]: growing pauses between attempts that fail;
+//! * [`prefetch`]: cache lines that are transferred beside other work;
 //! * [`process`]: the state and the memory of a process: running, sleeping or stopped;
 //! * [`segment`]: memory shared between processes, which is freed with the last of them;
 //! * [`shared_bytes`]: copies out of and into memory that another thread or process is using;
@@ -40,6 +41,8 @@ pub mod interrupt;
 pub mod memory;
 pub mod memory_budget;
 pub mod pauses;
+#[allow(unsafe_code, reason = "instructions that the language does not offer")]
+pub mod prefetch;
 pub mod priority;
 pub mod process;
 pub mod readiness;

@@ -21,6 +21,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use large::{LARGE, copy_large};
 
+use crate::prefetch;
+
 mod large;
 
 /// Size of a word in bytes.
@@ -105,6 +107,12 @@ impl<'a> SharedBytes<'a> {
             length: range.end - range.start,
             ..*self
         })
+    }
+
+    /// Requests the cache lines of the bytes, which are copied soon.
+    #[inline]
+    pub fn prefetch(&self) {
+        prefetch::for_reading(self.start, self.length);
     }
 
     /// Copies the bytes from `offset` on to `target`; returns `false` and copies nothing if there are not enough.

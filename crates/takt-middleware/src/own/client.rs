@@ -8,19 +8,57 @@ use super::payload::{Mode, answer_to, fill};
 use crate::statistics::Random;
 
 /// Time after which a request counts as lost.
-const TIMEOUT: Duration = Duration::from_secs(2);
+pub(super) const TIMEOUT: Duration = Duration::from_secs(2);
 /// Largest size of a payload in bytes.
 const LARGEST: usize = 1 << 20;
 /// Largest number of requests of a run.
 const MOST: usize = 10_000_000;
 
-/// Connection of a client.
+/// Function that gets an answer, and the time at which the client could read it. It returns true if the request is over.
+pub(super) type Answered<'a> = &'a mut dyn FnMut(Instant, &[u8]) -> bool;
+
+/// Connection of a client that waits for the answer to each request.
 pub(super) trait Exchange {
+    /// Sends a request, and passes each answer on until the request is over, or [`TIMEOUT`] is.
+    fn exchange(
+        &mut self,
+        mode: Mode,
+        request: &[u8],
+        answered: Answered<'_>,
+    ) -> Result<(), OwnPeerError>;
+}
+
+/// Connection of a client with messages in two directions.
+pub(super) trait Messages {
     /// Sends a request.
     fn send(&mut self, mode: Mode, request: &[u8]) -> Result<(), OwnPeerError>;
 
     /// Waits for the next answer, at most for this time. Returns its payload, in place: a copy would count as time of the peer.
     fn receive(&mut self, timeout: Duration) -> Result<Option<&[u8]>, OwnPeerError>;
+}
+
+impl<T: Messages> Exchange for T {
+    fn exchange(
+        &mut self,
+        mode: Mode,
+        request: &[u8],
+        answered: Answered<'_>,
+    ) -> Result<(), OwnPeerError> {
+        let begin = Instant::now();
+        self.send(mode, request)?;
+        loop {
+            let left = TIMEOUT.saturating_sub(begin.elapsed());
+            if left.is_zero() {
+                return Ok(());
+            }
+            let Some(answer) = self.receive(left)? else {
+                return Ok(());
+            };
+            if answered(Instant::now(), answer) {
+                return Ok(());
+            }
+        }
+    }
 }
 
 /// Command of the runner.
@@ -118,32 +156,25 @@ fn carry_out(run: Run, exchange: &mut dyn Exchange) -> Result<(Times, Faults), O
         fill(&mut request, number);
         answer_to(run.mode, &request, &mut expected);
         let begin = Instant::now();
-        exchange.send(run.mode, &request)?;
         let mut time = None;
-        loop {
-            let left = TIMEOUT.saturating_sub(begin.elapsed());
-            if left.is_zero() {
-                break;
-            }
-            let Some(answer) = exchange.receive(left)? else {
-                break;
-            };
-            let end = begin.elapsed();
-            if answer == expected {
-                time = Some(end);
-                break;
-            }
-            match outstanding.find(run, answer, number) {
-                Earlier::Lost => faults.late += 1,
-                Earlier::Answered => faults.duplicate += 1,
-                Earlier::No => {
+        exchange.exchange(run.mode, &request, &mut |end, answer| {
+            if answer != expected {
+                match outstanding.find(run, answer, number) {
+                    Earlier::Lost => {
+                        faults.late += 1;
+                        return false;
+                    }
+                    Earlier::Answered => {
+                        faults.duplicate += 1;
+                        return false;
+                    }
                     // A wrong answer ends the request. Its time is shown, so that a peer that answers early is seen.
-                    faults.wrong += 1;
-                    time = Some(end);
-                    break;
+                    Earlier::No => faults.wrong += 1,
                 }
             }
-        }
+            time = Some(end.duration_since(begin));
+            true
+        })?;
         if time.is_none() {
             faults.lost += 1;
             outstanding.lost.push(number);
@@ -206,7 +237,7 @@ mod tests {
         answer: Vec<u8>,
     }
 
-    impl Exchange for Script {
+    impl Messages for Script {
         fn send(&mut self, _: Mode, _: &[u8]) -> Result<(), OwnPeerError> {
             self.waiting.extend(self.answers.remove(0));
             Ok(())

@@ -14,7 +14,7 @@ use iceoryx2::prelude::{Node, NodeBuilder, ServiceName, SignalHandlingMode, ipc}
 use iceoryx2::sample::Sample;
 use takt_shm::Runtime;
 
-use super::client::{Exchange, serve_commands};
+use super::client::{Messages, serve_commands};
 use super::error::OwnPeerError;
 use super::payload::{Mode, sum};
 use super::server::until_input_ends;
@@ -185,7 +185,7 @@ pub(super) fn connect(setting: &PeerSetting) -> Result<(), OwnPeerError> {
     })
 }
 
-impl Exchange for SharedExchange {
+impl Messages for SharedExchange {
     fn send(&mut self, mode: Mode, request: &[u8]) -> Result<(), OwnPeerError> {
         self.ports.send(mode, request)
     }

@@ -2,7 +2,7 @@
 //! bytes.
 
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::Instant;
 
 use takt_app::certificates::{describe, open_store};
 use takt_app::serve::{EndpointSecurity, ServeOptions};
@@ -11,7 +11,7 @@ use takt_crypto::KeyKind;
 use takt_space::{MethodCall, OutputArguments};
 use takt_ua::{BuiltInType, NodeId, StatusCode, VariantRef};
 
-use super::client::{Exchange, serve_commands};
+use super::client::{Answered, Exchange, TIMEOUT, serve_commands};
 use super::error::OwnPeerError;
 use super::payload::{Mode, sum};
 use super::setting::{Given, PeerSetting};
@@ -131,9 +131,8 @@ struct Calls {
     client: Client,
     object: NodeId,
     methods: [NodeId; 2],
-    /// Answer of the last call.
+    /// Copy of the last answer.
     answer: Vec<u8>,
-    is_answered: bool,
 }
 
 /// Runs the client.
@@ -144,7 +143,7 @@ pub(super) fn connect(setting: &PeerSetting, transport: Transport) -> Result<(),
         false => "none",
     };
     let options = ClientOptions {
-        timeout: Duration::from_secs(2),
+        timeout: TIMEOUT,
         waiting: waiting(&given),
         runtime_directory: Some(runtime_directory(setting)),
         security: ClientSecurity {
@@ -163,12 +162,16 @@ pub(super) fn connect(setting: &PeerSetting, transport: Transport) -> Result<(),
         object: NodeId::numeric(NAMESPACE, takt_app::model::provider::OBJECT),
         methods: Mode::ALL.map(method),
         answer: Vec::new(),
-        is_answered: false,
     })
 }
 
 impl Exchange for Calls {
-    fn send(&mut self, mode: Mode, request: &[u8]) -> Result<(), OwnPeerError> {
+    fn exchange(
+        &mut self,
+        mode: Mode,
+        request: &[u8],
+        answered: Answered<'_>,
+    ) -> Result<(), OwnPeerError> {
         let [echo, ack] = &self.methods;
         let method = match mode {
             Mode::Echo => echo,
@@ -179,26 +182,22 @@ impl Exchange for Calls {
         let called = self
             .client
             .call_in_place(&self.object, method, &input, |outputs| {
+                // The checked answer can be read in place from now on, as that of bare iceoryx2. The copy is for the comparison of its bytes.
+                let end = Instant::now();
                 answer.clear();
-                let Some(output) = outputs.get(0) else {
-                    return;
-                };
-                match mode {
-                    Mode::Echo => output.bytes().copy_into(answer),
-                    Mode::Ack => answer.extend(output.get::<u8>(0)),
+                if let Some(output) = outputs.get(0) {
+                    match mode {
+                        Mode::Echo => output.bytes().copy_into(answer),
+                        Mode::Ack => answer.extend(output.get::<u8>(0)),
+                    }
                 }
+                end
             });
-        self.is_answered = match called {
-            Ok(()) => true,
+        match called {
+            Ok(end) => answered(end, answer),
             Err(takt_app::ClientError::Timeout { .. }) => false,
             Err(error) => return Err(OwnPeerError::failed(error)),
         };
         Ok(())
-    }
-
-    fn receive(&mut self, _: Duration) -> Result<Option<&[u8]>, OwnPeerError> {
-        // The call has waited already.
-        let is_answered = std::mem::take(&mut self.is_answered);
-        Ok(is_answered.then_some(self.answer.as_slice()))
     }
 }

@@ -14,9 +14,9 @@ use takt_pubsub::subscriber::{FieldTarget, SubscribedField, Subscriber};
 use takt_ua::enumerations::PubSubState;
 use takt_ua::{BuiltInType, StatusCode};
 
-use super::client::{Exchange, serve_commands};
+use super::client::{Messages, serve_commands};
 use super::error::OwnPeerError;
-use super::payload::{Mode, answer_to};
+use super::payload::{Mode, sum};
 use super::server::until_input_ends;
 use super::setting::{Given, PeerSetting};
 
@@ -300,11 +300,29 @@ impl End {
         Ok(mode.map(Mode::of_code))
     }
 
+    /// Answers the last message.
+    fn answer(&mut self, mode: Mode) -> Result<(), OwnPeerError> {
+        match mode {
+            Mode::Ack => self.send(mode, &[sum(self.payload())]),
+            Mode::Echo => {
+                let encoded = std::mem::take(&mut self.encoded);
+                let sent = self.send(mode, payload_in(&encoded, self.length));
+                self.encoded = encoded;
+                sent
+            }
+        }
+    }
+
     /// Returns the payload of the last message.
     fn payload(&self) -> &[u8] {
-        // The type of a Variant and the length precede the bytes (OPC 10000-6, 5.2.2.16).
-        self.encoded.get(5..self.length).unwrap_or_default()
+        payload_in(&self.encoded, self.length)
     }
+}
+
+/// Returns the payload in an encoded value of this length.
+fn payload_in(encoded: &[u8], length: usize) -> &[u8] {
+    // The type of a Variant and the length precede the bytes (OPC 10000-6, 5.2.2.16).
+    encoded.get(5..length).unwrap_or_default()
 }
 
 /// Runs the server.
@@ -315,11 +333,9 @@ pub(super) fn serve(setting: &PeerSetting, link: Link) -> Result<(), OwnPeerErro
         move |ready, stop| {
             let mut end = End::open(link, &setting, &given, true)?;
             ready();
-            let mut answer = Vec::new();
             while !stop.load(Ordering::Relaxed) {
                 if let Some(mode) = end.receive(LOOK)? {
-                    answer_to(mode, end.payload(), &mut answer);
-                    end.send(mode, &answer)?;
+                    end.answer(mode)?;
                 }
             }
             Ok(())
@@ -340,7 +356,7 @@ pub(super) fn connect(setting: &PeerSetting, link: Link) -> Result<(), OwnPeerEr
     serve_commands(&mut End::open(link, setting, &given, false)?)
 }
 
-impl Exchange for End {
+impl Messages for End {
     fn send(&mut self, mode: Mode, request: &[u8]) -> Result<(), OwnPeerError> {
         End::send(self, mode, request)
     }

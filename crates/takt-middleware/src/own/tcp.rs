@@ -7,9 +7,9 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use super::client::{Exchange, serve_commands};
+use super::client::{Messages, serve_commands};
 use super::error::OwnPeerError;
-use super::payload::{Mode, answer_to};
+use super::payload::{Mode, sum};
 use super::server::until_input_ends;
 use super::setting::{Given, PeerSetting};
 
@@ -157,20 +157,32 @@ fn serve_client(
     stream.set_nodelay(true)?;
     stream.set_nonblocking(given.poll)?;
     let mut incoming = Incoming::new();
-    let (mut answer, mut message) = (Vec::new(), Vec::new());
+    let (mut unread, mut message) = (Vec::new(), Vec::new());
     loop {
         let is_over = || stop.load(Ordering::Relaxed);
         let Some((mode, length)) = incoming.take_header(&mut stream, is_over)? else {
             return Ok(());
         };
-        if fault == Fault::Early {
+        let request = if fault == Fault::Early {
             // Memory that no request has filled yet.
-            answer_to(mode, &vec![0; length], &mut answer);
+            unread.resize(length, 0);
+            unread.as_slice()
         } else {
-            let Some(request) = incoming.take(&mut stream, length, is_over)? else {
-                return Ok(());
-            };
-            answer_to(mode, request, &mut answer);
+            match incoming.take(&mut stream, length, is_over)? {
+                Some(request) => request,
+                None => return Ok(()),
+            }
+        };
+        message.clear();
+        match mode {
+            Mode::Echo => {
+                message.extend_from_slice(&header(mode, length));
+                message.extend_from_slice(request);
+            }
+            Mode::Ack => {
+                message.extend_from_slice(&header(mode, 1));
+                message.push(sum(request));
+            }
         }
         if fault == Fault::Slow {
             let begin = Instant::now();
@@ -178,9 +190,6 @@ fn serve_client(
                 std::hint::spin_loop();
             }
         }
-        message.clear();
-        message.extend_from_slice(&header(mode, answer.len()));
-        message.extend_from_slice(&answer);
         send(&mut stream, &message)?;
         if fault == Fault::Early && incoming.take(&mut stream, length, is_over)?.is_none() {
             return Ok(());
@@ -213,7 +222,7 @@ pub(super) fn connect(setting: &PeerSetting, fault: Fault) -> Result<(), OwnPeer
     })
 }
 
-impl Exchange for TcpExchange {
+impl Messages for TcpExchange {
     fn send(&mut self, mode: Mode, request: &[u8]) -> Result<(), OwnPeerError> {
         self.message.clear();
         self.message.extend_from_slice(&header(mode, request.len()));

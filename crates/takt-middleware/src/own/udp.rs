@@ -5,9 +5,9 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, UdpSocket};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use super::client::{Exchange, serve_commands};
+use super::client::{Messages, serve_commands};
 use super::error::OwnPeerError;
-use super::payload::{Mode, answer_to};
+use super::payload::{Mode, sum};
 use super::server::until_input_ends;
 use super::setting::PeerSetting;
 
@@ -26,7 +26,6 @@ pub(super) fn serve(setting: &PeerSetting) -> Result<(), OwnPeerError> {
         move |ready, stop| {
             ready();
             let mut buffer = vec![0; LONGEST];
-            let mut answer = Vec::new();
             while !stop.load(Ordering::Relaxed) {
                 let (length, client) = match socket.recv_from(&mut buffer) {
                     Ok(received) => received,
@@ -37,9 +36,11 @@ pub(super) fn serve(setting: &PeerSetting) -> Result<(), OwnPeerError> {
                 else {
                     continue;
                 };
-                answer_to(Mode::of_code(*code), request, &mut answer);
                 // A client that is gone is no fault of the server.
-                let _ = socket.send_to(&answer, client);
+                let _ = match Mode::of_code(*code) {
+                    Mode::Echo => socket.send_to(request, client),
+                    Mode::Ack => socket.send_to(&[sum(request)], client),
+                };
             }
             Ok(())
         },
@@ -88,7 +89,7 @@ pub(super) fn connect(setting: &PeerSetting) -> Result<(), OwnPeerError> {
     })
 }
 
-impl Exchange for UdpExchange {
+impl Messages for UdpExchange {
     fn send(&mut self, mode: Mode, request: &[u8]) -> Result<(), OwnPeerError> {
         self.message.clear();
         self.message.push(mode.code());

@@ -18,6 +18,9 @@ use crate::channel::protocol::{self, Load, Receiver, Sleep};
 use crate::error::ShmError;
 use crate::header::{HEADER_LENGTH, MessageHeader};
 
+/// Number of bytes of a message whose cache lines are requested at once, before its header tells the length.
+const FIRST: usize = 256;
+
 /// Function that gets the large segment of a generation, which the other side has passed on.
 pub(crate) type Fetch<'a> = &'a mut dyn FnMut(u32) -> Result<OwnedFd, ShmError>;
 
@@ -148,6 +151,7 @@ impl Inbox {
             self.settle();
         }
         let memory = self.memory(place);
+        memory.get(0..FIRST).unwrap_or(memory).prefetch();
         let bytes: [u8; HEADER_LENGTH] = memory.array(0).unwrap_or_default();
         let request_id = MessageHeader::request_id_of(&bytes);
         match MessageHeader::parse_bytes(bytes, memory.len(), self.limit) {

@@ -8,6 +8,7 @@ use std::mem::MaybeUninit;
 use std::os::fd::BorrowedFd;
 
 use takt_rt::memory_budget::{Charge, MemoryBudget};
+use takt_rt::prefetch;
 use takt_ua::binary::{EncodeError, Encoder};
 
 use crate::channel::layout::{self, OUTBOX, Place, QUEUE, SLOT, SLOT_BODY};
@@ -21,6 +22,9 @@ pub(crate) const SMALL_IN_A_ROW: u32 = 1024;
 
 /// Number of spilled bytes for which the buffer is kept.
 const KEPT_SPILL: usize = 64 << 10;
+
+/// Number of bytes of a slot that are [prepared](Outbox::prepare) at most: no more lines than a processor transfers at once.
+const PREPARED: usize = 1024;
 
 /// Mask with all slots free.
 const ALL_FREE: u8 = (1 << QUEUE) - 1;
@@ -52,6 +56,8 @@ pub(crate) struct Outbox {
     sender: Sender,
     begin_large: bool,
     small_in_a_row: u32,
+    /// Length of the last message with its header.
+    last_length: usize,
     limit: u32,
     spill: Vec<u8>,
     /// Charge for the segments, and for the spilled bytes.
@@ -79,6 +85,7 @@ impl Outbox {
             sender: Sender::new(ALL_FREE),
             begin_large: false,
             small_in_a_row: 0,
+            last_length: 0,
             limit,
             spill: Vec::new(),
             charge,
@@ -147,6 +154,18 @@ impl Outbox {
             && let Some(large) = &mut self.large
         {
             large.in_use = false;
+        }
+    }
+
+    /// Requests the cache lines of the slot that the next message is written to, as far as the last one needed them. The other side
+    /// has read them, so the transfer would hold up the encoding. To be called when the slot is free, before it is needed.
+    #[inline]
+    pub(crate) fn prepare(&mut self) {
+        let length = self.last_length.min(PREPARED);
+        if let Some(number) = self.sender.free_slot()
+            && let Some(bytes) = self.segment.exclusive(layout::slot(number))
+        {
+            prefetch::for_writing(bytes.get_mut(..length).unwrap_or_default());
         }
     }
 
@@ -322,6 +341,7 @@ impl Outbox {
             large.in_use = true;
         }
         self.sender.publish(&*self.segment, place);
+        self.last_length = HEADER_LENGTH + length;
         self.begin_large = length > SLOT_BODY;
         if self.large.is_some() {
             self.settle(length);

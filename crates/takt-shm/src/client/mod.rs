@@ -151,10 +151,11 @@ impl ShmClient {
         encode: impl FnMut(&mut Encoder<'_>) -> Result<(), EncodeError>,
         timeout: Duration,
     ) -> Result<Message, ShmError> {
-        let start = Instant::now();
+        // The clock is read while the server has the request.
         let result = self
             .post(0, encode, timeout)
-            .and_then(|id| self.wait_for(Some(id), start, timeout));
+            .and_then(|id| self.wait_for(Some(id), Instant::now(), timeout));
+        self.prepare_next();
         self.note(result)
     }
 
@@ -184,6 +185,7 @@ impl ShmClient {
             return Err(ShmError::ConnectionClosed);
         }
         let result = self.wait_for(None, Instant::now(), timeout);
+        self.prepare_next();
         match self.note(result) {
             Ok(message) => {
                 self.inbox.body(&message).copy_into(&mut self.response);
@@ -239,6 +241,13 @@ impl ShmClient {
             }
             Err(Full) => Err(ShmError::ConnectionClosed),
         }
+    }
+
+    /// Prepares the memory of the next request: the server has read the last one.
+    #[inline]
+    fn prepare_next(&mut self) {
+        self.outbox.free_taken(self.inbox.taken());
+        self.outbox.prepare();
     }
 
     /// Makes the server look at the channel of this client.

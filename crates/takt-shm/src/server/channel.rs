@@ -178,6 +178,9 @@ impl<C> Channel<C> {
                 }
             }
         };
+        // This runs beside the copy of the request.
+        self.outbox.free_taken(self.inbox.taken());
+        self.outbox.prepare();
         let MessageHeader {
             request_id: id,
             flags,
@@ -204,7 +207,6 @@ impl<C> Channel<C> {
             copies.end(slot);
             return Ok(Polled::Answered);
         }
-        self.outbox.free_taken(self.inbox.taken());
         let connection = &mut self.connection;
         let mut outcome = ShmOutcome::Deferred;
         let post = &line.post;
