@@ -269,6 +269,7 @@ mod tests {
             is_loaded: false,
             processors: 0.0,
             received_mbits: None,
+            transfer_ns: None,
             cases: vec![CaseResult {
                 mode: Mode::Ack,
                 bytes: 4,

@@ -39,6 +39,7 @@ mod steps;
 mod table;
 mod tables;
 mod traffic;
+mod transfer;
 mod usage;
 
 pub use condition::{Condition, ConditionOptions};

@@ -11,6 +11,7 @@ use crate::row::{CaseResult, RoundResult, Subject};
 use crate::session::Session;
 use crate::statistics::Random;
 use crate::table::PeerTable;
+use crate::transfer;
 use crate::usage::MachineTime;
 
 /// Share of a processor that others may use before a round counts as disturbed.
@@ -57,6 +58,8 @@ pub(crate) fn round(
     interrupted: &AtomicBool,
 ) -> Result<RoundResult, SessionError> {
     let (count, seed) = (plan.count, plan.seed);
+    // No peer uses a processor yet.
+    let transfer_ns = transfer::between_processors();
     let mut session = start(table, subject, plan, interrupted)?;
     let condition = plan.requests.condition;
     let mut load = Load::start(condition, plan.options.load_rate, &session, interrupted)?;
@@ -103,6 +106,7 @@ pub(crate) fn round(
         is_loaded: machine_after.others_since(machine, own, elapsed) > LOAD,
         processors: machine_after.used_since(machine, elapsed),
         received_mbits: received,
+        transfer_ns,
         cases: measured,
     })
 }

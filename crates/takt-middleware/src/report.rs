@@ -27,6 +27,8 @@ pub(crate) struct Place {
 
 /// Title of the page and of the Markdown file.
 const TITLE: &str = "Comparison of middleware";
+/// Ratio of long to short ways between processors above which a report says that they were moved.
+const MOVED: f64 = 1.5;
 
 /// Tables of a comparison with their titles, and the charts of those that have some.
 struct Section {
@@ -197,11 +199,27 @@ fn conditions(rounds: &[RoundResult], options: &ConditionOptions) -> Vec<String>
             "REST: a random wait of 0 to {wait} s precedes each resting round trip."
         ));
     }
+    notes.extend(moved(rounds.iter().filter_map(|it| it.transfer_ns)));
     notes.push(format!(
         "Client, server and broker run with {}.",
         options.scheduler
     ));
     notes
+}
+
+/// Returns the limit of a run during which the distance between processors changed. `times` are those of a cache line's way from
+/// one to another, in ns.
+fn moved(times: impl Iterator<Item = f64>) -> Option<String> {
+    let times = SortedTimes::new(times.collect());
+    // A single time may be that of an interrupt.
+    let (short, long) = (times.quantile(0.1)?, times.quantile(0.9)?);
+    (long > MOVED * short).then(|| {
+        format!(
+            "MOVED: before a tenth of the rounds a cache line took at most {short:.0} ns from one processor to another, before a tenth \
+             at least {long:.0} ns. The host may have moved them between cores with and without a common cache: round trips of the same \
+             peer differ between rounds, those with poll=true most."
+        )
+    })
 }
 
 /// Returns the limit of a run that lacks other middleware.
@@ -250,4 +268,26 @@ fn notes(subjects: &[Subject], rows: &[MiddlewareRow], place: &Place) -> Vec<Str
         );
     }
     notes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_says_that_processors_were_moved() {
+        let times = |count: usize, long: f64| {
+            let times = [50.0].into_iter().cycle().take(40);
+            times.chain([long].into_iter().cycle().take(count))
+        };
+        assert_eq!(moved(std::iter::empty()), None);
+        assert_eq!(moved(times(20, 70.0)), None);
+        // A few times are those of interrupts.
+        assert_eq!(moved(times(3, 500.0)), None);
+        let note = moved(times(10, 180.0)).unwrap_or_default();
+        assert!(
+            note.contains("at most 50 ns") && note.contains("at least 180 ns"),
+            "{note}"
+        );
+    }
 }

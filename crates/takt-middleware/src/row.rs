@@ -37,6 +37,9 @@ pub(crate) struct RoundResult {
     pub(crate) processors: f64,
     /// Rate of the network load that has arrived, in Mbit/s.
     pub(crate) received_mbits: Option<f64>,
+    /// Time of a cache line's way between two processors before the measurement, in ns.
+    #[serde(default)]
+    pub(crate) transfer_ns: Option<f64>,
     pub(crate) cases: Vec<CaseResult>,
 }
 
