@@ -1,10 +1,10 @@
 //! Packets of capture files in the formats pcapng and pcap.
 
-use std::io::{ErrorKind, Read};
+use std::io::{Cursor, ErrorKind, Read};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use pcap_parser::traits::{PcapNGPacketBlock, PcapReaderIterator};
-use pcap_parser::{Block, PcapBlockOwned, PcapError, create_reader};
+use pcap_parser::{Block, LegacyPcapReader, PcapBlockOwned, PcapError, PcapNGReader};
 
 /// A captured packet.
 pub struct CapturedPacket {
@@ -110,11 +110,23 @@ impl<'r> CaptureReader<'r> {
         Self::with_buffer(input, LONGEST_BLOCK)
     }
 
-    fn with_buffer(input: impl Read + Send + 'r, buffer: usize) -> Result<Self, String> {
-        let reader = create_reader(buffer, Filling(input)).map_err(|error| text(&error))?;
+    fn with_buffer(mut input: impl Read + Send + 'r, buffer: usize) -> Result<Self, String> {
+        let mut magic = Vec::with_capacity(SECTION.len());
+        let length = SECTION.len() as u64;
+        let _ = (&mut input)
+            .take(length)
+            .read_to_end(&mut magic)
+            .map_err(|error| error.to_string())?;
+        let is_pcapng = magic == SECTION;
+        // The library's own choice between the two readers gives up `Send`.
+        let input = Filling(Cursor::new(magic).chain(input));
+        let reader: Box<dyn PcapReaderIterator + Send + 'r> = match is_pcapng {
+            true => Box::new(PcapNGReader::new(buffer, input).map_err(|error| text(&error))?),
+            false => Box::new(LegacyPcapReader::new(buffer, input).map_err(|error| text(&error))?),
+        };
         Ok(Self {
             format: Format {
-                is_pcapng: reader.data().starts_with(&SECTION),
+                is_pcapng,
                 ..Format::default()
             },
             reader,

@@ -40,7 +40,7 @@ pub(super) fn config(options: &MqttOptions) -> Result<Arc<ClientConfig>, LinkErr
             }
         }
     }
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
     let config = ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
         .map_err(failed("the versions of TLS"))?
