@@ -48,7 +48,7 @@ pub enum BenchError {
     },
     /// A picture that cannot be drawn.
     #[error(transparent)]
-    Plot(#[from] takt_report::PictureError),
+    Plot(#[from] takt_figures::PictureError),
     /// A row that cannot be represented as JSON.
     #[error("cannot print a row as JSON: {0}")]
     Row(#[from] serde_json::Error),

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use takt_report::{Axis, Chart, ChartSeries, Figure, Scale};
+use takt_figures::{Axis, Chart, ChartSeries, Figure, Scale};
 
 use crate::condition::Condition;
 use crate::error::MiddlewareError;

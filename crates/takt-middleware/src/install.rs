@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::{Args, Subcommand};
 use serde::Serialize;
-use takt_report::{Column, Report, Table};
+use takt_figures::{Column, Report, Table};
 use takt_rt::child::{ChildError, ChildProcess, Ending};
 
 use crate::error::MiddlewareError;

@@ -1,6 +1,6 @@
 //! Table of the measured peers: their versions, their settings and the documentation of these.
 
-use takt_report::{Column, Table};
+use takt_figures::{Column, Table};
 
 use crate::row::Subject;
 

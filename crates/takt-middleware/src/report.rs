@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use takt_report::{Figure, Notice, Page, Picture, Report, Table, Theme};
+use takt_figures::{Figure, Notice, Page, Picture, Report, Table, Theme};
 
 use crate::calls;
 use crate::charts::{charts, remove_other_charts};

@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use takt_report::Report;
+use takt_figures::Report;
 
 use crate::calls::calls;
 use crate::condition::{Condition, Requests};

@@ -64,10 +64,10 @@ fn write_file<'a>(
     folder: &Path,
     samples: impl Iterator<Item = Sample<'a>>,
 ) -> Result<(), MiddlewareError> {
-    let output = |error: takt_report::CsvError| MiddlewareError::Output(error.to_string());
+    let output = |error: takt_figures::CsvError| MiddlewareError::Output(error.to_string());
     let heading = ["peer", "mode", "bytes", "round", "micros", "condition"];
     let mut csv =
-        takt_report::CsvFile::create(&folder.join("samples.csv"), &heading).map_err(output)?;
+        takt_figures::CsvFile::create(&folder.join("samples.csv"), &heading).map_err(output)?;
     for it in samples {
         csv.row([
             it.row.peer.clone(),

@@ -1,6 +1,6 @@
 //! Tables of the comparison.
 
-use takt_report::{Column, Table};
+use takt_figures::{Column, Table};
 
 use crate::condition::Condition;
 use crate::environment::{LinkRow, RelayCounts};

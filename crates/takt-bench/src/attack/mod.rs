@@ -43,7 +43,7 @@ pub use usage::{Slices, Usage};
 
 use crate::error::{BenchError, check_interrupt};
 use crate::pair::DEBUG_BUILD;
-use takt_report::{Column, Report, Table};
+use takt_figures::{Column, Report, Table};
 
 /// Runs the benchmark and passes each line of its result to `line`.
 ///

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use takt_report::number::measured;
-use takt_report::{Column, Table};
+use takt_figures::number::measured;
+use takt_figures::{Column, Table};
 
 use super::target::Tally;
 use crate::measure::Percentiles;

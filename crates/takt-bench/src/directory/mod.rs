@@ -29,7 +29,7 @@ use crate::error::{BenchError, check_interrupt};
 use crate::pair::DEBUG_BUILD;
 use resources::Resources;
 use run::Architecture;
-use takt_report::Report;
+use takt_figures::Report;
 
 /// Options of the comparison and of its output.
 #[derive(Debug, Clone, clap::Args)]

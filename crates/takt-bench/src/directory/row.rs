@@ -1,7 +1,7 @@
 //! Rows of the comparison.
 
 use serde::{Deserialize, Serialize};
-use takt_report::{Column, Table};
+use takt_figures::{Column, Table};
 
 /// Resources and times of an architecture with a number of Providers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

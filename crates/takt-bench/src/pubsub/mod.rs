@@ -13,7 +13,7 @@ use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use takt_report::{Column, Table};
+use takt_figures::{Column, Table};
 
 pub use options::Options;
 

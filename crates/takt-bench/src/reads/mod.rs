@@ -16,7 +16,7 @@ mod table;
 
 use std::sync::atomic::AtomicBool;
 
-use takt_report::{Progress, Report};
+use takt_figures::{Progress, Report};
 
 pub use options::Options;
 pub(crate) use server::{ReadFloor, ReadServer};

@@ -3,8 +3,8 @@
 use std::fmt;
 
 use serde::Serialize;
-use takt_report::number::measured;
-use takt_report::{Column, Table, median_ranks};
+use takt_figures::number::measured;
+use takt_figures::{Column, Table, median_ranks};
 
 use super::series::{Round, Series};
 use super::subjects::Subject;

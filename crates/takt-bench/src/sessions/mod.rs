@@ -14,7 +14,7 @@ use takt_app::{
     Client, ClientOptions, ClientSecurity, DataChange, Endpoint, MonitoredItemOptions,
     Subscription, SubscriptionOptions,
 };
-use takt_report::{Column, Report, Table};
+use takt_figures::{Column, Report, Table};
 use takt_rt::process as system;
 use takt_ua::{DateTime, Variant};
 

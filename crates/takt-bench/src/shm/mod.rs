@@ -26,7 +26,7 @@ pub use row::{Row, Series};
 pub use sizes::Sizes;
 
 use rounds::Measurement;
-use takt_report::Report;
+use takt_figures::Report;
 
 use crate::error::BenchError;
 use crate::pair::{OPEN62541, Setting, sibling};

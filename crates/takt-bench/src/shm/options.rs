@@ -26,10 +26,10 @@ pub struct Options {
     pub idle: usize,
     /// Draw the latency over the size, and its distribution, into FILE.png or FILE.svg.
     #[arg(long, value_name = "FILE")]
-    pub plot: Option<takt_report::Picture>,
+    pub plot: Option<takt_figures::Picture>,
     /// Colours of the charts: auto, light or dark. With auto, SVG files follow the theme of the viewer, and PNG files are light.
     #[arg(long, default_value = "auto", hide_default_value = true)]
-    pub theme: takt_report::Theme,
+    pub theme: takt_figures::Theme,
     /// Compare the wait policies instead: latency and processor time at several rates, on one core, on two, and beside a busy process.
     #[arg(long, conflicts_with_all = ["placement", "rate", "sizes", "idle", "plot", "theme", "iterations"])]
     pub waiting: bool,

@@ -1,6 +1,6 @@
 //! Charts: latency over the size of the value, and distribution of latencies, with a line for each subject.
 
-use takt_report::{Axis, Chart, ChartSeries, Figure, Scale};
+use takt_figures::{Axis, Chart, ChartSeries, Figure, Scale};
 
 use super::row::Row;
 use super::sizes;

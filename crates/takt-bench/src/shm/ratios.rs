@@ -4,7 +4,7 @@
 //! counts: a disturbance of one series affects one ratio.
 
 use serde::{Deserialize, Serialize};
-use takt_report::{Column, Table};
+use takt_figures::{Column, Table};
 
 use super::row::Row;
 

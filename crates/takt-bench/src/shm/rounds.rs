@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use takt_report::Progress;
+use takt_figures::Progress;
 
 use super::options::Options;
 use super::row::Row;

@@ -1,7 +1,7 @@
 //! The paper's Tables 1 and 2, with a row for each subject instead of a column, and sweeps over the payload.
 
-use takt_report::number::measured;
-use takt_report::{Column, Table};
+use takt_figures::number::measured;
+use takt_figures::{Column, Table};
 
 use super::row::{Row, Series};
 use super::sizes;

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use takt_report::{Column, Progress, Report, Table};
+use takt_figures::{Column, Progress, Report, Table};
 use takt_rt::{affinity, process};
 
 use super::options::Options;

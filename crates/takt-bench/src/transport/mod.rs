@@ -23,7 +23,7 @@ pub use options::Options;
 pub use row::Row;
 
 use filter::Filter;
-use takt_report::Report;
+use takt_figures::Report;
 use takt_rt::child::{ChildProcess, Ending};
 
 use crate::error::BenchError;

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use takt_report::Progress;
+use takt_figures::Progress;
 
 use super::filter::Filter;
 use super::options::Options;

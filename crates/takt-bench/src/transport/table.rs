@@ -1,7 +1,7 @@
 //! Tables of handling and of round trips.
 
-use takt_report::number::measured;
-use takt_report::{Column, Table};
+use takt_figures::number::measured;
+use takt_figures::{Column, Table};
 
 use super::row::Row;
 

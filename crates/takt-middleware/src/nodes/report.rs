@@ -1,6 +1,6 @@
 //! Output of the test with many servers.
 
-use takt_report::{Column, Report, Table};
+use takt_figures::{Column, Report, Table};
 
 use super::goals::{goals, mib};
 use super::row::NodesRow;

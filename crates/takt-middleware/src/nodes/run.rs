@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use takt_report::Report;
+use takt_figures::Report;
 
 use super::chain::Chain;
 use super::options::NodesOptions;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use takt_report::{Column, CsvFile, Report, Table};
+use takt_figures::{Column, CsvFile, Report, Table};
 
 use super::entry::Category;
 use super::markdown;

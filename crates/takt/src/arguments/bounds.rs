@@ -22,10 +22,10 @@ pub struct BoundsArguments {
     /// Draw charts into this file (.png or .svg): the bounds over swept values, or without sweeps the arrival and service curves at
     /// each queue of the flows, with the longest delay and the greatest backlog.
     #[arg(long, value_name = "FILE")]
-    pub plot: Option<takt_report::Picture>,
+    pub plot: Option<takt_figures::Picture>,
     /// Colours of the charts: auto, light or dark. With auto, SVG files follow the theme of the viewer, and PNG files are light.
     #[arg(long, default_value = "auto", hide_default_value = true)]
-    pub theme: takt_report::Theme,
+    pub theme: takt_figures::Theme,
     /// Print all rows of tables. By default, a table of more than 100 rows shows the 20 with the longest delays.
     #[arg(long)]
     pub all: bool,

@@ -6,7 +6,7 @@ use miette::IntoDiagnostic;
 use serde_json::{Value, json};
 use takt_app::Endpoint;
 use takt_app::client::{Client, ClientOptions};
-use takt_report::{Column, Report, Table};
+use takt_figures::{Column, Report, Table};
 use takt_rt::interrupt::Interrupt;
 use takt_rt::process::{self, Memory, ProcessState};
 use takt_shm::{Counts, Presence, Runtime, ShmError, URL_SCHEME};

@@ -6,7 +6,7 @@ use miette::IntoDiagnostic;
 use serde_json::json;
 use takt_app::users::{User, UserFile, UserKind, UserProof, UsersError, unix_group, unix_user};
 use takt_crypto::{Certificate, PasswordHash, PolicyProfile, now};
-use takt_report::{Column, Report, Table};
+use takt_figures::{Column, Report, Table};
 use takt_space::{RoleSet, UserRole};
 
 use crate::arguments::{UserArguments, UserCommand};

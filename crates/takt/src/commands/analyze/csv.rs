@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use takt_analysis::RunAnalysis;
-use takt_report::{CsvError, CsvFile};
+use takt_figures::{CsvError, CsvFile};
 
 use super::quantity::{STATISTICS, quantities, statistics};
 use crate::explain;

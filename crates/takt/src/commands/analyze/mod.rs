@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 use miette::IntoDiagnostic;
 use takt_analysis::{AnalysisError, AnalysisOptions, CapturePort, RunAnalysis, files_of_run};
-use takt_report::Report;
+use takt_figures::Report;
 
 use crate::arguments::AnalyzeArguments;
 use crate::{explain, output};

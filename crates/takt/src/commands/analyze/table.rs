@@ -1,8 +1,8 @@
 //! Quantities for people.
 
 use takt_analysis::{RunAnalysis, RunFile};
-use takt_report::number::{measured, trimmed};
-use takt_report::{Column, Report, Table};
+use takt_figures::number::{measured, trimmed};
+use takt_figures::{Column, Report, Table};
 
 use super::quantity::{quantities, statistics};
 

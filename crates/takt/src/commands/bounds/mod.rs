@@ -14,7 +14,7 @@ use crate::scenario_file::{self, Loaded};
 use crate::{explain, output};
 use miette::IntoDiagnostic;
 use row::Row;
-use takt_report::{Progress, Report};
+use takt_figures::{Progress, Report};
 
 /// Number of flows up to which analyses take so little time that no progress is shown.
 const QUICK: usize = 100;

@@ -1,7 +1,7 @@
 //! Bounds as tables.
 
 use takt_calculus::{Extended, FlowBound, QueueBound, Rational};
-use takt_report::{Column, Report, Table};
+use takt_figures::{Column, Report, Table};
 use takt_scenario::BoundsModel;
 
 use super::row::{Row, whole};

@@ -2,8 +2,8 @@
 
 use serde_json::json;
 use takt_control::ControlReport;
+use takt_figures::{Column, Table};
 use takt_lab::{LoopEnd, RoundTrips, ScenarioApplication, ScenarioLoop};
-use takt_report::{Column, Table};
 
 use crate::output;
 

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use takt_figures::{Column, Table};
 use takt_lab::run_directory::{RunCase, RunDescription};
 use takt_lab::{ApplicationSummary, CaseRecord, RoundTripQuantiles, summarize};
-use takt_report::{Column, Table};
 
 use crate::output;
 

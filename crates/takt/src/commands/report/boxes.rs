@@ -1,7 +1,7 @@
 //! Charts of round trips: bound, worst simulated, and a box plot of the measurement, per hop count, payload and other settings.
 
 use takt_comparison::{ComparedRun, RoundTripComparison, RoundTripKind};
-use takt_report::{Axis, BoxPlot, Chart, ChartSeries, Figure, Level, SeriesRole, SeriesShape};
+use takt_figures::{Axis, BoxPlot, Chart, ChartSeries, Figure, Level, SeriesRole, SeriesShape};
 
 use super::entries::{Entries, Entry};
 use crate::scenario_file::named;

@@ -2,7 +2,7 @@
 
 use takt_comparison::{ComparedApplication, MeasuredPoint, RoundTripComparison, RoundTripKind};
 use takt_control::TracePoint;
-use takt_report::{Axis, Bar, Chart, ChartSeries, Figure, Scale, SeriesRole, SeriesShape};
+use takt_figures::{Axis, Bar, Chart, ChartSeries, Figure, Scale, SeriesRole, SeriesShape};
 
 /// Share of spacings that the chart shows; the rest is told in its title.
 const SHOWN: f64 = 0.999;

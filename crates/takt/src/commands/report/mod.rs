@@ -14,7 +14,7 @@ use miette::IntoDiagnostic;
 use takt_comparison::{
     ComparedRun, ComparisonError, ComparisonOptions, Requirement, RoundTripKind, RunSample,
 };
-use takt_report::{Column, Progress, Report, Table};
+use takt_figures::{Column, Progress, Report, Table};
 
 use crate::arguments::ReportArguments;
 use crate::{explain, output};

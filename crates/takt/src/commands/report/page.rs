@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use takt_comparison::{ComparedRun, Requirement, RoundTripComparison, RoundTripKind};
-use takt_report::{Notice, Page};
+use takt_figures::{Notice, Page};
 use takt_ua::DateTime;
 
 use super::entries::{Entries, Entry};

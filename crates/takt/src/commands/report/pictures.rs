@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use takt_comparison::{ComparedRun, RoundTripKind};
-use takt_report::{Figure, Picture, Theme};
+use takt_figures::{Figure, Picture, Theme};
 
 use super::entries::{Entries, Entry};
 use super::{boxes, details};

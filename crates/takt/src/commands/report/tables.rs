@@ -5,8 +5,8 @@ use takt_comparison::{
     TimeSummary, Verdict,
 };
 use takt_control::TracePoint;
-use takt_report::number::trimmed;
-use takt_report::{Column, Table};
+use takt_figures::number::trimmed;
+use takt_figures::{Column, Table};
 
 use super::details::place;
 use super::entries::{Entries, Entry};

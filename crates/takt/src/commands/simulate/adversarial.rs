@@ -3,7 +3,7 @@
 use miette::IntoDiagnostic;
 use serde_json::{Value, json};
 use takt_calculus::{Extended, Rational, ScenarioBounds, scenario_bounds};
-use takt_report::{Column, Report, Table};
+use takt_figures::{Column, Report, Table};
 use takt_rt::interrupt::Interrupt;
 use takt_scenario::{ApplicationReceiver, BoundsModel, FlowSource, Scenario, ScenarioVariant};
 use takt_sim::{Found, KeptPhases, RunOptions, Time, Worst};

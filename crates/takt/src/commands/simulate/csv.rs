@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use takt_report::{CsvError, CsvFile};
+use takt_figures::{CsvError, CsvFile};
 use takt_scenario::{FlowSource, ScenarioVariant};
 use takt_sim::{Message, MessageOutcome, Observer, Passage, Time};
 

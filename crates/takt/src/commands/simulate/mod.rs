@@ -7,7 +7,7 @@ mod names;
 mod table;
 
 use miette::IntoDiagnostic;
-use takt_report::Report;
+use takt_figures::Report;
 use takt_rt::interrupt::Interrupt;
 use takt_scenario::{Scenario, SimulationOptions};
 use takt_sim::{Loopback, Model, RunOptions, Simulation};

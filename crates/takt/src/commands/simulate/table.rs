@@ -1,6 +1,6 @@
 //! Results for people.
 
-use takt_report::{Column, Report, Table};
+use takt_figures::{Column, Report, Table};
 use takt_scenario::{
     Application, ApplicationIndex, ApplicationReceiver, Flow, FlowSource, Measure, Scenario,
     ScenarioVariant,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use miette::IntoDiagnostic;
 use serde_json::json;
 use takt_crypto::{Certificate, KeyKind, PolicyProfile, RevocationList, StoreError, now};
-use takt_report::{Column, Report, Table};
+use takt_figures::{Column, Report, Table};
 
 use crate::{explain, output};
 

@@ -1,7 +1,7 @@
 //! Plans as shell scripts with comments.
 
-use takt_report::Column;
-use takt_report::Table;
+use takt_figures::Column;
+use takt_figures::Table;
 use takt_tsn::PortPlan;
 
 /// Width of a comment.

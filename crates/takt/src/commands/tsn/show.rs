@@ -2,7 +2,7 @@
 
 use miette::IntoDiagnostic;
 use serde_json::json;
-use takt_report::{Column, Table};
+use takt_figures::{Column, Table};
 use takt_rt::interrupt::Interrupt;
 use takt_tsn::{ClassCounters, class_counters, is_interface_name, kernel_state};
 
@@ -84,7 +84,7 @@ fn print(interface: &str, classes: &[ClassCounters], is_json: bool) {
         ]);
     }
     table
-        .lines(takt_report::width())
+        .lines(takt_figures::width())
         .iter()
         .for_each(output::line);
 }

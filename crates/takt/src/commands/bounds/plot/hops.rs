@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use takt_calculus::{Curve, Extended, FrameDelay, QueueBound, Rational};
-use takt_report::{Axis, Chart, ChartSeries};
+use takt_figures::{Axis, Chart, ChartSeries};
 
 use super::super::row::Row;
 use super::numbers::{micros, near};

@@ -4,7 +4,7 @@ mod hops;
 mod numbers;
 mod sweeps;
 
-use takt_report::{Figure, Picture, Theme};
+use takt_figures::{Figure, Picture, Theme};
 
 use super::row::Row;
 use crate::explain;

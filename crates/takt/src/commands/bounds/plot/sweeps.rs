@@ -1,8 +1,8 @@
 //! Charts of bounds over swept values.
 
 use takt_calculus::Extended;
-use takt_report::number::trimmed;
-use takt_report::{Axis, Chart, ChartSeries, SeriesShape};
+use takt_figures::number::trimmed;
+use takt_figures::{Axis, Chart, ChartSeries, SeriesShape};
 use takt_scenario::{Rate, Share, SignedDuration, Size};
 
 use super::super::row::Row;
