@@ -76,6 +76,15 @@ impl Picture {
         &self.path
     }
 
+    /// Returns the files of a drawing with this name in a directory, one of each kind.
+    #[must_use]
+    pub fn of_each_kind(directory: &Path, name: &str) -> [Self; 2] {
+        [("svg", Kind::Svg), ("png", Kind::Png)].map(|(extension, kind)| Self {
+            path: directory.join(format!("{name}.{extension}")),
+            kind,
+        })
+    }
+
     /// Draws a figure into the file.
     ///
     /// # Errors

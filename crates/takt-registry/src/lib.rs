@@ -7,6 +7,9 @@
 //!
 //! Mirrors of foreign servers ([`MirrorOptions`]) are part of its address space: their nodes, with their values.
 //!
+//! The registry is also the LocalDiscoveryServer of its host (OPC 10000-12, 4.2.2). [`Multicast`] is its multicast extension, with which
+//! `takt discover` finds servers, too.
+//!
 //! The registry is also a SecurityKeyService (OPC 10000-14, 8): it keeps SecurityGroups, returns their keys to authorized
 //! users and applications, and pushes them to configured ones.
 
@@ -28,7 +31,7 @@ mod rules;
 mod security_groups;
 
 pub use database::DatabaseError;
-pub use discovery::RegisterAtOptions;
+pub use discovery::{FoundServer, Multicast, MulticastError, RegisterAtOptions};
 pub use history::{HistoryPatternError, RegistryHistoryOptions};
 pub use key_push::{PushTargetError, PushTargetOptions};
 pub use mirror::{MirrorOptions, MirrorOptionsError};

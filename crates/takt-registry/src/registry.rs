@@ -12,7 +12,6 @@ use std::sync::Arc;
 
 use takt_app::serve::{ServeError, Serving, Traffic};
 use takt_app::{ClientOptions, ClientSecurity, Endpoint, SecurityChoice, model};
-use takt_discovery::Multicast;
 use takt_services::Server;
 use takt_shm::Runtime;
 use takt_space::{AddressSpace, CallError, Caller, MethodHandler, UserRole};
@@ -20,7 +19,7 @@ use takt_ua::enumerations::MessageSecurityMode;
 use takt_ua::{NodeId, StatusCode, Variant};
 
 use crate::database::Database;
-use crate::discovery::{self, Announcer, Discovery, Registrant, RegistrationsElsewhere};
+use crate::discovery::{self, Announcer, Discovery, Multicast, Registrant, RegistrationsElsewhere};
 use crate::durable::DurableMethods;
 use crate::events::{self, Forwarder};
 use crate::history::RegistryHistory;

@@ -56,6 +56,7 @@ mod error;
 mod fields;
 mod frame;
 mod model;
+pub mod names;
 mod part;
 mod quantity;
 mod read;

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use takt_analysis::{DelaySample, SampleObserver};
-use takt_comparison::RunSample;
 use takt_parquet::{DelayFile, DelayFileError, DelayRow};
+use takt_report::RunSample;
 
 use crate::explain;
 

@@ -7,10 +7,10 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use takt_app::Endpoint;
-use takt_discovery::{Announcement, AnnouncementError, Multicast, MulticastError};
 
 use super::Discovery;
 use super::hosts::is_of_this_host;
+use super::network::{Announcement, AnnouncementError, Multicast, MulticastError};
 use super::providers::ProviderUrls;
 
 /// Interval at which Providers that come and go are noticed.

@@ -4,15 +4,16 @@
 mod announcer;
 mod capabilities;
 mod hosts;
+mod network;
 mod providers;
 mod registrant;
+mod registrations;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use takt_app::refusals::{Refusals, shown};
 use takt_crypto::Certificate;
-use takt_discovery::{Announcement, Multicast, Registrations};
 use takt_services::DiscoveryServer;
 use takt_space::{AddressSpace, Caller, Peer};
 use takt_ua::structures::{
@@ -23,12 +24,15 @@ use takt_ua::{DateTime, ExtensionObject, StatusCode, UaString};
 pub(crate) use announcer::Announcer;
 pub(crate) use capabilities::capabilities;
 pub(crate) use hosts::{host_name, is_loopback, is_of_this_host};
+pub use network::{FoundServer, Multicast, MulticastError};
 pub use registrant::RegisterAtOptions;
 pub(crate) use registrant::{Registrant, RegistrationsElsewhere};
 
 use crate::rules::Rules;
 use hosts::{host_of, with_host};
+use network::Announcement;
 use providers::{ProviderUrls, is_on_this_host};
+use registrations::Registrations;
 
 /// Known servers besides the registry itself.
 pub(crate) struct Discovery {

@@ -94,7 +94,7 @@ pub enum RegistryError {
     PushTarget(String),
     /// Servers cannot be announced or found on the network.
     #[error(transparent)]
-    Network(#[from] takt_discovery::MulticastError),
+    Network(#[from] crate::discovery::MulticastError),
     /// A thread cannot be started.
     #[error("a thread cannot be started: {0}")]
     Thread(#[source] std::io::Error),

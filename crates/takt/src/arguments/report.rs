@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use takt_comparison::Requirement;
+use takt_report::Requirement;
 
 #[derive(Debug, Args)]
 pub struct ReportArguments {

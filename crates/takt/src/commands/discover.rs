@@ -6,7 +6,7 @@ use miette::IntoDiagnostic;
 use serde_json::{Value, json};
 use takt_app::client::{ClientOptions, DiscoveryClient};
 use takt_app::{Client, ClientError, Endpoint, Identity, SecurityChoice};
-use takt_discovery::{FoundServer, Multicast};
+use takt_registry::{FoundServer, Multicast};
 use takt_rt::interrupt::Interrupt;
 use takt_ua::enumerations::MessageSecurityMode;
 use takt_ua::structures::{ApplicationDescription, EndpointDescription, FindServersRequest};

@@ -3,10 +3,10 @@
 use takt_calculus::{Extended, FlowBound, QueueBound, Rational};
 use takt_figures::{Column, Report, Table};
 use takt_scenario::BoundsModel;
+use takt_scenario::names::parameter_name;
 
 use super::row::{Row, whole};
 use super::summary::Shown;
-use crate::scenario_file::parameter_name;
 
 /// Unit of times.
 const MICROS: &str = "\u{b5}s";

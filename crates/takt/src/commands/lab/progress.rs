@@ -40,6 +40,6 @@ pub(super) fn ends(case: &RunCase) -> Option<String> {
 fn settings(settings: &[(String, String)]) -> String {
     let settings = settings.iter();
     settings
-        .map(|(field, value)| format!(", {} {value}", crate::scenario_file::parameter_name(field)))
+        .map(|(field, value)| format!(", {} {value}", takt_scenario::names::parameter_name(field)))
         .collect()
 }

@@ -1,15 +1,15 @@
 //! Names in all outputs of a simulation.
 
 use takt_scenario::ScenarioVariant;
+use takt_scenario::names::parameter_name;
 use takt_sim::Model;
-
-use crate::scenario_file;
 
 /// Returns the name of the scenario and the values of its sweeps, in one line.
 pub(super) fn heading(variant: &ScenarioVariant) -> String {
-    let settings = variant.settings.iter().map(|(parameter, value)| {
-        format!(", {} = {value}", scenario_file::parameter_name(parameter))
-    });
+    let settings = variant
+        .settings
+        .iter()
+        .map(|(parameter, value)| format!(", {} = {value}", parameter_name(parameter)));
     format!("{}{}", variant.scenario.name, settings.collect::<String>())
 }
 

@@ -3,11 +3,11 @@
 use takt_calculus::Extended;
 use takt_figures::number::trimmed;
 use takt_figures::{Axis, Chart, ChartSeries, SeriesShape};
+use takt_scenario::names::{field_name, named, parameter_name};
 use takt_scenario::{Rate, Share, SignedDuration, Size};
 
 use super::super::row::Row;
 use super::numbers::micros;
-use crate::scenario_file::{field_name, named, parameter_name};
 
 /// Largest number of charts in a figure.
 const CHARTS: usize = 12;

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use crate::name::sanitized;
+use super::name::sanitized;
 
 /// Scheme of endpoints that mDNS can announce as `_opcua-tcp._tcp`.
 const SCHEME: &str = "opc.tcp://";
@@ -12,19 +12,19 @@ const LONGEST_PROPERTY: usize = 255;
 
 /// A server to be announced.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Announcement {
+pub(crate) struct Announcement {
     pub(crate) name: String,
-    pub(crate) host: AnnouncedHost,
-    pub(crate) port: u16,
+    pub(super) host: AnnouncedHost,
+    pub(super) port: u16,
     /// Path of the DiscoveryUrl with its first slash; empty if there is none.
-    pub(crate) path: String,
+    pub(super) path: String,
     /// Identifiers of capabilities (OPC 10000-12, Annex D), `NA` if there are none.
-    pub(crate) capabilities: Vec<String>,
+    pub(super) capabilities: Vec<String>,
 }
 
 /// Addresses with which a server is announced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum AnnouncedHost {
+pub(super) enum AnnouncedHost {
     /// The only address at which it listens.
     Address(IpAddr),
     /// All IPv4 addresses of this host.
@@ -47,7 +47,7 @@ impl AnnouncedHost {
 
 /// Reason why a server cannot be announced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum AnnouncementError {
+pub(crate) enum AnnouncementError {
     /// Names have at most 63 bytes, and at least one visible character.
     #[error("the name has no visible character")]
     Name,
@@ -65,7 +65,7 @@ impl Announcement {
     ///
     /// # Errors
     /// See [`AnnouncementError`].
-    pub fn new<'c>(
+    pub(crate) fn new<'c>(
         name: &str,
         discovery_url: &str,
         capabilities: impl IntoIterator<Item = &'c str>,

@@ -3,7 +3,7 @@
 use takt_calculus::{Extended, Rational, ScenarioBounds, ScenarioBoundsError, scenario_bounds};
 use takt_scenario::{ApplicationIndex, BoundsModel, FlowSource, Scenario};
 
-use crate::times::RoundTripKind;
+use super::times::RoundTripKind;
 
 /// Bound on a delay.
 #[derive(Debug, Clone, PartialEq, Eq)]

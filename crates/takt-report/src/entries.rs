@@ -1,31 +1,31 @@
 //! Applications of all cases of a run, with the quantities in which they differ.
 
-use takt_comparison::{ComparedApplication, ComparedCase, ComparedRun};
+use takt_scenario::names::{named, parameter_name};
 
-use crate::scenario_file::{named, parameter_name};
+use crate::comparison::{ComparedApplication, ComparedCase, ComparedRun};
 
 /// Quantity in which applications differ, with its different values in ascending order.
-pub(super) struct Dimension {
+pub(crate) struct Dimension {
     /// Name with its unit.
-    pub(super) name: String,
-    pub(super) values: Vec<String>,
+    pub(crate) name: String,
+    pub(crate) values: Vec<String>,
 }
 
 /// Application of a case.
 #[derive(Clone)]
-pub(super) struct Entry<'a> {
+pub(crate) struct Entry<'a> {
     /// Number of the case, from 1.
-    pub(super) number: usize,
-    pub(super) case: &'a ComparedCase,
-    pub(super) application: &'a ComparedApplication,
+    pub(crate) number: usize,
+    pub(crate) case: &'a ComparedCase,
+    pub(crate) application: &'a ComparedApplication,
     /// Place of its value in each dimension.
-    pub(super) places: Vec<usize>,
+    pub(crate) places: Vec<usize>,
 }
 
 /// Applications of all cases of a run.
-pub(super) struct Entries<'a> {
-    pub(super) dimensions: Vec<Dimension>,
-    pub(super) all: Vec<Entry<'a>>,
+pub(crate) struct Entries<'a> {
+    pub(crate) dimensions: Vec<Dimension>,
+    pub(crate) all: Vec<Entry<'a>>,
 }
 
 /// Fields whose meaning is in the hops or in the payload.
@@ -33,7 +33,7 @@ const COVERED: [&str; 4] = ["hops", "repeated_node_count", "payload", "fields"];
 
 impl<'a> Entries<'a> {
     /// Returns the applications of a run. Dimensions: hops, payload, other swept fields, and the application.
-    pub(super) fn of(run: &'a ComparedRun) -> Self {
+    pub(crate) fn of(run: &'a ComparedRun) -> Self {
         let numbered = (1..).zip(&run.cases);
         let all = numbered.flat_map(|(number, case)| {
             let applications = case.applications.iter();
@@ -87,7 +87,7 @@ impl<'a> Entries<'a> {
     }
 
     /// Returns one of the applications alone: nothing else is there to differ from.
-    pub(super) fn alone(entry: &Entry<'a>) -> Self {
+    pub(crate) fn alone(entry: &Entry<'a>) -> Self {
         Self {
             dimensions: Vec::new(),
             all: vec![entry.clone()],
@@ -95,7 +95,7 @@ impl<'a> Entries<'a> {
     }
 
     /// Returns the value of an application in a dimension.
-    pub(super) fn value(&self, entry: &Entry<'_>, dimension: usize) -> &str {
+    pub(crate) fn value(&self, entry: &Entry<'_>, dimension: usize) -> &str {
         let place = entry.places.get(dimension).copied().unwrap_or(0);
         let values = self.dimensions.get(dimension).map(|it| &it.values);
         values
@@ -104,7 +104,7 @@ impl<'a> Entries<'a> {
     }
 
     /// Returns what is special about an application: its values in all dimensions.
-    pub(super) fn label(&self, entry: &Entry<'_>) -> String {
+    pub(crate) fn label(&self, entry: &Entry<'_>) -> String {
         let dimensions = self.dimensions.iter().enumerate();
         let values: Vec<String> = dimensions
             .map(|(index, dimension)| named(&dimension.name, self.value(entry, index)))

@@ -1,14 +1,14 @@
 //! Comparisons for programs. Times are in nanoseconds, bounds in picoseconds.
 
 use serde_json::{Map, Value, json};
-use takt_comparison::{
+
+use crate::comparison::{
     ComparedBound, ComparedRun, LossShares, Requirement, RoundTripComparison, TimeSummary,
 };
-
-use super::entries::Entry;
+use crate::entries::Entry;
 
 /// Returns one kind of round trip of an application.
-pub(super) fn of(
+pub(crate) fn of(
     run: &ComparedRun,
     entry: &Entry<'_>,
     trip: &RoundTripComparison,

@@ -1,10 +1,10 @@
 //! Charts of round trips: bound, worst simulated, and a box plot of the measurement, per hop count, payload and other settings.
 
-use takt_comparison::{ComparedRun, RoundTripComparison, RoundTripKind};
 use takt_figures::{Axis, BoxPlot, Chart, ChartSeries, Figure, Level, SeriesRole, SeriesShape};
+use takt_scenario::names::named;
 
-use super::entries::{Entries, Entry};
-use crate::scenario_file::named;
+use crate::comparison::{ComparedRun, RoundTripComparison, RoundTripKind};
+use crate::entries::{Entries, Entry};
 
 /// Largest number of box plots side by side at one place of the horizontal axis.
 const GROUPS: usize = 4;

@@ -1,55 +1,33 @@
 //! `takt report`: bound, simulation and measurement of runs in one HTML file.
 
-mod boxes;
-mod details;
-mod entries;
-mod json;
-mod page;
-mod pictures;
-mod tables;
-
 use std::path::{Path, PathBuf};
 
 use miette::IntoDiagnostic;
-use takt_comparison::{
-    ComparedRun, ComparisonError, ComparisonOptions, Requirement, RoundTripKind, RunSample,
+use takt_figures::{Progress, Report};
+use takt_report::{
+    ComparedRun, ComparisonError, ComparisonOptions, ReportFileError, RunReport, RunSample,
 };
-use takt_figures::{Column, Progress, Report, Table};
 
 use crate::arguments::ReportArguments;
 use crate::{explain, output};
-use entries::Entries;
 
 pub(super) fn run(arguments: &ReportArguments) -> miette::Result<()> {
     let mut report = Report::new(output::line, arguments.json);
     if arguments.requirements {
-        report.table(&requirements());
+        report.table(&takt_report::requirements());
         return Ok(());
     }
     let runs = read(arguments)?;
-    let composed = page::compose(&runs, &arguments.required, arguments.all);
-    let file = file(arguments);
-    std::fs::write(&file, composed.page.html()).map_err(|error| {
-        explain::with_help(
-            format!("cannot write {}: {error}", file.display()),
-            "Use --to with a file in an existing directory with enough free space.",
-        )
-    })?;
+    let files = RunReport::of(&runs, &arguments.required, arguments.all);
+    let page = page(arguments);
+    files.write(&page).map_err(not_written)?;
     if let Some(directory) = &arguments.pictures {
-        std::fs::create_dir_all(directory).map_err(|error| {
-            explain::with_help(
-                format!("cannot make {}: {error}", directory.display()),
-                "Use --pictures with another directory.",
-            )
-        })?;
-        for picture in &composed.pictures {
-            pictures::write(directory, picture)?;
-        }
+        files.write_pictures(directory).map_err(not_written)?;
     }
     for run in &runs {
-        print(run, arguments, &mut report)?;
+        takt_report::print(run, &arguments.required, &mut report).into_diagnostic()?;
     }
-    report.line(file.display().to_string());
+    report.line(page.display().to_string());
     finish(&runs)
 }
 
@@ -109,8 +87,8 @@ fn read_run(
     })
 }
 
-/// Returns the name of the file to write.
-fn file(arguments: &ReportArguments) -> PathBuf {
+/// Returns the path of the page.
+fn page(arguments: &ReportArguments) -> PathBuf {
     match (&arguments.file, arguments.directories.as_slice()) {
         (Some(file), _) => file.clone(),
         (None, [only]) => only.join("report.html"),
@@ -118,47 +96,17 @@ fn file(arguments: &ReportArguments) -> PathBuf {
     }
 }
 
-/// Returns the table of all requirements.
-fn requirements() -> Table {
-    let columns = ["name", "requirement", "source"];
-    let mut table = Table::new(columns.map(Column::text));
-    for requirement in Requirement::ALL {
-        table.row([requirement.name, requirement.title, requirement.source]);
-    }
-    table
-}
-
-/// Prints the comparison of a run.
-fn print(
-    run: &ComparedRun,
-    arguments: &ReportArguments,
-    report: &mut Report<impl FnMut(String)>,
-) -> miette::Result<()> {
-    let entries = Entries::of(run);
-    report.note(&format!(
-        "{}: {}",
-        run.description.scenario,
-        page::origin(run)
-    ));
-    for reason in &run.not_comparable {
-        report.note(&format!("not comparable: {reason}"));
-    }
-    for kind in RoundTripKind::ALL {
-        report.line(format!("\nround trip ({})", kind.name()));
-        report.table(&tables::round_trips(run, &entries, kind));
-    }
-    for requirement in &arguments.required {
-        report.line(format!("\n{} ({})", requirement.title, requirement.source));
-        report.table(&tables::requirement(&entries, requirement));
-    }
-    report.line("");
-    for entry in &entries.all {
-        for trip in &entry.application.round_trips {
-            let row = json::of(run, entry, trip, &arguments.required);
-            report.row(&row).into_diagnostic()?;
+fn not_written(error: ReportFileError) -> miette::Report {
+    let help = match &error {
+        ReportFileError::Page { .. } => {
+            "Use --to with a file in an existing directory with enough free space."
         }
-    }
-    Ok(())
+        ReportFileError::Directory { .. } => "Use --pictures with another directory.",
+        ReportFileError::Picture(_) => {
+            "Use --pictures with a directory that this user may write to, and check for free space."
+        }
+    };
+    explain::with_help(error, help)
 }
 
 /// Returns an error if a measurement is above its bound, or if files cannot be read.

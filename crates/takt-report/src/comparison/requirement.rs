@@ -2,8 +2,8 @@
 
 use takt_control::TracePoint::T8;
 
-use crate::application::ComparedApplication;
-use crate::times::RoundTripKind;
+use super::application::ComparedApplication;
+use super::times::RoundTripKind;
 
 /// Condition of a requirement.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -142,7 +142,7 @@ fn judge(criterion: &Criterion, application: &ComparedApplication) -> Vec<Verdic
     };
     let one_way = |what: &str, limit: f64, values: &dyn Fn(usize) -> Values| -> Vec<Verdict> {
         let ways = application.one_way.iter().enumerate();
-        let verdict = |(index, way): (usize, &crate::application::OneWayComparison)| {
+        let verdict = |(index, way): (usize, &super::application::OneWayComparison)| {
             let quantity = format!("{what}, {}", way.name);
             at_most(quantity, "\u{b5}s", limit, 1e3, values(index))
         };
@@ -178,7 +178,7 @@ fn judge(criterion: &Criterion, application: &ComparedApplication) -> Vec<Verdic
             ]
         }),
         Criterion::Returned(limit) => {
-            let returned = |losses: &crate::loss::LossShares| {
+            let returned = |losses: &super::loss::LossShares| {
                 losses.percent(losses.all).map(|lost| 100.0 - lost)
             };
             let values = [
@@ -241,8 +241,8 @@ fn judge(criterion: &Criterion, application: &ComparedApplication) -> Vec<Verdic
 
 #[cfg(test)]
 mod tests {
+    use super::super::application::tests::application;
     use super::*;
-    use crate::application::tests::application;
 
     #[test]
     fn names_lead_to_requirements() {

@@ -1,11 +1,11 @@
 //! Comparison of an application of a case.
 
-use crate::bound::ComparedBound;
-use crate::loss::LossShares;
-use crate::measured::{MeasuredPoint, MeasuredTimes};
-use crate::samples::LongDelay;
-use crate::simulated::SimulatedTimes;
-use crate::times::RoundTripKind;
+use super::bound::ComparedBound;
+use super::loss::LossShares;
+use super::measured::{MeasuredPoint, MeasuredTimes};
+use super::samples::LongDelay;
+use super::simulated::SimulatedTimes;
+use super::times::RoundTripKind;
 
 /// Bound, simulation and measurement of one kind of round trip.
 #[derive(Debug, Clone, PartialEq)]

@@ -10,8 +10,8 @@ use mdns_sd::{IfKind, ResolvedService, ServiceDaemon, ServiceEvent, ServiceInfo}
 use takt_ua::DateTime;
 use takt_ua::structures::ServerOnNetwork;
 
-use crate::announcement::{AnnouncedHost, Announcement};
-use crate::name::sanitized;
+use super::announcement::{AnnouncedHost, Announcement};
+use super::name::sanitized;
 
 /// Service type of endpoints of `opc.tcp`.
 const SERVICE: &str = "_opcua-tcp._tcp.local.";
@@ -105,7 +105,7 @@ impl Multicast {
     ///
     /// # Errors
     /// The announcement cannot be encoded.
-    pub fn announce(&self, server: &Announcement, host: &str) -> Result<(), MulticastError> {
+    pub(crate) fn announce(&self, server: &Announcement, host: &str) -> Result<(), MulticastError> {
         let properties = [
             ("path", server.path.clone()),
             ("caps", server.capabilities.join(",")),
@@ -118,7 +118,7 @@ impl Multicast {
     }
 
     /// Ends the announcement of a server.
-    pub fn withdraw(&self, name: &str) {
+    pub(crate) fn withdraw(&self, name: &str) {
         if let Some(full_name) = locked(&self.announced).remove(name) {
             // The result is of no use: a server that is not announced any more needs no farewell.
             let _ = self.daemon.unregister(&full_name);
@@ -134,8 +134,7 @@ impl Multicast {
     }
 
     /// Returns the records for FindServersOnNetwork, and the time since which they count.
-    #[must_use]
-    pub fn records(&self) -> (DateTime, Vec<ServerOnNetwork>) {
+    pub(crate) fn records(&self) -> (DateTime, Vec<ServerOnNetwork>) {
         let servers = self.servers().into_iter().map(|server| ServerOnNetwork {
             record_id: server.record_id,
             server_name: server.name.as_str().into(),

@@ -7,10 +7,10 @@ use takt_ua::enumerations::ApplicationType;
 use takt_ua::structures::{ApplicationDescription, RegisteredServer};
 use takt_ua::{StatusCode, UaString};
 
-use crate::announcement::Announcement;
+use super::network::Announcement;
 
 /// Time after which a registration that was not repeated ends. Servers repeat it within ten minutes (OPC 10000-4, 5.5.5.1).
-pub(crate) const LIFETIME: Duration = Duration::from_secs(15 * 60);
+const LIFETIME: Duration = Duration::from_secs(15 * 60);
 
 /// Number of servers, of DiscoveryUrls of each, and bytes of each text.
 const MAX_SERVERS: usize = 500;
@@ -19,7 +19,7 @@ const MAX_TEXT: usize = 512;
 
 /// Reason why a server is not registered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum RegistrationError {
+pub(super) enum RegistrationError {
     /// The ServerUri is missing, or a text is too long.
     #[error("the ServerUri is empty or too long")]
     Uri,
@@ -42,8 +42,7 @@ pub enum RegistrationError {
 
 impl RegistrationError {
     /// Returns the StatusCode of the service.
-    #[must_use]
-    pub fn status_code(self) -> StatusCode {
+    pub(super) fn status_code(self) -> StatusCode {
         match self {
             Self::Uri => StatusCode::BadServerUriInvalid,
             Self::Name => StatusCode::BadServerNameMissing,
@@ -64,7 +63,7 @@ struct Registered {
 /// Registered servers by their ServerUri. SemaphoreFilePath is ignored: a remote server could ask for the existence of files
 /// with it.
 #[derive(Default)]
-pub struct Registrations {
+pub(super) struct Registrations {
     servers: BTreeMap<String, Registered>,
 }
 
@@ -76,7 +75,7 @@ impl Registrations {
     ///
     /// # Errors
     /// See [`RegistrationError`].
-    pub fn register(
+    pub(super) fn register(
         &mut self,
         server: &RegisteredServer,
         announcement: Option<&Announcement>,
@@ -107,8 +106,7 @@ impl Registrations {
 
     /// Returns the DiscoveryUrls of the registered server that this one replaces: another server with the same ServerUri, because
     /// they have no DiscoveryUrl in common.
-    #[must_use]
-    pub fn displaced_by(&self, server: &RegisteredServer) -> Option<&[UaString]> {
+    pub(super) fn displaced_by(&self, server: &RegisteredServer) -> Option<&[UaString]> {
         let there = self.servers.get(server.server_uri.as_str())?;
         let there = there.application.discovery_urls.as_slice();
         let is_other = !there.iter().any(|url| server.discovery_urls.contains(url));
@@ -116,7 +114,7 @@ impl Registrations {
     }
 
     /// Removes the registrations that were not repeated. Returns the names that are not to be announced any more.
-    pub fn expire(&mut self, now: Instant) -> Vec<String> {
+    pub(super) fn expire(&mut self, now: Instant) -> Vec<String> {
         let mut names = Vec::new();
         self.servers.retain(|_, server| {
             let is_valid = server.ends > now;
@@ -129,8 +127,7 @@ impl Registrations {
     }
 
     /// Returns the servers, in the order of their ServerUris.
-    #[must_use]
-    pub fn servers(&self) -> Vec<ApplicationDescription> {
+    pub(super) fn servers(&self) -> Vec<ApplicationDescription> {
         let all = self.servers.values();
         all.map(|server| server.application.clone()).collect()
     }

@@ -8,13 +8,13 @@ use takt_lab::run_directory::{RunApplication, RunCase};
 use takt_lab::{CaseRecord, EndRecord};
 use takt_scenario::{ApplicationIndex, FlowSource, Scenario};
 
-use crate::application::{ComparedApplication, OneWayComparison, RoundTripComparison};
-use crate::bound::CaseBounds;
-use crate::loss::LossShares;
-use crate::measured::Measurement;
-use crate::settings;
-use crate::simulated::{self, CaseSimulation};
-use crate::times::RoundTripKind;
+use super::application::{ComparedApplication, OneWayComparison, RoundTripComparison};
+use super::bound::CaseBounds;
+use super::loss::LossShares;
+use super::measured::Measurement;
+use super::settings;
+use super::simulated::{self, CaseSimulation};
+use super::times::RoundTripKind;
 
 /// Comparison of a case: one combination of settings.
 #[derive(Debug)]
@@ -149,8 +149,8 @@ impl Joined<'_> {
         let round_trips = RoundTripKind::ALL.map(|kind| {
             let (from, to) = kind.points();
             let (bound, against) = parts.next().unwrap_or_else(|| {
-                let unknown = crate::ComparedBound::Unknown(String::new());
-                (unknown, crate::measured::AgainstBound::default())
+                let unknown = super::ComparedBound::Unknown(String::new());
+                (unknown, super::measured::AgainstBound::default())
             });
             RoundTripComparison {
                 kind,

@@ -1,15 +1,15 @@
 //! Tables of a report, for the page and for the terminal.
 
-use takt_comparison::{
-    ComparedBound, ComparedRun, LossShares, Requirement, RoundTripComparison, RoundTripKind,
-    TimeSummary, Verdict,
-};
 use takt_control::TracePoint;
 use takt_figures::number::trimmed;
 use takt_figures::{Column, Table};
 
-use super::details::place;
-use super::entries::{Entries, Entry};
+use crate::comparison::{
+    ComparedBound, ComparedRun, LossShares, Requirement, RoundTripComparison, RoundTripKind,
+    TimeSummary, Verdict,
+};
+use crate::entries::{Entries, Entry};
+use crate::trace_points::place;
 
 const MICROS: &str = "\u{b5}s";
 /// Sign of a number that is not known.
@@ -49,7 +49,7 @@ fn micros(nanos: Option<f64>) -> String {
 }
 
 /// Formats a bound, rounded up, so that the printed one holds as well.
-pub(super) fn bound(bound: &ComparedBound) -> String {
+pub(crate) fn bound(bound: &ComparedBound) -> String {
     match bound {
         ComparedBound::Finite(picos) => format!("{:.1}", picos.div_ceil(100_000) as f64 / 10.0),
         ComparedBound::Infinite(_) => "infinite".to_owned(),
@@ -58,7 +58,7 @@ pub(super) fn bound(bound: &ComparedBound) -> String {
 }
 
 /// Returns bound, simulation and measurement of one kind of round trip.
-pub(super) fn round_trips(run: &ComparedRun, entries: &Entries<'_>, kind: RoundTripKind) -> Table {
+pub(crate) fn round_trips(run: &ComparedRun, entries: &Entries<'_>, kind: RoundTripKind) -> Table {
     let mut columns = leading(entries);
     let name = |what: &str| format!("{what}, {}", kind.name());
     let number =
@@ -103,7 +103,7 @@ fn verdict(run: &ComparedRun, trip: &RoundTripComparison) -> String {
 }
 
 /// Returns the jitter of one kind of round trip.
-pub(super) fn jitter(entries: &Entries<'_>, kind: RoundTripKind) -> Table {
+pub(crate) fn jitter(entries: &Entries<'_>, kind: RoundTripKind) -> Table {
     let mut columns = leading(entries);
     for group in ["simulated", "measured"] {
         let group = format!("{group}, {}", kind.name());
@@ -127,7 +127,7 @@ pub(super) fn jitter(entries: &Entries<'_>, kind: RoundTripKind) -> Table {
 }
 
 /// Returns delays of one way and of other parts of the way.
-pub(super) fn parts(entries: &Entries<'_>) -> Table {
+pub(crate) fn parts(entries: &Entries<'_>) -> Table {
     let mut columns = leading(entries);
     columns.push(Column::text("part of the way"));
     columns.push(Column::number("sound").unit(MICROS).group("bound"));
@@ -154,7 +154,7 @@ pub(super) fn parts(entries: &Entries<'_>) -> Table {
 }
 
 /// Returns losses by place, in percent.
-pub(super) fn losses(entries: &Entries<'_>) -> Table {
+pub(crate) fn losses(entries: &Entries<'_>) -> Table {
     let mut columns = leading(entries);
     let names = ["messages", "dP", "way there", "dL", "way back", "d\u{3a3}"];
     for group in ["simulated", "measured"] {
@@ -197,7 +197,7 @@ fn loss_cells(losses: &LossShares) -> Vec<String> {
 }
 
 /// Returns counters and inter-frame spacing: at each trace point, or at the last one, where answers arrive at the Publisher.
-pub(super) fn counters(entries: &Entries<'_>, all: bool) -> Table {
+pub(crate) fn counters(entries: &Entries<'_>, all: bool) -> Table {
     let mut columns = leading(entries);
     columns.push(Column::text("trace point"));
     let names = ["messages", "missed", "repeated", "reordered"];
@@ -238,7 +238,7 @@ pub(super) fn counters(entries: &Entries<'_>, all: bool) -> Table {
 }
 
 /// Returns the verdicts of a requirement: a row for each quantity, with all three answers.
-pub(super) fn requirement(entries: &Entries<'_>, requirement: &Requirement) -> Table {
+pub(crate) fn requirement(entries: &Entries<'_>, requirement: &Requirement) -> Table {
     let mut columns = leading(entries);
     columns.push(Column::text("quantity"));
     columns.extend(["required", "bound", "simulation", "measurement"].map(Column::number));

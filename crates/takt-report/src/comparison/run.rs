@@ -8,9 +8,9 @@ use takt_analysis::{AnalysisOptions, DelaySample};
 use takt_lab::run_directory::{RunCase, RunDescription, RunDirectoryError, SCENARIO};
 use takt_scenario::{Scenario, ScenarioError, ScenarioFile};
 
-use crate::case::ComparedCase;
-use crate::comparable::NotComparable;
-use crate::times::RoundTripKind;
+use super::case::ComparedCase;
+use super::comparable::NotComparable;
+use super::times::RoundTripKind;
 
 /// Options of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,25 +3,28 @@
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-use takt_comparison::{ComparedRun, Requirement, RoundTripComparison, RoundTripKind};
 use takt_figures::{Notice, Page};
+use takt_scenario::names::parameter_name;
 use takt_ua::DateTime;
 
-use super::entries::{Entries, Entry};
-use super::pictures::{self, NamedPicture};
-use super::tables;
+use crate::charts::{self, NamedPicture};
+use crate::comparison::{
+    ComparedBound, ComparedRun, Requirement, RoundTripComparison, RoundTripKind,
+};
+use crate::entries::{Entries, Entry};
+use crate::tables;
 
 /// Largest number of applications with pictures of their own, unless all are wanted.
 const DETAILED: usize = 12;
 
 /// Page and its pictures.
-pub(super) struct Composed {
-    pub(super) page: Page,
-    pub(super) pictures: Vec<NamedPicture>,
+pub(crate) struct Composed {
+    pub(crate) page: Page,
+    pub(crate) pictures: Vec<NamedPicture>,
 }
 
 /// Composes the page of runs. Errors come first.
-pub(super) fn compose(runs: &[ComparedRun], requirements: &[Requirement], all: bool) -> Composed {
+pub(crate) fn compose(runs: &[ComparedRun], requirements: &[Requirement], all: bool) -> Composed {
     let names: Vec<&str> = runs
         .iter()
         .map(|run| run.description.scenario.as_str())
@@ -51,7 +54,7 @@ pub(super) fn compose(runs: &[ComparedRun], requirements: &[Requirement], all: b
 }
 
 /// Returns where and how the numbers of a run came about.
-pub(super) fn origin(run: &ComparedRun) -> String {
+pub(crate) fn origin(run: &ComparedRun) -> String {
     let description = &run.description;
     let mut parts = vec![description.backend.clone()];
     for name in ["kernel", "links", "takt"] {
@@ -214,7 +217,7 @@ fn section(composed: &mut Composed, run: &ComparedRun, requirements: &[Requireme
         page.paragraph(&run.about);
     }
     page.terms(facts(run));
-    let pictures = pictures::of_run(run, &entries, &origin);
+    let pictures = charts::of_run(run, &entries, &origin);
     page.figures(pictures.iter().map(|it| (&it.figure, it.caption.as_str())));
     composed.pictures.extend(pictures);
     for kind in RoundTripKind::ALL {
@@ -226,9 +229,9 @@ fn section(composed: &mut Composed, run: &ComparedRun, requirements: &[Requireme
         page.table(&tables::round_trips(run, &entries, kind), &caption);
         let reasons = entries.all.iter().filter_map(|entry| {
             let reason = match &entry.application.round_trip(kind).bound {
-                takt_comparison::ComparedBound::Finite(_) => return None,
-                takt_comparison::ComparedBound::Infinite(reason) => format!("infinite: {reason}"),
-                takt_comparison::ComparedBound::Unknown(reason) => format!("unknown: {reason}"),
+                ComparedBound::Finite(_) => return None,
+                ComparedBound::Infinite(reason) => format!("infinite: {reason}"),
+                ComparedBound::Unknown(reason) => format!("unknown: {reason}"),
             };
             Some(format!("Case {}, bound ({name}) {reason}", entry.number))
         });
@@ -299,7 +302,7 @@ fn facts(run: &ComparedRun) -> Vec<(String, String)> {
         description
             .settings
             .iter()
-            .map(|(field, value)| (crate::scenario_file::parameter_name(field), value.clone())),
+            .map(|(field, value)| (parameter_name(field), value.clone())),
     );
     facts
 }
@@ -343,7 +346,7 @@ fn details(
             page.list(remarks);
         }
         let origin = format!("Case {}, {}. {origin}", entry.number, entries.label(entry));
-        let pictures = pictures::of_application(run, entry, &origin);
+        let pictures = charts::of_application(run, entry, &origin);
         page.figures(pictures.iter().map(|it| (&it.figure, it.caption.as_str())));
         let alone = Entries::alone(entry);
         let caption = format!("Counters and inter-frame spacing at all trace points. {origin}");

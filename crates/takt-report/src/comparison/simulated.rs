@@ -3,8 +3,8 @@
 use takt_scenario::{ApplicationIndex, FlowSource, Scenario, SimulationOptions};
 use takt_sim::{Delays, DropRates, Loopback, Results, RunOptions, Simulation};
 
-use crate::loss::LossShares;
-use crate::times::{RoundTripKind, TimeSummary};
+use super::loss::LossShares;
+use super::times::{RoundTripKind, TimeSummary};
 
 /// Simulated delays.
 #[derive(Debug, Clone, Copy, PartialEq)]

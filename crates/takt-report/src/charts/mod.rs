@@ -1,26 +1,27 @@
-//! Pictures of a report, with their names and captions.
+//! Charts of a report, one file for each kind, with their names and captions.
 
-use std::path::Path;
+mod histogram;
+mod round_trips;
+mod spacing;
+mod time_line;
 
-use takt_comparison::{ComparedRun, RoundTripKind};
-use takt_figures::{Figure, Picture, Theme};
+use takt_figures::Figure;
 
-use super::entries::{Entries, Entry};
-use super::{boxes, details};
-use crate::explain;
+use crate::comparison::{ComparedRun, RoundTripKind};
+use crate::entries::{Entries, Entry};
 
 /// Picture with its name as a file, and its caption.
-pub(super) struct NamedPicture {
-    pub(super) name: String,
-    pub(super) caption: String,
-    pub(super) figure: Figure,
+pub(crate) struct NamedPicture {
+    pub(crate) name: String,
+    pub(crate) caption: String,
+    pub(crate) figure: Figure,
 }
 
 /// Returns the pictures of a run: one kind of round trip after the other.
-pub(super) fn of_run(run: &ComparedRun, entries: &Entries<'_>, origin: &str) -> Vec<NamedPicture> {
+pub(crate) fn of_run(run: &ComparedRun, entries: &Entries<'_>, origin: &str) -> Vec<NamedPicture> {
     let mut pictures = Vec::new();
     for kind in RoundTripKind::ALL.into_iter().filter(|kind| run.has(*kind)) {
-        for (number, figure) in (1..).zip(boxes::figures(run, entries, kind)) {
+        for (number, figure) in (1..).zip(round_trips::figures(run, entries, kind)) {
             pictures.push(NamedPicture {
                 name: format!("{}-{}-round-trips-{number}", prefix(run), kind.name()),
                 caption: format!(
@@ -36,7 +37,7 @@ pub(super) fn of_run(run: &ComparedRun, entries: &Entries<'_>, origin: &str) -> 
 }
 
 /// Returns the pictures of an application.
-pub(super) fn of_application(
+pub(crate) fn of_application(
     run: &ComparedRun,
     entry: &Entry<'_>,
     origin: &str,
@@ -62,15 +63,15 @@ pub(super) fn of_application(
         let what = kind.name();
         let caption =
             format!("Histogram of the round trip ({what}), without messages at both ends.");
-        let figure = details::histogram(application, kind);
+        let figure = histogram::figure(application, kind);
         add(&format!("{what}-histogram"), &caption, figure);
         let caption =
             format!("Longest round trips ({what}) over the time of the run, both ends included.");
-        let figure = details::time_line(application, kind);
+        let figure = time_line::figure(application, kind);
         add(&format!("{what}-time-line"), &caption, figure);
     }
     let caption = "Inter-frame spacing at the ports: share of spacings that are not longer.";
-    add("spacing", caption, details::spacing(application));
+    add("spacing", caption, spacing::figure(application));
     pictures
 }
 
@@ -92,23 +93,6 @@ fn plain(name: &str) -> String {
     } else {
         name
     }
-}
-
-/// Writes a picture as SVG and as PNG.
-pub(super) fn write(directory: &Path, picture: &NamedPicture) -> miette::Result<()> {
-    for extension in ["svg", "png"] {
-        let path = directory.join(format!("{}.{extension}", picture.name));
-        let file: Picture = path.to_string_lossy().parse().map_err(|error: String| {
-            explain::with_help(error, "Use --pictures with another directory.")
-        })?;
-        file.draw(&picture.figure, Theme::Auto).map_err(|error| {
-            explain::with_help(
-                error,
-                "Use --pictures with a directory that this user may write to, and check for free space.",
-            )
-        })?;
-    }
-    Ok(())
 }
 
 #[cfg(test)]

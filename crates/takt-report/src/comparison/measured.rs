@@ -9,9 +9,9 @@ use takt_analysis::{
 use takt_control::TracePoint;
 use takt_lab::run_directory::{RunApplication, RunCase};
 
-use crate::bound::ComparedBound;
-use crate::samples::{LongDelay, LongestDelays};
-use crate::times::{RoundTripKind, TimeSummary};
+use super::bound::ComparedBound;
+use super::samples::{LongDelay, LongestDelays};
+use super::times::{RoundTripKind, TimeSummary};
 
 /// Number of points of a distribution function.
 const POINTS: u32 = 200;

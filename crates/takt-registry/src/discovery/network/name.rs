@@ -4,7 +4,7 @@
 const LONGEST: usize = 63;
 
 /// Returns a name that mDNS can carry: control characters are left out, and a long name is cut at a character.
-pub(crate) fn sanitized(name: &str) -> String {
+pub(super) fn sanitized(name: &str) -> String {
     let mut sanitized = String::new();
     for character in name.chars().filter(|character| !character.is_control()) {
         if sanitized.len() + character.len_utf8() > LONGEST {

@@ -1,0 +1,55 @@
+//! Time line of the longest round trips of one application.
+
+use takt_figures::{Axis, Chart, ChartSeries, Figure, SeriesRole, SeriesShape};
+
+use crate::comparison::{ComparedApplication, RoundTripComparison, RoundTripKind};
+
+/// Returns the time line of the longest round trips of a kind, beside the bound.
+pub(super) fn figure(application: &ComparedApplication, kind: RoundTripKind) -> Option<Figure> {
+    let trip = application.round_trip(kind);
+    let began = application.began?;
+    if trip.longest.is_empty() {
+        return None;
+    }
+    let points = trip.longest.iter();
+    let mut points: Vec<(f64, f64)> = points
+        .map(|it| {
+            (
+                it.began.saturating_sub(began) as f64 / 1e6,
+                it.nanos as f64 / 1e3,
+            )
+        })
+        .collect();
+    points.sort_by(|one, other| one.0.total_cmp(&other.0));
+    let end = points.last().map_or(1.0, |it| it.0);
+    let title = format!(
+        "Round trip ({}): the {} longest of {}",
+        kind.name(),
+        points.len(),
+        trip.count
+    );
+    let (unit, scale) = if end > 10_000.0 {
+        ("s", 1e3)
+    } else {
+        ("ms", 1.0)
+    };
+    points.iter_mut().for_each(|it| it.0 /= scale);
+    let x = Axis::new(format!("time since the beginning ({unit})"));
+    let mut chart = Chart::new(
+        title,
+        x.range(0.0, end / scale),
+        Axis::new("round trip (\u{b5}s)"),
+    );
+    let measured = SeriesShape::Dots(points);
+    chart.series.push(ChartSeries::new("measured", measured));
+    chart.series.extend(bound(trip, end / scale));
+    Some(Figure::of(chart))
+}
+
+/// Returns the bound as a line over all times, unless it is so far away that nothing else could be seen.
+fn bound(trip: &RoundTripComparison, end: f64) -> Option<ChartSeries> {
+    let bound = trip.bound.nanos()? / 1e3;
+    let longest = trip.longest_nanos()? / 1e3;
+    let line = vec![(0.0, bound), (end, bound)];
+    (bound < 4.0 * longest).then(|| ChartSeries::line("sound bound", line).role(SeriesRole::Bound))
+}

@@ -1,0 +1,28 @@
+//! Bound, simulation and measurement of a run side by side: the same settings, seed and number of messages for all three.
+//!
+//! These files join `takt-calculus`, `takt-sim` and `takt-analysis`, and compute nothing that one of them has. They know no picture.
+
+mod application;
+mod bound;
+mod case;
+mod comparable;
+mod loss;
+mod measured;
+mod requirement;
+mod run;
+mod samples;
+mod settings;
+mod simulated;
+mod times;
+
+pub use application::{ComparedApplication, OneWayComparison, RoundTripComparison};
+pub use bound::ComparedBound;
+pub use case::ComparedCase;
+pub use comparable::NotComparable;
+pub use loss::LossShares;
+pub use measured::{MeasuredPoint, MeasuredTimes};
+pub use requirement::{Criterion, Requirement, Verdict};
+pub use run::{ComparedRun, ComparisonError, ComparisonOptions, RunSample};
+pub use samples::LongDelay;
+pub use simulated::SimulatedTimes;
+pub use times::{RoundTripKind, TimeSummary};
