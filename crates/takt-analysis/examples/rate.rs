@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use takt_analysis::ExactStatistics;
+use takt_statistics::Quantile;
 
 fn main() {
     let samples: u64 = std::env::args()
@@ -25,7 +26,7 @@ fn main() {
         statistics.add(350_000 + i64::try_from((state >> 12) % range).unwrap_or(0));
     }
     let added = start.elapsed();
-    let quantiles = statistics.quantiles([500_000, 990_000, 999_990]);
+    let quantiles = statistics.quantiles([Quantile::MEDIAN, Quantile::P99, Quantile::P99_999]);
     let seconds = added.as_secs_f64();
     println!(
         "{samples} samples in {seconds:.2} s: {:.1} million per second",

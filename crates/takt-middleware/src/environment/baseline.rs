@@ -3,6 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use serde::Serialize;
+use takt_statistics::{Estimate, SortedTimes};
 
 use super::relay::RelayCounts;
 use super::way::Way;
@@ -10,7 +11,6 @@ use super::{Environment, Impairment, Link, LinkSetting};
 use crate::own::Mode;
 use crate::protocol::SessionError;
 use crate::session::Session;
-use crate::statistics::{Estimate, SortedTimes};
 use crate::table::{PeerEntry, PeerTable};
 
 /// Bytes of a datagram, as those of `ping`.
@@ -124,7 +124,7 @@ fn measure(
     };
     Ok(LinkRow {
         link,
-        round_trip_us: SortedTimes::new(times.collect()).median(),
+        round_trip_us: SortedTimes::new(times.collect()).median_estimate(),
         lost: [result.lost, count.into()],
         mbit_per_second: bandwidth(&answer),
         frames: None,

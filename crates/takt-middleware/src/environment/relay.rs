@@ -17,7 +17,7 @@ use super::checksum;
 use super::link_setting::{Impairment, LinkSetting};
 use super::way::LIMIT;
 use crate::own::OwnPeerError;
-use crate::statistics::Random;
+use crate::random::Random;
 
 /// Longest wait for a frame before a thread looks whether it shall end.
 const STEP: Duration = Duration::from_millis(20);

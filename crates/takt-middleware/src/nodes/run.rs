@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use takt_figures::Report;
+use takt_statistics::{Quantile, SortedTimes};
 
 use super::chain::Chain;
 use super::options::NodesOptions;
@@ -11,7 +12,6 @@ use super::report;
 use super::row::NodesRow;
 use crate::error::MiddlewareError;
 use crate::protocol::SessionError;
-use crate::statistics::SortedTimes;
 use crate::table::{PeerEntry, PeerTable};
 
 /// Runs the test with each peer that has nodes, and prints its lines.
@@ -88,8 +88,8 @@ fn measure(
     row.memory = chain.memory();
     let milliseconds = |time: &Duration| time.as_secs_f64() * 1000.0;
     let times = SortedTimes::new(times.iter().map(milliseconds).collect());
-    row.median_ms = times.quantile(0.5);
-    row.p99_ms = times.quantile(0.99);
+    row.median_ms = times.quantile(Quantile::MEDIAN);
+    row.p99_ms = times.quantile(Quantile::P99);
     Ok(())
 }
 

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::error::OwnPeerError;
 use super::payload::{Mode, answer_to, fill};
-use crate::statistics::Random;
+use crate::random::Random;
 
 /// Time after which a request counts as lost.
 pub(super) const TIMEOUT: Duration = Duration::from_secs(2);

@@ -8,6 +8,7 @@ use takt_analysis::{
 };
 use takt_control::TracePoint;
 use takt_lab::run_directory::{RunApplication, RunCase};
+use takt_statistics::Quantile;
 
 use super::bound::ComparedBound;
 use super::samples::{LongDelay, LongestDelays};
@@ -198,7 +199,8 @@ pub(crate) fn shares(of: &ExactStatistics) -> Vec<(f64, f64)> {
 /// Returns the bins of a histogram from the least sample to the 99.9 % quantile. If that is far above the 99 % quantile, it ends
 /// there: otherwise nearly all samples would be in few bins.
 fn histogram(of: &ExactStatistics) -> Vec<(f64, f64, u64)> {
-    let (Some(low), Some([near, far])) = (of.min(), of.quantiles([990_000, 999_000])) else {
+    let ends = of.quantiles([Quantile::P99, Quantile::P99_9]);
+    let (Some(low), Some([near, far])) = (of.min(), ends) else {
         return Vec::new();
     };
     let range = match (near.abs_diff(low) + 1, far.abs_diff(low) + 1) {

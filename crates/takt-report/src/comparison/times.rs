@@ -3,6 +3,7 @@
 use takt_analysis::{ExactStatistics, TraceInterval};
 use takt_control::TracePoint;
 use takt_sim::{Summary, Time};
+use takt_statistics::Quantile;
 
 /// Kind of a round trip (`docs/measurements.md`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -70,12 +71,22 @@ pub struct TimeSummary {
     pub p99_999: f64,
 }
 
+/// Quantiles of a [`TimeSummary`].
+const QUANTILES: [Quantile; 7] = [
+    Quantile::parts_per_million(10_000),
+    Quantile::parts_per_million(250_000),
+    Quantile::MEDIAN,
+    Quantile::parts_per_million(750_000),
+    Quantile::P99,
+    Quantile::P99_9,
+    Quantile::P99_999,
+];
+
 impl TimeSummary {
     /// Summarizes measured times; `None` without samples.
     #[must_use]
     pub fn of_measured(of: &ExactStatistics) -> Option<Self> {
-        let shares = [10_000, 250_000, 500_000, 750_000, 990_000, 999_000, 999_990];
-        let quantiles = of.quantiles(shares)?.map(|nanos| nanos as f64);
+        let quantiles = of.quantiles(QUANTILES)?.map(|nanos| nanos as f64);
         let [p1, p25, median, p75, p99, p99_9, p99_999] = quantiles;
         Some(Self {
             count: of.count(),
@@ -96,19 +107,20 @@ impl TimeSummary {
     #[must_use]
     pub fn of_simulated(of: &Summary) -> Option<Self> {
         let nanos = |time: Time| time.as_picoseconds() as f64 / 1e3;
-        let quantile = |percent| of.percentile(percent).map(nanos);
+        let [p1, p25, median, p75, p99, p99_9, p99_999] =
+            QUANTILES.map(|quantile| of.quantile(quantile).map(nanos));
         Some(Self {
             count: of.extremes.count,
             min: of.extremes.least().map(nanos)?,
             mean: of.extremes.mean().map(nanos)?,
             max: of.extremes.most().map(nanos)?,
-            p1: quantile(1.0)?,
-            p25: quantile(25.0)?,
-            median: quantile(50.0)?,
-            p75: quantile(75.0)?,
-            p99: quantile(99.0)?,
-            p99_9: quantile(99.9)?,
-            p99_999: quantile(99.999)?,
+            p1: p1?,
+            p25: p25?,
+            median: median?,
+            p75: p75?,
+            p99: p99?,
+            p99_9: p99_9?,
+            p99_999: p99_999?,
         })
     }
 }

@@ -1,6 +1,7 @@
 //! Statistics of a quantity, in the same order in each output.
 
 use takt_analysis::{ExactStatistics, RunAnalysis};
+use takt_statistics::Quantile;
 
 /// Quantity of a run.
 pub(super) struct Quantity<'a> {
@@ -46,8 +47,13 @@ pub(super) const STATISTICS: [&str; 7] = [
 
 /// Returns the statistics in nanoseconds; without samples there are none.
 pub(super) fn statistics(of: &ExactStatistics) -> Option<[f64; 7]> {
-    let shares = [500_000, 990_000, 999_000, 999_990];
-    let [median, p99, p99_9, p99_999] = of.quantiles(shares)?.map(|nanos| nanos as f64);
+    let quantiles = [
+        Quantile::MEDIAN,
+        Quantile::P99,
+        Quantile::P99_9,
+        Quantile::P99_999,
+    ];
+    let [median, p99, p99_9, p99_999] = of.quantiles(quantiles)?.map(|nanos| nanos as f64);
     let (min, max) = (of.min()? as f64, of.max()? as f64);
     Some([min, median, of.mean()?, p99, p99_9, p99_999, max])
 }

@@ -4,6 +4,7 @@ use serde_json::json;
 use takt_control::ControlReport;
 use takt_figures::{Column, Table};
 use takt_lab::{LoopEnd, RoundTrips, ScenarioApplication, ScenarioLoop};
+use takt_statistics::Quantile;
 
 use crate::output;
 
@@ -33,7 +34,7 @@ impl LoopResult<'_> {
             ..
         } = self;
         let counters = &application.counters;
-        let quantile = |share| trips.and_then(|trips| trips.quantile(share));
+        let nanos = |quantile| trips.and_then(|trips| trips.quantile(quantile));
         json!({
             "application": self.control.application().name,
             "ending": format!("{:?}", report.ending),
@@ -61,10 +62,10 @@ impl LoopResult<'_> {
             "applicationRoundTripNs": trips.map(|trips| json!({
                 "count": trips.count(),
                 "lost": trips.lost,
-                "min": quantile(0.0),
-                "median": quantile(0.5),
-                "p99": quantile(0.99),
-                "max": quantile(1.0),
+                "min": nanos(Quantile::MIN),
+                "median": nanos(Quantile::MEDIAN),
+                "p99": nanos(Quantile::P99),
+                "max": nanos(Quantile::MAX),
             })),
             "settings": report.preparations.iter().map(|it| json!({
                 "setting": it.setting,
@@ -156,12 +157,12 @@ fn round_trips(trips: &RoundTrips) {
         Column::number("returned"),
         Column::number("not returned"),
     ]);
-    let quantile = |share| micros(trips.quantile(share));
+    let time = |quantile| micros(trips.quantile(quantile));
     table.row([
-        quantile(0.0),
-        quantile(0.5),
-        quantile(0.99),
-        quantile(1.0),
+        time(Quantile::MIN),
+        time(Quantile::MEDIAN),
+        time(Quantile::P99),
+        time(Quantile::MAX),
         trips.count().to_string(),
         trips.lost.to_string(),
     ]);

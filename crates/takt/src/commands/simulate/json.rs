@@ -7,6 +7,7 @@ use takt_scenario::{
 use takt_sim::{
     Delays, DropRates, Extremes, FlowStatistics, Loopback, Results, RunOptions, Summary, Time,
 };
+use takt_statistics::Quantile;
 
 use super::names::model_name;
 
@@ -130,8 +131,12 @@ fn of_delays(delays: &Delays) -> Value {
 
 fn summary(summary: &Summary) -> Value {
     let mut object = extremes(&summary.extremes);
-    for (name, percent) in [("median_ns", 50.0), ("p99_ns", 99.0), ("p99_9_ns", 99.9)] {
-        object.insert(name.to_owned(), nanoseconds(summary.percentile(percent)));
+    for (name, quantile) in [
+        ("median_ns", Quantile::MEDIAN),
+        ("p99_ns", Quantile::P99),
+        ("p99_9_ns", Quantile::P99_9),
+    ] {
+        object.insert(name.to_owned(), nanoseconds(summary.quantile(quantile)));
     }
     object.into()
 }

@@ -6,6 +6,7 @@ use takt_scenario::{
     ScenarioVariant,
 };
 use takt_sim::{Delays, DropRates, Extremes, FlowStatistics, Results, RunOptions, Summary, Time};
+use takt_statistics::Quantile;
 
 use super::names::{heading, model_name};
 
@@ -128,8 +129,8 @@ impl Sections<'_> {
     }
 
     fn summary(&mut self, measure: &str, summary: &Summary) {
-        self.row(measure, &summary.extremes, |percent| {
-            summary.percentile(percent)
+        self.row(measure, &summary.extremes, |quantile| {
+            summary.quantile(quantile)
         });
     }
 
@@ -137,14 +138,14 @@ impl Sections<'_> {
         &mut self,
         measure: &str,
         extremes: &Extremes,
-        percentile: impl Fn(f64) -> Option<Time>,
+        quantile: impl Fn(Quantile) -> Option<Time>,
     ) {
         let times = [
             extremes.least(),
-            percentile(50.0),
+            quantile(Quantile::MEDIAN),
             extremes.mean(),
-            percentile(99.0),
-            percentile(99.9),
+            quantile(Quantile::P99),
+            quantile(Quantile::P99_9),
             extremes.most(),
         ];
         let cells = [format!("  {measure}"), extremes.count.to_string()];

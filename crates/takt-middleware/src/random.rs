@@ -1,67 +1,7 @@
-//! Statistics: medians with confidence intervals, and random numbers.
+//! Random numbers.
 
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
-use serde::{Deserialize, Serialize};
-use takt_figures::median_ranks;
-
-/// Value with its 95 % confidence interval.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Estimate {
-    /// Value.
-    pub value: f64,
-    /// Lower end.
-    pub low: f64,
-    /// Upper end.
-    pub high: f64,
-}
-
-/// Times of one case, in ascending order.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct SortedTimes(Vec<f64>);
-
-impl SortedTimes {
-    /// Sorts times.
-    #[must_use]
-    pub fn new(mut times: Vec<f64>) -> Self {
-        times.sort_by(f64::total_cmp);
-        Self(times)
-    }
-
-    /// Returns the times.
-    #[must_use]
-    pub fn values(&self) -> &[f64] {
-        &self.0
-    }
-
-    /// Returns a quantile, `share` between 0 and 1: the smallest time that at least this share does not exceed.
-    #[must_use]
-    pub fn quantile(&self, share: f64) -> Option<f64> {
-        let count = self.0.len();
-        let rank = (share * count as f64).ceil().max(1.0) as usize;
-        self.0.get(rank.min(count).checked_sub(1)?).copied()
-    }
-
-    /// Returns the median with a 95 % confidence interval of order statistics: the ranks between which the median of the distribution
-    /// is, by the normal approximation of the binomial distribution.
-    #[must_use]
-    pub fn median(&self) -> Option<Estimate> {
-        let (low, high) = median_ranks(self.0.len())?;
-        Some(Estimate {
-            value: self.middle()?,
-            low: *self.0.get(low)?,
-            high: *self.0.get(high)?,
-        })
-    }
-
-    fn middle(&self) -> Option<f64> {
-        let last = self.0.len().checked_sub(1)?;
-        Some(f64::midpoint(
-            *self.0.get(last / 2)?,
-            *self.0.get(self.0.len() / 2)?,
-        ))
-    }
-}
 
 /// Random numbers that a seed repeats.
 #[derive(Debug, Clone)]
@@ -103,6 +43,8 @@ impl Random {
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+    use takt_statistics::SortedTimes;
+
     use super::*;
 
     fn noise(random: &mut Random, middle: f64, count: usize) -> Vec<f64> {
@@ -116,20 +58,11 @@ mod tests {
         let mut inside = 0;
         for _ in 0..1000 {
             let times = SortedTimes::new(noise(&mut random, 100.0, 200));
-            let median = times.median().unwrap();
+            let median = times.median_estimate().unwrap();
             assert!(median.low <= median.value && median.value <= median.high);
             inside += i32::from((median.low..=median.high).contains(&99.95));
         }
         assert!((930..=985).contains(&inside), "{inside}");
-    }
-
-    #[test]
-    fn quantiles_are_samples() {
-        let times = SortedTimes::new((1..=100).map(f64::from).collect());
-        assert_eq!(times.quantile(0.99), Some(99.0));
-        assert_eq!(times.quantile(0.0), Some(1.0));
-        assert_eq!(SortedTimes::default().quantile(0.5), None);
-        assert_eq!(SortedTimes::default().median(), None);
     }
 
     #[test]

@@ -1,0 +1,18 @@
+//! Statistics of measured times: one definition of each quantity, for all rooms that measure, simulate or compare.
+//!
+//! * [`Quantile`]: a quantile by the nearest rank (`docs/analysis.md`).
+//! * [`SortedTimes`]: quantiles of few times, and their median with its confidence interval ([`Estimate`]).
+//! * [`TimeHistogram`]: quantiles of very many times in little memory, to two or three significant digits.
+//!
+//! Statistics of a run that are exact to the nanosecond are in `takt-analysis`. This crate knows no unit but the nanosecond, no table and
+//! no file.
+
+#![forbid(unsafe_code)]
+
+mod histogram;
+mod quantile;
+mod sorted_times;
+
+pub use histogram::TimeHistogram;
+pub use quantile::Quantile;
+pub use sorted_times::{Estimate, SortedTimes, median_ranks};
