@@ -51,8 +51,10 @@
 
 #![forbid(unsafe_code)]
 
+mod discipline;
 mod document;
 mod error;
+mod field;
 mod fields;
 mod frame;
 mod model;
@@ -67,6 +69,7 @@ mod shape;
 mod sweep;
 pub mod template;
 
+pub use discipline::*;
 pub use error::{Mistake, ScenarioError};
 pub use frame::{Frame, FrameTooLong, REPEATED_NODE_COUNTS};
 pub use model::*;

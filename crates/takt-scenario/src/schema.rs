@@ -85,14 +85,14 @@ fn reference(shape: &Shape, definitions: &mut Map<String, Value>) -> Value {
 
 fn table(shape: &Shape, definitions: &mut Map<String, Value>) -> Value {
     let mut properties = Map::new();
-    for field in shape.fields {
+    for field in shape.fields() {
         let mut property = kind(&field.kind, definitions);
         if let Some(property) = property.as_object_mut() {
             property.insert("description".to_owned(), field.description.into());
         }
         properties.insert(field.name.to_owned(), property);
     }
-    let required = shape.fields.iter().filter(|field| field.required);
+    let required = shape.fields().filter(|field| field.required);
     let required: Vec<&str> = required.map(|field| field.name).collect();
     let mut table = json!({
         "description": shape.description,
@@ -151,7 +151,7 @@ pub fn fields() -> Vec<ScenarioField> {
     let mut next = 0;
     while let Some(shape) = shapes.get(next).copied() {
         next += 1;
-        for field in shape.fields {
+        for field in shape.fields() {
             rows.push(ScenarioField {
                 table: shape.name,
                 table_description: shape.description,

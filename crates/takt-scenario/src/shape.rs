@@ -15,6 +15,15 @@ pub(crate) struct Shape {
     /// Groups of fields of which exactly one must be there. The code that reads the table reports violations.
     pub(crate) one_of: &'static [&'static [&'static str]],
     pub(crate) fields: &'static [Field],
+    /// Fields that only tables of one kind have. The code that reads the table reports those of another kind.
+    pub(crate) of_kinds: &'static [FieldsOfKind],
+}
+
+/// Fields that only one kind of a table has.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct FieldsOfKind {
+    pub(crate) kind: &'static str,
+    pub(crate) fields: &'static [Field],
 }
 
 /// A field of a table.
@@ -232,15 +241,15 @@ impl Shape {
             match self.field(&key.name) {
                 Some(field) => field.kind.check(item, problems),
                 None => {
-                    meant.extend(near(&key.name, self.fields.iter().map(|field| field.name)));
+                    meant.extend(near(&key.name, self.fields().map(|field| field.name)));
                     let message = format!("`{}` is not a field of {}", key.name, self.name);
-                    let names = self.fields.iter().map(|field| field.name);
+                    let names = self.fields().map(|field| field.name);
                     let problem = Problem::new(message, key.span.clone());
                     problems.push(problem.did_you_mean(&key.name, names));
                 }
             }
         }
-        for field in self.fields.iter().filter(|field| field.required) {
+        for field in self.fields().filter(|field| field.required) {
             if table.get(field.name).is_none() && !meant.contains(&field.name) {
                 let message = format!(
                     "{} needs `{}`, {}",
@@ -253,7 +262,13 @@ impl Shape {
         }
     }
 
-    pub(crate) fn field(&self, name: &str) -> Option<&Field> {
-        self.fields.iter().find(|field| field.name == name)
+    /// Returns the fields of all kinds of the table.
+    pub(crate) fn fields(&self) -> impl Iterator<Item = &'static Field> + use<> {
+        let of_kinds = self.of_kinds.iter().flat_map(|kind| kind.fields);
+        self.fields.iter().chain(of_kinds)
+    }
+
+    pub(crate) fn field(&self, name: &str) -> Option<&'static Field> {
+        self.fields().find(|field| field.name == name)
     }
 }

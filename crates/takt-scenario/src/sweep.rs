@@ -93,7 +93,7 @@ fn leads_to_field(place: Place, step: &str, path: &str) -> Result<Option<&'stati
     };
     let found = shape.field(step).map(Some);
     found.ok_or_else(|| {
-        let names = shape.fields.iter().map(|field| field.name);
+        let names = shape.fields().map(|field| field.name);
         let what = format!("`{step}` is not a field of {}", shape.name);
         lost(path, what).did_you_mean(step, names)
     })

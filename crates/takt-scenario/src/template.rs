@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use crate::discipline::{DisciplineDescription, disciplines};
 use crate::quantity::{Duration, Rate, Share};
 
 /// The form of the network.
@@ -19,21 +20,6 @@ pub enum TopologyKind {
     Star(u32),
 }
 
-/// The queueing discipline at all ports.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum DisciplineKind {
-    /// `fq_codel`.
-    FqCodel,
-    /// `mqprio` alone: strict priority.
-    Mqprio,
-    /// Credit-Based Shapers below `mqprio`, with this share more than their flows need.
-    Cbs(Share),
-    /// Earliest TxTime First below `mqprio`.
-    Etf,
-    /// `taprio` with txtime-assist and ETF below.
-    Taprio,
-}
-
 /// The message of an application.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TemplateMessage {
@@ -44,12 +30,14 @@ pub enum TemplateMessage {
 }
 
 /// Parameters of a template.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Template {
     /// Form of the network.
     pub topology: TopologyKind,
-    /// Discipline at all ports.
-    pub discipline: DisciplineKind,
+    /// Discipline at all ports, one of [`disciplines`](crate::disciplines).
+    pub discipline: &'static DisciplineDescription,
+    /// Share by which the idleSlope of a shaper exceeds that of its flows.
+    pub provisioning: Share,
     /// Message of each application.
     pub message: TemplateMessage,
     /// Cycle of each application.
@@ -65,18 +53,14 @@ pub struct Template {
 impl Template {
     /// Makes the template of the papers: RNC 2, a cycle of 250 µs and an offset of 150 µs, CBS at all ports, 1 Gbit/s, sound
     /// bounds. With TAPRIO, the cycle is 200 µs and the offset 100 µs.
-    pub fn new(topology: TopologyKind, discipline: DisciplineKind) -> Self {
-        let micros = |micros: u64| Duration(micros * 1_000_000);
-        let (cycle, offset) = match discipline {
-            DisciplineKind::Taprio => (micros(200), micros(100)),
-            _ => (micros(250), micros(150)),
-        };
+    pub fn new(topology: TopologyKind, discipline: &'static DisciplineDescription) -> Self {
         Self {
             topology,
             discipline,
+            provisioning: Share(0),
             message: TemplateMessage::RepeatedNodeCount(2),
-            cycle,
-            offset,
+            cycle: discipline.template.cycle,
+            offset: discipline.template.offset,
             rate: Rate(1_000_000_000),
             paper: false,
         }
@@ -101,10 +85,11 @@ impl Template {
             }
             TopologyKind::Star(hosts) => ("star", format!("hosts = {hosts}\n"), hosts),
         };
-        // Frames that a bridge forwards have no txtime, so that a bridge has no ETF.
-        let usual = match self.discipline {
-            DisciplineKind::Etf => DisciplineKind::Mqprio,
-            other => other,
+        let own = self.discipline;
+        let replaced = own.template.hosts_only;
+        let usual = match disciplines().find(|it| replaced && it.name == own.template.scheduler) {
+            Some(scheduler) => scheduler,
+            None => own,
         };
         writeln!(
             to,
@@ -113,12 +98,8 @@ impl Template {
         writeln!(
             to,
             "version = 1\nname = \"{kind}\"\ndiscipline = \"{}\" # at every port{}\n",
-            usual.name(),
-            if usual == self.discipline {
-                ""
-            } else {
-                " but those below"
-            }
+            usual.name,
+            if replaced { " but those below" } else { "" }
         )?;
         writeln!(
             to,
@@ -131,23 +112,23 @@ impl Template {
                 "forwarding_delay = \"0 us\" # of each bridge, besides its queue"
             )?;
         }
-        if self.discipline == DisciplineKind::Taprio
+        if let Some(shift) = own.template.shift_per_hop
             && !matches!(self.topology, TopologyKind::Ring(_))
         {
             writeln!(
                 to,
-                "shift_per_hop = \"20 us\" # gates open later at each hop"
+                "shift_per_hop = \"{shift}\" # gates open later at each hop"
             )?;
         }
         writeln!(to)?;
-        usual.write(to)?;
-        if usual != self.discipline {
-            self.discipline.write(to)?;
+        self.write_discipline(usual, to)?;
+        if replaced {
+            self.write_discipline(own, to)?;
             for host in [1, last_host] {
                 writeln!(
                     to,
                     "[[ports]]\nnode = \"host{host}\"\ndiscipline = \"{}\"\n",
-                    self.discipline.name()
+                    own.name
                 )?;
             }
         }
@@ -180,57 +161,24 @@ impl Template {
         )?;
         writeln!(to, "\n[simulation]\nseed = 1\ncycles = 10000")
     }
-}
 
-impl DisciplineKind {
-    fn name(self) -> &'static str {
-        match self {
-            Self::FqCodel => "fq_codel",
-            Self::Mqprio => "mqprio",
-            Self::Cbs(_) => "cbs",
-            Self::Etf => "etf",
-            Self::Taprio => "taprio",
-        }
-    }
-
-    fn write(self, to: &mut String) -> std::fmt::Result {
-        let scheduler = match self {
-            Self::FqCodel => {
-                return writeln!(
-                    to,
-                    "[disciplines.fq_codel]\nscheduler = \"fq_codel\" # Linux's default\n"
-                );
-            }
-            Self::Taprio => "taprio",
-            _ => "mqprio",
-        };
+    fn write_discipline(
+        &self,
+        discipline: &DisciplineDescription,
+        to: &mut String,
+    ) -> std::fmt::Result {
+        let (name, template) = (discipline.name, &discipline.template);
+        let (scheduler, comment) = (template.scheduler, template.comment);
         writeln!(
             to,
-            "[disciplines.{}]\nscheduler = \"{scheduler}\"",
-            self.name()
+            "[disciplines.{name}]\nscheduler = \"{scheduler}\"{comment}"
         )?;
-        let queue = match self {
-            Self::Cbs(provisioning) => format!("\"cbs\", provisioning = \"{provisioning}\""),
-            Self::Etf | Self::Taprio => "\"etf\", delta = \"150 us\"".to_owned(),
-            _ => "\"fifo\"".to_owned(),
-        };
-        writeln!(to, "classes = [ # highest first")?;
-        writeln!(
-            to,
-            "    {{ name = \"A\", priorities = [3], queue = {queue} }},"
-        )?;
-        writeln!(to, "    {{ name = \"best effort\" }}, # all other PCPs\n]")?;
-        if self == Self::Taprio {
-            writeln!(
-                to,
-                "txtime_assist = \"180 us\" # txtime-delay: more than delta\nentries = ["
-            )?;
-            writeln!(to, "    {{ gates = [\"A\"], interval = \"40 us\" }},")?;
-            writeln!(
-                to,
-                "    {{ gates = [\"best effort\"], interval = \"60 us\" }},\n]"
-            )?;
+        if let Some(class) = template.class {
+            let class = class.replace("{provisioning}", &self.provisioning.to_string());
+            writeln!(to, "classes = [ # highest first")?;
+            writeln!(to, "    {{ name = \"A\", priorities = [3], {class} }},")?;
+            writeln!(to, "    {{ name = \"best effort\" }}, # all other PCPs\n]")?;
         }
-        writeln!(to)
+        writeln!(to, "{}", template.more)
     }
 }

@@ -8,7 +8,7 @@
 
 use std::path::PathBuf;
 
-use takt_scenario::{FlowSource, NodeKind, Queue, Rate, ScenarioFile};
+use takt_scenario::{FlowSource, NodeKind, Rate, ScenarioFile};
 
 fn shipped(name: &str) -> ScenarioFile {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
@@ -47,16 +47,9 @@ fn the_papers_line() {
     assert_eq!(last.scenario.flows()[0].frame.payload(), 1481);
     // 1523 B on the wire every 250 us.
     let class = &last.scenario.ports[0].discipline.classes[0];
-    let Queue::Cbs {
-        idle_slope,
-        send_slope,
-        ..
-    } = class.queue
-    else {
-        panic!("a shaper")
-    };
+    let shaper = class.queue.shaper().unwrap();
     assert_eq!(
-        [idle_slope, send_slope],
+        [shaper.idle_slope, shaper.send_slope.value()],
         [Rate(48_736_000), Rate(951_264_000)]
     );
     assert_eq!(variants[0].scenario.flows()[0].ports.len(), 1);
@@ -115,14 +108,7 @@ fn etf_gets_frames_ahead_of_their_time() {
 
 #[test]
 fn templates_are_scenarios() {
-    use takt_scenario::template::{DisciplineKind, Template, TopologyKind};
-    let disciplines = [
-        DisciplineKind::FqCodel,
-        DisciplineKind::Mqprio,
-        DisciplineKind::Cbs("-3%".parse().unwrap()),
-        DisciplineKind::Etf,
-        DisciplineKind::Taprio,
-    ];
+    use takt_scenario::template::{Template, TopologyKind};
     let topologies = [
         TopologyKind::PointToPoint,
         TopologyKind::Bridged,
@@ -131,11 +117,15 @@ fn templates_are_scenarios() {
         TopologyKind::Star(5),
     ];
     let hops = topologies.map(|topology| {
-        let hops = disciplines.map(|discipline| {
-            let text = Template::new(topology, discipline).text();
+        let hops = takt_scenario::disciplines().map(|discipline| {
+            let mut template = Template::new(topology, discipline);
+            template.provisioning = "-3%".parse().unwrap();
+            let text = template.text();
             let file = ScenarioFile::parse(&text, "template.toml").unwrap();
             file.scenario().flows()[0].ports.len()
         });
+        let hops: Vec<usize> = hops.collect();
+        assert_eq!(hops.len(), 5);
         assert!(hops.iter().all(|count| *count == hops[0]));
         hops[0]
     });
@@ -179,10 +169,9 @@ fn settings_replace_fields_and_their_sweeps() {
     )
     .unwrap();
     assert_eq!(line.scenario().nodes.len(), 3);
-    let Queue::Cbs { idle_slope, .. } = line.scenario().ports[0].discipline.classes[0].queue else {
-        panic!("no shaper");
-    };
-    assert_eq!(idle_slope, Rate(3_555_200));
+    let class = &line.scenario().ports[0].discipline.classes[0];
+    let shaper = class.queue.shaper().unwrap();
+    assert_eq!(shaper.idle_slope, Rate(3_555_200));
     assert_eq!(line.variants().unwrap().len(), 8, "the other sweep is left");
     let message = |settings: &[(&str, &str)]| set("line.toml", settings).unwrap_err().to_string();
     assert!(message(&[("topology.hop", "2")]).contains("did you mean `hops`?"));

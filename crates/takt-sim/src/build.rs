@@ -1,15 +1,10 @@
 //! Construction of the simulated parts from a scenario.
 
-use takt_scenario::{
-    Flow, FlowSource, LowerPriority, NodeIndex, PortIndex, Queue as Waiting, Scenario, Scheduler,
-};
+use takt_scenario::{Flow, FlowSource, LowerPriority, NodeIndex, PortIndex, Scenario};
 
 use crate::application::{Cycles, Generator};
 use crate::choice::Chooser;
-use crate::discipline::{
-    CbsIeee, CbsLinux, CbsParameters, ClassQueue, Classes, Etf, EtfMode, Fifo, FqCodel, Gates,
-    Lengths, QueueingDiscipline,
-};
+use crate::discipline::QueueingDiscipline;
 use crate::latency::Latency;
 use crate::options::{Adversary, Model, RunOptions};
 use crate::port::{Interference, Port};
@@ -92,7 +87,7 @@ fn port(scenario: &Scenario, options: &RunOptions, id: PortIndex) -> Port {
         .as_ref()
         .and_then(|adversary| adversary.gates.get(id.0).copied());
     let shift = shift.unwrap_or_default();
-    let discipline = discipline(&port.discipline, rate, clock, shift, options.model);
+    let discipline = QueueingDiscipline::new(&port.discipline, rate, clock, shift, options.model);
     let mut built = Port::new(
         discipline,
         rate,
@@ -105,7 +100,7 @@ fn port(scenario: &Scenario, options: &RunOptions, id: PortIndex) -> Port {
         .as_ref()
         .and_then(|adversary| adversary.interference.get(id.0));
     // Frames that gates keep away do not interfere.
-    let is_gated = matches!(port.discipline.scheduler, Scheduler::Taprio(_));
+    let is_gated = port.discipline.scheduler.gates().is_some();
     if let (Some(choice), LowerPriority::AtMost(frame), false) =
         (choice, scenario.bounds.lower_priority, is_gated)
     {
@@ -115,87 +110,6 @@ fn port(scenario: &Scenario, options: &RunOptions, id: PortIndex) -> Port {
         });
     }
     built
-}
-
-fn discipline(
-    written: &takt_scenario::Discipline,
-    rate: LineRate,
-    clock: NodeClock,
-    shift: Time,
-    model: Model,
-) -> QueueingDiscipline {
-    // Linux computes the duration of frames from the link's rate. By the standard a frame ends before its gate closes, by any
-    // clock.
-    let (lengths, by_clock) = match model {
-        Model::Linux => (Lengths::Kernel, rate),
-        Model::Ieee => (Lengths::Wire, rate.by(clock)),
-    };
-    let classes = || {
-        let queues = written
-            .classes
-            .iter()
-            .map(|class| queue(&class.queue, rate, model));
-        let mut map = [0; 16];
-        for (priority, class) in (0u8..).zip(&mut map) {
-            *class = u8::try_from(written.class_of(priority)).unwrap_or(u8::MAX);
-        }
-        Classes::new(queues.collect(), map, by_clock, lengths)
-    };
-    match &written.scheduler {
-        Scheduler::FqCodel(parameters) => {
-            QueueingDiscipline::FqCodel(Box::new(FqCodel::new(parameters)))
-        }
-        Scheduler::Mqprio => QueueingDiscipline::Classes(classes()),
-        Scheduler::Taprio(taprio) => {
-            let gated = classes().with_gates(Gates::new(taprio).shifted(shift));
-            QueueingDiscipline::Classes(match taprio.txtime_assist {
-                Some(delay) => gated.with_txtime_assist(delay.into()),
-                None => gated,
-            })
-        }
-    }
-}
-
-fn queue(written: &Waiting, rate: LineRate, model: Model) -> ClassQueue {
-    match written {
-        Waiting::Fifo { limit } => ClassQueue::Fifo(Fifo::new(*limit)),
-        Waiting::Cbs {
-            idle_slope,
-            send_slope,
-            hi_credit,
-            lo_credit,
-            limit,
-        } => match model {
-            Model::Ieee => ClassQueue::CbsIeee(CbsIeee::new(
-                Fifo::new(*limit),
-                idle_slope.0,
-                send_slope.0,
-                rate,
-            )),
-            Model::Linux => {
-                let parameters = CbsParameters {
-                    idle_slope: *idle_slope,
-                    send_slope: *send_slope,
-                    hi_credit: *hi_credit,
-                    lo_credit: *lo_credit,
-                };
-                ClassQueue::CbsLinux(CbsLinux::new(Fifo::new(*limit), parameters, rate))
-            }
-        },
-        Waiting::Etf {
-            delta,
-            deadline_mode,
-            offload,
-            ..
-        } => {
-            let mode = match (deadline_mode, offload) {
-                (true, _) => EtfMode::Deadline,
-                (false, true) => EtfMode::Offload,
-                (false, false) => EtfMode::Software,
-            };
-            ClassQueue::Etf(Etf::new(1000, (*delta).into(), mode))
-        }
-    }
 }
 
 pub(crate) fn forwarding(scenario: &Scenario, options: &RunOptions) -> Vec<Forwarding> {
@@ -307,19 +221,9 @@ pub(crate) fn lead(scenario: &Scenario, flow: &Flow) -> Time {
         .ports
         .first()
         .and_then(|port| scenario.ports.get(port.0));
-    let class = port.and_then(|port| {
-        port.discipline
-            .classes
-            .get(port.discipline.class_of(flow.pcp))
-    });
-    match class.map(|class| &class.queue) {
-        Some(Waiting::Etf {
-            delta,
-            offload: false,
-            ..
-        }) => (*delta).into(),
-        _ => Time::ZERO,
-    }
+    let etf = port.and_then(|port| port.discipline.queue_of(flow.pcp)?.launch());
+    etf.filter(|etf| !etf.offload)
+        .map_or(Time::ZERO, |etf| etf.delta.into())
 }
 
 /// Returns the flows of each application: that of published messages, and that of returned ones.

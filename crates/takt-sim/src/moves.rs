@@ -2,7 +2,7 @@
 //! it, if another frame comes just before it, or if the loopback's thread runs just before it.
 
 use takt_scenario::{
-    ApplicationIndex, ApplicationReceiver, Flow, FlowSource, PortIndex, Scenario, Scheduler, Taprio,
+    ApplicationIndex, ApplicationReceiver, Flow, FlowSource, PortIndex, Scenario, Taprio,
 };
 
 use crate::observer::Passage;
@@ -25,10 +25,7 @@ pub(crate) fn wrapped(phase: Time, cycle: Time) -> Time {
 
 /// Returns the gates of a port that open and close.
 pub(crate) fn gates(scenario: &Scenario, port: PortIndex) -> Option<&Taprio> {
-    match &scenario.ports[port.0].discipline.scheduler {
-        Scheduler::Taprio(taprio) => Some(taprio),
-        Scheduler::FqCodel(_) | Scheduler::Mqprio => None,
-    }
+    scenario.ports[port.0].discipline.scheduler.gates()
 }
 
 fn flow(scenario: &Scenario, source: FlowSource) -> Option<&Flow> {

@@ -13,7 +13,6 @@ use crate::executor::Executor;
 use crate::fault::SystemFault;
 use crate::kernel_state::KernelState;
 use crate::plan::PortPlan;
-use crate::qdisc::QdiscKind;
 use crate::saved_state::{SavedState, SavedStateError, SavedStates};
 use crate::shell_command::ShellCommand;
 use crate::system::{InterfacePlace, interface_place, kernel_state, run};
@@ -253,9 +252,7 @@ fn restore(
     }
     commands.extend(tree.iter().map(|qdisc| replace(interface, qdisc)));
     // Children freeze the gates of an earlier taprio as well.
-    let gates = tree
-        .first()
-        .filter(|root| matches!(root.kind, QdiscKind::Taprio(_)));
+    let gates = tree.first().filter(|root| root.kind.gates().is_some());
     commands.extend(gates.map(|root| replace(interface, root)));
     for command in &commands {
         run(executor, command)?;

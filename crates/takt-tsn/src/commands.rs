@@ -3,7 +3,7 @@
 use takt_scenario::NodeKind;
 
 use crate::plan::PortPlan;
-use crate::qdisc::{Qdisc, QdiscKind};
+use crate::qdisc::Qdisc;
 use crate::shell_command::ShellCommand;
 
 /// Preference of the filters: it tells them from those of others at the same interface.
@@ -24,9 +24,7 @@ pub fn qdisc_commands(plan: &PortPlan) -> Vec<ShellCommand> {
 
 /// Returns the command that starts the gates of a plan again, if it has gates.
 pub fn gates_again(plan: &PortPlan) -> Option<ShellCommand> {
-    let root = plan
-        .root()
-        .filter(|root| matches!(root.kind, QdiscKind::Taprio(_)))?;
+    let root = plan.root().filter(|root| root.kind.gates().is_some())?;
     Some(replace(&plan.interface, root))
 }
 

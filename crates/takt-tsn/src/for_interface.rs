@@ -48,9 +48,7 @@ pub fn plan_for_interface(
     if is_unknown && plan.tree.iter().any(|qdisc| in_software(&qdisc.kind)) {
         plan.warnings.push(PlanWarning::UnknownSpeed);
     }
-    let has_gates = plan
-        .root()
-        .is_some_and(|root| matches!(root.kind, QdiscKind::Taprio(_)));
+    let has_gates = plan.root().is_some_and(|root| root.kind.gates().is_some());
     if has_gates && !facts.is_up {
         plan.warnings.push(PlanWarning::LinkDown);
     }

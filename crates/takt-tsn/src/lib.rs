@@ -42,6 +42,7 @@ mod apply;
 mod class_counters;
 mod commands;
 mod compare;
+mod derivation;
 mod executor;
 mod fault;
 mod for_interface;
@@ -63,6 +64,7 @@ pub use commands::{
     vlan_interface,
 };
 pub use compare::{PlanDifference, differences};
+pub use derivation::Derivation;
 pub use executor::{CommandResult, Executor, ExecutorError, SystemExecutor, search_path};
 pub use fault::SystemFault;
 pub use for_interface::{InterfacePlanError, plan_for_interface};

@@ -1,14 +1,10 @@
-//! State of an interface, read from the output of `tc -j`. Versions of `tc` differ: numbers may be texts and flags may
-//! be words.
+//! State of an interface, read from the output of `tc -j`.
 
 use serde_json::Value;
-use takt_scenario::{Duration, FqCodelParameters, Size};
 
 use crate::commands::FILTER_PREFERENCE;
-use crate::qdisc::{
-    ClassMap, GateMode, GateSchedule, LaunchNumbers, QdiscHandle, QdiscKind, QdiscParent,
-    SOCKET_PRIORITIES, ShaperNumbers, kept_micros,
-};
+use crate::qdisc::json::number;
+use crate::qdisc::{QdiscHandle, QdiscKind, QdiscParent};
 
 /// Output of `tc` that is no list of disciplines or filters.
 #[derive(Debug, thiserror::Error)]
@@ -130,10 +126,10 @@ fn read_qdisc(value: &Value) -> Option<KernelQdisc> {
         backlog_bytes: count("backlog"),
         backlog_frames: count("qlen"),
     };
-    let kind = value
-        .get("options")
-        .and_then(|options| read_kind(&name, options))
-        .map(|kind| with_size_table(kind, value));
+    let overhead = value.get("stab").and_then(|stab| number(stab, "overhead"));
+    let overhead = overhead.map_or(0, |bytes| u32::try_from(bytes).unwrap_or(u32::MAX));
+    let options = value.get("options");
+    let kind = options.and_then(|options| QdiscKind::read(&name, options, overhead));
     Some(KernelQdisc {
         name,
         handle,
@@ -143,133 +139,9 @@ fn read_qdisc(value: &Value) -> Option<KernelQdisc> {
     })
 }
 
-/// Adds the size table, which the kernel shows beside the options.
-fn with_size_table(kind: QdiscKind, value: &Value) -> QdiscKind {
-    let overhead = value.get("stab").and_then(|stab| number(stab, "overhead"));
-    match kind {
-        QdiscKind::Taprio(schedule) => QdiscKind::Taprio(GateSchedule {
-            overhead: overhead.map_or(0, |bytes| u32::try_from(bytes).unwrap_or(u32::MAX)),
-            ..schedule
-        }),
-        other => other,
-    }
-}
-
 fn read_handle(text: &str) -> Option<QdiscHandle> {
     let digits = text.strip_suffix(':').unwrap_or(text);
     u16::from_str_radix(digits, 16).ok().map(QdiscHandle)
-}
-
-fn read_kind(name: &str, options: &Value) -> Option<QdiscKind> {
-    Some(match name {
-        "fq_codel" => QdiscKind::FqCodel(read_fq_codel(options)),
-        "mqprio" => QdiscKind::Mqprio(read_map(options)?),
-        "taprio" => QdiscKind::Taprio(read_taprio(options)?),
-        "cbs" => QdiscKind::Cbs(ShaperNumbers {
-            idle_slope: options.get("idleslope")?.as_i64()?,
-            send_slope: options.get("sendslope")?.as_i64()?,
-            hi_credit: options.get("hicredit")?.as_i64()?,
-            lo_credit: options.get("locredit")?.as_i64()?,
-            offload: flag(options, "offload"),
-        }),
-        "etf" => QdiscKind::Etf(LaunchNumbers {
-            delta: number(options, "delta")?,
-            deadline_mode: flag(options, "deadline_mode"),
-            skip_sock_check: flag(options, "skip_sock_check"),
-            offload: flag(options, "offload"),
-        }),
-        "pfifo" => QdiscKind::Pfifo(number(options, "limit")?),
-        "bfifo" => QdiscKind::Bfifo(number(options, "limit")?),
-        _ => return None,
-    })
-}
-
-fn read_fq_codel(options: &Value) -> FqCodelParameters {
-    let usual = FqCodelParameters::default();
-    let time = |name, usual| {
-        number(options, name).map_or(usual, |micros| {
-            Duration(kept_micros(micros).saturating_mul(1_000_000))
-        })
-    };
-    FqCodelParameters {
-        limit: number(options, "limit").unwrap_or(usual.limit),
-        flows: number(options, "flows").unwrap_or(usual.flows),
-        quantum: number(options, "quantum").map_or(usual.quantum, Size),
-        target: time("target", usual.target),
-        interval: time("interval", usual.interval),
-        memory_limit: number(options, "memory_limit").map_or(usual.memory_limit, Size),
-        ecn: flag(options, "ecn"),
-    }
-}
-
-/// Reads priorities and queues: mqprio has pairs of the first and the last queue, taprio has offset and count.
-fn read_map(options: &Value) -> Option<ClassMap> {
-    let mut classes = [0u8; SOCKET_PRIORITIES];
-    let map = options.get("map")?.as_array()?;
-    for (class, value) in classes.iter_mut().zip(map) {
-        *class = u8::try_from(value.as_u64()?).ok()?;
-    }
-    let count = usize::try_from(number(options, "tc")?).ok()?;
-    let read = |value: &Value| match value.as_array() {
-        Some(pair) => {
-            let (first, last) = (pair.first()?.as_u64()?, pair.get(1)?.as_u64()?);
-            u16::try_from(last.checked_add(1)?.checked_sub(first)?).ok()
-        }
-        None => u16::try_from(number(value, "count")?).ok(),
-    };
-    let queues = options.get("queues")?.as_array()?.iter().take(count);
-    let queues: Option<Vec<u16>> = queues.map(read).collect();
-    Some(ClassMap {
-        classes,
-        queues: queues?,
-    })
-}
-
-fn read_taprio(options: &Value) -> Option<GateSchedule> {
-    let map = read_map(options)?;
-    // A schedule that was sent again waits for its start, and then replaces the one before.
-    let schedule = options.get("admin").unwrap_or(options);
-    let entry = |value: &Value| {
-        let gates = number(value, "gatemask")?;
-        Some((u8::try_from(gates).ok()?, number(value, "interval")?))
-    };
-    let entries = schedule.get("schedule").and_then(Value::as_array);
-    let entries: Option<Vec<(u8, u64)>> = entries?.iter().map(entry).collect();
-    let flags = number(options, "flags").unwrap_or(0);
-    let mode = match (flags & 1, flags & 2) {
-        (1, _) => GateMode::TxtimeAssist(number(options, "txtime_delay").unwrap_or(0)),
-        (_, 2) => GateMode::FullOffload,
-        _ => GateMode::Software,
-    };
-    Some(GateSchedule {
-        map,
-        base_time: number(schedule, "base_time")?,
-        entries: entries?,
-        mode,
-        overhead: 0,
-    })
-}
-
-/// Returns a number, also from a text in hexadecimal: `"0x2"`.
-fn number(value: &Value, name: &str) -> Option<u64> {
-    match value.get(name)? {
-        Value::Number(number) => number.as_u64(),
-        Value::String(text) => match text.strip_prefix("0x") {
-            Some(digits) => u64::from_str_radix(digits, 16).ok(),
-            None => text.parse().ok(),
-        },
-        _ => None,
-    }
-}
-
-/// Returns a flag: true, 1 or `"on"`.
-fn flag(value: &Value, name: &str) -> bool {
-    match value.get(name) {
-        Some(Value::Bool(flag)) => *flag,
-        Some(Value::String(text)) => text == "on",
-        Some(Value::Number(number)) => number.as_u64() == Some(1),
-        _ => false,
-    }
 }
 
 #[cfg(test)]

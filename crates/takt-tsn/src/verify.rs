@@ -29,10 +29,8 @@ pub struct Verification {
 pub fn verify(plan: &PortPlan, executor: &mut impl Executor) -> Result<Verification, SystemFault> {
     let facts = interface_facts(executor, &plan.interface)?;
     let (state, _) = kernel_state(executor, &plan.interface)?;
-    let schedule = match state.root().and_then(|root| root.kind.as_ref()) {
-        Some(QdiscKind::Taprio(schedule)) => Some(schedule),
-        _ => None,
-    };
+    let root = state.root().and_then(|root| root.kind.as_ref());
+    let schedule = root.and_then(QdiscKind::gates);
     let speed = facts.speed.unwrap_or(plan.speed);
     Ok(Verification {
         differences: differences(plan, &state),

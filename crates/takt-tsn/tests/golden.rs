@@ -11,7 +11,7 @@
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use takt_scenario::{Scenario, ScenarioFile, ScenarioVariant};
+use takt_scenario::{Rate, Scenario, ScenarioFile, ScenarioVariant};
 use takt_tsn::{HardwareOffload, PlanOptions, SchedulePicture, plan_scenario, script};
 
 fn folder(name: &str) -> PathBuf {
@@ -45,8 +45,12 @@ fn shown(scenario: &Scenario, offload: HardwareOffload) -> String {
         vlan_interfaces: true,
         ..PlanOptions::default()
     };
+    shown_with(scenario, &options)
+}
+
+fn shown_with(scenario: &Scenario, options: &PlanOptions) -> String {
     let mut text = String::new();
-    for plan in plan_scenario(scenario, &options).unwrap() {
+    for plan in plan_scenario(scenario, options).unwrap() {
         for line in script(&plan) {
             writeln!(text, "{line}").unwrap();
         }
@@ -123,6 +127,20 @@ fn plans_of_all_scenarios_are_the_golden_ones() {
                 names.push(name);
             }
         }
+    }
+    // The clocks of nodes drift. At another speed, computed credits follow, and given ones stay.
+    let text = std::fs::read_to_string(folder("tests/drift.toml")).unwrap();
+    let drift = Scenario::parse(&text, "drift.toml").unwrap();
+    for (name, speed) in [
+        ("drift.sh", None),
+        ("drift-at-1-Gbit.sh", Some(Rate(1_000_000_000))),
+    ] {
+        let options = PlanOptions {
+            speed,
+            ..PlanOptions::default()
+        };
+        differences.extend(compare(name, &shown_with(&drift, &options)));
+        names.push(name.to_owned());
     }
     assert!(differences.is_empty(), "{}", differences.join("\n"));
     let golden = std::fs::read_dir(folder("tests/golden")).unwrap();

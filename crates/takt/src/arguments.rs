@@ -5,6 +5,7 @@ mod bench;
 mod bounds;
 mod clients;
 mod control_loop;
+mod disciplines;
 mod discover;
 mod history;
 mod host;
@@ -41,7 +42,7 @@ pub use pubsub::{
 };
 pub use report::ReportArguments;
 pub use scenario::{
-    CheckScenarioArguments, ModelName, NewArguments, QdiscName, ScenarioCommand, TemplateName,
+    CheckScenarioArguments, ModelName, NewArguments, ScenarioCommand, TemplateName,
 };
 pub use security::{
     ClientSecurityArguments, ConnectionSecurityArguments, ServeSecurityArguments, UserArguments,
@@ -57,9 +58,8 @@ pub use trust::{TrustArguments, TrustCommand, TrustServerArguments};
 pub(crate) use values::listening;
 
 pub use tsn::{
-    TsnApplyArguments, TsnClearArguments, TsnCommand, TsnDiscipline, TsnOffload, TsnParameters,
-    TsnPlanArguments, TsnPortArguments, TsnPreset, TsnShowArguments, TsnSystemArguments,
-    TsnVerifyArguments,
+    TsnApplyArguments, TsnClearArguments, TsnCommand, TsnOffload, TsnParameters, TsnPlanArguments,
+    TsnPortArguments, TsnPreset, TsnShowArguments, TsnSystemArguments, TsnVerifyArguments,
 };
 
 /// Deterministic OPC UA: shared memory between applications of one host, PubSub with TSN between hosts.

@@ -11,6 +11,7 @@ mod ports;
 mod quantities;
 mod reason;
 mod schedule;
+mod selection;
 mod sound;
 mod txtime;
 

@@ -2,7 +2,7 @@
 //! here, beside the sound model, because `model = "paper"` reproduces the paper's numbers from scenario files.
 
 use takt_scenario::{
-    Analysis, Distribution, Duration, Flow, FlowSource, Part, PortIndex, Queue, Scenario, Scheduler,
+    Analysis, Distribution, Duration, Flow, FlowSource, Part, PortIndex, Scenario, Scheduler,
 };
 
 use super::bounds::{FlowBound, QueueBound, ScenarioBounds};
@@ -154,8 +154,10 @@ fn shaper(
             part: Part::Class { port, class },
         }
     };
-    let Some(Queue::Cbs { idle_slope, .. }) =
-        discipline.classes.get(class).map(|class| &class.queue)
+    let Some(shaper) = discipline
+        .classes
+        .get(class)
+        .and_then(|class| class.queue.shaper())
     else {
         return Err(not_modelled(
             "the paper's model has Credit-Based Shapers only; `model = \"sound\"` has all disciplines",
@@ -175,7 +177,7 @@ fn shaper(
     }
     let (message, none) = (flow.frame.l2_bits(), Rational::ZERO);
     Ok(CreditBasedShaper::new(
-        bits_per_second(*idle_slope),
+        bits_per_second(shaper.idle_slope),
         link.clone(),
         message,
         none,

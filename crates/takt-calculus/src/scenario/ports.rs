@@ -1,24 +1,15 @@
 //! Translation of a scenario's ports to those of the calculus.
 
-use takt_scenario::{
-    ClockModel, Credit, FqCodelParameters, LowerPriority, Part, PortIndex, Queue, Rate, Scheduler,
-    Taprio,
-};
+use takt_scenario::{Credit, LowerPriority, Part, PortIndex};
 
 use super::error::ScenarioBoundsError;
 use super::quantities::{bits_per_second, class_at, class_name, seconds_by, speed};
-use super::reason::names;
+use super::selection::Slopes;
 use super::sound::Mapping;
 use crate::port::{
     EgressPort, GateControlEntry, GateControlList, PortClass, PortError, TransmissionSelection,
 };
 use crate::{FrameBits, Rational};
-
-/// Bytes of a frame on the wire that Linux does not count: check sequence, preamble and interframe gap.
-const UNCOUNTED_BYTES: u64 = 24;
-
-/// Bytes of a VLAN tag. Linux does not count them where the device inserts the tag, because it is not a part of the buffer then.
-const TAG_BYTES: u64 = 4;
 
 impl Mapping<'_> {
     /// Adds a port. Classes that no flow is in are left out.
@@ -29,7 +20,7 @@ impl Mapping<'_> {
         let clock = scenario.nodes[port.node.0].clock;
         let mut classes = Vec::new();
         let mut indices = Vec::new();
-        for (index, class) in port.discipline.classes.iter().enumerate() {
+        for index in 0..port.discipline.classes.len() {
             let flows = scenario
                 .flows()
                 .iter()
@@ -40,20 +31,14 @@ impl Mapping<'_> {
                 continue;
             };
             indices.push(Some(classes.len()));
-            let selection = match &port.discipline.scheduler {
-                Scheduler::Taprio(taprio) if taprio.txtime_assist.is_some() => {
-                    self.assisted(id, index, taprio, shortest == longest)?
-                }
-                Scheduler::FqCodel(parameters) => self.fair(parameters),
-                scheduler => selection(&class.queue, scheduler, &link, clock),
-            };
+            let selection = self.selection(id, index, shortest == longest)?;
             classes.push(PortClass {
                 selection,
                 longest: longest.clone(),
                 shortest: shortest.clone(),
             });
         }
-        let is_gated = matches!(port.discipline.scheduler, Scheduler::Taprio(_));
+        let is_gated = port.discipline.scheduler.gates().is_some();
         if let LowerPriority::AtMost(frame) = scenario.bounds.lower_priority
             && !is_gated
         {
@@ -68,21 +53,11 @@ impl Mapping<'_> {
         let mut egress = EgressPort::new(link.clone(), classes).map_err(port_error)?;
         let queues = port.discipline.classes.iter().zip(&indices);
         for (class, index) in queues {
-            if let (
-                Queue::Cbs {
-                    idle_slope,
-                    send_slope,
-                    hi_credit,
-                    lo_credit,
-                    ..
-                },
-                Some(index),
-            ) = (&class.queue, index)
-            {
-                let slopes = Slopes::new(*idle_slope, *send_slope, &link);
+            if let (Some(shaper), Some(index)) = (class.queue.shaper(), index) {
+                let slopes = Slopes::new(shaper, &link);
                 let bits =
-                    |credit: &Credit| Rational::from(credit.0) * Rational::from(8) / &slopes.cost;
-                let mut high = bits(hi_credit);
+                    |credit: Credit| Rational::from(credit.0) * Rational::from(8) / &slopes.cost;
+                let mut high = bits(shaper.hi_credit.value());
                 // HiCredit is assumed to leave room for credit that rises higher behind gates.
                 if is_gated && let Some((_, needed)) = egress.credit_limits(*index) {
                     high = high.max(needed);
@@ -90,7 +65,7 @@ impl Mapping<'_> {
                 // By a slow clock a frame ends before it has cost all its credit.
                 let gained = &slopes.idle / &link * (speed(clock) - Rational::ONE);
                 let longest = &egress.classes()[*index].longest;
-                let low = bits(lo_credit) + longest * gained.min(Rational::ZERO);
+                let low = bits(shaper.lo_credit.value()) + longest * gained.min(Rational::ZERO);
                 egress
                     .check_credit(*index, &low, &high)
                     .map_err(port_error)?;
@@ -134,7 +109,7 @@ impl Mapping<'_> {
         indices: &[Option<usize>],
     ) -> Result<Option<GateControlList>, ScenarioBoundsError> {
         let port = &self.scenario.ports[id.0];
-        let Scheduler::Taprio(taprio) = &port.discipline.scheduler else {
+        let Some(taprio) = port.discipline.scheduler.gates() else {
             return Ok(None);
         };
         if indices.iter().all(Option::is_none) {
@@ -164,109 +139,5 @@ impl Mapping<'_> {
             None => gates,
         };
         gates.map(Some).map_err(port_error)
-    }
-}
-
-impl Mapping<'_> {
-    /// Makes the class of FQ_CoDel. With no more flows than queues, each flow is assumed to have a queue of its own.
-    fn fair(&self, parameters: &FqCodelParameters) -> TransmissionSelection {
-        let flows = u64::try_from(self.scenario.flows().len()).unwrap_or(u64::MAX);
-        if flows > parameters.flows || parameters.quantum.0 == 0 {
-            return TransmissionSelection::FlowQueueing;
-        }
-        let bits = |bytes: u64| Rational::from(bytes) * Rational::from(8);
-        TransmissionSelection::FairQueueing {
-            quantum: bits(parameters.quantum.0),
-            uncounted: bits(UNCOUNTED_BYTES),
-            tag: bits(TAG_BYTES),
-        }
-    }
-
-    /// Makes a class below txtime-assist. Gates have no effect there, and the txtimes act as ETF in hardware does. A frame can
-    /// pass a longer one that no longer fits into one window and waits for another.
-    fn assisted(
-        &self,
-        id: PortIndex,
-        class: usize,
-        taprio: &Taprio,
-        one_length: bool,
-    ) -> Result<TransmissionSelection, ScenarioBoundsError> {
-        let queue = &self.scenario.ports[id.0].discipline.classes[class].queue;
-        let keeps_times = matches!(
-            queue,
-            Queue::Etf {
-                offload: true,
-                deadline_mode: false,
-                ..
-            }
-        );
-        if !keeps_times {
-            let (port, name) = names(self.scenario, id, class);
-            return Err(ScenarioBoundsError::NotModelled {
-                place: port,
-                what: format!(
-                    "frames of `{name}` would be sent before the times of txtime_assist: only etf with offload waits for these times"
-                ),
-                part: Part::Class { port: id, class },
-            });
-        }
-        Ok(if one_length || taprio.windows(class).len() < 2 {
-            TransmissionSelection::StrictPriority
-        } else {
-            TransmissionSelection::FlowQueueing
-        })
-    }
-}
-
-/// Slopes of a Credit-Based Shaper in the calculus's units.
-///
-/// Credit gains `idleSlope` over time and loses `sendSlope` instead while a frame is sent at the link's rate `C`: it is idleSlope
-/// times the time, less `(idleSlope + sendSlope) / C` for each bit sent. Divided by that cost, it is the credit of a shaper whose
-/// bits cost one each, and whose idleSlope is `idleSlope C / (idleSlope + sendSlope)`. Where sendSlope is the rest of the link's
-/// rate, as in IEEE 802.1Q, the cost is 1.
-struct Slopes {
-    idle: Rational,
-    cost: Rational,
-}
-
-impl Slopes {
-    fn new(idle_slope: Rate, send_slope: Rate, link: &Rational) -> Self {
-        let idle = bits_per_second(idle_slope);
-        let cost = (&idle + bits_per_second(send_slope)) / link;
-        Self {
-            idle: idle / &cost,
-            cost,
-        }
-    }
-}
-
-fn selection(
-    queue: &Queue,
-    scheduler: &Scheduler,
-    link: &Rational,
-    clock: ClockModel,
-) -> TransmissionSelection {
-    match (scheduler, queue) {
-        (
-            _,
-            Queue::Cbs {
-                idle_slope,
-                send_slope,
-                ..
-            },
-        ) => TransmissionSelection::CreditBased {
-            // Credit is gained by the node's clock.
-            idle_slope: Slopes::new(*idle_slope, *send_slope, link).idle * speed(clock),
-        },
-        (Scheduler::Mqprio, Queue::Etf { delta, offload, .. }) => {
-            TransmissionSelection::EarliestTxTime {
-                delta: if *offload {
-                    Rational::ZERO
-                } else {
-                    seconds_by(*delta, clock)
-                },
-            }
-        }
-        _ => TransmissionSelection::StrictPriority,
     }
 }

@@ -2,7 +2,7 @@
 //! which the message waits at each hop. It is here, beside the other analyses of a scenario, because those take each window at
 //! its worst phase.
 
-use takt_scenario::{Application, Flow, FlowSource, Scenario, Scheduler};
+use takt_scenario::{Application, Flow, FlowSource, Scenario};
 
 use super::loopback::{Range, missed_publishers, publisher};
 use super::quantities::{seconds, way_back};
@@ -37,10 +37,7 @@ pub(super) fn delays(mapping: &Mapping<'_>, ways: &Ways<'_>) -> Result<Delays, P
     let mut cycles = scenario
         .ports
         .iter()
-        .filter_map(|port| match &port.discipline.scheduler {
-            Scheduler::Taprio(taprio) => Some(taprio.cycle_time),
-            _ => None,
-        });
+        .filter_map(|port| Some(port.discipline.scheduler.gates()?.cycle_time));
     let Some(cycle) = cycles.next().map(seconds) else {
         return all("there are no gates");
     };

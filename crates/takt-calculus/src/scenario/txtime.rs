@@ -1,6 +1,6 @@
 //! Frames that are given to the kernel early, with the time at which to send them, and the disciplines that hold them until then.
 
-use takt_scenario::{Application, Duration, Flow, FlowSource, Part, Queue, Scheduler};
+use takt_scenario::{Application, Duration, Flow, FlowSource, Part, Queue};
 
 use super::error::ScenarioBoundsError;
 use super::quantities::{class_at, seconds, seconds_by, way_back};
@@ -45,31 +45,25 @@ impl Mapping<'_> {
             })
         };
         let discipline = &self.scenario.ports[first.0].discipline;
-        if let Scheduler::Taprio(taprio) = &discipline.scheduler
-            && taprio.txtime_assist.is_some()
-        {
+        if discipline.scheduler.txtime_assist().is_some() {
             return refused(
                 "frames with their own txtimes below txtime_assist, whose times for them are unknown"
                     .to_owned(),
             );
         }
-        let Some(Queue::Etf {
-            delta,
-            deadline_mode,
-            offload,
-            ..
-        }) = discipline.classes.get(class).map(|class| &class.queue)
-        else {
+        let queue = discipline.queue_of(flow.pcp);
+        let Some(etf) = queue.and_then(Queue::launch) else {
             return refused(format!(
                 "frames that are given to it {lead} before their txtime: no etf holds them until then"
             ));
         };
-        if *deadline_mode {
+        if etf.deadline_mode {
             return refused(
                 "etf in deadline_mode, which sends in the order of deadlines".to_owned(),
             );
         }
-        if lead < *delta {
+        let delta = etf.delta;
+        if lead < delta {
             return refused(format!(
                 "frames that are dropped: they are given to etf {lead} before their time, but delta is {delta}"
             ));
@@ -80,8 +74,8 @@ impl Mapping<'_> {
         };
         let node = &self.scenario.nodes[node.0];
         let late = node.wake_up_latency.most();
-        let until_released = seconds_by(lead, node.clock) - seconds_by(*delta, node.clock);
-        if !offload && until_released < seconds(late) {
+        let until_released = seconds_by(lead, node.clock) - seconds_by(delta, node.clock);
+        if !etf.offload && until_released < seconds(late) {
             return refused(format!(
                 "frames that are sent late and in another order: they are given to etf {lead} before their time, {late} later at most, \
                  but delta is {delta}, and without offload they leave then"

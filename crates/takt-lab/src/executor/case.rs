@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use takt_control::{Sending, trace_file};
 use takt_link::LinkError;
 use takt_rt::clock::{tai_nanos, tai_offset_seconds};
-use takt_scenario::{ApplicationIndex, CrossTrafficIndex, FlowSource, Scenario, Scheduler};
+use takt_scenario::{ApplicationIndex, CrossTrafficIndex, FlowSource, Scenario};
 
 use super::capture::{CaptureCounts, PortCapture};
 use super::cross_traffic::{TrafficCounts, TrafficSource};
@@ -383,10 +383,7 @@ fn common_cycle(scenario: &Scenario) -> u64 {
     let gates = scenario
         .ports
         .iter()
-        .filter_map(|port| match &port.discipline.scheduler {
-            Scheduler::Taprio(taprio) => Some(taprio.cycle_time),
-            _ => None,
-        });
+        .filter_map(|port| Some(port.discipline.scheduler.gates()?.cycle_time));
     let cycles: Vec<u64> = applications
         .chain(gates)
         .map(|cycle| (cycle.0 / 1000).max(1))

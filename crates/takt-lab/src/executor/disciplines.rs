@@ -1,18 +1,23 @@
 //! Queueing disciplines that a scenario needs, and those that the running kernel has.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use takt_scenario::{PortIndex, Scenario};
 use takt_tsn::{
-    Executor, HardwareOffload, PlanOptions, PortInput, SavedStates, ShellCommand, SystemExecutor,
-    apply, plan_for_interface, plan_port,
+    Executor, HardwareOffload, PlanOptions, PortInput, Qdisc, SavedStates, ShellCommand,
+    SystemExecutor, apply, plan_for_interface, plan_port,
 };
 
 use super::node::{LabNode, STATES};
 use crate::error::LabError;
 
+/// Device on which disciplines are tried.
+const PROBE: &str = "eth0";
+
 /// Classifier and action that set the priority of received frames at bridges.
 const MARKING: &str = "flower with skbedit";
+const MARKING_WORDS: &str = "filter replace dev eth0 ingress protocol 802.1Q pref 1 handle 1 flower vlan_prio 3 \
+                             action skbedit priority 3";
 
 /// Returns the options of plans in the lab: its devices have no hardware that could do anything.
 fn options() -> PlanOptions {
@@ -22,12 +27,14 @@ fn options() -> PlanOptions {
     }
 }
 
-/// Returns the names of the disciplines, classifiers and actions that the ports of a scenario need.
+/// Returns the disciplines, classifiers and actions that the ports of a scenario need: for each name, the words of `tc` that try it.
 ///
 /// # Errors
 /// [`LabError::Discipline`]: a port cannot be planned.
-pub fn required_disciplines(scenario: &Scenario) -> Result<BTreeSet<&'static str>, LabError> {
-    let mut required = BTreeSet::new();
+pub fn required_disciplines(
+    scenario: &Scenario,
+) -> Result<BTreeMap<&'static str, String>, LabError> {
+    let mut required = BTreeMap::new();
     for port in (0..scenario.ports.len()).map(PortIndex) {
         let Some(input) = PortInput::of_scenario(scenario, port) else {
             continue;
@@ -36,13 +43,18 @@ pub fn required_disciplines(scenario: &Scenario) -> Result<BTreeSet<&'static str
             port: input.name(),
             message: error.to_string(),
         })?;
-        required.extend(plan.tree.iter().map(|qdisc| qdisc.kind.name()));
+        for Qdisc { kind, .. } in &plan.tree {
+            let (name, parameters) = (kind.name(), kind.phrases().join(" "));
+            required.entry(name).or_insert_with(|| {
+                format!("qdisc replace dev {PROBE} root handle 1: {name} {parameters}")
+            });
+        }
         if !plan.marked.is_empty() {
-            required.insert(MARKING);
+            required.insert(MARKING, MARKING_WORDS.to_owned());
         }
     }
     // They are in every kernel with queueing disciplines.
-    required.retain(|name| !matches!(*name, "pfifo" | "bfifo"));
+    required.retain(|name, _| !matches!(*name, "pfifo" | "bfifo"));
     Ok(required)
 }
 
@@ -51,46 +63,29 @@ pub fn required_disciplines(scenario: &Scenario) -> Result<BTreeSet<&'static str
 /// # Errors
 /// [`LabError::NotPermitted`], or a program is missing.
 pub fn missing_disciplines(
-    required: &BTreeSet<&'static str>,
+    required: BTreeMap<&'static str, String>,
 ) -> Result<Vec<&'static str>, LabError> {
     let node = LabNode::new("probe")?;
     if required.is_empty() {
         return Ok(Vec::new());
     }
     node.commands(vec![
-        ShellCommand::ip("link add eth0 numtxqueues 2 type veth peer name eth1"),
-        ShellCommand::ip("link set eth0 up"),
-        ShellCommand::tc("qdisc add dev eth0 clsact"),
+        ShellCommand::ip(format!(
+            "link add {PROBE} numtxqueues 8 type veth peer name eth1"
+        )),
+        ShellCommand::ip(format!("link set {PROBE} up")),
+        ShellCommand::tc(format!("qdisc add dev {PROBE} clsact")),
     ])?;
-    let required: Vec<&'static str> = required.iter().copied().collect();
     node.run(move || {
-        required
+        let missing = required
             .into_iter()
-            .filter(|name| is_missing(name))
-            .collect()
+            .filter(|(name, words)| is_missing(name, words));
+        missing.map(|(name, _)| name).collect()
     })
 }
 
-/// Tries a discipline at the device eth0 of the calling thread's namespace.
-fn is_missing(name: &str) -> bool {
-    let words = match name {
-        MARKING => {
-            "filter replace dev eth0 ingress protocol 802.1Q pref 1 handle 1 flower vlan_prio 3 action skbedit priority 3"
-        }
-        "fq_codel" => "qdisc replace dev eth0 root handle 1: fq_codel",
-        "mqprio" => {
-            "qdisc replace dev eth0 root handle 1: mqprio num_tc 2 map 0 1 queues 1@0 1@1 hw 0"
-        }
-        "cbs" => {
-            "qdisc replace dev eth0 root handle 1: cbs idleslope 1000 sendslope -999000 hicredit 1 locredit -1 offload 0"
-        }
-        "etf" => "qdisc replace dev eth0 root handle 1: etf clockid CLOCK_TAI delta 1000",
-        "taprio" => {
-            "qdisc replace dev eth0 root handle 1: taprio num_tc 2 map 0 1 queues 1@0 1@1 base-time 0 \
-             sched-entry S 01 100000 sched-entry S 02 100000 clockid CLOCK_TAI"
-        }
-        _ => return true,
-    };
+/// Tries a discipline at the device of the calling thread's namespace.
+fn is_missing(name: &str, words: &str) -> bool {
     let result = SystemExecutor::default().run(&ShellCommand::tc(words));
     // A discipline may have other reasons to refuse: then applying the plan names them.
     let unknown = ["kind is unknown", "Unknown qdisc", "Unknown filter"];

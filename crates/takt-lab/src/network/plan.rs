@@ -3,7 +3,7 @@
 use takt_link::MacAddress;
 use takt_scenario::{
     ApplicationReceiver, Flow, FlowSource, LinkIndex, NodeIndex, NodeKind, PortIndex, Rate,
-    Scenario, Scheduler,
+    Scenario,
 };
 
 use super::addresses::{device_address, flow_address};
@@ -288,10 +288,7 @@ fn nodes(scenario: &Scenario) -> Vec<NodePlan> {
             capture = format!("{}-{index}.pcapng", capture.trim_end_matches(".pcapng"));
         }
         captures.push(capture.clone());
-        let queues = match port.discipline.scheduler {
-            Scheduler::FqCodel(_) => 1,
-            _ => u16::try_from(port.discipline.classes.len()).unwrap_or(u16::MAX),
-        };
+        let queues = u16::try_from(port.discipline.classes.len()).unwrap_or(u16::MAX);
         if let Some(node) = nodes.get_mut(port.node.0) {
             node.devices.push(DevicePlan {
                 port: PortIndex(index),

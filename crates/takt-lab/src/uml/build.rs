@@ -12,9 +12,10 @@ use takt_rt::child::{ChildError, ChildProcess, Ending};
 use takt_tsn::search_path;
 
 use super::cache::KernelCache;
+use super::configuration::configuration;
 use super::error::UmlError;
 use super::source::KernelSource;
-use super::{CHANGES, CONFIGURATION, DRIVER_LINE, DRIVERS, FILES, archive, programs};
+use super::{CHANGES, DRIVER_LINE, DRIVERS, FILES, archive, programs};
 
 /// Megabytes that a build takes on the disk until its end.
 pub const SPACE_MEGABYTES: u64 = 1_600;
@@ -76,11 +77,11 @@ pub fn build_kernel(
     extend(&tree)?;
 
     steps.observer.begins(BuildStep::Configure);
-    let configuration = build.path.join("kernel.config");
-    fs::write(&configuration, CONFIGURATION).map_err(UmlError::io(&configuration))?;
+    let options = build.path.join("kernel.config");
+    fs::write(&options, configuration()).map_err(UmlError::io(&options))?;
     let mut configure = make(&tree, &objects);
     configure
-        .env("KCONFIG_ALLCONFIG", &configuration)
+        .env("KCONFIG_ALLCONFIG", &options)
         .arg("allnoconfig");
     steps.run(&mut configure)?;
     check_options(&objects.join(".config"))?;
@@ -180,12 +181,11 @@ fn make(tree: &Path, objects: &Path) -> Command {
 }
 
 /// Checks that the configuration has all options: `make` leaves out unknown ones silently.
-fn check_options(configuration: &Path) -> Result<(), UmlError> {
-    let text = fs::read_to_string(configuration).map_err(UmlError::io(configuration))?;
+fn check_options(path: &Path) -> Result<(), UmlError> {
+    let text = fs::read_to_string(path).map_err(UmlError::io(path))?;
     let found: std::collections::HashSet<&str> = text.lines().collect();
-    let wanted = CONFIGURATION
-        .lines()
-        .filter(|line| line.starts_with("CONFIG_"));
+    let options = configuration();
+    let wanted = options.lines().filter(|line| line.starts_with("CONFIG_"));
     let missing: Vec<String> = wanted
         .filter(|line| !found.contains(line))
         .map(|line| line.trim_end_matches("=y").to_owned())
@@ -316,7 +316,7 @@ mod tests {
     fn an_option_that_the_kernel_lacks_is_named() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(".config");
-        let complete = CONFIGURATION.to_owned();
+        let complete = configuration();
         fs::write(&path, &complete).unwrap();
         check_options(&path).unwrap();
         fs::write(&path, complete.replace("CONFIG_NET_SCH_CBS=y\n", "")).unwrap();

@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
+use super::configuration::configuration;
 use super::error::UmlError;
-use super::{CHANGES, CONFIGURATION, FILES};
+use super::{CHANGES, FILES};
 
 /// Variable that names the folder.
 const VARIABLE: &str = "TAKT_LAB_CACHE";
@@ -88,7 +89,7 @@ fn digest() -> String {
         digest.update(text.as_bytes());
         digest.update([0]);
     }
-    digest.update(CONFIGURATION.as_bytes());
+    digest.update(configuration().as_bytes());
     let digest = digest.finalize();
     let first = digest.iter().take(8);
     first.map(|byte| format!("{byte:02x}")).collect()

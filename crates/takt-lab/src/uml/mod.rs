@@ -13,6 +13,7 @@
 mod archive;
 mod build;
 mod cache;
+mod configuration;
 mod error;
 mod first_process;
 mod machine;
@@ -27,9 +28,6 @@ pub use first_process::{initialize, is_first_process, power_off};
 pub use machine::{Machine, PROGRESS, ReportLine};
 pub use ready_made::{READY_MADE_PACKAGE, load_modules, ready_made};
 pub use source::{KernelSource, SOURCE_PACKAGE};
-
-/// Options of the kernel, as `make allnoconfig` reads them.
-const CONFIGURATION: &str = include_str!("../../uml/kernel.config");
 
 /// Files that are added to the kernel's tree or replace files there: path in the tree, and text.
 const FILES: [(&str, &str); 3] = [

@@ -21,16 +21,11 @@ const KERNEL: &str = "/usr/bin/linux.uml";
 /// Folder with a folder of modules for each version.
 const MODULES: &str = "/usr/lib/uml/modules";
 
-/// Modules that the lab needs: devices, bridges, disciplines and filters.
-const NEEDED: [&str; 12] = [
+/// Modules that the lab needs besides those of disciplines: devices, bridges, rates of links, and filters.
+const NEEDED: [&str; 7] = [
     "veth",
     "8021q",
     "bridge",
-    "sch_mqprio",
-    "sch_cbs",
-    "sch_etf",
-    "sch_taprio",
-    "sch_fq_codel",
     "sch_tbf",
     "sch_ingress",
     "cls_flower",
@@ -78,8 +73,9 @@ pub fn load_modules() -> Result<(), UmlError> {
         Err(error) => return Err(UmlError::io(list)(error)),
     };
     let mut loaded = BTreeSet::new();
-    for name in NEEDED {
-        for file in files_of(&text, name) {
+    let disciplines = takt_scenario::disciplines().map(|it| format!("sch_{}", it.name));
+    for name in NEEDED.into_iter().map(str::to_owned).chain(disciplines) {
+        for file in files_of(&text, &name) {
             if loaded.insert(file) {
                 load(&folder.join(file))?;
             }

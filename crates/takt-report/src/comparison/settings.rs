@@ -2,7 +2,7 @@
 
 use takt_scenario::{
     Application, Discipline, Distribution, Flow, FlowSource, Node, NodeKind, Pattern, PortIndex,
-    Queue, Scenario, Scheduler,
+    Queue, Scenario,
 };
 use takt_sim::{Loopback, Model, RunOptions};
 
@@ -11,8 +11,8 @@ pub(crate) fn as_run(scenario: &Scenario) -> Scenario {
     let mut scenario = scenario.clone();
     for port in &mut scenario.ports {
         for class in &mut port.discipline.classes {
-            if let Queue::Etf { offload, .. } = &mut class.queue {
-                *offload = false;
+            if let Queue::Etf(etf) = &mut class.queue {
+                etf.offload = false;
             }
         }
     }
@@ -172,36 +172,12 @@ fn disciplines(scenario: &Scenario) -> Vec<(String, String)> {
 }
 
 fn discipline(discipline: &Discipline) -> String {
-    let scheduler = match &discipline.scheduler {
-        Scheduler::FqCodel(_) => return "fq_codel".to_owned(),
-        Scheduler::Mqprio => "mqprio".to_owned(),
-        Scheduler::Taprio(taprio) => {
-            let assist = match taprio.txtime_assist {
-                Some(delay) => format!(", txtime-assist {}", readable(delay)),
-                None => String::new(),
-            };
-            format!("taprio, cycle {}{assist}", readable(taprio.cycle_time))
-        }
-    };
-    let classes = discipline.classes.iter().map(|class| {
-        let queue = match &class.queue {
-            Queue::Fifo { .. } => "fifo".to_owned(),
-            Queue::Cbs { idle_slope, .. } => format!("cbs, idleSlope {}", readable(*idle_slope)),
-            Queue::Etf {
-                delta,
-                deadline_mode,
-                ..
-            } => {
-                let mode = if *deadline_mode {
-                    ", deadline mode"
-                } else {
-                    ""
-                };
-                format!("etf, delta {}{mode}", readable(*delta))
-            }
-        };
-        format!("{}: {queue}", class.name)
-    });
+    let scheduler = readable(&discipline.scheduler);
+    if discipline.scheduler.only_queue().is_some() {
+        return scheduler;
+    }
+    let classes = discipline.classes.iter();
+    let classes = classes.map(|class| format!("{}: {}", class.name, readable(&class.queue)));
     let classes: Vec<String> = classes.collect();
     format!("{}: {scheduler} ({})", discipline.name, classes.join("; "))
 }

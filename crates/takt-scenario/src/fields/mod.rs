@@ -1,16 +1,14 @@
 //! All fields of a scenario file.
 
-mod discipline;
-mod field;
 mod network;
 mod traffic;
 
-pub(crate) use discipline::DISCIPLINE;
 pub(crate) use network::{LATENCY, LINK, NODE, PORT, TOPOLOGY};
 pub(crate) use traffic::{APPLICATION, CROSS_TRAFFIC, MESSAGES, PACES, PACKETS, RECEIVERS};
 
+use crate::discipline::DISCIPLINE;
+use crate::field::{COUNT, may, need};
 use crate::shape::{Kind, Shape};
-use field::{COUNT, may, need};
 
 pub(crate) const SCENARIO: Shape = Shape {
     name: "a scenario",
@@ -81,6 +79,7 @@ pub(crate) const SCENARIO: Shape = Shape {
             "Fields with several values: each combination is a scenario.",
         ),
     ],
+    of_kinds: &[],
 };
 
 pub(crate) const BOUNDS: Shape = Shape {
@@ -104,6 +103,7 @@ pub(crate) const BOUNDS: Shape = Shape {
             "Longest frame, in bytes on the wire, of traffic outside the scenario, with lower priority than all classes. It can occupy every port without gates. By default there is none.",
         ),
     ],
+    of_kinds: &[],
 };
 
 const ANALYSIS: Kind = Kind::Choice(&["tfa", "tfa++", "sfa", "pmoo", "plp", "schedule"]);
@@ -129,6 +129,7 @@ pub(crate) const SIMULATION: Shape = Shape {
             "Cycles at the beginning and at the end that are not counted; by default 0.",
         ),
     ],
+    of_kinds: &[],
 };
 
 const MEASURE: Kind = Kind::Choice(&[
@@ -152,4 +153,5 @@ pub(crate) const SWEEP: Shape = Shape {
         ),
         need("values", Kind::List(&Kind::Any), "Values of the field."),
     ],
+    of_kinds: &[],
 };

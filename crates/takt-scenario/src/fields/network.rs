@@ -1,6 +1,6 @@
 //! Nodes, links and ports.
 
-use super::field::{may, need};
+use crate::field::{may, need};
 use crate::shape::{Kind, Shape};
 
 pub(crate) const TOPOLOGY: Shape = Shape {
@@ -45,6 +45,7 @@ pub(crate) const TOPOLOGY: Shape = Shape {
             "Delay of the gates at each hop after those of the hop before, in both directions; not in a ring.",
         ),
     ],
+    of_kinds: &[],
 };
 
 const FORWARDING_DELAY: Kind = Kind::OneOf(&[Kind::Duration, Kind::Table(&RANGE)]);
@@ -57,6 +58,7 @@ const RANGE: Shape = Shape {
         need("least", Kind::Duration, "Minimum."),
         need("most", Kind::Duration, "Maximum."),
     ],
+    of_kinds: &[],
 };
 
 pub(crate) const NODE: Shape = Shape {
@@ -86,6 +88,7 @@ pub(crate) const NODE: Shape = Shape {
             "Delay of a thread after its planned start; by default 0.",
         ),
     ],
+    of_kinds: &[],
 };
 
 const CLOCK: Shape = Shape {
@@ -100,6 +103,7 @@ const CLOCK: Shape = Shape {
         ),
         may("drift", Kind::Drift, "Rate at which it gains time."),
     ],
+    of_kinds: &[],
 };
 
 pub(crate) const LATENCY: Shape = Shape {
@@ -115,6 +119,7 @@ pub(crate) const LATENCY: Shape = Shape {
             "A CSV file in the same folder, or a list of bins: a lower bound and a count, `[\"2 us\", 3401]`.",
         ),
     ],
+    of_kinds: &[],
 };
 
 const BIN: Kind = Kind::OneOf(&[Kind::Duration, Kind::Integer(0, i64::MAX)]);
@@ -136,6 +141,7 @@ pub(crate) const LINK: Shape = Shape {
             "Length; a signal takes 5 ns per metre; by default 0.",
         ),
     ],
+    of_kinds: &[],
 };
 
 pub(crate) const PORT: Shape = Shape {
@@ -156,4 +162,5 @@ pub(crate) const PORT: Shape = Shape {
             "Delay of its gates after the times of the discipline.",
         ),
     ],
+    of_kinds: &[],
 };

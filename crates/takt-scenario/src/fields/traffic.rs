@@ -1,6 +1,6 @@
 //! Applications and cross traffic.
 
-use super::field::{PCP, VLAN, may, need};
+use crate::field::{PCP, VLAN, may, need};
 use crate::shape::{Kind, Shape};
 
 /// Fields with the receiver of an application's messages.
@@ -82,6 +82,7 @@ pub(crate) const APPLICATION: Shape = Shape {
             "True if frames are given to the kernel early, with the time at which the kernel sends them. By default true if the queue of the first port is etf and requires it.",
         ),
     ],
+    of_kinds: &[],
 };
 
 const PHASES: Shape = Shape {
@@ -105,6 +106,7 @@ const PHASES: Shape = Shape {
             "Start of the publisher thread, which makes the message; by default 0.6.",
         ),
     ],
+    of_kinds: &[],
 };
 
 pub(crate) const CROSS_TRAFFIC: Shape = Shape {
@@ -144,6 +146,7 @@ pub(crate) const CROSS_TRAFFIC: Shape = Shape {
             "Names of all nodes on its path; by default the shortest path.",
         ),
     ],
+    of_kinds: &[],
 };
 
 const BURST: Shape = Shape {
@@ -155,4 +158,5 @@ const BURST: Shape = Shape {
         Kind::Integer(1, 1_000_000),
         "Number of packets at once.",
     )],
+    of_kinds: &[],
 };

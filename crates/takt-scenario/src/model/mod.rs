@@ -1,16 +1,11 @@
 //! The parts of a scenario.
 
 mod application;
-mod discipline;
 mod node;
 mod options;
 
 pub use application::{
     Application, ApplicationReceiver, ArrivalBound, CrossTraffic, Pattern, Phases,
-};
-pub(crate) use discipline::class_of;
-pub use discipline::{
-    Discipline, FqCodelParameters, GateEntry, Limit, Queue, Scheduler, Taprio, TrafficClass,
 };
 pub use node::{ClockModel, Distribution, Histogram, HistogramError, Link, Node, NodeKind, Port};
 pub use options::{

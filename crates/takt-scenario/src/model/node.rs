@@ -1,6 +1,7 @@
 //! Nodes, links and ports.
 
-use super::{Discipline, LinkIndex, NodeIndex};
+use super::{LinkIndex, NodeIndex};
+use crate::discipline::Discipline;
 use crate::quantity::{Drift, Duration, Length, Rate, SignedDuration};
 
 /// Kind of a node.

@@ -2,25 +2,59 @@
 
 use std::ops::Range;
 
-use super::discipline::{Shaper, Written, WrittenQueue};
+use super::discipline::Written;
 use super::{NamedFlow, Reader};
+use crate::discipline::{
+    CbsFields, Discipline, Queue, Taprio, TrafficClass, WrittenQueue, by_fast_clock,
+};
 use crate::document::Item;
 use crate::error::Problem;
-use crate::model::{
-    Discipline, LinkIndex, NodeIndex, Port, PortIndex, Queue, Scheduler, Taprio, TrafficClass,
-};
-use crate::quantity::{Credit, Drift, Duration, Rate, Share};
+use crate::model::{LinkIndex, NodeIndex, Port, PortIndex};
+use crate::quantity::{Drift, Duration, Rate};
 use crate::{FlowSource, Frame};
 
-/// Sum over the shaped classes above one at a port.
-#[derive(Default)]
+/// Shaped classes of a port so far, the highest first. Each one is below those before it.
 struct Reserved {
+    link: Rate,
+    drift: Drift,
     /// Sum of their sending rates, in bit/s.
     slopes: u128,
     /// Their number.
     classes: u32,
-    /// Sum of their longest frames, in bytes on the wire.
-    longest: u32,
+    /// Frames of other classes for which the next one waits at most, in bytes on the wire.
+    interference: u32,
+}
+
+impl Reserved {
+    fn new(link: Rate, drift: Drift) -> Self {
+        Self {
+            link,
+            drift,
+            slopes: 0,
+            classes: 0,
+            interference: Frame::LONGEST.physical(),
+        }
+    }
+
+    fn slopes(&self) -> Rate {
+        Rate(u64::try_from(self.slopes).unwrap_or(u64::MAX))
+    }
+
+    /// Adds a class with these flows, and returns its queue.
+    fn add(&mut self, fields: &CbsFields, frames: &[(Frame, Duration)]) -> Queue {
+        let (rates, traffic) = ((self.link, self.slopes()), (self.interference, self.drift));
+        let shaper = fields.at_port(frames, rates, traffic);
+        self.classes += 1;
+        // A class below waits for a frame of lower priority, then for one of each class above, then for the credit that these
+        // gained meanwhile.
+        self.interference += Frame::LONGEST.physical();
+        let Some(shaper) = shaper else {
+            return Queue::Fifo(fields.limit);
+        };
+        self.interference += shaper.traffic.longest;
+        self.slopes += u128::from(shaper.reserved(self.link).0);
+        Queue::Cbs(shaper)
+    }
 }
 
 impl Reader<'_> {
@@ -127,19 +161,21 @@ impl Reader<'_> {
         shift: Duration,
         passing: &[&NamedFlow],
     ) -> Discipline {
-        let mut reserved = Reserved::default();
+        let mut reserved = Reserved::new(rate, drift);
         let mut classes = Vec::with_capacity(written.classes.len());
         for (index, class) in written.classes.iter().enumerate() {
             let queue = match &class.queue {
                 WrittenQueue::Complete(queue) => queue.clone(),
-                WrittenQueue::Shaped(shaper) => {
+                WrittenQueue::Shaped(fields) => {
                     let flows = passing
                         .iter()
                         .filter(|flow| written.class_of(flow.flow.pcp) == index);
                     let frames: Vec<(Frame, Duration)> = flows
                         .map(|flow| (flow.flow.frame, flow.flow.interval))
                         .collect();
-                    self.shaped(shaper, &class.name, (rate, drift), &frames, &mut reserved)
+                    let queue = reserved.add(fields, &frames);
+                    self.check_slope(&queue, rate, fields, &class.name);
+                    queue
                 }
             };
             classes.push(TrafficClass {
@@ -155,16 +191,16 @@ impl Reader<'_> {
         };
         self.check_etf(&discipline, index_of_port, passing);
         if reserved.slopes >= u128::from(rate.0) && reserved.classes > 1 {
-            let sum = Rate(u64::try_from(reserved.slopes).unwrap_or(u64::MAX));
+            let sum = reserved.slopes();
             let message = format!(
                 "the idleSlopes of all classes together, {sum}, are not less than the link's {rate}"
             );
             self.problem(message, &written.span);
         }
-        if let Scheduler::Taprio(taprio) = &mut discipline.scheduler {
+        if let Some(taprio) = discipline.scheduler.gates_mut() {
             taprio.base_time = taprio.base_time.plus(shift);
         }
-        if let Scheduler::Taprio(taprio) = &discipline.scheduler {
+        if let Some(taprio) = discipline.scheduler.gates() {
             for flow in passing {
                 self.check_windows(taprio, &discipline, (rate, drift), flow, &written.span);
             }
@@ -172,75 +208,14 @@ impl Reader<'_> {
         discipline
     }
 
-    /// Returns the queue of a class with a shaper at a port: slopes and credits follow from the flows of the class and from the
-    /// classes above, unless the file states them. A class without a flow and without an idleSlope of its own reserves nothing,
-    /// and is not shaped.
-    fn shaped(
-        &mut self,
-        shaper: &Shaper,
-        class: &str,
-        (rate, drift): (Rate, Drift),
-        frames: &[(Frame, Duration)],
-        reserved: &mut Reserved,
-    ) -> Queue {
-        let limit = shaper.limit;
-        let idle_slope = match shaper.idle_slope {
-            Some(slope) => slope,
-            None if frames.is_empty() => {
-                reserved.classes += 1;
-                return Queue::Fifo { limit };
-            }
-            None => reservation(frames, shaper.provisioning),
-        };
-        let send_slope = shaper
-            .send_slope
-            .unwrap_or(Rate(rate.0.saturating_sub(idle_slope.0)));
-        let longest = frames.iter().map(|(frame, _)| frame.physical()).max();
-        let longest = longest.unwrap_or(0);
-        // The class waits for a frame of lower priority, then for one of each class above, then for the credit that these gained
-        // meanwhile.
-        let waits = (1 + reserved.classes) * Frame::LONGEST.physical() + reserved.longest;
-        let left = u128::from(rate.0).saturating_sub(reserved.slopes);
-        let hi_credit = shaper
-            .hi_credit
-            .unwrap_or_else(|| Credit(portion(waits, by_fast_clock(idle_slope.0, drift), left)));
-        let lo_credit = shaper
-            .lo_credit
-            .unwrap_or_else(|| Credit(-portion(longest, send_slope.0, rate.0.into())));
-        // Long-term rate of the class in bit/s: idleSlope, unless the file states another sendSlope.
-        let both = u128::from(idle_slope.0) + u128::from(send_slope.0);
-        let sends = (u128::from(idle_slope.0) * u128::from(rate.0)).div_ceil(both.max(1));
-        let sends = u64::try_from(sends).unwrap_or(u64::MAX);
-        reserved.slopes += u128::from(by_fast_clock(sends, drift));
-        reserved.classes += 1;
-        reserved.longest += longest;
-        self.check_slope(idle_slope, rate, shaper, class);
-        Queue::Cbs {
-            idle_slope,
-            send_slope,
-            hi_credit,
-            lo_credit,
-            limit,
-        }
-    }
-
     /// Reports flows that etf drops: it takes only frames with a txtime of their socket, which has no effect behind the first
     /// port.
     fn check_etf(&mut self, discipline: &Discipline, port: usize, passing: &[&NamedFlow]) {
         for flow in passing {
-            let class = discipline.class_of(flow.flow.pcp);
             let timed = flow.flow.ports.first() == Some(&PortIndex(port))
                 && !matches!(flow.flow.source, FlowSource::Cross(_));
-            let queue = discipline.classes.get(class).map(|class| &class.queue);
-            if !timed
-                && matches!(
-                    queue,
-                    Some(Queue::Etf {
-                        skip_sock_check: false,
-                        ..
-                    })
-                )
-            {
+            let queue = discipline.queue_of(flow.flow.pcp);
+            if !timed && queue.is_some_and(Queue::needs_txtime) {
                 let message = format!(
                     "frames of `{}` have no txtime, and the etf of `{}` at this port drops them: give the port another \
                      discipline, or skip_sock_check",
@@ -255,13 +230,15 @@ impl Reader<'_> {
         }
     }
 
-    fn check_slope(&mut self, idle_slope: Rate, rate: Rate, shaper: &Shaper, class: &str) {
-        if idle_slope >= rate {
-            let message = format!(
-                "the idleSlope of class `{class}`, {idle_slope}, is not less than the link's {rate}"
-            );
-            self.problem(message, &shaper.span);
-        }
+    fn check_slope(&mut self, queue: &Queue, rate: Rate, fields: &CbsFields, class: &str) {
+        let Some(shaper) = queue.shaper().filter(|it| it.idle_slope >= rate) else {
+            return;
+        };
+        let idle_slope = shaper.idle_slope;
+        let message = format!(
+            "the idleSlope of class `{class}`, {idle_slope}, is not less than the link's {rate}"
+        );
+        self.problem(message, &fields.span);
     }
 
     /// Reports flows whose frames no window lets pass. Gates follow the node's clock. By a fast clock a frame takes longer, and
@@ -311,29 +288,4 @@ impl Reader<'_> {
         };
         self.problems.push(Problem::new(message, span.clone()));
     }
-}
-
-/// Returns the rate that flows of one frame per interval each need, in bits on the wire, changed by a share; rounded up to whole
-/// bits.
-fn reservation(frames: &[(Frame, Duration)], provisioning: Share) -> Rate {
-    let part = u128::from((Share::ONE.0 + provisioning.0).max(0).unsigned_abs());
-    let one = u128::from(Share::ONE.0.unsigned_abs());
-    let needs = frames.iter().map(|(frame, interval)| {
-        let bits = 8 * u128::from(frame.physical()) * 1_000_000_000_000;
-        (bits * part).div_ceil(u128::from(interval.0.max(1)) * one)
-    });
-    Rate(u64::try_from(needs.sum::<u128>()).unwrap_or(u64::MAX))
-}
-
-/// Returns a slope or a time by the clock of a fast node, rounded up; a slow clock does not change it.
-fn by_fast_clock(value: u64, drift: Drift) -> u64 {
-    let billion = 1_000_000_000;
-    let speed = billion + u128::from(drift.0.max(0).unsigned_abs());
-    u64::try_from((u128::from(value) * speed).div_ceil(billion)).unwrap_or(u64::MAX)
-}
-
-/// Returns `bytes · slope / rate`, rounded up.
-fn portion(bytes: u32, slope: u64, rate: u128) -> i64 {
-    let portion = (u128::from(bytes) * u128::from(slope)).div_ceil(rate.max(1));
-    i64::try_from(portion).unwrap_or(i64::MAX)
 }

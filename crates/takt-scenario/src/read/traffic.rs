@@ -1,11 +1,12 @@
 //! Applications and cross traffic, and their flows.
 
 use super::{NamedFlow, Reader};
+use crate::discipline::Queue;
 use crate::document::{Item, Table};
 use crate::fields::{APPLICATION, CROSS_TRAFFIC, MESSAGES, PACES, PACKETS, RECEIVERS};
 use crate::model::{
     Application, ApplicationIndex, ApplicationReceiver, CrossTraffic, CrossTrafficIndex, Pattern,
-    Phases, Port, PortIndex, Queue, Scheduler,
+    Phases, Port, PortIndex,
 };
 use crate::quantity::{Duration, Rate, Share, Size};
 use crate::{Flow, FlowSource, Frame};
@@ -260,19 +261,9 @@ impl Reader<'_> {
                 .find(|(_, table)| table.text("name") == Some(&application.name));
             let said =
                 said.and_then(|(_, table)| Some((table.get("txtime")?, table.boolean("txtime")?)));
-            let class = port
-                .discipline
-                .classes
-                .get(port.discipline.class_of(application.pcp));
-            let queue = class.map(|class| &class.queue);
-            let assisted = matches!(&port.discipline.scheduler, Scheduler::Taprio(taprio) if taprio.txtime_assist.is_some());
-            let wanted = matches!(
-                queue,
-                Some(Queue::Etf {
-                    skip_sock_check: false,
-                    ..
-                })
-            ) && !assisted;
+            let queue = port.discipline.queue_of(application.pcp);
+            let assisted = port.discipline.scheduler.txtime_assist().is_some();
+            let wanted = queue.is_some_and(Queue::needs_txtime) && !assisted;
             if wanted && let Some((item, false)) = said {
                 self.problems.push(crate::error::Problem::new(
                     "the etf of the first port drops frames without a txtime",

@@ -1,10 +1,13 @@
 //! Traffic classes with strict priority: MQPRIO, and TAPRIO with gates or with txtime-assist.
 
+use takt_scenario::Discipline;
+
 use super::{
     ClassQueue, DropReason, Drops, Gates, Next, Packet, Release, TxTimeAssist, Window,
     WindowBudgets,
 };
-use crate::{LineRate, Time};
+use crate::options::Model;
+use crate::{LineRate, NodeClock, Time};
 
 /// Lengths of frames that must fit in a window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,6 +44,28 @@ impl Classes {
             rate,
             lengths,
         }
+    }
+
+    /// Makes the classes of a port.
+    pub(super) fn of_port(
+        written: &Discipline,
+        rate: LineRate,
+        clock: NodeClock,
+        model: Model,
+    ) -> Self {
+        // Linux computes the duration of frames from the link's rate. By the standard a frame ends before its gate closes, by any
+        // clock.
+        let (lengths, by_clock) = match model {
+            Model::Linux => (Lengths::Kernel, rate),
+            Model::Ieee => (Lengths::Wire, rate.by(clock)),
+        };
+        let classes = written.classes.iter();
+        let queues = classes.map(|class| ClassQueue::new(&class.queue, rate, model));
+        let mut map = [0; 16];
+        for (priority, class) in (0u8..).zip(&mut map) {
+            *class = u8::try_from(written.class_of(priority)).unwrap_or(u8::MAX);
+        }
+        Self::new(queues.collect(), map, by_clock, lengths)
     }
 
     /// Adds the gates of TAPRIO: classes send while their gates are open, and only frames that end before the gates close.
@@ -209,7 +234,7 @@ fn duration(rate: LineRate, lengths: Lengths, packet: &Packet) -> Time {
 
 #[cfg(test)]
 mod tests {
-    use takt_scenario::Limit;
+    use takt_scenario::{CbsParameters, Credit, Limit, Rate};
 
     use super::super::gates::tests::schedule;
     use super::super::test::packet;
@@ -271,12 +296,10 @@ mod tests {
 
     #[test]
     fn a_class_without_credit_lets_others_go() {
-        let cbs = ClassQueue::CbsIeee(CbsIeee::new(
-            Fifo::new(Limit::Frames(10)),
-            100_000_000,
-            900_000_000,
-            rate(),
-        ));
+        let (idle, send) = (Rate(100_000_000), Rate(900_000_000));
+        let (high, low) = (Credit(i64::MAX), Credit(i64::MIN));
+        let shaper = CbsParameters::given(idle, send, high, low, Limit::Frames(10));
+        let cbs = ClassQueue::CbsIeee(CbsIeee::new(&shaper, rate()));
         let mut classes = Classes::new(vec![cbs, fifo()], [0; 16], rate(), Lengths::Wire);
         classes.map[0] = 1;
         let mut drops = Drops::new();

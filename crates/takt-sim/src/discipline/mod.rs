@@ -2,12 +2,8 @@
 //!
 //! Times are those of the node's clock. The model covers the times of releases and the drops, but not the processor's time.
 
-mod cbs_ieee;
-mod cbs_linux;
 mod classes;
 mod codel;
-mod etf;
-mod fifo;
 mod fq_codel;
 mod gates;
 mod packet;
@@ -16,18 +12,17 @@ mod quotient;
 mod txtime_assist;
 mod window_budgets;
 
-use crate::Time;
+use takt_scenario::{Discipline, Scheduler};
 
-pub use cbs_ieee::CbsIeee;
-pub use cbs_linux::{CbsLinux, CbsParameters};
+use crate::options::Model;
+use crate::{LineRate, NodeClock, Time};
+
 pub use classes::{Classes, Lengths};
 pub use codel::CodelParameters;
-pub use etf::{Etf, EtfMode};
-pub use fifo::Fifo;
 pub use fq_codel::FqCodel;
 pub use gates::{Gates, Window};
 pub use packet::{DropReason, Drops, Next, Packet, Release};
-pub use queue::ClassQueue;
+pub use queue::{CbsIeee, CbsLinux, ClassQueue, Etf, EtfMode, Fifo};
 pub use txtime_assist::TxTimeAssist;
 pub use window_budgets::WindowBudgets;
 
@@ -41,6 +36,28 @@ pub enum QueueingDiscipline {
 }
 
 impl QueueingDiscipline {
+    /// Makes the discipline of a port, whose gates are later by a shift. The clock is that of the port's node.
+    pub(crate) fn new(
+        written: &Discipline,
+        rate: LineRate,
+        clock: NodeClock,
+        shift: Time,
+        model: Model,
+    ) -> Self {
+        let classes = || Classes::of_port(written, rate, clock, model);
+        match &written.scheduler {
+            Scheduler::FqCodel(parameters) => Self::FqCodel(Box::new(FqCodel::new(parameters))),
+            Scheduler::Mqprio => Self::Classes(classes()),
+            Scheduler::Taprio(taprio) => {
+                let gated = classes().with_gates(Gates::new(taprio).shifted(shift));
+                Self::Classes(match taprio.txtime_assist {
+                    Some(delay) => gated.with_txtime_assist(delay.into()),
+                    None => gated,
+                })
+            }
+        }
+    }
+
     /// Adds a packet. The discipline may drop this packet, or others.
     pub fn enqueue(&mut self, packet: Packet, now: Time, drops: &mut Drops) {
         match self {

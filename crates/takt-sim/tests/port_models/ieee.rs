@@ -3,7 +3,6 @@
 
 use std::collections::VecDeque;
 
-use takt_scenario::Queue;
 use takt_sim::discipline::DropReason;
 
 use crate::clock::first;
@@ -85,14 +84,12 @@ impl Model<'_> {
 pub(crate) fn outcomes(port: &Port, frames: &[Frame]) -> Outcomes {
     let class = |class: &takt_scenario::TrafficClass| Class {
         waiting: VecDeque::new(),
-        slopes: match &class.queue {
-            Queue::Cbs {
-                idle_slope,
-                send_slope,
-                ..
-            } => Some((idle_slope.0.into(), send_slope.0.into())),
-            _ => None,
-        },
+        slopes: (class.queue.shaper()).map(|shaper| {
+            (
+                shaper.idle_slope.0.into(),
+                shaper.send_slope.value().0.into(),
+            )
+        }),
         credit: 0,
         counted: port.clock.shows(0),
     };

@@ -115,7 +115,8 @@ pub(crate) fn has_room(limit: Limit, lengths: impl Iterator<Item = u32>, length:
 /// Returns the capacity of a queue.
 pub(crate) fn limit(queue: &Queue) -> Limit {
     match queue {
-        Queue::Fifo { limit } | Queue::Cbs { limit, .. } => *limit,
-        Queue::Etf { .. } => panic!("etf has no capacity of its own"),
+        Queue::Fifo(limit) => *limit,
+        Queue::Cbs(shaper) => shaper.limit,
+        Queue::Etf(_) => panic!("etf has no capacity of its own"),
     }
 }

@@ -52,32 +52,21 @@ const SECOND: i64 = 1_000_000_000;
 impl Qdisc {
     pub(crate) fn new(queue: &Queue, port: &Port) -> Self {
         let kind = match queue {
-            Queue::Fifo { .. } => Kind::Fifo,
-            Queue::Cbs {
-                idle_slope,
-                send_slope,
-                hi_credit,
-                lo_credit,
-                ..
-            } => Kind::Cbs(Cbs {
+            Queue::Fifo(_) => Kind::Fifo,
+            Queue::Cbs(shaper) => Kind::Cbs(Cbs {
                 last: port.clock.shows(0).div_euclid(1000),
                 credits: 0,
-                idle_slope: i64::try_from(idle_slope.0 / 8).unwrap(),
-                send_slope: -i64::try_from(send_slope.0 / 8).unwrap(),
+                idle_slope: i64::try_from(shaper.idle_slope.0 / 8).unwrap(),
+                send_slope: -i64::try_from(shaper.send_slope.value().0 / 8).unwrap(),
                 port_rate: port.rate / 8,
-                most: hi_credit.0,
-                least: lo_credit.0,
+                most: shaper.hi_credit.value().0,
+                least: shaper.lo_credit.value().0,
             }),
-            Queue::Etf {
-                delta,
-                deadline_mode,
-                offload,
-                ..
-            } => Kind::Etf(Etf {
+            Queue::Etf(etf) => Kind::Etf(Etf {
                 last: i64::MIN,
-                delta: i64::try_from(delta.picos()).unwrap(),
-                is_deadline: *deadline_mode,
-                offload: *offload,
+                delta: i64::try_from(etf.delta.picos()).unwrap(),
+                is_deadline: etf.deadline_mode,
+                offload: etf.offload,
             }),
         };
         Self {

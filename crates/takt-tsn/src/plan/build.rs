@@ -1,20 +1,18 @@
 //! The plan of a port: a pure function of the port and the options.
 
-use takt_scenario::{
-    Discipline, FqCodelParameters, Limit, PortIndex, Queue, Scenario, Scheduler, Taprio,
-};
+use takt_scenario::{Discipline, PortIndex, Rate, Scenario, Taprio};
 
-use super::checks::{is_offloaded, warnings};
-use super::derivation::Derivation;
+use super::checks::warnings;
 use super::error::PlanError;
 use super::gates::{entries, nanoseconds};
 use super::input::PortInput;
-use super::options::{HardwareOffload, PlanOptions};
+use super::options::PlanOptions;
 use super::port_plan::{PlannedClass, PortPlan};
 use super::shaper::shaper;
+use crate::derivation::Derivation;
 use crate::interface_name::is_interface_name;
 use crate::qdisc::{
-    ClassMap, GateMode, GateSchedule, LaunchNumbers, Qdisc, QdiscHandle, QdiscKind, QdiscParent,
+    ClassMap, GateMode, GateSchedule, HardwareOffload, Qdisc, QdiscHandle, QdiscKind, QdiscParent,
     SOCKET_PRIORITIES, WIRE_OVERHEAD,
 };
 
@@ -46,22 +44,21 @@ pub fn plan_port(input: &PortInput, options: &PlanOptions) -> Result<PortPlan, P
     if !is_interface_name(&input.interface) {
         return Err(PlanError::InterfaceName(input.interface.clone()));
     }
+    let speed = options.speed.unwrap_or(input.rate);
     let mut derivations = Vec::new();
-    let (tree, classes) = match &input.discipline.scheduler {
-        Scheduler::FqCodel(parameters) => {
-            derive_fq_codel(parameters, &mut derivations);
-            let kind = QdiscKind::FqCodel(parameters.clone());
-            (vec![at_root(kind)], vec![everything()])
+    let (tree, classes) = match QdiscKind::without_classes(&input.discipline.scheduler) {
+        Some((kind, origins)) => {
+            derivations.extend(origins);
+            let classes = vec![everything(&kind)];
+            (vec![at_root(kind)], classes)
         }
-        Scheduler::Mqprio => classful(input, None, options, &mut derivations)?,
-        Scheduler::Taprio(taprio) => classful(input, Some(taprio), options, &mut derivations)?,
+        None => classful(input, speed, options, &mut derivations)?,
     };
     if !input.marked.is_empty() {
         let origin =
             "the kernel forgets the priority of a received frame: the filter sets it from the PCP";
         derivations.push(Derivation::new("skbedit priority", origin));
     }
-    let speed = options.speed.unwrap_or(input.rate);
     Ok(PortPlan {
         port: input.name(),
         node: input.node.clone(),
@@ -79,19 +76,6 @@ pub fn plan_port(input: &PortInput, options: &PlanOptions) -> Result<PortPlan, P
     })
 }
 
-/// Adds the origin of each parameter: the scenario, or the default of Linux.
-fn derive_fq_codel(parameters: &FqCodelParameters, derivations: &mut Vec<Derivation>) {
-    let phrases = QdiscKind::FqCodel(parameters.clone()).phrases();
-    let usual = QdiscKind::FqCodel(FqCodelParameters::default()).phrases();
-    for (phrase, usual) in phrases.into_iter().zip(usual) {
-        let origin = match phrase == usual {
-            true => "default of Linux",
-            false => "the discipline of the scenario",
-        };
-        derivations.push(Derivation::new(phrase, origin));
-    }
-}
-
 fn at_root(kind: QdiscKind) -> Qdisc {
     Qdisc {
         handle: ROOT,
@@ -100,51 +84,54 @@ fn at_root(kind: QdiscKind) -> Qdisc {
     }
 }
 
-fn everything() -> PlannedClass {
+fn everything(kind: &QdiscKind) -> PlannedClass {
     PlannedClass {
         name: "all".to_owned(),
         priorities: (0..8).collect(),
         queues: 0..1,
-        queue: "fq_codel",
+        queue: kind.name(),
     }
 }
 
 /// Returns the tree of a discipline with classes: mqprio, or taprio if there is a schedule.
 fn classful(
     input: &PortInput,
-    taprio: Option<&Taprio>,
+    speed: Rate,
     options: &PlanOptions,
     derivations: &mut Vec<Derivation>,
 ) -> Result<(Vec<Qdisc>, Vec<PlannedClass>), PlanError> {
     let map = class_map(&input.discipline, options)?;
     derive_map(&map, derivations);
-    let root = match taprio {
+    // Linux computes by the speed of the interface, which may be another one than the scenario's.
+    let discipline = match speed == input.rate {
+        true => input.discipline.clone(),
+        false => input.discipline.at_interface(speed),
+    };
+    let root = match discipline.scheduler.gates() {
         None => QdiscKind::Mqprio(map.clone()),
         Some(taprio) => QdiscKind::Taprio(schedule(taprio, map.clone(), options, derivations)?),
     };
     let mut tree = vec![at_root(root)];
     let mut classes = Vec::new();
-    for (number, class) in input.discipline.classes.iter().enumerate() {
+    for (number, class) in discipline.classes.iter().enumerate() {
         let first = map.first_queue(number);
         let behind = first + map.queues.get(number).copied().unwrap_or(0);
-        let mut kind = leaf(&class.queue, options);
-        if let Some((numbers, more)) = shaper(input, number, options)? {
-            kind = QdiscKind::Cbs(numbers);
-            derivations.extend(more);
-        }
-        if let QdiscKind::Etf(etf) = kind {
-            let origin = "ns: `delta` of the scenario, for the time from the kernel to the wire";
-            derivations.push(Derivation::new(format!("delta {}", etf.delta), origin));
-        }
+        let (queue, origin) = QdiscKind::of_queue(&class.queue, &class.name, options.offload);
+        let shaper = shaper(input, (&discipline, speed), number, options)?;
+        let (kind, below) = match shaper {
+            Some((numbers, origins)) => {
+                derivations.extend(origins);
+                (QdiscKind::Cbs(numbers), Some(queue))
+            }
+            None => (queue, None),
+        };
+        derivations.push(origin);
         classes.push(PlannedClass {
             name: class.name.clone(),
             priorities: class.priorities.clone(),
             queues: first..behind,
             queue: kind.name(),
         });
-        if let Queue::Fifo { limit } | Queue::Cbs { limit, .. } = class.queue {
-            derivations.push(derive_limit(&class.name, limit));
-        }
         let number = u16::try_from(number).unwrap_or(u16::MAX);
         // Several queues of a class need a discipline each.
         for (extra, queue) in (first..behind).enumerate() {
@@ -155,29 +142,16 @@ fn classful(
                 parent: QdiscParent::Class(ROOT, queue + 1),
                 kind: kind.clone(),
             });
-            if let Queue::Cbs { limit, .. } = class.queue {
+            if let Some(below) = &below {
                 tree.push(Qdisc {
                     handle: QdiscHandle(FIRST_SHAPED + number + (extra << 8)),
                     parent: QdiscParent::Class(handle, 1),
-                    kind: fifo(limit),
+                    kind: below.clone(),
                 });
             }
         }
     }
     Ok((tree, classes))
-}
-
-fn derive_limit(class: &str, limit: Limit) -> Derivation {
-    let unit = match limit {
-        Limit::Frames(_) => "frames",
-        Limit::Bytes(_) => "bytes of L2 frames",
-    };
-    let origin = match limit == Limit::default() {
-        true => "Linux's txqueuelen, the default of scenarios",
-        false => "`limit` of the class",
-    };
-    let number = fifo(limit).phrases().join(" ");
-    Derivation::new(number, format!("{unit} of class `{class}`: {origin}"))
 }
 
 fn class_map(discipline: &Discipline, options: &PlanOptions) -> Result<ClassMap, PlanError> {
@@ -259,29 +233,4 @@ fn schedule(
         mode,
         overhead: WIRE_OVERHEAD,
     })
-}
-
-/// Returns the discipline of a class. That of a shaper depends on the port; its queue is returned here.
-fn leaf(queue: &Queue, options: &PlanOptions) -> QdiscKind {
-    match *queue {
-        Queue::Fifo { limit } | Queue::Cbs { limit, .. } => fifo(limit),
-        Queue::Etf {
-            delta,
-            deadline_mode,
-            skip_sock_check,
-            offload,
-        } => QdiscKind::Etf(LaunchNumbers {
-            delta: delta.0.div_ceil(1000),
-            deadline_mode,
-            skip_sock_check,
-            offload: is_offloaded(offload, options),
-        }),
-    }
-}
-
-fn fifo(limit: Limit) -> QdiscKind {
-    match limit {
-        Limit::Frames(frames) => QdiscKind::Pfifo(frames),
-        Limit::Bytes(bytes) => QdiscKind::Bfifo(bytes.0),
-    }
 }

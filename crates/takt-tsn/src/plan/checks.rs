@@ -1,10 +1,11 @@
 //! Checks of a port: gates for PTP and ARP, queues that drop or delay what they should not.
 
-use takt_scenario::{Duration, Frame, Queue, Rate, Scheduler, Taprio};
+use takt_scenario::{Duration, Frame, Rate, Taprio};
 
 use super::input::PortInput;
-use super::options::{HardwareOffload, KernelVersion, PlanOptions};
+use super::options::{KernelVersion, PlanOptions};
 use super::warning::PlanWarning;
+use crate::qdisc::HardwareOffload;
 
 /// Traffic that the network itself needs, with the payload of its longest frame in bytes. Both have priority 0, unless
 /// they are configured otherwise. PTP: Announce with a path trace of few clocks (IEEE 1588-2019, 13.5). ARP: RFC 826,
@@ -22,7 +23,7 @@ const TAKES_LAST: KernelVersion = KernelVersion { major: 6, minor: 3 };
 /// Returns the warnings about a port.
 pub(crate) fn warnings(input: &PortInput, options: &PlanOptions, speed: Rate) -> Vec<PlanWarning> {
     let mut warnings = Vec::new();
-    if let Scheduler::Taprio(taprio) = &input.discipline.scheduler {
+    if let Some(taprio) = input.discipline.scheduler.gates() {
         if taprio.txtime_assist.is_none() {
             let class = input.discipline.class_of(0);
             let name = input
@@ -77,7 +78,7 @@ fn shapers_below_gates(
 ) {
     let is_software = taprio.txtime_assist.is_none() && options.offload != HardwareOffload::Full;
     let mut classes = input.discipline.classes.iter();
-    let has_shaper = classes.any(|class| matches!(class.queue, Queue::Cbs { .. }));
+    let has_shaper = classes.any(|class| class.queue.shaper().is_some());
     let is_new = options.kernel.is_some_and(|kernel| kernel >= SHAPERS_WORK);
     if is_software && has_shaper && !is_new {
         let known = options.kernel.is_some();
@@ -106,38 +107,29 @@ fn shared_windows(
 
 /// Warns of classes whose etf drops frames, or sends them early.
 fn launches(input: &PortInput, options: &PlanOptions, warnings: &mut Vec<PlanWarning>) {
-    let assist: Option<Duration> = match &input.discipline.scheduler {
-        Scheduler::Taprio(taprio) => taprio.txtime_assist,
-        _ => None,
-    };
+    let assist = input.discipline.scheduler.txtime_assist();
     let of_priority_0 = input.discipline.class_of(0);
     for (number, class) in input.discipline.classes.iter().enumerate() {
         let name = || class.name.clone();
-        let Queue::Etf {
-            delta,
-            skip_sock_check,
-            offload,
-            ..
-        } = class.queue
-        else {
+        let Some(etf) = class.queue.launch() else {
             if assist.is_some() {
                 warnings.push(PlanWarning::NotTimed { class: name() });
             }
             continue;
         };
         if let Some(delay) = assist {
-            if !skip_sock_check {
+            if !etf.skip_sock_check {
                 warnings.push(PlanWarning::SocketCheck { class: name() });
             }
-            if delay <= delta {
+            if delay <= etf.delta {
                 warnings.push(PlanWarning::ShortDelay {
                     class: name(),
                     delay,
-                    delta,
+                    delta: etf.delta,
                 });
             }
         }
-        if number == of_priority_0 && !skip_sock_check {
+        if number == of_priority_0 && !etf.skip_sock_check {
             for (traffic, _) in VITAL {
                 warnings.push(PlanWarning::Untimed {
                     traffic,
@@ -145,20 +137,11 @@ fn launches(input: &PortInput, options: &PlanOptions, warnings: &mut Vec<PlanWar
                 });
             }
         }
-        if !is_offloaded(offload, options) && delta > Duration::ZERO {
+        if !options.offload.of_launches(etf.offload) && etf.delta > Duration::ZERO {
             warnings.push(PlanWarning::EarlyLaunch {
                 class: name(),
-                delta,
+                delta: etf.delta,
             });
         }
-    }
-}
-
-/// Returns true if the hardware waits for the txtime.
-pub(crate) fn is_offloaded(in_scenario: bool, options: &PlanOptions) -> bool {
-    match options.offload {
-        HardwareOffload::AsInScenario => in_scenario,
-        HardwareOffload::None => false,
-        HardwareOffload::Full => true,
     }
 }

@@ -2,7 +2,6 @@
 
 mod build;
 mod checks;
-mod derivation;
 mod error;
 mod gates;
 mod input;
@@ -15,10 +14,9 @@ mod warning;
 
 pub use build::{plan_port, plan_scenario};
 pub use checks::vital_traffic;
-pub use derivation::Derivation;
 pub use error::PlanError;
 pub use input::{PortFlow, PortInput};
-pub use options::{HardwareOffload, KernelVersion, PlanOptions};
+pub use options::{KernelVersion, PlanOptions};
 pub use port_plan::{PlannedClass, PortPlan};
 pub use priorities::PriorityPreset;
 pub use standalone::{StandaloneDiscipline, StandalonePort};

@@ -2,6 +2,8 @@
 
 use takt_scenario::Rate;
 
+use crate::qdisc::HardwareOffload;
+
 /// Options of a plan. The default is a plan for the scenario's own link, with the offloads that the scenario names.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PlanOptions {
@@ -16,18 +18,6 @@ pub struct PlanOptions {
     pub vlan_interfaces: bool,
     /// Version of the kernel, for warnings about its faults.
     pub kernel: Option<KernelVersion>,
-}
-
-/// Work of the hardware.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum HardwareOffload {
-    /// `etf` as in the scenario; `cbs` and `taprio` in software.
-    #[default]
-    AsInScenario,
-    /// Nothing: interfaces such as veth have no hardware.
-    None,
-    /// `etf`, `cbs`, and the gates of `taprio` without txtime-assist.
-    Full,
 }
 
 /// Version of a kernel: `uname -r` begins with it.

@@ -2,8 +2,8 @@
 
 use takt_scenario::{NodeKind, Rate};
 
-use super::derivation::Derivation;
 use super::warning::PlanWarning;
+use crate::derivation::Derivation;
 use crate::qdisc::Qdisc;
 
 /// Configuration of the interface of a port.

@@ -1,88 +1,67 @@
 //! Numbers of `cbs`, which computes in kbit/s and bytes.
 
-use takt_scenario::{Credit, Frame, Queue, Rate};
+use takt_scenario::{CbsParameters, Discipline, Frame, Rate};
 
-use super::derivation::Derivation;
 use super::error::PlanError;
 use super::input::{PortFlow, PortInput};
-use super::options::{HardwareOffload, PlanOptions};
-use crate::qdisc::ShaperNumbers;
+use super::options::PlanOptions;
+use crate::derivation::Derivation;
+use crate::qdisc::{HardwareOffload, ShaperNumbers};
 
-/// Slopes and credits of a class in the scenario.
-#[derive(Debug, Clone, Copy)]
-struct Reserved {
-    idle_slope: Rate,
-    send_slope: Rate,
-    hi_credit: Credit,
-    lo_credit: Credit,
-}
+const FROM_SCENARIO: &str = "bytes: from the scenario";
 
-fn reserved(queue: &Queue) -> Option<Reserved> {
-    match *queue {
-        Queue::Cbs {
-            idle_slope,
-            send_slope,
-            hi_credit,
-            lo_credit,
-            ..
-        } => Some(Reserved {
-            idle_slope,
-            send_slope,
-            hi_credit,
-            lo_credit,
-        }),
-        _ => None,
-    }
-}
-
-/// Returns the numbers of the shaper of a class, with their derivations; `None` if the class has none.
+/// Returns the numbers of the shaper of a class, with their derivations; `None` if the class has none. `discipline` is that of the
+/// port at an interface of this speed.
 ///
 /// # Errors
 /// An idleSlope that is not below the speed of the interface.
 pub(crate) fn shaper(
     input: &PortInput,
+    (discipline, speed): (&Discipline, Rate),
     class: usize,
     options: &PlanOptions,
 ) -> Result<Option<(ShaperNumbers, Vec<Derivation>)>, PlanError> {
-    let Some(here) = input.discipline.classes.get(class) else {
+    let Some(here) = discipline.classes.get(class) else {
         return Ok(None);
     };
-    let Some(scenario) = reserved(&here.queue) else {
+    let Some(shaper) = here.queue.shaper() else {
         return Ok(None);
     };
-    let speed = options.speed.unwrap_or(input.rate);
-    let idle_slope = kilobits_up(scenario.idle_slope);
+    let idle_slope = kilobits_up(shaper.idle_slope);
     let port = kilobits(speed);
     if idle_slope >= port {
         return Err(PlanError::IdleSlope {
             class: here.name.clone(),
-            idle_slope: scenario.idle_slope,
+            idle_slope: shaper.idle_slope,
             speed,
         });
     }
-    let usual = input.rate.0.saturating_sub(scenario.idle_slope.0);
-    let is_usual = scenario.send_slope.0 == usual || speed != input.rate;
-    let send_slope = match is_usual {
-        true => idle_slope - port,
-        false => -kilobits_up(scenario.send_slope),
-    };
     let flows: Vec<&PortFlow> = flows_of(input, class);
-    let longest = longest(&flows);
-    let mut derivations = vec![Derivation::new(
-        format!("idleslope {idle_slope}"),
-        idle_slope_origin(&flows, scenario.idle_slope),
-    )];
-    let origin = match is_usual {
-        true => format!("kbit/s: idleSlope - speed of the interface = {idle_slope} - {port}"),
-        false => format!(
-            "kbit/s: `send_slope` of the scenario, {}",
-            scenario.send_slope
-        ),
+    let origin = idle_slope_origin(&flows, shaper.idle_slope);
+    let mut derivations = vec![Derivation::new(format!("idleslope {idle_slope}"), origin)];
+    let (send_slope, origin) = match shaper.send_slope.is_given() {
+        true => {
+            let given = shaper.send_slope.value();
+            let origin = format!("kbit/s: `send_slope` of the scenario, {given}");
+            (-kilobits_up(given), origin)
+        }
+        false => {
+            let origin =
+                format!("kbit/s: idleSlope - speed of the interface = {idle_slope} - {port}");
+            (idle_slope - port, origin)
+        }
     };
     derivations.push(Derivation::new(format!("sendslope {send_slope}"), origin));
-    let (hi_credit, origin) = hi_credit(input, class, scenario, speed);
+    let hi_credit = shaper.hi_credit.value().0;
+    let origin = match shaper.hi_credit.is_given() {
+        true => FROM_SCENARIO.to_owned(),
+        false => hi_credit_origin(discipline, class, shaper, speed),
+    };
     derivations.push(Derivation::new(format!("hicredit {hi_credit}"), origin));
-    let (lo_credit, origin) = lo_credit(scenario, longest, send_slope, (input.rate, port));
+    let (lo_credit, origin) = match shaper.lo_credit.is_given() {
+        true => (shaper.lo_credit.value().0, FROM_SCENARIO.to_owned()),
+        false => lo_credit(shaper, send_slope, port),
+    };
     derivations.push(Derivation::new(format!("locredit {lo_credit}"), origin));
     let offload = options.offload == HardwareOffload::Full;
     let numbers = ShaperNumbers {
@@ -100,12 +79,6 @@ fn flows_of(input: &PortInput, class: usize) -> Vec<&PortFlow> {
     flows
         .filter(|flow| input.discipline.class_of(flow.pcp) == class)
         .collect()
-}
-
-/// Returns the length on the wire of the longest frame, in bytes: that of Ethernet if no flow is known.
-fn longest(flows: &[&PortFlow]) -> u32 {
-    let lengths = flows.iter().map(|flow| flow.frame.physical());
-    lengths.max().unwrap_or(Frame::LONGEST.physical())
 }
 
 fn idle_slope_origin(flows: &[&PortFlow], idle_slope: Rate) -> String {
@@ -132,57 +105,51 @@ fn idle_slope_origin(flows: &[&PortFlow], idle_slope: Rate) -> String {
     format!("kbit/s, rounded up: {parts} = {}{change}", Rate(needed))
 }
 
-/// Returns `bytes · slope / rate`, rounded up.
-fn portion(bytes: u32, slope: u64, rate: u64) -> i64 {
-    let portion = (u128::from(bytes) * u128::from(slope)).div_ceil(u128::from(rate.max(1)));
-    i64::try_from(portion).unwrap_or(i64::MAX)
-}
-
-fn hi_credit(input: &PortInput, class: usize, scenario: Reserved, speed: Rate) -> (i64, String) {
-    let mut waits = Frame::LONGEST.physical();
-    let mut slopes = 0u64;
-    let mut terms = vec![format!("{waits} B (longest frame below)")];
-    for (above, other) in input.discipline.classes.iter().enumerate().take(class) {
-        if let Some(other) = reserved(&other.queue) {
-            let frame = longest(&flows_of(input, above));
-            waits += Frame::LONGEST.physical() + frame;
-            slopes += other.idle_slope.0;
-            terms.push(format!(
-                "{} B + {frame} B (class above)",
-                Frame::LONGEST.physical()
-            ));
-        }
+fn hi_credit_origin(
+    discipline: &Discipline,
+    class: usize,
+    shaper: &CbsParameters,
+    speed: Rate,
+) -> String {
+    let longest = Frame::LONGEST.physical();
+    let mut terms = vec![format!("{longest} B (longest frame below)")];
+    let mut rest = shaper.traffic.interference.saturating_sub(longest);
+    let above = discipline.classes.iter().take(class);
+    for above in above.filter_map(|class| class.queue.shaper()) {
+        let frame = above.traffic.longest;
+        terms.push(format!("{longest} B + {frame} B (class above)"));
+        rest = rest.saturating_sub(longest + frame);
     }
-    let credit = |rate: Rate| portion(waits, scenario.idle_slope.0, rate.0.saturating_sub(slopes));
-    if scenario.hi_credit.0 != credit(input.rate) {
-        return (scenario.hi_credit.0, "bytes: from the scenario".to_owned());
+    if rest > 0 {
+        terms.push(format!("{rest} B (classes above without a flow)"));
     }
-    let left = match slopes {
-        0 => format!("{speed}"),
-        slopes => format!("({speed} - {})", Rate(slopes)),
+    let left = match discipline.reserved_above(class, speed) {
+        Rate(0) => format!("{speed}"),
+        slopes => format!("({speed} - {slopes})"),
     };
-    let origin = format!(
-        "bytes: idleSlope · delay by other frames (IEEE 802.1Q, L.3) = {} · ({}) / {left}",
-        scenario.idle_slope,
+    let drift = shaper.traffic.drift;
+    let (idle_slope, clock) = match drift.0 > 0 {
+        true => {
+            let clock = format!("; slopes by a clock that gains {drift}");
+            (shaper.idle_slope_by_clock(), clock)
+        }
+        false => (shaper.idle_slope, String::new()),
+    };
+    format!(
+        "bytes: idleSlope · delay by other frames (IEEE 802.1Q, L.3) = {idle_slope} · ({}) / {left}{clock}",
         terms.join(" + ")
-    );
-    (credit(speed), origin)
+    )
 }
 
-fn lo_credit(
-    scenario: Reserved,
-    longest: u32,
-    send_slope: i64,
-    (rate, port): (Rate, i64),
-) -> (i64, String) {
-    if scenario.lo_credit.0 != -portion(longest, scenario.send_slope.0, rate.0) {
-        return (scenario.lo_credit.0, "bytes: from the scenario".to_owned());
-    }
-    let credit = -portion(longest, send_slope.unsigned_abs(), port.unsigned_abs());
+/// Returns loCredit for the slopes in whole kbit/s with which `cbs` computes.
+fn lo_credit(shaper: &CbsParameters, send_slope: i64, port: i64) -> (i64, String) {
+    let rate = |kilobits: i64| Rate(kilobits.unsigned_abs().saturating_mul(1000));
+    let credit = shaper.traffic.lo_credit(rate(send_slope), rate(port));
+    let longest = shaper.traffic.longest;
     let origin = format!(
         "bytes: longest frame · sendSlope / speed (IEEE 802.1Q, L.3) = {longest} B · {send_slope} / {port}"
     );
-    (credit, origin)
+    (credit.0, origin)
 }
 
 fn kilobits(rate: Rate) -> i64 {
@@ -196,7 +163,9 @@ fn kilobits_up(rate: Rate) -> i64 {
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
+    use super::super::plan_port;
     use super::*;
+    use crate::qdisc::QdiscKind;
     use takt_scenario::{PortIndex, Scenario};
 
     const LINE: &str = r#"
@@ -223,7 +192,14 @@ repeated_node_count = 2
             speed,
             ..PlanOptions::default()
         };
-        shaper(&input, 0, &options).map(|found| found.unwrap().0)
+        let plan = plan_port(&input, &options)?;
+        let mut kinds = plan.tree.iter().map(|qdisc| &qdisc.kind);
+        Ok(kinds
+            .find_map(|kind| match kind {
+                QdiscKind::Cbs(numbers) => Some(*numbers),
+                _ => None,
+            })
+            .unwrap())
     }
 
     #[test]

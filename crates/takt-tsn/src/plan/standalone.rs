@@ -1,8 +1,8 @@
 //! Ports without a scenario: a discipline from a few options.
 
 use takt_scenario::{
-    Credit, Discipline, Duration, FqCodelParameters, Frame, GateEntry, Limit, Queue, Rate,
-    Scheduler, Taprio, TrafficClass,
+    CbsParameters, Discipline, DisciplineDescription, Duration, EtfParameters, GateEntry, Limit,
+    Queue, Rate, Scheduler, Taprio, TrafficClass, with_defaults,
 };
 
 use super::input::PortInput;
@@ -23,12 +23,10 @@ pub struct StandalonePort {
 
 /// Discipline of a port without a scenario. Parameters are those of the highest class; all other classes are FIFO
 /// queues.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub enum StandaloneDiscipline {
-    /// `fq_codel` with the defaults of Linux.
-    FqCodel,
-    /// `mqprio`.
-    Mqprio,
+    /// A discipline with the default of each parameter.
+    Usual(&'static DisciplineDescription),
     /// `mqprio` with `cbs`.
     Cbs {
         /// Reserved rate, in bits on the wire.
@@ -55,8 +53,7 @@ pub enum StandaloneDiscipline {
 impl StandaloneDiscipline {
     fn name(&self) -> &'static str {
         match self {
-            Self::FqCodel => "fq_codel",
-            Self::Mqprio => "mqprio",
+            Self::Usual(description) => description.name,
             Self::Cbs { .. } => "cbs",
             Self::Etf { .. } => "etf",
             Self::Taprio { .. } => "taprio",
@@ -67,9 +64,10 @@ impl StandaloneDiscipline {
 impl StandalonePort {
     /// Returns the port for a plan.
     pub fn input(&self) -> PortInput {
-        let priorities = match self.discipline {
-            StandaloneDiscipline::FqCodel => vec![(0..8).collect()],
-            _ => self.classes.classes(),
+        let (scheduler, mut highest) = self.parts();
+        let priorities = match scheduler.only_queue() {
+            Some(_) => vec![(0..8).collect()],
+            None => self.classes.classes(),
         };
         let classes = priorities
             .into_iter()
@@ -77,86 +75,67 @@ impl StandalonePort {
             .map(|(number, priorities)| TrafficClass {
                 name: format!("class {number}"),
                 priorities,
-                queue: if number == 0 { self.highest() } else { fifo() },
+                queue: std::mem::replace(&mut highest, fifo()),
             });
         let discipline = Discipline {
             name: format!("{} ({})", self.discipline.name(), self.classes.source()),
             classes: classes.collect(),
-            scheduler: self.scheduler(),
+            scheduler,
         };
         PortInput::of_options(&self.interface, self.rate, discipline)
     }
 
-    fn highest(&self) -> Queue {
-        let etf = |delta, skip_sock_check| Queue::Etf {
-            delta,
-            deadline_mode: false,
-            skip_sock_check,
-            offload: true,
+    /// Returns the scheduler and the queue of the highest class.
+    fn parts(&self) -> (Scheduler, Queue) {
+        let etf = |delta, skip_sock_check| {
+            Queue::Etf(EtfParameters {
+                delta,
+                deadline_mode: false,
+                skip_sock_check,
+                offload: true,
+            })
         };
         match self.discipline {
-            StandaloneDiscipline::FqCodel | StandaloneDiscipline::Mqprio => fifo(),
-            StandaloneDiscipline::Cbs { idle_slope } => self.shaper(idle_slope),
-            StandaloneDiscipline::Etf { delta } => etf(delta, false),
-            StandaloneDiscipline::Taprio { txtime_assist, .. } => match txtime_assist {
-                Some((_, delta)) => etf(delta, true),
-                None => fifo(),
-            },
-        }
-    }
-
-    /// Returns a shaper for frames of any length, with the credits that such frames need (IEEE 802.1Q, L.3).
-    fn shaper(&self, idle_slope: Rate) -> Queue {
-        let send_slope = Rate(self.rate.0.saturating_sub(idle_slope.0));
-        let credit = |slope: Rate| {
-            let bytes = u128::from(Frame::LONGEST.physical()) * u128::from(slope.0);
-            let bytes = bytes.div_ceil(u128::from(self.rate.0.max(1)));
-            i64::try_from(bytes).unwrap_or(i64::MAX)
-        };
-        Queue::Cbs {
-            idle_slope,
-            send_slope,
-            hi_credit: Credit(credit(idle_slope)),
-            lo_credit: Credit(-credit(send_slope)),
-            limit: Limit::default(),
-        }
-    }
-
-    fn scheduler(&self) -> Scheduler {
-        match self.discipline {
-            StandaloneDiscipline::FqCodel => Scheduler::FqCodel(FqCodelParameters::default()),
+            StandaloneDiscipline::Usual(description) => with_defaults(description),
+            StandaloneDiscipline::Cbs { idle_slope } => {
+                let shaper = CbsParameters::of_idle_slope(idle_slope, self.rate, Limit::default());
+                (Scheduler::Mqprio, Queue::Cbs(shaper))
+            }
+            StandaloneDiscipline::Etf { delta } => (Scheduler::Mqprio, etf(delta, false)),
             StandaloneDiscipline::Taprio {
                 cycle,
                 window,
                 base_time,
                 txtime_assist,
             } => {
-                let window = window.min(cycle);
-                let entry = |gates, interval| GateEntry { gates, interval };
-                let others =
-                    (1..self.classes.classes().len()).fold(0, |gates, class| gates | 1u8 << class);
-                let mut entries = vec![
-                    entry(1, window),
-                    entry(others, Duration(cycle.0 - window.0)),
-                ];
-                entries.retain(|entry| entry.interval > Duration::ZERO);
-                Scheduler::Taprio(Taprio {
+                let taprio = Taprio {
                     base_time,
                     cycle_time: cycle,
-                    entries,
+                    entries: self.entries(cycle, window),
                     txtime_assist: txtime_assist.map(|(delay, _)| delay),
                     guard_band: Duration::ZERO,
-                })
+                };
+                let queue = txtime_assist.map(|(_, delta)| etf(delta, true));
+                (Scheduler::Taprio(taprio), queue.unwrap_or_else(fifo))
             }
-            _ => Scheduler::Mqprio,
         }
+    }
+
+    /// Returns a window of the highest class, and the rest of the cycle for all others.
+    fn entries(&self, cycle: Duration, window: Duration) -> Vec<GateEntry> {
+        let window = window.min(cycle);
+        let entry = |gates, interval| GateEntry { gates, interval };
+        let classes = self.classes.classes().len();
+        let others = (1..classes).fold(0, |gates, class| gates | 1u8 << class);
+        let rest = Duration(cycle.0 - window.0);
+        let mut entries = vec![entry(1, window), entry(others, rest)];
+        entries.retain(|entry| entry.interval > Duration::ZERO);
+        entries
     }
 }
 
 fn fifo() -> Queue {
-    Queue::Fifo {
-        limit: Limit::default(),
-    }
+    Queue::Fifo(Limit::default())
 }
 
 #[cfg(test)]

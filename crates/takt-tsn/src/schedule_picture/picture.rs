@@ -1,6 +1,6 @@
 //! Gates of several ports over one cycle, on one time axis.
 
-use takt_scenario::{Duration, PortIndex, Scenario, Scheduler, Taprio};
+use takt_scenario::{Duration, PortIndex, Scenario, Taprio};
 
 /// Gates of the ports of a path, in the order of the path.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,9 +45,7 @@ impl SchedulePicture {
     pub fn of_ports(scenario: &Scenario, order: &[PortIndex]) -> Self {
         let gates = order.iter().filter_map(|port| {
             let discipline = &scenario.ports.get(port.0)?.discipline;
-            let Scheduler::Taprio(taprio) = &discipline.scheduler else {
-                return None;
-            };
+            let taprio = discipline.scheduler.gates()?;
             let names = discipline.classes.iter().map(|class| class.name.clone());
             Some(ScheduleGates::new(scenario.port_name(*port), taprio, names))
         });

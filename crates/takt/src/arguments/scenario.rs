@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
-use takt_scenario::{Duration, Rate, Share};
+use takt_scenario::{DisciplineDescription, Duration, Rate, Share};
+
+use super::disciplines;
 
 #[derive(Debug, Subcommand)]
 pub enum ScenarioCommand {
@@ -37,21 +39,6 @@ pub enum TemplateName {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum QdiscName {
-    /// Default of Linux.
-    #[value(name = "fq_codel")]
-    FqCodel,
-    /// Strict priority.
-    Mqprio,
-    /// Credit-Based Shaper.
-    Cbs,
-    /// Earliest TxTime First.
-    Etf,
-    /// Gates, with txtime-assist.
-    Taprio,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ModelName {
     /// Assumptions under which the bounds hold.
     Sound,
@@ -76,8 +63,8 @@ pub struct NewArguments {
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1500))]
     pub payload: Option<u32>,
     /// Queueing discipline of all ports.
-    #[arg(long, default_value = "cbs")]
-    pub qdisc: QdiscName,
+    #[arg(long, default_value = "cbs", value_parser = disciplines::parser(|_| ""))]
+    pub qdisc: &'static DisciplineDescription,
     /// Share of idleSlope beyond the needed one; only with cbs.
     #[arg(long, allow_hyphen_values = true, value_name = "SHARE")]
     pub provisioning: Option<Share>,

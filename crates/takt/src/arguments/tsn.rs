@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
-use takt_scenario::{Duration, Rate};
+use takt_scenario::{DisciplineDescription, Duration, Rate};
 
+use super::disciplines;
 use super::values::{duration, setting};
 
 #[derive(Debug, Subcommand)]
@@ -56,7 +57,8 @@ pub struct TsnPortArguments {
     pub interface: Option<String>,
     /// Discipline of a port without a scenario.
     #[arg(long, conflicts_with = "scenario", requires = "interface")]
-    pub discipline: Option<TsnDiscipline>,
+    #[arg(value_parser = disciplines::parser(needs))]
+    pub discipline: Option<&'static DisciplineDescription>,
     #[command(flatten)]
     pub parameters: TsnParameters,
     /// Work of the hardware; default is etf as in the scenario, and nothing else.
@@ -105,21 +107,6 @@ pub struct TsnParameters {
     /// taprio: txtime-delay of txtime-assist; --delta is for the etf below.
     #[arg(long, value_name = "TIME", conflicts_with = "scenario", value_parser = time)]
     pub txtime_assist: Option<Duration>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum TsnDiscipline {
-    /// Default of Linux, without classes.
-    #[value(name = "fq_codel")]
-    FqCodel,
-    /// Strict priority.
-    Mqprio,
-    /// Credit-Based Shaper for the highest class; needs --idle-slope.
-    Cbs,
-    /// Earliest TxTime First for the highest class; needs --delta.
-    Etf,
-    /// Gates; needs --cycle and --window.
-    Taprio,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -209,6 +196,16 @@ pub struct TsnSystemArguments {
     /// Directory for the earlier states of interfaces; default is $TAKT_TSN_STATE_DIR, or /run/takt-tsn.
     #[arg(long, value_name = "DIRECTORY")]
     pub state_dir: Option<PathBuf>,
+}
+
+/// Returns the options that a discipline without a scenario needs, as the end of its help text.
+fn needs(discipline: &str) -> &'static str {
+    match discipline {
+        "cbs" => " for the highest class; needs --idle-slope",
+        "etf" => " for the highest class; needs --delta",
+        "taprio" => "; needs --cycle and --window",
+        _ => "",
+    }
 }
 
 fn time(text: &str) -> Result<Duration, String> {

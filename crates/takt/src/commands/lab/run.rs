@@ -1,6 +1,6 @@
 //! `takt lab run SCENARIO`.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use miette::IntoDiagnostic;
@@ -71,13 +71,13 @@ pub(super) fn run(arguments: &LabRunArguments) -> miette::Result<()> {
 
 /// Checks that the kernel of this host has the disciplines of all cases, before anything is built.
 fn check_kernel(prepared: &PreparedRun, arguments: &LabRunArguments) -> Result<(), LabError> {
-    let mut required = BTreeSet::new();
+    let mut required = BTreeMap::new();
     if !arguments.without_disciplines {
         for scenario in prepared.scenarios() {
             required.extend(required_disciplines(scenario)?);
         }
     }
-    let missing = missing_disciplines(&required)?;
+    let missing = missing_disciplines(required)?;
     match missing.is_empty() {
         true => Ok(()),
         false => {

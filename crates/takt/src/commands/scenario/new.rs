@@ -4,9 +4,9 @@ use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write};
 
 use takt_scenario::ScenarioFile;
-use takt_scenario::template::{DisciplineKind, Template, TemplateMessage, TopologyKind};
+use takt_scenario::template::{Template, TemplateMessage, TopologyKind};
 
-use crate::arguments::{ModelName, NewArguments, QdiscName, TemplateName};
+use crate::arguments::{ModelName, NewArguments, TemplateName};
 use crate::{explain, output};
 
 pub(super) fn run(arguments: &NewArguments) -> miette::Result<()> {
@@ -44,7 +44,7 @@ fn template(arguments: &NewArguments) -> miette::Result<Template> {
     if arguments.nodes.is_some() && !matches!(name, TemplateName::Ring | TemplateName::Star) {
         return Err(stray("--nodes", "a ring or a star"));
     }
-    if arguments.provisioning.is_some() && arguments.qdisc != QdiscName::Cbs {
+    if arguments.provisioning.is_some() && !arguments.qdisc.has_provisioning() {
         return Err(stray("--provisioning", "--qdisc cbs"));
     }
     let nodes = arguments.nodes.unwrap_or(4);
@@ -61,14 +61,8 @@ fn template(arguments: &NewArguments) -> miette::Result<Template> {
         TemplateName::Ring => TopologyKind::Ring(nodes),
         TemplateName::Star => TopologyKind::Star(nodes),
     };
-    let discipline = match arguments.qdisc {
-        QdiscName::FqCodel => DisciplineKind::FqCodel,
-        QdiscName::Mqprio => DisciplineKind::Mqprio,
-        QdiscName::Cbs => DisciplineKind::Cbs(arguments.provisioning.unwrap_or_default()),
-        QdiscName::Etf => DisciplineKind::Etf,
-        QdiscName::Taprio => DisciplineKind::Taprio,
-    };
-    let mut template = Template::new(topology, discipline);
+    let mut template = Template::new(topology, arguments.qdisc);
+    template.provisioning = arguments.provisioning.unwrap_or_default();
     template.message = match (arguments.rnc, arguments.payload) {
         (_, Some(payload)) => TemplateMessage::Payload(payload),
         (count, None) => TemplateMessage::RepeatedNodeCount(count.unwrap_or(2)),

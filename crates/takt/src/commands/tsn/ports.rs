@@ -1,13 +1,13 @@
 //! Ports that arguments name.
 
 use miette::Report;
-use takt_scenario::{Duration, PortIndex, Rate, Scenario};
+use takt_scenario::{DisciplineDescription, Duration, PortIndex, Rate, Scenario};
 use takt_tsn::{
     HardwareOffload, PlanOptions, PortInput, PriorityPreset, ScheduleGates, SchedulePicture,
     StandaloneDiscipline, StandalonePort,
 };
 
-use crate::arguments::{TsnDiscipline, TsnOffload, TsnParameters, TsnPortArguments, TsnPreset};
+use crate::arguments::{TsnOffload, TsnParameters, TsnPortArguments, TsnPreset};
 use crate::{explain, scenario_file};
 
 /// Ports, and their gates.
@@ -137,12 +137,9 @@ fn standalone(arguments: &TsnPortArguments) -> miette::Result<Ports> {
             .iter()
             .map(|class| class.name.clone())
     };
-    let gates = match &input.discipline.scheduler {
-        takt_scenario::Scheduler::Taprio(taprio) => {
-            vec![ScheduleGates::new(input.name(), taprio, names())]
-        }
-        _ => Vec::new(),
-    };
+    let gates = input.discipline.scheduler.gates();
+    let gates = gates.map(|taprio| ScheduleGates::new(input.name(), taprio, names()));
+    let gates = gates.into_iter().collect();
     Ok(Ports {
         picture: SchedulePicture { ports: gates },
         inputs: vec![input],
@@ -150,7 +147,7 @@ fn standalone(arguments: &TsnPortArguments) -> miette::Result<Ports> {
 }
 
 fn standalone_discipline(
-    discipline: TsnDiscipline,
+    discipline: &'static DisciplineDescription,
     parameters: &TsnParameters,
 ) -> miette::Result<StandaloneDiscipline> {
     let missing = |option: &str, example: &str| {
@@ -160,16 +157,14 @@ fn standalone_discipline(
         )
     };
     let delta = || parameters.delta.ok_or_else(|| missing("--delta", "200us"));
-    Ok(match discipline {
-        TsnDiscipline::FqCodel => StandaloneDiscipline::FqCodel,
-        TsnDiscipline::Mqprio => StandaloneDiscipline::Mqprio,
-        TsnDiscipline::Cbs => StandaloneDiscipline::Cbs {
+    Ok(match discipline.name {
+        "cbs" => StandaloneDiscipline::Cbs {
             idle_slope: parameters
                 .idle_slope
                 .ok_or_else(|| missing("--idle-slope", "\"20 Mbit/s\""))?,
         },
-        TsnDiscipline::Etf => StandaloneDiscipline::Etf { delta: delta()? },
-        TsnDiscipline::Taprio => {
+        "etf" => StandaloneDiscipline::Etf { delta: delta()? },
+        "taprio" => {
             let cycle = parameters.cycle.filter(|cycle| *cycle > Duration::ZERO);
             let cycle = cycle.ok_or_else(|| missing("--cycle", "250us"))?;
             let window = parameters
@@ -186,6 +181,7 @@ fn standalone_discipline(
                 txtime_assist: assist,
             }
         }
+        _ => StandaloneDiscipline::Usual(discipline),
     })
 }
 

@@ -3,7 +3,7 @@
 use crate::shape::{Field, Kind};
 
 /// Describes a field that must be given.
-pub(super) const fn need(name: &'static str, kind: Kind, description: &'static str) -> Field {
+pub(crate) const fn need(name: &'static str, kind: Kind, description: &'static str) -> Field {
     Field {
         name,
         kind,
@@ -13,7 +13,7 @@ pub(super) const fn need(name: &'static str, kind: Kind, description: &'static s
 }
 
 /// Describes a field that may be left out.
-pub(super) const fn may(name: &'static str, kind: Kind, description: &'static str) -> Field {
+pub(crate) const fn may(name: &'static str, kind: Kind, description: &'static str) -> Field {
     Field {
         name,
         kind,
@@ -23,10 +23,10 @@ pub(super) const fn may(name: &'static str, kind: Kind, description: &'static st
 }
 
 /// A number of things.
-pub(super) const COUNT: Kind = Kind::Integer(1, i64::MAX);
+pub(crate) const COUNT: Kind = Kind::Integer(1, i64::MAX);
 
 /// Priority code point (IEEE 802.1Q, 6.9.3).
-pub(super) const PCP: Kind = Kind::Integer(0, 7);
+pub(crate) const PCP: Kind = Kind::Integer(0, 7);
 
 /// VLAN identifier (IEEE 802.1Q, 9.6).
-pub(super) const VLAN: Kind = Kind::Integer(1, 4094);
+pub(crate) const VLAN: Kind = Kind::Integer(1, 4094);

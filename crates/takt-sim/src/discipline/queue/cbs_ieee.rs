@@ -1,7 +1,13 @@
 //! The Credit-Based Shaper of IEEE 802.1Q, 8.6.8.2.
 
-use super::quotient::quotient;
-use super::{Drops, Fifo, Gates, Next, Packet};
+use takt_scenario::CbsParameters;
+
+use super::super::quotient::quotient;
+use super::super::{
+    gates::Gates,
+    packet::{Drops, Next, Packet},
+};
+use super::fifo::Fifo;
 use crate::{LineRate, Time};
 
 /// Queue of which the first frame may be sent while the credit is not negative. Credit rises with idleSlope while a frame waits
@@ -25,12 +31,12 @@ pub struct CbsIeee {
 }
 
 impl CbsIeee {
-    /// Makes a shaper with idleSlope, and sendSlope as a positive number, in bit/s at a link of this rate.
-    pub fn new(queue: Fifo, idle_slope: u64, send_slope: u64, rate: LineRate) -> Self {
+    /// Makes a shaper at a link of this rate. By the standard, credit has no limits but those that follow from the traffic.
+    pub fn new(parameters: &CbsParameters, rate: LineRate) -> Self {
         Self {
-            queue,
-            idle_slope: idle_slope.max(1).into(),
-            send_slope: send_slope.into(),
+            queue: Fifo::new(parameters.limit),
+            idle_slope: parameters.idle_slope.0.max(1).into(),
+            send_slope: parameters.send_slope.value().0.into(),
             rate,
             credit: 0,
             time: Time::MIN,
@@ -106,19 +112,23 @@ impl CbsIeee {
 
 #[cfg(test)]
 mod tests {
-    use takt_scenario::Limit;
+    use takt_scenario::{Credit, Limit, Rate};
 
-    use super::super::gates::tests::schedule;
-    use super::super::test::packet;
+    use super::super::super::gates::tests::schedule;
+    use super::super::super::test::packet;
     use super::*;
 
     /// Makes a shaper at which 1250 B on the wire take 10 µs at 1 Gbit/s, and 100 µs of an idleSlope of 100 Mbit/s.
     fn shaper() -> (CbsIeee, Drops) {
-        let rate = LineRate::new(1_000_000_000);
-        (
-            CbsIeee::new(Fifo::new(Limit::Frames(10)), 100_000_000, 900_000_000, rate),
-            Drops::new(),
-        )
+        (with_send_slope(900_000_000), Drops::new())
+    }
+
+    fn with_send_slope(send_slope: u64) -> CbsIeee {
+        let (idle_slope, send_slope) = (Rate(100_000_000), Rate(send_slope));
+        let (high, low) = (Credit(i64::MAX), Credit(i64::MIN));
+        let limit = Limit::Frames(10);
+        let parameters = CbsParameters::given(idle_slope, send_slope, high, low, limit);
+        CbsIeee::new(&parameters, LineRate::new(1_000_000_000))
     }
 
     const fn us(microseconds: i64) -> Time {
@@ -150,9 +160,7 @@ mod tests {
 
     #[test]
     fn a_greater_send_slope_costs_more() {
-        let rate = LineRate::new(1_000_000_000);
-        let queue = Fifo::new(Limit::Frames(10));
-        let mut shaper = CbsIeee::new(queue, 100_000_000, 1_800_000_000, rate);
+        let mut shaper = with_send_slope(1_800_000_000);
         let mut drops = Drops::new();
         for number in 0..2 {
             shaper.enqueue(packet(number, 1226), us(5), &mut drops);

@@ -1,9 +1,10 @@
 //! The Credit-Based Shaper of Linux in software (`net/sched/sch_cbs.c`).
 
-use takt_scenario::{Credit, Rate};
+use takt_scenario::CbsParameters;
 
-use super::quotient::quotient;
-use super::{Drops, Fifo, Next, Packet};
+use super::super::packet::{Drops, Next, Packet};
+use super::super::quotient::quotient;
+use super::fifo::Fifo;
 use crate::{LineRate, Time};
 
 /// Credit counts whole bytes of L2 frames, time whole nanoseconds. Credit is spent when a packet is handed on, not while it is
@@ -25,31 +26,18 @@ pub struct CbsLinux {
     last: i64,
 }
 
-/// Parameters of the shaper; `tc` takes slopes in whole kbit/s, and sendSlope with its sign.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CbsParameters {
-    /// Gain of credit.
-    pub idle_slope: Rate,
-    /// Loss of credit while a packet is sent, as a positive number.
-    pub send_slope: Rate,
-    /// Highest credit.
-    pub hi_credit: Credit,
-    /// Lowest credit.
-    pub lo_credit: Credit,
-}
-
 const NANOSECONDS: i64 = 1_000_000_000;
 
 impl CbsLinux {
     /// Makes a shaper at a port of this speed. Slopes are rounded down to whole bytes per second.
-    pub fn new(queue: Fifo, parameters: CbsParameters, port_rate: LineRate) -> Self {
+    pub fn new(parameters: &CbsParameters, port_rate: LineRate) -> Self {
         let bytes = |bits: u64| i64::try_from(bits / 8).unwrap_or(i64::MAX);
         Self {
-            queue,
+            queue: Fifo::new(parameters.limit),
             idle_slope: bytes(parameters.idle_slope.0),
-            send_slope: -bytes(parameters.send_slope.0),
-            hi_credit: parameters.hi_credit.0,
-            lo_credit: parameters.lo_credit.0,
+            send_slope: -bytes(parameters.send_slope.value().0),
+            hi_credit: parameters.hi_credit.value().0,
+            lo_credit: parameters.lo_credit.value().0,
             port_rate: bytes(port_rate.bits_per_second()).max(1),
             credit: 0,
             last: i64::MIN,
@@ -112,24 +100,21 @@ fn credit(elapsed: i64, slope: i64) -> i64 {
 
 #[cfg(test)]
 mod tests {
-    use takt_scenario::Limit;
+    use takt_scenario::{Credit, Limit, Rate};
 
-    use super::super::test::packet;
+    use super::super::super::test::packet;
     use super::*;
 
     /// Makes a shaper at which 1250 B take 10 µs at 1 Gbit/s and 100 µs of idleSlope.
     fn shaper() -> (CbsLinux, Drops) {
-        let parameters = CbsParameters {
-            idle_slope: Rate(100_000_000),
-            send_slope: Rate(900_000_000),
-            hi_credit: Credit(150),
-            lo_credit: Credit(-1125),
-        };
-        let shaper = CbsLinux::new(
-            Fifo::new(Limit::Frames(10)),
-            parameters,
-            LineRate::new(1_000_000_000),
+        let parameters = CbsParameters::given(
+            Rate(100_000_000),
+            Rate(900_000_000),
+            Credit(150),
+            Credit(-1125),
+            Limit::Frames(10),
         );
+        let shaper = CbsLinux::new(&parameters, LineRate::new(1_000_000_000));
         (shaper, Drops::new())
     }
 
@@ -214,17 +199,14 @@ mod tests {
 
     #[test]
     fn slow_slopes_come_to_an_end() {
-        let parameters = CbsParameters {
-            idle_slope: Rate(101_000),
-            send_slope: Rate(999_899_000),
-            hi_credit: Credit(1),
-            lo_credit: Credit(-1500),
-        };
-        let mut shaper = CbsLinux::new(
-            Fifo::new(Limit::Frames(10)),
-            parameters,
-            LineRate::new(1_000_000_000),
+        let parameters = CbsParameters::given(
+            Rate(101_000),
+            Rate(999_899_000),
+            Credit(1),
+            Credit(-1500),
+            Limit::Frames(10),
         );
+        let mut shaper = CbsLinux::new(&parameters, LineRate::new(1_000_000_000));
         let mut drops = Drops::new();
         for number in 0..2 {
             shaper.enqueue(packet(number, 77), us(0), &mut drops);
@@ -239,17 +221,14 @@ mod tests {
     #[test]
     fn lo_credit_is_the_least() {
         let (_, mut drops) = shaper();
-        let parameters = CbsParameters {
-            idle_slope: Rate(100_000_000),
-            send_slope: Rate(900_000_000),
-            hi_credit: Credit(150),
-            lo_credit: Credit(-500),
-        };
-        let mut shaper = CbsLinux::new(
-            Fifo::new(Limit::Frames(10)),
-            parameters,
-            LineRate::new(1_000_000_000),
+        let parameters = CbsParameters::given(
+            Rate(100_000_000),
+            Rate(900_000_000),
+            Credit(150),
+            Credit(-500),
+            Limit::Frames(10),
         );
+        let mut shaper = CbsLinux::new(&parameters, LineRate::new(1_000_000_000));
         for number in 0..2 {
             shaper.enqueue(packet(number, 1250), us(0), &mut drops);
         }

@@ -2,7 +2,9 @@
 
 use std::collections::VecDeque;
 
-use super::{DropReason, Drops, Next, Packet};
+use takt_scenario::EtfParameters;
+
+use super::super::packet::{DropReason, Drops, Next, Packet};
 use crate::Time;
 
 /// Meaning of a txtime.
@@ -14,6 +16,16 @@ pub enum EtfMode {
     Offload,
     /// The txtime is a deadline: packets leave at once.
     Deadline,
+}
+
+impl EtfMode {
+    pub(super) fn of(parameters: &EtfParameters) -> Self {
+        match (parameters.deadline_mode, parameters.offload) {
+            (true, _) => Self::Deadline,
+            (false, true) => Self::Offload,
+            (false, false) => Self::Software,
+        }
+    }
 }
 
 /// Queue of packets by their txtime, each released `delta` before that; late packets are dropped.
@@ -93,7 +105,7 @@ impl Etf {
 
 #[cfg(test)]
 mod tests {
-    use super::super::test::packet;
+    use super::super::super::test::packet;
     use super::*;
 
     const fn us(microseconds: i64) -> Time {

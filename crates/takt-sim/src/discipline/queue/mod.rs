@@ -1,7 +1,23 @@
-//! The queue of a traffic class.
+//! Queues of traffic classes: one file for each kind. A new kind is a file, a variant, and an arm of each `match` here.
 
-use super::{CbsIeee, CbsLinux, Drops, Etf, Fifo, Next, Packet};
-use crate::Time;
+mod cbs_ieee;
+mod cbs_linux;
+mod etf;
+mod fifo;
+
+pub use cbs_ieee::CbsIeee;
+pub use cbs_linux::CbsLinux;
+pub use etf::{Etf, EtfMode};
+pub use fifo::Fifo;
+
+use takt_scenario::Queue;
+
+use super::packet::{Drops, Next, Packet};
+use crate::options::Model;
+use crate::{LineRate, Time};
+
+/// Most packets in ETF. The kernel has no limit but those of the sockets.
+const ETF_LIMIT: usize = 1000;
 
 /// Queue of a class.
 #[derive(Debug)]
@@ -17,6 +33,18 @@ pub enum ClassQueue {
 }
 
 impl ClassQueue {
+    /// Makes the queue of a class at a link of this rate.
+    pub fn new(written: &Queue, rate: LineRate, model: Model) -> Self {
+        match (written, model) {
+            (Queue::Fifo(limit), _) => Self::Fifo(Fifo::new(*limit)),
+            (Queue::Cbs(shaper), Model::Ieee) => Self::CbsIeee(CbsIeee::new(shaper, rate)),
+            (Queue::Cbs(shaper), Model::Linux) => Self::CbsLinux(CbsLinux::new(shaper, rate)),
+            (Queue::Etf(etf), _) => {
+                Self::Etf(Etf::new(ETF_LIMIT, etf.delta.into(), EtfMode::of(etf)))
+            }
+        }
+    }
+
     /// Adds a packet. The queue may drop it.
     pub fn enqueue(&mut self, packet: Packet, now: Time, drops: &mut Drops) {
         match self {

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use takt_scenario::Limit;
 
-use super::{DropReason, Drops, Packet};
+use super::super::packet::{DropReason, Drops, Packet};
 
 /// Packets in the order of their arrival.
 #[derive(Debug)]
@@ -59,7 +59,7 @@ impl Fifo {
 
 #[cfg(test)]
 mod tests {
-    use super::super::test::packet;
+    use super::super::super::test::packet;
     use super::*;
 
     #[test]
