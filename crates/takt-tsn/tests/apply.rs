@@ -327,8 +327,10 @@ fn a_plan_warns_of_gates_that_are_open_together() {
 fn any_discipline() -> impl Strategy<Value = StandaloneDiscipline> {
     let micros = |micros: u64| Duration(micros * 1_000_000);
     prop_oneof![
-        Just(StandaloneDiscipline::FqCodel),
-        Just(StandaloneDiscipline::Mqprio),
+        proptest::sample::select(takt_scenario::disciplines().collect::<Vec<_>>())
+            .prop_filter("gates need entries", |discipline| discipline.name
+                != "taprio")
+            .prop_map(StandaloneDiscipline::Usual),
         (1u64..900_000_000).prop_map(|rate| StandaloneDiscipline::Cbs {
             idle_slope: Rate(rate)
         }),

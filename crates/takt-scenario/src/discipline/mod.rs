@@ -13,7 +13,7 @@ pub use scheduler::{FqCodelParameters, GateEntry, Scheduler, Taprio};
 
 use crate::document::Table;
 use crate::quantity::Rate;
-pub(crate) use queue::{FIELDS as OF_QUEUE, WrittenQueue, by_fast_clock};
+pub(crate) use queue::{CbsFields, FIELDS as OF_QUEUE, WrittenQueue, by_fast_clock};
 pub(crate) use scheduler::{FIELDS as OF_SCHEDULER, has_classes};
 pub(crate) use shapes::DISCIPLINE;
 

@@ -9,7 +9,7 @@ use super::input::PortInput;
 use super::priorities::PriorityPreset;
 
 /// A port without a scenario.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct StandalonePort {
     /// Name of the interface.
     pub interface: String,
