@@ -13,6 +13,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod access_level;
 mod address_space;
 mod caller;
 mod change;
@@ -20,6 +21,7 @@ mod event;
 mod event_record;
 mod method;
 pub mod namespace0;
+mod node_access;
 mod nodeset_import;
 mod publish;
 mod remote;
@@ -30,9 +32,9 @@ mod value_source;
 
 pub use address_space::{
     AddressSpace, AddressSpaceError, Binding, BindingGuard, ClassAttributes, Edit, Fit,
-    MethodBinding, ModellingRule, Namespaces, NewBinding, NewReference, NodeAccess, NodeBuilder,
+    MethodBinding, ModellingRule, Namespaces, NewBinding, NewReference, NodeBuilder,
     NodeDefinition, NodeRef, ReferenceView, References, STANDARD_NAMESPACE, Target, TargetRef,
-    TypeFilter, TypeMember, VariableDefinition, VariableRef, View, access_level, value_rank,
+    TypeFilter, TypeMember, VariableDefinition, VariableRef, View, value_rank,
 };
 pub use caller::{Caller, Channel, ChannelSecurity, Peer, UserIdentity};
 pub use change::Change;
@@ -41,6 +43,7 @@ pub use event_record::EventRecordError;
 pub use method::{
     CallError, InputArguments, LocalMethod, MethodCall, MethodHandler, OutputArguments, Spans,
 };
+pub use node_access::NodeAccess;
 pub use nodeset_import::{DanglingReference, ImportError, ImportReason, ImportedNodeSet};
 pub use publish::PublishValueError;
 pub use remote::{

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use takt_cell::Cell;
 use takt_ua::{BuiltInType, DataValue, StatusCode, Variant};
 
-use crate::address_space::access_level;
+use crate::access_level;
 use crate::remote::RemoteValue;
 use crate::stored::StoredValue;
 use crate::value_source::ValueSource;

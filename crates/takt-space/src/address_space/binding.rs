@@ -5,11 +5,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use takt_ua::enumerations::NodeClass;
 use takt_ua::{NodeId, StatusCode};
 
-use super::definition::access_level;
 use super::edit::Edit;
 use super::error::AddressSpaceError;
 use super::node::{Binding, MethodBinding, Node};
 use super::space::AddressSpace;
+use crate::access_level;
 use crate::method::MethodHandler;
 use crate::value::Value;
 

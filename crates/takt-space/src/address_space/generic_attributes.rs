@@ -8,8 +8,8 @@ use takt_ua::structures::{
 };
 use takt_ua::{ExtensionObject, Structure, Variant};
 
-use super::node_access::NodeAccess;
 use super::{AddressSpaceError, specified};
+use crate::node_access::NodeAccess;
 use crate::role::UserRole;
 
 /// AttributeId of DataTypeDefinition (OPC 10000-6, A.1).

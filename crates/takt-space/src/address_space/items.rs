@@ -7,11 +7,10 @@ use takt_ua::structures::{
 };
 use takt_ua::{ExpandedNodeId, ExtensionObject, LocalizedText, NodeId, Variant, ids};
 
-use super::definition::{
-    ClassAttributes, NodeDefinition, VariableDefinition, access_level, value_rank,
-};
+use super::definition::{ClassAttributes, NodeDefinition, VariableDefinition, value_rank};
 use super::generic_attributes::{access, decode, decode_data_type};
 use super::{AddressSpaceError, View, specified};
+use crate::access_level;
 
 /// A node that an AddNodesItem describes, and the initial value of a Variable.
 pub(crate) struct Described {

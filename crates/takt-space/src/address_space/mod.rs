@@ -22,7 +22,6 @@ mod methods;
 mod name_cache;
 mod namespaces;
 mod node;
-mod node_access;
 mod node_builder;
 mod null_value;
 mod plan;
@@ -37,16 +36,13 @@ mod types;
 mod view;
 
 pub use apply::NewBinding;
-pub use definition::{
-    ClassAttributes, NodeDefinition, VariableDefinition, access_level, value_rank,
-};
+pub use definition::{ClassAttributes, NodeDefinition, VariableDefinition, value_rank};
 pub use edit::{Edit, NewReference};
 pub use error::AddressSpaceError;
 pub use hierarchy::TypeFilter;
 pub use members::{ModellingRule, TypeMember};
 pub use namespaces::{Namespaces, STANDARD_NAMESPACE};
 pub use node::{Binding, BindingGuard, MethodBinding, NodeRef, VariableRef};
-pub use node_access::NodeAccess;
 pub use node_builder::NodeBuilder;
 pub use reference::{ReferenceView, Target, TargetRef};
 pub use references::References;

@@ -9,13 +9,14 @@ use takt_ua::structures::Argument;
 use takt_ua::{LocalizedTextRef, NodeId, NodeIdRef, QualifiedNameRef};
 
 use super::counted::Counted;
-use super::definition::{ClassAttributes, NodeDefinition, VariableDefinition, access_level};
-use super::node_access::NodeAccess;
+use super::definition::{ClassAttributes, NodeDefinition, VariableDefinition};
 use super::reference::{Reference, ReferenceTypes, type_id};
 use super::reference_list::ReferenceList;
 use super::references::References;
+use crate::access_level;
 use crate::method::MethodHandler;
 use crate::namespace0::{self, StandardNode};
+use crate::node_access::NodeAccess;
 use crate::value::Value;
 
 /// A node in memory: an added node, or one of the standard's table that got references or a value.

@@ -6,9 +6,9 @@ use takt_ua::{ExtensionObject, LocalizedText, NodeId, QualifiedName, ids};
 use super::definition::{ClassAttributes, NodeDefinition, VariableDefinition, value_rank};
 use super::edit::{Edit, NewReference};
 use super::node::Binding;
-use super::node_access::NodeAccess;
 use super::{AddressSpace, AddressSpaceError};
 use crate::method::{CallError, LocalMethod, MethodCall, MethodHandler, OutputArguments};
+use crate::node_access::NodeAccess;
 use crate::value::Value;
 
 impl AddressSpace {

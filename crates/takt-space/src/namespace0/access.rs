@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use takt_ua::enumerations::PermissionType;
 use takt_ua::ids;
 
-use crate::address_space::NodeAccess;
+use crate::node_access::NodeAccess;
 use crate::role::UserRole;
 
 /// Names and counts of other clients: for engineers and administrators.
