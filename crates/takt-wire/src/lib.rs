@@ -52,6 +52,7 @@
 
 mod action_header;
 mod chunk;
+mod chunking;
 mod data_set_message;
 mod discovery;
 mod error;
@@ -68,9 +69,9 @@ mod security;
 mod tree;
 
 pub use action_header::{ActionHeader, ActionHeaderRef};
-pub use chunk::{
-    Chunk, ChunkReassembler, ChunkRef, ChunkWriter, ReassembledPayload, ReassemblyError,
-    ReassemblyLimits,
+pub use chunk::{Chunk, ChunkRef};
+pub use chunking::{
+    ChunkReassembler, ChunkWriter, ReassembledPayload, ReassemblyError, ReassemblyLimits,
 };
 pub use data_set_message::{
     Action, ActionFields, ActionFieldsRef, ActionRef, DataSetContent, DataSetContentRef,

@@ -1,17 +1,9 @@
 //! Chunks: parts of payloads (OPC 10000-14, 7.2.4.4.4).
 
-mod reassembler;
-#[cfg(test)]
-mod tests;
-mod writer;
-
 use takt_ua::binary::{Decoder, Encoder};
 
 use crate::error::{WireEncodeError, WireError, WireErrorKind, padding};
 use crate::network_message_type::NetworkMessageType;
-
-pub use reassembler::{ChunkReassembler, ReassembledPayload, ReassemblyError, ReassemblyLimits};
-pub use writer::ChunkWriter;
 
 /// A part of a payload.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use takt_ua::binary::Encoder;
 
-use super::Chunk;
+use crate::chunk::Chunk;
 use crate::error::{WireEncodeError, count};
 use crate::network_message::{NetworkMessage, Payload};
 use crate::network_message_type::NetworkMessageType;

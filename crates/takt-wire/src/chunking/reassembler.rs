@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::ChunkRef;
+use crate::chunk::ChunkRef;
 use crate::network_message::NetworkMessageRef;
 use crate::network_message_type::NetworkMessageType;
 use crate::publisher_id::PublisherId;

@@ -5,9 +5,11 @@ use std::time::{Duration, Instant};
 use takt_ua::Variant;
 
 use super::*;
+use crate::chunk::Chunk;
 use crate::data_set_message::{DataSetContent, DataSetMessage, Fields};
 use crate::network_message::PayloadRef;
 use crate::network_message::{NetworkMessage, NetworkMessageRef, Payload, PayloadParameters};
+use crate::network_message_type::NetworkMessageType;
 use crate::publisher_id::PublisherId;
 
 fn long(publisher: u8, sequence_number: u16) -> NetworkMessage {
