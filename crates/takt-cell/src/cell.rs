@@ -7,28 +7,14 @@ use takt_ua::{BuiltInType, DateTime, StatusCode, Variant};
 
 use crate::Shape;
 #[cfg(not(loom))]
+use crate::layout::IDENTITY;
+use crate::layout::{LINE_WORDS, MAX_CAPACITY, META, slot_words};
+#[cfg(not(loom))]
 use crate::location::CellLocation;
 #[cfg(not(loom))]
-use crate::shared::{self, ForeignPlace, Place};
+use crate::place::{self, ForeignPlace, Place};
 use crate::slots::{Control, SLOTS, Slots, initialise};
 use crate::sync::AtomicU64;
-use crate::words::words_for;
-
-/// Index of the word with the length of the encoded value (upper half) and the StatusCode (lower half). Indexes of a
-/// slot's words count from the one after its sequence.
-pub(crate) const META: usize = 0;
-/// Index of the word with the source timestamp.
-pub(crate) const TIME: usize = 1;
-/// Index of the first word of the value.
-pub(crate) const VALUE: usize = 2;
-/// Length that marks a withheld value, which does not fit.
-pub(crate) const WITHHELD: usize = u32::MAX as usize;
-
-/// Number of words in a cache line. Slots are whole lines, so that a set does not slow down readers of another slot.
-pub(crate) const LINE_WORDS: usize = 8;
-
-/// The largest capacity of a cell in bytes: 256 MiB.
-pub const MAX_CAPACITY: usize = 1 << 28;
 
 /// A value with its StatusCode and its source timestamp, all three consistent with each other.
 ///
@@ -78,12 +64,6 @@ enum Memory {
     /// Memory of another process.
     #[cfg(not(loom))]
     Foreign(ForeignPlace),
-}
-
-/// Returns the number of words of a slot for values of up to `capacity` bytes, with a server timestamp if they are
-/// `cached`.
-pub(crate) fn slot_words(capacity: usize, cached: bool) -> usize {
-    (1 + VALUE + words_for(capacity) + usize::from(cached)).next_multiple_of(LINE_WORDS)
 }
 
 impl Cell {
@@ -235,7 +215,7 @@ impl Cell {
 #[inline]
 fn shared_parts(words: &[AtomicU64]) -> (&Control, &[AtomicU64]) {
     static NONE: Control = Control::none();
-    match shared::control(words) {
+    match place::control(words) {
         Some(control) => (control, words.get(LINE_WORDS..).unwrap_or_default()),
         None => (&NONE, &[]),
     }
@@ -304,7 +284,7 @@ impl Cell {
     #[inline]
     pub(crate) fn identity_word(&self) -> Option<&AtomicU64> {
         match &self.memory {
-            Memory::Foreign(place) => place.words().get(shared::IDENTITY),
+            Memory::Foreign(place) => place.words().get(IDENTITY),
             _ => None,
         }
     }

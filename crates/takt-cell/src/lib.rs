@@ -35,8 +35,12 @@
 mod bulk;
 mod cell;
 mod error;
+mod layout;
 #[cfg(not(loom))]
 mod location;
+#[cfg(not(loom))]
+#[allow(unsafe_code, reason = "memory that is shared with other processes")]
+mod place;
 #[cfg(not(loom))]
 mod publication;
 mod read;
@@ -44,14 +48,14 @@ mod scalar;
 mod set;
 mod shape;
 #[cfg(not(loom))]
-#[allow(unsafe_code, reason = "memory that is shared with other processes")]
 pub mod shared;
 mod slots;
 mod sync;
 mod words;
 
-pub use cell::{Cell, MAX_CAPACITY};
+pub use cell::Cell;
 pub use error::CellError;
+pub use layout::MAX_CAPACITY;
 #[cfg(not(loom))]
 pub use location::CellLocation;
 #[cfg(not(loom))]

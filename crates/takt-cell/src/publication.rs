@@ -4,7 +4,7 @@ use std::io;
 
 use takt_ua::{DataValue, DateTime, StatusCode};
 
-use crate::cell::{MAX_CAPACITY, WITHHELD};
+use crate::layout::{MAX_CAPACITY, WITHHELD};
 use crate::words::WordWriter;
 use crate::{Cell, CellError, CellLocation, Reading, Shape};
 

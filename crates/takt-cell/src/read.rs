@@ -7,7 +7,7 @@ use takt_ua::enumerations::TimestampsToReturn;
 use takt_ua::{DataValue, DateTime, StatusCode, Variant};
 
 use crate::bulk;
-use crate::cell::{META, TIME, VALUE, WITHHELD};
+use crate::layout::{META, TIME, VALUE, WITHHELD};
 use crate::scalar::{Element, Scalar};
 use crate::slots::Busy;
 use crate::sync::{AtomicU64, Ordering};

@@ -5,7 +5,7 @@ use takt_ua::binary::{
 };
 use takt_ua::{ArrayRef, BuiltInType, DateTime, Elements, StatusCode, Variant, VariantRef};
 
-use crate::cell::{META, TIME, VALUE};
+use crate::layout::{META, TIME, VALUE};
 use crate::scalar::{Element, Scalar};
 use crate::shape::ARRAY;
 use crate::slots::Busy;
