@@ -1,8 +1,8 @@
 //! Control messages of sockets: a sequence of `struct cmsghdr`, each with data behind it.
 
 use crate::launch_time::LaunchTime;
-use crate::link::ReceiveTime;
 use crate::options::ReceiveClock;
+use crate::received::ReceiveTime;
 
 /// Size of a `struct cmsghdr`: length, level, type.
 const HEADER: usize = size_of::<usize>() + 8;

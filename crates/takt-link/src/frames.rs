@@ -14,7 +14,7 @@ use crate::control;
 use crate::error::LinkError;
 use crate::frame::{ETHERTYPE, TAG_PROTOCOL};
 use crate::interface::Interface;
-use crate::link::ReceiveTime;
+use crate::received::ReceiveTime;
 use crate::unsafe_code::batches::{Parts, ReceiveBatch, SendHeaders};
 use crate::unsafe_code::sockets::{self, Instruction, set_option};
 

@@ -29,25 +29,23 @@ mod address;
 mod control;
 mod counters;
 mod error;
-mod ethernet;
 mod frame;
 mod frames;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
 mod interface;
-#[cfg(feature = "iox2")]
-mod iox2;
 mod launch_report;
 mod launch_time;
 mod limits;
 mod link;
-#[cfg(feature = "mqtt")]
-mod mqtt;
+#[cfg(feature = "iox2")]
+mod loan;
 mod options;
+mod received;
 mod reservation;
 mod socket;
 mod topic;
-mod udp;
+mod transports;
 #[allow(unsafe_code, reason = "system calls, and descriptors of iceoryx2")]
 mod unsafe_code;
 
@@ -59,59 +57,9 @@ pub use error::{DownReason, LinkError, LinkState};
 pub use frame::ETHERTYPE;
 pub use frames::{FrameListener, FrameSender, HeardFrame};
 pub use launch_time::LaunchTime;
-pub use link::{ReceiveTime, Received, Receiver, Sender, Source};
+pub use link::{Receiver, Sender};
 pub use options::{Content, LaunchMode, LinkOptions, MqttOptions, MqttVersion, ReceiveClock};
+pub use received::{ReceiveTime, Received, Source};
 pub use reservation::Reservation;
 pub use topic::{DEFAULT_PREFIX, MqttMessageType, TopicError, TopicTree};
-
-/// Opens a link to send to `address`.
-///
-/// # Errors
-/// The address or an option is wrong, or rights are missing. A link that is down is no error.
-pub fn open_sender(address: &Address, options: &LinkOptions) -> Result<Box<dyn Sender>, LinkError> {
-    Ok(match address {
-        Address::Udp { host, port } => udp::open_sender(host, *port, options)?,
-        Address::Ethernet { host, vlan } => ethernet::open_sender(*host, *vlan, options)?,
-        #[cfg(feature = "mqtt")]
-        Address::Mqtt {
-            host,
-            port,
-            is_secure,
-        } => Box::new(mqtt::MqttSender::open((host, *port, *is_secure), options)?),
-        #[cfg(not(feature = "mqtt"))]
-        Address::Mqtt { .. } => return Err(LinkError::NotBuilt("mqtt")),
-        #[cfg(feature = "iox2")]
-        Address::Iox2 { name } => Box::new(iox2::Iox2Sender::open(name, options)?),
-        #[cfg(not(feature = "iox2"))]
-        Address::Iox2 { .. } => return Err(LinkError::NotBuilt("iox2")),
-    })
-}
-
-/// Opens a link to receive the messages sent to `address`.
-///
-/// # Errors
-/// The errors are those of [`open_sender`].
-pub fn open_receiver(
-    address: &Address,
-    options: &LinkOptions,
-) -> Result<Box<dyn Receiver>, LinkError> {
-    Ok(match address {
-        Address::Udp { host, port } => udp::open_receiver(host, *port, options)?,
-        Address::Ethernet { host, vlan } => ethernet::open_receiver(*host, *vlan, options)?,
-        #[cfg(feature = "mqtt")]
-        Address::Mqtt {
-            host,
-            port,
-            is_secure,
-        } => Box::new(mqtt::MqttReceiver::open(
-            (host, *port, *is_secure),
-            options,
-        )?),
-        #[cfg(not(feature = "mqtt"))]
-        Address::Mqtt { .. } => return Err(LinkError::NotBuilt("mqtt")),
-        #[cfg(feature = "iox2")]
-        Address::Iox2 { name } => Box::new(iox2::Iox2Receiver::open(name, options)?),
-        #[cfg(not(feature = "iox2"))]
-        Address::Iox2 { .. } => return Err(LinkError::NotBuilt("iox2")),
-    })
-}
+pub use transports::{open_receiver, open_sender};

@@ -42,7 +42,7 @@ enum Place<'a> {
     },
     /// Memory that iceoryx2 has lent.
     #[cfg(feature = "iox2")]
-    Loaned(crate::iox2::loan::Loan<'a>),
+    Loaned(crate::loan::Loan<'a>),
 }
 
 /// Queue of a link whose messages are written to memory of the link.
@@ -61,7 +61,7 @@ impl<'a> Reservation<'a> {
 
     #[cfg(feature = "iox2")]
     #[inline]
-    pub(crate) fn loaned(loan: crate::iox2::loan::Loan<'a>) -> Self {
+    pub(crate) fn loaned(loan: crate::loan::Loan<'a>) -> Self {
         Self {
             place: Place::Loaned(loan),
         }

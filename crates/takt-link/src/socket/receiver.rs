@@ -12,8 +12,9 @@ use super::{Opened, RETRY, SLICE, Socket};
 use crate::counters::LinkCounters;
 use crate::error::{DownReason, LinkError, LinkState};
 use crate::limits;
-use crate::link::{Received, Receiver};
+use crate::link::Receiver;
 use crate::options::{LinkOptions, ReceiveClock};
+use crate::received::Received;
 use crate::unsafe_code::batches::{Datagram, Parts, ReceiveBatch};
 
 /// Time that must be left for such a wait: a slice may end up to two ticks of the kernel late (10 ms each at 100 Hz).

@@ -4,8 +4,8 @@ use std::os::fd::{AsFd, OwnedFd};
 
 use crate::control;
 use crate::error::LinkError;
-use crate::link::ReceiveTime;
 use crate::options::ReceiveClock;
+use crate::received::ReceiveTime;
 use crate::unsafe_code::sockets::set_option;
 
 /// Times at which messages of a socket were received. Whether there are any is known when the link is opened, so that links

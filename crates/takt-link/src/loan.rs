@@ -9,10 +9,10 @@ use iceoryx2::service::port_factory::publish_subscribe;
 use crate::counters::LinkCounters;
 use crate::error::LinkError;
 
-pub(super) type Ipc = ipc::Service;
+pub(crate) type Ipc = ipc::Service;
 
 #[cold]
-pub(super) fn failed<E: ToString>(operation: &'static str) -> impl Fn(E) -> LinkError {
+pub(crate) fn failed<E: ToString>(operation: &'static str) -> impl Fn(E) -> LinkError {
     move |cause| LinkError::Iceoryx2 {
         operation,
         cause: cause.to_string(),
@@ -23,15 +23,15 @@ pub(super) fn failed<E: ToString>(operation: &'static str) -> impl Fn(E) -> Link
 #[derive(Default)]
 pub(crate) struct Sent {
     /// Number of messages sent since receivers were last woken.
-    pub(super) queued: usize,
-    pub(super) counters: LinkCounters,
+    pub(crate) queued: usize,
+    pub(crate) counters: LinkCounters,
 }
 
 /// Loaned memory for one message.
 pub(crate) struct Loan<'a> {
-    pub(super) sample: SampleMut<Ipc, [u8], ()>,
-    pub(super) messages: &'a publish_subscribe::PortFactory<Ipc, [u8], ()>,
-    pub(super) sent: &'a mut Sent,
+    pub(crate) sample: SampleMut<Ipc, [u8], ()>,
+    pub(crate) messages: &'a publish_subscribe::PortFactory<Ipc, [u8], ()>,
+    pub(crate) sent: &'a mut Sent,
 }
 
 impl Loan<'_> {

@@ -24,8 +24,9 @@ use crate::counters::LinkCounters;
 use crate::error::{LinkError, LinkState};
 use crate::launch_time::LaunchTime;
 use crate::limits;
-use crate::link::{Received, Receiver, Sender, Source};
+use crate::link::{Receiver, Sender};
 use crate::options::{LinkOptions, MqttOptions};
+use crate::received::{Received, Source};
 use crate::reservation::{Queue, Reservation};
 
 const DEFAULT_MESSAGE_SIZE: usize = 1 << 20;

@@ -17,8 +17,6 @@
 //! closes a link. iceoryx2 0.10 allocates a small piece of its own for each loan, that is for each message sent; nothing else is
 //! allocated. Any program of the same Unix user can take part with iceoryx2 alone, configured as `takt_shm::Runtime` describes.
 
-pub(crate) mod loan;
-
 use std::os::fd::BorrowedFd;
 use std::path::Path;
 use std::sync::Arc;
@@ -39,11 +37,12 @@ use takt_shm::Runtime;
 use crate::counters::LinkCounters;
 use crate::error::{LinkError, LinkState};
 use crate::limits;
-use crate::link::{Received, Receiver, Sender, Source};
+use crate::link::{Receiver, Sender};
+use crate::loan::{Ipc, Loan, Sent, failed};
 use crate::options::LinkOptions;
+use crate::received::{Received, Source};
 use crate::reservation::Reservation;
 use crate::unsafe_code::listener;
-use loan::{Ipc, Loan, Sent, failed};
 
 /// Maximum number of senders, and of receivers, of one stream.
 const MAX_PORTS: usize = 8;
