@@ -12,7 +12,6 @@ use takt_ua::{DataValue, StatusCode, Variant};
 use takt_wire::RawDataLayout;
 
 use super::change::Deadband;
-use super::mapping::MessageMapping;
 use super::source::{DataSource, FieldSource, PublishedField, substituted};
 use crate::error::{ConfigurationError, ConfigurationProblem};
 use crate::state::Condition;
@@ -97,9 +96,10 @@ pub struct DataSetWriter {
 }
 
 impl DataSetWriter {
+    /// Creates a writer; `has_raw_data_layout`: its RawData fields have a layout, because they have no names.
     pub(super) fn new(
         configuration: &DataSetWriterDataType,
-        mapping: &dyn MessageMapping,
+        has_raw_data_layout: bool,
         data_sets: &[PublishedDataSetDataType],
         source: &mut dyn DataSource,
     ) -> Result<Self, ConfigurationError> {
@@ -123,7 +123,7 @@ impl DataSetWriter {
         };
         let encoding = FieldEncoding::of_mask(configuration.data_set_field_content_mask);
         let meta_data = data_set.map(|data_set| &data_set.data_set_meta_data);
-        let is_raw = encoding == FieldEncoding::RawData && mapping.has_raw_data_layout();
+        let is_raw = encoding == FieldEncoding::RawData && has_raw_data_layout;
         let raw_data = match meta_data {
             Some(meta_data) if is_raw => {
                 Some(RawDataLayout::new(meta_data).map_err(|error| at(error.into()))?)

@@ -14,10 +14,13 @@ use takt_wire::json::{
 };
 
 use super::data_set_writer::{DataSetWriter, FieldEncoding, Sample, SampleKind};
-use super::mapping::{GroupParameters, MessageMapping, Sink, set_condition, writer_settings};
+use super::data_value::data_value;
+use super::fixed_message::FixedNetworkMessage;
+use super::mapping::{
+    GroupParameters, MessageMapping, SharedSamples, Sink, set_condition, writer_settings,
+};
 use super::plan::{Alike, Plan};
 use super::protection;
-use super::uadp::{FixedNetworkMessage, data_value};
 use crate::error::{ConfigurationError, ConfigurationProblem, PublishError};
 use crate::settings::decode_settings;
 use crate::state::Condition;
@@ -257,13 +260,12 @@ impl MessageMapping for JsonMapping {
         &mut self,
         group: &mut GroupParameters,
         writers: &mut [DataSetWriter],
-        _: u16,
-        now: Now,
-        samples: Vec<(usize, Sample)>,
+        shared: SharedSamples,
         sink: &mut dyn Sink,
     ) -> Result<usize, PublishError> {
+        let now = shared.now;
         let mut messages = Vec::new();
-        for (index, sample) in samples {
+        for (index, sample) in shared.samples {
             let (Some(writer), Some(settings)) = (writers.get(index), self.writers.get(index))
             else {
                 continue;

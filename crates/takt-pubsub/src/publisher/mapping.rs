@@ -3,15 +3,12 @@
 use std::fmt::Debug;
 
 use takt_ua::Structure;
-use takt_ua::structures::{
-    DataSetMetaDataType, JsonWriterGroupMessageDataType, WriterGroupDataType,
-};
+use takt_ua::structures::{DataSetMetaDataType, WriterGroupDataType};
 use takt_wire::{PublisherId, SecurityLayout};
 
 use super::data_set_writer::{DataSetWriter, Sample};
-use super::json::JsonMapping;
+use super::fixed_message::FixedNetworkMessage;
 use super::plan::Plan;
-use super::uadp::{FixedNetworkMessage, UadpMapping};
 use crate::error::{ConfigurationError, PublishError};
 use crate::settings::decode_settings;
 use crate::state::Condition;
@@ -25,6 +22,16 @@ pub(super) struct GroupParameters {
     pub(super) configuration: WriterGroupDataType,
     /// SequenceNumber of the next NetworkMessage.
     pub(super) sequence_number: u16,
+}
+
+/// Samples of a publishing interval that share a NetworkMessage.
+#[derive(Debug)]
+pub(super) struct SharedSamples {
+    /// NetworkMessageNumber of the plan.
+    pub(super) network_message_number: u16,
+    pub(super) now: Now,
+    /// Samples, with the indexes of their writers.
+    pub(super) samples: Vec<(usize, Sample)>,
 }
 
 /// Destination of encoded messages.
@@ -54,19 +61,12 @@ pub(super) trait MessageMapping: Debug + Send {
         now: Now,
     ) -> Option<FixedNetworkMessage>;
 
-    /// Sends samples of writers that share a NetworkMessage, in one message or in several if that is too long. Returns the number
-    /// of messages. `number` is the NetworkMessageNumber of the plan.
-    #[allow(
-        clippy::too_many_arguments,
-        reason = "the parts of a WriterGroup are borrowed separately"
-    )]
+    /// Sends samples in one message, or in several if that is too long. Returns the number of messages.
     fn send(
         &mut self,
         group: &mut GroupParameters,
         writers: &mut [DataSetWriter],
-        number: u16,
-        now: Now,
-        samples: Vec<(usize, Sample)>,
+        shared: SharedSamples,
         sink: &mut dyn Sink,
     ) -> Result<usize, PublishError>;
 
@@ -78,23 +78,6 @@ pub(super) trait MessageMapping: Debug + Send {
         meta_data: &DataSetMetaDataType,
         now: Now,
     ) -> Result<Vec<u8>, PublishError>;
-}
-
-/// Returns true if the MessageSettings of a WriterGroup are those of JSON; otherwise they are those of UADP.
-pub(super) fn is_json(group: &WriterGroupDataType) -> bool {
-    group
-        .message_settings
-        .is::<JsonWriterGroupMessageDataType>()
-}
-
-/// Returns the mapping of the MessageSettings of a WriterGroup and its writers.
-pub(super) fn mapping(
-    group: &WriterGroupDataType,
-) -> Result<Box<dyn MessageMapping>, ConfigurationError> {
-    Ok(match is_json(group) {
-        true => Box::new(JsonMapping::new(group)?),
-        false => Box::new(UadpMapping::new(group)?),
-    })
 }
 
 /// Returns the MessageSettings of the writers of a group.

@@ -2,6 +2,8 @@
 
 mod change;
 mod data_set_writer;
+mod data_value;
+mod fixed_message;
 mod json;
 mod mapping;
 mod meta_data;

@@ -1,6 +1,6 @@
 //! DataSetMessages that share a NetworkMessage.
 
-use super::uadp::FixedNetworkMessage;
+use super::fixed_message::FixedNetworkMessage;
 use crate::equal_lengths::EqualLengths;
 
 /// Longest pause between two attempts, in messages.

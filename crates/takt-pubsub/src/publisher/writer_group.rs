@@ -5,17 +5,20 @@ use std::time::Duration;
 use takt_ua::Variant;
 use takt_ua::enumerations::PubSubState;
 use takt_ua::structures::{
-    PubSubConnectionDataType, PublishedDataSetDataType, WriterGroupDataType,
+    JsonWriterGroupMessageDataType, PubSubConnectionDataType, PublishedDataSetDataType,
+    WriterGroupDataType,
 };
 use takt_wire::PublisherId;
 
 use super::data_set_writer::{DataSetWriter, Sample};
-use super::mapping::{GroupParameters, MessageMapping, is_json, mapping};
+use super::fixed_message::FixedNetworkMessage;
+use super::json::JsonMapping;
+use super::mapping::{GroupParameters, MessageMapping, SharedSamples};
 use super::output::Output;
 use super::plan::Plan;
 use super::protection::{ProtectingSink, Protection, send};
 use super::source::DataSource;
-use super::uadp::FixedNetworkMessage;
+use super::uadp::UadpMapping;
 use crate::error::{ConfigurationError, ConfigurationProblem, PublishError};
 use crate::security::KeyRing;
 use crate::settings::milliseconds;
@@ -84,8 +87,9 @@ impl WriterGroup {
         }
         let mapping = mapping(configuration)?;
         let writers = configuration.data_set_writers.iter();
+        let has_raw_data_layout = mapping.has_raw_data_layout();
         let writers: Vec<_> = writers
-            .map(|writer| DataSetWriter::new(writer, &*mapping, data_sets, source))
+            .map(|writer| DataSetWriter::new(writer, has_raw_data_layout, data_sets, source))
             .collect::<Result<_, _>>()
             .map_err(|error| error.within(&name))?;
         let mut group = Self {
@@ -286,9 +290,11 @@ impl WriterGroup {
                 let sent = self.mapping.send(
                     &mut self.parameters,
                     &mut self.writers,
-                    number,
-                    now,
-                    samples,
+                    SharedSamples {
+                        network_message_number: number,
+                        now,
+                        samples,
+                    },
                     &mut sink,
                 );
                 match sent {
@@ -372,4 +378,19 @@ impl WriterGroup {
                 .fixed(&self.parameters, &mut self.writers, plan, now);
         }
     }
+}
+
+/// Returns true if the MessageSettings of a WriterGroup are those of JSON; otherwise they are those of UADP.
+fn is_json(group: &WriterGroupDataType) -> bool {
+    group
+        .message_settings
+        .is::<JsonWriterGroupMessageDataType>()
+}
+
+/// Returns the mapping of the MessageSettings of a WriterGroup and its writers.
+fn mapping(group: &WriterGroupDataType) -> Result<Box<dyn MessageMapping>, ConfigurationError> {
+    Ok(match is_json(group) {
+        true => Box::new(JsonMapping::new(group)?),
+        false => Box::new(UadpMapping::new(group)?),
+    })
 }

@@ -321,8 +321,10 @@ impl Subscriber {
         }
         self.told = Some(connection);
         for (reader, group) in self.readers.iter_mut().zip(&self.group_of) {
-            if let Some(group) = self.groups.get(*group) {
-                reader.tell_state(group.state(connection), now.date_time, observer);
+            if let Some(group) = self.groups.get(*group)
+                && let Some(state) = reader.take_new_state(group.state(connection), now.date_time)
+            {
+                observer.state_changed(&reader.name, state);
             }
         }
     }

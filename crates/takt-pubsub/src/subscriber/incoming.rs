@@ -3,8 +3,9 @@
 use takt_ua::{DataValue, DateTime, StatusCode};
 use takt_wire::{DataSetContentRef, DataSetMessageRef, NetworkMessageRef};
 
+use super::data_set_kind::DataSetKind;
 use super::data_set_reader::DataSetReader;
-use super::received::{DataSetKind, ReceivedDataSet, ReceivedFields, SubscriberObserver};
+use super::received::{ReceivedDataSet, ReceivedFields, SubscriberObserver};
 use crate::error::ReceiveError;
 use crate::time::Now;
 

@@ -13,10 +13,11 @@ use takt_wire::json::{
 };
 
 use super::connection::{Reception, Subscriber};
+use super::data_set_kind::DataSetKind;
 use super::data_set_reader::DataSetReader;
 use super::incoming::Incoming;
 use super::memory::meta_data_size;
-use super::received::{DataSetKind, SubscriberObserver};
+use super::received::SubscriberObserver;
 use crate::error::ReceiveError;
 use crate::time::Now;
 

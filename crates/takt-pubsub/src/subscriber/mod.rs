@@ -1,6 +1,7 @@
 //! Subscribers: ReaderGroups and their DataSetReaders.
 
 mod connection;
+mod data_set_kind;
 mod data_set_reader;
 mod decoding;
 mod discovered;
@@ -17,10 +18,11 @@ mod reception;
 mod target;
 
 pub use connection::{Reception, Subscriber};
+pub use data_set_kind::DataSetKind;
 pub use data_set_reader::{DataSetReader, ReaderStatistics};
 pub(crate) use filter::same_publisher;
 pub(crate) use mapping::is_json;
 pub use memory::DEFAULT_MAX_MEMORY;
 pub(crate) use memory::{meta_data_size, text_size};
-pub use received::{DataSetKind, ReceivedDataSet, SubscriberObserver};
+pub use received::{ReceivedDataSet, SubscriberObserver};
 pub use target::{DataTarget, FieldTarget, SubscribedField, WriteCallback};

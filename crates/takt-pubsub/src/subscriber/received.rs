@@ -4,21 +4,9 @@ use takt_ua::enumerations::PubSubState;
 use takt_ua::{DataValue, DateTime, StatusCode};
 use takt_wire::{DiscoveryAnnouncement, FixedMessageRef, FixedValue, PublisherIdRef, Slot};
 
+use super::data_set_kind::DataSetKind;
 use super::data_set_reader::DataSetReader;
 use crate::error::ReceiveError;
-
-/// Kind of a DataSetMessage.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum DataSetKind {
-    /// The message has all fields.
-    KeyFrame,
-    /// The message has the fields that changed.
-    DeltaFrame,
-    /// The message has the fields of an event.
-    Event,
-    /// The message has no fields, and shows that the Publisher is running.
-    KeepAlive,
-}
 
 /// DataSetMessage that a reader has accepted.
 #[derive(Debug)]

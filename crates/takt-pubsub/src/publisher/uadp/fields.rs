@@ -6,6 +6,7 @@ use takt_ua::{DataValue, StatusCode, Variant};
 use takt_wire::{DataSetContent, DataSetMessage, DeltaField, DeltaFields, Fields, RawDataError};
 
 use crate::publisher::data_set_writer::{DataSetWriter, FieldEncoding, Sample, SampleKind};
+use crate::publisher::data_value::data_value;
 use crate::time::Now;
 
 impl DataSetWriter {
@@ -118,24 +119,4 @@ pub(in crate::publisher) fn variant(value: &DataValue) -> Variant {
         return Variant::DataValue(Box::new(uncertain));
     }
     inner
-}
-
-/// Returns a DataValue with exactly the members of the mask, so that the message always has the same size. A missing time is
-/// replaced by that of the message.
-pub(in crate::publisher) fn data_value(value: &DataValue, members: u32, now: Now) -> DataValue {
-    use DataSetFieldContentMask as Mask;
-    let has = |bit: u32| members & bit != 0;
-    let status = value.status_code();
-    DataValue {
-        value: value.value.clone().filter(|_| !status.is_bad()),
-        status: (has(Mask::StatusCode) || !status.is_good()).then_some(status),
-        source_timestamp: has(Mask::SourceTimestamp)
-            .then(|| value.source_timestamp.unwrap_or(now.date_time)),
-        source_picoseconds: has(Mask::SourcePicoSeconds)
-            .then(|| value.source_picoseconds.unwrap_or(0)),
-        server_timestamp: has(Mask::ServerTimestamp)
-            .then(|| value.server_timestamp.unwrap_or(now.date_time)),
-        server_picoseconds: has(Mask::ServerPicoSeconds)
-            .then(|| value.server_picoseconds.unwrap_or(0)),
-    }
 }

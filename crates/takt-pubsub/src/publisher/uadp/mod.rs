@@ -1,7 +1,6 @@
 //! UADP message mapping (OPC 10000-14, 6.3.1 and 7.2.4).
 
 mod fields;
-mod fixed;
 mod headers;
 mod plan;
 
@@ -17,11 +16,11 @@ use takt_wire::{
     Payload,
 };
 
-pub(super) use fields::data_value;
-pub(super) use fixed::FixedNetworkMessage;
-
-use super::data_set_writer::{DataSetWriter, Sample};
-use super::mapping::{GroupParameters, MessageMapping, Sink, set_condition, writer_settings};
+use super::data_set_writer::DataSetWriter;
+use super::fixed_message::FixedNetworkMessage;
+use super::mapping::{
+    GroupParameters, MessageMapping, SharedSamples, Sink, set_condition, writer_settings,
+};
 use super::plan::Plan;
 use super::protection;
 use crate::error::{ConfigurationError, PublishError};
@@ -157,11 +156,14 @@ impl MessageMapping for UadpMapping {
         &mut self,
         group: &mut GroupParameters,
         writers: &mut [DataSetWriter],
-        number: u16,
-        now: Now,
-        samples: Vec<(usize, Sample)>,
+        shared: SharedSamples,
         sink: &mut dyn Sink,
     ) -> Result<usize, PublishError> {
+        let SharedSamples {
+            network_message_number: number,
+            now,
+            samples,
+        } = shared;
         let with_id = self.has(UadpNetworkMessageContentMask::PayloadHeader);
         let mut messages = Vec::with_capacity(samples.len());
         let mut outcome = Ok(());

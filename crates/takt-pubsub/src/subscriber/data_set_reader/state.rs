@@ -8,7 +8,7 @@ use takt_ua::enumerations::PubSubState;
 use super::DataSetReader;
 use crate::sequence::Order;
 use crate::state::Condition;
-use crate::subscriber::received::{DataSetKind, SubscriberObserver};
+use crate::subscriber::data_set_kind::DataSetKind;
 
 /// Time after which sequence numbers are forgotten if there is no MessageReceiveTimeout.
 const FORGET_AFTER: Duration = Duration::from_secs(10);
@@ -125,22 +125,21 @@ impl DataSetReader {
         self.set_condition(Condition::Failed);
     }
 
-    /// Reports a new state to the observer, and writes the values that targets have in it.
-    pub(in crate::subscriber) fn tell_state(
+    /// Returns the state if it is new, and writes the values that targets have in it.
+    pub(in crate::subscriber) fn take_new_state(
         &mut self,
         group: PubSubState,
         now: DateTime,
-        observer: &mut dyn SubscriberObserver,
-    ) {
+    ) -> Option<PubSubState> {
         let state = self.state(group);
         if state == self.told {
-            return;
+            return None;
         }
         self.told = state;
         for target in &mut self.targets {
             // An error of the target is reported with the next value.
             let _ = target.write_state(state, now);
         }
-        observer.state_changed(&self.name, state);
+        Some(state)
     }
 }

@@ -8,10 +8,9 @@ use takt_ua::StatusCode;
 use takt_wire::{FixedMessageReader, FixedMessageRef, NetworkMessage, Payload};
 
 use self::place::{MAX_VALUE, Number, Other, Place};
+use super::data_set_kind::DataSetKind;
 use super::data_set_reader::DataSetReader;
-use super::received::{
-    DataSetKind, ReceivedDataSet, ReceivedFields, SubscriberObserver, fixed_value,
-};
+use super::received::{ReceivedDataSet, ReceivedFields, SubscriberObserver, fixed_value};
 use super::target::ReaderTarget;
 use crate::equal_lengths::EqualLengths;
 use crate::error::ReceiveError;

@@ -8,14 +8,14 @@ use takt_ua::enumerations::DataSetFieldContentMask;
 use takt_ua::{DataValue, StatusCode, Variant};
 use takt_wire::{FixedMessage, NetworkMessage, ScalarPlace};
 
-use crate::publisher::data_set_writer::{DataSetWriter, FieldEncoding, Sample, SampleKind};
-use crate::publisher::source::FieldSource;
+use super::data_set_writer::{DataSetWriter, FieldEncoding, Sample, SampleKind};
+use super::source::FieldSource;
 use crate::time::Now;
 
 /// NetworkMessage that is built once. All of its fields come from cells.
 #[derive(Debug)]
-pub(in crate::publisher) struct FixedNetworkMessage {
-    pub(in crate::publisher) message: FixedMessage,
+pub(super) struct FixedNetworkMessage {
+    pub(super) message: FixedMessage,
     numbers: Vec<NumberField>,
     others: Vec<FixedField>,
     /// Buffer for the value of a field of RawData.
@@ -50,7 +50,7 @@ struct FixedField {
 
 impl FixedNetworkMessage {
     /// Creates the message; `None` if messages like this one have no fixed layout, or if not all of its fields come from cells.
-    pub(in crate::publisher) fn new(
+    pub(super) fn new(
         message: &NetworkMessage,
         writers: &[DataSetWriter],
         indexes: &[usize],
@@ -125,7 +125,7 @@ impl FixedNetworkMessage {
     /// Stores the values of all cells. Returns `false` if one of them does not fit the layout now, because it is Bad, longer, or
     /// of another type; the general encoder then makes the message.
     #[inline]
-    pub(in crate::publisher) fn store(&mut self, now: Now) -> bool {
+    pub(super) fn store(&mut self, now: Now) -> bool {
         for number in &self.numbers {
             let Ok((scalar, reading)) = number.cell.read_encoded_scalar() else {
                 return false;
@@ -202,7 +202,7 @@ impl FixedField {
 
 impl DataSetWriter {
     /// Returns a sample with the layout of key frames: every field has a Good value.
-    pub(in crate::publisher) fn typical_sample(&mut self) -> Option<Sample> {
+    pub(super) fn typical_sample(&mut self) -> Option<Sample> {
         let values: Option<Vec<DataValue>> = self
             .fields
             .iter()
