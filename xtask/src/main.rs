@@ -28,8 +28,8 @@ docs/interoperability.md from the results of `./test interop`.
 
 Steps, all of them if none is named:
   types         structures, views, enumerations, descriptions   crates/takt-ua/src/generated/
-  identifiers   NodeIds of namespace 0                          crates/takt-ua/src/generated/
-  status_codes  StatusCodes                                     crates/takt-ua/src/generated/
+  identifiers   NodeIds of namespace 0                          crates/takt-ua/src/ids.rs
+  status_codes  StatusCodes                                     crates/takt-ua/src/status_code/
   namespace0    table of the nodes of namespace 0
 
 Options:

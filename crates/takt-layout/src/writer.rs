@@ -1,8 +1,8 @@
 //! Writer of messages, directly into the memory that the receiver reads.
 
-use takt_ua::binary::{AsVariant, EncodeError, Encoder};
+use takt_ua::binary::{EncodeError, Encoder};
 use takt_ua::views::ReadValueIdRef;
-use takt_ua::{DateTime, NodeIdRef, StatusCode};
+use takt_ua::{AsVariant, DateTime, NodeIdRef, StatusCode};
 
 use crate::head::{
     COUNT, DATA_VALUE, HEAD_LENGTH, MARK, MAX_AGE, REQUEST_HANDLE, RequestHead, Service,

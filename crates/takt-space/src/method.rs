@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use takt_layout::{Arguments, Span, ValueWriter};
-use takt_ua::binary::{AsVariant, EncodeError, Encoder, ListRef};
-use takt_ua::{NodeId, NodeIdRef, StatusCode, Variant, VariantRef};
+use takt_ua::binary::{EncodeError, Encoder, ListRef};
+use takt_ua::{AsVariant, NodeId, NodeIdRef, StatusCode, Variant, VariantRef};
 
 use crate::caller::Caller;
 use crate::remote::RemoteMethod;

@@ -15,14 +15,16 @@ pub mod binary;
 mod description_lookup;
 pub mod generated;
 pub mod generated_support;
+pub mod ids;
 pub mod json;
 pub mod json_encoding;
 mod json_nesting;
 mod json_number;
 pub mod large_memory;
+mod status_code;
 mod types;
 mod variant_text;
 
-pub use generated::identifiers as ids;
 pub use generated::{enumerations, structures, views};
+pub use status_code::{STATUS_CODES, StatusCode};
 pub use types::*;

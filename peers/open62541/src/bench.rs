@@ -6,7 +6,8 @@ use open62541_sys as sys;
 use serde_json::{Value, json};
 
 use crate::client::Client;
-use crate::data::{Owned, status_name};
+use crate::data::Owned;
+use crate::status::status_name;
 
 /// Measured node, number of samples, and placement of the thread.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -9,8 +9,9 @@ use open62541_sys as sys;
 use serde_json::{Value, json};
 
 use crate::Status;
-use crate::data::{Described, Owned, elements, status_name, to_json};
+use crate::data::{Described, Owned, elements, to_json};
 use crate::security::secure_client;
+use crate::status::status_name;
 
 /// A request that open62541's client can send.
 pub trait Service: Described {

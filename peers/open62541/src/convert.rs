@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::data::{status_name, type_name};
+use crate::data::type_name;
+use crate::status::status_name;
 
 /// The built-in types by their ids, OPC 10000-6, Table 1; 0 is what a Variant without a value has.
 const BUILT_IN_TYPES: [&str; 26] = [

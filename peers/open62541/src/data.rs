@@ -195,18 +195,6 @@ pub(crate) unsafe fn elements<'a, T>(data: *const T, length: usize) -> &'a [T] {
     unsafe { std::slice::from_raw_parts(data, length) }
 }
 
-/// The standard's name of a StatusCode.
-#[must_use]
-pub fn status_name(code: u32) -> String {
-    // SAFETY: open62541 returns a constant, zero-terminated text for any code.
-    let name = unsafe { CStr::from_ptr(sys::UA_StatusCode_name(code)) }.to_string_lossy();
-    if name.starts_with("Unknown") {
-        format!("{code:#010X}")
-    } else {
-        name.into_owned()
-    }
-}
-
 /// The name of the structure in namespace 0 with this NodeId, `i=…`.
 #[must_use]
 pub fn type_name(node_id: &str) -> Option<String> {
@@ -255,12 +243,5 @@ mod tests {
     #[test]
     fn nonsense_is_an_error() {
         assert!(Owned::<sys::UA_ReadRequest>::from_json(&json!({"NodesToRead": "x"})).is_err());
-    }
-
-    #[test]
-    fn statuses_have_names() {
-        assert_eq!(status_name(0), "Good");
-        assert_eq!(status_name(sys::UA_STATUSCODE_BADTIMEOUT), "BadTimeout");
-        assert_eq!(status_name(0x8FFF_0000), "0x8FFF0000");
     }
 }

@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 
 use crate::Status;
 use crate::client::Client;
-use crate::data::{Owned, elements, status_name, to_json};
+use crate::data::{Owned, elements, to_json};
+use crate::status::status_name;
 
 thread_local! {
     /// Fields of Events that open62541 reported and nobody has read.

@@ -17,28 +17,9 @@ pub mod publish;
 pub mod pubsub;
 pub mod security;
 pub mod server;
+mod status;
 
-/// An error of open62541: a StatusCode.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Status(pub u32);
-
-impl Status {
-    /// `Ok` if it is Good.
-    ///
-    /// # Errors
-    /// The StatusCode itself if not.
-    pub fn check(code: u32) -> Result<(), Self> {
-        if code == 0 { Ok(()) } else { Err(Self(code)) }
-    }
-}
-
-impl std::fmt::Display for Status {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&data::status_name(self.0))
-    }
-}
-
-impl std::error::Error for Status {}
+pub use status::Status;
 
 #[cfg(test)]
 mod tests {

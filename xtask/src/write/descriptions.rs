@@ -112,7 +112,7 @@ pub(super) fn descriptions(model: &Model) -> GeneratedFile {
     }
     code.push_str("];\n");
     super::file::file(
-        "descriptions.rs",
+        "generated/descriptions.rs",
         "Tables that describe the structures and enumerations of namespace 0.",
         &code,
     )

@@ -30,7 +30,7 @@ pub(super) fn enumerations(model: &Model) -> GeneratedFile {
          enumeration! {{{enumerations}}}\n\noption_set! {{{option_sets}}}\n"
     );
     super::file::file(
-        "enumerations.rs",
+        "generated/enumerations.rs",
         "Enumerations and option sets of namespace 0.",
         &code,
     )

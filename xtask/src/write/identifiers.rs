@@ -1,4 +1,4 @@
-//! `identifiers.rs`.
+//! `ids.rs`.
 
 use std::fmt::Write as _;
 
@@ -19,5 +19,5 @@ pub(crate) fn identifiers(model: &Model) -> GeneratedFile {
          //! Left away: the deprecated type dictionaries, and declarations more than one level below a type.",
         model.version
     );
-    super::file::file("identifiers.rs", &what, &code)
+    super::file::file("ids.rs", &what, &code)
 }

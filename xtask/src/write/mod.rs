@@ -32,10 +32,9 @@ pub(crate) fn types(model: &Model) -> Result<Vec<GeneratedFile>, Error> {
 
 fn root() -> GeneratedFile {
     file(
-        "mod.rs",
-        "Types, identifiers and StatusCodes of namespace 0.\n//!\n//! \
+        "generated/mod.rs",
+        "Types of namespace 0.\n//!\n//! \
          Everything in this folder is written by `cargo xtask generate`.",
-        "pub mod descriptions;\npub mod enumerations;\npub mod identifiers;\npub mod status_codes;\n\
-         pub mod structures;\npub mod views;\n",
+        "pub mod descriptions;\npub mod enumerations;\npub mod structures;\npub mod views;\n",
     )
 }

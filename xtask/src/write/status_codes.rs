@@ -1,4 +1,4 @@
-//! `status_codes.rs`.
+//! StatusCodes of the standard.
 
 use std::fmt::Write as _;
 
@@ -19,12 +19,12 @@ pub(crate) fn status_codes(model: &Model) -> GeneratedFile {
     let code = format!(
         "#![allow(missing_docs)] // The name says what the code means.\n\
          #![allow(non_upper_case_globals)] // The constants have the standard's names.\n\n\
-         use crate::StatusCode;\n\nimpl StatusCode {{\n{constants}}}\n\n\
+         use super::StatusCode;\n\nimpl StatusCode {{\n{constants}}}\n\n\
          /// Codes and their names, ascending by code.\n\
          pub static STATUS_CODES: &[(u32, &str)] = &[\n{names}];\n"
     );
     super::file::file(
-        "status_codes.rs",
+        "status_code/generated.rs",
         "The StatusCodes of the standard (OPC 10000-4, 7.38, and the parts that add to it).",
         &code,
     )

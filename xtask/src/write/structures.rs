@@ -27,7 +27,11 @@ pub(super) fn structures(model: &Model) -> Vec<GeneratedFile> {
         "Structures of namespace 0, version {}: owned forms. Derived structures have the fields of their bases first.",
         model.version
     );
-    let mut files = vec![super::file::file("structures/mod.rs", &what, &root)];
+    let mut files = vec![super::file::file(
+        "generated/structures/mod.rs",
+        &what,
+        &root,
+    )];
     for (module, structures) in modules {
         files.push(one_module(&module, &structures));
     }
@@ -124,7 +128,7 @@ fn one_module(module: &str, structures: &[(&String, &Structure)]) -> GeneratedFi
             "Service messages and what they are made of (OPC 10000-4, OPC 10000-11).".to_owned()
         }
     };
-    super::file::file(&format!("structures/{module}.rs"), &what, &code)
+    super::file::file(&format!("generated/structures/{module}.rs"), &what, &code)
 }
 
 fn one_structure(code: &mut String, name: &str, structure: &Structure) {

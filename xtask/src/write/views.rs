@@ -74,7 +74,7 @@ pub(super) fn views(model: &Model) -> Result<GeneratedFile, Error> {
     );
     let what =
         "Borrowed forms of the messages of Read, Write and Call: decoding allocates nothing.";
-    Ok(super::file::file("views.rs", what, &code))
+    Ok(super::file::file("generated/views.rs", what, &code))
 }
 
 fn rust_type(field: &Field) -> String {

@@ -3,14 +3,14 @@
 
 use takt_layout::{CallResult, RequestHead, RequestWriter, ResponseReader, Service, Times};
 use takt_rt::shared_bytes::SharedBytes;
-use takt_ua::binary::{AsVariant, Decode, DecodeError, Decoder, Encode, EncodeError, Encoder};
+use takt_ua::binary::{Decode, DecodeError, Decoder, Encode, EncodeError, Encoder};
 use takt_ua::enumerations::TimestampsToReturn;
 use takt_ua::structures::{
     CallRequest, CallResponse, ReadRequest, ReadResponse, ResponseHeader, WriteRequest,
     WriteResponse,
 };
 use takt_ua::views::ReadValueIdRef;
-use takt_ua::{DateTime, NodeId, NodeIdRef, QualifiedNameRef, StatusCode, Structure};
+use takt_ua::{AsVariant, DateTime, NodeId, NodeIdRef, QualifiedNameRef, StatusCode, Structure};
 
 use super::attributes::good;
 use super::request::ServiceRequest;

@@ -349,11 +349,3 @@ pub trait Encode {
         vec
     }
 }
-
-/// Types that are encoded as a Variant (OPC 10000-6, 5.2.2.16): [`Variant`](crate::Variant) and
-/// [`VariantRef`](crate::VariantRef).
-pub trait AsVariant: Encode {}
-
-impl AsVariant for crate::Variant {}
-impl AsVariant for crate::VariantRef<'_> {}
-impl<T: AsVariant> AsVariant for &T {}

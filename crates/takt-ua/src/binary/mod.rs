@@ -8,12 +8,14 @@
 mod decoder;
 mod encoder;
 mod error;
+#[allow(unsafe_code, reason = "the caller stores the bytes")]
+mod foreign_memory;
 mod list;
 mod scalars;
 #[allow(unsafe_code, reason = "bytes are stored without a bounds check")]
 mod window;
 
 pub use decoder::{Decode, Decoder, Limits};
-pub use encoder::{AsVariant, Encode, Encoder};
+pub use encoder::{Encode, Encoder};
 pub use error::{DecodeError, DecodeErrorKind, EncodeError};
 pub use list::{Encoded, ListIter, ListRef};

@@ -1,7 +1,7 @@
-//! Encodings of the scalars of the language, of strings and of arrays.
+//! Encodings of the scalars of the language, of StatusCodes, of strings and of arrays.
 
 use super::{Decode, DecodeError, Decoder, Encode, EncodeError, Encoder};
-use crate::large_memory;
+use crate::{StatusCode, large_memory};
 
 /// Fixed-size little-endian numbers: single values by a method of the coders, arrays in one copy.
 macro_rules! number {
@@ -74,6 +74,22 @@ impl<'a> Decode<'a> for bool {
             .iter()
             .map(|byte| *byte != 0)
             .collect())
+    }
+}
+
+impl Encode for StatusCode {
+    #[inline]
+    fn encode(&self, encoder: &mut Encoder<'_>) -> Result<(), EncodeError> {
+        encoder.u32(self.0)
+    }
+}
+
+impl<'a> Decode<'a> for StatusCode {
+    const MIN_SIZE: usize = 4;
+
+    #[inline]
+    fn decode(decoder: &mut Decoder<'a>) -> Result<Self, DecodeError> {
+        decoder.u32().map(Self)
     }
 }
 

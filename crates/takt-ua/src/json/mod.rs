@@ -16,17 +16,22 @@
 mod error;
 mod read;
 mod scalar;
-mod structure;
 mod text;
 mod write;
 
 pub use error::JsonError;
 pub use read::{from_value, variant_from_value};
-pub use structure::structure_to_value;
 pub use text::{parse_variant, parse_variant_of_rank};
-pub use write::{ToJson, data_value_to_value, to_value};
+pub use write::{ToJson, data_value_to_value, structure_to_value, to_value};
 
 /// The value may be a scalar or an array of any number of dimensions (OPC 10000-3, 5.6.2).
 pub const VALUE_RANK_ANY: i32 = -2;
 /// The value is a scalar (OPC 10000-3, 5.6.2).
 pub const VALUE_RANK_SCALAR: i32 = -1;
+
+/// Key of the structure's name, or of the NodeId of its encoding.
+const TYPE: &str = "$type";
+/// Key of the undecoded body of an unknown structure.
+const BODY: &str = "$body";
+/// Key of a body in the XML DataEncoding.
+const XML: &str = "$xml";

@@ -1,26 +1,21 @@
-//! Conversion of JSON to single values of a known type.
+//! Conversion of JSON to values that contain no other values.
 
 use serde_json::{Map, Value};
 
-use super::read::{of_type_name, variant};
-use super::{JsonError, structure};
-use crate::json_nesting::{MAX_DEPTH, NestingError};
+use super::JsonError;
+use crate::generated_support::EnumerationDescription;
 use crate::{
-    BuiltInType, ByteString, DataValue, DiagnosticInfo, LocalizedText, QualifiedName, StatusCode,
-    UaString, Variant, XmlElement, base64, json_number,
+    BuiltInType, ByteString, LocalizedText, QualifiedName, StatusCode, UaString, Variant,
+    XmlElement, base64, json_number,
 };
 
-/// Reads a value of a known type. A single Variant is read by [`variant`].
-pub(super) fn scalar(
+/// Reads a value of a type that contains no other values; `None` if values of this type contain others.
+pub(super) fn read(
     value: &Value,
     built_in_type: BuiltInType,
-    depth: usize,
-) -> Result<Variant, JsonError> {
+) -> Option<Result<Variant, JsonError>> {
     use BuiltInType as B;
-    if depth >= MAX_DEPTH {
-        return Err(JsonError::too_deep());
-    }
-    match built_in_type {
+    Some(match built_in_type {
         B::Boolean => value
             .as_bool()
             .map(Variant::from)
@@ -61,13 +56,8 @@ pub(super) fn scalar(
         B::QualifiedName if value.is_null() => Ok(QualifiedName::NULL.into()),
         B::QualifiedName => parsed::<QualifiedName>(value, "a QualifiedName such as 2:Speed"),
         B::LocalizedText => localized_text(value).map(Variant::from),
-        B::ExtensionObject => {
-            structure::extension_object_from_value(value, depth + 1).map(Variant::from)
-        }
-        B::DataValue => data_value(value, depth + 1).map(Variant::from),
-        B::DiagnosticInfo => diagnostic_info(value, depth + 1).map(Variant::from),
-        B::Variant => variant(value, depth + 1),
-    }
+        B::ExtensionObject | B::DataValue | B::DiagnosticInfo | B::Variant => return None,
+    })
 }
 
 /// Reads a whole number as a JSON number or, because many tools do not support 64 bits, as a text.
@@ -181,7 +171,8 @@ fn localized_text(value: &Value) -> Result<LocalizedText, JsonError> {
     }
 }
 
-fn check_keys(object: &Map<String, Value>, known: &[&str]) -> Result<(), JsonError> {
+/// Checks that an object has no other keys.
+pub(super) fn check_keys(object: &Map<String, Value>, known: &[&str]) -> Result<(), JsonError> {
     match object.keys().find(|key| !known.contains(&key.as_str())) {
         None => Ok(()),
         Some(key) => Err(JsonError::new(format!(
@@ -191,87 +182,20 @@ fn check_keys(object: &Map<String, Value>, known: &[&str]) -> Result<(), JsonErr
     }
 }
 
-/// Reads an optional field of an object that has a type of its own.
-fn field<T: TryFrom<Variant>>(
-    object: &Map<String, Value>,
-    name: &str,
-    built_in_type: BuiltInType,
-    depth: usize,
-) -> Result<Option<T>, JsonError> {
-    let Some(value) = object.get(name) else {
-        return Ok(None);
+/// Reads a value of an enumeration, as its name or number.
+pub(super) fn enumeration(type_id: u32, value: Option<&Value>) -> Result<i32, JsonError> {
+    let Some(value) = value else { return Ok(0) };
+    let description = EnumerationDescription::of_type(type_id);
+    let found = match value {
+        Value::String(name) => description.and_then(|known| known.value_of(name)),
+        value => value.as_i64().and_then(|number| i32::try_from(number).ok()),
     };
-    let value = scalar(value, built_in_type, depth).map_err(|error| error.in_field(name))?;
-    Ok(T::try_from(value).ok())
-}
-
-fn data_value(value: &Value, depth: usize) -> Result<DataValue, JsonError> {
-    const KEYS: [&str; 7] = [
-        "value",
-        "type",
-        "status",
-        "sourceTimestamp",
-        "sourcePicoseconds",
-        "serverTimestamp",
-        "serverPicoseconds",
-    ];
-    let Value::Object(object) = value else {
-        return Err(JsonError::expected(
-            "an object with value, type, status and timestamps",
-            value,
-        ));
-    };
-    check_keys(object, &KEYS)?;
-    let value = match (object.get("value"), object.get("type")) {
-        (None, _) => None,
-        (Some(value), None) => {
-            Some(variant(value, depth).map_err(|error| error.in_field("value"))?)
-        }
-        (Some(value), Some(Value::String(name))) => Some(of_type_name(name, value, depth)?),
-        (Some(_), Some(other)) => {
-            return Err(JsonError::expected("the name of a type", other).in_field("type"));
-        }
-    };
-    Ok(DataValue {
-        value,
-        status: field(object, "status", BuiltInType::StatusCode, depth)?,
-        source_timestamp: field(object, "sourceTimestamp", BuiltInType::DateTime, depth)?,
-        source_picoseconds: field(object, "sourcePicoseconds", BuiltInType::UInt16, depth)?,
-        server_timestamp: field(object, "serverTimestamp", BuiltInType::DateTime, depth)?,
-        server_picoseconds: field(object, "serverPicoseconds", BuiltInType::UInt16, depth)?,
-    })
-}
-
-fn diagnostic_info(value: &Value, depth: usize) -> Result<DiagnosticInfo, JsonError> {
-    const KEYS: [&str; 7] = [
-        "SymbolicId",
-        "NamespaceUri",
-        "Locale",
-        "LocalizedText",
-        "AdditionalInfo",
-        "InnerStatusCode",
-        "InnerDiagnosticInfo",
-    ];
-    let Value::Object(object) = value else {
-        return Err(JsonError::expected(
-            "an object such as {\"SymbolicId\": 1}",
-            value,
-        ));
-    };
-    check_keys(object, &KEYS)?;
-    let inner: Option<DiagnosticInfo> = field(
-        object,
-        "InnerDiagnosticInfo",
-        BuiltInType::DiagnosticInfo,
-        depth,
-    )?;
-    Ok(DiagnosticInfo {
-        symbolic_id: field(object, "SymbolicId", BuiltInType::Int32, depth)?,
-        namespace_uri: field(object, "NamespaceUri", BuiltInType::Int32, depth)?,
-        locale: field(object, "Locale", BuiltInType::Int32, depth)?,
-        localized_text: field(object, "LocalizedText", BuiltInType::Int32, depth)?,
-        additional_info: field(object, "AdditionalInfo", BuiltInType::String, depth)?,
-        inner_status_code: field(object, "InnerStatusCode", BuiltInType::StatusCode, depth)?,
-        inner_diagnostic_info: inner.map(Box::new),
+    found.ok_or_else(|| {
+        let names = description
+            .map_or(&[][..], |known| known.values)
+            .iter()
+            .map(|(_, name)| *name);
+        let names: Vec<_> = names.collect();
+        JsonError::expected(&format!("a number or one of {}", names.join(", ")), value)
     })
 }

@@ -2,12 +2,17 @@
 
 use serde_json::{Map, Value};
 
-use super::structure;
+use super::{BODY, TYPE, XML};
+use crate::binary::{Decode, DecodeError, DecodeErrorKind, Decoder, Encode};
+use crate::generated_support::{
+    EnumerationDescription, FieldDescription, FieldType, StructureDescription,
+};
 use crate::json_nesting::MAX_DEPTH;
 use crate::json_number::{double, single};
 use crate::{
-    Array, DataValue, DateTime, DiagnosticInfo, ExpandedNodeId, ExtensionObject, Guid,
-    LocalizedText, NodeId, QualifiedName, StatusCode, Variant, base64,
+    Array, BuiltInType, DataValue, DateTime, DiagnosticInfo, ExpandedNodeId, ExtensionObject,
+    ExtensionObjectBody, Guid, LocalizedText, NodeId, QualifiedName, StatusCode, Structure,
+    Variant, base64,
 };
 
 /// A value that has a compact JSON form.
@@ -27,6 +32,15 @@ pub fn data_value_to_value(value: &DataValue) -> Value {
     data_value(value, 0)
 }
 
+/// Returns the compact JSON form of a structure: an object of its fields, named as in the standard. Null if the
+/// descriptions do not know the structure, which is impossible for generated structures.
+pub fn structure_to_value<T: Structure>(structure: &T) -> Value {
+    let bytes = structure.encode_to_vec();
+    StructureDescription::of_type(T::TYPE_ID)
+        .and_then(|description| fields(description, &mut Decoder::new(&bytes), 0).ok())
+        .map_or(Value::Null, Value::Object)
+}
+
 impl ToJson for Variant {
     fn to_json(&self) -> Value {
         variant(self, 0)
@@ -41,7 +55,7 @@ impl ToJson for DataValue {
 
 impl ToJson for ExtensionObject {
     fn to_json(&self) -> Value {
-        structure::extension_object_to_value(self, 0)
+        extension_object_to_value(self, 0)
     }
 }
 
@@ -101,7 +115,7 @@ impl ToJson for DiagnosticInfo {
 }
 
 /// Encodes a value whose type the reader knows.
-pub(super) fn variant(value: &Variant, depth: usize) -> Value {
+fn variant(value: &Variant, depth: usize) -> Value {
     match value {
         Variant::Empty => Value::Null,
         Variant::Boolean(value) => (*value).into(),
@@ -125,7 +139,7 @@ pub(super) fn variant(value: &Variant, depth: usize) -> Value {
         Variant::StatusCode(value) => value.to_json(),
         Variant::QualifiedName(value) => value.to_json(),
         Variant::LocalizedText(value) => value.to_json(),
-        Variant::ExtensionObject(value) => structure::extension_object_to_value(value, depth + 1),
+        Variant::ExtensionObject(value) => extension_object_to_value(value, depth + 1),
         Variant::DataValue(value) => data_value(value, depth + 1),
         Variant::DiagnosticInfo(value) => diagnostic_info(value),
         Variant::Array(value) => array(value, depth),
@@ -133,7 +147,7 @@ pub(super) fn variant(value: &Variant, depth: usize) -> Value {
 }
 
 /// Encodes a value whose type the reader does not know.
-pub(super) fn typed(value: &Variant, depth: usize) -> Value {
+fn typed(value: &Variant, depth: usize) -> Value {
     let plain = match value {
         Variant::Empty | Variant::Boolean(_) | Variant::Int64(_) => true,
         Variant::Double(value) => value.is_finite(),
@@ -254,4 +268,102 @@ fn diagnostic_info(value: &DiagnosticInfo) -> Value {
         value.inner_diagnostic_info.as_deref().map(diagnostic_info),
     );
     object.into()
+}
+
+fn extension_object_to_value(object: &ExtensionObject, depth: usize) -> Value {
+    if object.is_null() {
+        return Value::Null;
+    }
+    if let Some(value) = known(object, depth) {
+        return value;
+    }
+    let mut value = Map::from_iter([(TYPE.into(), object.type_id.to_string().into())]);
+    match &object.body {
+        ExtensionObjectBody::None => None,
+        ExtensionObjectBody::Binary(bytes) => {
+            value.insert(BODY.into(), base64::encode(bytes).into())
+        }
+        ExtensionObjectBody::Xml(text) => value.insert(XML.into(), text.as_str().into()),
+    };
+    value.into()
+}
+
+/// Returns the fields if the type is known and the body is exactly one value of it.
+fn known(object: &ExtensionObject, depth: usize) -> Option<Value> {
+    let ExtensionObjectBody::Binary(bytes) = &object.body else {
+        return None;
+    };
+    let id = object.type_id.standard_id()?;
+    let description =
+        StructureDescription::of_encoding(id).filter(|known| known.binary_encoding_id == id)?;
+    let mut decoder = Decoder::new(bytes);
+    let fields = fields(description, &mut decoder, depth + 1).ok()?;
+    let mut value = Map::from_iter([(TYPE.into(), description.name.into())]);
+    value.extend(fields);
+    (decoder.remaining() == 0).then(|| value.into())
+}
+
+/// Decodes the fields of a structure.
+fn fields(
+    description: &StructureDescription,
+    decoder: &mut Decoder<'_>,
+    depth: usize,
+) -> Result<Map<String, Value>, DecodeError> {
+    if depth >= MAX_DEPTH {
+        return Err(decoder.error(DecodeErrorKind::DepthExceeded));
+    }
+    let mut present = if description.has_optional_fields() {
+        decoder.u32()?
+    } else {
+        0
+    };
+    let mut object = Map::new();
+    for field in description.fields {
+        if field.is_optional {
+            let skip = present & 1 == 0;
+            present >>= 1;
+            if skip {
+                continue;
+            }
+        }
+        let value = if field.is_array {
+            let count = decoder.array_length(1)?.unwrap_or(0);
+            (0..count)
+                .map(|_| field_value(field, decoder, depth))
+                .collect::<Result<Vec<_>, _>>()?
+                .into()
+        } else {
+            field_value(field, decoder, depth)?
+        };
+        object.insert(field.name.into(), value);
+    }
+    Ok(object)
+}
+
+fn field_value(
+    field: &FieldDescription,
+    decoder: &mut Decoder<'_>,
+    depth: usize,
+) -> Result<Value, DecodeError> {
+    match field.field_type {
+        FieldType::BuiltIn(BuiltInType::Variant) => {
+            Ok(typed(&Variant::decode(decoder)?, depth + 1))
+        }
+        FieldType::BuiltIn(built_in_type) => Ok(variant(
+            &Variant::decode_scalar(built_in_type, decoder)?,
+            depth + 1,
+        )),
+        FieldType::Structure(type_id) => match StructureDescription::of_type(type_id) {
+            Some(description) => fields(description, decoder, depth + 1).map(Value::Object),
+            None => Err(decoder.error(DecodeErrorKind::InvalidValue(
+                "a structure has no description",
+            ))),
+        },
+        FieldType::Enumeration(type_id) => {
+            let value = decoder.i32()?;
+            let name =
+                EnumerationDescription::of_type(type_id).and_then(|known| known.name_of(value));
+            Ok(name.map_or_else(|| value.into(), Value::from))
+        }
+    }
 }

@@ -1,21 +1,9 @@
 //! Arrays and matrices within a Variant (OPC 10000-6, 5.2.2.16).
 
-use super::{BuiltInType, Elements, StatusCode};
+use super::encoding_mask::{ARRAY, DIMENSIONS};
+use super::{Array, BuiltInType, Elements};
+use crate::StatusCode;
 use crate::binary::{DecodeError, DecodeErrorKind, Decoder, Encode, EncodeError, Encoder};
-
-/// Bit of a Variant's encoding mask: an array follows.
-pub(super) const ARRAY: u8 = 0x80;
-/// Bit of a Variant's encoding mask: the array's dimensions follow its elements.
-pub(super) const DIMENSIONS: u8 = 0x40;
-
-/// An array, or a matrix in row-major order (the last index runs fastest).
-#[derive(Debug, Clone, PartialEq)]
-pub struct Array {
-    /// The elements.
-    pub elements: Elements,
-    /// The length of each dimension, whose product is the number of elements; empty for one dimension.
-    pub dimensions: Vec<u32>,
-}
 
 impl Array {
     /// Creates an array of one dimension.

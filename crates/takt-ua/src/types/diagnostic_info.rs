@@ -1,6 +1,7 @@
 //! DiagnosticInfo (OPC 10000-4, 7.12; OPC 10000-6, 5.2.2.12).
 
-use super::{StatusCode, UaString};
+use super::UaString;
+use crate::StatusCode;
 use crate::binary::{Decode, DecodeError, DecodeErrorKind, Decoder, Encode, EncodeError, Encoder};
 
 const SYMBOLIC_ID: u8 = 0x01;

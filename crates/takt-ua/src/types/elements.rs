@@ -1,21 +1,15 @@
-//! The elements of arrays: typed and contiguous, one `Vec` per built-in type.
+//! The elements of arrays: one `Vec` per built-in type.
 
 use super::{
-    Array, BuiltInType, ByteString, DataValue, DateTime, DiagnosticInfo, ExpandedNodeId,
-    ExtensionObject, Guid, LocalizedText, NodeId, QualifiedName, StatusCode, UaString, Variant,
-    WrongType, XmlElement,
+    Array, BuiltInType, ByteString, DataValue, DateTime, DiagnosticInfo, Elements, ExpandedNodeId,
+    ExtensionObject, Guid, LocalizedText, NodeId, QualifiedName, UaString, Variant, WrongType,
+    XmlElement,
 };
+use crate::StatusCode;
 use crate::binary::{Decode, DecodeError, Decoder, Encode, EncodeError, Encoder};
 
 macro_rules! elements {
     ($($name:ident($type:ty)),* $(,)?) => {
-        /// The elements of an array, all of one built-in type.
-        #[derive(Debug, Clone, PartialEq)]
-        #[allow(missing_docs, reason = "the names are those of the built-in types")]
-        pub enum Elements {
-            $($name(Vec<$type>)),*
-        }
-
         impl Elements {
             /// Creates an empty list of elements of a type.
             pub fn empty(element_type: BuiltInType) -> Self {

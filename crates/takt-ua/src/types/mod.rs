@@ -2,11 +2,14 @@
 
 mod array;
 mod array_ref;
+mod array_ref_codec;
+mod as_variant;
 mod built_in_type;
 mod data_value;
 mod date_time;
 mod diagnostic_info;
 mod elements;
+mod encoding_mask;
 mod expanded_node_id;
 mod extension_object;
 mod guid;
@@ -16,22 +19,21 @@ mod node_id_codec;
 mod node_id_text;
 mod numeric_range;
 mod qualified_name;
-mod status_code;
 mod structure;
 mod text;
 #[cfg(test)]
 mod text_tests;
+mod value;
 mod variant;
 mod variant_convert;
 mod variant_ref;
 
-pub use array::Array;
 pub use array_ref::{ArrayRef, Scalars};
+pub use as_variant::AsVariant;
 pub use built_in_type::BuiltInType;
-pub use data_value::{DataValue, DataValueRef};
+pub use data_value::DataValue as DataValueOf;
 pub use date_time::{DateTime, ParseDateTimeError};
 pub use diagnostic_info::DiagnosticInfo;
-pub use elements::Elements;
 pub use expanded_node_id::{ExpandedNodeId, ExpandedNodeIdRef};
 pub use extension_object::{
     ExtensionObject, ExtensionObjectBody, ExtensionObjectBodyRef, ExtensionObjectRef,
@@ -42,9 +44,8 @@ pub use node_id::{Identifier, IdentifierRef, NodeId, NodeIdRef};
 pub use node_id_text::ParseNodeIdError;
 pub use numeric_range::{NumericRange, ParseNumericRangeError};
 pub use qualified_name::{ParseQualifiedNameError, QualifiedName, QualifiedNameRef};
-pub use status_code::StatusCode;
 pub use structure::Structure;
 pub use text::{ByteString, UaString, XmlElement};
-pub use variant::Variant;
+pub use value::{Array, DataValue, Elements, Variant};
 pub use variant_convert::WrongType;
-pub use variant_ref::VariantRef;
+pub use variant_ref::{DataValueRef, VariantRef};

@@ -4,7 +4,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::array::product;
-use super::{Array, Elements, StatusCode, UaString, Variant};
+use super::{Array, Elements, UaString, Variant};
+use crate::StatusCode;
 
 /// A part of an array, of a matrix, of a String or of a ByteString: one range of indexes per dimension.
 ///

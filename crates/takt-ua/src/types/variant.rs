@@ -1,49 +1,12 @@
 //! Variant (OPC 10000-6, 5.2.2.16).
 
-use super::array::{ARRAY, DIMENSIONS};
+use super::encoding_mask::{ARRAY, mask_type};
 use super::{
     Array, BuiltInType, ByteString, DataValue, DateTime, DiagnosticInfo, ExpandedNodeId,
-    ExtensionObject, Guid, LocalizedText, NodeId, QualifiedName, StatusCode, UaString, VariantRef,
-    XmlElement,
+    ExtensionObject, Guid, LocalizedText, NodeId, QualifiedName, UaString, VariantRef, XmlElement,
 };
+use crate::StatusCode;
 use crate::binary::{Decode, DecodeError, DecodeErrorKind, Decoder, Encode, EncodeError, Encoder};
-
-/// A value of any built-in type, or an array of them.
-///
-/// A Variant never directly contains a Variant; an array of Variants is an [`Array`] of them.
-#[derive(Clone, PartialEq, Default)]
-#[allow(missing_docs, reason = "the names are those of the built-in types")]
-pub enum Variant {
-    /// No value: null.
-    #[default]
-    Empty,
-    Boolean(bool),
-    SByte(i8),
-    Byte(u8),
-    Int16(i16),
-    UInt16(u16),
-    Int32(i32),
-    UInt32(u32),
-    Int64(i64),
-    UInt64(u64),
-    Float(f32),
-    Double(f64),
-    String(UaString),
-    DateTime(DateTime),
-    Guid(Guid),
-    ByteString(ByteString),
-    XmlElement(XmlElement),
-    NodeId(Box<NodeId>),
-    ExpandedNodeId(Box<ExpandedNodeId>),
-    StatusCode(StatusCode),
-    QualifiedName(Box<QualifiedName>),
-    LocalizedText(Box<LocalizedText>),
-    ExtensionObject(Box<ExtensionObject>),
-    DataValue(Box<DataValue>),
-    DiagnosticInfo(Box<DiagnosticInfo>),
-    /// An array, or a matrix, of any of the types.
-    Array(Box<Array>),
-}
 
 impl Variant {
     /// Returns the default value of a type: zero, empty, or null (OPC 10000-6, 5.1.2).
@@ -199,36 +162,6 @@ impl Variant {
             Variant::ExtensionObject(value) => value.encode(encoder),
             Variant::DataValue(value) => value.encode(encoder),
             Variant::DiagnosticInfo(value) => value.encode(encoder),
-        }
-    }
-}
-
-/// Splits a Variant's encoding mask into its type; `None` is the null Variant.
-#[inline]
-pub(super) fn mask_type(
-    mask: u8,
-    decoder: &Decoder<'_>,
-) -> Result<Option<BuiltInType>, DecodeError> {
-    let id = mask & !(ARRAY | DIMENSIONS);
-    let dimensions_without_array = mask & (ARRAY | DIMENSIONS) == DIMENSIONS;
-    // A single Variant within a Variant is not allowed; an array of Variants is.
-    let directly_nested = id == BuiltInType::Variant as u8 && mask & ARRAY == 0;
-    let built_in_type = match id {
-        0 if mask == 0 => return Ok(None),
-        // Reserved identifiers hold a ByteString (OPC 10000-6, 5.2.2.16).
-        26..=31 => Some(BuiltInType::ByteString),
-        id => BuiltInType::from_u8(id),
-    };
-    match built_in_type {
-        Some(built_in_type) if !dimensions_without_array && !directly_nested => {
-            Ok(Some(built_in_type))
-        }
-        _ => {
-            let offset = decoder.position().saturating_sub(1);
-            Err(DecodeError::new(
-                offset,
-                DecodeErrorKind::InvalidEncodingByte(mask),
-            ))
         }
     }
 }

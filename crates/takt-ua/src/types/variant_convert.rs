@@ -2,9 +2,9 @@
 
 use super::{
     Array, BuiltInType, ByteString, DataValue, DateTime, DiagnosticInfo, Elements, ExpandedNodeId,
-    ExtensionObject, Guid, LocalizedText, NodeId, QualifiedName, StatusCode, UaString, Variant,
-    XmlElement,
+    ExtensionObject, Guid, LocalizedText, NodeId, QualifiedName, UaString, Variant, XmlElement,
 };
+use crate::StatusCode;
 
 /// Error of a Variant that holds another type than requested.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -1,12 +1,12 @@
 //! Borrowed Variants, with which requests are read and responses are written without allocating.
 
-use super::array::ARRAY;
-use super::variant::mask_type;
+use super::encoding_mask::{ARRAY, mask_type};
 use super::{
-    ArrayRef, BuiltInType, DataValueRef, DateTime, DiagnosticInfo, ExpandedNodeIdRef,
-    ExtensionObjectRef, Guid, LocalizedTextRef, NodeIdRef, QualifiedNameRef, StatusCode, Variant,
-    XmlElement,
+    ArrayRef, BuiltInType, DataValue, DateTime, DiagnosticInfo, ExpandedNodeIdRef,
+    ExtensionObjectRef, Guid, LocalizedTextRef, NodeIdRef, QualifiedNameRef, Variant, XmlElement,
+    data_value,
 };
+use crate::StatusCode;
 use crate::binary::{
     Decode, DecodeError, DecodeErrorKind, Decoder, Encode, EncodeError, Encoded, Encoder,
 };
@@ -44,6 +44,27 @@ pub enum VariantRef<'a> {
     DiagnosticInfo(Encoded<'a, DiagnosticInfo>),
     /// An array, or a matrix, of any of the types.
     Array(ArrayRef<'a>),
+}
+
+/// A borrowed [`DataValue`].
+pub type DataValueRef<'a> = data_value::DataValue<VariantRef<'a>>;
+
+impl DataValueRef<'_> {
+    /// Returns the same, owned.
+    #[allow(
+        clippy::wrong_self_convention,
+        reason = "taking self by reference keeps ToOwned out of the way"
+    )]
+    pub fn to_owned(&self) -> DataValue {
+        DataValue {
+            value: self.value.as_ref().map(VariantRef::to_owned),
+            status: self.status,
+            source_timestamp: self.source_timestamp,
+            source_picoseconds: self.source_picoseconds,
+            server_timestamp: self.server_timestamp,
+            server_picoseconds: self.server_picoseconds,
+        }
+    }
 }
 
 impl<'a> VariantRef<'a> {

@@ -5,7 +5,7 @@
 #![allow(missing_docs)] // The name says what the code means.
 #![allow(non_upper_case_globals)] // The constants have the standard's names.
 
-use crate::StatusCode;
+use super::StatusCode;
 
 impl StatusCode {
     pub const Good: StatusCode = StatusCode(0x00000000);
