@@ -1,6 +1,5 @@
 //! PubSubConnections (OPC 10000-14, 6.2.7).
 
-use serde::{Deserialize, Serialize};
 use takt_ua::structures::{NetworkAddressUrlDataType, PubSubConnectionDataType};
 use takt_ua::{ExtensionObject, UaString};
 use toml::{Spanned, Value};
@@ -8,8 +7,9 @@ use toml::{Spanned, Value};
 use super::problem::Problem;
 use super::property::{Property, read_properties, write_properties};
 use super::reader_group::ReaderGroup;
-use super::scalar::{Nullable, is_default, is_true, read_string, write_string, yes};
+use super::scalar::{Enabled, Nullable, read_string, write_string};
 use super::settings::{BrokerConnection, Mapping, read_transport, write_transport};
+use super::table::table;
 use super::value::{AnyStructure, PublisherIdValue, TomlValue, toml_value};
 use super::writer_group::WriterGroup;
 
@@ -57,34 +57,22 @@ fn usual_profile(address: Option<&Address>, json: bool) -> UaString {
     format!("{PROFILES}pubsub-{transport}-{mapping}").into()
 }
 
-/// PubSubConnection.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Connection {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    name: Option<String>,
-    #[serde(default = "yes", skip_serializing_if = "is_true")]
-    enabled: bool,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    publisher_id: Option<PublisherIdValue>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    address: Option<Address>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    network_interface: Option<Spanned<String>>,
-    #[serde(default, skip_serializing_if = "is_default")]
-    json: bool,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    transport_profile_uri: Option<Nullable>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    broker: Option<BrokerConnection>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    transport_settings: Option<Spanned<AnyStructure>>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    connection_properties: Vec<Property>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    writer_groups: Vec<Spanned<WriterGroup>>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    reader_groups: Vec<ReaderGroup>,
+table! {
+    /// PubSubConnection.
+    Connection {
+        name: Option<String>,
+        enabled: Enabled,
+        publisher_id: Option<PublisherIdValue>,
+        address: Option<Address>,
+        network_interface: Option<Spanned<String>>,
+        json: bool,
+        transport_profile_uri: Option<Nullable>,
+        broker: Option<BrokerConnection>,
+        transport_settings: Option<Spanned<AnyStructure>>,
+        connection_properties: Vec<Property>,
+        writer_groups: Vec<Spanned<WriterGroup>>,
+        reader_groups: Vec<ReaderGroup>,
+    }
 }
 
 impl Connection {
@@ -112,7 +100,7 @@ impl Connection {
         let (writers, readers) = (self.writer_groups, self.reader_groups);
         Ok(PubSubConnectionDataType {
             name: read_string(self.name),
-            enabled: self.enabled,
+            enabled: self.enabled.0,
             publisher_id: self.publisher_id.map(|id| id.0).unwrap_or_default(),
             transport_profile_uri: profile,
             address,
@@ -146,7 +134,7 @@ impl Connection {
             .map(|group| ReaderGroup::write(group, mapping));
         Self {
             name: write_string(&connection.name),
-            enabled: connection.enabled,
+            enabled: Enabled(connection.enabled),
             publisher_id: (!id.is_empty()).then(|| PublisherIdValue(id.clone())),
             address,
             network_interface: network_interface.map(|name| Spanned::new(0..0, name)),

@@ -15,6 +15,7 @@ use super::property::{Property, read_properties, write_properties};
 use super::scalar::{
     Localized, Text, is_default, read_string, read_strings, write_string, write_strings,
 };
+use super::table::table;
 use super::value::{AnyStructure, StructureTable, read_structures, write_structures};
 
 type Fields = Vec<Spanned<Field>>;
@@ -118,22 +119,16 @@ fn check(fields: &[Spanned<Field>]) -> Result<(), Problem> {
     fields.iter().find_map(stray).map_or(Ok(()), Err)
 }
 
-/// PublishedDataSet. Fields that have a published_variable come first.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct PublishedDataSet {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    name: Option<String>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    data_set_folder: Vec<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    data_set_meta_data: Option<MetaData>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    data_set_source: Option<Spanned<AnyStructure>>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    fields: Fields,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    extension_fields: Vec<Property>,
+table! {
+    /// PublishedDataSet. Fields that have a published_variable come first.
+    PublishedDataSet {
+        name: Option<String>,
+        data_set_folder: Vec<String>,
+        data_set_meta_data: Option<MetaData>,
+        data_set_source: Option<Spanned<AnyStructure>>,
+        fields: Fields,
+        extension_fields: Vec<Property>,
+    }
 }
 
 impl PublishedDataSet {
@@ -292,20 +287,15 @@ impl Subscribed {
     }
 }
 
-/// Standalone SubscribedDataSet.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct StandaloneSubscribedDataSet {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    name: Option<String>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    data_set_folder: Vec<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    data_set_meta_data: Option<MetaData>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    subscribed_data_set: Option<Spanned<AnyStructure>>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    fields: Fields,
+table! {
+    /// Standalone SubscribedDataSet.
+    StandaloneSubscribedDataSet {
+        name: Option<String>,
+        data_set_folder: Vec<String>,
+        data_set_meta_data: Option<MetaData>,
+        subscribed_data_set: Option<Spanned<AnyStructure>>,
+        fields: Fields,
+    }
 }
 
 impl StandaloneSubscribedDataSet {

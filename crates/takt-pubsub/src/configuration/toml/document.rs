@@ -1,6 +1,5 @@
 //! Configuration file as a whole.
 
-use serde::{Deserialize, Serialize};
 use takt_ua::structures::{
     DataSetMetaDataType, DataTypeSchemaHeader, EndpointDescription, EnumDescription,
     PubSubConfiguration2DataType, PubSubKeyPushTargetDataType, RolePermissionType,
@@ -12,33 +11,25 @@ use super::data_set::{PublishedDataSet, StandaloneSubscribedDataSet};
 use super::problem::Problem;
 use super::property::{Property, read_properties, write_properties};
 use super::scalar::{
-    Milliseconds, is_default, is_true, read_string, read_strings, write_string, write_strings, yes,
+    Enabled, Milliseconds, read_string, read_strings, write_string, write_strings,
 };
+use super::table::table;
 use super::value::{StructureTable, read_structures, write_structures};
 use crate::configuration::ConfigurationFile;
 
-/// SecurityGroup (OPC 10000-14, 6.2.12.2).
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct SecurityGroup {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    name: Option<String>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    security_group_folder: Vec<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    security_group_id: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    security_policy_uri: Option<String>,
-    #[serde(default, skip_serializing_if = "is_default")]
-    key_lifetime: Milliseconds,
-    #[serde(default, skip_serializing_if = "is_default")]
-    max_future_key_count: u32,
-    #[serde(default, skip_serializing_if = "is_default")]
-    max_past_key_count: u32,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    role_permissions: Vec<StructureTable<RolePermissionType>>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    group_properties: Vec<Property>,
+table! {
+    /// SecurityGroup (OPC 10000-14, 6.2.12.2).
+    SecurityGroup {
+        name: Option<String>,
+        security_group_folder: Vec<String>,
+        security_group_id: Option<String>,
+        security_policy_uri: Option<String>,
+        key_lifetime: Milliseconds,
+        max_future_key_count: u32,
+        max_past_key_count: u32,
+        role_permissions: Vec<StructureTable<RolePermissionType>>,
+        group_properties: Vec<Property>,
+    }
 }
 
 impl SecurityGroup {
@@ -71,42 +62,26 @@ impl SecurityGroup {
     }
 }
 
-/// Configuration file.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Document {
-    #[serde(default = "yes", skip_serializing_if = "is_true")]
-    enabled: bool,
-    #[serde(default, skip_serializing_if = "is_default")]
-    configuration_version: u32,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    namespaces: Vec<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    schema_location: Option<String>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    published_data_sets: Vec<PublishedDataSet>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    connections: Vec<Connection>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    subscribed_data_sets: Vec<StandaloneSubscribedDataSet>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    security_groups: Vec<SecurityGroup>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    data_set_classes: Vec<StructureTable<DataSetMetaDataType>>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    default_security_key_services: Vec<StructureTable<EndpointDescription>>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub_sub_key_push_targets: Vec<StructureTable<PubSubKeyPushTargetDataType>>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    configuration_properties: Vec<Property>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    file_header: Vec<Property>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    structure_data_types: Vec<StructureTable<StructureDescription>>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    enum_data_types: Vec<StructureTable<EnumDescription>>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    simple_data_types: Vec<StructureTable<SimpleTypeDescription>>,
+table! {
+    /// Configuration file.
+    Document {
+        enabled: Enabled,
+        configuration_version: u32,
+        namespaces: Vec<String>,
+        schema_location: Option<String>,
+        published_data_sets: Vec<PublishedDataSet>,
+        connections: Vec<Connection>,
+        subscribed_data_sets: Vec<StandaloneSubscribedDataSet>,
+        security_groups: Vec<SecurityGroup>,
+        data_set_classes: Vec<StructureTable<DataSetMetaDataType>>,
+        default_security_key_services: Vec<StructureTable<EndpointDescription>>,
+        pub_sub_key_push_targets: Vec<StructureTable<PubSubKeyPushTargetDataType>>,
+        configuration_properties: Vec<Property>,
+        file_header: Vec<Property>,
+        structure_data_types: Vec<StructureTable<StructureDescription>>,
+        enum_data_types: Vec<StructureTable<EnumDescription>>,
+        simple_data_types: Vec<StructureTable<SimpleTypeDescription>>,
+    }
 }
 
 impl Document {
@@ -123,7 +98,7 @@ impl Document {
                 connections: connections
                     .map(Connection::read)
                     .collect::<Result<_, _>>()?,
-                enabled: self.enabled,
+                enabled: self.enabled.0,
                 subscribed_data_sets: subscribed
                     .map(StandaloneSubscribedDataSet::read)
                     .collect::<Result<_, _>>()?,
@@ -150,7 +125,7 @@ impl Document {
         let it = &file.configuration;
         let types = &file.data_types;
         Self {
-            enabled: it.enabled,
+            enabled: Enabled(it.enabled),
             configuration_version: it.configuration_version,
             namespaces: write_strings(&file.namespaces),
             schema_location: write_string(&file.schema_location),

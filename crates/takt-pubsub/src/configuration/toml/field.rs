@@ -17,7 +17,7 @@ use super::scalar::{
 use super::value::{read_variant, write_variant};
 
 /// Field of a DataSet.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct Field {
     #[serde(skip_serializing_if = "Option::is_none")]

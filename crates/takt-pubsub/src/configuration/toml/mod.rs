@@ -8,6 +8,7 @@ mod data_set;
 mod data_type;
 mod document;
 mod field;
+mod group;
 mod mask;
 mod problem;
 mod property;
@@ -15,6 +16,7 @@ mod reader_group;
 mod scalar;
 mod security;
 mod settings;
+mod table;
 mod value;
 mod writer_group;
 

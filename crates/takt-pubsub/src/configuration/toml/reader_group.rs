@@ -1,69 +1,53 @@
 //! ReaderGroups and DataSetReaders (OPC 10000-14, 6.2.8 and 6.2.9).
 
-use serde::{Deserialize, Serialize};
 use takt_ua::UaString;
 use takt_ua::structures::{DataSetReaderDataType, EndpointDescription, ReaderGroupDataType};
 use toml::Spanned;
 
 use super::data_set::{MetaData, Subscribed};
 use super::field::Field;
+use super::group::{read_group, write_group};
 use super::mask::{FieldEncoding, Layout, UsualMasks};
 use super::problem::Problem;
 use super::property::{Property, read_properties, write_properties};
-use super::scalar::{Milliseconds, is_default, is_true, read_string, write_string, yes};
+use super::scalar::{Enabled, Milliseconds, read_string, write_string};
 use super::security::{self, SecurityMode};
 use super::settings::{
     BrokerDataSetReader, JsonDataSetReader, Mapping, MessageSettings, UadpDataSetReader,
     read_transport, write_transport,
 };
+use super::table::table;
 use super::value::{
     AnyStructure, PublisherIdValue, StructureTable, read_structures, write_structures,
 };
 
-/// ReaderGroup.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct ReaderGroup {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    name: Option<String>,
-    #[serde(default = "yes", skip_serializing_if = "is_true")]
-    enabled: bool,
-    #[serde(default, skip_serializing_if = "is_default")]
-    max_network_message_size: u32,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    security_mode: Option<SecurityMode>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    security_group_id: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    message_settings: Option<AnyStructure>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    transport_settings: Option<AnyStructure>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    security_key_services: Vec<StructureTable<EndpointDescription>>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    group_properties: Vec<Property>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    data_set_readers: Vec<Spanned<DataSetReader>>,
+table! {
+    /// ReaderGroup.
+    ReaderGroup {
+        name: Option<String>,
+        enabled: Enabled,
+        max_network_message_size: u32,
+        security_mode: Option<SecurityMode>,
+        security_group_id: Option<String>,
+        message_settings: Option<AnyStructure>,
+        transport_settings: Option<AnyStructure>,
+        security_key_services: Vec<StructureTable<EndpointDescription>>,
+        group_properties: Vec<Property>,
+        data_set_readers: Vec<Spanned<DataSetReader>>,
+    }
 }
 
 impl ReaderGroup {
     pub(super) fn read(self, mapping: Mapping) -> Result<ReaderGroupDataType, Problem> {
         let object = |said: Option<AnyStructure>| said.map(|said| said.0).unwrap_or_default();
         let readers = self.data_set_readers.into_iter();
-        Ok(ReaderGroupDataType {
-            name: read_string(self.name),
-            enabled: self.enabled,
-            security_mode: security::read(self.security_mode, security::GROUP),
-            security_group_id: read_string(self.security_group_id),
-            security_key_services: read_structures(self.security_key_services),
-            max_network_message_size: self.max_network_message_size,
-            group_properties: read_properties(self.group_properties),
+        Ok(read_group!(ReaderGroupDataType, self, {
             transport_settings: object(self.transport_settings),
             message_settings: object(self.message_settings),
             data_set_readers: readers
                 .map(|reader| DataSetReader::read(reader, mapping))
                 .collect::<Result<_, _>>()?,
-        })
+        }))
     }
 
     pub(super) fn write(group: &ReaderGroupDataType, mapping: Mapping) -> Self {
@@ -73,67 +57,39 @@ impl ReaderGroup {
         let readers = group.data_set_readers.iter();
         let readers =
             readers.map(|reader| Spanned::new(0..0, DataSetReader::write(reader, mapping)));
-        Self {
-            name: write_string(&group.name),
-            enabled: group.enabled,
-            max_network_message_size: group.max_network_message_size,
-            security_mode: security::write(group.security_mode, security::GROUP),
-            security_group_id: write_string(&group.security_group_id),
+        write_group!(group, {
             message_settings: object(&group.message_settings),
             transport_settings: object(&group.transport_settings),
-            security_key_services: write_structures(&group.security_key_services),
-            group_properties: write_properties(&group.group_properties),
             data_set_readers: readers.collect(),
-        }
+        })
     }
 }
 
-/// DataSetReader.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct DataSetReader {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    name: Option<String>,
-    #[serde(default = "yes", skip_serializing_if = "is_true")]
-    enabled: bool,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    publisher_id: Option<PublisherIdValue>,
-    #[serde(default, skip_serializing_if = "is_default")]
-    writer_group_id: u16,
-    #[serde(default, skip_serializing_if = "is_default")]
-    data_set_writer_id: u16,
-    #[serde(default, skip_serializing_if = "is_default")]
-    message_receive_timeout: Milliseconds,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    key_frame_count: Option<u32>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    field_encoding: Option<FieldEncoding>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    header_layout: Option<Layout>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    security_mode: Option<SecurityMode>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    security_group_id: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    uadp: Option<UadpDataSetReader>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    json: Option<JsonDataSetReader>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    message_settings: Option<Spanned<AnyStructure>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    broker: Option<BrokerDataSetReader>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    transport_settings: Option<Spanned<AnyStructure>>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    security_key_services: Vec<StructureTable<EndpointDescription>>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    data_set_reader_properties: Vec<Property>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    data_set_meta_data: Option<MetaData>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    subscribed_data_set: Option<Spanned<AnyStructure>>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    fields: Vec<Spanned<Field>>,
+table! {
+    /// DataSetReader.
+    DataSetReader {
+        name: Option<String>,
+        enabled: Enabled,
+        publisher_id: Option<PublisherIdValue>,
+        writer_group_id: u16,
+        data_set_writer_id: u16,
+        message_receive_timeout: Milliseconds,
+        key_frame_count: Option<u32>,
+        field_encoding: Option<FieldEncoding>,
+        header_layout: Option<Layout>,
+        security_mode: Option<SecurityMode>,
+        security_group_id: Option<String>,
+        uadp: Option<UadpDataSetReader>,
+        json: Option<JsonDataSetReader>,
+        message_settings: Option<Spanned<AnyStructure>>,
+        broker: Option<BrokerDataSetReader>,
+        transport_settings: Option<Spanned<AnyStructure>>,
+        security_key_services: Vec<StructureTable<EndpointDescription>>,
+        data_set_reader_properties: Vec<Property>,
+        data_set_meta_data: Option<MetaData>,
+        subscribed_data_set: Option<Spanned<AnyStructure>>,
+        fields: Vec<Spanned<Field>>,
+    }
 }
 
 impl DataSetReader {
@@ -157,7 +113,7 @@ impl DataSetReader {
         let (data_set_meta_data, subscribed_data_set) = subscribed.read(&UaString::null())?;
         Ok(DataSetReaderDataType {
             name: read_string(this.name),
-            enabled: this.enabled,
+            enabled: this.enabled.0,
             publisher_id: this.publisher_id.map(|id| id.0).unwrap_or_default(),
             writer_group_id: this.writer_group_id,
             data_set_writer_id: this.data_set_writer_id,
@@ -191,7 +147,7 @@ impl DataSetReader {
         let id = &reader.publisher_id;
         Self {
             name: write_string(&reader.name),
-            enabled: reader.enabled,
+            enabled: Enabled(reader.enabled),
             publisher_id: (!id.is_empty()).then(|| PublisherIdValue(id.clone())),
             writer_group_id: reader.writer_group_id,
             data_set_writer_id: reader.data_set_writer_id,

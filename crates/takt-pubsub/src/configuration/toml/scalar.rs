@@ -183,10 +183,13 @@ pub(super) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-pub(super) fn yes() -> bool {
-    true
-}
+/// Value of `enabled`, which is true by default.
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(transparent)]
+pub(super) struct Enabled(pub(super) bool);
 
-pub(super) fn is_true(value: &bool) -> bool {
-    *value
+impl Default for Enabled {
+    fn default() -> Self {
+        Self(true)
+    }
 }

@@ -1,62 +1,46 @@
 //! WriterGroups and DataSetWriters (OPC 10000-14, 6.2.6 and 6.2.4).
 
-use serde::{Deserialize, Serialize};
 use takt_ua::structures::{DataSetWriterDataType, EndpointDescription, WriterGroupDataType};
 use toml::Spanned;
 
+use super::group::{read_group, write_group};
 use super::mask::{FieldEncoding, Layout, UsualMasks};
 use super::problem::Problem;
 use super::property::{Property, read_properties, write_properties};
 use super::scalar::{
-    Milliseconds, is_default, is_true, read_string, read_strings, write_string, write_strings, yes,
+    Enabled, Milliseconds, read_string, read_strings, write_string, write_strings,
 };
 use super::security::{self, SecurityMode};
 use super::settings::{
     BrokerDataSetWriter, BrokerWriterGroup, JsonDataSetWriter, JsonWriterGroup, Mapping,
     MessageSettings, UadpDataSetWriter, UadpWriterGroup, read_transport, write_transport,
 };
+use super::table::table;
 use super::value::{AnyStructure, StructureTable, read_structures, write_structures};
 
-/// WriterGroup.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct WriterGroup {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    name: Option<String>,
-    #[serde(default = "yes", skip_serializing_if = "is_true")]
-    enabled: bool,
-    writer_group_id: u16,
-    publishing_interval: Milliseconds,
-    #[serde(default, skip_serializing_if = "is_default")]
-    keep_alive_time: Milliseconds,
-    #[serde(default, skip_serializing_if = "is_default")]
-    priority: u8,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    locale_ids: Vec<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    header_layout: Option<Layout>,
-    #[serde(default, skip_serializing_if = "is_default")]
-    max_network_message_size: u32,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    security_mode: Option<SecurityMode>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    security_group_id: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    uadp: Option<UadpWriterGroup>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    json: Option<JsonWriterGroup>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    message_settings: Option<Spanned<AnyStructure>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    broker: Option<BrokerWriterGroup>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    transport_settings: Option<Spanned<AnyStructure>>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    security_key_services: Vec<StructureTable<EndpointDescription>>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    group_properties: Vec<Property>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    data_set_writers: Vec<Spanned<DataSetWriter>>,
+table! {
+    /// WriterGroup.
+    WriterGroup {
+        name: Option<String>,
+        enabled: Enabled,
+        writer_group_id: u16 = required,
+        publishing_interval: Milliseconds = required,
+        keep_alive_time: Milliseconds,
+        priority: u8,
+        locale_ids: Vec<String>,
+        header_layout: Option<Layout>,
+        max_network_message_size: u32,
+        security_mode: Option<SecurityMode>,
+        security_group_id: Option<String>,
+        uadp: Option<UadpWriterGroup>,
+        json: Option<JsonWriterGroup>,
+        message_settings: Option<Spanned<AnyStructure>>,
+        broker: Option<BrokerWriterGroup>,
+        transport_settings: Option<Spanned<AnyStructure>>,
+        security_key_services: Vec<StructureTable<EndpointDescription>>,
+        group_properties: Vec<Property>,
+        data_set_writers: Vec<Spanned<DataSetWriter>>,
+    }
 }
 
 impl WriterGroup {
@@ -74,14 +58,7 @@ impl WriterGroup {
         };
         let mapping = message.mapping(mapping.of_layout(layout.as_option()));
         let writers = this.data_set_writers.into_iter();
-        Ok(WriterGroupDataType {
-            name: read_string(this.name),
-            enabled: this.enabled,
-            security_mode: security::read(this.security_mode, security::GROUP),
-            security_group_id: read_string(this.security_group_id),
-            security_key_services: read_structures(this.security_key_services),
-            max_network_message_size: this.max_network_message_size,
-            group_properties: read_properties(this.group_properties),
+        Ok(read_group!(WriterGroupDataType, this, {
             writer_group_id: this.writer_group_id,
             publishing_interval: this.publishing_interval.0,
             keep_alive_time: this.keep_alive_time.0,
@@ -93,7 +70,7 @@ impl WriterGroup {
             data_set_writers: writers
                 .map(|writer| DataSetWriter::read(writer, &usual, mapping))
                 .collect::<Result<_, _>>()?,
-        })
+        }))
     }
 
     pub(super) fn write(group: &WriterGroupDataType, mapping: Mapping) -> Self {
@@ -105,57 +82,39 @@ impl WriterGroup {
         let writers = group.data_set_writers.iter();
         let writers =
             writers.map(|writer| Spanned::new(0..0, DataSetWriter::write(writer, &usual, mapping)));
-        Self {
-            name: write_string(&group.name),
-            enabled: group.enabled,
+        write_group!(group, {
             writer_group_id: group.writer_group_id,
             publishing_interval: Milliseconds(group.publishing_interval),
             keep_alive_time: Milliseconds(group.keep_alive_time),
             priority: group.priority,
             locale_ids: write_strings(&group.locale_ids),
             header_layout,
-            max_network_message_size: group.max_network_message_size,
-            security_mode: security::write(group.security_mode, security::GROUP),
-            security_group_id: write_string(&group.security_group_id),
             uadp: message.uadp,
             json: message.json,
             message_settings: message.message_settings,
             broker,
             transport_settings,
-            security_key_services: write_structures(&group.security_key_services),
-            group_properties: write_properties(&group.group_properties),
             data_set_writers: writers.collect(),
-        }
+        })
     }
 }
 
-/// DataSetWriter.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct DataSetWriter {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    name: Option<String>,
-    #[serde(default = "yes", skip_serializing_if = "is_true")]
-    enabled: bool,
-    data_set_writer_id: u16,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    data_set_name: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    key_frame_count: Option<u32>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    field_encoding: Option<FieldEncoding>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    uadp: Option<UadpDataSetWriter>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    json: Option<JsonDataSetWriter>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    message_settings: Option<Spanned<AnyStructure>>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    broker: Option<BrokerDataSetWriter>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    transport_settings: Option<Spanned<AnyStructure>>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    data_set_writer_properties: Vec<Property>,
+table! {
+    /// DataSetWriter.
+    DataSetWriter {
+        name: Option<String>,
+        enabled: Enabled,
+        data_set_writer_id: u16 = required,
+        data_set_name: Option<String>,
+        key_frame_count: Option<u32>,
+        field_encoding: Option<FieldEncoding>,
+        uadp: Option<UadpDataSetWriter>,
+        json: Option<JsonDataSetWriter>,
+        message_settings: Option<Spanned<AnyStructure>>,
+        broker: Option<BrokerDataSetWriter>,
+        transport_settings: Option<Spanned<AnyStructure>>,
+        data_set_writer_properties: Vec<Property>,
+    }
 }
 
 impl DataSetWriter {
@@ -175,7 +134,7 @@ impl DataSetWriter {
         };
         Ok(DataSetWriterDataType {
             name: read_string(this.name),
-            enabled: this.enabled,
+            enabled: this.enabled.0,
             data_set_writer_id: this.data_set_writer_id,
             data_set_field_content_mask: this
                 .field_encoding
@@ -195,7 +154,7 @@ impl DataSetWriter {
         let encoding = writer.data_set_field_content_mask;
         Self {
             name: write_string(&writer.name),
-            enabled: writer.enabled,
+            enabled: Enabled(writer.enabled),
             data_set_writer_id: writer.data_set_writer_id,
             data_set_name: write_string(&writer.data_set_name),
             key_frame_count: (writer.key_frame_count != 1).then_some(writer.key_frame_count),
