@@ -20,7 +20,7 @@ use takt_ua::{BuiltInType, DateTime, StatusCode, Variant};
 use crate::network_message::NetworkMessage;
 use crate::raw_data::{RawDataLayout, encode_field};
 use crate::security::SecurityLayout;
-use layout::{FieldKind, FieldPlace, FixedLayout};
+use layout::{DataSetPlaces, FieldKind, FieldPlace, FixedLayout};
 
 pub use layout::FixedMessageError;
 pub use reader::{FixedMessageReader, FixedMessageRef};
@@ -216,33 +216,29 @@ impl FixedMessage {
     /// Sets the SequenceNumber of a DataSetMessage; returns `false` if there is none.
     #[inline]
     pub fn set_data_set_sequence_number(&mut self, data_set_message: usize, number: u16) -> bool {
-        let places = self.layout.data_set_messages.get(data_set_message);
-        let offset = places.and_then(|places| places.sequence_number);
-        put(&mut self.bytes, offset, number)
+        self.put_in_message(data_set_message, |places| places.sequence_number, number)
     }
 
     /// Sets the Timestamp of a DataSetMessage; returns `false` if there is none.
     #[inline]
     pub fn set_data_set_timestamp(&mut self, data_set_message: usize, timestamp: DateTime) -> bool {
-        let places = self.layout.data_set_messages.get(data_set_message);
-        let offset = places.and_then(|places| places.timestamp);
-        put(&mut self.bytes, offset, timestamp)
+        self.put_in_message(data_set_message, |places| places.timestamp, timestamp)
     }
 
     /// Sets the PicoSeconds of a DataSetMessage; returns `false` if there are none.
     #[inline]
     pub fn set_data_set_pico_seconds(&mut self, data_set_message: usize, value: u16) -> bool {
-        let places = self.layout.data_set_messages.get(data_set_message);
-        let offset = places.and_then(|places| places.pico_seconds);
-        put(&mut self.bytes, offset, value)
+        self.put_in_message(data_set_message, |places| places.pico_seconds, value)
     }
 
     /// Sets the Status of a DataSetMessage, of which the upper 16 bits are sent; returns `false` if there is none.
     #[inline]
     pub fn set_status(&mut self, data_set_message: usize, status: StatusCode) -> bool {
-        let places = self.layout.data_set_messages.get(data_set_message);
-        let offset = places.and_then(|places| places.status);
-        put(&mut self.bytes, offset, (status.0 >> 16) as u16)
+        self.put_in_message(
+            data_set_message,
+            |places| places.status,
+            (status.0 >> 16) as u16,
+        )
     }
 
     /// Sets the StatusCode of a DataValue; returns `false` if the field has none.
@@ -253,9 +249,7 @@ impl FixedMessage {
         field: usize,
         status: StatusCode,
     ) -> bool {
-        let place = self.layout.field(data_set_message, field);
-        let offset = place.and_then(|place| place.status);
-        put(&mut self.bytes, offset, status)
+        self.put_in_field(data_set_message, field, |place| place.status, status)
     }
 
     /// Sets the SourceTimestamp of a DataValue; returns `false` if the field has none.
@@ -266,9 +260,12 @@ impl FixedMessage {
         field: usize,
         timestamp: DateTime,
     ) -> bool {
-        let place = self.layout.field(data_set_message, field);
-        let offset = place.and_then(|place| place.source_timestamp);
-        put(&mut self.bytes, offset, timestamp)
+        self.put_in_field(
+            data_set_message,
+            field,
+            |place| place.source_timestamp,
+            timestamp,
+        )
     }
 
     /// Sets the ServerTimestamp of a DataValue; returns `false` if the field has none.
@@ -279,9 +276,35 @@ impl FixedMessage {
         field: usize,
         timestamp: DateTime,
     ) -> bool {
+        self.put_in_field(
+            data_set_message,
+            field,
+            |place| place.server_timestamp,
+            timestamp,
+        )
+    }
+
+    #[inline]
+    fn put_in_message<T: FixedValue>(
+        &mut self,
+        data_set_message: usize,
+        offset: impl FnOnce(&DataSetPlaces) -> Option<usize>,
+        value: T,
+    ) -> bool {
+        let places = self.layout.data_set_messages.get(data_set_message);
+        put(&mut self.bytes, places.and_then(offset), value)
+    }
+
+    #[inline]
+    fn put_in_field<T: FixedValue>(
+        &mut self,
+        data_set_message: usize,
+        field: usize,
+        offset: impl FnOnce(&FieldPlace) -> Option<usize>,
+        value: T,
+    ) -> bool {
         let place = self.layout.field(data_set_message, field);
-        let offset = place.and_then(|place| place.server_timestamp);
-        put(&mut self.bytes, offset, timestamp)
+        put(&mut self.bytes, place.and_then(offset), value)
     }
 }
 

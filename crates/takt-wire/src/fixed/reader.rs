@@ -6,7 +6,7 @@ use std::sync::Arc;
 use takt_ua::binary::Decoder;
 use takt_ua::{Array, ArrayRef, BuiltInType, ByteString, DateTime, Elements, StatusCode, Variant};
 
-use super::layout::{FieldKind, FixedLayout, FixedMessageError};
+use super::layout::{DataSetPlaces, FieldKind, FixedLayout, FixedMessageError};
 use super::slot::{Slot, SlotSeries};
 use super::value::FixedValue;
 use crate::network_message::NetworkMessage;
@@ -108,6 +108,16 @@ impl<'a> FixedMessageRef<'a> {
         self.bytes.get(offset..offset + T::SIZE).map(T::load)
     }
 
+    #[inline]
+    fn load_of_message<T: FixedValue>(
+        &self,
+        data_set_message: usize,
+        offset: impl FnOnce(&DataSetPlaces) -> Option<usize>,
+    ) -> Option<T> {
+        let places = self.layout.data_set_messages.get(data_set_message)?;
+        self.load(offset(places)?)
+    }
+
     /// Reads a value; the default value for a slot of another layout that lies outside of this one.
     #[inline]
     pub fn get<T: FixedValue + Default>(&self, slot: Slot<T>) -> T {
@@ -182,29 +192,26 @@ impl<'a> FixedMessageRef<'a> {
     /// Returns the SequenceNumber of a DataSetMessage.
     #[inline]
     pub fn data_set_sequence_number(&self, data_set_message: usize) -> Option<u16> {
-        let places = self.layout.data_set_messages.get(data_set_message)?;
-        self.load(places.sequence_number?)
+        self.load_of_message(data_set_message, |places| places.sequence_number)
     }
 
     /// Returns the Timestamp of a DataSetMessage.
     #[inline]
     pub fn data_set_timestamp(&self, data_set_message: usize) -> Option<DateTime> {
-        let places = self.layout.data_set_messages.get(data_set_message)?;
-        self.load(places.timestamp?)
+        self.load_of_message(data_set_message, |places| places.timestamp)
     }
 
     /// Returns the PicoSeconds of a DataSetMessage, in units of 10 ps.
     #[inline]
     pub fn data_set_pico_seconds(&self, data_set_message: usize) -> Option<u16> {
-        let places = self.layout.data_set_messages.get(data_set_message)?;
-        self.load(places.pico_seconds?)
+        self.load_of_message(data_set_message, |places| places.pico_seconds)
     }
 
     /// Returns the Status of a DataSetMessage; the lower 16 bits are 0.
     #[inline]
     pub fn status(&self, data_set_message: usize) -> Option<StatusCode> {
-        let places = self.layout.data_set_messages.get(data_set_message)?;
-        self.load(places.status?).map(upper_status)
+        self.load_of_message(data_set_message, |places| places.status)
+            .map(upper_status)
     }
 
     /// Returns the StatusCode of a DataValue.

@@ -2,8 +2,8 @@
 
 use std::fmt::{self, Write};
 
-use takt_ua::generated::descriptions::{ENUMERATIONS, STRUCTURES};
 use takt_ua::STATUS_CODES;
+use takt_ua::generated::descriptions::{ENUMERATIONS, STRUCTURES};
 use takt_ua::generated_support::{FieldDescription, FieldType};
 
 use super::grammar::{Bits, Field, Kind, Names, Test};
