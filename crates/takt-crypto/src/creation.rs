@@ -4,14 +4,15 @@ use std::net::IpAddr;
 use std::time::{Duration, SystemTime};
 
 use rcgen::{
-    CertificateParams, DistinguishedName, DnType, ExtendedKeyUsagePurpose, IsCa, KeyUsagePurpose,
-    PKCS_ECDSA_P256_SHA256, PKCS_ECDSA_P384_SHA384, PKCS_ED25519, PKCS_RSA_SHA256, PublicKeyData,
-    SanType, SerialNumber, SignatureAlgorithm, SigningKey,
+    CertificateParams, DistinguishedName, DnType, IsCa, KeyUsagePurpose, PKCS_ECDSA_P256_SHA256,
+    PKCS_ECDSA_P384_SHA384, PKCS_ED25519, PKCS_RSA_SHA256, PublicKeyData, SanType, SerialNumber,
+    SignatureAlgorithm, SigningKey,
 };
 
 use crate::certificate::Certificate;
 use crate::certificate_error::CertificateError;
 use crate::identity::OwnCertificate;
+use crate::key_usages::set_key_usages;
 use crate::policy::{EllipticCurve, KeyKind};
 use crate::private_key::{KeyError, PrivateKey};
 
@@ -105,23 +106,9 @@ impl NewCertificate {
         params.distinguished_name = subject;
         params.is_ca = IsCa::ExplicitNoCa;
         params.use_authority_key_identifier_extension = true;
+        set_key_usages(&mut params, key.kind());
         // A self-signed certificate signs itself (OPC 10000-6, Table 42).
-        params.key_usages = vec![
-            KeyUsagePurpose::DigitalSignature,
-            KeyUsagePurpose::ContentCommitment,
-            KeyUsagePurpose::KeyCertSign,
-        ];
-        // Keys on elliptic curves only sign.
-        if key.kind() == KeyKind::Rsa {
-            params.key_usages.extend([
-                KeyUsagePurpose::KeyEncipherment,
-                KeyUsagePurpose::DataEncipherment,
-            ]);
-        }
-        params.extended_key_usages = vec![
-            ExtendedKeyUsagePurpose::ServerAuth,
-            ExtendedKeyUsagePurpose::ClientAuth,
-        ];
+        params.key_usages.push(KeyUsagePurpose::KeyCertSign);
         let created = params.self_signed(&Signer(&key))?;
         let certificate = Certificate::from_der(created.der())?;
         Ok(OwnCertificate::new(vec![certificate], key)?)

@@ -33,6 +33,7 @@ mod folder;
 mod identity;
 mod jwt;
 mod key_derivation;
+mod key_usages;
 mod password;
 mod policy;
 mod private_key;

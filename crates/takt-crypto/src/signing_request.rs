@@ -3,8 +3,8 @@
 use std::time::{Duration, SystemTime};
 
 use rcgen::{
-    CertificateParams, CertificateSigningRequestParams, DistinguishedName, DnType,
-    ExtendedKeyUsagePurpose, IsCa, Issuer, KeyUsagePurpose, SanType, SerialNumber,
+    CertificateParams, CertificateSigningRequestParams, DistinguishedName, DnType, IsCa, Issuer,
+    SanType, SerialNumber,
 };
 use x509_parser::certificate::X509Certificate;
 use x509_parser::prelude::FromDer;
@@ -13,7 +13,7 @@ use crate::certificate::Certificate;
 use crate::certificate_error::CertificateError;
 use crate::creation::{CreationError, DOMAIN_COMPONENT, EARLIER, Signer, serial_number};
 use crate::identity::OwnCertificate;
-use crate::policy::KeyKind;
+use crate::key_usages::set_key_usages;
 use crate::private_key::PrivateKey;
 
 /// Returns a signing request (DER) for `key`, with ApplicationUri, host names and addresses of the `current` certificate.
@@ -41,21 +41,7 @@ pub fn signing_request(
         None => subject_of(current)?,
     };
     params.subject_alt_names = names;
-    params.key_usages = vec![
-        KeyUsagePurpose::DigitalSignature,
-        KeyUsagePurpose::ContentCommitment,
-    ];
-    // Keys on elliptic curves only sign.
-    if key.kind() == KeyKind::Rsa {
-        params.key_usages.extend([
-            KeyUsagePurpose::KeyEncipherment,
-            KeyUsagePurpose::DataEncipherment,
-        ]);
-    }
-    params.extended_key_usages = vec![
-        ExtendedKeyUsagePurpose::ServerAuth,
-        ExtendedKeyUsagePurpose::ClientAuth,
-    ];
+    set_key_usages(&mut params, key.kind());
     let request = params.serialize_request(&Signer(key))?;
     Ok(request.der().to_vec())
 }
