@@ -12,6 +12,29 @@ use super::generic_attributes::{access, decode, decode_data_type};
 use super::{AddressSpaceError, View, specified};
 use crate::access_level;
 
+/// Returns the names in attributes of any NodeClass. Each NodeClass has a structure of its own, without a common type.
+macro_rules! names {
+    ($given:ident) => {
+        Names::new(
+            $given.specified_attributes,
+            $given.display_name,
+            $given.description,
+        )
+    };
+}
+
+/// Returns IsAbstract in attributes of any type.
+macro_rules! is_abstract {
+    ($given:ident) => {
+        pick(
+            $given.specified_attributes,
+            specified::IS_ABSTRACT,
+            $given.is_abstract,
+            false,
+        )
+    };
+}
+
 /// A node that an AddNodesItem describes, and the initial value of a Variable.
 pub(crate) struct Described {
     pub(crate) definition: NodeDefinition,
@@ -35,11 +58,7 @@ pub(crate) fn describe(
                 0,
             );
             (
-                Names::new(
-                    given.specified_attributes,
-                    given.display_name,
-                    given.description,
-                ),
+                names!(given),
                 ClassAttributes::Object { event_notifier },
                 None,
             )
@@ -53,30 +72,13 @@ pub(crate) fn describe(
                 given.executable,
                 true,
             );
-            (
-                Names::new(
-                    given.specified_attributes,
-                    given.display_name,
-                    given.description,
-                ),
-                ClassAttributes::Method { executable },
-                None,
-            )
+            (names!(given), ClassAttributes::Method { executable }, None)
         }
         NodeClass::ObjectType => {
             let given: ObjectTypeAttributes = decode(object)?;
-            let is_abstract = pick(
-                given.specified_attributes,
-                specified::IS_ABSTRACT,
-                given.is_abstract,
-                false,
-            );
+            let is_abstract = is_abstract!(given);
             (
-                Names::new(
-                    given.specified_attributes,
-                    given.display_name,
-                    given.description,
-                ),
+                names!(given),
                 ClassAttributes::ObjectType { is_abstract },
                 None,
             )
@@ -85,18 +87,9 @@ pub(crate) fn describe(
         NodeClass::ReferenceType => reference_type(object)?,
         NodeClass::DataType => {
             let (given, definition) = decode_data_type(object)?;
-            let is_abstract = pick(
-                given.specified_attributes,
-                specified::IS_ABSTRACT,
-                given.is_abstract,
-                false,
-            );
+            let is_abstract = is_abstract!(given);
             (
-                Names::new(
-                    given.specified_attributes,
-                    given.display_name,
-                    given.description,
-                ),
+                names!(given),
                 ClassAttributes::DataType {
                     is_abstract,
                     definition,
@@ -115,7 +108,7 @@ pub(crate) fn describe(
             );
             let event_notifier = pick(mask, specified::EVENT_NOTIFIER, given.event_notifier, 0);
             (
-                Names::new(mask, given.display_name, given.description),
+                names!(given),
                 ClassAttributes::View {
                     contains_no_loops,
                     event_notifier,
@@ -199,7 +192,7 @@ fn variable(view: &View<'_>, item: &AddNodesItem) -> Result<Parts, AddressSpaceE
         ));
     }
     let value = (mask & specified::VALUE != 0 && !given.value.is_empty()).then_some(given.value);
-    let names = Names::new(mask, given.display_name, given.description);
+    let names = names!(given);
     Ok((names, ClassAttributes::Variable(attributes), value))
 }
 
@@ -208,7 +201,7 @@ fn variable_type(object: &ExtensionObject) -> Result<Parts, AddressSpaceError> {
     let mask = given.specified_attributes;
     let has_value = mask & specified::VALUE != 0 && !given.value.is_empty();
     let attributes = ClassAttributes::VariableType {
-        is_abstract: pick(mask, specified::IS_ABSTRACT, given.is_abstract, false),
+        is_abstract: is_abstract!(given),
         data_type: pick(
             mask,
             specified::DATA_TYPE,
@@ -229,11 +222,7 @@ fn variable_type(object: &ExtensionObject) -> Result<Parts, AddressSpaceError> {
         ),
         value: has_value.then(|| Box::new(given.value)),
     };
-    Ok((
-        Names::new(mask, given.display_name, given.description),
-        attributes,
-        None,
-    ))
+    Ok((names!(given), attributes, None))
 }
 
 fn reference_type(object: &ExtensionObject) -> Result<Parts, AddressSpaceError> {
@@ -242,15 +231,11 @@ fn reference_type(object: &ExtensionObject) -> Result<Parts, AddressSpaceError> 
     let has_inverse =
         mask & specified::INVERSE_NAME != 0 && given.inverse_name != LocalizedText::NULL;
     let attributes = ClassAttributes::ReferenceType {
-        is_abstract: pick(mask, specified::IS_ABSTRACT, given.is_abstract, false),
+        is_abstract: is_abstract!(given),
         symmetric: pick(mask, specified::SYMMETRIC, given.symmetric, false),
         inverse_name: has_inverse.then(|| Box::new(given.inverse_name)),
     };
-    Ok((
-        Names::new(mask, given.display_name, given.description),
-        attributes,
-        None,
-    ))
+    Ok((names!(given), attributes, None))
 }
 
 fn pick<T>(mask: u32, bit: u32, given: T, default: T) -> T {
