@@ -6,7 +6,8 @@ pub(super) const EXTENSION_OBJECT: u32 = 22;
 pub(super) const BASE_DATA_TYPE: u32 = 24;
 pub(super) const ENUMERATION: u32 = 29;
 
-/// Names of the built-in types (OPC 10000-6, 5.1.2), numbered from 1.
+/// Names of the built-in types (OPC 10000-6, 5.1.2), numbered from 1. They are not those of `takt_ua::BuiltInType`: the steps that write
+/// parts of `takt-ua` must run when it does not compile.
 pub(crate) const BUILT_IN: [&str; 25] = [
     "Boolean",
     "SByte",

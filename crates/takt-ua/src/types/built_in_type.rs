@@ -2,11 +2,24 @@
 
 use crate::ids;
 
-/// A built-in type. The discriminants are the standard's identifiers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[repr(u8)]
-#[allow(missing_docs, reason = "the names are the standard's own")]
-pub enum BuiltInType {
+/// Declares the type, the list of all of its values, and their names.
+macro_rules! built_in_types {
+    ($($name:ident = $id:literal,)*) => {
+        /// A built-in type. The discriminants are the standard's identifiers.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[repr(u8)]
+        #[allow(missing_docs, reason = "the names are the standard's own")]
+        pub enum BuiltInType {
+            $($name = $id,)*
+        }
+
+        const ALL: [BuiltInType; 25] = [$(BuiltInType::$name,)*];
+
+        const NAMES: [&str; 25] = [$(stringify!($name),)*];
+    };
+}
+
+built_in_types! {
     Boolean = 1,
     SByte = 2,
     Byte = 3,
@@ -35,62 +48,6 @@ pub enum BuiltInType {
 }
 
 use BuiltInType as B;
-
-const ALL: [BuiltInType; 25] = [
-    B::Boolean,
-    B::SByte,
-    B::Byte,
-    B::Int16,
-    B::UInt16,
-    B::Int32,
-    B::UInt32,
-    B::Int64,
-    B::UInt64,
-    B::Float,
-    B::Double,
-    B::String,
-    B::DateTime,
-    B::Guid,
-    B::ByteString,
-    B::XmlElement,
-    B::NodeId,
-    B::ExpandedNodeId,
-    B::StatusCode,
-    B::QualifiedName,
-    B::LocalizedText,
-    B::ExtensionObject,
-    B::DataValue,
-    B::Variant,
-    B::DiagnosticInfo,
-];
-
-const NAMES: [&str; 25] = [
-    "Boolean",
-    "SByte",
-    "Byte",
-    "Int16",
-    "UInt16",
-    "Int32",
-    "UInt32",
-    "Int64",
-    "UInt64",
-    "Float",
-    "Double",
-    "String",
-    "DateTime",
-    "Guid",
-    "ByteString",
-    "XmlElement",
-    "NodeId",
-    "ExpandedNodeId",
-    "StatusCode",
-    "QualifiedName",
-    "LocalizedText",
-    "ExtensionObject",
-    "DataValue",
-    "Variant",
-    "DiagnosticInfo",
-];
 
 /// DataTypes of namespace 0 that are encoded like a built-in type.
 const SIMPLE_TYPES: [(u32, BuiltInType); 20] = [
