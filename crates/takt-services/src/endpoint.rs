@@ -3,7 +3,7 @@
 use takt_crypto::PolicyProfile;
 use takt_ua::enumerations::{MessageSecurityMode, UserTokenType};
 use takt_ua::structures::{ApplicationDescription, EndpointDescription, UserTokenPolicy};
-use takt_ua::{ByteString, UaString};
+use takt_ua::{ByteString, SECURITY_POLICY_NONE, UaString};
 
 use crate::authentication::Authenticator;
 use crate::requested_url::RequestedUrl;
@@ -13,8 +13,6 @@ use crate::users::Users;
 pub const TCP_PROFILE: &str = "http://opcfoundation.org/UA-Profile/Transport/uatcp-uasc-uabinary";
 /// `opc.iox2`: OPC UA Binary over shared memory. It is specific to Takt; the standard has no such profile.
 pub const SHARED_MEMORY_PROFILE: &str = "urn:takt:Transport:iox2-uabinary";
-/// SecurityPolicy None.
-pub const SECURITY_POLICY_NONE: &str = "http://opcfoundation.org/UA/SecurityPolicy#None";
 
 /// PolicyId of the anonymous UserTokenPolicy.
 pub(crate) const ANONYMOUS_POLICY: &str = "anonymous";

@@ -70,9 +70,7 @@ pub use authentication::{AnonymousOnly, Authenticator};
 pub use builder::{BuildError, ServerBuilder};
 pub use connection::{Connection, Outcome};
 pub use discovery_server::DiscoveryServer;
-pub use endpoint::{
-    AnnouncedHost, EndpointConfig, SECURITY_POLICY_NONE, SHARED_MEMORY_PROFILE, TCP_PROFILE,
-};
+pub use endpoint::{AnnouncedHost, EndpointConfig, SHARED_MEMORY_PROFILE, TCP_PROFILE};
 pub use events::queue::{EventRecorder, EventSink};
 pub use events::selection::EventSelection;
 pub use forwarded::ForwardedUser;

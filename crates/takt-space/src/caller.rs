@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 
 use takt_ua::enumerations::MessageSecurityMode;
-use takt_ua::{NodeId, UaString};
+use takt_ua::{NodeId, SECURITY_POLICY_NONE, UaString};
 
 use crate::role::{RoleSet, UserRole};
 
@@ -119,7 +119,7 @@ impl ChannelSecurity {
     #[must_use]
     pub fn none() -> Self {
         Self {
-            policy_uri: String::from("http://opcfoundation.org/UA/SecurityPolicy#None"),
+            policy_uri: String::from(SECURITY_POLICY_NONE),
             mode: MessageSecurityMode::None,
             client_certificate: Vec::new(),
             server_certificate: Vec::new(),

@@ -79,7 +79,7 @@ pub use reverse_listener::{ExpectedServer, ReverseError, ReverseListener};
 pub use secured_policy::SecuredPolicy;
 pub use security::{
     AsymmetricSecurity, ChunkSecurity, MAX_SECURITY_POLICY_URI_LENGTH, NoSecurity, Role,
-    SECURITY_POLICY_NONE, SecurityPolicy, SecuritySizes, TokenSecurity,
+    SecurityPolicy, SecuritySizes, TokenSecurity,
 };
 pub use security_error::SecurityError;
 pub use server::{ReverseConnect, TcpServer, TcpServerConfig};

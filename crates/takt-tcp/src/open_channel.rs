@@ -4,7 +4,7 @@
 use takt_ua::binary::{
     Decode, DecodeError, DecodeErrorKind, Decoder, Encode, EncodeError, Encoder, Limits,
 };
-use takt_ua::{NodeIdRef, Structure};
+use takt_ua::{NodeIdRef, SECURITY_POLICY_NONE, Structure};
 
 use crate::chunk::{
     self, CHANNEL_HEADER_SIZE, ChunkHeader, ChunkType, MessageType, SEQUENCE_HEADER_SIZE,
@@ -12,7 +12,7 @@ use crate::chunk::{
 };
 use crate::error::TransportError;
 use crate::hello::decoding;
-use crate::security::{ChunkSecurity, MAX_SECURITY_POLICY_URI_LENGTH, SECURITY_POLICY_NONE};
+use crate::security::{ChunkSecurity, MAX_SECURITY_POLICY_URI_LENGTH};
 
 const OPEN: &str = "OpenSecureChannel";
 

@@ -10,14 +10,12 @@ use std::fmt;
 use std::sync::Arc;
 
 use takt_crypto::{KeyShare, TrustList};
+use takt_ua::SECURITY_POLICY_NONE;
 use takt_ua::enumerations::MessageSecurityMode;
 
 use crate::chunk::SEQUENCE_HEADER_SIZE;
 use crate::key_log::LoggedKeys;
 use crate::security_error::SecurityError;
-
-/// The URI of SecurityPolicy None.
-pub const SECURITY_POLICY_NONE: &str = "http://opcfoundation.org/UA/SecurityPolicy#None";
 
 /// Largest length in bytes of a SecurityPolicyUri (OPC 10000-6, Table 58).
 pub const MAX_SECURITY_POLICY_URI_LENGTH: usize = 255;

@@ -23,8 +23,10 @@ mod json_number;
 pub mod large_memory;
 mod status_code;
 mod types;
+mod uris;
 mod variant_text;
 
 pub use generated::{enumerations, structures, views};
 pub use status_code::{STATUS_CODES, StatusCode};
 pub use types::*;
+pub use uris::SECURITY_POLICY_NONE;

@@ -3,14 +3,12 @@
 use std::fmt;
 
 use takt_crypto::{Certificate, KeyKind, PolicyProfile};
+use takt_ua::SECURITY_POLICY_NONE;
 use takt_ua::enumerations::{MessageSecurityMode, UserTokenType};
 use takt_ua::structures::EndpointDescription;
 
 use super::choice::SecurityChoice;
 use super::options::{ClientOptions, Identity};
-
-/// URI of SecurityPolicy None.
-pub(super) const SECURITY_POLICY_NONE: &str = "http://opcfoundation.org/UA/SecurityPolicy#None";
 
 /// TransportProfileUri of `opc.tcp` (OPC 10000-7).
 const TCP_PROFILE: &str = "http://opcfoundation.org/UA-Profile/Transport/uatcp-uasc-uabinary";

@@ -5,12 +5,12 @@ use std::time::Duration;
 use takt_crypto::{AsymmetricSignature, Certificate, PublicKey};
 use takt_ua::enumerations::{ApplicationType, MessageSecurityMode};
 use takt_ua::structures::*;
-use takt_ua::{ByteString, LocalizedText, NodeId, StatusCode};
+use takt_ua::{ByteString, LocalizedText, NodeId, SECURITY_POLICY_NONE, StatusCode};
 
 use super::connection::Connection;
 use super::ephemeral_key;
 use super::message::{request_header, text};
-use super::offers::{SECURITY_POLICY_NONE, is_over_tcp};
+use super::offers::is_over_tcp;
 use super::options::ClientOptions;
 use super::security::{Secured, names};
 use super::tokens::Tokens;

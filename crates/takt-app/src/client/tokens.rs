@@ -3,12 +3,11 @@
 use takt_crypto::{Certificate, EncryptedSecret, PolicyProfile, PublicKey};
 use takt_ua::enumerations::{MessageSecurityMode, UserTokenType};
 use takt_ua::structures::*;
-use takt_ua::{ByteString, ExtensionObject, UaString};
+use takt_ua::{ByteString, ExtensionObject, SECURITY_POLICY_NONE, UaString};
 use zeroize::Zeroizing;
 
 use super::ephemeral_key;
 use super::message::text;
-use super::offers::SECURITY_POLICY_NONE;
 use super::options::{ClientOptions, Identity};
 use super::security::Secured;
 use crate::endpoint::Endpoint;

@@ -11,13 +11,12 @@ use takt_ua::structures::{
     CancelRequest, CancelResponse, CloseSessionRequest, CloseSessionResponse, CreateSessionRequest,
     CreateSessionResponse, EndpointDescription, ResponseHeader, SignatureData, UserTokenPolicy,
 };
-use takt_ua::{ByteString, NodeId, StatusCode};
+use takt_ua::{ByteString, NodeId, SECURITY_POLICY_NONE, StatusCode};
 
 use super::request::{Handled, Request, decode, encode};
 use super::subscriptions::in_slice;
 use crate::audit::AuditedAction;
 use crate::connection::Connection;
-use crate::endpoint::SECURITY_POLICY_NONE;
 use crate::fault::Fault;
 use crate::random::random;
 use crate::session::{NONCE_LENGTH, NewSession, Session};
