@@ -12,12 +12,14 @@ mod host;
 mod lab;
 mod publish;
 mod pubsub;
+mod pubsub_run;
 mod report;
 mod scenario;
 mod security;
 mod security_key;
 mod serving;
 mod simulate;
+mod subscribe;
 mod trust;
 mod tsn;
 mod values;
@@ -36,10 +38,11 @@ pub use discover::DiscoverArguments;
 pub use history::HistoryArguments;
 pub use host::{CleanArguments, DemoArguments, GroupArguments, PsArguments};
 pub use lab::{LabBackend, LabCommand, LabInsideArguments, LabRunArguments, LabSetupArguments};
-pub use publish::{PublishArguments, RunArguments, SubscribeArguments};
+pub use publish::PublishArguments;
 pub use pubsub::{
     CheckArguments, ConfigCommand, ConfigFormat, ConvertArguments, DecodeArguments, PubSubCommand,
 };
+pub use pubsub_run::PubSubRunArguments;
 pub use report::ReportArguments;
 pub use scenario::{
     CheckScenarioArguments, ModelName, NewArguments, ScenarioCommand, TemplateName,
@@ -54,6 +57,7 @@ pub use serving::{
     RegistryServeArguments,
 };
 pub use simulate::{SimulateArguments, SimulationLoopback, SimulationModel};
+pub use subscribe::SubscribeArguments;
 pub use trust::{TrustArguments, TrustCommand, TrustServerArguments};
 pub(crate) use values::listening;
 

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::{BODY, TYPE, XML};
-use crate::binary::{Decode, DecodeError, DecodeErrorKind, Decoder, Encode};
+use crate::binary::{Decode, DecodeError, DecodeErrorKind, Decoder};
 use crate::generated_support::{
     EnumerationDescription, FieldDescription, FieldType, StructureDescription,
 };

@@ -3,7 +3,8 @@
 use super::encoding_mask::{ARRAY, mask_type};
 use super::{
     Array, BuiltInType, ByteString, DataValue, DateTime, DiagnosticInfo, ExpandedNodeId,
-    ExtensionObject, Guid, LocalizedText, NodeId, QualifiedName, UaString, VariantRef, XmlElement,
+    ExtensionObject, Guid, LocalizedText, NodeId, QualifiedName, UaString, Variant, VariantRef,
+    XmlElement,
 };
 use crate::StatusCode;
 use crate::binary::{Decode, DecodeError, DecodeErrorKind, Decoder, Encode, EncodeError, Encoder};

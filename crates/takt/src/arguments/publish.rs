@@ -1,13 +1,12 @@
-//! Arguments of `takt publish` and `takt subscribe`.
+//! Arguments of `takt publish`.
 
 use std::path::PathBuf;
-use std::time::Duration;
 
 use clap::Args;
 use takt_app::Endpoint;
 
-use super::values::{duration, endpoint};
-use super::{ClientSecurityArguments, ControlLoopArguments, GroupArguments, SecurityKey};
+use super::values::endpoint;
+use super::{ControlLoopArguments, PubSubRunArguments};
 
 #[derive(Debug, Args)]
 pub struct PublishArguments {
@@ -26,85 +25,5 @@ pub struct PublishArguments {
     #[command(flatten)]
     pub control: ControlLoopArguments,
     #[command(flatten)]
-    pub run: RunArguments,
-}
-
-#[derive(Debug, Args)]
-pub struct SubscribeArguments {
-    /// Configuration (TOML or the binary file of the standard) or address (opc.udp://239.0.0.1:4840, opc.eth://…, opc.iox2://…,
-    /// mqtt://broker). All messages at an address are shown.
-    pub source: String,
-    /// Network interface, with an address.
-    #[arg(long, value_name = "NAME")]
-    pub interface: Option<String>,
-    /// Address at which Publishers are asked for names and types of their fields, for example opc.udp://224.0.2.14:4840.
-    #[arg(long, value_name = "ADDRESS")]
-    pub discovery: Option<String>,
-    /// Topic filter, with the address of a broker.
-    #[arg(long, value_name = "FILTER", default_value = "opcua/#")]
-    pub topic: String,
-    /// Print JSON, one object for each DataSetMessage.
-    #[arg(long)]
-    pub json: bool,
-    /// End after this number of DataSetMessages.
-    #[arg(long, value_name = "NUMBER")]
-    pub count: Option<u64>,
-    #[command(flatten)]
-    pub run: RunArguments,
-}
-
-/// Arguments of both commands.
-#[derive(Debug, Args)]
-pub struct RunArguments {
-    /// End after this time.
-    #[arg(long = "for", value_name = "TIME", value_parser = duration)]
-    pub run_for: Option<Duration>,
-    /// SecurityKeyService that is asked for keys: opc.iox2://SemanticRegistryServer, or opc.tcp://host:port, encrypted.
-    #[arg(long, value_name = "ENDPOINT", value_parser = endpoint)]
-    pub keys: Option<Endpoint>,
-    /// Endpoint at which a SecurityKeyService pushes keys, for example opc.tcp://0.0.0.0:4850. The configuration names the service in
-    /// default_security_key_services.
-    #[arg(long, value_name = "ENDPOINT", value_parser = endpoint, conflicts_with = "keys")]
-    pub key_endpoint: Option<Endpoint>,
-    /// ApplicationName of --key-endpoint; the ApplicationUri is urn:takt:pubsub:NAME [default: publisher-HOST or subscriber-HOST].
-    #[arg(long, value_name = "NAME", requires = "key_endpoint")]
-    pub key_name: Option<String>,
-    /// Key of a SecurityGroup: GROUP=TOKEN:SIGNING:ENCRYPTING:NONCE, the last three in hexadecimal digits.
-    #[arg(long, value_name = "KEY", value_parser = key)]
-    pub key: Vec<(String, SecurityKey)>,
-    /// Run with this real-time priority (SCHED_FIFO), 1 to 99.
-    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u8).range(1..=99))]
-    pub priority: Option<u8>,
-    /// Run on this core.
-    #[arg(long, value_name = "NUMBER")]
-    pub core: Option<usize>,
-    /// Longest time that a request to a server may take.
-    #[arg(long, value_name = "TIME", default_value = "2s", value_parser = duration)]
-    pub timeout: Duration,
-    #[command(flatten)]
-    pub share: GroupArguments,
-    #[command(flatten)]
-    pub security: ClientSecurityArguments,
-}
-
-/// Parses `GROUP=KEY`.
-fn key(text: &str) -> Result<(String, SecurityKey), String> {
-    let (group, key) = text
-        .split_once('=')
-        .ok_or("write GROUP=TOKEN:SIGNING:ENCRYPTING:NONCE")?;
-    Ok((group.to_owned(), key.parse()?))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_key_is_one_of_a_group() {
-        let (signing, encrypting) = ("11".repeat(32), "22".repeat(16));
-        let (group, parsed) = key(&format!("Plant=7:{signing}:{encrypting}:01020304")).unwrap();
-        assert_eq!((group.as_str(), parsed.update.first_token_id), ("Plant", 7));
-        assert!(key(&format!("7:{signing}:{encrypting}:01020304")).is_err());
-        assert!(key("Plant=7").is_err());
-    }
+    pub run: PubSubRunArguments,
 }

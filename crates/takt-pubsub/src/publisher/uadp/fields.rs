@@ -1,6 +1,6 @@
 //! DataSetMessages as UADP (OPC 10000-14, 6.3.1.3 and 7.2.4.5).
 
-use takt_ua::enumerations::{DataSetFieldContentMask, UadpDataSetMessageContentMask};
+use takt_ua::enumerations::UadpDataSetMessageContentMask;
 use takt_ua::structures::UadpDataSetWriterMessageDataType;
 use takt_ua::{DataValue, StatusCode, Variant};
 use takt_wire::{DataSetContent, DataSetMessage, DeltaField, DeltaFields, Fields, RawDataError};

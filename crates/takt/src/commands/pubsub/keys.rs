@@ -16,7 +16,7 @@ use takt_pubsub::security::KeyRing;
 use takt_ua::structures::PubSubConfiguration2DataType;
 
 use super::advice;
-use crate::arguments::RunArguments;
+use crate::arguments::PubSubRunArguments;
 use crate::commands::user::password;
 use crate::explain;
 
@@ -66,7 +66,7 @@ impl Keys {
     /// Passes on the keys of the command line, and starts what gets the others.
     pub(in crate::commands) fn start(
         pub_sub: &PubSub,
-        arguments: &RunArguments,
+        arguments: &PubSubRunArguments,
         target: PushTarget,
     ) -> miette::Result<Self> {
         let now = Instant::now();
@@ -206,14 +206,14 @@ fn missing(id: &str, reason: &MissingKeys, until: Option<Instant>, advice: &str)
 
 /// Returns a client of a SecurityKeyService, which gives keys over shared memory and encrypted connections only. It connects
 /// later, because the service may start after this application.
-fn client_for_keys(endpoint: &Endpoint, arguments: &RunArguments) -> miette::Result<Client> {
+fn client_for_keys(endpoint: &Endpoint, arguments: &PubSubRunArguments) -> miette::Result<Client> {
     let security = arguments.security.encrypted();
     Ok(Client::new(endpoint, client_options(arguments, security)?))
 }
 
 /// Returns the options of a client of this command.
 pub(super) fn client_options(
-    arguments: &RunArguments,
+    arguments: &PubSubRunArguments,
     security: ClientSecurity,
 ) -> miette::Result<ClientOptions> {
     Ok(ClientOptions {
@@ -228,7 +228,7 @@ pub(super) fn client_options(
 /// Opens the endpoint at which a SecurityKeyService pushes the keys of the `needed` groups.
 fn receiver(
     endpoint: &Endpoint,
-    arguments: &RunArguments,
+    arguments: &PubSubRunArguments,
     target: PushTarget,
     needed: &[String],
 ) -> miette::Result<KeyReceiver> {

@@ -14,7 +14,7 @@ use takt_rt::priority::Policy;
 use super::advice;
 use super::keys::{Keys, PushTarget, client_options};
 use super::reports::{self, Reports};
-use crate::arguments::RunArguments;
+use crate::arguments::PubSubRunArguments;
 use crate::explain;
 
 /// Interval at which keys and the display are updated.
@@ -55,7 +55,7 @@ pub(in crate::commands) struct Running {
 impl Running {
     pub(in crate::commands) fn new(
         pub_sub: PubSub,
-        arguments: &RunArguments,
+        arguments: &PubSubRunArguments,
         interrupt: Interrupt,
         target: PushTarget,
     ) -> miette::Result<Self> {
@@ -124,14 +124,14 @@ impl Running {
 /// Opens a session.
 pub(in crate::commands) fn connect(
     endpoint: &Endpoint,
-    arguments: &RunArguments,
+    arguments: &PubSubRunArguments,
 ) -> miette::Result<Client> {
     let options = client_options(arguments, arguments.security.options())?;
     Client::connect(endpoint, options).map_err(|error| explain::client(&error))
 }
 
 /// Returns the options of the threads.
-pub(in crate::commands) fn runtime_options(arguments: &RunArguments) -> RuntimeOptions {
+pub(in crate::commands) fn runtime_options(arguments: &PubSubRunArguments) -> RuntimeOptions {
     let real_time = RealTime {
         policy: arguments.priority.map(Policy::Fifo),
         core: arguments.core,
