@@ -6,7 +6,7 @@ use equivalent::Equivalent;
 use proptest::prelude::*;
 
 use super::*;
-use crate::ids;
+use crate::{StatusCode, ids};
 
 #[test]
 fn node_ids() {
