@@ -36,10 +36,7 @@ fn discovery_needs_no_session() {
     );
     assert_eq!(all[0].server.application_uri, "urn:test:server");
     assert_eq!(all[0].server.discovery_urls.len(), 2);
-    assert_eq!(
-        all[0].security_policy_uri,
-        takt_ua::SECURITY_POLICY_NONE
-    );
+    assert_eq!(all[0].security_policy_uri, takt_ua::SECURITY_POLICY_NONE);
     assert_eq!(all[0].user_identity_tokens.len(), 1);
     assert_eq!(all[1].endpoint_url, "opc.iox2://Test");
     let tcp = get("", &[takt_services::TCP_PROFILE]);
