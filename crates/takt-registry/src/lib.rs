@@ -18,6 +18,7 @@
 mod database;
 mod discovery;
 mod durable;
+mod error;
 mod events;
 mod forwarding;
 mod history;
@@ -32,11 +33,12 @@ mod security_groups;
 
 pub use database::DatabaseError;
 pub use discovery::{FoundServer, Multicast, MulticastError, RegisterAtOptions};
+pub use error::RegistryError;
 pub use history::{HistoryPatternError, RegistryHistoryOptions};
 pub use key_push::{PushTargetError, PushTargetOptions};
 pub use mirror::{MirrorOptions, MirrorOptionsError};
 pub use names::NameLimits;
-pub use registry::{Registry, RegistryError, RegistryOptions};
+pub use registry::{Registry, RegistryOptions};
 pub use security_groups::{SecurityGroupOptions, SecurityGroupOptionsError};
 
 /// Functions for fuzz targets.

@@ -15,8 +15,8 @@ use takt_ua::structures::{
 use takt_ua::{ExtensionObject, Variant};
 
 use crate::database::Contents;
+use crate::error::RegistryError;
 use crate::mirror::MirrorOptions;
-use crate::registry::RegistryError;
 
 /// Returns the namespaces of the server that are missing in the database, as changes to be recorded.
 pub(crate) fn unknown(space: &AddressSpace, contents: &Contents) -> Vec<Change> {

@@ -11,7 +11,7 @@ use takt_ua::enumerations::PermissionType;
 use takt_ua::{DateTime, NodeId, StatusCode, Variant};
 
 use crate::database::ProviderRecord;
-use crate::events::Upstream;
+use crate::forwarding::Upstream;
 use crate::forwarding::{Gateway, Naming, RegistrySpace};
 
 /// A Provider, connected or not.

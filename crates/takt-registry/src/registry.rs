@@ -2,7 +2,6 @@
 
 mod application_uri;
 mod checks;
-mod error;
 mod options;
 #[cfg(test)]
 mod tests;
@@ -21,6 +20,7 @@ use takt_ua::{NodeId, StatusCode, Variant};
 use crate::database::Database;
 use crate::discovery::{self, Announcer, Discovery, Multicast, Registrant, RegistrationsElsewhere};
 use crate::durable::DurableMethods;
+use crate::error::RegistryError;
 use crate::events::{self, Forwarder};
 use crate::history::RegistryHistory;
 use crate::key_push::{KeyPush, KeyPushParts};
@@ -31,7 +31,6 @@ use crate::providers::Providers;
 use crate::rules::Rules;
 use crate::security_groups::{self, SecurityGroups};
 
-pub use error::RegistryError;
 pub use options::RegistryOptions;
 
 /// A running registry. Dropping it stops it; the registrations of Providers stay in its database.

@@ -4,6 +4,7 @@
 //! follows from the NodeId, so that no separate state has to be kept consistent.
 
 mod following;
+mod model_changes;
 mod recording;
 mod removal;
 
@@ -18,10 +19,10 @@ use takt_ua::structures::AddNodesItem;
 use takt_ua::{Identifier, NodeId, StatusCode};
 
 use crate::database::{Database, DatabaseError, NewProvider};
-use crate::events::ModelChanges;
 use crate::history::RegistryHistory;
 use crate::names::{Application, Names, Owner};
 use crate::providers::{Newcomer, ProviderState, Providers, claimed_name};
+use model_changes::ModelChanges;
 
 /// Largest memory in bytes of changes that wait for the disk; more are refused with `BadTooManyOperations`.
 pub(crate) const MAX_WAITING: usize = 32 << 20;

@@ -4,7 +4,7 @@ use takt_app::EventQuery;
 use takt_space::Event;
 use takt_ua::{NodeId, QualifiedName, Variant, ids};
 
-use super::upstream::DeclaredField;
+use crate::forwarding::DeclaredField;
 
 /// Fields that are forwarded from each server: those of the standard's EventTypes that are in use (OPC 10000-5, 6.4; OPC 10000-9, 5).
 const FIELDS: [&str; 52] = [

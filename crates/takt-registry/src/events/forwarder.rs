@@ -11,7 +11,7 @@ use takt_space::{AddressSpace, Event};
 use takt_ua::{NodeId, ids};
 
 use super::link::Link;
-use super::upstream::Upstream;
+use crate::forwarding::Upstream;
 use crate::rules::Rules;
 
 /// Interval at which servers and listeners are checked, and changes of nodes are reported, while clients monitor Events.

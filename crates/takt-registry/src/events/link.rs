@@ -13,8 +13,8 @@ use takt_ua::{NodeId, StatusCode, ids};
 
 use super::fields::{EventFields, ends_refresh};
 use super::translation::{of_mirror, of_provider};
-use super::upstream::{DeclaredField, Upstream};
 use crate::forwarding::Maps;
+use crate::forwarding::{DeclaredField, Upstream};
 
 /// Time before the next attempt to subscribe to a server that ended.
 const RETRY: Duration = Duration::from_secs(1);

@@ -1,22 +1,18 @@
-//! Events of the registry: those of its Providers and mirrors, changes of its nodes, and servers that come and go.
+//! Events of the registry: those of its Providers and mirrors, changes of its nodes (`rules/model_changes`), and servers that come
+//! and go.
 //!
 //! * [`forwarder`]: while clients monitor Events, one Subscription at each server, whose Events are reported here.
 //! * [`link`]: one of these Subscriptions.
 //! * [`fields`]: the fields that are selected there.
 //! * [`translation`]: NodeIds and names of the registry in these Events.
 //! * [`conditions`]: Methods of Conditions, forwarded to the server of the Condition.
-//! * [`model_changes`]: changes of nodes, reported together as GeneralModelChangeEvents.
 
 mod conditions;
 mod fields;
 mod forwarder;
 mod link;
-mod model_changes;
 mod translation;
-mod upstream;
 
 pub(crate) use conditions::bind_methods;
 pub(crate) use fields::is_standard_field;
 pub(crate) use forwarder::Forwarder;
-pub(crate) use model_changes::ModelChanges;
-pub(crate) use upstream::{DeclaredField, Upstream};

@@ -9,6 +9,7 @@
 //! * [`division`]: divides requests that the Provider refuses for their number of operations.
 //! * [`naming`]: namespace indexes of the registry and of the server behind the gateway.
 //! * [`last_values`]: values for the time when the Provider is gone.
+//! * [`upstream`]: a server whose Events are forwarded ([`crate::events`]).
 //!
 //! A Provider that hangs delays only its own clients, up to their timeouts.
 
@@ -19,6 +20,7 @@ mod last_values;
 mod naming;
 mod operations;
 mod queue;
+mod upstream;
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -32,6 +34,7 @@ use connection::Connection;
 use inbox::Inbox;
 use last_values::LastValues;
 pub(crate) use naming::{Maps, Naming, RegistrySpace};
+pub(crate) use upstream::{DeclaredField, Upstream};
 
 /// Gateway from the registry to one Provider.
 pub(crate) struct Gateway {

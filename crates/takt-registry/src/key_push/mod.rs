@@ -12,7 +12,6 @@ mod options;
 mod parts;
 mod running;
 mod schedule;
-mod signal;
 mod target;
 mod targets;
 
@@ -20,13 +19,12 @@ use std::sync::Arc;
 
 use takt_ua::structures::PubSubKeyPushTargetDataType;
 
-use crate::registry::RegistryError;
+use crate::error::RegistryError;
 use changes::PushTargetChanges;
 use targets::PushTargets;
 
 pub use options::{PushTargetError, PushTargetOptions};
 pub(crate) use parts::KeyPushParts;
-pub(crate) use signal::PushSignal;
 
 /// The push targets. Their threads end when this is dropped.
 pub(crate) struct KeyPush(Arc<PushTargets>);

@@ -10,9 +10,9 @@ use takt_crypto::PolicyProfile;
 use takt_ua::enumerations::MessageSecurityMode;
 use takt_ua::structures::PubSubKeyPushTargetDataType;
 
-use super::signal::PushSignal;
 use super::target::{PushStatus, Target};
-use crate::registry::RegistryError;
+use crate::error::RegistryError;
+use crate::security_groups::PushSignal;
 use crate::security_groups::{MOST_KEYS, SecurityGroups};
 
 /// Time for the threads to end before they are left alone: one may wait for a target.

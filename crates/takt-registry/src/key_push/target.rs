@@ -10,7 +10,7 @@ use takt_crypto::CertificateError;
 use takt_ua::{DateTime, StatusCode};
 
 use super::schedule::{PushReport, PushSchedule};
-use super::signal::PushSignal;
+use crate::security_groups::PushSignal;
 use crate::security_groups::SecurityGroups;
 
 /// Longest wait of the thread of a target without SecurityGroups.

@@ -17,7 +17,7 @@ use super::options::PushTargetOptions;
 use super::parts::KeyPushParts;
 use super::running::{Running, revised_key_count};
 use crate::durable::DurableMethods;
-use crate::registry::RegistryError;
+use crate::error::RegistryError;
 use crate::rules::Rules;
 use crate::security_groups::SecurityGroups;
 

@@ -5,7 +5,8 @@ use takt_ua::enumerations::NodeClass;
 use takt_ua::{NodeId, QualifiedName, ids};
 
 use super::limits;
-use crate::events::{DeclaredField, is_standard_field};
+use crate::events::is_standard_field;
+use crate::forwarding::DeclaredField;
 
 /// Returns the fields that the EventTypes among these nodes declare beyond those that are forwarded from each server: the Variables
 /// along hierarchical references, with their BrowsePaths.

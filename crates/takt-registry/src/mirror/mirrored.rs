@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use takt_ua::NodeId;
 
-use crate::events::{DeclaredField, Upstream};
+use crate::forwarding::{DeclaredField, Upstream};
 use crate::forwarding::{Gateway, Naming};
 
 /// A mirrored server, known to the thread of its mirror and to those that forward Events and Calls.

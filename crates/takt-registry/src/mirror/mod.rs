@@ -34,7 +34,7 @@ use takt_space::{AddressSpace, AddressSpaceError};
 
 pub use options::{MirrorOptions, MirrorOptionsError};
 
-use crate::events::Upstream;
+use crate::forwarding::Upstream;
 use crate::forwarding::{Gateway, Naming};
 use crate::rules::Rules;
 use copy::Copy;

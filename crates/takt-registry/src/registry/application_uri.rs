@@ -5,8 +5,8 @@ use std::path::Path;
 use takt_app::{certificates, model};
 use takt_crypto::KeyKind;
 
-use super::RegistryError;
 use crate::database::Contents;
+use crate::error::RegistryError;
 
 /// Index of the namespace of a server: its ApplicationUri.
 const OWN_NAMESPACE: u16 = 1;

@@ -4,9 +4,9 @@ use std::net::IpAddr;
 
 use takt_app::{Endpoint, EndpointUrl};
 
-use super::error::RegistryError;
 use super::options::RegistryOptions;
 use crate::discovery::{host_name, is_loopback, is_of_this_host};
+use crate::error::RegistryError;
 
 /// Refuses options that contradict each other, and warns of those without an effect.
 pub(super) fn check(options: &RegistryOptions) -> Result<(), RegistryError> {

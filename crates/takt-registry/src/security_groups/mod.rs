@@ -15,6 +15,7 @@ mod methods;
 mod nodes;
 mod options;
 mod push;
+mod push_signal;
 mod storage;
 #[cfg(test)]
 mod tests;
@@ -29,8 +30,7 @@ use takt_ua::{ByteString, DateTime, NodeId, StatusCode, Variant};
 
 use crate::database::{Contents, DatabaseError, GroupOnItsWay};
 use crate::durable::DurableMethods;
-use crate::key_push::PushSignal;
-use crate::registry::RegistryError;
+use crate::error::RegistryError;
 use crate::rules::Rules;
 use changers::{Changer, changer};
 use group::{SecurityGroup, milliseconds, revise};
@@ -40,6 +40,7 @@ pub(crate) use group::MOST_KEYS;
 pub(crate) use methods::bind as bind_methods;
 pub(crate) use nodes::{checked_by_method, node_id as group_node_id};
 pub use options::{SecurityGroupOptions, SecurityGroupOptionsError};
+pub(crate) use push_signal::PushSignal;
 
 /// Largest number of SecurityGroups.
 const MAX_SECURITY_GROUPS: usize = 1000;

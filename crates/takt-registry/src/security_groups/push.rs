@@ -7,8 +7,8 @@ use std::time::Duration;
 use takt_pubsub::security::SecurityKeyUpdate;
 use takt_ua::{DateTime, NodeId, StatusCode};
 
+use super::push_signal::PushSignal;
 use super::{SecurityGroups, group_node_id};
-use crate::key_push::PushSignal;
 
 impl SecurityGroups {
     /// Returns the current key of a group and the future ones, `count` at most, for a push target. Waits until they are on the disk.

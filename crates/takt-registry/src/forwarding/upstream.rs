@@ -4,7 +4,7 @@ use takt_app::Endpoint;
 use takt_app::client::ClientOptions;
 use takt_ua::{NodeId, QualifiedName};
 
-use crate::forwarding::Naming;
+use super::naming::Naming;
 
 /// A Provider or a mirrored server as the forwarder needs it.
 #[derive(Clone)]
@@ -23,7 +23,7 @@ pub(crate) struct Upstream {
 
 impl Upstream {
     /// Returns its name for people.
-    pub(super) fn title(&self) -> String {
+    pub(crate) fn title(&self) -> String {
         match self.naming.is_provider() {
             true => format!("Provider {}", self.name),
             false => format!("Mirror {}", self.name),

@@ -33,24 +33,24 @@ impl PushSignal {
     }
 
     /// Sets the SecurityGroups of the target.
-    pub(super) fn assign(&self, groups: BTreeSet<String>) {
+    pub(crate) fn assign(&self, groups: BTreeSet<String>) {
         self.state().assigned = Some(groups);
         self.changed.notify_one();
     }
 
     /// Returns the SecurityGroups of the target, if they have changed since the last call.
-    pub(super) fn take_assigned(&self) -> Option<BTreeSet<String>> {
+    pub(crate) fn take_assigned(&self) -> Option<BTreeSet<String>> {
         self.state().assigned.take()
     }
 
     /// Ends the thread.
-    pub(super) fn end(&self) {
+    pub(crate) fn end(&self) {
         self.state().is_ending = true;
         self.changed.notify_one();
     }
 
     /// Waits for the time, for changed keys, for other SecurityGroups or for the end. Returns the changed SecurityGroups, or `None` at the end.
-    pub(super) fn wait_until(&self, at: Instant) -> Option<BTreeSet<String>> {
+    pub(crate) fn wait_until(&self, at: Instant) -> Option<BTreeSet<String>> {
         let mut state = self.state();
         loop {
             if state.is_ending {

@@ -33,7 +33,7 @@ pub(crate) struct ModelChanges {
 
 impl ModelChanges {
     /// Starts or stops to keep changes.
-    pub(super) fn set_wanted(&self, is_wanted: bool) {
+    pub(crate) fn set_wanted(&self, is_wanted: bool) {
         self.is_wanted.store(is_wanted, Ordering::Relaxed);
     }
 
@@ -93,7 +93,7 @@ impl ModelChanges {
     }
 
     /// Reports the changes so far.
-    pub(super) fn report(&self, sink: &EventSink) {
+    pub(crate) fn report(&self, sink: &EventSink) {
         let changes = {
             let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
             std::mem::take(&mut *waiting)
