@@ -15,74 +15,39 @@
 
 #![forbid(unsafe_code)]
 
-mod access;
-mod additional_header;
 mod audit;
-mod auditing;
-mod auditor;
-mod authentication;
 mod budgets;
-mod builder;
-mod claimed_user;
-mod completed;
-mod connection;
-mod continuation;
-mod deadline;
 mod diagnostics;
-mod discovery_server;
-mod endpoint;
 mod events;
-mod fault;
-mod forwarded;
-mod forwarded_identity;
-mod gate;
-mod history;
-mod history_nodes;
-mod limits;
-mod message;
-mod node_management;
-mod password_checks;
-mod pending;
-mod random;
+mod identity;
+mod interfaces;
 mod reading;
-mod requested_url;
+mod responses;
 mod server;
-mod server_diagnostics;
-mod server_methods;
-mod server_status;
 mod services;
 mod session;
-mod session_diagnostics;
-mod session_observer;
-mod session_security;
-mod settled;
+mod slices;
 mod subscriptions;
-mod tasks;
-mod timeouts;
-mod user_tokens;
-mod users;
-mod work;
 
-pub use audit::{
-    AuditRecord, AuditSink, AuditedAction, NodeService, acting_user_id, client_user_id,
-};
-pub use authentication::{AnonymousOnly, Authenticator};
-pub use builder::{BuildError, ServerBuilder};
-pub use connection::{Connection, Outcome};
-pub use discovery_server::DiscoveryServer;
-pub use endpoint::{AnnouncedHost, EndpointConfig, SHARED_MEMORY_PROFILE, TCP_PROFILE};
+pub use audit::record::{AuditRecord, AuditSink, AuditedAction, NodeService};
+pub use budgets::{OperationLimits, ServerLimits, SubscriptionLimits};
 pub use events::queue::{EventRecorder, EventSink};
 pub use events::selection::EventSelection;
-pub use forwarded::ForwardedUser;
-pub use forwarded_identity::ForwardedIdentity;
-pub use history::Historian;
-pub use limits::{OperationLimits, ServerLimits, SubscriptionLimits};
-pub use node_management::{EverybodyManages, NoNodeManagement, NodeManagement};
+pub use identity::authentication::{AnonymousOnly, Authenticator};
+pub use identity::forwarded_identity::ForwardedIdentity;
+pub use identity::forwarded_user::ForwardedUser;
+pub use identity::user_id::{acting_user_id, client_user_id};
+pub use identity::users::{IssuedUser, Users};
+pub use interfaces::discovery_server::DiscoveryServer;
+pub use interfaces::historian::Historian;
+pub use interfaces::node_management::{EverybodyManages, NoNodeManagement, NodeManagement};
+pub use interfaces::session_observer::{NoSessionObserver, SessionObserver};
+pub use responses::settled::Settled;
 pub use server::Server;
+pub use server::builder::{BuildError, ServerBuilder};
+pub use server::connection::{Connection, Outcome};
+pub use server::endpoint::{AnnouncedHost, EndpointConfig, SHARED_MEMORY_PROFILE, TCP_PROFILE};
 pub use services::restored::{RestoreError, Saving};
-pub use session_observer::{NoSessionObserver, SessionObserver};
-pub use settled::Settled;
-pub use users::{IssuedUser, Users};
 
 /// Functions for fuzz targets and property tests.
 #[doc(hidden)]

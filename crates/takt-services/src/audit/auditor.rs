@@ -1,7 +1,7 @@
 //! Receivers of audit records.
 
-use crate::audit::{AuditRecord, AuditSink};
-use crate::events::audit::event_of;
+use super::event::event_of;
+use super::record::{AuditRecord, AuditSink};
 use crate::events::queue::EventQueue;
 
 /// The receivers of audit records: the sink of the application, and clients that monitor Events.

@@ -5,7 +5,7 @@ use takt_space::namespace0::Namespace0;
 use takt_space::{Audience, Event};
 use takt_ua::{ByteString, NodeId, Variant, ids};
 
-use crate::audit::{AuditRecord, AuditedAction};
+use super::record::{AuditRecord, AuditedAction};
 
 /// Severities of actions that were carried out, and of those that were refused.
 const DONE: u16 = 100;

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use takt_ua::StatusCode;
 
-use crate::fault::Fault;
+use crate::responses::fault::Fault;
 
 /// Counts of events since the start of the server.
 #[derive(Debug, Default)]

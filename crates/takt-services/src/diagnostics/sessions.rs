@@ -5,7 +5,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use takt_space::{AddressSpaceError, Caller, Peer, UserIdentity, Value};
+use takt_space::{AddressSpace, AddressSpaceError, Caller, Peer, UserIdentity, Value};
 use takt_ua::enumerations::ApplicationType;
 use takt_ua::structures::{
     ApplicationDescription, SessionDiagnosticsDataType, SessionSecurityDiagnosticsDataType,
@@ -14,18 +14,22 @@ use takt_ua::{
     ByteString, DataValue, DateTime, ExtensionObject, LocalizedText, NodeId, UaString, ids,
 };
 
-use crate::audit::client_user_id;
-use crate::server::Server;
+use crate::identity::user_id::client_user_id;
 use crate::session::{Session, Sessions};
 use crate::subscriptions::{OfSession, Subscriptions};
 
 /// Binds the three arrays.
-pub(crate) fn bind(server: &Server) -> Result<(), AddressSpaceError> {
+pub(crate) fn bind(
+    space: &AddressSpace,
+    sessions: &Arc<Sessions>,
+    subscriptions: &Arc<Subscriptions>,
+    server_uri: &UaString,
+) -> Result<(), AddressSpaceError> {
     use ids::*;
-    let mut edit = server.space.edit();
-    let subscriptions = Arc::clone(&server.subscriptions);
+    let mut edit = space.edit();
+    let listed = Arc::clone(subscriptions);
     let read = move || {
-        let snapshot = subscriptions.snapshot();
+        let snapshot = listed.snapshot();
         let all = snapshot.subscriptions.iter();
         DataValue::good(all.map(ExtensionObject::from_structure).collect::<Vec<_>>())
     };
@@ -33,17 +37,16 @@ pub(crate) fn bind(server: &Server) -> Result<(), AddressSpaceError> {
         &NodeId::from(SERVER_SERVER_DIAGNOSTICS_SUBSCRIPTION_DIAGNOSTICS_ARRAY),
         Value::callback(read),
     )?;
-    let sessions = Arc::clone(&server.sessions);
-    let subscriptions = Arc::clone(&server.subscriptions);
-    let server_uri = server.application.application_uri.clone();
-    let read = move || DataValue::good(of_sessions(&sessions, &subscriptions, &server_uri));
+    let (all, subscriptions) = (Arc::clone(sessions), Arc::clone(subscriptions));
+    let server_uri = server_uri.clone();
+    let read = move || DataValue::good(of_sessions(&all, &subscriptions, &server_uri));
     edit.set_value(
         &NodeId::from(
             SERVER_SERVER_DIAGNOSTICS_SESSIONS_DIAGNOSTICS_SUMMARY_SESSION_DIAGNOSTICS_ARRAY,
         ),
         Value::callback(read),
     )?;
-    let sessions = Arc::clone(&server.sessions);
+    let sessions = Arc::clone(sessions);
     let read = move || {
         let all = sessions.activated();
         let all = all.iter().map(|session| security(session));

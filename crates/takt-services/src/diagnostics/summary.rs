@@ -2,17 +2,24 @@
 
 use std::sync::Arc;
 
-use takt_space::{AddressSpaceError, Value};
+use takt_space::{AddressSpace, AddressSpaceError, Value};
 use takt_ua::structures::ServerDiagnosticsSummaryDataType;
 use takt_ua::{DataValue, ExtensionObject, NodeId, Variant, ids};
 
-use crate::server::Server;
+use super::counts::Diagnostics;
+use crate::session::Sessions;
+use crate::subscriptions::Subscriptions;
 
 /// Component of the summary, or the summary itself, as a Value.
 type Component = fn(ServerDiagnosticsSummaryDataType) -> Variant;
 
 /// Binds the summary and each of its components.
-pub(crate) fn bind(server: &Server) -> Result<(), AddressSpaceError> {
+pub(crate) fn bind(
+    space: &AddressSpace,
+    diagnostics: &Arc<Diagnostics>,
+    sessions: &Arc<Sessions>,
+    subscriptions: &Arc<Subscriptions>,
+) -> Result<(), AddressSpaceError> {
     use ids::*;
     let components: [(u32, Component); 13] = [
         (
@@ -68,9 +75,9 @@ pub(crate) fn bind(server: &Server) -> Result<(), AddressSpaceError> {
             |summary| summary.rejected_requests_count.into(),
         ),
     ];
-    let mut edit = server.space.edit();
+    let mut edit = space.edit();
     for (id, component) in components {
-        let summary = summary(server);
+        let summary = summary(diagnostics, sessions, subscriptions);
         let read = move || DataValue::good(component(summary()));
         edit.set_value(&NodeId::from(id), Value::callback(read))?;
     }
@@ -79,11 +86,13 @@ pub(crate) fn bind(server: &Server) -> Result<(), AddressSpaceError> {
 
 /// Returns a function that returns the current summary.
 fn summary(
-    server: &Server,
+    diagnostics: &Arc<Diagnostics>,
+    sessions: &Arc<Sessions>,
+    subscriptions: &Arc<Subscriptions>,
 ) -> impl Fn() -> ServerDiagnosticsSummaryDataType + Send + Sync + 'static {
-    let diagnostics = Arc::clone(&server.diagnostics);
-    let sessions = Arc::clone(&server.sessions);
-    let subscriptions = Arc::clone(&server.subscriptions);
+    let diagnostics = Arc::clone(diagnostics);
+    let sessions = Arc::clone(sessions);
+    let subscriptions = Arc::clone(subscriptions);
     move || {
         let (current, created) = subscriptions.counts();
         ServerDiagnosticsSummaryDataType {

@@ -8,7 +8,7 @@ const MAX_NOTIFIERS: usize = 64;
 
 /// Returns the nodes whose subscribers receive an Event: its source and its additional notifier, the nodes above them along inverse
 /// HasEventSource references and their subtypes, and the Server Object.
-pub(super) fn notifiers(event: &Event, view: &View<'_>) -> Vec<NodeId> {
+pub(crate) fn notifiers(event: &Event, view: &View<'_>) -> Vec<NodeId> {
     let mut found = vec![NodeId::from(ids::SERVER)];
     for node in [event.source(), event.notifier()] {
         if !node.is_null() && !found.contains(node) {

@@ -58,7 +58,7 @@ impl Default for EventQueue {
             auditors: AtomicUsize::new(0),
             last_id: AtomicU64::new(0),
             // Without random numbers, EventIds are unique as long as the clock goes forward.
-            prefix: crate::random::random().unwrap_or(DateTime::now().0.to_be_bytes()),
+            prefix: crate::identity::random::random().unwrap_or(DateTime::now().0.to_be_bytes()),
             wake: OnceLock::new(),
             listened: OnceLock::new(),
             recorder: OnceLock::new(),
@@ -110,7 +110,7 @@ impl EventQueue {
     }
 
     /// Passes an Event to the recorder, if there is one.
-    pub(super) fn record(&self, event: &Event, notifiers: &[NodeId]) {
+    pub(crate) fn record(&self, event: &Event, notifiers: &[NodeId]) {
         if let Some(recorder) = self.recorder.get()
             && event.audience() == Audience::Everybody
         {
@@ -119,7 +119,7 @@ impl EventQueue {
     }
 
     /// Returns true if refreshes that have not begun have to wait.
-    pub(super) fn holds_refreshes(&self) -> bool {
+    pub(crate) fn holds_refreshes(&self) -> bool {
         self.holds.load(Ordering::Acquire) != self.released.load(Ordering::Acquire)
     }
 
@@ -192,7 +192,7 @@ impl EventQueue {
     }
 
     /// Adds the missing ones of EventId, Time and ReceiveTime to an Event.
-    pub(super) fn complete(&self, mut event: Event) -> Arc<Event> {
+    pub(crate) fn complete(&self, mut event: Event) -> Arc<Event> {
         let now = DateTime::now();
         let mut complete = |name: &str, value: &dyn Fn() -> Variant| {
             if event.named(name).is_none() {
@@ -227,17 +227,17 @@ impl EventQueue {
     }
 
     /// Begins to take Events: those that are reported from now on wake the serving thread again.
-    pub(super) fn begin(&self) {
+    pub(crate) fn begin(&self) {
         self.is_waiting.store(false, Ordering::Release);
     }
 
     /// Takes the next Event, those for everybody first.
-    pub(super) fn take(&self) -> Option<Arc<Event>> {
+    pub(crate) fn take(&self) -> Option<Arc<Event>> {
         self.events.take().or_else(|| self.audit_events.take())
     }
 
     /// Takes the number of Events that were lost since the last call, and their audience.
-    pub(super) fn take_lost(&self) -> Option<(u64, Audience)> {
+    pub(crate) fn take_lost(&self) -> Option<(u64, Audience)> {
         let lanes = [
             (&self.events, Audience::Everybody),
             (&self.audit_events, Audience::Auditors),

@@ -4,8 +4,8 @@ use takt_space::{Caller, Event, View};
 use takt_ua::structures::EventFilter;
 use takt_ua::{ExtensionObject, StatusCode};
 
-use super::dispatch::may_receive_recorded;
 use super::filter::CheckedFilter;
+use super::receivers::may_receive_recorded;
 
 /// A validated EventFilter for the history of Events (OPC 10000-11, 6.5.2): the clauses mean the same as those of a MonitoredItem.
 #[derive(Debug)]

@@ -6,7 +6,7 @@ use takt_ua::structures::{
 };
 use takt_ua::{ByteString, ExtensionObject};
 
-use crate::user_tokens::UserTokens;
+use super::user_tokens::UserTokens;
 
 impl UserTokens<'_> {
     /// Returns the name that a token claims: of a user name, the subject of a certificate, or of a JSON Web Token. Nothing of it was

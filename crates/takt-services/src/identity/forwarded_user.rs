@@ -15,9 +15,9 @@ use takt_space::{Caller, Peer, RoleSet, UserIdentity, UserRole};
 use takt_ua::structures::{AdditionalParametersType, KeyValuePair};
 use takt_ua::{Elements, ExtensionObject, ExtensionObjectRef, QualifiedName, Variant};
 
-use crate::audit::user_name;
-use crate::forwarded_identity::ForwardedIdentity;
-use crate::users::Users;
+use super::forwarded_identity::ForwardedIdentity;
+use super::user_id::user_name;
+use super::users::Users;
 
 /// Namespace of the keys: that of the receiving server itself.
 const NAMESPACE: u16 = 1;

@@ -13,7 +13,7 @@ use takt_ua::structures::{CreateSessionRequest, SignatureData};
 use takt_ua::views::RequestHeaderRef;
 use takt_ua::{ByteString, ExtensionObject, StatusCode, UaString};
 
-use crate::additional_header;
+use super::additional_header;
 
 /// Shortest nonce of a client in bytes (OPC 10000-4, 5.7.2).
 const MIN_CLIENT_NONCE: usize = 32;

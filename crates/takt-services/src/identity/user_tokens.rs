@@ -15,13 +15,13 @@ use takt_ua::structures::{
 use takt_ua::{ExtensionObject, StatusCode, UaString};
 use zeroize::Zeroizing;
 
-use crate::authentication::Authenticator;
-use crate::endpoint::{
+use super::authentication::Authenticator;
+use super::session_security::verify_challenge;
+use super::token_policies::{
     ANONYMOUS_POLICY, CERTIFICATE_POLICY, JWT_POLICY, PROTECTED_CERTIFICATE_POLICY,
     PROTECTED_USER_NAME_POLICY, USER_NAME_POLICY, profile_of_token,
 };
-use crate::session_security::verify_challenge;
-use crate::users::Users;
+use super::users::Users;
 
 /// Largest encrypted password in cipher text blocks, each of which takes half a millisecond or more.
 const MAX_BLOCKS: usize = 8;

@@ -4,7 +4,7 @@ use takt_crypto::{Certificate, PolicyProfile};
 use takt_space::{Peer, RoleSet};
 use takt_ua::StatusCode;
 
-use crate::forwarded_identity::ForwardedIdentity;
+use super::forwarded_identity::ForwardedIdentity;
 
 /// A user with a token of an authorization service.
 #[derive(Debug, Clone, PartialEq, Eq)]

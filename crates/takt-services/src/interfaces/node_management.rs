@@ -4,7 +4,7 @@ use takt_space::{Caller, Change, MethodHandler, Value};
 use takt_ua::structures::AddNodesItem;
 use takt_ua::{NodeId, StatusCode};
 
-use crate::settled::Settled;
+use crate::responses::settled::Settled;
 
 /// The rules for clients that change the address space with the NodeManagement services.
 ///

@@ -9,7 +9,7 @@ use takt_ua::{
     VariantRef,
 };
 
-use crate::access;
+use crate::identity::access;
 
 pub(crate) const NODE_ID: u32 = 1;
 pub(crate) const NODE_CLASS: u32 = 2;

@@ -17,7 +17,7 @@ use super::attributes::{
     ROLE_PERMISSIONS, USER_ROLE_PERMISSIONS, VALUE, attribute, role_permissions,
 };
 use super::data_value::Results;
-use crate::access;
+use crate::identity::access;
 
 /// A Read request whose items are being read.
 pub(crate) struct Read<'r, R> {

@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use takt_rt::memory_budget::Charge;
 
-use crate::tasks::Waker;
+/// Wakes the transport of a connection.
+pub(crate) type Waker = Arc<dyn Fn() + Send + Sync>;
 
 /// Responses to deferred requests of a connection, kept until the transport takes them.
 pub(crate) struct Completed {

@@ -3,7 +3,7 @@
 use takt_ua::binary::{EncodeError, Encoder};
 use takt_ua::{DateTime, StatusCode, ids};
 
-use crate::fault::Fault;
+use super::fault::Fault;
 
 /// Encodes the TypeId and the ResponseHeader (OPC 10000-4, 7.33) in one write: no diagnostics, an empty string table, no
 /// additional header.

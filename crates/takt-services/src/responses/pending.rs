@@ -6,10 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use takt_rt::memory_budget::{Charge, MemoryBudget};
 use takt_ua::StatusCode;
 
-use crate::completed::Completed;
-use crate::fault::Fault;
-use crate::message::fault_message;
-use crate::tasks::Waker;
+use super::completed::{Completed, Waker};
+use super::fault::Fault;
+use super::message::fault_message;
 
 /// A request that is answered later, exactly once.
 pub(crate) struct Pending {

@@ -7,9 +7,9 @@ use std::time::Instant;
 
 use takt_ua::StatusCode;
 
-use crate::deadline::Deadline;
-use crate::fault::Fault;
-use crate::pending::Pending;
+use super::deadline::Deadline;
+use super::fault::Fault;
+use super::pending::Pending;
 
 /// The deferred requests with a TimeoutHint, by the time at which they are answered with `BadTimeout`.
 #[derive(Default)]

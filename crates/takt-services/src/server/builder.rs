@@ -6,16 +6,14 @@ use takt_rt::memory_budget::MemoryBudget;
 use takt_space::{AddressSpace, AddressSpaceError, ImportError};
 use takt_ua::structures::BuildInfo;
 
-use crate::authentication::{AnonymousOnly, Authenticator};
-use crate::budgets;
-use crate::limits::ServerLimits;
-use crate::node_management::{NoNodeManagement, NodeManagement};
-use crate::server::{Parts, Server, application_description, build_info};
-use crate::server_diagnostics;
-use crate::server_methods;
-use crate::server_status::{self, Status};
-use crate::session_diagnostics;
-use crate::session_observer::{NoSessionObserver, SessionObserver};
+use super::application::{application_description, build_info};
+use super::status::{self, Status};
+use super::{Parts, Server, methods, shown_budgets};
+use crate::budgets::ServerLimits;
+use crate::diagnostics;
+use crate::identity::authentication::{AnonymousOnly, Authenticator};
+use crate::interfaces::node_management::{NoNodeManagement, NodeManagement};
+use crate::interfaces::session_observer::{NoSessionObserver, SessionObserver};
 
 /// Configuration of a server that is not built yet. Made with [`Server::builder`].
 pub struct ServerBuilder {
@@ -150,7 +148,7 @@ impl ServerBuilder {
             &self.application_uri,
             &self.product_uri,
         );
-        server_status::bind(&space, &status, &self.limits, &application)?;
+        status::bind(&space, &status, &self.limits, &application)?;
         let server = Server::new(Parts {
             space,
             memory,
@@ -162,10 +160,12 @@ impl ServerBuilder {
             status,
             application,
         });
-        server_methods::bind(&server.space, &server.subscriptions)?;
-        budgets::bind(&server)?;
-        server_diagnostics::bind(&server)?;
-        session_diagnostics::bind(&server)?;
+        methods::bind(&server.space, &server.subscriptions)?;
+        shown_budgets::bind(&server)?;
+        let (sessions, subscriptions) = (&server.sessions, &server.subscriptions);
+        diagnostics::summary::bind(&server.space, &server.diagnostics, sessions, subscriptions)?;
+        let uri = &server.application.application_uri;
+        diagnostics::sessions::bind(&server.space, sessions, subscriptions, uri)?;
         Ok(Arc::new(server))
     }
 }

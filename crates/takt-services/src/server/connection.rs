@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use takt_space::{Caller, Channel, Peer};
 
-use crate::completed::Completed;
-use crate::forwarded::ForwardedUser;
+use crate::identity::forwarded_user::ForwardedUser;
+use crate::identity::users::Users;
+use crate::responses::completed::Completed;
 use crate::session::Session;
-use crate::users::Users;
 
 /// Outcome of handling a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

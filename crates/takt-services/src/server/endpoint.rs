@@ -1,62 +1,17 @@
 //! The endpoints that GetEndpoints and CreateSession announce (OPC 10000-4, 7.14).
 
 use takt_crypto::PolicyProfile;
-use takt_ua::enumerations::{MessageSecurityMode, UserTokenType};
-use takt_ua::structures::{ApplicationDescription, EndpointDescription, UserTokenPolicy};
+use takt_ua::enumerations::MessageSecurityMode;
+use takt_ua::structures::{ApplicationDescription, EndpointDescription};
 use takt_ua::{ByteString, SECURITY_POLICY_NONE, UaString};
 
-use crate::authentication::Authenticator;
-use crate::requested_url::RequestedUrl;
-use crate::users::Users;
+use super::requested_url::RequestedUrl;
+use crate::identity::token_policies::{Messages, OfferedTokens};
 
 /// `opc.tcp` with the binary encoding (OPC 10000-7, profile "UA-TCP UA-SC UA-Binary").
 pub const TCP_PROFILE: &str = "http://opcfoundation.org/UA-Profile/Transport/uatcp-uasc-uabinary";
 /// `opc.iox2`: OPC UA Binary over shared memory. It is specific to Takt; the standard has no such profile.
 pub const SHARED_MEMORY_PROFILE: &str = "urn:takt:Transport:iox2-uabinary";
-
-/// PolicyId of the anonymous UserTokenPolicy.
-pub(crate) const ANONYMOUS_POLICY: &str = "anonymous";
-/// PolicyId of the UserName UserTokenPolicy.
-pub(crate) const USER_NAME_POLICY: &str = "username";
-/// PolicyId of UserName tokens that are protected by themselves.
-pub(crate) const PROTECTED_USER_NAME_POLICY: &str = "username_protected";
-/// PolicyId of the X509 UserTokenPolicy.
-pub(crate) const CERTIFICATE_POLICY: &str = "certificate";
-/// PolicyId of X509 tokens on channels without security.
-pub(crate) const PROTECTED_CERTIFICATE_POLICY: &str = "certificate_protected";
-/// PolicyId of JSON Web Tokens.
-pub(crate) const JWT_POLICY: &str = "jwt";
-/// IssuedTokenType of JSON Web Tokens (OPC 10000-6, Table 53).
-const JWT_TYPE: &str = "http://opcfoundation.org/UA/UserToken#JWT";
-/// SecurityPolicy of tokens that are protected by themselves: the one that most clients have.
-const TOKEN_POLICY_URI: &str = "http://opcfoundation.org/UA/SecurityPolicy#Basic256Sha256";
-
-/// The kinds of user tokens that a server accepts.
-#[derive(Debug, Clone)]
-pub(crate) struct OfferedTokens {
-    anonymous: bool,
-    user_names: bool,
-    /// There are users with passwords.
-    passwords: bool,
-    clear_text: bool,
-    certificates: bool,
-    /// IssuerEndpointUrl of JSON Web Tokens.
-    issued: Option<String>,
-}
-
-impl OfferedTokens {
-    pub(crate) fn of(authenticator: &dyn Authenticator, users: Option<&dyn Users>) -> Self {
-        let has_names = users.is_some_and(Users::allows_user_names);
-        Self {
-            anonymous: authenticator.allows_anonymous(),
-            user_names: authenticator.allows_user_names() || has_names,
-            passwords: has_names,
-            clear_text: authenticator.allows_clear_text(),
-            certificates: users.is_some_and(Users::allows_certificates),
-            issued: users.and_then(Users::issuer_endpoint_url),
-        }
-    }
-}
 
 /// Rule for the host in the EndpointUrl that a client gets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -122,72 +77,6 @@ impl EndpointConfig {
         }
     }
 
-    fn is_secured(&self) -> bool {
-        self.security_mode != MessageSecurityMode::None
-    }
-
-    /// Returns the UserTokenPolicies. Without security of messages, tokens are protected by themselves.
-    fn token_policies(
-        &self,
-        offered: &OfferedTokens,
-        has_certificate: bool,
-    ) -> Vec<UserTokenPolicy> {
-        let is_private = self.transport_profile_uri == SHARED_MEMORY_PROFILE;
-        let protects = has_certificate && !self.is_secured() && !is_private;
-        let policy = |id: &str, token_type, security_policy_uri: &str| UserTokenPolicy {
-            policy_id: UaString::from(id),
-            token_type,
-            // An empty one stands for that of the endpoint (OPC 10000-4, 7.42).
-            security_policy_uri: match security_policy_uri {
-                "" => UaString::null(),
-                uri => UaString::from(uri),
-            },
-            ..UserTokenPolicy::default()
-        };
-        let mut policies = Vec::with_capacity(3);
-        if offered.anonymous {
-            policies.push(policy(ANONYMOUS_POLICY, UserTokenType::Anonymous, ""));
-        }
-        if offered.user_names {
-            let user_name = UserTokenType::UserName;
-            if protects {
-                let id = PROTECTED_USER_NAME_POLICY;
-                policies.push(policy(id, user_name, TOKEN_POLICY_URI));
-            }
-            if self.is_secured() {
-                policies.push(policy(USER_NAME_POLICY, user_name, ""));
-            } else if is_private || offered.clear_text {
-                policies.push(policy(USER_NAME_POLICY, user_name, SECURITY_POLICY_NONE));
-                if !offered.passwords {
-                    // Secrets of applications only. Some clients take the first policy, and cannot encrypt a token on a channel
-                    // without security.
-                    policies.rotate_right(1);
-                }
-            }
-        }
-        if offered.certificates {
-            let certificate = UserTokenType::Certificate;
-            if protects {
-                let id = PROTECTED_CERTIFICATE_POLICY;
-                policies.push(policy(id, certificate, TOKEN_POLICY_URI));
-            } else if self.is_secured() {
-                policies.push(policy(CERTIFICATE_POLICY, certificate, ""));
-            }
-        }
-        // A token is too long to be encrypted with RSA by itself. It is sent where the channel encrypts it.
-        let encrypts = self.security_mode == MessageSecurityMode::SignAndEncrypt;
-        if let Some(issuer) = &offered.issued
-            && (encrypts || is_private)
-        {
-            policies.push(UserTokenPolicy {
-                issued_token_type: UaString::from(JWT_TYPE),
-                issuer_endpoint_url: UaString::from(issuer.as_str()),
-                ..policy(JWT_POLICY, UserTokenType::IssuedToken, SECURITY_POLICY_NONE)
-            });
-        }
-        policies
-    }
-
     /// Returns the same endpoint with another rule for its host.
     #[must_use]
     pub fn with_announced_host(mut self, rule: AnnouncedHost) -> Self {
@@ -233,31 +122,21 @@ impl EndpointConfig {
             },
             security_mode: self.security_mode,
             security_policy_uri: UaString::from(self.security_policy_uri.as_str()),
-            user_identity_tokens: self.token_policies(offered, certificate.is_some()),
+            user_identity_tokens: offered.policies(Messages {
+                security_mode: self.security_mode,
+                is_private: self.transport_profile_uri == SHARED_MEMORY_PROFILE,
+                has_certificate: certificate.is_some(),
+            }),
             transport_profile_uri: UaString::from(self.transport_profile_uri.as_str()),
             security_level: self.security_level,
         }
     }
 }
 
-/// Returns the SecurityPolicy that protects tokens with this PolicyId on a channel with this SecurityPolicy; `None` if they
-/// are not protected by themselves.
-pub(crate) fn profile_of_token(
-    policy_id: &UaString,
-    channel_policy_uri: &str,
-) -> Option<&'static PolicyProfile> {
-    match policy_id.as_str() {
-        PROTECTED_USER_NAME_POLICY | PROTECTED_CERTIFICATE_POLICY => {
-            PolicyProfile::by_uri(TOKEN_POLICY_URI)
-        }
-        _ => PolicyProfile::by_uri(channel_policy_uri),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::authentication::AnonymousOnly;
+    use crate::identity::authentication::AnonymousOnly;
 
     fn endpoint(url: &str, rule: AnnouncedHost) -> EndpointConfig {
         EndpointConfig::without_security(url, TCP_PROFILE).with_announced_host(rule)

@@ -6,9 +6,9 @@ use takt_space::{AddressSpaceError, Value};
 use takt_ua::structures::{EventFilter, SimpleAttributeOperand};
 use takt_ua::{ExtensionObject, NodeId, QualifiedName, UaString, ids};
 
-use crate::history::Historian;
+use super::Server;
+use crate::interfaces::historian::Historian;
 use crate::reading::attributes::VALUE;
-use crate::server::Server;
 
 impl Server {
     /// Sets the history that the server keeps or forwards, and shows it in ServerCapabilities and HistoryServerCapabilities

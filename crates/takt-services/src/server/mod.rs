@@ -1,37 +1,52 @@
 //! The server as transports and applications use it.
+//!
+//! * [`builder`], [`application`]: construction, and what a server says of itself.
+//! * [`connection`]: a transport's side of the server.
+//! * [`endpoint`], [`announcing`]: endpoints, and how they are described to a client.
+//! * [`status`], [`methods`], [`history_nodes`], [`shown_budgets`]: the nodes below the Server object.
+
+mod announcing;
+mod application;
+pub(crate) mod builder;
+pub(crate) mod connection;
+pub(crate) mod endpoint;
+mod history_nodes;
+mod methods;
+pub(crate) mod requested_url;
+mod shown_budgets;
+mod status;
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use std::time::Instant;
 
 use arc_swap::ArcSwap;
-use takt_crypto::{ApplicationSecurity, KeyKind, PolicyProfile};
+use takt_crypto::ApplicationSecurity;
 use takt_rt::memory_budget::MemoryBudget;
-use takt_space::{AddressSpace, Channel, ChannelSecurity, Peer};
-use takt_ua::enumerations::ApplicationType;
-use takt_ua::structures::{ApplicationDescription, BuildInfo, EndpointDescription};
-use takt_ua::{DateTime, LocalizedText, NodeId, StatusCode, UaString};
+use takt_space::{AddressSpace, Caller, Channel, ChannelSecurity, Peer};
+use takt_ua::structures::ApplicationDescription;
+use takt_ua::{DateTime, LocalizedText, NodeId, StatusCode};
 
-use crate::audit::{AuditSink, AuditedAction};
-use crate::auditor::Auditor;
-use crate::authentication::Authenticator;
-use crate::connection::{Connection, Connections};
-use crate::diagnostics::Diagnostics;
-use crate::discovery_server::DiscoveryServer;
-use crate::endpoint::{EndpointConfig, OfferedTokens};
+use self::connection::{Connection, Connections};
+use self::endpoint::EndpointConfig;
+use self::status::Status;
+use crate::audit::auditor::Auditor;
+use crate::audit::record::{AuditRecord, AuditSink, AuditedAction};
+use crate::budgets::ServerLimits;
+use crate::diagnostics::counts::Diagnostics;
 use crate::events::queue::EventSink;
-use crate::history::Historian;
-use crate::limits::ServerLimits;
-use crate::node_management::NodeManagement;
-use crate::password_checks::PasswordChecks;
-use crate::server_status::Status;
+use crate::identity::authentication::Authenticator;
+use crate::identity::password_checks::PasswordChecks;
+use crate::identity::users::Users;
+use crate::interfaces::discovery_server::DiscoveryServer;
+use crate::interfaces::historian::Historian;
+use crate::interfaces::node_management::NodeManagement;
+use crate::interfaces::session_observer::SessionObserver;
+use crate::responses::timeouts::Timeouts;
 use crate::session::Sessions;
-use crate::session_observer::SessionObserver;
+use crate::slices::queues::Tasks;
 use crate::subscriptions::sampler::Sources;
 use crate::subscriptions::{Now, Subscriptions};
-use crate::tasks::Tasks;
-use crate::timeouts::Timeouts;
-use crate::users::Users;
 
 /// An OPC UA server without a transport.
 ///
@@ -295,6 +310,21 @@ impl Server {
         (auditor.sink.is_some() || auditor.events.is_some()).then_some(auditor)
     }
 
+    /// Records an action of `caller` that is not part of a request, if there is an [`AuditSink`](crate::AuditSink).
+    pub fn audit_of(&self, caller: &Caller, action: AuditedAction<'_>, status: StatusCode) {
+        if let Some(auditor) = self.audit() {
+            auditor.record(&AuditRecord {
+                action,
+                time: DateTime::now(),
+                status,
+                caller,
+                claimed_user: None,
+                client_audit_entry_id: None,
+                server_id: self.application_uri(),
+            });
+        }
+    }
+
     pub(crate) fn users(&self) -> Option<&Arc<dyn Users>> {
         self.users.get()
     }
@@ -394,61 +424,6 @@ impl Server {
         self.status
             .announce_shutdown(at, LocalizedText::from(reason));
     }
-
-    /// Returns the ApplicationDescription for a client that reached the server as `requested_url`. DiscoveryUrls are the URLs of
-    /// all endpoints, each once.
-    pub(crate) fn application(&self, requested_url: &str) -> ApplicationDescription {
-        let endpoints = self.endpoints.load();
-        let mut discovery_urls: Vec<UaString> = Vec::with_capacity(2);
-        for endpoint in endpoints.iter() {
-            let url = UaString::from(endpoint.url_for(requested_url));
-            if !discovery_urls.contains(&url) {
-                discovery_urls.push(url);
-            }
-        }
-        discovery_urls.sort_by_key(|url| !has_scheme_of(url.as_str(), requested_url));
-        ApplicationDescription {
-            discovery_urls,
-            ..self.application.clone()
-        }
-    }
-
-    /// Returns the EndpointDescriptions for a client that reached the server as `requested_url`.
-    pub(crate) fn describe_endpoints(&self, requested_url: &str) -> Vec<EndpointDescription> {
-        let application = self.application(requested_url);
-        let endpoints = self.endpoints.load();
-        let security = self.security.get();
-        let identities = security.map(|security| {
-            let identity = |kind| Some((kind, security.identity_of(kind)?));
-            security.kinds().filter_map(identity).collect()
-        });
-        let identities: Vec<_> = identities.unwrap_or_default();
-        // Without security of messages, tokens are protected with RSA.
-        let certificate_of = |endpoint: &EndpointConfig| {
-            let profile = PolicyProfile::by_uri(&endpoint.security_policy_uri);
-            let wanted = profile.map_or(KeyKind::Rsa, PolicyProfile::key_kind);
-            let mut identities = identities.iter();
-            let found = identities.find(|(kind, _)| *kind == wanted);
-            found.map(|(_, identity)| identity.chain_der())
-        };
-        let users = self.users().map(|users| &**users);
-        let offered = OfferedTokens::of(&*self.authenticator, users);
-        let described = endpoints.iter().map(|endpoint| {
-            let certificate = certificate_of(endpoint);
-            endpoint.describe(&application, &offered, certificate, requested_url)
-        });
-        let mut described: Vec<_> = described.collect();
-        described
-            .sort_by_key(|endpoint| !has_scheme_of(endpoint.endpoint_url.as_str(), requested_url));
-        described
-    }
-}
-
-/// Returns true if a URL has the scheme of the one that the client used. Such URLs are listed first, because many clients take
-/// the first one.
-fn has_scheme_of(url: &str, requested_url: &str) -> bool {
-    let end = url.find("://").map_or(0, |at| at + 3);
-    end > 0 && url.get(..end) == requested_url.get(..end)
 }
 
 impl std::fmt::Debug for Server {
@@ -459,38 +434,4 @@ impl std::fmt::Debug for Server {
             .field("sessions", &self.session_count())
             .finish_non_exhaustive()
     }
-}
-
-/// Returns the ApplicationDescription of a server.
-pub(crate) fn application_description(
-    name: &str,
-    uri: &str,
-    product_uri: &str,
-) -> ApplicationDescription {
-    ApplicationDescription {
-        application_uri: UaString::from(uri),
-        product_uri: UaString::from(product_uri),
-        application_name: LocalizedText::from(name),
-        application_type: ApplicationType::Server,
-        ..ApplicationDescription::default()
-    }
-}
-
-/// Returns the BuildInfo of this build of Takt.
-pub(crate) fn build_info(product_uri: &str, product_name: &str) -> BuildInfo {
-    BuildInfo {
-        product_uri: UaString::from(product_uri),
-        manufacturer_name: UaString::from("Takt"),
-        product_name: UaString::from(product_name),
-        software_version: UaString::from(env!("CARGO_PKG_VERSION")),
-        build_number: UaString::from(env!("CARGO_PKG_VERSION")),
-        build_date: build_date().unwrap_or_default(),
-    }
-}
-
-/// Returns the time at which the executable was built: that of its last modification.
-fn build_date() -> Option<DateTime> {
-    let executable = std::env::current_exe().ok()?;
-    let modified = executable.metadata().ok()?.modified().ok()?;
-    Some(modified.into())
 }

@@ -12,7 +12,7 @@ use takt_space::{
 };
 use takt_ua::{DataValue, NodeId, QualifiedName, ids};
 
-use crate::server::Server;
+use super::Server;
 
 /// Common prefix of the identifiers of the NodeIds.
 const PREFIX: &str = "Budgets.";

@@ -12,8 +12,8 @@ use takt_ua::{
     DataValue, DateTime, ExtensionObject, LocalizedText, NodeId, UaString, Variant, ids,
 };
 
+use crate::budgets::ServerLimits;
 use crate::events::filter::{MAX_SELECT_CLAUSES, MAX_WHERE_OPERANDS};
-use crate::limits::ServerLimits;
 
 /// The profiles that every server built with this crate fulfils (OPC 10000-7).
 const PROFILES: &[&str] = &[

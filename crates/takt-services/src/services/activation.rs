@@ -11,19 +11,20 @@ use takt_ua::{ByteString, DateTime, ExtensionObject, StatusCode, UaString};
 use zeroize::Zeroizing;
 
 use super::request::{Handled, Request, decode, encode};
-use crate::audit::{AuditRecord, AuditedAction, user_name};
-use crate::claimed_user::without_secrets;
-use crate::connection::{Connection, Outcome};
-use crate::fault::Fault;
-use crate::gate::Gate;
-use crate::message::fault_message;
-use crate::pending::Pending;
-use crate::random::random;
+use crate::audit::record::{AuditRecord, AuditedAction};
+use crate::identity::claimed_user::without_secrets;
+use crate::identity::random::random;
+use crate::identity::session_security::SessionSecurity;
+use crate::identity::user_id::user_name;
+use crate::identity::user_tokens::{Identified, UserTokens};
+use crate::responses::fault::Fault;
+use crate::responses::message::fault_message;
+use crate::responses::pending::Pending;
 use crate::server::Server;
+use crate::server::connection::{Connection, Outcome};
 use crate::session::{NONCE_LENGTH, Session};
-use crate::session_security::SessionSecurity;
-use crate::tasks::{Ran, Task};
-use crate::user_tokens::{Identified, UserTokens};
+use crate::slices::gate::Gate;
+use crate::slices::queues::{Ran, Task};
 
 /// Handles an ActivateSession request.
 pub(crate) fn activate(

@@ -4,7 +4,7 @@ use takt_ua::binary::{Decode, Decoder, Limits};
 use takt_ua::views::RequestHeaderRef;
 use takt_ua::{ExtensionObjectRef, NodeIdRef};
 
-use crate::fault::Fault;
+use crate::responses::fault::Fault;
 
 /// The parameters of a service.
 #[derive(Clone)]

@@ -7,12 +7,12 @@ use takt_ua::structures::{BrowseDescription, ViewDescription};
 use takt_ua::{StatusCode, ids};
 
 use super::browsing::Browsing;
-use super::list::Items;
 use super::request::Request;
-use crate::access;
-use crate::continuation::{Cursor, Selection};
-use crate::fault::Fault;
+use super::sliced::operation_list::Items;
+use crate::identity::access;
+use crate::responses::fault::Fault;
 use crate::session::Session;
+use crate::session::continuation::{Cursor, Selection};
 
 /// A Browse request.
 pub(super) struct Browse {

@@ -5,11 +5,11 @@ use takt_ua::binary::Decoder;
 use takt_ua::{ByteString, StatusCode, ids};
 
 use super::browsing::Browsing;
-use super::list::Items;
 use super::request::Request;
-use crate::continuation::Cursor;
-use crate::fault::Fault;
+use super::sliced::operation_list::Items;
+use crate::responses::fault::Fault;
 use crate::session::Session;
+use crate::session::continuation::Cursor;
 
 /// A BrowseNext request.
 pub(super) struct BrowseNext {

@@ -4,14 +4,14 @@ use takt_space::View;
 use takt_ua::StatusCode;
 use takt_ua::binary::{Decode, Decoder};
 
-use super::list::{Items, Operations};
 use super::pages::Pages;
 use super::request::Request;
-use super::service::{Progress, Turn};
-use crate::continuation::Cursor;
-use crate::fault::Fault;
+use super::sliced::operation_list::{Items, Operations};
+use super::sliced::service::{Progress, Turn};
+use crate::responses::fault::Fault;
 use crate::server::Server;
 use crate::session::Session;
+use crate::session::continuation::Cursor;
 
 /// One of the two services.
 pub(super) trait Browsing: Send + Sized + 'static {

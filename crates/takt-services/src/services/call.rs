@@ -16,12 +16,12 @@ use takt_ua::{NodeIdRef, StatusCode, ids};
 use super::body::{Body, Items};
 use super::deferred;
 use super::request::{Handled, Request};
-use super::steps::{self, Context, Run, Steps};
-use crate::access;
-use crate::audit::AuditedAction;
-use crate::connection::Connection;
-use crate::fault::Fault;
-use crate::limits::OperationLimits;
+use super::sliced::read_write_call::{self, Context, Run, Steps};
+use crate::audit::record::AuditedAction;
+use crate::budgets::OperationLimits;
+use crate::identity::access;
+use crate::responses::fault::Fault;
+use crate::server::connection::Connection;
 use crate::session::Session;
 
 /// Handles a Call request.
@@ -32,7 +32,7 @@ pub(crate) fn handle(
     body: Body<'_>,
     response: &mut Encoder<'_>,
 ) -> Handled {
-    steps::handle::<CallSteps>(request, connection, session, body, response)
+    read_write_call::handle::<CallSteps>(request, connection, session, body, response)
 }
 
 /// The passes of a Call.

@@ -10,15 +10,15 @@ use takt_ua::{NumericRange, StatusCode, VariantRef, ids};
 
 use super::item_changes::{Change, Changing, items};
 use super::item_parameters::Revision;
-use super::list::Items;
 use super::request::{Request, check_timestamps};
+use super::sliced::operation_list::Items;
 use super::subscriptions::milliseconds;
-use crate::access;
 use crate::events::filter::RefusedFilter;
-use crate::fault::Fault;
+use crate::identity::access;
 use crate::reading::attributes::{EVENT_NOTIFIER, VALUE, attribute};
 use crate::reading::check_encoding;
 use crate::reading::value_of;
+use crate::responses::fault::Fault;
 use crate::server::Server;
 use crate::session::Session;
 use crate::subscriptions::event_items::EventItems;

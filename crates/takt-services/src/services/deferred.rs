@@ -20,13 +20,13 @@ use takt_ua::{DataValue, DateTime, StatusCode};
 
 use super::body::{self, Body};
 use super::request::{Handled, Request};
-use crate::connection::{Connection, Outcome};
-use crate::fault::Fault;
-use crate::message::fault_message;
-use crate::pending::Pending;
+use crate::responses::fault::Fault;
+use crate::responses::message::fault_message;
+use crate::responses::pending::Pending;
+use crate::responses::timeouts;
 use crate::server::Server;
+use crate::server::connection::{Connection, Outcome};
 use crate::session::Session;
-use crate::timeouts;
 
 /// Results of remote sources, by the position of the operation in its request.
 #[derive(Default)]

@@ -11,7 +11,7 @@ use takt_ua::structures::DeleteNodesItem;
 use takt_ua::{NodeId, StatusCode, ids};
 
 use super::manager::Manager;
-use super::service::Turn;
+use super::sliced::service::Turn;
 
 /// Largest number of nodes, and of references of a node, that are deleted at once; more are deleted step by step.
 const AT_ONCE: usize = 32;

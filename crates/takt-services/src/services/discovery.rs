@@ -9,8 +9,8 @@ use takt_ua::structures::{
 use takt_ua::{ExtensionObject, StatusCode};
 
 use super::request::{Handled, Request, decode, encode};
-use crate::connection::Connection;
-use crate::requested_url::RequestedUrl;
+use crate::server::connection::Connection;
+use crate::server::requested_url::RequestedUrl;
 
 /// Number of elements that a filter may have. Each is compared with each known server, for clients without a Session.
 const MAX_FILTER: usize = 1_000;

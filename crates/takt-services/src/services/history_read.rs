@@ -16,13 +16,13 @@ use takt_ua::{ByteString, ExtensionObject, NodeId, NumericRange, StatusCode, ids
 
 use super::body::Body;
 use super::deferred::{self, RemoteResults};
-use super::list::{Items, Operations};
 use super::request::{Request, check_count, check_timestamps};
-use super::service::{Progress, Turn};
-use crate::access;
-use crate::fault::Fault;
-use crate::history::HistoryPoint;
+use super::sliced::operation_list::{Items, Operations};
+use super::sliced::service::{Progress, Turn};
+use crate::identity::access;
+use crate::responses::fault::Fault;
 use crate::session::Session;
+use crate::session::history_points::HistoryPoint;
 
 /// A HistoryRead request.
 pub(super) struct HistoryRead {

@@ -7,7 +7,7 @@ use takt_ua::binary::{Decoder, Encoder};
 use takt_ua::structures::{HistoryUpdateRequest, HistoryUpdateResponse, HistoryUpdateResult};
 
 use super::request::{Handled, Request, check_count, decode, encode};
-use crate::fault::Fault;
+use crate::responses::fault::Fault;
 use crate::session::Session;
 
 /// Handles a HistoryUpdate request: each operation is refused.

@@ -6,10 +6,10 @@ use std::time::Instant;
 use takt_ua::StatusCode;
 use takt_ua::binary::{Decode, Decoder, Encode};
 
-use super::list::{Items, Operations};
 use super::request::Request;
-use super::service::{Progress, Turn};
-use crate::fault::Fault;
+use super::sliced::operation_list::{Items, Operations};
+use super::sliced::service::{Progress, Turn};
+use crate::responses::fault::Fault;
 use crate::server::Server;
 use crate::session::Session;
 use crate::subscriptions::event_items::EventItems;

@@ -8,8 +8,8 @@ use takt_ua::enumerations::TimestampsToReturn;
 use takt_ua::structures::{MonitoringParameters, ReadValueId};
 use takt_ua::{ExtensionObject, StatusCode};
 
+use crate::budgets::SubscriptionLimits;
 use crate::events::filter::{CheckedFilter, RefusedFilter};
-use crate::limits::SubscriptionLimits;
 use crate::reading::attributes::EVENT_NOTIFIER;
 use crate::server::Server;
 use crate::session::Session;

@@ -9,13 +9,13 @@ use takt_ua::{NodeId, StatusCode};
 
 use super::announced::Announced;
 use super::request::Request;
-use crate::fault::Fault;
-use crate::gate::Gate;
-use crate::node_management::NodeManagement;
+use crate::interfaces::node_management::NodeManagement;
+use crate::responses::fault::Fault;
+use crate::responses::settled::Settled;
 use crate::server::Server;
 use crate::session::Session;
-use crate::settled::Settled;
-use crate::work::Work;
+use crate::slices::gate::Gate;
+use crate::slices::work::Work;
 
 /// Units of work of one operation, and of each of its changes: an application may store each change in a database.
 const OPERATION: u64 = 8;

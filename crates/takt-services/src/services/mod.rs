@@ -18,24 +18,19 @@ mod history_read;
 mod history_update;
 mod item_changes;
 mod item_parameters;
-mod list;
 mod manager;
 mod modify_items;
 mod node_management;
 mod pages;
-mod pass;
 mod path;
 mod read;
 mod register_nodes;
 mod request;
 pub(crate) mod restored;
-mod service;
 mod session;
 mod settling;
-mod slices;
-mod steps;
+mod sliced;
 mod subscriptions;
-mod task;
 mod translate;
 mod triggering;
 mod walk;
@@ -59,12 +54,13 @@ use self::modify_items::{Delete, Modify, SetMode};
 use self::node_management::{AddNodes, AddReferences, DeleteNodes, DeleteReferences};
 use self::register_nodes::{RegisterNodes, UnregisterNodes};
 use self::request::{Handled, Incoming, Request};
-use self::task::RequestTask;
-use crate::connection::{Connection, Outcome};
-use crate::fault::Fault;
-use crate::forwarded::ForwardedUser;
-use crate::message::service_fault;
+use self::sliced::operation_list;
+use self::sliced::request_task::RequestTask;
+use crate::identity::forwarded_user::ForwardedUser;
+use crate::responses::fault::Fault;
+use crate::responses::message::service_fault;
 use crate::server::Server;
+use crate::server::connection::{Connection, Outcome};
 use crate::session::Session;
 
 impl Server {
@@ -339,29 +335,39 @@ type Sliced =
 
 fn sliced(type_id: u32) -> Option<Sliced> {
     Some(match type_id {
-        ids::BROWSE_REQUEST_ENCODING_DEFAULT_BINARY => list::handle::<Browsed<Browse>>,
-        ids::BROWSE_NEXT_REQUEST_ENCODING_DEFAULT_BINARY => list::handle::<Browsed<BrowseNext>>,
+        ids::BROWSE_REQUEST_ENCODING_DEFAULT_BINARY => operation_list::handle::<Browsed<Browse>>,
+        ids::BROWSE_NEXT_REQUEST_ENCODING_DEFAULT_BINARY => {
+            operation_list::handle::<Browsed<BrowseNext>>
+        }
         ids::TRANSLATE_BROWSE_PATHS_TO_NODE_IDS_REQUEST_ENCODING_DEFAULT_BINARY => {
             translate::handle
         }
-        ids::HISTORY_READ_REQUEST_ENCODING_DEFAULT_BINARY => list::handle::<HistoryRead>,
-        ids::ADD_NODES_REQUEST_ENCODING_DEFAULT_BINARY => list::handle::<AddNodes>,
-        ids::ADD_REFERENCES_REQUEST_ENCODING_DEFAULT_BINARY => list::handle::<AddReferences>,
-        ids::DELETE_NODES_REQUEST_ENCODING_DEFAULT_BINARY => list::handle::<DeleteNodes>,
-        ids::DELETE_REFERENCES_REQUEST_ENCODING_DEFAULT_BINARY => list::handle::<DeleteReferences>,
-        ids::REGISTER_NODES_REQUEST_ENCODING_DEFAULT_BINARY => list::handle::<RegisterNodes>,
-        ids::UNREGISTER_NODES_REQUEST_ENCODING_DEFAULT_BINARY => list::handle::<UnregisterNodes>,
+        ids::HISTORY_READ_REQUEST_ENCODING_DEFAULT_BINARY => operation_list::handle::<HistoryRead>,
+        ids::ADD_NODES_REQUEST_ENCODING_DEFAULT_BINARY => operation_list::handle::<AddNodes>,
+        ids::ADD_REFERENCES_REQUEST_ENCODING_DEFAULT_BINARY => {
+            operation_list::handle::<AddReferences>
+        }
+        ids::DELETE_NODES_REQUEST_ENCODING_DEFAULT_BINARY => operation_list::handle::<DeleteNodes>,
+        ids::DELETE_REFERENCES_REQUEST_ENCODING_DEFAULT_BINARY => {
+            operation_list::handle::<DeleteReferences>
+        }
+        ids::REGISTER_NODES_REQUEST_ENCODING_DEFAULT_BINARY => {
+            operation_list::handle::<RegisterNodes>
+        }
+        ids::UNREGISTER_NODES_REQUEST_ENCODING_DEFAULT_BINARY => {
+            operation_list::handle::<UnregisterNodes>
+        }
         ids::CREATE_MONITORED_ITEMS_REQUEST_ENCODING_DEFAULT_BINARY => {
-            list::handle::<Changes<Create>>
+            operation_list::handle::<Changes<Create>>
         }
         ids::MODIFY_MONITORED_ITEMS_REQUEST_ENCODING_DEFAULT_BINARY => {
-            list::handle::<Changes<Modify>>
+            operation_list::handle::<Changes<Modify>>
         }
         ids::SET_MONITORING_MODE_REQUEST_ENCODING_DEFAULT_BINARY => {
-            list::handle::<Changes<SetMode>>
+            operation_list::handle::<Changes<SetMode>>
         }
         ids::DELETE_MONITORED_ITEMS_REQUEST_ENCODING_DEFAULT_BINARY => {
-            list::handle::<Changes<Delete>>
+            operation_list::handle::<Changes<Delete>>
         }
         ids::SET_TRIGGERING_REQUEST_ENCODING_DEFAULT_BINARY => triggering::handle,
         ids::TRANSFER_SUBSCRIPTIONS_REQUEST_ENCODING_DEFAULT_BINARY => subscriptions::transfer,

@@ -7,11 +7,11 @@ use takt_ua::{StatusCode, ids};
 
 use super::item_changes::{Change, Changing, items};
 use super::item_parameters::Revision;
-use super::list::Items;
 use super::request::{Request, check_timestamps};
+use super::sliced::operation_list::Items;
 use super::subscriptions::{milliseconds, status_of};
 use crate::events::filter::RefusedFilter;
-use crate::fault::Fault;
+use crate::responses::fault::Fault;
 use crate::session::Session;
 use crate::subscriptions::Engine;
 

@@ -14,19 +14,19 @@ use takt_ua::structures::{
 use takt_ua::{DateTime, ExpandedNodeId, NodeId, QualifiedName, StatusCode, ids};
 
 use super::deletion::Deletion;
-use super::list::{Items, Operations};
 use super::manager::Manager;
 use super::request::Request;
-use super::service::{Progress, Turn, response_size};
 use super::settling::{Meeting, Reserved, Settling};
+use super::sliced::operation_list::{Items, Operations};
+use super::sliced::service::{Progress, Turn, response_size};
 use super::subscriptions::status_of;
-use crate::audit::{AuditedAction, NodeService};
-use crate::fault::Fault;
-use crate::gate::Gate;
-use crate::message::response_header;
+use crate::audit::record::{AuditedAction, NodeService};
+use crate::responses::fault::Fault;
+use crate::responses::message::response_header;
+use crate::responses::settled::Settled;
 use crate::server::Server;
 use crate::session::Session;
-use crate::settled::Settled;
+use crate::slices::gate::Gate;
 
 /// An operation of one of the four services.
 pub(super) trait Operation: Send + Sized + 'static {

@@ -8,11 +8,11 @@ use takt_space::{References, View};
 use takt_ua::StatusCode;
 use takt_ua::binary::Encode;
 
-use super::service::Turn;
+use super::sliced::service::Turn;
 use super::walk::{Walk, resume};
-use crate::continuation::{Cursor, ENCODED_SIZE, LastSeen};
-use crate::fault::Fault;
+use crate::responses::fault::Fault;
 use crate::session::Session;
+use crate::session::continuation::{Cursor, ENCODED_SIZE, LastSeen};
 
 /// Bytes of a result with a continuation point and no references: the minimum for each result.
 const MIN_RESULT_SIZE: usize = 4 + ENCODED_SIZE + 4;

@@ -8,9 +8,9 @@ use takt_ua::enumerations::NodeClass;
 use takt_ua::structures::{BrowsePathResult, BrowsePathTarget};
 use takt_ua::{ExpandedNodeId, NodeId, NodeIdRef, QualifiedNameRef, StatusCode};
 
-use super::service::Turn;
-use crate::access;
-use crate::fault::Fault;
+use super::sliced::service::Turn;
+use crate::identity::access;
+use crate::responses::fault::Fault;
 
 /// Maximum number of targets of one path; more are `BadTooManyMatches`. The standard asks for at least 10.
 const MAX_TARGETS: usize = 1000;

@@ -13,15 +13,15 @@ use takt_ua::{DateTime, NodeIdRef, NumericRange, StatusCode, ids};
 use super::body::{Body, Items};
 use super::deferred;
 use super::request::{Handled, Request, check_timestamps};
-use super::steps::{self, Context, Run, Steps};
-use crate::access;
-use crate::connection::Connection;
-use crate::fault::Fault;
-use crate::limits::OperationLimits;
+use super::sliced::read_write_call::{self, Context, Run, Steps};
+use crate::budgets::OperationLimits;
+use crate::identity::access;
 use crate::reading::attributes::VALUE;
 use crate::reading::{EncodedResults, LaidOutResults, Results};
 use crate::reading::{Read, Remotes};
+use crate::responses::fault::Fault;
 use crate::server::Server;
+use crate::server::connection::Connection;
 use crate::session::Session;
 
 /// Parameters of a Read request beside its items.
@@ -40,7 +40,7 @@ pub(crate) fn handle(
     body: Body<'_>,
     response: &mut Encoder<'_>,
 ) -> Handled {
-    steps::handle::<ReadSteps>(request, connection, session, body, response)
+    read_write_call::handle::<ReadSteps>(request, connection, session, body, response)
 }
 
 /// The passes of a Read.

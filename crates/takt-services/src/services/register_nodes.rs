@@ -6,10 +6,10 @@
 use takt_ua::binary::{Decoder, Encode};
 use takt_ua::{NodeId, ids};
 
-use super::list::{Items, Operations};
 use super::request::Request;
-use super::service::{Progress, Turn};
-use crate::fault::Fault;
+use super::sliced::operation_list::{Items, Operations};
+use super::sliced::service::{Progress, Turn};
+use crate::responses::fault::Fault;
 use crate::session::Session;
 
 /// A RegisterNodes request.

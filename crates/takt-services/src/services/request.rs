@@ -9,12 +9,12 @@ use takt_ua::structures::ResponseHeader;
 use takt_ua::views::RequestHeaderRef;
 use takt_ua::{DateTime, NodeIdRef, StatusCode, Structure};
 
-use crate::audit::{AuditRecord, AuditedAction};
-use crate::auditor::Auditor;
-use crate::connection::Outcome;
-use crate::fault::Fault;
-use crate::message::response_header;
+use crate::audit::auditor::Auditor;
+use crate::audit::record::{AuditRecord, AuditedAction};
+use crate::responses::fault::Fault;
+use crate::responses::message::response_header;
 use crate::server::Server;
+use crate::server::connection::Outcome;
 
 /// A request whose Session is not known yet.
 #[derive(Clone, Copy)]

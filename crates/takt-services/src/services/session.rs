@@ -15,12 +15,12 @@ use takt_ua::{ByteString, NodeId, SECURITY_POLICY_NONE, StatusCode};
 
 use super::request::{Handled, Request, decode, encode};
 use super::subscriptions::in_slice;
-use crate::audit::AuditedAction;
-use crate::connection::Connection;
-use crate::fault::Fault;
-use crate::random::random;
+use crate::audit::record::AuditedAction;
+use crate::identity::random::random;
+use crate::identity::session_security::SessionSecurity;
+use crate::responses::fault::Fault;
+use crate::server::connection::Connection;
 use crate::session::{NONCE_LENGTH, NewSession, Session};
-use crate::session_security::SessionSecurity;
 
 /// Handles a CreateSession request, and records a failure.
 pub(crate) fn create(

@@ -10,12 +10,12 @@ use takt_ua::binary::Encoder;
 use takt_ua::{DateTime, StatusCode};
 
 use super::request::{Handled, Request};
-use crate::connection::{Connection, Outcome};
-use crate::fault::Fault;
-use crate::message::fault_message;
-use crate::pending::Pending;
+use crate::responses::fault::Fault;
+use crate::responses::message::fault_message;
+use crate::responses::pending::Pending;
+use crate::responses::settled::Settled;
+use crate::server::connection::{Connection, Outcome};
 use crate::session::Session;
-use crate::settled::Settled;
 
 /// The part of a request that is left when all operations are done.
 pub(crate) struct Settling {

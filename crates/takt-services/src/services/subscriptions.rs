@@ -14,9 +14,9 @@ use takt_ua::structures::{
 };
 
 use super::request::{Handled, Request, check_count, decode, encode};
-use crate::connection::{Connection, Outcome};
-use crate::fault::Fault;
-use crate::pending::Pending;
+use crate::responses::fault::Fault;
+use crate::responses::pending::Pending;
+use crate::server::connection::{Connection, Outcome};
 use crate::session::Session;
 use crate::subscriptions::{self, Engine, Now, Revised};
 

@@ -10,10 +10,10 @@ use takt_ua::{NodeId, StatusCode, ids};
 
 use super::path::{ElementRef, Path, failed};
 use super::request::{Handled, Request, check_count};
-use super::service::{Progress, Service, Turn};
-use super::slices;
-use crate::connection::Connection;
-use crate::fault::Fault;
+use super::sliced::first_slice;
+use super::sliced::service::{Progress, Service, Turn};
+use crate::responses::fault::Fault;
+use crate::server::connection::Connection;
 use crate::session::Session;
 
 /// Minimum number of bytes of a BrowsePath: a NodeId and an empty list.
@@ -39,7 +39,7 @@ pub(crate) fn handle(
         next: 0,
         path: None,
     };
-    slices::start(request, connection, session, translate, response)
+    first_slice::start(request, connection, session, translate, response)
 }
 
 struct Translate {

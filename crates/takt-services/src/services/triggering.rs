@@ -7,11 +7,11 @@ use takt_ua::binary::{Decode, Decoder, Encoder};
 use takt_ua::{StatusCode, ids};
 
 use super::request::{Handled, Request, check_count};
-use super::service::{Progress, Service, Turn, response_size};
-use super::slices;
+use super::sliced::first_slice;
+use super::sliced::service::{Progress, Service, Turn, response_size};
 use super::subscriptions::status_of;
-use crate::connection::Connection;
-use crate::fault::Fault;
+use crate::responses::fault::Fault;
+use crate::server::connection::Connection;
 use crate::session::Session;
 use crate::subscriptions::Subscription;
 use crate::subscriptions::item::MonitoredItem;
@@ -48,7 +48,7 @@ pub(crate) fn handle(
         added: 0,
         results_at: None,
     };
-    slices::start(request, connection, session, service, response)
+    first_slice::start(request, connection, session, service, response)
 }
 
 struct SetTriggering {

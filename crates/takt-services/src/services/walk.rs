@@ -5,9 +5,9 @@ use takt_ua::binary::{Encode, EncodeError, Encoder};
 use takt_ua::enumerations::{BrowseDirection, BrowseResultMask, NodeClass};
 use takt_ua::{ExpandedNodeIdRef, LocalizedTextRef, NodeId, NodeIdRef, QualifiedNameRef};
 
-use crate::access;
-use crate::continuation::{Cursor, LastSeen, Selection};
-use crate::work::Work;
+use crate::identity::access;
+use crate::session::continuation::{Cursor, LastSeen, Selection};
+use crate::slices::work::Work;
 
 impl From<&ReferenceView<'_>> for LastSeen {
     fn from(reference: &ReferenceView<'_>) -> Self {

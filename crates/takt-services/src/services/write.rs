@@ -13,11 +13,11 @@ use takt_ua::{StatusCode, ids};
 use super::body::{Body, Items};
 use super::deferred;
 use super::request::{Handled, Request};
-use super::steps::{self, Context, Run, Steps};
+use super::sliced::read_write_call::{self, Context, Run, Steps};
 use super::write_item::{Item, check, write};
-use crate::connection::Connection;
-use crate::fault::Fault;
-use crate::limits::OperationLimits;
+use crate::budgets::OperationLimits;
+use crate::responses::fault::Fault;
+use crate::server::connection::Connection;
 use crate::session::Session;
 
 /// Handles a Write request.
@@ -28,7 +28,7 @@ pub(crate) fn handle(
     body: Body<'_>,
     response: &mut Encoder<'_>,
 ) -> Handled {
-    steps::handle::<WriteSteps>(request, connection, session, body, response)
+    read_write_call::handle::<WriteSteps>(request, connection, session, body, response)
 }
 
 /// The passes of a Write.

@@ -4,8 +4,8 @@ use takt_space::{Binding, Caller, Fit, NodeRef, Value, View, access_level};
 use takt_ua::binary::{Decode, DecodeError, Decoder};
 use takt_ua::{DataValue, DateTime, NodeIdRef, NumericRange, StatusCode, Variant, VariantRef};
 
-use crate::access;
-use crate::audit::AuditedAction;
+use crate::audit::record::AuditedAction;
+use crate::identity::access;
 use crate::reading::attributes::{VALUE, attribute};
 
 /// A WriteValue whose Variant is both decoded and available as encoded bytes of the request.

@@ -1,7 +1,9 @@
 //! Sessions (OPC 10000-4, 5.7): created and activated by services, and named by a token in every request.
 
+pub(crate) mod continuation;
 mod counters;
 mod expendable;
+pub(crate) mod history_points;
 mod sessions;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -14,9 +16,9 @@ use takt_rt::memory_budget::{Charge, MemoryBudget};
 use takt_space::Caller;
 use takt_ua::{Guid, IdentifierRef, NodeId, NodeIdRef, StatusCode, UaString};
 
-use crate::continuation::ContinuationPoints;
-use crate::history::HistoryPoints;
-use crate::pending::Pending;
+use crate::responses::pending::Pending;
+use crate::session::continuation::ContinuationPoints;
+use crate::session::history_points::HistoryPoints;
 
 use self::counters::Counters;
 pub(crate) use self::sessions::{NewSession, Sessions};

@@ -11,13 +11,13 @@ use takt_rt::memory_budget::MemoryBudget;
 use takt_space::Caller;
 use takt_ua::{Guid, IdentifierRef, NodeId, NodeIdRef, StatusCode, UaString};
 
+use super::continuation::ContinuationPoints;
 use super::counters::Counters;
 use super::expendable::expendable;
+use super::history_points::HistoryPoints;
 use super::{EPHEMERAL_KEY, HAS_CHANNEL, NO_CHANNEL, NONCE_LENGTH, Session};
-use crate::continuation::ContinuationPoints;
-use crate::deadline::Deadline;
-use crate::history::HistoryPoints;
-use crate::random::random;
+use crate::identity::random::random;
+use crate::responses::deadline::Deadline;
 
 /// Number of checks per timeout: inactivity is detected with an error of one such fraction.
 const CHECKS_PER_TIMEOUT: u32 = 8;

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::settled::Settled;
+use crate::responses::settled::Settled;
 
 /// A gate that opens once. A request that waits there continues on the thread that opens it, or at once if it is open.
 #[derive(Default)]

@@ -4,9 +4,10 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::gate::Gate;
-use crate::limits::ServerLimits;
-use crate::work::Work;
+use super::gate::Gate;
+use super::work::Work;
+use crate::budgets::ServerLimits;
+use crate::responses::completed::Waker;
 
 /// Maximum number of requests of one connection that wait here; more are answered with `BadTooManyOperations`.
 const MAX_PER_CONNECTION: usize = 64;
@@ -26,9 +27,6 @@ pub(crate) enum Ran {
     /// The task needs another slice when the gate is open. The waker makes the server run it.
     Waiting(Arc<Gate>, Waker),
 }
-
-/// Wakes the transport of a connection.
-pub(crate) type Waker = Arc<dyn Fn() + Send + Sync>;
 
 /// A request in progress. Its slices run in a context, which is the server.
 pub(crate) trait Task<C>: Send {

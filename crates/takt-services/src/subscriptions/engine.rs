@@ -5,14 +5,14 @@ use std::time::Instant;
 use takt_ua::{NodeId, StatusCode};
 
 use super::agenda::Agenda;
+use super::event_dispatch::Dispatch;
 use super::load::{Allotment, Load, TotalLoad};
 use super::publish_request::RESPONSE_OVERHEAD;
 use super::removed::Removed;
 use super::session_queue::SessionQueue;
 use super::slice::Slice;
 use super::subscription::{SavedSubscription, Subscription};
-use crate::events::dispatch::Dispatch;
-use crate::limits::SubscriptionLimits;
+use crate::budgets::SubscriptionLimits;
 
 /// The Subscriptions, and the Publish requests that carry their messages.
 pub(crate) struct Engine {

@@ -3,16 +3,15 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-use takt_space::{Audience, Caller, Event, UserRole, View};
-use takt_ua::enumerations::PermissionType;
+use takt_space::{Caller, Event, View};
 use takt_ua::{NodeId, StatusCode, ids};
 
-use super::notifiers::notifiers;
-use super::queue::EventQueue;
-use crate::access;
-use crate::subscriptions::event_items::{EventItems, ItemKey};
-use crate::subscriptions::item::MonitoredItem;
-use crate::subscriptions::slice::Slice;
+use super::event_items::{EventItems, ItemKey};
+use super::item::MonitoredItem;
+use super::slice::Slice;
+use crate::events::notifiers::notifiers;
+use crate::events::queue::EventQueue;
+use crate::events::receivers::{is_auditor, may_receive};
 
 /// Severity of an EventQueueOverflowEvent.
 const OVERFLOW_SEVERITY: u16 = 500;
@@ -346,32 +345,4 @@ fn overflow() -> Event {
         .source_name("Server")
         .severity(OVERFLOW_SEVERITY)
         .message("Events were lost, because a queue was full")
-}
-
-/// Returns true if a client may receive a recorded Event.
-pub(super) fn may_receive_recorded(caller: &Caller, event: &Event, view: &View<'_>) -> bool {
-    // Audit Events are not recorded.
-    event.audience() == Audience::Everybody && may_receive(caller, event, view, None)
-}
-
-/// Returns true if a client may receive an Event: by the permissions of its source (ReceiveEvents, OPC 10000-3, 8.55), and by the
-/// audience of the Event.
-fn may_receive(caller: &Caller, event: &Event, view: &View<'_>, own_user: Option<u32>) -> bool {
-    let is_allowed = match event.audience() {
-        Audience::Everybody => true,
-        Audience::Auditors => is_auditor(caller, own_user),
-    };
-    is_allowed
-        && view.node(event.source()).is_none_or(|source| {
-            access::check(caller, &source, PermissionType::ReceiveEvents).is_ok()
-        })
-}
-
-/// Returns true if a client may see audit Events.
-fn is_auditor(caller: &Caller, own_user: Option<u32>) -> bool {
-    let peer = caller.peer();
-    if peer.is_local() {
-        return own_user.is_some() && peer.user() == own_user;
-    }
-    caller.roles.contains(UserRole::SecurityAdmin) && caller.channel.security.is_encrypted()
 }

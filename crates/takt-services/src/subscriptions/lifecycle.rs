@@ -14,7 +14,7 @@ use super::load::PartialLoad;
 use super::now::Now;
 use super::revise::Revised;
 use super::subscription::{NewSubscription, SavedSubscription, Subscription};
-use crate::limits::is_full;
+use crate::budgets::is_full;
 
 impl Engine {
     /// Creates a Subscription (CreateSubscription, OPC 10000-4, 5.14.2).

@@ -13,6 +13,7 @@ mod agenda;
 mod counts;
 mod diagnostics;
 mod engine;
+pub(crate) mod event_dispatch;
 pub(crate) mod event_items;
 pub(crate) mod filter;
 mod groups;

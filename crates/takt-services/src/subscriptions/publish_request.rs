@@ -6,9 +6,9 @@ use std::time::Instant;
 use takt_ua::binary::{Encode, EncodeError, Encoder};
 use takt_ua::{DateTime, StatusCode, ids};
 
-use crate::fault::Fault;
-use crate::message::{fault_message, response_header};
-use crate::pending::Pending;
+use crate::responses::fault::Fault;
+use crate::responses::message::{fault_message, response_header};
+use crate::responses::pending::Pending;
 
 /// Maximum number of bytes of a PublishResponse beside its NotificationMessage.
 pub(super) const RESPONSE_OVERHEAD: usize = 64 << 10;

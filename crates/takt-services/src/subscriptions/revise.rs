@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::item::Sampling;
 use super::load::{self, Allotment, Load};
-use crate::limits::SubscriptionLimits;
+use crate::budgets::SubscriptionLimits;
 use crate::reading::attributes;
 use takt_space::{Value, View};
 use takt_ua::structures::ReadValueId;

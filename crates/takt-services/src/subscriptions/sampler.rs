@@ -20,7 +20,7 @@ use takt_ua::{DataValue, DateTime, StatusCode};
 use super::item::{MonitoredItem, Seen};
 use super::load;
 use super::sample::Sample;
-use crate::access;
+use crate::identity::access;
 use crate::reading::{attributes, check_encoding, value_of};
 
 /// Sources of sampled values.

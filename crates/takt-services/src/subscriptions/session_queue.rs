@@ -8,8 +8,8 @@ use takt_ua::StatusCode;
 
 use super::agenda::Timed;
 use super::publish_request::PublishRequest;
-use crate::completed::Completed;
-use crate::limits::is_full;
+use crate::budgets::is_full;
+use crate::responses::completed::Completed;
 
 /// The Subscriptions of one Session and the Publish requests that carry their messages.
 #[derive(Default)]

@@ -6,7 +6,7 @@ use takt_space::Caller;
 use takt_ua::{NodeId, StatusCode};
 
 use super::engine::Engine;
-use crate::completed::Completed;
+use crate::responses::completed::Completed;
 
 impl Engine {
     /// Handles the end of a Session. Its Subscriptions are deleted, or stay until their lifetime is over (OPC 10000-4, 5.7.4).

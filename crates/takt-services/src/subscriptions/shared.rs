@@ -6,14 +6,14 @@ use std::time::Instant;
 
 use super::diagnostics::{Snapshot, Snapshots};
 use super::engine::Engine;
+use super::event_dispatch::Dispatch;
 use super::event_items::EventItems;
 use super::load::TotalLoad;
 use super::now::Now;
 use super::sampler::Sources;
-use crate::deadline::Deadline;
-use crate::events::dispatch::Dispatch;
+use crate::budgets::SubscriptionLimits;
 use crate::events::queue::EventQueue;
-use crate::limits::SubscriptionLimits;
+use crate::responses::deadline::Deadline;
 
 /// All Subscriptions of a server.
 pub(crate) struct Subscriptions {

@@ -4,17 +4,17 @@ use std::sync::Arc;
 
 use takt_ua::binary::Encoder;
 
-use super::request::{Handled, Request};
+use super::request_task::RequestTask;
 use super::service::{Progress, Service, Turn};
-use super::task::RequestTask;
-use crate::connection::{Connection, Outcome};
+use crate::server::connection::{Connection, Outcome};
+use crate::services::request::{Handled, Request};
 use crate::session::Session;
-use crate::work::Work;
+use crate::slices::work::Work;
 
 /// Runs the first slice of a service at once, and leaves the others to [`Server::work`](crate::Server::work).
 ///
 /// If requests of the same connection are waiting, the service waits behind them.
-pub(super) fn start(
+pub(crate) fn start(
     request: &Request<'_>,
     connection: &Connection,
     session: &Arc<Session>,
@@ -55,7 +55,7 @@ pub(super) fn start(
 
 /// Leaves the rest of a service to [`Server::work`](crate::Server::work), once the task has its message. `from` is the position and the maximum length of the
 /// response.
-pub(super) fn queue(
+pub(crate) fn queue(
     request: &Request<'_>,
     connection: &Connection,
     session: &Arc<Session>,

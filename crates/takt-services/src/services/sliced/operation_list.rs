@@ -8,17 +8,17 @@ use std::sync::Arc;
 use takt_rt::memory_budget::Charge;
 use takt_ua::binary::{Decode, Decoder, Encoder};
 
-use super::request::{Handled, Request, check_count};
+use super::first_slice;
 use super::service::{Progress, Service, Turn, response_size};
-use super::slices;
-use crate::connection::Connection;
-use crate::fault::Fault;
-use crate::gate::Gate;
+use crate::responses::fault::Fault;
 use crate::server::Server;
+use crate::server::connection::Connection;
+use crate::services::request::{Handled, Request, check_count};
 use crate::session::Session;
+use crate::slices::gate::Gate;
 
 /// Items of a list in a request message that have not been decoded yet.
-pub(super) struct Items<T> {
+pub(crate) struct Items<T> {
     /// Offset of the next item in the message.
     offset: usize,
     remaining: usize,
@@ -36,7 +36,7 @@ impl<T> Clone for Items<T> {
 
 impl<T: for<'d> Decode<'d>> Items<T> {
     /// Takes the next list in the message, with at least one item and at most `limit`.
-    pub(super) fn take(
+    pub(crate) fn take(
         request: &Request<'_>,
         body: &mut Decoder<'_>,
         limit: u32,
@@ -51,12 +51,12 @@ impl<T: for<'d> Decode<'d>> Items<T> {
     }
 
     /// Returns the number of remaining items.
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.remaining
     }
 
     /// Decodes the next item, unless the slice is over.
-    pub(super) fn next(&mut self, turn: &mut Turn<'_, '_>) -> Result<Option<T>, Fault> {
+    pub(crate) fn next(&mut self, turn: &mut Turn<'_, '_>) -> Result<Option<T>, Fault> {
         if self.remaining == 0 || turn.work.is_over() {
             return Ok(None);
         }
@@ -72,7 +72,7 @@ impl<T: for<'d> Decode<'d>> Items<T> {
 }
 
 /// The execution of the items of a list.
-pub(super) trait Operations: Send + Sized + 'static {
+pub(crate) trait Operations: Send + Sized + 'static {
     type Item: for<'d> Decode<'d>;
     /// Bytes of each result, if operations change something: memory for all results is available before the first operation.
     const RESULT_SIZE: usize = 0;
@@ -132,7 +132,7 @@ struct List<O: Operations> {
 }
 
 /// Handles a request of a service with a list of operations.
-pub(super) fn handle<O: Operations>(
+pub(crate) fn handle<O: Operations>(
     request: &Request<'_>,
     connection: &Connection,
     session: &Arc<Session>,
@@ -147,7 +147,7 @@ pub(super) fn handle<O: Operations>(
         items,
         has_begun: false,
     };
-    slices::start(request, connection, session, list, response)
+    first_slice::start(request, connection, session, list, response)
 }
 
 impl<O: Operations> Service for List<O> {

@@ -3,10 +3,10 @@
 use takt_layout::ResponseWriter;
 use takt_ua::binary::{Decoder, Encoder};
 
-use super::body::Items;
-use super::request::Request;
-use crate::fault::Fault;
-use crate::work::Work;
+use crate::responses::fault::Fault;
+use crate::services::body::Items;
+use crate::services::request::Request;
+use crate::slices::work::Work;
 
 /// Progress of a pass over the operations of a request.
 #[derive(Debug, Clone, Copy, Default)]

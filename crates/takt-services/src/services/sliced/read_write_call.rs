@@ -17,20 +17,20 @@ use takt_space::{AddressSpace, Caller, View};
 use takt_ua::binary::Encoder;
 use takt_ua::{DateTime, StatusCode};
 
-use super::body::{self, Body, Items};
-use super::deferred::{self, RemoteResults};
+use super::first_slice;
 use super::pass::{Pass, Place};
-use super::request::{Handled, Request, check_count};
 use super::service::{Progress, Service, Turn, response_size};
-use super::slices;
-use crate::connection::{Connection, Outcome};
-use crate::fault::Fault;
-use crate::limits::OperationLimits;
+use crate::budgets::OperationLimits;
+use crate::responses::fault::Fault;
+use crate::server::connection::{Connection, Outcome};
+use crate::services::body::{self, Body, Items};
+use crate::services::deferred::{self, RemoteResults};
+use crate::services::request::{Handled, Request, check_count};
 use crate::session::Session;
-use crate::work::Work;
+use crate::slices::work::Work;
 
 /// One of the services Read, Write and Call.
-pub(super) trait Steps: Send + Sized + 'static {
+pub(crate) trait Steps: Send + Sized + 'static {
     /// True if operations change something. Then all are decoded first, and the first one is executed only when memory for the
     /// rest of the request is available. A service that changes nothing reports a remote source by [`Context::met_remote`].
     const HAS_EFFECTS: bool;
@@ -90,21 +90,21 @@ pub(super) trait Steps: Send + Sized + 'static {
 
 /// Circumstances in which the operations of a request are executed.
 #[derive(Clone, Copy)]
-pub(super) struct Context<'r, O> {
-    pub(super) view: &'r View<'r>,
-    pub(super) caller: &'r Caller,
-    pub(super) now: DateTime,
-    pub(super) options: O,
+pub(crate) struct Context<'r, O> {
+    pub(crate) view: &'r View<'r>,
+    pub(crate) caller: &'r Caller,
+    pub(crate) now: DateTime,
+    pub(crate) options: O,
     /// Results of remote sources, if they were asked.
-    pub(super) remote: Option<&'r RemoteResults>,
+    pub(crate) remote: Option<&'r RemoteResults>,
     /// Set when an operation needs a remote source that was not asked.
-    pub(super) met_remote: &'r Cell<bool>,
+    pub(crate) met_remote: &'r Cell<bool>,
 }
 
 /// The operations of a request in one slice of a pass.
-pub(super) struct Run<'r, 'a, 'p, S: Steps> {
-    pub(super) context: Context<'r, S::Options>,
-    pub(super) request: &'r Request<'a>,
+pub(crate) struct Run<'r, 'a, 'p, S: Steps> {
+    pub(crate) context: Context<'r, S::Options>,
+    pub(crate) request: &'r Request<'a>,
     count: usize,
     items: Items<'a>,
     pass: &'r mut Pass<'p>,
@@ -114,7 +114,7 @@ impl<'a, S: Steps> Run<'_, 'a, '_, S> {
     /// Calls `take` with the items, each with its index, until none is left or the slice is over. Returns true if none is left.
     /// `take` returns the number of bytes that have been encoded in this slice.
     #[inline]
-    pub(super) fn each(
+    pub(crate) fn each(
         self,
         take: impl FnMut(usize, &mut Items<'a>) -> Result<usize, Fault>,
     ) -> Result<bool, Fault> {
@@ -244,7 +244,7 @@ struct InSteps<S> {
 
 /// Handles a request.
 #[inline]
-pub(super) fn handle<S: Steps>(
+pub(crate) fn handle<S: Steps>(
     request: &Request<'_>,
     connection: &Connection,
     session: &Arc<Session>,
@@ -279,7 +279,7 @@ pub(super) fn handle<S: Steps>(
             Progress::Unfinished => {}
         }
     }
-    slices::queue(request, connection, session, steps, response, from, &work)
+    first_slice::queue(request, connection, session, steps, response, from, &work)
 }
 
 /// Answers a request without slices, with the results of remote sources.

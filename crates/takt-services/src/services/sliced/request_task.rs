@@ -8,20 +8,20 @@ use takt_ua::binary::{Decode, Decoder, Encoder};
 use takt_ua::views::RequestHeaderRef;
 use takt_ua::{DateTime, NodeIdRef, StatusCode};
 
-use super::body;
-use super::request::Request;
 use super::service::{Progress, Service, Turn};
-use crate::connection::Connection;
-use crate::fault::Fault;
-use crate::message::fault_message;
-use crate::pending::Pending;
+use crate::responses::fault::Fault;
+use crate::responses::message::fault_message;
+use crate::responses::pending::Pending;
 use crate::server::Server;
+use crate::server::connection::Connection;
+use crate::services::body;
+use crate::services::request::Request;
 use crate::session::Session;
-use crate::tasks::{Ran, Task};
-use crate::work::Work;
+use crate::slices::queues::{Ran, Task};
+use crate::slices::work::Work;
 
 /// A request that takes more than its first slice.
-pub(super) struct RequestTask {
+pub(crate) struct RequestTask {
     session: Arc<Session>,
     caller: Arc<Caller>,
     pending: Arc<Pending>,

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use takt_rt::memory_budget::Charge;
 use takt_ua::binary::{Decoder, Encoder};
 
-use super::deferred;
-use super::request::Request;
-use super::settling::Settling;
-use crate::fault::Fault;
-use crate::gate::Gate;
+use crate::responses::fault::Fault;
 use crate::server::Server;
+use crate::services::deferred;
+use crate::services::request::Request;
+use crate::services::settling::Settling;
 use crate::session::Session;
-use crate::work::Work;
+use crate::slices::gate::Gate;
+use crate::slices::work::Work;
 
 /// State of a service at the end of a slice.
 pub(crate) enum Progress {
@@ -90,7 +90,7 @@ pub(crate) trait Service: Send {
 const RESPONSE_SIZE: usize = 64;
 
 /// Returns the maximum number of bytes of a response with results of the same size; 0 if their size is not known.
-pub(super) fn response_size(count: usize, result_size: usize) -> usize {
+pub(crate) fn response_size(count: usize, result_size: usize) -> usize {
     match result_size {
         0 => 0,
         size => RESPONSE_SIZE + count * size,
